@@ -1,0 +1,238 @@
+/**
+ * What a source says: claims. A claim names a thing and whatever the source knows of it; a field left out is not
+ * claimed, and another source or the default fills it. `canonicalClaim` is the one door through which outside
+ * data enters: it checks, caps and canonicalises, so that everything behind it can rely on the form.
+ */
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import { canonicalIp, canonicalMac, canonicalPort, canonicalVlan, ipKey } from "./address.ts";
+import { DEVICE_ROLES, DEVICE_TYPES, LINK_STATES, LINK_TYPES, PORT_TYPES } from "./entity.ts";
+import { hostId, type Kind, linkId, portId } from "./ids.ts";
+
+/** Caps on what comes in. A record over a cap is refused whole, and says so: cutting text would be a lie. */
+export const CAPS = { id: 255, text: 16_384, annotations: 256, addresses: 1024, locations: 64 } as const;
+
+const id = Type.String({ minLength: 1, maxLength: CAPS.id, pattern: "^[^\\s\\u0000-\\u001f\\u007f]+$" });
+const text = Type.String({ maxLength: CAPS.text });
+const annotations = Type.Record(Type.String({ minLength: 1, maxLength: CAPS.id }), text, {
+  maxProperties: CAPS.annotations,
+});
+const port = Type.Union([
+  Type.String({ pattern: "^(\\d{1,10}|[Ll][Oo][Cc][Aa][Ll])$" }),
+  Type.Integer({ minimum: 0 }),
+]);
+const vlan = Type.Union([Type.String({ maxLength: 8 }), Type.Integer(), Type.Null()]);
+const closed = { additionalProperties: false };
+const end = Type.Object({ device: id, port }, closed);
+const location = Type.Object({ elementId: id, port }, closed);
+
+export const DeviceClaim = Type.Object(
+  {
+    id,
+    type: Type.Optional(Type.Enum(DEVICE_TYPES)),
+    available: Type.Optional(Type.Boolean()),
+    role: Type.Optional(Type.Enum(DEVICE_ROLES)),
+    mfr: Type.Optional(text),
+    hw: Type.Optional(text),
+    sw: Type.Optional(text),
+    serial: Type.Optional(text),
+    driver: Type.Optional(text),
+    chassisId: Type.Optional(text),
+    lastUpdate: Type.Optional(Type.String({ pattern: "^\\d{1,15}$" })),
+    annotations: Type.Optional(annotations),
+  },
+  closed,
+);
+export type DeviceClaim = Type.Static<typeof DeviceClaim>;
+
+export const PortClaim = Type.Object(
+  {
+    element: id,
+    port,
+    isEnabled: Type.Optional(Type.Boolean()),
+    type: Type.Optional(Type.Enum(PORT_TYPES)),
+    portSpeed: Type.Optional(Type.Number({ minimum: 0 })),
+    annotations: Type.Optional(annotations),
+  },
+  closed,
+);
+export type PortClaim = Type.Static<typeof PortClaim>;
+
+export const LinkClaim = Type.Object(
+  {
+    src: end,
+    dst: end,
+    type: Type.Optional(Type.Enum(LINK_TYPES)),
+    state: Type.Optional(Type.Enum(LINK_STATES)),
+    verified: Type.Optional(Type.Boolean()),
+    annotations: Type.Optional(annotations),
+  },
+  closed,
+);
+export type LinkClaim = Type.Static<typeof LinkClaim>;
+
+export const HostClaim = Type.Object(
+  {
+    mac: Type.String({ maxLength: 17 }),
+    vlan: Type.Optional(vlan),
+    innerVlan: Type.Optional(vlan),
+    outerTpid: Type.Optional(Type.String({ pattern: "^0x[0-9a-fA-F]{4}$" })),
+    configured: Type.Optional(Type.Boolean()),
+    suspended: Type.Optional(Type.Boolean()),
+    ipAddresses: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: CAPS.addresses })),
+    locations: Type.Array(location, { minItems: 1, maxItems: CAPS.locations }),
+    annotations: Type.Optional(annotations),
+  },
+  closed,
+);
+export type HostClaim = Type.Static<typeof HostClaim>;
+
+export interface ClaimTypes {
+  devices: DeviceClaim;
+  ports: PortClaim;
+  links: LinkClaim;
+  hosts: HostClaim;
+}
+export type Claim = ClaimTypes[Kind];
+
+export const CLAIM_SCHEMAS = {
+  devices: DeviceClaim,
+  ports: PortClaim,
+  links: LinkClaim,
+  hosts: HostClaim,
+} as const;
+
+/** All that a source claims. Iterables, so that a million hosts need not stand in memory at once. */
+export type Claims = { readonly [K in Kind]?: Iterable<ClaimTypes[K]> };
+
+export type ClaimChange =
+  | { [K in Kind]: { readonly op: "set"; readonly kind: K; readonly claim: ClaimTypes[K] } }[Kind]
+  | { readonly op: "remove"; readonly kind: Kind; readonly id: string };
+
+/** Why a record was refused: `field` is a path such as `/src/port`. */
+export interface ClaimFault {
+  readonly field: string;
+  readonly message: string;
+}
+export type ClaimResult<K extends Kind> =
+  | { readonly ok: true; readonly id: string; readonly claim: ClaimTypes[K] }
+  | { readonly ok: false; readonly fault: ClaimFault };
+
+const checks = {
+  devices: Compile(DeviceClaim),
+  ports: Compile(PortClaim),
+  links: Compile(LinkClaim),
+  hosts: Compile(HostClaim),
+};
+
+const refuse = (field: string, message: string) => ({ ok: false, fault: { field, message } }) as const;
+
+/** Checks one record against its schema and puts every field into its canonical form. */
+export function canonicalClaim<K extends Kind>(kind: K, record: unknown): ClaimResult<K>;
+export function canonicalClaim(kind: Kind, record: unknown): ClaimResult<Kind> {
+  switch (kind) {
+    case "devices":
+      return checks.devices.Check(record) ? canonicalDevice(record) : schemaFault(kind, record);
+    case "ports":
+      return checks.ports.Check(record) ? canonicalPortClaim(record) : schemaFault(kind, record);
+    case "links":
+      return checks.links.Check(record) ? canonicalLink(record) : schemaFault(kind, record);
+    case "hosts":
+      return checks.hosts.Check(record) ? canonicalHost(record) : schemaFault(kind, record);
+  }
+}
+
+function schemaFault(kind: Kind, record: unknown): ClaimResult<Kind> {
+  const errors = checks[kind].Errors(record);
+  const extra = errors.find((e) => e.keyword === "additionalProperties");
+  if (extra && extra.keyword === "additionalProperties") {
+    const [name] = extra.params.additionalProperties;
+    return refuse(`${extra.instancePath}/${name}`, "is not a field of this record");
+  }
+  const first = errors[0];
+  if (!first) return refuse("", "is not valid");
+  if (first.keyword === "required") {
+    return refuse(`${first.instancePath}/${first.params.requiredProperties[0]}`, "is required");
+  }
+  const allowed = first.keyword === "enum" ? ` (${first.params.allowedValues.join(", ")})` : "";
+  return refuse(first.instancePath, first.message + allowed);
+}
+
+const wellFormed = (value: string): string => (value.isWellFormed() ? value : value.toWellFormed());
+
+function canonicalAnnotations(given: Record<string, string>): Record<string, string> {
+  const sorted: Record<string, string> = {};
+  for (const key of Object.keys(given).sort()) sorted[wellFormed(key)] = wellFormed(given[key] ?? "");
+  return sorted;
+}
+
+function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
+  const claim = { ...record };
+  for (const field of ["mfr", "hw", "sw", "serial", "driver", "chassisId"] as const) {
+    const value = claim[field];
+    if (value !== undefined) claim[field] = wellFormed(value);
+  }
+  if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
+  return { ok: true, id: claim.id, claim };
+}
+
+function canonicalPortClaim(record: PortClaim): ClaimResult<"ports"> {
+  const number = canonicalPort(record.port);
+  if (number === undefined) return refuse("/port", "must be a decimal number or local");
+  const claim: PortClaim = { ...record, port: number };
+  if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
+  return { ok: true, id: portId(claim.element, number), claim };
+}
+
+function canonicalLink(record: LinkClaim): ClaimResult<"links"> {
+  const srcPort = canonicalPort(record.src.port);
+  const dstPort = canonicalPort(record.dst.port);
+  if (srcPort === undefined) return refuse("/src/port", "must be a decimal number or local");
+  if (dstPort === undefined) return refuse("/dst/port", "must be a decimal number or local");
+  const src = { port: srcPort, device: record.src.device };
+  const dst = { port: dstPort, device: record.dst.device };
+  if (src.device === dst.device && src.port === dst.port) return refuse("/dst", "is the same port as src");
+  const claim: LinkClaim = { ...record, src, dst };
+  if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
+  return { ok: true, id: linkId(src, dst), claim };
+}
+
+function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
+  const mac = canonicalMac(record.mac);
+  if (mac === undefined) return refuse("/mac", "is not a MAC address");
+  const tag = canonicalVlan(record.vlan);
+  if (tag === undefined) return refuse("/vlan", "must be None or a tag from 1 to 4094");
+  const claim: HostClaim = { ...record, mac, vlan: tag, locations: [] };
+  if (record.innerVlan !== undefined) {
+    const inner = canonicalVlan(record.innerVlan);
+    if (inner === undefined) return refuse("/innerVlan", "must be None or a tag from 1 to 4094");
+    claim.innerVlan = inner;
+  }
+  if (record.outerTpid !== undefined) claim.outerTpid = record.outerTpid.toLowerCase();
+  if (record.ipAddresses !== undefined) {
+    const addresses = new Set<string>();
+    for (const [i, given] of record.ipAddresses.entries()) {
+      const ip = canonicalIp(given);
+      if (ip === undefined) return refuse(`/ipAddresses/${i}`, "is not an IP address");
+      addresses.add(ip);
+    }
+    claim.ipAddresses = sortedByIp([...addresses]);
+  }
+  const seen = new Set<string>();
+  for (const [i, given] of record.locations.entries()) {
+    const at = canonicalPort(given.port);
+    if (at === undefined) return refuse(`/locations/${i}/port`, "must be a decimal number or local");
+    const key = portId(given.elementId, at);
+    if (!seen.has(key)) claim.locations.push({ elementId: given.elementId, port: at });
+    seen.add(key);
+  }
+  if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
+  return { ok: true, id: hostId(mac, tag), claim };
+}
+
+/** IPv4 before IPv6, each in numeric order: one order, whatever order a source reports in. */
+export function sortedByIp(addresses: string[]): string[] {
+  if (addresses.length < 2) return addresses;
+  const keyed = addresses.map((ip) => ({ ip, key: ipKey(ip) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ ip }) => ip);
+}

@@ -1,0 +1,140 @@
+/**
+ * What the interface answers: the schemas of Device, Port, Link, Host and Topology, and the types inferred from
+ * them. Field names, types and order are ONOS's; what Gazetteer adds stands after them. The OpenAPI document,
+ * the validation in the tests and the TypeScript types all come from here.
+ */
+import Type from "typebox";
+
+const text = (description: string) => Type.String({ description });
+
+export const DEVICE_TYPES = [
+  "SWITCH", "ROUTER", "ROADM", "OTN", "ROADM_OTN", "FIREWALL", "BALANCER", "IPS", "IDS", "CONTROLLER", "VIRTUAL",
+  "FIBER_SWITCH", "MICROWAVE", "OLT", "ONU", "OPTICAL_AMPLIFIER", "OLS", "TERMINAL_DEVICE", "SERVER", "OTHER",
+] as const; // biome-ignore format: a list of words
+export const DEVICE_ROLES = ["MASTER", "STANDBY", "NONE"] as const;
+export const LINK_TYPES = ["DIRECT", "INDIRECT", "EDGE", "TUNNEL", "OPTICAL", "VIRTUAL"] as const;
+export const LINK_STATES = ["ACTIVE", "INACTIVE"] as const;
+export const PORT_TYPES = ["copper", "fiber", "packet", "odu", "och", "oms", "virtual"] as const;
+
+export const Annotations = Type.Record(Type.String(), Type.String(), {
+  description: "Free facts about the thing. Keys and values are strings.",
+});
+export type Annotations = Type.Static<typeof Annotations>;
+
+/** What Gazetteer knows of every thing beyond what was claimed of it. */
+const tracking = {
+  firstSeen: Type.String({ format: "date-time", description: "When it appeared in the view." }),
+  lastChanged: Type.String({ format: "date-time", description: "When any of its fields last changed." }),
+  sources: Type.Array(Type.String(), { description: "The sources that claim it, in order of precedence." }),
+  revision: Type.Integer({ description: "The view's revision at which it last changed." }),
+};
+export const TRACKING_FIELDS = Object.keys(tracking);
+
+export const Device = Type.Object(
+  {
+    id: text("Unique id, such as of:0000000000000001."),
+    type: Type.Enum(DEVICE_TYPES),
+    available: Type.Boolean({ description: "Whether the device can be reached now." }),
+    role: Type.Enum(DEVICE_ROLES),
+    mfr: text("Maker."),
+    hw: text("Hardware version."),
+    sw: text("Software version."),
+    serial: text("Serial number."),
+    driver: text("Driver name."),
+    chassisId: text("Chassis id."),
+    lastUpdate: text("Epoch milliseconds at which availability last changed, as a string."),
+    humanReadableLastUpdate: text("The same for people: connected or disconnected since when."),
+    annotations: Annotations,
+    ...tracking,
+  },
+  { $id: "Device" },
+);
+export type Device = Type.Static<typeof Device>;
+
+export const Port = Type.Object(
+  {
+    element: text("Id of the device that has the port."),
+    port: text("Port number as a decimal string, or local."),
+    isEnabled: Type.Boolean(),
+    type: Type.Enum(PORT_TYPES),
+    portSpeed: Type.Number({ description: "Mb/s." }),
+    annotations: Annotations,
+    ...tracking,
+  },
+  { $id: "Port" },
+);
+export type Port = Type.Static<typeof Port>;
+
+const LinkEnd = Type.Object({ port: Type.String(), device: Type.String() });
+
+export const Link = Type.Object(
+  {
+    src: LinkEnd,
+    dst: LinkEnd,
+    type: Type.Enum(LINK_TYPES),
+    state: Type.Enum(LINK_STATES),
+    annotations: Type.Optional(Annotations),
+    id: text("Made from the two ends alone."),
+    bidirectional: Type.Boolean({ description: "The other direction is known too." }),
+    verified: Type.Boolean({ description: "False when the only evidence is unauthenticated LLDP." }),
+    ...tracking,
+  },
+  { $id: "Link" },
+);
+export type Link = Type.Static<typeof Link>;
+
+export const HostLocation = Type.Object({ elementId: Type.String(), port: Type.String() });
+
+export const Host = Type.Object(
+  {
+    id: text("MAC/VLAN, such as 00:00:00:00:00:01/None."),
+    mac: text("MAC address, upper-case hex with colons."),
+    vlan: text("None, or the tag as a decimal string."),
+    innerVlan: text("None, or the inner tag."),
+    outerTpid: Type.String({ pattern: "^0x[0-9a-f]{4}$" }),
+    configured: Type.Boolean({ description: "Set by configuration rather than discovered." }),
+    suspended: Type.Boolean(),
+    ipAddresses: Type.Array(Type.String(), { description: "IPv4 before IPv6, each in canonical form." }),
+    locations: Type.Array(HostLocation, { minItems: 1, description: "Newest first, never empty." }),
+    location: HostLocation,
+    annotations: Type.Optional(Annotations),
+    ...tracking,
+  },
+  { $id: "Host" },
+);
+export type Host = Type.Static<typeof Host>;
+
+export const Topology = Type.Object(
+  {
+    time: Type.Number({ description: "Epoch milliseconds of the last change of the graph." }),
+    devices: Type.Integer(),
+    links: Type.Integer(),
+    clusters: Type.Integer({
+      description: "Strongly connected components of available devices and active links.",
+    }),
+    hosts: Type.Integer(),
+  },
+  { $id: "Topology" },
+);
+export type Topology = Type.Static<typeof Topology>;
+
+export const Cluster = Type.Object(
+  {
+    id: Type.Integer({ description: "Counts from 0." }),
+    deviceCount: Type.Integer(),
+    linkCount: Type.Integer(),
+    root: text("The device of the cluster with the lowest id."),
+  },
+  { $id: "Cluster" },
+);
+export type Cluster = Type.Static<typeof Cluster>;
+
+/** The entity type of each collection. */
+export interface Entities {
+  devices: Device;
+  ports: Port;
+  links: Link;
+  hosts: Host;
+}
+
+export const ENTITY_SCHEMAS = { devices: Device, ports: Port, links: Link, hosts: Host } as const;
