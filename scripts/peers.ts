@@ -1,0 +1,70 @@
+/**
+ * The programs of other people that the tests run against, as Debian packages. Where they are missing and this is
+ * root on a machine with apt, they are installed; elsewhere the run says what is missing and the tests that need it
+ * say that they are skipped.
+ */
+
+/** Package → a command that succeeds exactly when it is there. Debian's own Python, since the modules are Debian's. */
+const PEERS: Readonly<Record<string, readonly string[]>> = {
+  chromium: ["which", "chromium"],
+  "openvswitch-switch": ["which", "ovs-vsctl"],
+  mininet: ["which", "mn"],
+  "iputils-ping": ["which", "ping"],
+  iproute2: ["which", "ip"],
+  graphviz: ["which", "dot"],
+  "python3-networkx": pythonHas("networkx"),
+  "python3-os-ken": pythonHas("os_ken"),
+  "libyang-tools": ["which", "yanglint"],
+  "libxml2-utils": ["which", "xmllint"],
+  nginx: ["which", "nginx"],
+  wrk: ["which", "wrk"],
+};
+
+const APT_DEADLINE_MS = 10 * 60_000;
+const APT_TRIES = 2;
+const APT_OPTIONS = ["-qq", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=120"];
+
+function pythonHas(module: string): string[] {
+  const probe = `import importlib.util, sys; sys.exit(importlib.util.find_spec("${module}") is None)`;
+  return ["/usr/bin/python3", "-c", probe];
+}
+
+function succeeds(command: readonly string[]): boolean {
+  try {
+    return Bun.spawnSync([...command], { stdio: ["ignore", "ignore", "ignore"] }).success;
+  } catch {
+    return false; // the program itself is not there
+  }
+}
+
+const missing = () => Object.keys(PEERS).filter((name) => !succeeds(PEERS[name] ?? []));
+
+async function apt(...args: string[]): Promise<string | undefined> {
+  const child = Bun.spawn(["apt-get", ...APT_OPTIONS, ...args], {
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: APT_DEADLINE_MS,
+  });
+  const [errors, status] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  return status === 0 ? undefined : errors.trim() || `apt-get ${args[0]} ended with ${status}`;
+}
+
+export async function installPeers(): Promise<void> {
+  let absent = missing();
+  if (absent.length === 0) return;
+  let reason: string | undefined = "not root, or no apt-get on this machine";
+  if (process.getuid?.() === 0 && Bun.which("apt-get")) {
+    console.log(`installing Debian packages for the tests: ${absent.join(" ")} …`);
+    for (let tries = 0; tries < APT_TRIES && absent.length > 0; tries++) {
+      // Without fresh lists a package may still be known from before, so a failed update is not the end.
+      const update = await apt("update");
+      reason = (await apt("install", "-y", "--no-install-recommends", ...absent)) ?? update;
+      absent = missing();
+    }
+    if (absent.length === 0) return;
+  }
+  const line = "!".repeat(78);
+  console.log(`${line}\nMISSING: ${absent.join(" ")}\n${reason ?? ""}`);
+  console.log(`Tests that need them are skipped, or fail where CI=true. To install them:`);
+  console.log(`  apt-get install --no-install-recommends ${absent.join(" ")}\n${line}`);
+}

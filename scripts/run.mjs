@@ -1,0 +1,60 @@
+// Runs Bun from node_modules with the given arguments, and installs first when that is needed, so that a fresh clone
+// needs nothing but Node and npm. `--install-only` stops after the first half: bin/gazetteer uses it and then becomes
+// Bun itself. Plain JavaScript without dependencies, because it runs before there are any.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const modules = join(root, "node_modules");
+const bun = join(modules, "bun", "bin", "bun.exe");
+/** Newer than the lockfile once everything has been checked; bin/gazetteer looks at nothing else. */
+const ready = join(modules, ".gazetteer-ready");
+
+/** The folder it is started in may not configure the runtime, set its environment or make it install things. */
+const options = ["--no-env-file", "--config=/dev/null", "--no-install"];
+
+const changedMs = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
+/** Without its install script, bun's package holds a placeholder of a few hundred bytes. */
+const bunIsThere = () => existsSync(bun) && statSync(bun).size > 1_000_000;
+
+function fail(message) {
+  console.error(`gazetteer: ${message}`);
+  process.exit(1);
+}
+
+function npmCi() {
+  console.error("gazetteer: installing dependencies (npm ci), once …");
+  const flags = ["--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
+  const run = spawnSync("npm", ["ci", ...flags], { cwd: root, encoding: "utf8" });
+  if (run.error) fail(`npm could not be started (${run.error.message}); Node 20 or newer with npm is needed`);
+  if (run.status !== 0) fail(`npm ci failed:\n${`${run.stdout}${run.stderr}`.trim()}`);
+}
+
+/** What the package's own install script does, for an npm that does not run such scripts. */
+function placeBun() {
+  const run = spawnSync(process.execPath, ["install.js"], { cwd: join(modules, "bun"), encoding: "utf8" });
+  if (run.status !== 0 || !bunIsThere()) {
+    fail(
+      `Bun could not be put in place (node_modules/bun/install.js):\n${`${run.stdout}${run.stderr}`.trim()}`,
+    );
+  }
+}
+
+function install() {
+  const lockfile = changedMs(join(root, "package-lock.json"));
+  if (changedMs(ready) > lockfile && bunIsThere()) return;
+  if (changedMs(join(modules, ".package-lock.json")) < lockfile) npmCi();
+  if (!bunIsThere()) placeBun();
+  writeFileSync(ready, "");
+}
+
+install();
+if (process.argv[2] !== "--install-only") {
+  const child = spawn(bun, [...options, ...process.argv.slice(2)], { stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => fail(`Bun could not be started: ${error.message}`));
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}
