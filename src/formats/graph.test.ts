@@ -1,0 +1,97 @@
+import { describe, expect, test } from "bun:test";
+import { campus, device, graph, host, link, mac } from "../../test/formats/sample.ts";
+import { attachments, deviceName, hostCounts, nodeNames, resolvedLinks, undirectedEdges } from "./graph.ts";
+
+const a1 = { device: "a", port: "1" };
+const b1 = { device: "b", port: "1" };
+const there = link(a1, b1);
+const back = link(b1, a1);
+const two = [device("a"), device("b")];
+
+describe("edges", () => {
+  test("a record and its reverse are one edge", () => {
+    const edges = undirectedEdges(graph(two, [there, back]));
+    expect(edges).toEqual([
+      {
+        from: { port: "1", device: "a" },
+        to: { port: "1", device: "b" },
+        links: [there, back],
+        active: true,
+        oneWay: false,
+        verified: true,
+        conflict: false,
+      },
+    ]);
+    expect(undirectedEdges(campus())).toHaveLength(campus().links.length / 2);
+  });
+
+  test.each([
+    ["no reverse", [back], { from: "b", active: true, oneWay: true }],
+    [
+      "no reverse, down",
+      [{ ...back, state: "INACTIVE" as const }],
+      { from: "b", active: false, oneWay: true },
+    ],
+    [
+      "one direction down",
+      [{ ...there, state: "INACTIVE" as const }, back],
+      { from: "b", active: true, oneWay: true },
+    ],
+    [
+      "both down",
+      [
+        { ...there, state: "INACTIVE" as const },
+        { ...back, state: "INACTIVE" as const },
+      ],
+      { from: "a", active: false, oneWay: false },
+    ],
+  ])("%s", (_, links, expected) => {
+    const [edge] = undirectedEdges(graph(two, links));
+    expect({ from: edge?.from.device, active: edge?.active, oneWay: edge?.oneWay }).toEqual(expected);
+  });
+
+  test("one unverified or conflicting record marks the edge", () => {
+    const doubtful = { ...back, verified: false, annotations: { conflict: "port has two links" } };
+    expect(undirectedEdges(graph(two, [there, doubtful]))[0]).toMatchObject({
+      verified: false,
+      conflict: true,
+    });
+  });
+
+  test("other ports are another edge; a link to a device outside the graph is none", () => {
+    const other = link(a1, { device: "b", port: "2" });
+    const away = link({ device: "b", port: "3" }, { device: "c", port: "1" });
+    expect(undirectedEdges(graph(two, [back, other, away]))).toHaveLength(2);
+    expect(resolvedLinks(graph(two, [back, other, away]))).toHaveLength(2);
+  });
+
+  test("a cable from a device to itself is one edge", () => {
+    const loop = [link(a1, { device: "a", port: "2" }), link({ device: "a", port: "2" }, a1)];
+    expect(undirectedEdges(graph(two, loop))).toHaveLength(1);
+  });
+});
+
+test("hosts hang at each location in the graph and count once, at the newest", () => {
+  const locations = [
+    { elementId: "outside", port: "1" },
+    { elementId: "b", port: "4" },
+    { elementId: "a", port: "2" },
+  ];
+  const roamer = host(mac(1), b1, { locations });
+  const g = graph(two, [], [roamer, host(mac(2), b1)]);
+  expect(attachments(g).map(({ at }) => `${at.device}/${at.port}`)).toEqual(["b/4", "a/2", "b/1"]);
+  expect([...hostCounts(g)]).toEqual([["b", 2]]);
+});
+
+test("a device without a name of its own is called by its id", () => {
+  expect(deviceName(device("a", { annotations: { name: " core-1 " } }))).toBe("core-1");
+  expect(deviceName(device("a", { annotations: { name: " " } }))).toBe("a");
+  expect(deviceName(device("a"))).toBe("a");
+});
+
+test("node names are unique even where ids are not", () => {
+  const g = graph([device(`${mac(1)}/None`), device("x\u0001"), device("x\u0002")], [], [host(mac(1), a1)]);
+  const names = nodeNames(g, (id) => id.replace(/\p{Cc}/gu, "?"));
+  expect(g.devices.map((d) => names.device(d.id))).toEqual([`${mac(1)}/None`, "x?", "x?~2"]);
+  expect(names.host(`${mac(1)}/None`)).toBe(`${mac(1)}/None~2`);
+});

@@ -1,0 +1,128 @@
+/**
+ * The one value that every topology renderer takes, and the few readings of it they share: which two records are
+ * one cable, where a host hangs, and what each node is called. Nothing here, and no renderer, changes a graph.
+ *
+ * A graph may be a cut of the network (`around`), so a record may name a device that is not in it. Such a link or
+ * location is left out: a reader of any of the formats fails on a reference that leads nowhere.
+ */
+import type { Device, Host, Link, Topology } from "../model/entity.ts";
+import { type ConnectPoint, linkId } from "../model/ids.ts";
+
+export interface Graph {
+  readonly topology: Topology;
+  readonly revision: number;
+  readonly devices: readonly Device[];
+  readonly links: readonly Link[];
+  readonly hosts: readonly Host[];
+}
+
+/** One line between two devices: two records that are each other's reverse, or a record that has none. */
+export interface Edge {
+  /** `from` to `to` is the direction that works, where only one does; otherwise that of the lower link id. */
+  readonly from: ConnectPoint;
+  readonly to: ConnectPoint;
+  readonly links: readonly [Link] | readonly [Link, Link];
+  /** At least one direction is ACTIVE. */
+  readonly active: boolean;
+  /** The other direction is not known, or is INACTIVE while this one is not. */
+  readonly oneWay: boolean;
+  /** Every record is verified. */
+  readonly verified: boolean;
+  readonly conflict: boolean;
+}
+
+export interface Attachment {
+  readonly host: Host;
+  readonly at: ConnectPoint;
+}
+
+export const inConflict = (entity: Device | Link | Host): boolean =>
+  (entity.annotations?.conflict ?? "") !== "";
+
+/** The name a person gave the device, or else its id. */
+export function deviceName(device: Device): string {
+  const name = device.annotations.name?.trim();
+  return name === undefined || name === "" ? device.id : name;
+}
+
+/** The links both of whose ends are in the graph. */
+export function resolvedLinks(graph: Graph): Link[] {
+  const known = new Set(graph.devices.map((device) => device.id));
+  return graph.links.filter((link) => known.has(link.src.device) && known.has(link.dst.device));
+}
+
+export function undirectedEdges(graph: Graph): Edge[] {
+  const links = resolvedLinks(graph);
+  const byId = new Map(links.map((link) => [link.id, link]));
+  const edges: Edge[] = [];
+  for (const link of links) {
+    const reverse = byId.get(linkId(link.dst, link.src));
+    if (reverse === undefined) edges.push(edgeOf([link]));
+    else if (link.id < reverse.id) edges.push(edgeOf([link, reverse]));
+  }
+  return edges;
+}
+
+function edgeOf(links: readonly [Link] | readonly [Link, Link]): Edge {
+  const [first, second] = links;
+  const working = links.filter((link) => link.state === "ACTIVE");
+  const along = working.length === 1 && second !== undefined ? (working[0] ?? first) : first;
+  return {
+    from: along.src,
+    to: along.dst,
+    links,
+    active: working.length > 0,
+    oneWay: second === undefined || working.length === 1,
+    verified: links.every((link) => link.verified),
+    conflict: links.some(inConflict),
+  };
+}
+
+/** Every location of every host that is in the graph, newest first for each host. */
+export function attachments(graph: Graph): Attachment[] {
+  const known = new Set(graph.devices.map((device) => device.id));
+  const found: Attachment[] = [];
+  for (const host of graph.hosts) {
+    for (const { elementId, port } of host.locations) {
+      if (known.has(elementId)) found.push({ host, at: { device: elementId, port } });
+    }
+  }
+  return found;
+}
+
+/** How many hosts hang on each device; a host with several locations counts once, where it was seen last. */
+export function hostCounts(graph: Graph): Map<string, number> {
+  const counts = new Map<string, number>();
+  let last: Host | undefined;
+  for (const { host, at } of attachments(graph)) {
+    if (host !== last) counts.set(at.device, (counts.get(at.device) ?? 0) + 1);
+    last = host;
+  }
+  return counts;
+}
+
+export interface NodeNames {
+  device(id: string): string;
+  host(id: string): string;
+}
+
+/**
+ * What each node is called in a format that has one namespace for all of them. That is its id, except that a
+ * device may have chosen an id that looks like a host's, and that two ids may become one when `clean` takes away
+ * what the format cannot carry: the later one is then told apart by a number.
+ */
+export function nodeNames(graph: Graph, clean: (id: string) => string = (id) => id): NodeNames {
+  const taken = new Set<string>();
+  const assign = (entities: readonly { readonly id: string }[]) => {
+    const names = new Map<string, string>();
+    for (const { id } of entities) {
+      const wanted = clean(id);
+      let name = wanted;
+      for (let n = 2; taken.has(name); n++) name = `${wanted}~${n}`;
+      taken.add(name);
+      names.set(id, name);
+    }
+    return (id: string) => names.get(id) ?? clean(id);
+  };
+  return { device: assign(graph.devices), host: assign(graph.hosts) };
+}
