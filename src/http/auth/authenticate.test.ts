@@ -1,0 +1,176 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { ManualClock } from "../../lib/clock.ts";
+import { type AuthenticatorOptions, type AuthResult, createAuthenticator } from "./authenticate.ts";
+import type { User, Users } from "./users.ts";
+
+const hash = (password: string | Uint8Array) => Bun.password.hash(password, { algorithm: "bcrypt", cost: 4 });
+const SECRET = await hash("secret");
+const OTHER = await hash("other");
+const basic = (text: string, encoding: "utf8" | "latin1" = "utf8") =>
+  `Basic ${Buffer.from(text, encoding).toString("base64")}`;
+const HERE = "192.0.2.1";
+const ELSEWHERE = "192.0.2.2";
+
+/** Users that a test changes by hand. */
+class FakeUsers implements Users {
+  readonly file = undefined;
+  readonly generated = undefined;
+  readonly listeners = new Set<(names: ReadonlySet<string>) => void>();
+  readonly users = new Map<string, User>();
+
+  set(name: string, hash: string): void {
+    this.users.set(name, { name, hash, credentialId: `${name} ${hash}` });
+    for (const listener of this.listeners) listener(new Set([name]));
+  }
+  remove(name: string): void {
+    this.users.delete(name);
+    for (const listener of this.listeners) listener(new Set([name]));
+  }
+  find(name: string): User | undefined {
+    return this.users.get(name);
+  }
+  all(): User[] {
+    return [...this.users.values()];
+  }
+  onChange(listener: (names: ReadonlySet<string>) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+  async follow(): Promise<void> {}
+}
+
+let users = new FakeUsers();
+let clock = new ManualClock();
+beforeEach(() => {
+  users = new FakeUsers();
+  users.set("ann", SECRET);
+  clock = new ManualClock();
+});
+const create = (options: Partial<AuthenticatorOptions> = {}) =>
+  createAuthenticator({ users, clock, ...options });
+
+describe("outcomes", () => {
+  const cases: [what: string, header: string | null, outcome: AuthResult["outcome"]][] = [
+    ["right", basic("ann:secret"), "ok"],
+    ["right, scheme in capitals", basic("ann:secret").replace("Basic", "BASIC"), "ok"],
+    ["no header", null, "missing"],
+    ["an empty header", "", "missing"],
+    ["wrong password", basic("ann:Secret"), "wrong"],
+    ["empty password", basic("ann:"), "wrong"],
+    ["unknown user", basic("bob:secret"), "wrong"],
+    ["empty user", basic(":secret"), "wrong"],
+    ["another user's case", basic("Ann:secret"), "wrong"],
+    ["no colon", basic("ann"), "malformed"],
+    ["not base64", "Basic !!!!", "malformed"],
+    ["another scheme", "Bearer abc", "malformed"],
+    ["oversize", basic(`ann:${"x".repeat(10_000)}`), "malformed"],
+  ];
+  for (const [what, header, outcome] of cases) {
+    test(what, async () => {
+      const auth = create();
+      expect(auth.known(header)).toBeUndefined();
+      expect((await auth.authenticate(header, HERE)).outcome).toBe(outcome);
+      expect(auth.known(header) !== undefined).toBe(outcome === "ok");
+    });
+  }
+
+  test("says whose credential it is", async () => {
+    const result = await create().authenticate(basic("ann:secret"), HERE);
+    expect(result).toEqual({ outcome: "ok", user: "ann", credentialId: `ann ${SECRET}` });
+  });
+
+  test("nobody at all: still wrong, not an error", async () => {
+    users.remove("ann");
+    expect((await create().authenticate(basic("ann:secret"), HERE)).outcome).toBe("wrong");
+  });
+});
+
+describe("letters beyond ASCII", () => {
+  test("UTF-8 and Latin-1 spellings of one password, whichever bytes were hashed", async () => {
+    users.set("rené", await hash("naïve"));
+    users.set("old", await hash(Buffer.from("naïve", "latin1")));
+    const auth = create();
+    expect((await auth.authenticate(basic("rené:naïve"), HERE)).outcome).toBe("ok");
+    expect((await auth.authenticate(basic("rené:naïve", "latin1"), HERE)).outcome).toBe("ok");
+    expect((await auth.authenticate(basic("old:naïve", "latin1"), HERE)).outcome).toBe("ok");
+    expect((await auth.authenticate(basic("rené:naive", "latin1"), HERE)).outcome).toBe("wrong");
+  });
+
+  test("a Latin-1 password whose bytes happen to be UTF-8", async () => {
+    users.set("ann", await hash("Ã©"));
+    expect((await create().authenticate(basic("ann:Ã©", "latin1"), HERE)).outcome).toBe("ok");
+  });
+});
+
+describe("what is remembered", () => {
+  test("goes when the user changes or is removed, and only that user's", async () => {
+    users.set("bob", SECRET);
+    const auth = create();
+    const [ann, bob] = [basic("ann:secret"), basic("bob:secret")];
+    await auth.authenticate(ann, HERE);
+    await auth.authenticate(bob, HERE);
+    users.set("ann", OTHER);
+    expect(auth.known(ann)).toBeUndefined();
+    expect(auth.known(bob)?.user).toBe("bob");
+    expect((await auth.authenticate(ann, HERE)).outcome).toBe("wrong");
+    expect((await auth.authenticate(basic("ann:other"), HERE)).outcome).toBe("ok");
+    users.remove("bob");
+    expect(auth.known(bob)).toBeUndefined();
+    expect((await auth.authenticate(bob, HERE)).outcome).toBe("wrong");
+  });
+
+  test("a password changed while it is being checked is not remembered", async () => {
+    const auth = create();
+    const checking = auth.authenticate(basic("ann:secret"), HERE);
+    users.set("ann", OTHER);
+    expect((await checking).outcome).toBe("wrong");
+    expect(auth.known(basic("ann:secret"))).toBeUndefined();
+  });
+});
+
+describe("throttling", () => {
+  const guess = (auth: ReturnType<typeof create>, i: number, from = HERE) =>
+    auth.authenticate(basic(`ann:guess${i}`), from);
+
+  test("20 guesses at once from one address: ten are answered, the rest wait", async () => {
+    const auth = create();
+    const results = await Promise.all(Array.from({ length: 20 }, (_, i) => guess(auth, i)));
+    expect(results.filter(({ outcome }) => outcome === "wrong")).toHaveLength(10);
+    expect(results.filter(({ outcome }) => outcome === "throttled")).toHaveLength(10);
+    expect(await auth.authenticate(basic("ann:secret"), HERE)).toEqual({
+      outcome: "throttled",
+      retryAfterSeconds: 1,
+    });
+    expect((await auth.authenticate(basic("ann:secret"), ELSEWHERE)).outcome).toBe("ok");
+    expect((await auth.authenticate(basic("ann:secret"), HERE)).outcome).toBe("ok");
+    await clock.advance(1000);
+    expect((await guess(auth, 21)).outcome).toBe("wrong");
+    expect((await guess(auth, 22)).outcome).toBe("throttled");
+  });
+
+  test("right, missing and malformed ones are no guesses", async () => {
+    const auth = create({ throttle: { burst: 1, refillMs: 1000, mostAddresses: 10 } });
+    for (let i = 0; i < 5; i++) {
+      users.set("ann", SECRET); // forgets what was remembered
+      expect((await auth.authenticate(basic("ann:secret"), HERE)).outcome).toBe("ok");
+      expect((await auth.authenticate(null, HERE)).outcome).toBe("missing");
+      expect((await auth.authenticate("Basic ?", HERE)).outcome).toBe("malformed");
+    }
+  });
+
+  test("more checks than can wait are turned away; one credential sent many times is one check", async () => {
+    const auth = create({ mostChecking: 1, mostWaiting: 1 });
+    const same = await Promise.all(
+      Array.from({ length: 9 }, () => auth.authenticate(basic("ann:secret"), HERE)),
+    );
+    expect(same.every(({ outcome }) => outcome === "ok")).toBe(true);
+    const many = await Promise.all(Array.from({ length: 5 }, (_, i) => guess(auth, i, `198.51.100.${i}`)));
+    expect(many.map(({ outcome }) => outcome)).toEqual([
+      "wrong",
+      "wrong",
+      "throttled",
+      "throttled",
+      "throttled",
+    ]);
+  });
+});

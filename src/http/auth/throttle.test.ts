@@ -1,0 +1,66 @@
+import { describe, expect, test } from "bun:test";
+import { ManualClock } from "../../lib/clock.ts";
+import { addressKey, createThrottle } from "./throttle.ts";
+
+const OPTIONS = { burst: 3, refillMs: 1000, mostAddresses: 3 };
+
+describe("throttle", () => {
+  test("allows a burst, then one a second", async () => {
+    const clock = new ManualClock();
+    const throttle = createThrottle(clock, OPTIONS);
+    const take = () => throttle.take("192.0.2.1");
+    expect([take(), take(), take(), take()]).toEqual([0, 0, 0, 1000]);
+    await clock.advance(400);
+    expect(take()).toBe(600);
+    await clock.advance(600);
+    expect([take(), take()]).toEqual([0, 1000]);
+    await clock.advance(3_600_000);
+    expect([take(), take(), take(), take()]).toEqual([0, 0, 0, 1000]);
+  });
+
+  test("each address has its own, and what is given back counts no more", () => {
+    const throttle = createThrottle(new ManualClock(), OPTIONS);
+    for (let i = 0; i < 10; i++) {
+      expect(throttle.take("192.0.2.1")).toBe(0);
+      throttle.giveBack("192.0.2.1");
+    }
+    for (let i = 0; i < 3; i++) throttle.take("192.0.2.1");
+    expect(throttle.take("192.0.2.1")).toBeGreaterThan(0);
+    expect(throttle.take("192.0.2.2")).toBe(0);
+  });
+
+  test("a clock set back neither frees nor locks out", () => {
+    let now = 1_000_000;
+    const throttle = createThrottle({ now: () => now, sleep: async () => {} }, OPTIONS);
+    for (let i = 0; i < 3; i++) throttle.take("192.0.2.1");
+    now -= 500_000;
+    expect(throttle.take("192.0.2.1")).toBe(1000);
+    now += 1000;
+    expect(throttle.take("192.0.2.1")).toBe(0);
+  });
+
+  test("remembers a bounded number of addresses, the busy ones longest", () => {
+    const throttle = createThrottle(new ManualClock(), OPTIONS);
+    for (let i = 0; i < 3; i++) throttle.take("192.0.2.1");
+    for (let i = 2; i < 200; i++) {
+      throttle.take(`192.0.2.${i}`);
+      expect(throttle.take("192.0.2.1")).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe("what counts as one address", () => {
+  const cases: [a: string, b: string, same: boolean][] = [
+    ["192.0.2.1", "192.0.2.1", true],
+    ["192.0.2.1", "192.0.2.2", false],
+    ["192.0.2.1", "::ffff:192.0.2.1", true],
+    ["::ffff:192.0.2.1", "::ffff:192.0.2.2", false],
+    ["2001:db8::1", "2001:db8::ffff:1", true],
+    ["2001:db8::1", "2001:db8:0:1::1", false],
+    ["fe80::1%eth0", "fe80::2", true],
+    ["not an address", "not an address", true],
+  ];
+  for (const [a, b, same] of cases) {
+    test(`${a} and ${b}`, () => expect(addressKey(a) === addressKey(b)).toBe(same));
+  }
+});

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MOST_FILE_BYTES, nameFault, parseUsers, readUsersFile, storeUser } from "./users-file.ts";
+
+const A = await Bun.password.hash("a", { algorithm: "bcrypt", cost: 4 });
+const B = await Bun.password.hash("b", { algorithm: "bcrypt", cost: 4 });
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "gazetteer-users-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("reading", () => {
+  test("names and hashes, with comments, blank lines, DOS line ends and a byte order mark", () => {
+    const users = parseUsers(`\uFEFF# who reads\r\n\r\nann:${A}\r\n  # more\n\nrené:${B}`, "users");
+    expect([...users]).toEqual([
+      ["ann", A],
+      ["rené", B],
+    ]);
+  });
+
+  const refused: [what: string, line: string, message: string][] = [
+    ["no colon", "ann", "users:2: not NAME:HASH"],
+    ["a plain password", "ann:secret", "users:2: not an argon2id or bcrypt hash"],
+    ["an empty name", `:${A}`, "users:2: the user name is empty"],
+    ["a name twice", `ann:${A}\nann:${B}`, "users:3: user ann is there twice"],
+    ["a control character", `a\u0007nn:${A}`, "users:2: a user name may not contain control characters"],
+    ["htpasswd's extra fields", `ann:${A}:extra`, "users:2: not an argon2id or bcrypt hash"],
+  ];
+  for (const [what, line, message] of refused) {
+    test(`refused: ${what}`, () => expect(() => parseUsers(`# head\n${line}`, "users")).toThrow(message));
+  }
+
+  test("neither a folder nor a huge file is read", async () => {
+    await expect(readUsersFile(folder)).rejects.toThrow();
+    const huge = join(folder, "huge");
+    writeFileSync(huge, "#".repeat(MOST_FILE_BYTES + 1));
+    await expect(readUsersFile(huge)).rejects.toThrow("larger than");
+  });
+});
+
+describe("storing", () => {
+  test("makes the file for its owner alone, adds, and replaces one line only", async () => {
+    const path = join(folder, "users");
+    expect(await storeUser(path, "ann", A)).toBe("added");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    writeFileSync(path, `# ours\nann:${A}\n\n# theirs\nbob:${A}`);
+    chmodSync(path, 0o644);
+    expect(await storeUser(path, "ann", B)).toBe("replaced");
+    expect(await storeUser(path, "cy", B)).toBe("added");
+    expect(readFileSync(path, "utf8")).toBe(`# ours\nann:${B}\n\n# theirs\nbob:${A}\ncy:${B}\n`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(["users"]);
+  });
+
+  test("follows a symbolic link instead of replacing it", async () => {
+    const [real, link] = [join(folder, "real"), join(folder, "link")];
+    writeFileSync(real, "");
+    symlinkSync(real, link);
+    await storeUser(link, "ann", A);
+    expect(readFileSync(real, "utf8")).toBe(`ann:${A}\n`);
+    expect(readdirSync(folder).sort()).toEqual(["link", "real"]);
+  });
+
+  test("a file with a fault is left as it is", async () => {
+    const path = join(folder, "users");
+    writeFileSync(path, "nonsense\n");
+    await expect(storeUser(path, "ann", A)).rejects.toThrow(`${path}:1:`);
+    expect(readFileSync(path, "utf8")).toBe("nonsense\n");
+  });
+});
+
+test("names", () => {
+  expect(nameFault("ann@example.net")).toBeUndefined();
+  expect(nameFault("a:b")).toBeString();
+  expect(nameFault("x".repeat(256))).toBeString();
+});
