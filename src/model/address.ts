@@ -60,8 +60,13 @@ export function ipKey(canonical: string): string {
     for (const part of canonical.split(".")) key += Number(part).toString(16).padStart(2, "0");
     return key;
   }
+  const [head = "", tail = ""] = canonical.split("::");
+  const first = head === "" ? [] : head.split(":");
+  const last = tail === "" ? [] : tail.split(":");
   let key = "6";
-  for (const byte of ipaddr.IPv6.parse(canonical).toByteArray()) key += byte.toString(16).padStart(2, "0");
+  for (const group of first) key += group.padStart(4, "0");
+  key += "0000".repeat(8 - first.length - last.length);
+  for (const group of last) key += group.padStart(4, "0");
   return key;
 }
 

@@ -161,9 +161,8 @@ function schemaFault(kind: Kind, record: unknown): ClaimResult<Kind> {
 const wellFormed = (value: string): string => (value.isWellFormed() ? value : value.toWellFormed());
 
 function canonicalAnnotations(given: Record<string, string>): Record<string, string> {
-  const sorted: Record<string, string> = {};
-  for (const key of Object.keys(given).sort()) sorted[wellFormed(key)] = wellFormed(given[key] ?? "");
-  return sorted;
+  const keys = Object.keys(given).sort();
+  return Object.fromEntries(keys.map((key) => [wellFormed(key), wellFormed(given[key] ?? "")]));
 }
 
 function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {

@@ -1,0 +1,39 @@
+/**
+ * Batches and pages as bytes: lines of tab-separated fields, compressed with zstd. JSON text holds neither tabs nor
+ * new lines, and ids hold no white space, so nothing needs escaping and nothing is parsed to be stored or read back.
+ * Before and after of one thing are nearly the same text: compression makes keeping both cost little more than one.
+ */
+import { type Entry, STORE_KINDS } from "./log.ts";
+
+const kindByLetter = new Map(STORE_KINDS.map((kind) => [kind.charAt(0), kind]));
+
+export function encodeEntries(entries: Iterable<Entry>): Uint8Array {
+  const lines: string[] = [];
+  for (const { kind, id, before, after, changed } of entries) {
+    lines.push(`${kind.charAt(0)}\t${id}\t${before ?? ""}\t${after ?? ""}\t${changed.join(",")}`);
+  }
+  return compressText(lines.join("\n"));
+}
+
+export function decodeEntries(data: Uint8Array): Entry[] {
+  const text = expandText(data);
+  if (text === "") return [];
+  return text.split("\n").map((line) => {
+    const [letter = "", id = "", before = "", after = "", changed = ""] = line.split("\t");
+    const kind = kindByLetter.get(letter);
+    if (kind === undefined)
+      throw new Error(`a batch in the log has an unknown kind: ${JSON.stringify(letter)}`);
+    return {
+      kind,
+      id,
+      before: before === "" ? null : before,
+      after: after === "" ? null : after,
+      changed: changed === "" ? [] : changed.split(","),
+    };
+  });
+}
+
+export const compressText = (text: string): Uint8Array =>
+  Bun.zstdCompressSync(Buffer.from(text), { level: 1 });
+
+export const expandText = (data: Uint8Array): string => Bun.zstdDecompressSync(data).toString();

@@ -1,0 +1,157 @@
+/**
+ * The graph behind the topology: which devices are available, which links run where. Kept beside the pages because
+ * walking it must not parse them. Clusters are found when somebody asks, and remembered until the graph changes.
+ */
+import type { Device, Link } from "../model/entity.ts";
+
+export interface Edge {
+  readonly id: string;
+  readonly src: string;
+  readonly dst: string;
+  readonly active: boolean;
+}
+
+export interface ClusterMembers {
+  /** In order of id. */
+  readonly devices: readonly string[];
+  readonly links: readonly string[];
+}
+
+export class Graph {
+  readonly #available = new Map<string, boolean>();
+  readonly #edges = new Map<string, Edge>();
+  readonly #out = new Map<string, Set<Edge>>();
+  readonly #in = new Map<string, Set<Edge>>();
+  #clusters: readonly ClusterMembers[] | undefined;
+
+  /** Answers whether the graph is another one than before. */
+  setDevice(id: string, device: Device | undefined): boolean {
+    if (this.#available.get(id) === device?.available) return false;
+    if (device) this.#available.set(id, device.available);
+    else this.#available.delete(id);
+    this.#clusters = undefined;
+    return true;
+  }
+
+  setLink(id: string, link: Link | undefined): boolean {
+    const old = this.#edges.get(id);
+    const active = link?.state === "ACTIVE";
+    if (old ? link && old.active === active : !link) return false;
+    if (old) {
+      this.#edges.delete(id);
+      this.#out.get(old.src)?.delete(old);
+      this.#in.get(old.dst)?.delete(old);
+    }
+    if (link) {
+      const edge = { id, src: link.src.device, dst: link.dst.device, active };
+      this.#edges.set(id, edge);
+      addTo(this.#out, edge.src, edge);
+      addTo(this.#in, edge.dst, edge);
+    }
+    this.#clusters = undefined;
+    return true;
+  }
+
+  /** Devices within `hops` links of `start`, in either direction and whatever the links' state. */
+  around(start: Iterable<string>, hops: number): Set<string> {
+    const reached = new Set<string>(start);
+    let frontier = [...reached];
+    for (let hop = 0; hop < hops && frontier.length > 0; hop++) {
+      const next: string[] = [];
+      const reach = (id: string) => {
+        if (reached.has(id)) return;
+        reached.add(id);
+        next.push(id);
+      };
+      for (const id of frontier) {
+        for (const edge of this.#out.get(id) ?? []) reach(edge.dst);
+        for (const edge of this.#in.get(id) ?? []) reach(edge.src);
+      }
+      frontier = next;
+    }
+    return reached;
+  }
+
+  /** Strongly connected components of available devices and active links, ordered by their lowest device id. */
+  clusters(): readonly ClusterMembers[] {
+    this.#clusters ??= this.#findClusters();
+    return this.#clusters;
+  }
+
+  #neighbours(id: string): string[] {
+    const ids: string[] = [];
+    for (const edge of this.#out.get(id) ?? []) {
+      if (edge.active && this.#available.get(edge.dst) === true) ids.push(edge.dst);
+    }
+    return ids;
+  }
+
+  #findClusters(): readonly ClusterMembers[] {
+    const ids = [...this.#available].filter(([, available]) => available).map(([id]) => id);
+    const components = stronglyConnected(ids.sort(), (id) => this.#neighbours(id));
+    const clusterOf = new Map<string, number>();
+    const members = components.map((devices) => ({ devices: devices.sort(), links: [] as string[] }));
+    members.sort((a, b) => ((a.devices[0] ?? "") < (b.devices[0] ?? "") ? -1 : 1));
+    for (const [n, { devices }] of members.entries()) for (const id of devices) clusterOf.set(id, n);
+    for (const edge of this.#edges.values()) {
+      const n = clusterOf.get(edge.src);
+      if (edge.active && n !== undefined && n === clusterOf.get(edge.dst)) members[n]?.links.push(edge.id);
+    }
+    for (const { links } of members) links.sort();
+    return members;
+  }
+}
+
+function addTo<T>(map: Map<string, Set<T>>, key: string, value: T): void {
+  const set = map.get(key);
+  if (set) set.add(value);
+  else map.set(key, new Set([value]));
+}
+
+interface Visit {
+  readonly id: string;
+  readonly neighbours: string[];
+  next: number;
+}
+
+/** Tarjan's algorithm with a stack of its own: a chain of ten thousand switches must not overflow the call stack. */
+function stronglyConnected(ids: readonly string[], neighboursOf: (id: string) => string[]): string[][] {
+  const order = new Map<string, number>();
+  const low = new Map<string, number>();
+  const open: string[] = [];
+  const isOpen = new Set<string>();
+  const components: string[][] = [];
+  for (const root of ids) {
+    if (order.has(root)) continue;
+    const visits: Visit[] = [];
+    const enter = (id: string) => {
+      order.set(id, order.size);
+      low.set(id, order.size - 1);
+      open.push(id);
+      isOpen.add(id);
+      visits.push({ id, neighbours: neighboursOf(id), next: 0 });
+    };
+    const lower = (id: string, to: number) => low.set(id, Math.min(low.get(id) ?? to, to));
+    enter(root);
+    for (let visit = visits.at(-1); visit; visit = visits.at(-1)) {
+      const neighbour = visit.neighbours[visit.next++];
+      if (neighbour !== undefined) {
+        if (!order.has(neighbour)) enter(neighbour);
+        else if (isOpen.has(neighbour)) lower(visit.id, order.get(neighbour) ?? 0);
+        continue;
+      }
+      visits.pop();
+      const parent = visits.at(-1);
+      if (parent) lower(parent.id, low.get(visit.id) ?? 0);
+      if (low.get(visit.id) !== order.get(visit.id)) continue;
+      const component: string[] = [];
+      for (let id = open.pop(); id !== undefined; id = open.pop()) {
+        isOpen.delete(id);
+        component.push(id);
+        if (id === visit.id) break;
+      }
+      components.push(component);
+    }
+  }
+  return components;
+}

@@ -1,0 +1,79 @@
+/**
+ * The view's indexes: a name and a pure function from a value to its keys, each. All are kept in one place from (old,
+ * new), so none can drift. A key of two parts is joined by NUL, which no id or port contains: a device's range of
+ * keys is then [`device NUL`, `device NUL` + the highest character].
+ */
+import { SortedIndex } from "../lib/sorted-index.ts";
+import { ipKey } from "../model/address.ts";
+import type { ClaimTypes } from "../model/claim.ts";
+import type { Entities } from "../model/entity.ts";
+import type { Kind } from "../model/ids.ts";
+import { referencedDevices } from "./recover.ts";
+
+export type StoredClaims = readonly (readonly [source: string, claim: ClaimTypes[Kind]])[];
+export interface Stored extends Entities {
+  claims: StoredClaims;
+}
+
+export const pair = (first: string, second: string): string => `${first}\u0000${second}`;
+/** The range of all keys whose first part is `first`. */
+export const pairRange = (first: string): [string, string] => [`${first}\u0000`, `${first}\u0000\uffff`];
+
+type KeysOf<T> = (value: T) => readonly string[];
+const KEYS = {
+  devices: {
+    type: (device) => [device.type],
+    available: (device) => [String(device.available)],
+    source: (device) => device.sources,
+  },
+  ports: {
+    source: (port) => port.sources,
+  },
+  links: {
+    src: (link) => [pair(link.src.device, link.src.port)],
+    dst: (link) => [pair(link.dst.device, link.dst.port)],
+    state: (link) => [link.state],
+    source: (link) => link.sources,
+  },
+  hosts: {
+    ip: (host) => host.ipAddresses.map(ipKey),
+    location: (host) => host.locations.map((at) => pair(at.elementId, at.port)),
+    source: (host) => host.sources,
+  },
+  claims: {
+    /** Who is held back for want of a device, or has several claimants that name it. */
+    device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim)))],
+    source: (claims) => claims.map(([source]) => source),
+  },
+} as const satisfies { [K in keyof Stored]: Record<string, KeysOf<Stored[K]>> };
+
+const TABLE: { readonly [K in keyof Stored]: Readonly<Record<string, KeysOf<Stored[K]>>> } = KEYS;
+
+export type IndexName<K extends keyof Stored> = keyof (typeof KEYS)[K] & string;
+
+export class Indexes<K extends keyof Stored> {
+  readonly #indexes: { name: string; keysOf: KeysOf<Stored[K]>; index: SortedIndex }[];
+
+  constructor(kind: K) {
+    this.#indexes = Object.entries(TABLE[kind]).map(([name, keysOf]) => ({
+      name,
+      keysOf,
+      index: new SortedIndex(),
+    }));
+  }
+
+  named(name: IndexName<K>): SortedIndex {
+    const found = this.#indexes.find((one) => one.name === name);
+    if (!found) throw new Error(`no index ${name}`);
+    return found.index;
+  }
+
+  update(id: string, before: Stored[K] | undefined, after: Stored[K] | undefined): void {
+    for (const { keysOf, index } of this.#indexes) {
+      const was = before ? keysOf(before) : [];
+      const is = after ? keysOf(after) : [];
+      for (const key of was) if (!is.includes(key)) index.delete(key, id);
+      for (const key of is) if (!was.includes(key)) index.add(key, id);
+    }
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * A page: some hundred neighbours of one collection, as the bytes that go out on the wire, and never changed once
+ * made. A change makes a new page from the old one by copying the runs that stayed; everything else (snapshots, past
+ * views, caches of compressed bytes) may therefore hold on to pages for as long as it likes, and shares them.
+ */
+import type { PageRecord } from "../log/log.ts";
+
+export const PAGE_TARGET = 128;
+export const PAGE_MOST = 256;
+
+const COMMA = 0x2c;
+
+export class Page implements PageRecord {
+  readonly ids: readonly string[];
+  /** The values' JSON, joined by commas: the inside of a JSON array. */
+  readonly bytes: Buffer;
+  /** Where each value ends in `bytes`. */
+  readonly ends: Uint32Array;
+  stored: number | undefined;
+
+  constructor(ids: readonly string[], bytes: Buffer, ends: Uint32Array, stored?: number) {
+    this.ids = ids;
+    this.bytes = bytes;
+    this.ends = ends;
+    this.stored = stored;
+  }
+
+  get length(): number {
+    return this.ids.length;
+  }
+
+  get first(): string {
+    return this.ids[0] ?? "";
+  }
+
+  start(i: number): number {
+    return i === 0 ? 0 : (this.ends[i - 1] ?? 0) + 1;
+  }
+
+  value(i: number): string {
+    return this.bytes.toString("utf8", this.start(i), this.ends[i]);
+  }
+
+  /** Where `id` is, or would be. */
+  position(id: string): number {
+    let low = 0;
+    let high = this.ids.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.ids[middle] ?? "") < id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  get(id: string): string | undefined {
+    const i = this.position(id);
+    return this.ids[i] === id ? this.value(i) : undefined;
+  }
+
+  toMap(): Map<string, string> {
+    return new Map(this.ids.map((id, i) => [id, this.value(i)]));
+  }
+
+  /** Which value holds the byte at `offset`. */
+  indexAt(offset: number): number {
+    let low = 0;
+    let high = this.ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.ends[middle] ?? 0) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** As the log stores it: the ids, an empty line, the values; a line each. */
+  text(): string {
+    const values = this.ids.map((_, i) => this.value(i));
+    return `${this.ids.join("\n")}\n\n${values.join("\n")}`;
+  }
+
+  static parse(text: string, stored?: number): Page {
+    const gap = text.indexOf("\n\n");
+    if (gap < 0) return new Page([], Buffer.alloc(0), new Uint32Array(), stored);
+    const ids = text.slice(0, gap).split("\n");
+    const values = text.slice(gap + 2).split("\n");
+    const [page] = Page.build(
+      ids.map((id, i) => [id, values[i] ?? ""]),
+      Number.POSITIVE_INFINITY,
+    );
+    if (!page) throw new Error("a page of the log is empty");
+    page.stored = stored;
+    return page;
+  }
+
+  /** Pages of at most `most` values from pairs already in order. */
+  static build(pairs: readonly (readonly [string, string])[], most = PAGE_MOST): Page[] {
+    const pages: Page[] = [];
+    const step = pairs.length <= most ? Math.max(1, pairs.length) : PAGE_TARGET;
+    for (let from = 0; from < pairs.length; from += step) {
+      const some = pairs.slice(from, from + step);
+      const bytes = Buffer.from(some.map(([, value]) => value).join(","));
+      const ends = new Uint32Array(some.length);
+      let at = 0;
+      for (const [i, [, value]] of some.entries()) {
+        at += Buffer.byteLength(value);
+        ends[i] = at++;
+      }
+      pages.push(
+        new Page(
+          some.map(([id]) => id),
+          unpooled(bytes),
+          ends,
+        ),
+      );
+    }
+    return pages;
+  }
+
+  /** This page with `changes` (null removes) put in: none, one or several pages. */
+  with(changes: ReadonlyMap<string, string | null>): Page[] {
+    const sorted = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
+    const ids: string[] = [];
+    const pieces: Buffer[] = [];
+    const lengths: number[] = [];
+    let at = 0;
+    const keepUntil = (end: number) => {
+      if (end <= at) return;
+      pieces.push(this.bytes.subarray(this.start(at), this.ends[end - 1]));
+      for (; at < end; at++) {
+        ids.push(this.ids[at] ?? "");
+        lengths.push((this.ends[at] ?? 0) - this.start(at));
+      }
+    };
+    for (const [id, value] of sorted) {
+      keepUntil(this.position(id));
+      if (this.ids[at] === id) at++;
+      if (value === null) continue;
+      const bytes = Buffer.from(value);
+      ids.push(id);
+      pieces.push(bytes);
+      lengths.push(bytes.length);
+    }
+    keepUntil(this.ids.length);
+    return cut(ids, joined(pieces), lengths);
+  }
+}
+
+function joined(pieces: readonly Buffer[]): Buffer {
+  const total = pieces.reduce((sum, piece) => sum + piece.length + 1, 0);
+  const bytes = Buffer.allocUnsafeSlow(Math.max(0, total - 1));
+  let at = 0;
+  for (const piece of pieces) {
+    if (at > 0) bytes[at++] = COMMA;
+    at += piece.copy(bytes, at);
+  }
+  return bytes;
+}
+
+function cut(ids: string[], bytes: Buffer, lengths: readonly number[]): Page[] {
+  if (ids.length === 0) return [];
+  const step = ids.length <= PAGE_MOST ? ids.length : PAGE_TARGET;
+  const pages: Page[] = [];
+  let offset = 0;
+  for (let from = 0; from < ids.length; from += step) {
+    const count = Math.min(step, ids.length - from);
+    const ends = new Uint32Array(count);
+    let at = 0;
+    for (let i = 0; i < count; i++) {
+      at += lengths[from + i] ?? 0;
+      ends[i] = at++;
+    }
+    const size = at - 1;
+    const part = step === ids.length ? bytes : unpooled(bytes.subarray(offset, offset + size));
+    pages.push(new Page(step === ids.length ? ids : ids.slice(from, from + count), part, ends));
+    offset += size + 1;
+  }
+  return pages;
+}
+
+/** A copy that owns its memory: a small slice must not keep a large buffer alive. */
+function unpooled(bytes: Buffer): Buffer {
+  if (bytes.byteLength === bytes.buffer.byteLength) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}

@@ -1,0 +1,95 @@
+/**
+ * The way back from a value to the claim it came from. Where a thing has one claimant and its value says all that was
+ * claimed, the claim is kept nowhere: it is read off the value again. For a million hosts of one source that halves
+ * what must be remembered. Whoever merges checks that the way back works, and keeps the claims where it does not.
+ */
+import type { ClaimTypes, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../model/claim.ts";
+import type { Device, Entities, Host, Link, Port } from "../model/entity.ts";
+import type { Kind } from "../model/ids.ts";
+
+const RECOVER: { [K in Kind]: (value: Entities[K]) => ClaimTypes[K] } = {
+  devices: recoverDevice,
+  ports: recoverPort,
+  links: recoverLink,
+  hosts: recoverHost,
+};
+
+/** The claim that a value of one claimant shows, with what is default left out. */
+export function recoverClaim<K extends Kind>(kind: K, value: Entities[K]): ClaimTypes[K] {
+  return RECOVER[kind](value);
+}
+
+const DEVICE_DEFAULTS = {
+  mfr: "unknown",
+  hw: "unknown",
+  sw: "unknown",
+  serial: "unknown",
+  driver: "default",
+  chassisId: "0",
+} as const;
+const DEVICE_TEXTS = ["mfr", "hw", "sw", "serial", "driver", "chassisId"] as const;
+
+function recoverDevice(device: Device): DeviceClaim {
+  const { id, type, available, role } = device;
+  const claim: DeviceClaim = { id, type, available, role };
+  for (const field of DEVICE_TEXTS)
+    if (device[field] !== DEVICE_DEFAULTS[field]) claim[field] = device[field];
+  const annotations = Object.entries(device.annotations).filter(([, text]) => text !== "");
+  if (annotations.length > 0) claim.annotations = Object.fromEntries(annotations);
+  return claim;
+}
+
+function recoverPort({ element, port, isEnabled, type, portSpeed, annotations }: Port): PortClaim {
+  const claim: PortClaim = { element, port, isEnabled, type, portSpeed };
+  if (Object.keys(annotations).length > 0) claim.annotations = annotations;
+  return claim;
+}
+
+function recoverLink({ src, dst, type, state, verified, annotations }: Link): LinkClaim {
+  return { src, dst, type, state, verified, ...(annotations && { annotations }) };
+}
+
+function recoverHost(host: Host): HostClaim {
+  const claim: HostClaim = { mac: host.mac, vlan: host.vlan, locations: host.locations };
+  if (host.innerVlan !== "None") claim.innerVlan = host.innerVlan;
+  if (host.outerTpid !== "0x0000") claim.outerTpid = host.outerTpid;
+  if (host.configured) claim.configured = true;
+  if (host.suspended) claim.suspended = true;
+  if (host.ipAddresses.length > 0) claim.ipAddresses = host.ipAddresses;
+  if (host.annotations) claim.annotations = host.annotations;
+  return claim;
+}
+
+type Fields<K extends Kind> = readonly (keyof ClaimTypes[K])[];
+const FIELD_ORDER: { [K in Kind]: Fields<K> } = {
+  devices: ["id", "type", "available", "role", ...DEVICE_TEXTS, "lastUpdate", "annotations"],
+  ports: ["element", "port", "isEnabled", "type", "portSpeed", "annotations"],
+  links: ["src", "dst", "type", "state", "verified", "annotations"],
+  hosts: [
+    "mac",
+    "vlan",
+    "innerVlan",
+    "outerTpid",
+    "configured",
+    "suspended",
+    "ipAddresses",
+    "locations",
+    "annotations",
+  ],
+};
+
+/** A claim as text in one order of fields: claims that say the same have the same text. */
+export function claimText<K extends Kind>(kind: K, claim: ClaimTypes[K]): string {
+  const ordered: Partial<ClaimTypes[K]> = {};
+  const order: Fields<K> = FIELD_ORDER[kind];
+  for (const field of order) if (claim[field] !== undefined) ordered[field] = claim[field];
+  return JSON.stringify(ordered);
+}
+
+/** The devices a claim refers to: without them it is held back. */
+export function referencedDevices(claim: ClaimTypes[Kind]): string[] {
+  if ("src" in claim) return [claim.src.device, claim.dst.device];
+  if ("locations" in claim) return claim.locations.map((at) => at.elementId);
+  if ("element" in claim) return [claim.element];
+  return [];
+}

@@ -1,0 +1,201 @@
+/**
+ * The network as it is now: five collections on pages of ready bytes, their indexes, and the graph.
+ *
+ * The view is a pure function of the log: `load` and `apply` are all that changes it, and both are synchronous, so a
+ * reader between two turns of the event loop always sees one whole revision.
+ */
+import { type Batch, type Marks, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
+import type { Cluster, Topology } from "../model/entity.ts";
+import type { Kind } from "../model/ids.ts";
+import { Collection } from "./collection.ts";
+import { type ClusterMembers, Graph } from "./graph.ts";
+import { Indexes, type Stored } from "./indexes.ts";
+import { Page } from "./page.ts";
+
+/** What can be asked of the network at one revision, be it now or in the past. */
+export interface Reading {
+  readonly revision: number;
+  /** Epoch milliseconds of that revision. */
+  readonly time: number;
+  readonly graphTime: number;
+  readonly marks: Marks;
+  /** Immutable; hold it as long as needed. */
+  pages(kind: Kind): readonly Page[];
+  size(kind: Kind): number;
+  get(kind: Kind, id: string): string | undefined;
+  readonly graph: Graph;
+}
+
+export class View implements Reading {
+  revision = 0;
+  time = 0;
+  graphTime = 0;
+  /** Changes applied since the view was made: what decides when a snapshot is due. */
+  changesApplied = 0;
+  readonly graph = new Graph();
+  #graphRevision = 0;
+  readonly #collections: Record<StoreKind, Collection> = {
+    devices: new Collection(),
+    ports: new Collection(),
+    links: new Collection(),
+    hosts: new Collection(),
+    claims: new Collection(),
+  };
+  readonly #indexes: { readonly [K in keyof Stored]: Indexes<K> } = {
+    devices: new Indexes("devices"),
+    ports: new Indexes("ports"),
+    links: new Indexes("links"),
+    hosts: new Indexes("hosts"),
+    claims: new Indexes("claims"),
+  };
+
+  get marks(): Marks {
+    const { devices, ports, links, hosts, claims } = this.#collections;
+    return {
+      devices: devices.revision,
+      ports: ports.revision,
+      links: links.revision,
+      hosts: hosts.revision,
+      claims: claims.revision,
+      graph: this.#graphRevision,
+    };
+  }
+
+  pages(kind: StoreKind): readonly Page[] {
+    return this.#collections[kind].pages();
+  }
+
+  size(kind: StoreKind): number {
+    return this.#collections[kind].size;
+  }
+
+  get(kind: StoreKind, id: string): string | undefined {
+    return this.#collections[kind].get(id);
+  }
+
+  has(kind: StoreKind, id: string): boolean {
+    return this.#collections[kind].has(id);
+  }
+
+  /** Values whose ids lie in [from, to], in order. */
+  range(kind: StoreKind, from: string, to: string): Generator<string> {
+    return this.#collections[kind].range(from, to);
+  }
+
+  indexes<K extends keyof Stored>(kind: K): Indexes<K> {
+    return this.#indexes[kind];
+  }
+
+  /** Takes the place of everything: only for a view nobody reads yet. */
+  load(snapshot: Snapshot): void {
+    for (const kind of STORE_KINDS) {
+      const pages = snapshot.pages[kind].map((record) => Page.parse(record.text(), record.stored));
+      this.#collections[kind] = new Collection(pages);
+      this.#collections[kind].revision = snapshot.marks[kind];
+      for (const page of pages) {
+        for (const [i, id] of page.ids.entries()) this.#reindex(kind, id, undefined, page.value(i));
+      }
+    }
+    this.revision = snapshot.revision;
+    this.time = snapshot.time;
+    this.graphTime = snapshot.graphTime;
+    this.#graphRevision = snapshot.marks.graph;
+  }
+
+  apply(batch: Batch): void {
+    for (const { kind, id, after } of batch.entries) this.put(kind, id, after, batch.revision, batch.time);
+    this.finish(batch);
+  }
+
+  /** Makes what was put the new revision. */
+  finish(batch: Batch): void {
+    this.revision = batch.revision;
+    this.time = batch.time;
+    this.changesApplied += batch.entries.length;
+  }
+
+  /** Puts one value without finishing a revision: for the ledger, which works on the view until a batch is whole. */
+  put(kind: StoreKind, id: string, value: string | null, revision: number, time: number): void {
+    const collection = this.#collections[kind];
+    const before = collection.set(id, value);
+    if (before === value) return;
+    collection.revision = revision;
+    const graphChanged = this.#reindex(kind, id, before ?? undefined, value ?? undefined);
+    if (!graphChanged) return;
+    this.#graphRevision = revision;
+    this.graphTime = time;
+  }
+
+  /** After a batch that could not be kept: the marks as they were. */
+  restoreMarks(marks: Marks, graphTime: number): void {
+    for (const kind of STORE_KINDS) this.#collections[kind].revision = marks[kind];
+    this.#graphRevision = marks.graph;
+    this.graphTime = graphTime;
+  }
+
+  /** Answers whether the graph changed. */
+  #reindex(kind: StoreKind, id: string, before: string | undefined, after: string | undefined): boolean {
+    switch (kind) {
+      case "devices": {
+        const device = this.#indexOne("devices", id, before, after);
+        return this.graph.setDevice(id, device);
+      }
+      case "links": {
+        const link = this.#indexOne("links", id, before, after);
+        return this.graph.setLink(id, link);
+      }
+      case "hosts":
+        this.#indexOne("hosts", id, before, after);
+        return before === undefined || after === undefined;
+      default:
+        this.#indexOne(kind, id, before, after);
+        return false;
+    }
+  }
+
+  #indexOne<K extends keyof Stored>(
+    kind: K,
+    id: string,
+    before: string | undefined,
+    after: string | undefined,
+  ): Stored[K] | undefined {
+    const is = after === undefined ? undefined : parseStored(kind, after);
+    const was = before === undefined ? undefined : parseStored(kind, before);
+    this.#indexes[kind].update(id, was, is);
+    return is;
+  }
+
+  snapshot(): Snapshot {
+    const { revision, time, graphTime, marks } = this;
+    const pages = {
+      devices: this.pages("devices"),
+      ports: this.pages("ports"),
+      links: this.pages("links"),
+      hosts: this.pages("hosts"),
+      claims: this.pages("claims"),
+    };
+    return { revision, time, graphTime, marks, pages };
+  }
+}
+
+/** What the view wrote, read back: text that only `put` could have stored is not checked again. */
+export function parseStored<K extends keyof Stored>(_kind: K, text: string): Stored[K] {
+  return JSON.parse(text);
+}
+
+export function topologyOf(reading: Reading): Topology {
+  return {
+    time: reading.graphTime,
+    devices: reading.size("devices"),
+    links: reading.size("links"),
+    clusters: reading.graph.clusters().length,
+    hosts: reading.size("hosts"),
+  };
+}
+
+export const clusterOf = (members: ClusterMembers, id: number): Cluster => ({
+  id,
+  deviceCount: members.devices.length,
+  linkCount: members.links.length,
+  root: members.devices[0] ?? "",
+});
