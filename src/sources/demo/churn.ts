@@ -1,0 +1,145 @@
+/**
+ * What happens in the simulated network: one event a step. Cables flap, devices reboot, hosts come, go, move and
+ * change address. What breaks is mended some time later, and the mending is a step as well, so that the rate of
+ * events is the rate asked for. How much can be out of order at once is bounded; so is, with it, the memory.
+ */
+import type { ClaimChange } from "../../model/claim.ts";
+import type { DemoNetwork, Place } from "./network.ts";
+import { createRandom, type Random } from "./random.ts";
+
+/** How long things stay broken. */
+const FLAP_SECONDS = { least: 5, most: 30 };
+const REBOOT_SECONDS = { least: 40, most: 120 };
+/** What share of cables, of devices and of hosts may be out of order or away at once. */
+const MOST_BROKEN = 0.05;
+const MOST_HOSTS_AWAY = 10_000;
+
+type Event = () => ClaimChange[];
+
+export class Churn {
+  readonly #network: DemoNetwork;
+  readonly #perSecond: number;
+  readonly #random: Random;
+  readonly #mostHostsAway: number;
+  /** Of a hundred events, how many of which kind. */
+  readonly #events: readonly (readonly [weight: number, event: Event])[];
+  readonly #mendings = new Map<number, Event[]>();
+  readonly #overdue: Event[] = [];
+  #step = 0;
+  #cables = 0;
+  #devices = 0;
+
+  constructor(network: DemoNetwork, perSecond: number, seed: number) {
+    this.#network = network;
+    this.#perSecond = perSecond;
+    this.#random = createRandom(seed);
+    this.#mostHostsAway = Math.min(MOST_HOSTS_AWAY, Math.ceil(network.hosts.count * MOST_BROKEN));
+    this.#events = [
+      [30, () => this.#flap()],
+      [5, () => this.#reboot()],
+      [25, () => this.#move()],
+      [25, () => this.#comeOrGo()],
+      [15, () => this.#changeAddress()],
+    ];
+  }
+
+  /** The changes of one event; none when nothing can happen (all that may be broken is). */
+  step(): ClaimChange[] {
+    this.#step++;
+    this.#overdue.push(...(this.#mendings.get(this.#step) ?? []));
+    this.#mendings.delete(this.#step);
+    const mend = this.#overdue.shift();
+    if (mend) return mend();
+    let chance = this.#random.below(100);
+    const first = this.#events.findIndex(([weight]) => {
+      chance -= weight;
+      return chance < 0;
+    });
+    // An event that cannot happen now gives way to the next that can.
+    for (let i = 0; i < this.#events.length; i++) {
+      const changes = this.#events[(first + i) % this.#events.length]?.[1]() ?? [];
+      if (changes.length > 0) return changes;
+    }
+    return [];
+  }
+
+  #flap(): ClaimChange[] {
+    const count = this.#network.plan.cables.length;
+    const cable = this.#random.below(count);
+    if (this.#cables >= Math.ceil(count * MOST_BROKEN) || this.#network.isCut(cable)) return [];
+    this.#cables++;
+    this.#later(FLAP_SECONDS, () => {
+      this.#cables--;
+      return this.#network.setCable(cable, true);
+    });
+    return this.#network.setCable(cable, false);
+  }
+
+  #reboot(): ClaimChange[] {
+    const count = this.#network.plan.devices.length;
+    const device = this.#random.below(count);
+    if (this.#devices >= Math.ceil(count * MOST_BROKEN) || this.#network.isDown(device)) return [];
+    this.#devices++;
+    this.#later(REBOOT_SECONDS, () => {
+      this.#devices--;
+      return this.#network.setDevice(device, true);
+    });
+    return this.#network.setDevice(device, false);
+  }
+
+  #move(): ClaimChange[] {
+    const { moved } = this.#network;
+    if (moved.size >= this.#mostHostsAway || (moved.size > 0 && this.#random.below(10) < 4)) {
+      for (const host of moved.keys()) return this.#network.moveHost(host, undefined);
+    }
+    const host = this.#someHost();
+    if (host === undefined) return [];
+    const from = this.#network.placeOf(host);
+    const to = this.#placeNear(from);
+    return to.edge === from.edge && to.port === from.port ? [] : this.#network.moveHost(host, to);
+  }
+
+  #comeOrGo(): ClaimChange[] {
+    const { gone } = this.#network;
+    if (gone.size >= this.#mostHostsAway || (gone.size > 0 && this.#random.below(2) === 0)) {
+      for (const host of gone) return this.#network.setHost(host, true);
+    }
+    const host = this.#someHost();
+    return host === undefined ? [] : this.#network.setHost(host, false);
+  }
+
+  #changeAddress(): ClaimChange[] {
+    const host = this.#someHost();
+    return host === undefined ? [] : this.#network.changeAddress(host);
+  }
+
+  #someHost(): number | undefined {
+    const { hosts } = this.#network;
+    if (hosts.count === 0) return undefined;
+    const host = this.#random.below(hosts.count);
+    return this.#network.isGone(host) ? undefined : host;
+  }
+
+  /** A port for hosts at the same site: people walk, virtual machines migrate, neither flies. */
+  #placeNear(from: Place): Place {
+    const { edges, devices } = this.#network.plan;
+    const site = devices[edges[from.edge]?.device ?? 0]?.site;
+    const nearby = 24;
+    const guess = Math.min(
+      edges.length - 1,
+      Math.max(0, from.edge - nearby / 2 + this.#random.below(nearby)),
+    );
+    const edge = devices[edges[guess]?.device ?? 0]?.site === site ? guess : from.edge;
+    const { firstPort, lastPort } = edges[edge] ?? { firstPort: 1, lastPort: 1 };
+    return { edge, port: firstPort + this.#random.below(lastPort - firstPort + 1) };
+  }
+
+  #later({ least, most }: typeof FLAP_SECONDS, mend: Event): void {
+    const seconds = least + this.#random.below(most - least + 1);
+    // At the slowest rates the next step is already later than that.
+    const due = this.#step + Math.max(1, Math.round(seconds * this.#perSecond));
+    const there = this.#mendings.get(due);
+    if (there) there.push(mend);
+    else this.#mendings.set(due, [mend]);
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * The `demo` source: a live, simulated network for trying things out, for tests and for measuring. The same options
+ * give the same network and the same events in the same order; only the clock says when they come.
+ */
+import type { ClaimChange } from "../../model/claim.ts";
+import { aborted, createPoll } from "../poll.ts";
+import type { Source, SourceContext } from "../source.ts";
+import { Churn } from "./churn.ts";
+import { DemoNetwork } from "./network.ts";
+import { DEMO_DEFAULTS, type DemoOptions } from "./options.ts";
+
+/** Events faster than this come several at a time: the sink takes one batch more cheaply than many small ones. */
+const SHORTEST_TICK_MS = 50;
+
+export function createDemoSource(
+  { name, ...given }: DemoOptions & { name: string },
+  { clock }: Pick<SourceContext, "clock">,
+): Source {
+  const options = { ...DEMO_DEFAULTS, ...given };
+  let events = 0;
+  return {
+    name,
+    metrics: () => ({ events_total: events }),
+    async run(sink, signal) {
+      const network = new DemoNetwork(options);
+      const churn = new Churn(network, options.churn, options.seed);
+      await sink.replace(network.claims());
+      if (options.churn === 0) return aborted(signal);
+      const intervalMs = Math.max(SHORTEST_TICK_MS, 1000 / options.churn);
+      let at = clock.now();
+      let owed = 0;
+      await createPoll({ intervalMs, clock, signal }).run(async () => {
+        // What a suspended machine missed stays missed: nobody wants an hour's events at once.
+        owed += Math.min(clock.now() - at, 2 * intervalMs) * (options.churn / 1000);
+        at = clock.now();
+        const changes: ClaimChange[] = [];
+        for (; owed >= 1; owed--) {
+          changes.push(...churn.step());
+          events++;
+        }
+        if (changes.length > 0) await sink.apply(changes);
+      });
+    },
+  };
+}

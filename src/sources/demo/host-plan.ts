@@ -1,0 +1,138 @@
+/**
+ * Who is plugged in where: every host of the simulated network as arithmetic. A host is a number; its edge, port,
+ * MAC and addresses are functions of it, so that a million of them need no memory.
+ *
+ * Every edge has a subnet of its own (a block of 10.0.0.0/8 and a /64 of 2001:db8::/32), and a host keeps the
+ * addresses of its home wherever it goes. The lower half of a v4 subnet holds first leases, the upper half second
+ * ones: a host whose address changes goes from the one to the other, and no two ever meet.
+ */
+import type { Plan } from "./plan.ts";
+import { hash32 } from "./random.ts";
+
+/** What kinds of hosts there are, with the makers' prefixes that their MACs show. */
+interface HostSort {
+  readonly name: string;
+  readonly ouis: readonly [number, ...number[]];
+}
+const SERVER: HostSort = { name: "srv", ouis: [0xb8599f, 0x3cfdfe, 0x0c42a1] };
+const WORKSTATION: HostSort = { name: "ws", ouis: [0xa4bb6d, 0x9c7bef, 0xf0189e] };
+const PHONE: HostSort = { name: "phone", ouis: [0x805ec0, 0x64167f] };
+const PRINTER: HostSort = { name: "printer", ouis: [0x3c2af4] };
+const CAMERA: HostSort = { name: "cam", ouis: [0xaccc8e] };
+/** Of ten on an access switch. */
+const ON_ACCESS = [
+  WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, PHONE, PHONE, PRINTER, CAMERA,
+] as const; // biome-ignore format: a list of words
+
+const SERVER_VLANS = ["100", "110", "120"] as const;
+const FIRST_LEASE = 16;
+
+/** The address of one host, in the parts that do not change while it moves. */
+export interface HostIdentity {
+  readonly mac: string;
+  readonly vlan: string;
+  readonly name: string;
+  readonly v4: string;
+  readonly v6: string | undefined;
+}
+
+export class HostPlan {
+  readonly count: number;
+  readonly #plan: Plan;
+  readonly #seed: number;
+  /** Hosts of edge e are the numbers from `#firstOf[e]` to `#firstOf[e + 1]` - 1. */
+  readonly #firstOf: Uint32Array;
+  readonly #subnetSize: number;
+  readonly #macOffset: number;
+
+  constructor(plan: Plan, count: number, seed: number) {
+    this.count = count;
+    this.#plan = plan;
+    this.#seed = seed;
+    this.#firstOf = spread(plan, count, seed);
+    this.#subnetSize = subnetSize(this.#firstOf);
+    this.#macOffset = hash32(seed, 0x6d6163);
+  }
+
+  /** The edge at which a host is at home. */
+  homeEdge(host: number): number {
+    let low = 0;
+    let high = this.#firstOf.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if ((this.#firstOf[middle] ?? 0) <= host) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** One more than the last host at home there. */
+  endOf(edge: number): number {
+    return this.#firstOf[edge + 1] ?? this.count;
+  }
+
+  homePort(host: number, edge: number): number {
+    const { firstPort, lastPort } = this.#plan.edges[edge] ?? { firstPort: 1, lastPort: 1 };
+    return firstPort + ((host - (this.#firstOf[edge] ?? 0)) % (lastPort - firstPort + 1));
+  }
+
+  identity(host: number, edge: number, secondLease: boolean): HostIdentity {
+    const device = this.#plan.devices[this.#plan.edges[edge]?.device ?? 0];
+    const site = device?.site ?? 0;
+    const chance = hash32(this.#seed, host, 1);
+    const onLeaf = device?.layer === "leaf";
+    const sort = onLeaf ? SERVER : (ON_ACCESS[chance % 10] ?? WORKSTATION);
+    const oui = sort.ouis[(chance >>> 8) % sort.ouis.length] ?? sort.ouis[0];
+    // An odd factor permutes the 24 low bits: no two hosts have the same, whatever their prefix.
+    const low = (Math.imul(host, 0x9e3779b1) + this.#macOffset) & 0xffffff;
+    const slot = host - (this.#firstOf[edge] ?? 0);
+    const v4 = edge * this.#subnetSize + FIRST_LEASE + slot + (secondLease ? this.#subnetSize / 2 : 0);
+    return {
+      mac: macText(oui, low),
+      vlan: onLeaf ? (SERVER_VLANS[(chance >>> 16) % 3] ?? "None") : "None",
+      name: `${sort.name}-${host + 1}.${this.#plan.sites[site]?.code}.example.net`,
+      v4: `10.${v4 >>> 16}.${(v4 >>> 8) & 255}.${v4 & 255}`,
+      v6:
+        (chance >>> 20) % 8 === 0
+          ? undefined
+          : `2001:db8:${hex(site + 1)}:${hex(edge + 1)}:${eui64(oui, low)}`,
+    };
+  }
+}
+
+/** Deals the hosts out to the edges, to some up to twice as many as to others. */
+function spread(plan: Plan, count: number, seed: number): Uint32Array {
+  const weights = plan.edges.map((_, edge) => 4 + (hash32(seed, edge, 2) % 5));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const firstOf = new Uint32Array(weights.length + 1);
+  let so = 0;
+  for (const [edge, weight] of weights.entries()) {
+    so += weight;
+    firstOf[edge + 1] = Math.floor((so / total) * count);
+  }
+  return firstOf;
+}
+
+/** The smallest power of two, at least 256, of which one half takes the most crowded edge. */
+function subnetSize(firstOf: Uint32Array): number {
+  let most = 0;
+  for (let edge = 1; edge < firstOf.length; edge++) {
+    most = Math.max(most, (firstOf[edge] ?? 0) - (firstOf[edge - 1] ?? 0));
+  }
+  let size = 256;
+  while (size / 2 <= most + FIRST_LEASE) size *= 2;
+  return size;
+}
+
+const hex = (value: number): string => value.toString(16);
+
+function macText(oui: number, low: number): string {
+  const digits = (oui * 2 ** 24 + low).toString(16).toUpperCase().padStart(12, "0");
+  return `${digits.slice(0, 2)}:${digits.slice(2, 4)}:${digits.slice(4, 6)}:${digits.slice(6, 8)}:${digits.slice(8, 10)}:${digits.slice(10)}`;
+}
+
+/** The interface id that a host gives itself from its MAC (RFC 4291, appendix A). */
+function eui64(oui: number, low: number): string {
+  const flipped = oui ^ 0x020000;
+  return `${hex(flipped >>> 8)}:${hex(((flipped & 255) << 8) | 0xff)}:${hex(0xfe00 | (low >>> 16))}:${hex(low & 0xffff)}`;
+}
