@@ -1,0 +1,160 @@
+/**
+ * What stations say about themselves: ARP (RFC 826, 5227), IPv6 neighbour discovery (RFC 4861) and DHCP (RFC 2131).
+ * `readAnnouncement` answers who speaks and which address it proves to use; and the two questions that make a
+ * station answer are written here too. A frame whose inner and outer sender differ proves nothing and is refused.
+ */
+import { ETHER, type Frame, ipv4Bytes, ipv4Text, ipv6Text, startFrame, type Tags } from "./ethernet.ts";
+import { Reader, WireError, Writer } from "./wire.ts";
+
+/** An address is present only where the frame shows that its sender uses it, not where it merely asks for it. */
+export interface Announcement {
+  readonly mac: string;
+  readonly ip?: string;
+  /** A DHCP request under way; the server's answer to it names the same transaction. */
+  readonly dhcpAsk?: number;
+  /** A DHCP server's acknowledgement, about another station than the sender. */
+  readonly lease?: { readonly mac: string; readonly ip: string; readonly transaction: number };
+}
+
+const UDP = 17;
+const ICMPV6 = 58;
+export const ND = { routerSolicit: 133, routerAdvert: 134, solicit: 135, advert: 136 } as const;
+const OPTION = { sourceLink: 1, targetLink: 2 } as const;
+
+export function readAnnouncement(frame: Frame): Announcement | undefined {
+  if (frame.type === ETHER.arp) return readArp(frame);
+  if (frame.type === ETHER.ipv6) return readNeighbour(frame);
+  if (frame.type === ETHER.ipv4) return readDhcp(frame);
+  return undefined;
+}
+
+function readArp(frame: Frame): Announcement {
+  const reader = new Reader(frame.payload);
+  if (reader.u16() !== 1 || reader.u16() !== ETHER.ipv4 || reader.u8() !== 6 || reader.u8() !== 4) {
+    throw new WireError("ARP of another kind than Ethernet and IPv4");
+  }
+  reader.skip(2); // request or reply: the sender is who it says either way
+  const mac = reader.mac();
+  if (mac !== frame.src) throw new WireError("ARP in another's name");
+  const ip = ipv4Text(reader.bytes(4));
+  return ip === "0.0.0.0" ? { mac } : { mac, ip };
+}
+
+function readNeighbour(frame: Frame): Announcement | undefined {
+  const reader = new Reader(frame.payload);
+  reader.skip(6);
+  const next = reader.u8();
+  const hops = reader.u8();
+  const source = ipv6Text(reader.bytes(16));
+  reader.skip(16);
+  if (next !== ICMPV6) return undefined;
+  const type = reader.u8();
+  if (type < ND.routerSolicit || type > ND.advert) return undefined;
+  // A router lowers the hop limit: 255 shows that the sender is on this very link.
+  if (hops !== 255) throw new WireError("neighbour discovery from beyond the link");
+  reader.skip(3 + 4);
+  if (type === ND.routerAdvert) reader.skip(8);
+  const target = type === ND.solicit || type === ND.advert ? ipv6Text(reader.bytes(16)) : undefined;
+  let link: string | undefined;
+  reader.list(64, (options) => {
+    const option = options.u8();
+    const length = options.u8() * 8;
+    if (length === 0) throw new WireError("an option without length");
+    const body = options.part(length - 2);
+    if ((option === OPTION.sourceLink || option === OPTION.targetLink) && body.left === 6) link = body.mac();
+  });
+  if (link !== undefined && link !== frame.src) throw new WireError("neighbour discovery in another's name");
+  if (type === ND.advert) return { mac: frame.src, ...(target !== undefined && { ip: target }) };
+  // An unspecified source is a station that still tries whether its address is free.
+  return source === "::" ? { mac: frame.src } : { mac: frame.src, ip: source };
+}
+
+const DHCP_COOKIE = 0x63825363;
+const DHCP = {
+  server: 67,
+  client: 68,
+  ask: 1,
+  answer: 2,
+  typeOption: 53,
+  padOption: 0,
+  endOption: 255,
+  ack: 5,
+};
+
+function readDhcp(frame: Frame): Announcement | undefined {
+  const reader = new Reader(frame.payload);
+  const headerBytes = (reader.u8() & 0x0f) * 4;
+  reader.skip(8);
+  if (reader.u8() !== UDP) return undefined;
+  reader.skip(10 + headerBytes - 20);
+  const from = reader.u16();
+  const to = reader.u16();
+  if (!(from === DHCP.client && to === DHCP.server) && !(from === DHCP.server && to === DHCP.client)) {
+    return undefined;
+  }
+  reader.skip(4);
+  const operation = reader.u8();
+  reader.skip(3);
+  const transaction = reader.u32();
+  reader.skip(4);
+  const current = ipv4Text(reader.bytes(4));
+  const yours = ipv4Text(reader.bytes(4));
+  reader.skip(8);
+  const client = reader.mac();
+  reader.skip(10 + 64 + 128);
+  if (reader.u32() !== DHCP_COOKIE) return undefined;
+  if (operation === DHCP.ask) {
+    if (client !== frame.src) return { mac: frame.src }; // a relay speaks for another
+    return { mac: client, dhcpAsk: transaction, ...(current !== "0.0.0.0" && { ip: current }) };
+  }
+  if (operation !== DHCP.answer || dhcpType(reader) !== DHCP.ack || yours === "0.0.0.0")
+    return { mac: frame.src };
+  return { mac: frame.src, lease: { mac: client, ip: yours, transaction } };
+}
+
+function dhcpType(reader: Reader): number | undefined {
+  while (reader.left > 0) {
+    const option = reader.u8();
+    if (option === DHCP.padOption) continue;
+    if (option === DHCP.endOption) return undefined;
+    const body = reader.part(reader.u8());
+    if (option === DHCP.typeOption) return body.u8();
+  }
+  return undefined;
+}
+
+/** "Who has `ip`?" to one station, with no address of our own (RFC 5227, §1.1), so that no cache learns us. */
+export function writeArpProbe(our: string, mac: string, ip: string, tags: Tags): Uint8Array {
+  const writer = startFrame(mac, our, ETHER.arp, tags);
+  writer.u16(1).u16(ETHER.ipv4).u8(6).u8(4).u16(1);
+  return writer.mac(our).zeros(4).zeros(6).bytes(ipv4Bytes(ip)).done();
+}
+
+/** A neighbour solicitation to one station, from the link-local address `ourIp` (16 bytes) of `our`. */
+export function writeNdProbe(
+  our: string,
+  ourIp: Uint8Array,
+  mac: string,
+  ip: Uint8Array,
+  tags: Tags,
+): Uint8Array {
+  const icmp = new Writer(32).u8(ND.solicit).u8(0).u16(0).zeros(4).bytes(ip);
+  icmp.u8(OPTION.sourceLink).u8(1).mac(our);
+  const body = icmp.done();
+  const sum = checksum(ourIp, ip, body);
+  body[2] = sum >> 8;
+  body[3] = sum & 0xff;
+  const writer = startFrame(mac, our, ETHER.ipv6, tags);
+  writer.u32(0x60000000).u16(body.length).u8(ICMPV6).u8(255).bytes(ourIp).bytes(ip);
+  return writer.bytes(body).done();
+}
+
+/** RFC 4443, §2.3: over the pseudo-header and the message. */
+function checksum(source: Uint8Array, destination: Uint8Array, body: Uint8Array): number {
+  const all = new Writer(64).bytes(source).bytes(destination).u32(body.length).u32(ICMPV6).bytes(body);
+  const reader = new Reader(all.done());
+  let sum = 0;
+  while (reader.left >= 2) sum += reader.u16();
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
+  return ~sum & 0xffff;
+}

@@ -1,0 +1,90 @@
+/** Ethernet II frames with up to two VLAN tags (IEEE 802.3, 802.1Q, 802.1ad), and the addresses within. */
+import { canonicalIp } from "../../../model/address.ts";
+import { hex, Reader, WireError, Writer } from "./wire.ts";
+
+export const ETHER = {
+  ipv4: 0x0800,
+  arp: 0x0806,
+  ipv6: 0x86dd,
+  lldp: 0x88cc,
+  broadcastProbe: 0x8942,
+} as const;
+const TAGS: ReadonlySet<number> = new Set([0x8100, 0x88a8, 0x9100]);
+export const BROADCAST = "FF:FF:FF:FF:FF:FF";
+
+export interface Frame {
+  readonly dst: string;
+  readonly src: string;
+  /** The outermost tag, when there is one that names a VLAN (0 is only a priority). */
+  readonly vlan?: number;
+  readonly innerVlan?: number;
+  /** The tag protocol of the outermost tag. */
+  readonly tpid?: number;
+  readonly type: number;
+  readonly payload: Uint8Array;
+}
+
+export function readFrame(bytes: Uint8Array): Frame {
+  const reader = new Reader(bytes);
+  const dst = reader.mac();
+  const src = reader.mac();
+  let type = reader.u16();
+  const vlans: number[] = [];
+  let tpid: number | undefined;
+  for (let tags = 0; TAGS.has(type); tags++) {
+    if (tags === 2) throw new WireError("more than two VLAN tags");
+    const vlan = reader.u16() & 0x0fff;
+    if (vlan > 0) {
+      vlans.push(vlan);
+      tpid ??= type;
+    }
+    type = reader.u16();
+  }
+  const [vlan, innerVlan] = vlans;
+  return {
+    dst,
+    src,
+    ...(vlan !== undefined && { vlan }),
+    ...(innerVlan !== undefined && { innerVlan }),
+    ...(tpid !== undefined && { tpid }),
+    type,
+    payload: reader.rest(),
+  };
+}
+
+/** The tags of a frame that goes back the way another came. */
+export interface Tags {
+  readonly vlan?: number;
+  readonly innerVlan?: number;
+  readonly tpid?: number;
+}
+
+export function startFrame(dst: string, src: string, type: number, tags: Tags = {}): Writer {
+  const writer = new Writer(160).mac(dst).mac(src);
+  if (tags.vlan !== undefined) writer.u16(tags.tpid ?? 0x8100).u16(tags.vlan);
+  if (tags.innerVlan !== undefined) writer.u16(0x8100).u16(tags.innerVlan);
+  return writer.u16(type);
+}
+
+/** Group addresses (multicast, broadcast) and the zero address are nobody's. */
+export function isStationMac(mac: string): boolean {
+  return (Number.parseInt(mac.slice(0, 2), 16) & 1) === 0 && mac !== "00:00:00:00:00:00";
+}
+
+export const ipv4Text = (bytes: Uint8Array): string => bytes.join(".");
+
+export function ipv4Bytes(text: string): Uint8Array {
+  return Uint8Array.from(text.split("."), Number);
+}
+
+export function ipv6Text(bytes: Uint8Array): string {
+  const groups = hex(bytes).match(/.{4}/g) ?? [];
+  return canonicalIp(groups.join(":")) ?? "::";
+}
+
+/** Whether one station can own the address: not unspecified, loopback, multicast or broadcast. */
+export function isStationIp(ip: string): boolean {
+  if (ip.includes(":")) return ip !== "::" && ip !== "::1" && !ip.startsWith("ff");
+  const first = Number(ip.slice(0, ip.indexOf(".")));
+  return first !== 0 && first !== 127 && first < 224;
+}

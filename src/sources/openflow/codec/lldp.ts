@@ -1,0 +1,104 @@
+/** LLDP (IEEE 802.1AB): the three mandatory TLVs, the system's name and description, and one private TLV. */
+import { canonicalIp, canonicalMac } from "../../../model/address.ts";
+import { hex, macText, paddedText, Reader, WireError, type Writer } from "./wire.ts";
+
+/** Nearest bridge: an 802.1D bridge never forwards it, so who hears it is at the other end of the wire. */
+export const LLDP_MULTICAST = "01:80:C2:00:00:0E";
+const TLV = { end: 0, chassis: 1, port: 2, ttl: 3, portText: 4, name: 5, text: 6, private: 127 } as const;
+const SUBTYPE = { mac: 4, network: 5, local: 7 } as const;
+const MOST_TLVS = 128;
+
+export interface PrivateTlv {
+  readonly oui: number;
+  readonly subtype: number;
+  readonly value: Uint8Array;
+}
+
+export interface Lldp {
+  readonly chassis: string;
+  readonly port: string;
+  readonly ttlSeconds: number;
+  readonly portText?: string;
+  readonly name?: string;
+  readonly text?: string;
+  readonly privates: readonly PrivateTlv[];
+}
+
+export function readLldp(payload: Uint8Array): Lldp {
+  const reader = new Reader(payload);
+  const texts = new Map<number, string>();
+  const privates: PrivateTlv[] = [];
+  let ttlSeconds: number | undefined;
+  for (let count = 0; ; count++) {
+    if (count === MOST_TLVS) throw new WireError(`more than ${MOST_TLVS} TLVs`);
+    const head = reader.u16();
+    const type = head >> 9;
+    const tlv = reader.part(head & 0x1ff);
+    if (type === TLV.end) break;
+    if (type === TLV.chassis || type === TLV.port) texts.set(type, identifier(type, tlv));
+    else if (type === TLV.ttl) ttlSeconds = tlv.u16();
+    else if (type === TLV.private) {
+      const head32 = tlv.u32();
+      privates.push({ oui: head32 >>> 8, subtype: head32 & 0xff, value: tlv.rest() });
+    } else if (type <= TLV.text) texts.set(type, paddedText(tlv.rest()));
+  }
+  const chassis = texts.get(TLV.chassis);
+  const port = texts.get(TLV.port);
+  if (!chassis || !port || ttlSeconds === undefined) throw new WireError("LLDP without its mandatory TLVs");
+  const portText = texts.get(TLV.portText);
+  const name = texts.get(TLV.name);
+  const text = texts.get(TLV.text);
+  return {
+    chassis,
+    port,
+    ttlSeconds,
+    ...(portText !== undefined && { portText }),
+    ...(name !== undefined && { name }),
+    ...(text !== undefined && { text }),
+    privates,
+  };
+}
+
+/** A chassis or port id as text: addresses in canonical form, names as they are, anything else in hex. */
+function identifier(type: number, tlv: Reader): string {
+  const subtype = tlv.u8();
+  const value = tlv.rest();
+  // The numbers of "MAC address" and "network address" differ by one between the two TLVs.
+  const mac = type === TLV.chassis ? SUBTYPE.mac : SUBTYPE.mac - 1;
+  const network = type === TLV.chassis ? SUBTYPE.network : SUBTYPE.network - 1;
+  if (subtype === mac && value.length === 6) return canonicalMac(macText(value)) ?? hex(value);
+  if (subtype === network && value.length === 5 && value[0] === 1) {
+    return canonicalIp(value.subarray(1).join(".")) ?? hex(value);
+  }
+  const text = paddedText(value);
+  return /^[\x20-\x7e]+$/.test(text) ? text : hex(value);
+}
+
+function tlv(writer: Writer, type: number, body: Uint8Array): void {
+  writer.u16((type << 9) | body.length).bytes(body);
+}
+
+/** Chassis and port as locally assigned names, then `own`. */
+export function writeLldp(
+  writer: Writer,
+  chassis: string,
+  port: string,
+  ttlSeconds: number,
+  own: PrivateTlv,
+): void {
+  const named = (type: number, text: string) => {
+    const bytes = new TextEncoder().encode(text);
+    writer
+      .u16((type << 9) | (bytes.length + 1))
+      .u8(SUBTYPE.local)
+      .bytes(bytes);
+  };
+  named(TLV.chassis, chassis);
+  named(TLV.port, port);
+  writer.u16((TLV.ttl << 9) | 2).u16(ttlSeconds);
+  writer
+    .u16((TLV.private << 9) | (own.value.length + 4))
+    .u32(own.oui * 256 + own.subtype)
+    .bytes(own.value);
+  tlv(writer, TLV.end, new Uint8Array(0));
+}

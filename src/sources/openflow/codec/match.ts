@@ -1,0 +1,96 @@
+/**
+ * Flow matches: OXM fields in an `ofp_match` of type OXM (OpenFlow 1.3.5, §7.2.2 and §7.2.3). The table holds the
+ * fields this source matches on; any other is skipped by its length when read.
+ */
+import { type Reader, WireError, type Writer } from "./wire.ts";
+
+interface Values {
+  inPort: number;
+  ethDst: string;
+  ethType: number;
+  ipProto: number;
+  udpSrc: number;
+  udpDst: number;
+  icmpv6Type: number;
+}
+export type Match = Partial<Values>;
+
+const MATCH_OXM = 1;
+const CLASS_BASIC = 0x8000;
+
+interface Field<T> {
+  /** Number of the field, §7.2.3.7, table 11; `size` is that of the value without a mask. */
+  readonly oxm: number;
+  readonly size: number;
+  read(reader: Reader): T;
+  write(writer: Writer, value: T): void;
+}
+
+const number = (oxm: number, size: 1 | 2 | 4): Field<number> => ({
+  oxm,
+  size,
+  read: (reader) => (size === 1 ? reader.u8() : size === 2 ? reader.u16() : reader.u32()),
+  write: (writer, value) =>
+    size === 1 ? writer.u8(value) : size === 2 ? writer.u16(value) : writer.u32(value),
+});
+
+const FIELDS: { readonly [K in keyof Values]: Field<Values[K]> } = {
+  inPort: number(0, 4),
+  ethDst: {
+    oxm: 3,
+    size: 6,
+    read: (reader) => reader.mac(),
+    write: (writer, value) => writer.mac(value),
+  },
+  ethType: number(5, 2),
+  ipProto: number(10, 1),
+  udpSrc: number(15, 2),
+  udpDst: number(16, 2),
+  icmpv6Type: number(29, 1),
+};
+const NAMES = ["inPort", "ethDst", "ethType", "ipProto", "udpSrc", "udpDst", "icmpv6Type"] as const;
+const NAME_OF: ReadonlyMap<number, keyof Values> = new Map(NAMES.map((name) => [FIELDS[name].oxm, name]));
+
+function writeField<K extends keyof Values>(writer: Writer, name: K, value: Values[K]): void {
+  const field: Field<Values[K]> = FIELDS[name];
+  writer
+    .u16(CLASS_BASIC)
+    .u8(field.oxm << 1)
+    .u8(field.size);
+  field.write(writer, value);
+}
+
+function readField<K extends keyof Values>(reader: Reader, name: K, size: number, into: Match): void {
+  const field: Field<Values[K]> = FIELDS[name];
+  if (size !== field.size) throw new WireError(`a match field of ${size} bytes`);
+  into[name] = field.read(reader);
+}
+
+export function writeMatch(writer: Writer, match: Match): void {
+  const start = writer.length;
+  writer.u16(MATCH_OXM).u16(0);
+  writer.sized(start + 2, start, () => {
+    for (const name of NAMES) {
+      const value = match[name];
+      if (value !== undefined) writeField(writer, name, value);
+    }
+  });
+  writer.alignFrom(start);
+}
+
+export function readMatch(reader: Reader): Match {
+  if (reader.u16() !== MATCH_OXM) throw new WireError("a match that is not OXM");
+  const length = reader.u16();
+  if (length < 4) throw new WireError(`a match of ${length} bytes`);
+  const fields = reader.part(length - 4);
+  const match: Match = {};
+  while (fields.left > 0) {
+    const oxmClass = fields.u16();
+    const fieldAndMask = fields.u8();
+    const value = fields.part(fields.u8());
+    const name = oxmClass === CLASS_BASIC ? NAME_OF.get(fieldAndMask >> 1) : undefined;
+    if (name && (fieldAndMask & 1) === 0) readField(value, name, value.left, match);
+  }
+  reader.skip((8 - (length % 8)) % 8);
+  return match;
+}

@@ -1,0 +1,55 @@
+/** The description of a port, `ofp_port` (OpenFlow 1.3.5, §7.2.1). */
+import { paddedText, type Reader, type Writer } from "./wire.ts";
+
+export interface PortDescription {
+  readonly number: number;
+  readonly mac: string;
+  readonly name: string;
+  /** `OFPPC_*` bits. */
+  readonly config: number;
+  /** `OFPPS_*` bits. */
+  readonly state: number;
+  /** `OFPPF_*` bits of what is in use now. */
+  readonly current: number;
+  readonly currentKbps: number;
+  readonly mostKbps: number;
+}
+
+export const PORT_BYTES = 64;
+export const PORT_CONFIG = { down: 1 << 0, noForward: 1 << 5 } as const;
+export const PORT_STATE = { linkDown: 1 << 0, live: 1 << 2 } as const;
+const FEATURE_FIBER = 1 << 12;
+/** Speed by `OFPPF_*` bit, Mb/s, for switches that leave the speed fields at zero. */
+const SPEEDS = [10, 10, 100, 100, 1000, 1000, 10_000, 40_000, 100_000, 1_000_000];
+
+export const isUp = (port: PortDescription): boolean =>
+  (port.config & PORT_CONFIG.down) === 0 && (port.state & PORT_STATE.linkDown) === 0;
+
+export const isFiber = (port: PortDescription): boolean => (port.current & FEATURE_FIBER) !== 0;
+
+export function speedMbps(port: PortDescription): number {
+  if (port.currentKbps > 0) return port.currentKbps / 1000;
+  for (let bit = SPEEDS.length - 1; bit >= 0; bit--) {
+    if ((port.current & (1 << bit)) !== 0) return SPEEDS[bit] ?? 0;
+  }
+  return 0;
+}
+
+export function readPort(reader: Reader): PortDescription {
+  const number = reader.u32();
+  reader.skip(4);
+  const mac = reader.mac();
+  reader.skip(2);
+  const name = paddedText(reader.bytes(16));
+  const config = reader.u32();
+  const state = reader.u32();
+  const current = reader.u32();
+  reader.skip(12); // advertised, supported, peer
+  return { number, mac, name, config, state, current, currentKbps: reader.u32(), mostKbps: reader.u32() };
+}
+
+export function writePort(writer: Writer, port: PortDescription): void {
+  writer.u32(port.number).zeros(4).mac(port.mac).zeros(2).padded(port.name, 16);
+  writer.u32(port.config).u32(port.state).u32(port.current).zeros(12);
+  writer.u32(port.currentKbps).u32(port.mostKbps);
+}
