@@ -45,6 +45,12 @@ export function deviceName(device: Device): string {
   return name === undefined || name === "" ? device.id : name;
 }
 
+/** The name a person gave the host, or else its first address, or else its MAC. */
+export function hostName(host: Host): string {
+  const name = host.annotations?.name?.trim();
+  return name === undefined || name === "" ? (host.ipAddresses[0] ?? host.mac) : name;
+}
+
 /** The links both of whose ends are in the graph. */
 export function resolvedLinks(graph: Graph): Link[] {
   const known = new Set(graph.devices.map((device) => device.id));
@@ -109,20 +115,27 @@ export interface NodeNames {
 /**
  * What each node is called in a format that has one namespace for all of them. That is its id, except that a
  * device may have chosen an id that looks like a host's, and that two ids may become one when `clean` takes away
- * what the format cannot carry: the later one is then told apart by a number.
+ * what the format cannot carry.
  */
 export function nodeNames(graph: Graph, clean: (id: string) => string = (id) => id): NodeNames {
-  const taken = new Set<string>();
+  const unique = createUnique();
   const assign = (entities: readonly { readonly id: string }[]) => {
-    const names = new Map<string, string>();
-    for (const { id } of entities) {
-      const wanted = clean(id);
-      let name = wanted;
-      for (let n = 2; taken.has(name); n++) name = `${wanted}~${n}`;
-      taken.add(name);
-      names.set(id, name);
-    }
+    const names = new Map(entities.map(({ id }) => [id, unique(clean(id))]));
     return (id: string) => names.get(id) ?? clean(id);
   };
   return { device: assign(graph.devices), host: assign(graph.hosts) };
+}
+
+/** Gives each name out once; a name that was given out before is told apart by a number. */
+export function createUnique(): (wanted: string) => string {
+  const taken = new Map<string, number>();
+  return (wanted) => {
+    let name = wanted;
+    for (let n = taken.get(wanted) ?? 0; taken.has(name); n++) {
+      name = `${wanted}~${n + 2}`;
+      taken.set(wanted, n + 1);
+    }
+    taken.set(name, 0);
+    return name;
+  };
 }

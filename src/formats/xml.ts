@@ -1,0 +1,23 @@
+/**
+ * Any text, made fit for an element or a double-quoted attribute of XML 1.0. Characters that XML forbids even as
+ * references become U+FFFD. Tabs and line ends are written as references, since a parser would otherwise turn them
+ * into blanks in attributes.
+ */
+const SPECIAL = /[&<>"'\t\r\n]/g;
+const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu;
+const REFERENCES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+  "\t": "&#9;",
+  "\r": "&#13;",
+  "\n": "&#10;",
+};
+
+export const xmlText = (text: string): string =>
+  xmlCharacters(text).replace(SPECIAL, (c) => REFERENCES[c] ?? "");
+
+/** The text as an XML reader will see it. */
+export const xmlCharacters = (text: string): string => text.replace(FORBIDDEN, "\uFFFD");
