@@ -1,0 +1,112 @@
+/**
+ * The view through time: what it was at a revision or moment, what changed between two, and the last changes kept at
+ * hand for those who follow along.
+ *
+ * Followers share one ring of recent batches; each costs a number (the revision it has seen), not a queue. A follower
+ * that is slower than the ring is long has fallen out of it and is told so: memory is bounded whatever readers do.
+ */
+import type { Batch, Log } from "../log/log.ts";
+import type { Ledger } from "./ledger.ts";
+import { pastAt } from "./past.ts";
+import type { Reading, View } from "./view.ts";
+
+const MOST_PASTS = 8;
+
+export type HistoryFault =
+  | { readonly code: "revision-expired"; readonly oldest: number; readonly oldestTime: number }
+  | { readonly code: "revision-unknown"; readonly newest: number };
+
+export type Resolved =
+  | { readonly ok: true; readonly revision: number }
+  | { readonly ok: false; readonly fault: HistoryFault };
+
+export class History {
+  readonly view: View;
+  readonly log: Log;
+  readonly #ringBytes: number;
+  #ring: { batch: Batch; bytes: number }[] = [];
+  #held = 0;
+  #ringStart: number;
+  readonly #pasts = new Map<number, Reading>();
+  readonly #followers = new Set<() => void>();
+
+  constructor(ledger: Ledger, ringBytes: number) {
+    this.view = ledger.view;
+    this.log = ledger.log;
+    this.#ringBytes = ringBytes;
+    this.#ringStart = ledger.view.revision;
+    ledger.onBatch((batch) => this.#remember(batch));
+  }
+
+  #remember(batch: Batch): void {
+    const bytes = batch.entries.reduce(
+      (sum, e) => sum + (e.before?.length ?? 0) + (e.after?.length ?? 0),
+      200,
+    );
+    this.#ring.push({ batch, bytes });
+    this.#held += bytes;
+    let drop = 0;
+    while (this.#held > this.#ringBytes && drop < this.#ring.length - 1)
+      this.#held -= this.#ring[drop++]?.bytes ?? 0;
+    if (drop > 0) {
+      this.#ringStart = this.#ring[drop - 1]?.batch.revision ?? this.#ringStart;
+      this.#ring = this.#ring.slice(drop);
+    }
+    for (const wake of this.#followers) wake();
+  }
+
+  /** Calls `wake` after each batch, until the returned function is called. */
+  follow(wake: () => void): () => void {
+    this.#followers.add(wake);
+    return () => this.#followers.delete(wake);
+  }
+
+  /** Batches after `revision` from the ring; undefined when they are no longer all there. */
+  recent(revision: number): readonly Batch[] | undefined {
+    if (revision < this.#ringStart) return undefined;
+    const newest = this.view.revision;
+    if (revision >= newest) return [];
+    // Revisions are consecutive, so the place in the ring is a subtraction.
+    return this.#ring.slice(revision - this.#ringStart).map((one) => one.batch);
+  }
+
+  /** Batches in (from, to], from the ring where it has them, from the log otherwise. Check `from` first. */
+  changes(from: number, to: number = this.view.revision): Iterable<Batch> {
+    const recent = this.recent(from);
+    return recent ? recent.filter((batch) => batch.revision <= to) : this.log.read(from, to);
+  }
+
+  /** Whether the state at `revision`, and so every change after it, can still be told. */
+  resolve(revision: number): Resolved {
+    const { oldest, oldestTime } = this.log.facts();
+    if (revision > this.view.revision) {
+      return { ok: false, fault: { code: "revision-unknown", newest: this.view.revision } };
+    }
+    if (revision < oldest) return { ok: false, fault: { code: "revision-expired", oldest, oldestTime } };
+    return { ok: true, revision };
+  }
+
+  /** The revision that was current at a moment. A moment to come is now. */
+  resolveTime(time: number): Resolved {
+    const revision = time >= this.view.time ? this.view.revision : this.log.revisionAt(time);
+    if (revision !== undefined) return { ok: true, revision };
+    const { oldest, oldestTime } = this.log.facts();
+    return { ok: false, fault: { code: "revision-expired", oldest, oldestTime } };
+  }
+
+  /** The network at a revision that `resolve` said can be told. */
+  at(revision: number): Reading {
+    if (revision === this.view.revision) return this.view;
+    let past = this.#pasts.get(revision);
+    if (past) this.#pasts.delete(revision);
+    else past = pastAt(this.view, this.log, revision);
+    this.#pasts.set(revision, past);
+    const [eldest] = this.#pasts.keys();
+    if (this.#pasts.size > MOST_PASTS && eldest !== undefined) this.#pasts.delete(eldest);
+    return past;
+  }
+
+  timeOf(revision: number): number {
+    return revision === this.view.revision ? this.view.time : (this.log.timeOf(revision) ?? 0);
+  }
+}

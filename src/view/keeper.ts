@@ -1,0 +1,84 @@
+/**
+ * Keeps the log in shape beside the writing: a snapshot whenever enough has changed that redoing it would cost more
+ * than reading one, and forgetting what is older or more than configured. Both work in slices between other work.
+ */
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Log } from "../log/log.ts";
+import { KINDS } from "../model/ids.ts";
+import type { View } from "./view.ts";
+
+export interface KeeperOptions {
+  readonly keepMs: number;
+  readonly maxBytes: number;
+  readonly lookEveryMs?: number;
+  /** A snapshot at least this often while anything changes, so that history can be forgotten in small pieces. */
+  readonly snapshotEveryMs?: number;
+  /** A snapshot after this many changes, or a quarter of what there is, whichever is more. */
+  readonly snapshotAfterChanges?: number;
+}
+
+const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export class Keeper {
+  readonly #view: View;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #options: Required<KeeperOptions>;
+  #changesAtSnapshot: number;
+  #snapshotTime: number;
+
+  constructor(view: View, log: Log, clock: Clock, logger: Logger, options: KeeperOptions) {
+    this.#view = view;
+    this.#log = log;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#options = {
+      lookEveryMs: 5_000,
+      snapshotEveryMs: 3_600_000,
+      snapshotAfterChanges: 5_000,
+      ...options,
+    };
+    this.#changesAtSnapshot = 0;
+    this.#snapshotTime = clock.now();
+  }
+
+  /** Returns on abort, with a last snapshot written, so that the next start has nothing to redo. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#clock.sleep(this.#options.lookEveryMs, signal);
+      if (!signal.aborted) await this.look();
+    }
+    if (this.#changes > 0) await this.#try("snapshot", () => this.#snapshot());
+  }
+
+  async look(): Promise<void> {
+    const { snapshotEveryMs, snapshotAfterChanges, keepMs, maxBytes } = this.#options;
+    const things = KINDS.reduce((sum, kind) => sum + this.#view.size(kind), 0);
+    const enough = this.#changes >= Math.max(snapshotAfterChanges, things / 4);
+    const old = this.#changes > 0 && this.#clock.now() - this.#snapshotTime >= snapshotEveryMs;
+    const large = this.#log.facts().bytes > maxBytes && this.#changes > 0;
+    if (enough || old || large) await this.#try("snapshot", () => this.#snapshot());
+    await this.#try("pruning", () => this.#log.prune(this.#clock.now() - keepMs, maxBytes, breathe));
+  }
+
+  get #changes(): number {
+    return this.#view.changesApplied - this.#changesAtSnapshot;
+  }
+
+  async #snapshot(): Promise<void> {
+    this.#changesAtSnapshot = this.#view.changesApplied;
+    this.#snapshotTime = this.#clock.now();
+    await this.#log.writeSnapshot(this.#view.snapshot(), breathe);
+  }
+
+  /** A full disk must not stop the service: it goes on without, says so, and tries again. */
+  async #try(what: string, task: () => Promise<void>): Promise<void> {
+    try {
+      await task();
+    } catch (error) {
+      this.#logger.error(`${what} failed`, { why: error instanceof Error ? error.message : String(error) });
+    }
+  }
+}
