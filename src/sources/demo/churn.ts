@@ -4,7 +4,8 @@
  * events is the rate asked for. How much can be out of order at once is bounded; so is, with it, the memory.
  */
 import type { ClaimChange } from "../../model/claim.ts";
-import type { DemoNetwork, Place } from "./network.ts";
+import type { DemoNetwork } from "./network.ts";
+import type { Place } from "./plan.ts";
 import { createRandom, type Random } from "./random.ts";
 
 /** How long things stay broken. */
@@ -22,25 +23,22 @@ export class Churn {
   readonly #random: Random;
   readonly #mostHostsAway: number;
   /** Of a hundred events, how many of which kind. */
-  readonly #events: readonly (readonly [weight: number, event: Event])[];
+  readonly #events: readonly (readonly [weight: number, event: Event])[] = [
+    [30, () => this.#flap()],
+    [5, () => this.#reboot()],
+    [25, () => this.#move()],
+    [25, () => this.#comeOrGo()],
+    [15, () => this.#changeAddress()],
+  ];
   readonly #mendings = new Map<number, Event[]>();
   readonly #overdue: Event[] = [];
   #step = 0;
-  #cables = 0;
-  #devices = 0;
 
   constructor(network: DemoNetwork, perSecond: number, seed: number) {
     this.#network = network;
     this.#perSecond = perSecond;
     this.#random = createRandom(seed);
     this.#mostHostsAway = Math.min(MOST_HOSTS_AWAY, Math.ceil(network.hosts.count * MOST_BROKEN));
-    this.#events = [
-      [30, () => this.#flap()],
-      [5, () => this.#reboot()],
-      [25, () => this.#move()],
-      [25, () => this.#comeOrGo()],
-      [15, () => this.#changeAddress()],
-    ];
   }
 
   /** The changes of one event; none when nothing can happen (all that may be broken is). */
@@ -64,33 +62,28 @@ export class Churn {
   }
 
   #flap(): ClaimChange[] {
-    const count = this.#network.plan.cables.length;
-    const cable = this.#random.below(count);
-    if (this.#cables >= Math.ceil(count * MOST_BROKEN) || this.#network.isCut(cable)) return [];
-    this.#cables++;
-    this.#later(FLAP_SECONDS, () => {
-      this.#cables--;
-      return this.#network.setCable(cable, true);
-    });
+    const { plan, cut, down } = this.#network;
+    const cable = this.#random.below(plan.cables.length);
+    const ends = plan.cables[cable];
+    if (!ends || down.has(ends.a) || down.has(ends.b) || cut.has(cable)) return [];
+    if (cut.size >= Math.ceil(plan.cables.length * MOST_BROKEN)) return [];
+    this.#later(FLAP_SECONDS, () => this.#network.setCable(cable, true));
     return this.#network.setCable(cable, false);
   }
 
   #reboot(): ClaimChange[] {
-    const count = this.#network.plan.devices.length;
-    const device = this.#random.below(count);
-    if (this.#devices >= Math.ceil(count * MOST_BROKEN) || this.#network.isDown(device)) return [];
-    this.#devices++;
-    this.#later(REBOOT_SECONDS, () => {
-      this.#devices--;
-      return this.#network.setDevice(device, true);
-    });
+    const { plan, down } = this.#network;
+    const device = this.#random.below(plan.devices.length);
+    if (down.size >= Math.ceil(plan.devices.length * MOST_BROKEN) || down.has(device)) return [];
+    this.#later(REBOOT_SECONDS, () => this.#network.setDevice(device, true));
     return this.#network.setDevice(device, false);
   }
 
   #move(): ClaimChange[] {
     const { moved } = this.#network;
-    if (moved.size >= this.#mostHostsAway || (moved.size > 0 && this.#random.below(10) < 4)) {
-      for (const host of moved.keys()) return this.#network.moveHost(host, undefined);
+    const [longest] = moved.keys();
+    if (longest !== undefined && (moved.size >= this.#mostHostsAway || this.#random.below(10) < 4)) {
+      return this.#network.moveHost(longest, undefined);
     }
     const host = this.#someHost();
     if (host === undefined) return [];
@@ -101,15 +94,18 @@ export class Churn {
 
   #comeOrGo(): ClaimChange[] {
     const { gone } = this.#network;
-    if (gone.size >= this.#mostHostsAway || (gone.size > 0 && this.#random.below(2) === 0)) {
-      for (const host of gone) return this.#network.setHost(host, true);
+    const [longest] = gone;
+    if (longest !== undefined && (gone.size >= this.#mostHostsAway || this.#random.below(2) === 0)) {
+      return this.#network.setHost(longest, true);
     }
     const host = this.#someHost();
     return host === undefined ? [] : this.#network.setHost(host, false);
   }
 
   #changeAddress(): ClaimChange[] {
-    const host = this.#someHost();
+    const { renumbered } = this.#network;
+    const [longest] = renumbered;
+    const host = renumbered.size >= this.#mostHostsAway ? longest : this.#someHost();
     return host === undefined ? [] : this.#network.changeAddress(host);
   }
 
@@ -117,7 +113,7 @@ export class Churn {
     const { hosts } = this.#network;
     if (hosts.count === 0) return undefined;
     const host = this.#random.below(hosts.count);
-    return this.#network.isGone(host) ? undefined : host;
+    return this.#network.gone.has(host) ? undefined : host;
   }
 
   /** A port for hosts at the same site: people walk, virtual machines migrate, neither flies. */

@@ -6,11 +6,12 @@ import type { ClaimChange } from "../../model/claim.ts";
 import { aborted, createPoll } from "../poll.ts";
 import type { Source, SourceContext } from "../source.ts";
 import { Churn } from "./churn.ts";
-import { DemoNetwork } from "./network.ts";
+import { createDemoNetwork } from "./network.ts";
 import { DEMO_DEFAULTS, type DemoOptions } from "./options.ts";
 
 /** Events faster than this come several at a time: the sink takes one batch more cheaply than many small ones. */
 const SHORTEST_TICK_MS = 50;
+const LONGEST_CATCH_UP_MS = 1000;
 
 export function createDemoSource(
   { name, ...given }: DemoOptions & { name: string },
@@ -22,7 +23,7 @@ export function createDemoSource(
     name,
     metrics: () => ({ events_total: events }),
     async run(sink, signal) {
-      const network = new DemoNetwork(options);
+      const network = createDemoNetwork(options);
       const churn = new Churn(network, options.churn, options.seed);
       await sink.replace(network.claims());
       if (options.churn === 0) return aborted(signal);
@@ -31,10 +32,12 @@ export function createDemoSource(
       let owed = 0;
       await createPoll({ intervalMs, clock, signal }).run(async () => {
         // What a suspended machine missed stays missed: nobody wants an hour's events at once.
-        owed += Math.min(clock.now() - at, 2 * intervalMs) * (options.churn / 1000);
+        owed +=
+          Math.min(clock.now() - at, Math.max(2 * intervalMs, LONGEST_CATCH_UP_MS)) * (options.churn / 1000);
         at = clock.now();
         const changes: ClaimChange[] = [];
-        for (; owed >= 1; owed--) {
+        // The margin is for the rounding of thirds.
+        for (; owed > 1 - 1e-6; owed--) {
           changes.push(...churn.step());
           events++;
         }

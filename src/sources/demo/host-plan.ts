@@ -6,7 +6,7 @@
  * addresses of its home wherever it goes. The lower half of a v4 subnet holds first leases, the upper half second
  * ones: a host whose address changes goes from the one to the other, and no two ever meet.
  */
-import type { Plan } from "./plan.ts";
+import type { Place, Plan } from "./plan.ts";
 import { hash32 } from "./random.ts";
 
 /** What kinds of hosts there are, with the makers' prefixes that their MACs show. */
@@ -27,7 +27,7 @@ const ON_ACCESS = [
 const SERVER_VLANS = ["100", "110", "120"] as const;
 const FIRST_LEASE = 16;
 
-/** The address of one host, in the parts that do not change while it moves. */
+/** What a host is wherever it is plugged in. */
 export interface HostIdentity {
   readonly mac: string;
   readonly vlan: string;
@@ -36,68 +36,62 @@ export interface HostIdentity {
   readonly v6: string | undefined;
 }
 
-export class HostPlan {
+export interface HostPlan {
   readonly count: number;
-  readonly #plan: Plan;
-  readonly #seed: number;
-  /** Hosts of edge e are the numbers from `#firstOf[e]` to `#firstOf[e + 1]` - 1. */
-  readonly #firstOf: Uint32Array;
-  readonly #subnetSize: number;
-  readonly #macOffset: number;
+  home(host: number): Place;
+  identity(host: number, secondLease: boolean): HostIdentity;
+}
 
-  constructor(plan: Plan, count: number, seed: number) {
-    this.count = count;
-    this.#plan = plan;
-    this.#seed = seed;
-    this.#firstOf = spread(plan, count, seed);
-    this.#subnetSize = subnetSize(this.#firstOf);
-    this.#macOffset = hash32(seed, 0x6d6163);
-  }
+export function createHostPlan(plan: Plan, count: number, seed: number): HostPlan {
+  const firstOf = spread(plan, count, seed);
+  const subnet = subnetSize(firstOf);
+  const macOffset = hash32(seed, 0x6d6163);
+  let lastEdge = 0;
 
   /** The edge at which a host is at home. */
-  homeEdge(host: number): number {
+  const homeEdge = (host: number): number => {
+    // Whoever walks through all hosts asks for the same edge many times in a row.
+    if (host >= (firstOf[lastEdge] ?? 0) && host < (firstOf[lastEdge + 1] ?? 0)) return lastEdge;
     let low = 0;
-    let high = this.#firstOf.length - 1;
+    let high = firstOf.length - 1;
     while (high - low > 1) {
       const middle = (low + high) >>> 1;
-      if ((this.#firstOf[middle] ?? 0) <= host) low = middle;
+      if ((firstOf[middle] ?? 0) <= host) low = middle;
       else high = middle;
     }
+    lastEdge = low;
     return low;
-  }
+  };
 
-  /** One more than the last host at home there. */
-  endOf(edge: number): number {
-    return this.#firstOf[edge + 1] ?? this.count;
-  }
+  return {
+    count,
 
-  homePort(host: number, edge: number): number {
-    const { firstPort, lastPort } = this.#plan.edges[edge] ?? { firstPort: 1, lastPort: 1 };
-    return firstPort + ((host - (this.#firstOf[edge] ?? 0)) % (lastPort - firstPort + 1));
-  }
+    home(host) {
+      const edge = homeEdge(host);
+      const { firstPort, lastPort } = plan.edges[edge] ?? { firstPort: 1, lastPort: 1 };
+      return { edge, port: firstPort + ((host - (firstOf[edge] ?? 0)) % (lastPort - firstPort + 1)) };
+    },
 
-  identity(host: number, edge: number, secondLease: boolean): HostIdentity {
-    const device = this.#plan.devices[this.#plan.edges[edge]?.device ?? 0];
-    const site = device?.site ?? 0;
-    const chance = hash32(this.#seed, host, 1);
-    const onLeaf = device?.layer === "leaf";
-    const sort = onLeaf ? SERVER : (ON_ACCESS[chance % 10] ?? WORKSTATION);
-    const oui = sort.ouis[(chance >>> 8) % sort.ouis.length] ?? sort.ouis[0];
-    // An odd factor permutes the 24 low bits: no two hosts have the same, whatever their prefix.
-    const low = (Math.imul(host, 0x9e3779b1) + this.#macOffset) & 0xffffff;
-    const slot = host - (this.#firstOf[edge] ?? 0);
-    const v4 = edge * this.#subnetSize + FIRST_LEASE + slot + (secondLease ? this.#subnetSize / 2 : 0);
-    return {
-      mac: macText(oui, low),
-      vlan: onLeaf ? (SERVER_VLANS[(chance >>> 16) % 3] ?? "None") : "None",
-      name: `${sort.name}-${host + 1}.${this.#plan.sites[site]?.code}.example.net`,
-      v4: `10.${v4 >>> 16}.${(v4 >>> 8) & 255}.${v4 & 255}`,
-      v6:
-        (chance >>> 20) % 8 === 0
-          ? undefined
-          : `2001:db8:${hex(site + 1)}:${hex(edge + 1)}:${eui64(oui, low)}`,
-    };
-  }
+    identity(host, secondLease) {
+      const edge = homeEdge(host);
+      const { layer, site } = plan.devices[plan.edges[edge]?.device ?? 0] ?? { layer: "access", site: 0 };
+      const chance = hash32(seed, host, 1);
+      const sort = layer === "leaf" ? SERVER : (ON_ACCESS[chance % 10] ?? WORKSTATION);
+      const oui = sort.ouis[(chance >>> 8) % sort.ouis.length] ?? sort.ouis[0];
+      // An odd factor permutes the 24 low bits: no two hosts have the same, whatever their prefix.
+      const low = (Math.imul(host, 0x9e3779b1) + macOffset) & 0xffffff;
+      const slot = host - (firstOf[edge] ?? 0);
+      const v4 = edge * subnet + FIRST_LEASE + slot + (secondLease ? subnet / 2 : 0);
+      const hasV6 = (chance >>> 20) % 8 > 0;
+      return {
+        mac: macText(oui, low),
+        vlan: layer === "leaf" ? (SERVER_VLANS[(chance >>> 16) % 3] ?? "None") : "None",
+        name: `${sort.name}-${host + 1}.${plan.sites[site]?.code}.example.net`,
+        v4: `10.${v4 >>> 16}.${(v4 >>> 8) & 255}.${v4 & 255}`,
+        v6: hasV6 ? `2001:db8:${hex(site + 1)}:${hex(edge + 1)}:${eui64(oui, low)}` : undefined,
+      };
+    },
+  };
 }
 
 /** Deals the hosts out to the edges, to some up to twice as many as to others. */

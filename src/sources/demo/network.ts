@@ -8,36 +8,43 @@
  */
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { hostId } from "../../model/ids.ts";
-import { type Layer, portCount, portRange, SPECS } from "./equipment.ts";
-import { HostPlan } from "./host-plan.ts";
+import { portCount } from "./equipment.ts";
+import { createHostPlan, type HostPlan } from "./host-plan.ts";
+import { createInventory, type Inventory } from "./inventory.ts";
 import type { DemoOptions } from "./options.ts";
-import { type Cable, createPlan, type Plan } from "./plan.ts";
-import { hash32 } from "./random.ts";
+import { createPlan, type Place, type Plan } from "./plan.ts";
 
-export interface Place {
-  readonly edge: number;
-  readonly port: number;
+export function createDemoNetwork({
+  devices,
+  hosts,
+  seed,
+}: Required<Omit<DemoOptions, "churn">>): DemoNetwork {
+  const plan = createPlan(devices);
+  return new DemoNetwork(plan, createHostPlan(plan, hosts, seed), createInventory(plan, seed), plugged(plan));
+}
+
+/** What is plugged into the ports of one device: cables by their numbers, and hosts. */
+interface Sockets {
+  readonly cables: Map<number, number>;
+  hosts: { readonly firstPort: number; readonly lastPort: number } | undefined;
 }
 
 export class DemoNetwork {
   readonly plan: Plan;
   readonly hosts: HostPlan;
-  readonly #seed: number;
-  readonly #ids: readonly string[];
-  /** The cables of each device, and by its port the one cable that is plugged in there. */
-  readonly #cablesOf: readonly (readonly number[])[];
+  readonly #inventory: Inventory;
+  readonly #sockets: readonly Sockets[];
   readonly #down = new Set<number>();
   readonly #cut = new Set<number>();
   readonly #gone = new Set<number>();
   readonly #moved = new Map<number, Place>();
-  readonly #secondLease = new Set<number>();
+  readonly #renumbered = new Set<number>();
 
-  constructor({ devices, hosts, seed }: Required<Omit<DemoOptions, "churn">>) {
-    this.plan = createPlan(devices);
-    this.hosts = new HostPlan(this.plan, hosts, seed);
-    this.#seed = seed;
-    this.#ids = this.plan.devices.map(({ layer }, device) => deviceId(layer, device));
-    this.#cablesOf = cablesOf(this.plan);
+  constructor(plan: Plan, hosts: HostPlan, inventory: Inventory, sockets: readonly Sockets[]) {
+    this.plan = plan;
+    this.hosts = hosts;
+    this.#inventory = inventory;
+    this.#sockets = sockets;
   }
 
   claims(): Claims {
@@ -49,35 +56,35 @@ export class DemoNetwork {
     };
   }
 
-  isDown(device: number): boolean {
-    return this.#down.has(device);
+  // What deviates, oldest deviation first.
+  get down(): ReadonlySet<number> {
+    return this.#down;
   }
-  isCut(cable: number): boolean {
-    return this.#cut.has(cable);
+  get cut(): ReadonlySet<number> {
+    return this.#cut;
   }
-  isGone(host: number): boolean {
-    return this.#gone.has(host);
-  }
-  /** Those away from home, whoever has been away longest first. */
   get gone(): ReadonlySet<number> {
     return this.#gone;
   }
   get moved(): ReadonlyMap<number, Place> {
     return this.#moved;
   }
+  get renumbered(): ReadonlySet<number> {
+    return this.#renumbered;
+  }
 
   placeOf(host: number): Place {
-    const moved = this.#moved.get(host);
-    if (moved) return moved;
-    const edge = this.hosts.homeEdge(host);
-    return { edge, port: this.hosts.homePort(host, edge) };
+    return this.#moved.get(host) ?? this.hosts.home(host);
   }
 
   setDevice(device: number, up: boolean): ClaimChange[] {
     if (up) this.#down.delete(device);
     else this.#down.add(device);
-    const changes: ClaimChange[] = [{ op: "set", kind: "devices", claim: this.#device(device) }];
-    for (const cable of this.#cablesOf[device] ?? []) changes.push(...this.#cableChanges(cable));
+    const changes: ClaimChange[] = [
+      { op: "set", kind: "devices", claim: this.#inventory.device(device, up) },
+    ];
+    for (const cable of this.#sockets[device]?.cables.values() ?? [])
+      changes.push(...this.#cableChanges(cable));
     return changes;
   }
 
@@ -93,10 +100,10 @@ export class DemoNetwork {
       this.#gone.delete(host);
       return [this.#hostChange(host)];
     }
-    const { mac, vlan } = this.#identity(host);
+    const { mac, vlan } = this.hosts.identity(host, false);
     this.#gone.add(host);
     this.#moved.delete(host);
-    this.#secondLease.delete(host);
+    this.#renumbered.delete(host);
     return [{ op: "remove", kind: "hosts", id: hostId(mac, vlan) }];
   }
 
@@ -108,168 +115,76 @@ export class DemoNetwork {
   }
 
   changeAddress(host: number): ClaimChange[] {
-    if (!this.#secondLease.delete(host)) this.#secondLease.add(host);
+    if (!this.#renumbered.delete(host)) this.#renumbered.add(host);
     return [this.#hostChange(host)];
   }
 
-  #cableChanges(index: number): ClaimChange[] {
-    const cable = this.plan.cables[index];
-    if (!cable) return [];
-    return [
-      { op: "set", kind: "links", claim: this.#link(cable, index, true) },
-      { op: "set", kind: "links", claim: this.#link(cable, index, false) },
-      { op: "set", kind: "ports", claim: this.#port(cable.a, cable.aPort, this.#isWhole(cable, index)) },
-      { op: "set", kind: "ports", claim: this.#port(cable.b, cable.bPort, this.#isWhole(cable, index)) },
-    ];
-  }
-
-  #hostChange(host: number): ClaimChange {
-    return { op: "set", kind: "hosts", claim: this.#host(host, this.hosts.homeEdge(host)) };
-  }
-
   *#devices(): Generator<DeviceClaim> {
-    for (const device of this.plan.devices.keys()) yield this.#device(device);
+    for (const device of this.plan.devices.keys()) {
+      yield this.#inventory.device(device, !this.#down.has(device));
+    }
   }
 
   *#ports(): Generator<PortClaim> {
-    const cableAt = new Map<number, number>();
     for (const [device, { layer }] of this.plan.devices.entries()) {
-      cableAt.clear();
-      for (const index of this.#cablesOf[device] ?? []) {
-        const cable = this.plan.cables[index];
-        if (cable) cableAt.set(cable.a === device ? cable.aPort : cable.bPort, index);
-      }
+      const sockets = this.#sockets[device];
       for (let port = 1; port <= portCount(layer); port++) {
-        const index = cableAt.get(port);
-        const cable = index === undefined ? undefined : this.plan.cables[index];
-        yield this.#port(device, port, !cable || index === undefined || this.#isWhole(cable, index));
+        const cable = sockets?.cables.get(port);
+        const forHosts = sockets?.hosts && port >= sockets.hosts.firstPort && port <= sockets.hosts.lastPort;
+        // A trunk port that nothing is plugged into is off.
+        yield this.#inventory.port(device, port, cable === undefined ? forHosts === true : this.#isUp(cable));
       }
     }
   }
 
   *#links(): Generator<LinkClaim> {
     for (const [index, cable] of this.plan.cables.entries()) {
-      yield this.#link(cable, index, true);
-      yield this.#link(cable, index, false);
+      yield this.#inventory.link(cable, "forth", this.#isUp(index));
+      yield this.#inventory.link(cable, "back", this.#isUp(index));
     }
   }
 
   *#hosts(): Generator<HostClaim> {
-    let edge = 0;
     for (let host = 0; host < this.hosts.count; host++) {
-      while (host >= this.hosts.endOf(edge)) edge++;
-      if (!this.#gone.has(host)) yield this.#host(host, edge);
+      if (!this.#gone.has(host)) yield this.#host(host);
     }
   }
 
-  #isWhole(cable: Cable, index: number): boolean {
-    return !this.#cut.has(index) && !this.#down.has(cable.a) && !this.#down.has(cable.b);
+  #isUp(cable: number): boolean {
+    const ends = this.plan.cables[cable];
+    return !!ends && !this.#cut.has(cable) && !this.#down.has(ends.a) && !this.#down.has(ends.b);
   }
 
-  #device(device: number): DeviceClaim {
-    const { layer, site, ordinal } = this.plan.devices[device] ?? { layer: "access", site: 0, ordinal: 0 };
-    const spec = SPECS[layer];
-    const chance = hash32(this.#seed, device, 3);
-    // One site, one maker for each layer: that is how they are bought.
-    const model = spec.models[hash32(this.#seed, site, 4) % spec.models.length] ?? spec.models[0];
-    const place = this.plan.sites[site];
-    const address = managementAddress(device);
-    const up = !this.#down.has(device);
-    return {
-      id: this.#ids[device] ?? "",
-      type: spec.type,
-      available: up,
-      role: up ? "MASTER" : "NONE",
-      mfr: model.mfr,
-      hw: model.hw,
-      sw: model.sw[chance % model.sw.length] ?? model.sw[0],
-      serial:
-        model.serialPrefix + (chance.toString(36) + device.toString(36)).toUpperCase().padStart(10, "0"),
-      driver: model.driver,
-      chassisId: (device + 1).toString(16),
-      annotations: {
-        name: `${place?.code}-${spec.short}${ordinal}`,
-        layer,
-        site: place?.code ?? "",
-        managementAddress: address,
-        // A switch calls the controller from some port of its own; a router is called at NETCONF's.
-        channelId: `${address}:${spec.protocol === "NETCONF" ? 830 : 32_768 + (chance % 28_000)}`,
-        protocol: spec.protocol,
-        ...(layer === "core" &&
-          place && {
-            city: place.city,
-            latitude: place.latitude.toFixed(4),
-            // The second router of a site stands in the next building.
-            longitude: (place.longitude + (ordinal - 1) * 0.02).toFixed(4),
-          }),
-      },
-    };
+  #host(host: number): HostClaim {
+    return this.#inventory.host(this.hosts.identity(host, this.#renumbered.has(host)), this.placeOf(host));
   }
 
-  #port(device: number, port: number, isEnabled: boolean): PortClaim {
-    const { layer, site } = this.plan.devices[device] ?? { layer: "access", site: 0 };
-    const { models } = SPECS[layer];
-    const model = models[hash32(this.#seed, site, 4) % models.length] ?? models[0];
-    const { speed, type } = portRange(layer, port);
-    return {
-      element: this.#ids[device] ?? "",
-      port: String(port),
-      isEnabled,
-      type,
-      portSpeed: speed,
-      annotations: { portName: model.portName(port) },
-    };
+  #hostChange(host: number): ClaimChange {
+    return { op: "set", kind: "hosts", claim: this.#host(host) };
   }
 
-  #link(cable: Cable, index: number, forth: boolean): LinkClaim {
-    const a = { port: String(cable.aPort), device: this.#ids[cable.a] ?? "" };
-    const b = { port: String(cable.bPort), device: this.#ids[cable.b] ?? "" };
-    return {
-      src: forth ? a : b,
-      dst: forth ? b : a,
-      type: "DIRECT",
-      state: this.#isWhole(cable, index) ? "ACTIVE" : "INACTIVE",
-      verified: true,
-      ...(cable.km !== undefined && {
-        // Light in glass takes about 5 µs for a kilometre.
-        annotations: { lengthKm: String(cable.km), latencyMs: (cable.km * 0.005).toFixed(2) },
-      }),
-    };
-  }
-
-  #identity(host: number) {
-    return this.hosts.identity(host, this.hosts.homeEdge(host), this.#secondLease.has(host));
-  }
-
-  #host(host: number, homeEdge: number): HostClaim {
-    const { mac, vlan, name, v4, v6 } = this.hosts.identity(host, homeEdge, this.#secondLease.has(host));
-    const place = this.#moved.get(host);
-    const device = this.plan.edges[place?.edge ?? homeEdge]?.device ?? 0;
-    const port = place?.port ?? this.hosts.homePort(host, homeEdge);
-    return {
-      mac,
-      vlan,
-      ipAddresses: v6 === undefined ? [v4] : [v4, v6],
-      locations: [{ elementId: this.#ids[device] ?? "", port: String(port) }],
-      annotations: { name },
-    };
+  #cableChanges(index: number): ClaimChange[] {
+    const cable = this.plan.cables[index];
+    if (!cable) return [];
+    const up = this.#isUp(index);
+    return [
+      { op: "set", kind: "links", claim: this.#inventory.link(cable, "forth", up) },
+      { op: "set", kind: "links", claim: this.#inventory.link(cable, "back", up) },
+      { op: "set", kind: "ports", claim: this.#inventory.port(cable.a, cable.aPort, up) },
+      { op: "set", kind: "ports", claim: this.#inventory.port(cable.b, cable.bPort, up) },
+    ];
   }
 }
 
-const managementAddress = (device: number): string =>
-  `10.254.${Math.floor(device / 254)}.${1 + (device % 254)}`;
-
-function deviceId(layer: Layer, device: number): string {
-  return SPECS[layer].protocol === "NETCONF"
-    ? `netconf:${managementAddress(device)}:830`
-    : `of:${(device + 1).toString(16).padStart(16, "0")}`;
-}
-
-function cablesOf({ devices, cables }: Plan): number[][] {
-  const of: number[][] = devices.map(() => []);
-  for (const [index, { a, b }] of cables.entries()) {
-    of[a]?.push(index);
-    of[b]?.push(index);
+function plugged({ devices, cables, edges }: Plan): Sockets[] {
+  const sockets: Sockets[] = devices.map(() => ({ cables: new Map(), hosts: undefined }));
+  for (const [index, { a, aPort, b, bPort }] of cables.entries()) {
+    sockets[a]?.cables.set(aPort, index);
+    sockets[b]?.cables.set(bPort, index);
   }
-  return of;
+  for (const edge of edges) {
+    const at = sockets[edge.device];
+    if (at) at.hosts = edge;
+  }
+  return sockets;
 }

@@ -40,6 +40,12 @@ export interface Edge {
   readonly lastPort: number;
 }
 
+/** A port that a host is plugged into. */
+export interface Place {
+  readonly edge: number;
+  readonly port: number;
+}
+
 export interface Plan {
   readonly sites: readonly Site[];
   readonly devices: readonly PlannedDevice[];

@@ -1,0 +1,119 @@
+/**
+ * How each planned thing is described: pure functions from a number in the plan, and whether it is up, to a claim.
+ * Nothing here knows what happens; that is the network's.
+ */
+import type { DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
+import { type Layer, type Model, portRange, SPECS } from "./equipment.ts";
+import type { HostIdentity } from "./host-plan.ts";
+import type { Cable, Place, Plan, PlannedDevice } from "./plan.ts";
+import { hash32 } from "./random.ts";
+
+export interface Inventory {
+  device(device: number, up: boolean): DeviceClaim;
+  port(device: number, port: number, up: boolean): PortClaim;
+  link(cable: Cable, direction: "forth" | "back", up: boolean): LinkClaim;
+  host(identity: HostIdentity, place: Place): HostClaim;
+}
+
+export function createInventory({ devices, sites, edges }: Plan, seed: number): Inventory {
+  const ids = devices.map(({ layer }, device) => deviceId(layer, device));
+  // One site, one maker for each layer: that is how they are bought.
+  const modelOf = ({ layer, site }: PlannedDevice): Model => {
+    const { models } = SPECS[layer];
+    return models[hash32(seed, site, 4) % models.length] ?? models[0];
+  };
+  const planned = (device: number): PlannedDevice => {
+    const found = devices[device];
+    if (!found) throw new RangeError(`the plan has no device ${device}`);
+    return found;
+  };
+
+  return {
+    device(device, up) {
+      const where = planned(device);
+      const spec = SPECS[where.layer];
+      const model = modelOf(where);
+      const chance = hash32(seed, device, 3);
+      const site = sites[where.site];
+      const address = managementAddress(device);
+      return {
+        id: ids[device] ?? "",
+        type: spec.type,
+        available: up,
+        role: up ? "MASTER" : "NONE",
+        mfr: model.mfr,
+        hw: model.hw,
+        sw: model.sw[chance % model.sw.length] ?? model.sw[0],
+        serial:
+          model.serialPrefix + (chance.toString(36) + device.toString(36)).toUpperCase().padStart(10, "0"),
+        driver: model.driver,
+        chassisId: (device + 1).toString(16),
+        annotations: {
+          name: `${site?.code}-${spec.short}${where.ordinal}`,
+          layer: where.layer,
+          site: site?.code ?? "",
+          managementAddress: address,
+          // A switch calls the controller from some port of its own; a router is called at NETCONF's.
+          channelId: `${address}:${spec.protocol === "NETCONF" ? 830 : 32_768 + (chance % 28_000)}`,
+          protocol: spec.protocol,
+          ...(where.layer === "core" &&
+            site && {
+              city: site.city,
+              latitude: site.latitude.toFixed(4),
+              // The second router of a site stands in the next building.
+              longitude: (site.longitude + (where.ordinal - 1) * 0.02).toFixed(4),
+            }),
+        },
+      };
+    },
+
+    port(device, port, up) {
+      const where = planned(device);
+      const { speed, type } = portRange(where.layer, port);
+      return {
+        element: ids[device] ?? "",
+        port: String(port),
+        isEnabled: up,
+        type,
+        portSpeed: speed,
+        annotations: { portName: modelOf(where).portName(port) },
+      };
+    },
+
+    link(cable, direction, up) {
+      const a = { port: String(cable.aPort), device: ids[cable.a] ?? "" };
+      const b = { port: String(cable.bPort), device: ids[cable.b] ?? "" };
+      return {
+        src: direction === "forth" ? a : b,
+        dst: direction === "forth" ? b : a,
+        type: "DIRECT",
+        state: up ? "ACTIVE" : "INACTIVE",
+        verified: true,
+        ...(cable.km !== undefined && {
+          // Light in glass takes about 5 µs for a kilometre.
+          annotations: { lengthKm: String(cable.km), latencyMs: (cable.km * 0.005).toFixed(2) },
+        }),
+      };
+    },
+
+    host({ mac, vlan, v4, v6, name }, place) {
+      return {
+        mac,
+        vlan,
+        ipAddresses: v6 === undefined ? [v4] : [v4, v6],
+        locations: [{ elementId: ids[edges[place.edge]?.device ?? 0] ?? "", port: String(place.port) }],
+        annotations: { name },
+      };
+    },
+  };
+}
+
+/** One address a device, from a block that no host's subnet reaches. */
+const managementAddress = (device: number): string =>
+  `10.254.${Math.floor(device / 254)}.${1 + (device % 254)}`;
+
+function deviceId(layer: Layer, device: number): string {
+  return SPECS[layer].protocol === "NETCONF"
+    ? `netconf:${managementAddress(device)}:830`
+    : `of:${(device + 1).toString(16).padStart(16, "0")}`;
+}
