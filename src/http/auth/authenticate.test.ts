@@ -37,6 +37,7 @@ class FakeUsers implements Users {
     return () => this.listeners.delete(listener);
   }
   async follow(): Promise<void> {}
+  async keepGenerated(): Promise<void> {}
 }
 
 let users = new FakeUsers();

@@ -47,6 +47,8 @@ describe("where users come from", () => {
     const { name, password } = first.generated ?? { name: "", password: "" };
     expect(name).toBe("reader");
     expect(await accepts(first, name, password)).toBe(true);
+    expect((await open({ dataDir })).generated).toBeDefined(); // nothing was kept yet
+    await first.keepGenerated();
     const path = join(dataDir, "users");
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, "utf8")).toStartWith("reader:$argon2id$");
@@ -54,6 +56,11 @@ describe("where users come from", () => {
     const second = await open({ dataDir });
     expect(second.generated).toBeUndefined();
     expect(await accepts(second, name, password)).toBe(true);
+  });
+
+  test("a folder that cannot be written is said", async () => {
+    const users = await open({ dataDir: join(written(""), "data") });
+    await expect(users.keepGenerated()).rejects.toThrow("users file cannot be written");
   });
 
   test("made up and kept nowhere without a data folder", async () => {
@@ -79,7 +86,6 @@ describe("where users come from", () => {
       "has no users; add one with gazetteer passwd",
     ],
     ["a broken file", () => ({ file: written("ann:secret\n") }), "f:1: not an argon2id or bcrypt hash"],
-    ["a data folder that is a file", () => ({ dataDir: written("") }), "users file cannot be written"],
   ];
   for (const [what, options, message] of refused) {
     test(`refused: ${what}`, async () => {

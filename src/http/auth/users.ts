@@ -38,6 +38,11 @@ export interface Users {
   readonly file: string | undefined;
   /** The user made up at this start, with the password that is nowhere else. */
   readonly generated: Generated | undefined;
+  /**
+   * Writes the hash of the made-up user to the data folder. A step of its own, to be taken when the password is shown:
+   * a start that fails before that must not leave a user whose password nobody has seen.
+   */
+  keepGenerated(): Promise<void>;
   /** Tells the names of users that changed or are gone. Gives the function that ends the telling. */
   onChange(listener: (names: ReadonlySet<string>) => void): () => void;
   /** Follows the file until the signal aborts. */
@@ -75,10 +80,6 @@ export async function openUsers(options: UsersOptions): Promise<Users> {
     }
     generated = { name: "reader", password: randomPassword() };
     stored = new Map([[generated.name, await hashPassword(generated.password)]]);
-    if (ownFile !== undefined) {
-      await keep(ownFile, stored);
-      signature = await signatureOf(ownFile);
-    }
   }
   return createUsers(options, { fixed, stored, file, signature, generated });
 }
@@ -133,6 +134,11 @@ function createUsers({ clock, logger }: UsersOptions, loaded: Loaded): Users {
   return {
     file,
     generated,
+    async keepGenerated() {
+      if (generated === undefined || file === undefined) return;
+      await keep(file, loaded.stored);
+      signature = await signatureOf(file);
+    },
     find: (name) => users.get(name),
     all: () => order,
     onChange(listener) {
