@@ -62,10 +62,14 @@ export class Indexes<K extends keyof Stored> {
     }));
   }
 
+  find(name: string): SortedIndex | undefined {
+    return this.#indexes.find((one) => one.name === name)?.index;
+  }
+
   named(name: IndexName<K>): SortedIndex {
-    const found = this.#indexes.find((one) => one.name === name);
+    const found = this.find(name);
     if (!found) throw new Error(`no index ${name}`);
-    return found.index;
+    return found;
   }
 
   update(id: string, before: Stored[K] | undefined, after: Stored[K] | undefined): void {

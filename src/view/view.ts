@@ -4,6 +4,8 @@
  * The view is a pure function of the log: `load` and `apply` are all that changes it, and both are synchronous, so a
  * reader between two turns of the event loop always sees one whole revision.
  */
+
+import type { SortedIndex } from "../lib/sorted-index.ts";
 import { type Batch, type Marks, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
@@ -84,6 +86,11 @@ export class View implements Reading {
 
   indexes<K extends keyof Stored>(kind: K): Indexes<K> {
     return this.#indexes[kind];
+  }
+
+  /** An index by a name that may not exist for this kind. */
+  indexNamed(kind: Kind, name: string): SortedIndex | undefined {
+    return this.#indexes[kind].find(name);
   }
 
   /** Takes the place of everything: only for a view nobody reads yet. */

@@ -1,0 +1,84 @@
+/**
+ * From a path to what it names. `controller` and `v1` are fixed; configured aliases (`onos`) stand for `controller`.
+ * Ids are taken raw and percent-encoded, so an id that contains a slash may come in several segments.
+ */
+import { canonicalMac, canonicalVlan } from "../model/address.ts";
+import { hostId, type Kind } from "../model/ids.ts";
+import { Problem, quoted } from "./problem.ts";
+
+export type Target =
+  | { readonly read: "list"; readonly kind: Kind }
+  | { readonly read: "item"; readonly kind: "devices" | "hosts"; readonly id: string }
+  | { readonly read: "devicePorts"; readonly id: string }
+  | { readonly read: "topology" }
+  | { readonly read: "clusters" }
+  | { readonly read: "cluster"; readonly n: number; readonly part: "" | "devices" | "links" };
+
+const VERSIONS = ["v1"];
+
+/** Whether the path belongs to the interface at all, and what it names there. Undefined: it is somewhere else. */
+export function targetOf(path: string, prefixes: readonly string[]): Target | undefined {
+  const [, prefix = "", version = "", ...rest] = path.split("/");
+  if (!prefixes.includes(prefix)) return undefined;
+  if (!VERSIONS.includes(version)) {
+    const there = VERSIONS.map((one) => `/${prefix}/${one}`).join(", ");
+    throw new Problem("version-unknown", `There is no version ${quoted(version)} here; there is ${there}.`);
+  }
+  const segments = rest.map(decoded);
+  while (segments.length > 1 && segments.at(-1) === "") segments.pop();
+  const [resource = "", ...below] = segments;
+  const target = within(resource, below);
+  if (target) return target;
+  const known = ["devices", "links", "hosts", "topology"].map((one) => `/${prefix}/v1/${one}`).join(", ");
+  throw new Problem("not-found", `There is nothing at ${quoted(path)}; there are ${known}.`);
+}
+
+function within(resource: string, below: readonly string[]): Target | undefined {
+  switch (resource) {
+    case "devices":
+      return withinDevices(below);
+    case "links":
+      return below.length === 0 ? { read: "list", kind: "links" } : undefined;
+    case "hosts":
+      return below.length === 0 ? { read: "list", kind: "hosts" } : hostTarget(below.join("/"));
+    case "topology":
+      return withinTopology(below);
+    default:
+      return undefined;
+  }
+}
+
+function withinDevices(below: readonly string[]): Target {
+  if (below.length === 0) return { read: "list", kind: "devices" };
+  if (below.length === 1 && below[0] === "ports") return { read: "list", kind: "ports" };
+  if (below.length > 1 && below.at(-1) === "ports")
+    return { read: "devicePorts", id: below.slice(0, -1).join("/") };
+  return { read: "item", kind: "devices", id: below.join("/") };
+}
+
+/** `MAC/VLAN` in any spelling of either; what is neither is looked up as it stands, and not found. */
+function hostTarget(id: string): Target {
+  const slash = id.lastIndexOf("/");
+  const mac = canonicalMac(slash < 0 ? id : id.slice(0, slash));
+  const vlan = canonicalVlan(slash < 0 ? null : id.slice(slash + 1));
+  return { read: "item", kind: "hosts", id: mac && vlan ? hostId(mac, vlan) : id };
+}
+
+function withinTopology(below: readonly string[]): Target | undefined {
+  const [first, n = "", part = "", ...more] = below;
+  if (first === undefined) return { read: "topology" };
+  if (first !== "clusters" || more.length > 0) return undefined;
+  if (below.length === 1) return { read: "clusters" };
+  if (!/^\d{1,9}$/.test(n)) return undefined;
+  if (part !== "" && part !== "devices" && part !== "links") return undefined;
+  return { read: "cluster", n: Number(n), part };
+}
+
+function decoded(segment: string): string {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new Problem("bad-path", `${quoted(segment)} in the path is not percent-encoded UTF-8.`);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Everything that can go wrong with a request, and how it is said: RFC 9457 problems that also carry ONOS's `code` and
+ * `message`. `docs/errors.md` explains each code, and a test checks that both lists are the same. Inside the HTTP
+ * layer a problem is thrown; nothing further in knows of it.
+ */
+export const PROBLEMS = {
+  "bad-parameter": { status: 400, title: "A query parameter is wrong" },
+  "bad-cursor": { status: 400, title: "The cursor is not one of ours" },
+  "bad-path": { status: 400, title: "The path cannot be read" },
+  "revision-unknown": { status: 400, title: "That revision does not exist yet" },
+  "credentials-required": { status: 401, title: "Credentials are required" },
+  "not-found": { status: 404, title: "There is no such thing" },
+  "version-unknown": { status: 404, title: "There is no such version of the interface" },
+  "method-not-allowed": { status: 405, title: "This interface only reads" },
+  "not-acceptable": { status: 406, title: "None of the acceptable representations exists" },
+  "revision-expired": { status: 410, title: "That revision is no longer kept" },
+  "cursor-expired": { status: 410, title: "The cursor's revision is no longer kept" },
+  "uri-too-long": { status: 414, title: "The address is too long" },
+  "too-many-failures": { status: 429, title: "Too many failed logins from this address" },
+  "too-many-requests": { status: 429, title: "Too many requests" },
+  "too-many-streams": { status: 429, title: "Too many open streams" },
+  "headers-too-large": { status: 431, title: "The request's headers are too large" },
+  internal: { status: 500, title: "Something went wrong in the service" },
+  overloaded: { status: 503, title: "The service has too much to do" },
+  stopping: { status: 503, title: "The service is stopping" },
+} as const;
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export class Problem extends Error {
+  override readonly name = "Problem";
+  readonly code: ProblemCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  /** `detail` is for whoever sent the request: what was wrong, and what to do. */
+  constructor(code: ProblemCode, detail: string, headers: Readonly<Record<string, string>> = {}) {
+    super(detail);
+    this.code = code;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code].status;
+  }
+
+  body(instance: string): string {
+    const { status, title } = PROBLEMS[this.code];
+    return JSON.stringify({
+      type: `/docs/errors#${this.code}`,
+      title,
+      status,
+      detail: this.message,
+      instance,
+      code: status,
+      message: this.message,
+    });
+  }
+}
+
+export const badParameter = (name: string, fault: string): Problem =>
+  new Problem("bad-parameter", `The parameter ${quoted(name)} ${fault}`);
+
+/** Text from a request inside a sentence of ours: quoted, and not longer than anybody needs to recognise it. */
+export const quoted = (text: string): string =>
+  JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);

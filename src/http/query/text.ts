@@ -1,0 +1,43 @@
+/**
+ * The query as it came: names and raw values. Values are split at commas before they are decoded, so that a comma
+ * inside a value can be written `%2C`; and what cannot be decoded is refused, not guessed at.
+ */
+import { badParameter, Problem, quoted } from "../problem.ts";
+
+export interface RawParameter {
+  readonly name: string;
+  /** Decoded; split at the commas that were not percent-encoded. At least one. */
+  readonly values: readonly string[];
+  /** Decoded as a whole. */
+  readonly value: string;
+}
+
+const MOST_PARAMETERS = 100;
+const MOST_VALUES = 1000;
+
+export function parseQueryText(text: string): RawParameter[] {
+  if (text === "") return [];
+  const parts = text.split("&").filter((part) => part !== "");
+  if (parts.length > MOST_PARAMETERS) {
+    throw new Problem(
+      "bad-parameter",
+      `There are ${parts.length} query parameters; at most ${MOST_PARAMETERS} may be given.`,
+    );
+  }
+  return parts.map((part) => {
+    const equals = part.indexOf("=");
+    const name = decoded(equals < 0 ? part : part.slice(0, equals), part);
+    const raw = equals < 0 ? "" : part.slice(equals + 1);
+    const values = raw.split(",").map((value) => decoded(value, name));
+    if (values.length > MOST_VALUES) throw badParameter(name, `has more than ${MOST_VALUES} values.`);
+    return { name, values, value: values.join(",") };
+  });
+}
+
+function decoded(text: string, name: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    throw new Problem("bad-parameter", `The parameter ${quoted(name)} is not percent-encoded UTF-8.`);
+  }
+}
