@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import { type Flag, flagUsage, parseArguments } from "./args.ts";
+
+const FLAGS: Flag[] = [
+  { name: "port", value: "N", help: "" },
+  { name: "demo", value: "SPEC", optional: true, help: "" },
+  { name: "file", value: "PATH", repeated: true, help: "" },
+  { name: "output", short: "o", value: "FORMAT", help: "" },
+  { name: "quiet", short: "q", help: "" },
+];
+const parse = (...given: string[]) => parseArguments(given, FLAGS);
+
+describe("arguments", () => {
+  const cases: [what: string, given: string[], flags: Record<string, string[]>, positionals: string[]][] = [
+    ["none", [], {}, []],
+    ["a value behind", ["--port", "80"], { port: ["80"] }, []],
+    ["a value attached", ["--port=80"], { port: ["80"] }, []],
+    ["an empty value", ["--port="], { port: [""] }, []],
+    ["a value that looks like a flag", ["--port", "-1"], { port: ["-1"] }, []],
+    ["a value with equals signs", ["--file=a=b"], { file: ["a=b"] }, []],
+    ["an optional value, given", ["--demo", "hosts=3"], { demo: ["hosts=3"] }, []],
+    ["an optional value, left out at the end", ["--demo"], { demo: [""] }, []],
+    ["an optional value, left out before a flag", ["--demo", "--port", "0"], { demo: [""], port: ["0"] }, []],
+    ["one flag many times", ["--file", "a", "--file", "b"], { file: ["a", "b"] }, []],
+    ["short", ["-o", "json"], { output: ["json"] }, []],
+    ["short and attached", ["-ojson", "-q"], { output: ["json"], quiet: [""] }, []],
+    ["positionals anywhere", ["a", "-q", "b=c", "-"], { quiet: [""] }, ["a", "b=c", "-"]],
+    ["the end of flags", ["--", "--port", "-q"], {}, ["--port", "-q"]],
+    ["help is always known", ["-h"], { help: [""] }, []],
+  ];
+  for (const [what, given, flags, positionals] of cases) {
+    test(what, () => {
+      const args = parse(...given);
+      expect([...args.positionals]).toEqual(positionals);
+      for (const name of [...FLAGS.map((flag) => flag.name), "help"]) {
+        expect([...args.all(name)]).toEqual(flags[name] ?? []);
+        expect(args.has(name)).toBe(name in flags);
+        expect(args.one(name)).toBe(flags[name]?.[0]);
+      }
+    });
+  }
+
+  const refused: [given: string[], message: string][] = [
+    [["--prot", "80"], "unknown flag --prot, did you mean --port?"],
+    [["--something-else"], "unknown flag --something-else"],
+    [["-x"], "unknown flag -x"],
+    [["--port"], "--port wants a value: --port N"],
+    [["--quiet=yes"], "--quiet takes no value"],
+    [["--port", "1", "--port", "2"], "--port is given twice"],
+  ];
+  for (const [given, message] of refused) {
+    test(`refused: ${given.join(" ")}`, () => expect(() => parse(...given)).toThrow(message));
+  }
+});
+
+test("how flags are written", () => {
+  expect(FLAGS.map(flagUsage)).toEqual([
+    "    --port N",
+    "    --demo [SPEC]",
+    "    --file PATH",
+    "-o, --output FORMAT",
+    "-q, --quiet",
+  ]);
+});
