@@ -1,0 +1,55 @@
+/** One file, read and checked once, with every fault told as one line: `file:line: field: what`. */
+import { open, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { languageOf, lineOf, parse } from "./document.ts";
+import { type Records, readRecords, shownPath } from "./records.ts";
+
+export const LARGEST_FILE = 256 * 1024 * 1024;
+
+export type NetworkFile = Extract<Records, { ok: true }> | { readonly ok: false; readonly message: string };
+
+/** The message names the file without its folder: it is shown to people who need not know that. */
+export async function readNetwork(path: string): Promise<NetworkFile> {
+  const file = basename(path);
+  const refuse = (line: number | undefined, message: string) =>
+    ({ ok: false, message: `${file}${line === undefined ? "" : `:${line}`}: ${message}` }) as const;
+
+  const content = await readText(path);
+  if (!content.ok) return refuse(undefined, content.message);
+  const { text } = content;
+  const language = languageOf(file, text);
+  const parsed = parse(text, language);
+  if (!parsed.ok) return refuse(parsed.line, parsed.message);
+  const records = readRecords(parsed.value);
+  if (records.ok) return records;
+  const { path: at, message, earlier } = records.fault;
+  const first = earlier && ` (the first is in line ${lineOf(text, language, earlier) ?? "?"})`;
+  const field = at.length > 0 ? `${shownPath(at)}: ` : "";
+  return refuse(lineOf(text, language, at), `${field}${message}${first ?? ""}`);
+}
+
+type Text = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
+
+async function readText(path: string): Promise<Text> {
+  try {
+    // Before opening: to open a pipe would wait for its writer.
+    if (!(await stat(path)).isFile()) return { ok: false, message: "is not a regular file" };
+    await using handle = await open(path);
+    const { size } = await handle.stat();
+    if (size > LARGEST_FILE)
+      return { ok: false, message: `is larger than ${LARGEST_FILE / 1024 / 1024} MiB` };
+    return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(await handle.readFile()) };
+  } catch (error) {
+    return { ok: false, message: reason(error) };
+  }
+}
+
+/** Why a file cannot be read, in words. */
+export function reason(error: unknown): string {
+  if (!(error instanceof Error)) return "cannot be read";
+  const code = "code" in error ? String(error.code) : "";
+  if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
+  if (code === "EACCES" || code === "EPERM") return "cannot be read: permission denied";
+  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return "is not UTF-8 text";
+  return code === "" ? "cannot be read" : `cannot be read (${code})`;
+}
