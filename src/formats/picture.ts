@@ -5,6 +5,7 @@
  */
 import type { Device } from "../model/entity.ts";
 import { type Edge, inConflict } from "./graph.ts";
+import type { Point } from "./layout/adjacency.ts";
 
 export const INK = "#1c2733";
 export const MUTED = "#52616f";
@@ -43,3 +44,7 @@ export function lineState(edge: Edge): LineState {
 }
 
 export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+
+/** A tenth of a pixel is finer than anybody sees; more digits are only bytes. */
+export const round = (n: number): string => String(Math.round(n * 10) / 10);
+export const place = ({ x, y }: Point): string => `${round(x)} ${round(y)}`;
