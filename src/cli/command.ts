@@ -24,6 +24,8 @@ export interface Context {
   out(text: string | Uint8Array): Promise<void>;
   /** Standard error. */
   err(text: string): Promise<void>;
+  /** Ends the process at once, with nothing tidied up: for a person who asks a second time. */
+  exit(status: number): void;
   /** Whether a person is looking at the output. */
   readonly terminal: boolean;
 }
