@@ -12,6 +12,8 @@ const MAC_SHAPES =
   /^(?:[0-9a-f]{1,2}(?:[:-][0-9a-f]{1,2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}|[0-9a-f]{12})$/i;
 const MAC_CANONICAL = /^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+/** Eight groups, none zero and none padded: RFC 5952 has no shorter form of it, so there is nothing to do. */
+const IPV6_CANONICAL = /^(?:[1-9a-f][0-9a-f]{0,3}:){7}[1-9a-f][0-9a-f]{0,3}$/;
 
 /** `aa-bb-cc-dd-ee-ff`, `aabb.ccdd.eeff`, `a:b:c:d:e:f` and the like, as `AA:BB:CC:DD:EE:FF`. */
 export function canonicalMac(text: string): string | undefined {
@@ -28,7 +30,7 @@ export function canonicalMac(text: string): string | undefined {
 
 /** IPv4 as four decimals, IPv6 as RFC 5952. Zone ids and IPv4 shorthands (`10.1`, octal) are refused. */
 export function canonicalIp(text: string): string | undefined {
-  if (IPV4.test(text)) return text;
+  if (IPV4.test(text) || IPV6_CANONICAL.test(text)) return text;
   if (!text.includes(":") || text.includes("%") || !ipaddr.IPv6.isValid(text)) return undefined;
   return ipaddr.IPv6.parse(text).toRFC5952String();
 }

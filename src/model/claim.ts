@@ -231,7 +231,10 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
 
 /** IPv4 before IPv6, each in numeric order: one order, whatever order a source reports in. */
 export function sortedByIp(addresses: string[]): string[] {
-  if (addresses.length < 2) return addresses;
+  const [first, second] = addresses;
+  if (first === undefined || second === undefined) return addresses;
+  // The commonest host by far has one of each.
+  if (addresses.length === 2 && !first.includes(":") && second.includes(":")) return addresses;
   const keyed = addresses.map((ip) => ({ ip, key: ipKey(ip) }));
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ ip }) => ip);
 }
