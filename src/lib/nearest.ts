@@ -1,7 +1,7 @@
 /** The word a person probably meant: the nearest of `known` by edit distance, when it is near enough to be a slip. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
+  let bestDistance = Math.min(word.length, Math.max(2, Math.floor(word.length / 3)) + 1);
   for (const candidate of known) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) {
