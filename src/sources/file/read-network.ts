@@ -20,7 +20,7 @@ export async function readNetwork(path: string): Promise<NetworkFile> {
   const language = languageOf(file, text);
   const parsed = parse(text, language);
   if (!parsed.ok) return refuse(parsed.line, parsed.message);
-  const records = readRecords(parsed.value);
+  const records = await readRecords(parsed.value);
   if (records.ok) return records;
   const { path: at, message, earlier } = records.fault;
   const first = earlier && ` (the first is in line ${lineOf(text, language, earlier) ?? "?"})`;

@@ -25,6 +25,7 @@ export type Records =
 
 /** YAML's aliases make much out of little. */
 const MOST_RECORDS = 5_000_000;
+const RECORDS_AT_A_TIME = 1000;
 
 const fieldsOf = (kind: Kind) => {
   const claimed = Object.keys(CLAIM_SCHEMAS[kind].properties);
@@ -64,9 +65,10 @@ type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export function readRecords(document: unknown): Records {
+/** Takes its time in small pieces: a large file must not keep the service from answering. */
+export async function readRecords(document: unknown): Promise<Records> {
   const reader = new Reader();
-  const fault = reader.read(document);
+  const fault = await reader.read(document);
   return fault ? { ok: false, fault } : { ok: true, claims: reader.claims, count: reader.count };
 }
 
@@ -87,7 +89,7 @@ class Reader {
   /** Links of which the file says that the other direction exists too. */
   readonly #bothWays: ClaimTypes["links"][] = [];
 
-  read(document: unknown): RecordFault | undefined {
+  async read(document: unknown): Promise<RecordFault | undefined> {
     if (!isFields(document)) return { path: [], message: `must be an object with ${KINDS.join(", ")}` };
     // The answer of /devices/{id}/ports is the device itself.
     if ("id" in document) return this.#device(document, []);
@@ -95,20 +97,21 @@ class Reader {
     if (unknown !== undefined)
       return { path: [unknown], message: `is not known here${suggestion(unknown, KINDS)}` };
     for (const kind of KINDS) {
-      const fault = this.#list(kind, document[kind], [kind]);
+      const fault = await this.#list(kind, document[kind]);
       if (fault) return fault;
     }
     this.#addOtherDirections();
     return undefined;
   }
 
-  #list(kind: Kind, list: unknown, path: Path): RecordFault | undefined {
+  async #list(kind: Kind, list: unknown): Promise<RecordFault | undefined> {
     // `hosts:` with nothing below it is an empty list to whoever wrote it.
     if (list === undefined || list === null) return undefined;
-    if (!Array.isArray(list)) return { path, message: "must be a list" };
+    if (!Array.isArray(list)) return { path: [kind], message: "must be a list" };
     for (const [index, record] of list.entries()) {
-      const fault = this.#record(kind, record, [...path, index]);
+      const fault = this.#record(kind, record, [kind, index]);
       if (fault) return fault;
+      if (index % RECORDS_AT_A_TIME === RECORDS_AT_A_TIME - 1) await new Promise(setImmediate);
     }
     return undefined;
   }
