@@ -187,3 +187,10 @@ describe("a file that is refused", () => {
     expect(await readNetwork(path)).toEqual({ ok: false, message: "large.json: is larger than 256 MiB" });
   });
 });
+
+test("the example in the documentation is served", async () => {
+  const page = await Bun.file(join(import.meta.dir, "../../../docs/sources/file.md")).text();
+  const example = /```yaml\n(devices:.*?)```/s.exec(page)?.[1] ?? "";
+  const { devices, ports, links, hosts } = await claimed("example.yaml", example);
+  expect([devices, ports, links, hosts].map((list) => list?.length)).toEqual([2, 2, 2, 1]);
+});
