@@ -212,6 +212,25 @@ describe("restarts", () => {
   });
 });
 
+test("a stop does not wait for all of a large set to be read", async () => {
+  let read = 0;
+  const endless = function* () {
+    for (;;) yield { id: `of:${read}` };
+  };
+  const bench = await start(
+    scripted(async (sink) => sink.replace({ devices: endless() })),
+    {
+      replace: async ({ devices = [] }) => {
+        for (const _ of devices) if (++read % 100 === 0) await settle();
+      },
+      apply: async () => {},
+    },
+  );
+  await bench.stop();
+  expect(read).toBeGreaterThan(0);
+  expect(bench.status()).toMatchObject({ status: "stopped" });
+});
+
 test("one source that fails does not disturb another, and run waits for all", async () => {
   const clock = new ManualClock(0);
   const good = { name: "good", metrics: () => ({ things: 3 }), run: syncThen(untilAborted) };

@@ -12,6 +12,7 @@
  * What the claims mean, and what becomes of them while a source is stale, is the view's matter.
  */
 import { type Backoff, createBackoff } from "../lib/backoff.ts";
+import type { Claims } from "../model/claim.ts";
 import type { ClaimSink, Sink, Source, SourceContext } from "./source.ts";
 import { SourceError } from "./source.ts";
 
@@ -143,7 +144,7 @@ class Watched {
       this.#enter("synced", undefined);
     };
     return {
-      replace: (all) => say(() => behind.replace(all)),
+      replace: (all) => say(() => behind.replace(endingWith(life, all))),
       apply: (changes) => say(() => behind.apply(changes)),
       trouble: (message) => {
         if (!life.aborted) this.#doubt(message);
@@ -171,4 +172,22 @@ class Watched {
     const level = error === undefined ? "info" : "warn";
     this.#options.log[level](`source ${state}`, { source: this.#source.name, error });
   }
+}
+
+/** The same claims, but to go on reading them fails once the life is over: a million of them must not delay a stop. */
+function endingWith(life: AbortSignal, all: Claims): Claims {
+  const guard = <T>(claims: Iterable<T> = []): Iterable<T> => ({
+    *[Symbol.iterator]() {
+      for (const claim of claims) {
+        if (life.aborted) throw new SourceError("the source was told to stop");
+        yield claim;
+      }
+    },
+  });
+  return {
+    devices: guard(all.devices),
+    ports: guard(all.ports),
+    links: guard(all.links),
+    hosts: guard(all.hosts),
+  };
 }
