@@ -5,10 +5,7 @@
  * the operating system at each append, so `kill -9` loses nothing; a power cut may lose the last moments but never
  * leaves the file inconsistent. Memory-only (`:memory:`) is the same code on SQLite's own memory.
  */
-import { Database, type Statement } from "bun:sqlite";
-import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+import type { Database } from "bun:sqlite";
 import { compressText, decodeEntries, encodeEntries, expandText } from "./batch-codec.ts";
 import {
   type Batch,
@@ -21,22 +18,12 @@ import {
   STORE_KINDS,
   type StoreKind,
 } from "./log.ts";
+import { type LogFile, openLogFile } from "./log-file.ts";
 
-const FORMAT = 1;
 const ENTRIES_PER_PART = 5_000;
 const PAGES_PER_SLICE = 64;
 const ROWS_PER_SLICE = 200;
-
-const TABLES = `
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS batch (
-  revision INTEGER NOT NULL, part INTEGER NOT NULL, time INTEGER NOT NULL, changes INTEGER NOT NULL,
-  bytes INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (revision, part));
-CREATE INDEX IF NOT EXISTS batch_time ON batch (time, revision, changes);
-CREATE TABLE IF NOT EXISTS page (id INTEGER PRIMARY KEY AUTOINCREMENT, bytes INTEGER NOT NULL, data BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS snapshot (
-  revision INTEGER PRIMARY KEY, time INTEGER NOT NULL, graph_time INTEGER NOT NULL, marks TEXT NOT NULL, pages TEXT NOT NULL);
-`;
+const FREE_PER_SLICE = 1000;
 
 interface SnapshotRow {
   revision: number;
@@ -52,77 +39,25 @@ interface BatchRow {
 }
 
 /** Opens or makes the log at `path` (a file, or `:memory:`). Throws `LogError` with a message for the operator. */
-export function openEmbeddedLog(path: string): EmbeddedLog {
-  let db: Database;
-  try {
-    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    db = new Database(path, { create: true, strict: true });
-    db.run("PRAGMA locking_mode = EXCLUSIVE");
-    db.run("PRAGMA auto_vacuum = INCREMENTAL");
-    db.run("PRAGMA journal_mode = WAL");
-    db.run("PRAGMA synchronous = NORMAL");
-    db.run(TABLES);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (/locked|busy/i.test(reason)) {
-      throw new LogError(
-        "in-use",
-        `${path} is in use by another process; stop that one or give another --data`,
-      );
-    }
-    throw new LogError("unreadable", `cannot open the log ${path}: ${reason}`, { cause: error });
-  }
-  return new EmbeddedLog(db, path);
-}
+export const openEmbeddedLog = (path: string): EmbeddedLog => new EmbeddedLog(openLogFile(path));
 
 export class EmbeddedLog implements Log {
   readonly epoch: string;
   readonly secret: Uint8Array;
   readonly #db: Database;
-  readonly #insert: Statement;
   #bytes: number;
   #oldest: number;
   #oldestTime: number;
   #newest: number;
 
-  constructor(db: Database, path: string) {
+  constructor({ db, epoch, secret, extent }: LogFile) {
+    this.epoch = epoch;
+    this.secret = secret;
     this.#db = db;
-    const format = this.#meta("format", () => new TextEncoder().encode(String(FORMAT)));
-    if (new TextDecoder().decode(format) !== String(FORMAT)) {
-      db.close();
-      throw new LogError(
-        "newer-format",
-        `${path} was written by a newer version; run that one or give another --data`,
-      );
-    }
-    this.epoch = Buffer.from(this.#meta("epoch", () => randomBytes(6))).toString("base64url");
-    this.secret = this.#meta("secret", () => randomBytes(32));
-    this.#insert = db.prepare(
-      "INSERT INTO batch (revision, part, time, changes, bytes, data) VALUES (?, ?, ?, ?, ?, ?)",
-    );
-    const total = (table: string) =>
-      db.query<{ n: number | null }, []>(`SELECT sum(bytes) AS n FROM ${table}`).get()?.n ?? 0;
-    this.#bytes = total("batch") + total("page");
-    this.#newest = db.query<{ n: number | null }, []>("SELECT max(revision) AS n FROM batch").get()?.n ?? 0;
-    const first = db
-      .query<{ revision: number; time: number }, []>(
-        "SELECT revision, time FROM snapshot ORDER BY revision LIMIT 1",
-      )
-      .get();
-    const hasFirstBatch = db.query("SELECT 1 FROM batch WHERE revision = 1 LIMIT 1").get() !== null;
-    this.#oldest = hasFirstBatch || !first ? 0 : first.revision;
-    this.#oldestTime = this.#oldest === 0 ? 0 : (first?.time ?? 0);
-    this.#newest = Math.max(this.#newest, first?.revision ?? 0);
-  }
-
-  #meta(name: string, make: () => Uint8Array): Uint8Array {
-    const row = this.#db
-      .query<{ value: Uint8Array }, [string]>("SELECT value FROM meta WHERE name = ?")
-      .get(name);
-    if (row) return row.value;
-    const value = make();
-    this.#db.query("INSERT INTO meta (name, value) VALUES (?, ?)").run(name, value);
-    return value;
+    this.#bytes = extent.bytes;
+    this.#oldest = extent.oldest;
+    this.#oldestTime = extent.oldestTime;
+    this.#newest = extent.newest;
   }
 
   append(batch: Batch): void {
@@ -131,10 +66,13 @@ export class EmbeddedLog implements Log {
       const entries = batch.entries.slice(i, i + ENTRIES_PER_PART);
       parts.push({ data: encodeEntries(entries), changes: entries.length });
     }
+    const insert = this.#db.query(
+      "INSERT INTO batch (revision, part, time, changes, bytes, data) VALUES (?, ?, ?, ?, ?, ?)",
+    );
     try {
       this.#db.transaction(() => {
         for (const [part, { data, changes }] of parts.entries()) {
-          this.#insert.run(batch.revision, part, batch.time, changes, data.length, data);
+          insert.run(batch.revision, part, batch.time, changes, data.length, data);
         }
       })();
     } catch (error) {
@@ -213,14 +151,14 @@ export class EmbeddedLog implements Log {
     for (const kind of STORE_KINDS) {
       const records = snapshot.pages[kind];
       for (let i = 0; i < records.length; i += PAGES_PER_SLICE) {
-        this.#db.transaction(() => {
-          for (const record of records.slice(i, i + PAGES_PER_SLICE)) {
-            if (record.stored !== undefined) continue;
-            const data = compressText(record.text());
-            record.stored = Number(insert.run(data.length, data).lastInsertRowid);
-            this.#bytes += data.length;
-          }
-        })();
+        const slice = records.slice(i, i + PAGES_PER_SLICE).filter(({ stored }) => stored === undefined);
+        const data = slice.map((record) => compressText(record.text()));
+        const places = this.#db.transaction(() =>
+          data.map((bytes) => Number(insert.run(bytes.length, bytes).lastInsertRowid)),
+        )();
+        // Only now: a page that believes itself stored when the transaction failed would be lost for good.
+        for (const [n, record] of slice.entries()) record.stored = places[n];
+        this.#bytes += data.reduce((sum, bytes) => sum + bytes.length, 0);
         await breathe();
       }
       lists[kind] = records.map((record) => {
@@ -285,23 +223,36 @@ export class EmbeddedLog implements Log {
       this.#db.query("DELETE FROM snapshot WHERE revision < ?").run(next.revision);
       await this.#deleteSliced("batch", "revision <= $bound", next.revision, breathe);
       await this.#forgetPages(breathe);
-      this.#db.run("PRAGMA incremental_vacuum(1000)");
+      await this.#giveBack(breathe);
     }
   }
 
+  /** Returns the room of what was deleted to the file system. */
+  async #giveBack(breathe: () => Promise<void>): Promise<void> {
+    const free = this.#db.query<{ freelist_count: number }, []>("PRAGMA freelist_count");
+    for (let left = free.get()?.freelist_count ?? 0; left > 0; ) {
+      this.#db.query(`PRAGMA incremental_vacuum(${FREE_PER_SLICE})`).all();
+      await breathe();
+      const now = free.get()?.freelist_count ?? 0;
+      if (now >= left) return;
+      left = now;
+    }
+  }
+
+  /** Oldest first, so that a log cut short in the middle still says truly from where it is whole. */
   async #deleteSliced(
     table: string,
     where: string,
     bound: number,
     breathe: () => Promise<void>,
   ): Promise<void> {
-    const slice = `SELECT rowid, bytes FROM ${table} WHERE ${where} LIMIT ${ROWS_PER_SLICE}`;
+    const slice = `SELECT rowid AS place, bytes FROM ${table} WHERE ${where} ORDER BY rowid LIMIT ${ROWS_PER_SLICE}`;
     for (;;) {
-      const rows = this.#db.query<{ rowid: number; bytes: number }, { bound: number }>(slice).all({ bound });
+      const rows = this.#db.query<{ place: number; bytes: number }, { bound: number }>(slice).all({ bound });
       if (rows.length === 0) return;
       this.#db.transaction(() => {
         const drop = this.#db.query(`DELETE FROM ${table} WHERE rowid = ?`);
-        for (const { rowid } of rows) drop.run(rowid);
+        for (const { place } of rows) drop.run(place);
       })();
       this.#bytes -= rows.reduce((sum, { bytes }) => sum + bytes, 0);
       await breathe();

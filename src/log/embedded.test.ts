@@ -1,0 +1,428 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type EmbeddedLog, openEmbeddedLog } from "./embedded.ts";
+import { type Batch, type Entry, LogError, type PageRecord, type Snapshot } from "./log.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gazetteer-log-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+const newPath = (): string => join(folder, `${++files}.db`);
+const breathe = () => Promise.resolve();
+
+const set = (id: string, after: string, before: string | null = null): Entry => ({
+  kind: "hosts",
+  id,
+  before,
+  after,
+  changed: before === null ? [] : ["location", "locations"],
+});
+const batchOf = (revision: number, time = revision * 1000, entries = [set(`h${revision}`, "{}")]): Batch => ({
+  revision,
+  time,
+  entries,
+});
+const appendAll = (log: EmbeddedLog, from: number, to: number): void => {
+  for (let revision = from; revision <= to; revision++) log.append(batchOf(revision));
+};
+const record = (text: string): PageRecord => ({ stored: undefined, text: () => text });
+const MARKS = { devices: 1, ports: 0, links: 0, hosts: 2, claims: 0, graph: 1 };
+const snapshotOf = (revision: number, hosts: PageRecord[], time = revision * 1000): Snapshot => ({
+  revision,
+  time,
+  graphTime: time - 1,
+  marks: MARKS,
+  pages: { devices: [], ports: [], links: [], hosts, claims: [] },
+});
+const texts = (snapshot: Snapshot | undefined) => snapshot?.pages.hosts.map((page) => page.text());
+const revisions = (batches: Iterable<Batch>): number[] => [...batches].map((batch) => batch.revision);
+
+function faultOf(open: () => unknown): LogError {
+  try {
+    open();
+  } catch (error) {
+    if (error instanceof LogError) return error;
+    throw error;
+  }
+  throw new Error("it opened");
+}
+
+describe("batches", () => {
+  const hostile = `{"mfr":"a\\tb\\nc,d","q":"\\u2028 é 漢字 👾"}`;
+  const entries: Entry[] = [
+    { kind: "devices", id: "of:1", before: null, after: hostile, changed: [] },
+    { kind: "ports", id: "of:1/2", before: '{"a":1}', after: null, changed: [] },
+    {
+      kind: "links",
+      id: "of:1/2-of:2/3",
+      before: '{"a":1}',
+      after: '{"a":2}',
+      changed: ["a", "annotations"],
+    },
+    { kind: "claims", id: "hosts 00:00:00:00:00:01/None", before: null, after: '[["x",{}]]', changed: [] },
+  ];
+
+  test("come back as they went in, also from another opening of the file", () => {
+    const path = newPath();
+    const log = openEmbeddedLog(path);
+    const batch = batchOf(1, 5000, entries);
+    log.append(batch);
+    expect([...log.read(0)]).toEqual([batch]);
+    log.close();
+    const again = openEmbeddedLog(path);
+    expect([...again.read(0)]).toEqual([batch]);
+    expect(again.epoch).toBe(log.epoch);
+    expect(again.secret).toEqual(log.secret);
+    expect(again.facts()).toMatchObject({ oldest: 0, newest: 1, snapshots: 0 });
+    again.close();
+  });
+
+  test("of many parts are one batch", () => {
+    const log = openEmbeddedLog(":memory:");
+    const many = Array.from({ length: 12_345 }, (_, i) => set(`h${i}`, `{"n":${i}}`));
+    log.append(batchOf(1));
+    log.append(batchOf(2, 2000, many));
+    log.append(batchOf(3));
+    const read = [...log.read(0)];
+    expect(read.map(({ revision, entries }) => [revision, entries.length])).toEqual([
+      [1, 1],
+      [2, 12_345],
+      [3, 1],
+    ]);
+    expect(read[1]?.entries).toEqual(many);
+    log.close();
+  });
+
+  test("are read between any two revisions, whatever falls on the edge of a slice", () => {
+    const log = openEmbeddedLog(":memory:");
+    const large = Array.from({ length: 30_000 }, (_, i) => set(`h${i}`, "{}"));
+    for (let revision = 1; revision <= 250; revision++) {
+      log.append(revision === 97 ? batchOf(revision, revision, large) : batchOf(revision));
+    }
+    expect(revisions(log.read(0))).toEqual(Array.from({ length: 250 }, (_, i) => i + 1));
+    expect(revisions(log.read(96, 98))).toEqual([97, 98]);
+    expect(revisions(log.read(250))).toEqual([]);
+    expect([...log.read(96, 97)][0]?.entries.length).toBe(30_000);
+    log.close();
+  });
+
+  test("may be appended while others are read", () => {
+    const log = openEmbeddedLog(":memory:");
+    appendAll(log, 1, 150);
+    const seen: number[] = [];
+    for (const { revision } of log.read(0)) {
+      seen.push(revision);
+      if (revision === 1) appendAll(log, 151, 160);
+    }
+    expect(seen.at(-1)).toBe(160);
+    expect(seen.length).toBe(160);
+    log.close();
+  });
+
+  test("that cannot be written are refused whole", () => {
+    const log = openEmbeddedLog(":memory:");
+    log.append(batchOf(1));
+    const fault = faultOf(() => log.append(batchOf(1)));
+    expect(fault.code).toBe("write-failed");
+    expect(revisions(log.read(0))).toEqual([1]);
+    expect(log.facts().newest).toBe(1);
+    log.close();
+  });
+});
+
+describe("snapshots", () => {
+  test("give back pages, marks and times; the newest not after a revision", async () => {
+    const path = newPath();
+    const log = openEmbeddedLog(path);
+    appendAll(log, 1, 20);
+    await log.writeSnapshot(snapshotOf(10, [record("a\n\n{}"), record("b\n\n[]")]), breathe);
+    await log.writeSnapshot(snapshotOf(20, [record("c\n\n{}")]), breathe);
+    log.close();
+    const again = openEmbeddedLog(path);
+    expect(again.snapshotBefore(9)).toBeUndefined();
+    expect(again.snapshotBefore(19)).toMatchObject({
+      revision: 10,
+      time: 10_000,
+      graphTime: 9999,
+      marks: MARKS,
+    });
+    expect(texts(again.snapshotBefore(19))).toEqual(["a\n\n{}", "b\n\n[]"]);
+    expect(texts(again.snapshotBefore(Number.MAX_SAFE_INTEGER))).toEqual(["c\n\n{}"]);
+    again.close();
+  });
+
+  test("share the pages that did not change", async () => {
+    const log = openEmbeddedLog(":memory:");
+    const large = record("x".repeat(10));
+    await log.writeSnapshot(snapshotOf(1, [large, record("y")]), breathe);
+    const { bytes } = log.facts();
+    await log.writeSnapshot(snapshotOf(2, [large, record("z")]), breathe);
+    expect(texts(log.snapshotBefore(2))).toEqual([large.text(), "z"]);
+    expect(log.snapshotBefore(2)?.pages.hosts[0]?.stored).toBe(log.snapshotBefore(1)?.pages.hosts[0]?.stored);
+    expect(log.facts().bytes - bytes).toBeLessThan(bytes);
+    log.close();
+  });
+
+  test("that fail half-way leave no page believing itself stored", async () => {
+    const log = openEmbeddedLog(":memory:");
+    const good = record("good");
+    const bad: PageRecord = {
+      stored: undefined,
+      text: () => {
+        throw new Error("no more memory");
+      },
+    };
+    await expect(log.writeSnapshot(snapshotOf(1, [good, bad]), breathe)).rejects.toThrow("no more memory");
+    expect(good.stored).toBeUndefined();
+    expect(log.snapshotBefore(1)).toBeUndefined();
+    await log.writeSnapshot(snapshotOf(1, [record("other"), good]), breathe);
+    expect(texts(log.snapshotBefore(1))).toEqual(["other", "good"]);
+    log.close();
+  });
+
+  test("let changes in between their slices", async () => {
+    const log = openEmbeddedLog(":memory:");
+    appendAll(log, 1, 5);
+    let revision = 5;
+    const pages = Array.from({ length: 200 }, (_, i) => record(`p${i}`));
+    await log.writeSnapshot(snapshotOf(5, pages), async () => log.append(batchOf(++revision)));
+    expect(revision).toBeGreaterThan(7);
+    expect(texts(log.snapshotBefore(5))?.length).toBe(200);
+    expect(revisions(log.read(5))).toEqual(Array.from({ length: revision - 5 }, (_, i) => i + 6));
+    log.close();
+  });
+});
+
+describe("the past", () => {
+  const log = openEmbeddedLog(":memory:");
+  // Two revisions in one millisecond, and a quiet hour.
+  for (const [revision, time] of [[1, 1000], [2, 1000], [3, 2500], [4, 3_600_000]] as const) {
+    log.append(batchOf(revision, time, Array.from({ length: revision }, (_, i) => set(`h${i}`, "{}"))));
+  } // biome-ignore format: a table
+  afterAll(() => log.close());
+
+  test.each([
+    [0, 0],
+    [999, 0],
+    [1000, 2],
+    [2499, 2],
+    [2500, 3],
+    [3_599_999, 3],
+    [3_600_000, 4],
+    [9_999_999, 4],
+  ])("at %d is revision %d", (time, revision) => {
+    expect(log.revisionAt(time)).toBe(revision);
+  });
+
+  test("knows the time of a revision", () => {
+    expect([1, 2, 3, 4, 5].map((revision) => log.timeOf(revision))).toEqual([
+      1000,
+      1000,
+      2500,
+      3_600_000,
+      undefined,
+    ]);
+  });
+
+  test("counts changes in equal spans; the end is not part of the last", () => {
+    expect(log.density(0, 4000, 4)).toEqual([0, 3, 3, 0]);
+    expect(log.density(1000, 2500, 3)).toEqual([3, 0, 0]);
+    expect(log.density(0, 3_600_001, 2)).toEqual([6, 4]);
+    expect(log.density(5000, 6000, 2)).toEqual([0, 0]);
+  });
+});
+
+describe("forgetting", () => {
+  /** Twenty revisions a second apart, snapshots at 5, 10, 15; one page shared by all, one of each alone. */
+  async function filled(path: string): Promise<EmbeddedLog> {
+    const log = openEmbeddedLog(path);
+    const shared = record("shared");
+    for (let revision = 1; revision <= 20; revision++) {
+      log.append(batchOf(revision));
+      if (revision % 5 === 0 && revision < 20) {
+        await log.writeSnapshot(snapshotOf(revision, [shared, record(`own ${revision}`)]), breathe);
+      }
+    }
+    return log;
+  }
+
+  /** Everything from `oldest` on can be told; nothing older is pretended. */
+  function check(log: EmbeddedLog, oldest: number): void {
+    const facts = log.facts();
+    expect(facts).toMatchObject({ oldest, oldestTime: oldest * 1000, newest: 20 });
+    for (let revision = oldest; revision <= 20; revision++) {
+      const base = log.snapshotBefore(revision);
+      if (revision >= 5) expect(base && texts(base)).toEqual(["shared", `own ${base?.revision}`]);
+      const start = base?.revision ?? 0;
+      const tail = Array.from({ length: revision - start }, (_, i) => start + i + 1);
+      expect(revisions(log.read(start, revision))).toEqual(tail);
+    }
+    if (oldest > 0) {
+      expect(log.snapshotBefore(oldest - 1)).toBeUndefined();
+      expect(log.revisionAt(oldest * 1000 - 1)).toBeUndefined();
+      expect(log.timeOf(oldest - 1)).toBeUndefined();
+    }
+    expect(log.revisionAt(oldest * 1000)).toBe(oldest);
+    expect(log.timeOf(oldest)).toBe(oldest === 0 ? 0 : oldest * 1000);
+  }
+
+  test.each([
+    ["nothing, when all is young", 0, 0],
+    ["nothing, when the first snapshot is young enough", 5000, 0],
+    ["up to a snapshot", 5001, 5],
+    ["up to the last snapshot before what must be kept", 12_000, 10],
+    ["all but what the newest snapshot needs", 99_000, 15],
+  ])("by age: %s", async (_, keepSince, oldest) => {
+    const path = newPath();
+    const log = await filled(path);
+    await log.prune(keepSince, Number.POSITIVE_INFINITY, breathe);
+    check(log, oldest);
+    const { bytes } = log.facts();
+    log.close();
+    const again = openEmbeddedLog(path);
+    check(again, oldest);
+    expect(again.facts().bytes).toBe(bytes);
+    again.close();
+  });
+
+  test("by bytes: as little as is needed", async () => {
+    const log = await filled(":memory:");
+    await log.prune(0, log.facts().bytes - 1, breathe);
+    check(log, 5);
+    await log.prune(0, 1, breathe);
+    check(log, 15);
+    log.close();
+  });
+
+  test("cut short by a crash leaves what is whole", async () => {
+    const path = newPath();
+    const log = openEmbeddedLog(path);
+    appendAll(log, 1, 600);
+    await log.writeSnapshot(snapshotOf(500, [record("page")]), breathe);
+    let slices = 0;
+    const crash = async () => {
+      if (++slices === 2) throw new Error("crash");
+    };
+    await expect(log.prune(501_000, Number.POSITIVE_INFINITY, crash)).rejects.toThrow("crash");
+    log.close();
+    const again = openEmbeddedLog(path);
+    expect(again.facts()).toMatchObject({ oldest: 500, oldestTime: 500_000, newest: 600 });
+    expect(revisions(again.read(500))).toEqual(Array.from({ length: 100 }, (_, i) => 501 + i));
+    again.close();
+  });
+
+  test("leaves the pages of a snapshot that is being written", async () => {
+    const log = await filled(":memory:");
+    const pages = Array.from({ length: 100 }, (_, i) => record(`p${i}`));
+    let pruned = false;
+    await log.writeSnapshot(snapshotOf(20, pages), async () => {
+      if (!pruned) await log.prune(99_000, 1, breathe);
+      pruned = true;
+    });
+    expect(texts(log.snapshotBefore(20))).toEqual(pages.map((page) => page.text()));
+    log.close();
+  });
+
+  test("gives the room back", async () => {
+    const path = newPath();
+    const log = openEmbeddedLog(path);
+    const noise = () =>
+      JSON.stringify(Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("hex"));
+    for (let revision = 1; revision <= 200; revision++) {
+      log.append(batchOf(revision, revision, [set("h", noise())]));
+    }
+    await log.writeSnapshot(snapshotOf(200, [record("page")], 200), breathe);
+    await log.prune(10_000, Number.POSITIVE_INFINITY, breathe);
+    log.close();
+    expect(statSync(path).size).toBeLessThan(1_000_000);
+  });
+});
+
+describe("opening", () => {
+  test("a file that another process holds is refused", async () => {
+    const path = newPath();
+    const log = openEmbeddedLog(path);
+    log.append(batchOf(1));
+    const code = `
+      const { openEmbeddedLog } = await import(${JSON.stringify(join(import.meta.dir, "embedded.ts"))});
+      try { openEmbeddedLog(${JSON.stringify(path)}); } catch (error) { console.log(error.name, error.code, error.message); }`;
+    const other = Bun.spawnSync([process.execPath, "-e", code]);
+    expect(other.stdout.toString()).toBe(
+      `LogError in-use ${path} is in use by another process; stop that one or give another --data\n`,
+    );
+    expect(faultOf(() => openEmbeddedLog(path)).code).toBe("in-use");
+    log.append(batchOf(2));
+    log.close();
+    const again = openEmbeddedLog(path);
+    expect(again.facts().newest).toBe(2);
+    again.close();
+  });
+
+  test("a folder in the way, or a file that is no log, is told", () => {
+    const asFolder = newPath();
+    mkdirSync(asFolder);
+    expect(faultOf(() => openEmbeddedLog(asFolder))).toMatchObject({ code: "unreadable" });
+    const inFile = newPath();
+    writeFileSync(inFile, "not a folder");
+    expect(faultOf(() => openEmbeddedLog(join(inFile, "log.db")))).toMatchObject({ code: "unreadable" });
+    const noLog = newPath();
+    writeFileSync(noLog, "no log at all, but long enough to have a header ".repeat(100));
+    const fault = faultOf(() => openEmbeddedLog(noLog));
+    expect(fault.code).toBe("unreadable");
+    expect(fault.message).toStartWith(`cannot open the log ${noLog}: `);
+  });
+
+  test("a log of a newer version is left alone", () => {
+    const path = newPath();
+    openEmbeddedLog(path).close();
+    const db = new Database(path);
+    db.run("UPDATE meta SET value = x'32' WHERE name = 'format'");
+    db.close();
+    expect(faultOf(() => openEmbeddedLog(path)).code).toBe("newer-format");
+  });
+
+  test("two logs are never mistaken for one another", () => {
+    const [a, b] = [openEmbeddedLog(":memory:"), openEmbeddedLog(":memory:")];
+    expect(a.epoch).not.toBe(b.epoch);
+    expect(a.secret).not.toEqual(b.secret);
+    expect(a.secret.length).toBe(32);
+    a.close();
+    b.close();
+  });
+});
+
+test("kill -9 loses nothing that was acknowledged", async () => {
+  const path = newPath();
+  const code = `
+    const { openEmbeddedLog } = await import(${JSON.stringify(join(import.meta.dir, "embedded.ts"))});
+    const { writeSync } = await import("node:fs");
+    const log = openEmbeddedLog(${JSON.stringify(path)});
+    for (let revision = log.facts().newest + 1; ; revision++) {
+      const entries = Array.from({ length: 1 + (revision % 7) * 1000 }, (_, i) =>
+        ({ kind: "hosts", id: "h" + i, before: null, after: JSON.stringify({ revision, i }), changed: [] }));
+      log.append({ revision, time: revision, entries });
+      writeSync(1, revision + "\\n");
+    }`;
+  let acknowledged = 0;
+  for (let round = 1; round <= 4; round++) {
+    const enough = acknowledged + round * 5;
+    const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe", stderr: "inherit" });
+    let output = "";
+    for await (const chunk of child.stdout) {
+      output += Buffer.from(chunk).toString();
+      const last = output.split("\n").at(-2);
+      if (last !== undefined) acknowledged = Number(last);
+      if (acknowledged >= enough) child.kill("SIGKILL");
+    }
+    await child.exited;
+    const log = openEmbeddedLog(path);
+    const kept = [...log.read(0)];
+    expect(log.facts().newest).toBeGreaterThanOrEqual(acknowledged);
+    expect(kept.map(({ revision }) => revision)).toEqual(kept.map((_, i) => i + 1));
+    expect(kept.length).toBe(log.facts().newest);
+    for (const { revision, entries } of kept) expect(entries.length).toBe(1 + (revision % 7) * 1000);
+    log.close();
+  }
+}, 60_000);
