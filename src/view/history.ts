@@ -7,7 +7,7 @@
  */
 import type { Batch, Log } from "../log/log.ts";
 import type { Ledger } from "./ledger.ts";
-import { pastAt } from "./past.ts";
+import { pastAt, presentAsPast } from "./past.ts";
 import type { Reading, View } from "./view.ts";
 
 const MOST_PASTS = 8;
@@ -104,6 +104,11 @@ export class History {
     const [eldest] = this.#pasts.keys();
     if (this.#pasts.size > MOST_PASTS && eldest !== undefined) this.#pasts.delete(eldest);
     return past;
+  }
+
+  /** The same, but never the live view: a value that stays as it is while the network goes on. */
+  frozen(revision: number): Reading {
+    return revision === this.view.revision ? presentAsPast(this.view, this.log) : this.at(revision);
   }
 
   timeOf(revision: number): number {

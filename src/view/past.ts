@@ -4,7 +4,7 @@
  * shared with the present, so a past costs what differs, not what there is.
  */
 import type { Entry, Log, Marks, StoreKind } from "../log/log.ts";
-import type { Kind } from "../model/ids.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
 import { pageFor } from "./collection.ts";
 import { Graph } from "./graph.ts";
 import { Page } from "./page.ts";
@@ -114,8 +114,7 @@ export function pastAt(view: View, log: Log, revision: number): Past {
   };
   const time = log.timeOf(revision) ?? 0;
   if (view.revision - revision <= fromSnapshot) {
-    const now = new Map<Kind, readonly Page[]>();
-    for (const kind of ["devices", "ports", "links", "hosts"] as const) now.set(kind, view.pages(kind));
+    const now = presentPages(view);
     for (const { entries } of log.read(revision, view.revision)) {
       for (const { kind, id, before } of entries) {
         const values = valuesFor(kind);
@@ -130,6 +129,16 @@ export function pastAt(view: View, log: Log, revision: number): Past {
   const stored = (kind: Kind) =>
     snapshot?.pages[kind].map((record) => Page.parse(record.text(), record.stored)) ?? [];
   return new Past(revision, time, log, stored, differing);
+}
+
+/** Now, held fast: its pages are immutable already, only the list of them is taken. */
+export function presentAsPast(view: View, log: Log): Past {
+  const now = presentPages(view);
+  return new Past(view.revision, view.time, log, (kind) => now.get(kind) ?? [], new Map());
+}
+
+function presentPages(view: View): Map<Kind, readonly Page[]> {
+  return new Map(KINDS.map((kind) => [kind, view.pages(kind)]));
 }
 
 function withValues(pages: readonly Page[], values: Values): readonly Page[] {

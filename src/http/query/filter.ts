@@ -8,7 +8,7 @@ import type { Entities, Host, Link } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import { pair, pairRange } from "../../view/indexes.ts";
 import { badParameter, quoted } from "../problem.ts";
-import { type FieldRule, SCALARS, type Scalar } from "./fields.ts";
+import type { FieldRule, Scalar } from "./fields.ts";
 import type { RawParameter } from "./text.ts";
 
 export type Value = Entities[Kind];
@@ -16,8 +16,8 @@ type Range = readonly [from: string, to: string];
 
 export interface Filter {
   readonly test: (value: Value) => boolean;
-  /** Any of these ranges of this index holds everything that passes. */
-  readonly index?: { readonly name: string; readonly ranges: readonly Range[] };
+  /** These ranges of these indexes together hold everything that passes. */
+  readonly indexed?: readonly { readonly name: string; readonly ranges: readonly Range[] }[];
   /** Ranges of ids that hold everything that passes. */
   readonly ids?: readonly Range[];
   /** Whatever passes contains one of these texts. */
@@ -39,7 +39,7 @@ export function scalarFilter(kind: Kind, name: string, rule: FieldRule, paramete
   return {
     test: (value) => wanted.has(fieldOf(value, name)),
     needles: [...wanted].map((one) => `${JSON.stringify(name)}:${JSON.stringify(one)}`),
-    ...(INDEXED[kind].includes(name) && { index: { name, ranges: exact } }),
+    ...(INDEXED[kind].includes(name) && { indexed: [{ name, ranges: exact }] }),
     ...(name === "id" && { ids: exact }),
     ...(name === "mac" &&
       kind === "hosts" && { ids: keys.map((mac) => [`${mac}/`, `${mac}/\uffff`] as const) }),
@@ -68,7 +68,7 @@ export function annotationFilter(key: string, parameter: RawParameter): Filter {
 export function sourceFilter(parameter: RawParameter): Filter {
   return {
     test: (value) => parameter.values.some((name) => value.sources.includes(name)),
-    index: { name: "source", ranges: parameter.values.map((name) => [name, name] as const) },
+    indexed: [{ name: "source", ranges: parameter.values.map((name) => [name, name] as const) }],
   };
 }
 
@@ -98,7 +98,7 @@ export function ipFilter(parameter: RawParameter): Filter {
   });
   return {
     test: (value) => isHost(value) && value.ipAddresses.some((ip) => inRanges(ipKey(ip), ranges)),
-    index: { name: "ip", ranges },
+    indexed: [{ name: "ip", ranges }],
   };
 }
 
@@ -111,7 +111,7 @@ export function locationFilter(devices: readonly string[], ports: readonly strin
     test: (value) =>
       isHost(value) &&
       value.locations.some((at) => devices.includes(at.elementId) && (!ports || ports.includes(at.port))),
-    index: { name: "location", ranges: endRanges(devices, ports) },
+    indexed: [{ name: "location", ranges: endRanges(devices, ports) }],
   };
 }
 
@@ -121,12 +121,11 @@ export function endFilter(
   devices: readonly string[],
   ports: readonly string[] | undefined,
 ): Filter {
-  const [end, other] = ends;
   return {
     test: (value) =>
       isLink(value) &&
       ends.some((one) => devices.includes(value[one].device) && (!ports || ports.includes(value[one].port))),
-    ...(end && !other && { index: { name: end, ranges: endRanges(devices, ports) } }),
+    indexed: ends.map((name) => ({ name, ranges: endRanges(devices, ports) })),
     needles: devices.map((id) => `"device":${JSON.stringify(id)}`),
   };
 }
@@ -156,5 +155,3 @@ export function fieldOf(value: Value, name: string): Scalar {
   const found = row[name];
   return typeof found === "string" || typeof found === "number" || typeof found === "boolean" ? found : "";
 }
-
-export const scalarsOf = (kind: Kind): ReadonlyMap<string, FieldRule> => SCALARS[kind];

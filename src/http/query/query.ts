@@ -5,7 +5,7 @@
  */
 import { nearest } from "../../lib/nearest.ts";
 import { canonicalPort } from "../../model/address.ts";
-import { KINDS, type Kind } from "../../model/ids.ts";
+import type { Kind } from "../../model/ids.ts";
 import type { Target } from "../path.ts";
 import { badParameter, Problem, quoted } from "../problem.ts";
 import { FIELDS, SCALARS } from "./fields.ts";
@@ -312,5 +312,3 @@ function refuseContradictions(query: Query, given: ReadonlyMap<string, RawParame
   if (query.cursor === "")
     throw new Problem("bad-cursor", "The cursor is empty; leave it out for the first page.");
 }
-
-export const LIST_KINDS = KINDS;

@@ -86,21 +86,29 @@ function likely(page: Page, needles: readonly Buffer[]): Iterable<number> {
 function candidates(reading: Reading, kind: Kind, filters: readonly Filter[]): string[] | undefined {
   const byId = filters.find((filter) => filter.ids)?.ids;
   if (byId)
-    return sorted(byId.flatMap(([from, to]) => (from === to ? [from] : idsBetween(reading, kind, from, to))));
+    return inOrder(byId.map(([from, to]) => (from === to ? [from] : idsBetween(reading, kind, from, to))));
   if (!(reading instanceof View)) return undefined;
-  let best: { index: SortedIndex; filter: Filter; count: number } | undefined;
+  let best: Span[] | undefined;
+  let least = Math.min(MOST_CANDIDATES, reading.size(kind) / 2);
   for (const filter of filters) {
-    if (!filter.index) continue;
-    const index = reading.indexNamed(kind, filter.index.name);
-    if (!index) continue;
-    const most = Math.min(best?.count ?? MOST_CANDIDATES, reading.size(kind) / 2);
+    const spans = (filter.indexed ?? []).flatMap(({ name, ranges }) => {
+      const index = reading.indexNamed(kind, name);
+      return index ? ranges.map(([from, to]) => ({ index, from, to })) : [];
+    });
+    if (spans.length === 0) continue;
     let count = 0;
-    for (const [from, to] of filter.index.ranges) if (count <= most) count += index.count(from, to, most + 1);
-    if (count <= most) best = { index, filter, count };
+    for (const { index, from, to } of spans) if (count <= least) count += index.count(from, to, least + 1);
+    if (count > least) continue;
+    best = spans;
+    least = count;
   }
-  if (!best) return undefined;
-  const { index, filter } = best;
-  return sorted((filter.index?.ranges ?? []).flatMap(([from, to]) => [...index.range(from, to)]));
+  return best && inOrder(best.map(({ index, from, to }) => index.range(from, to)));
+}
+
+interface Span {
+  readonly index: SortedIndex;
+  readonly from: string;
+  readonly to: string;
 }
 
 function* idsBetween(reading: Reading, kind: Kind, from: string, to: string): Generator<string> {
@@ -116,14 +124,11 @@ function* idsBetween(reading: Reading, kind: Kind, from: string, to: string): Ge
   }
 }
 
-const sorted = (ids: readonly (string | Iterable<string>)[]): string[] => {
+function inOrder(parts: readonly Iterable<string>[]): string[] {
   const all = new Set<string>();
-  for (const one of ids) {
-    if (typeof one === "string") all.add(one);
-    else for (const id of one) all.add(id);
-  }
+  for (const part of parts) for (const id of part) all.add(id);
   return [...all].sort();
-};
+}
 
 /** Matches in the order asked for; equal ones in order of id. */
 export function sortMatches(kind: Kind, matches: Iterable<Match>, sort: readonly SortKey[]): Match[] {

@@ -1,0 +1,102 @@
+/**
+ * What the client takes: a representation by `format` or `Accept`, a content coding by `Accept-Encoding`. Real clients
+ * send careless lists (Java's `*; q=.2`), so what cannot be read is passed over rather than refused.
+ */
+import { type Format, formatsOf, type Resource } from "../formats/format.ts";
+import { nearest } from "../lib/nearest.ts";
+import { badParameter, Problem, quoted } from "./problem.ts";
+
+interface Range {
+  readonly name: string;
+  readonly q: number;
+}
+
+/** `a;q=0.5, b` as names in lower case with their weights. */
+function ranges(header: string): Range[] {
+  return header.split(",").flatMap((part) => {
+    const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+    if (name === "") return [];
+    const weight = parameters.find((text) => text.startsWith("q="))?.slice(2);
+    const q = weight === undefined ? 1 : Number(weight);
+    return q >= 0 && q <= 1 ? [{ name: name === "*" ? "*/*" : name, q }] : [];
+  });
+}
+
+export function negotiateFormat(
+  resource: Resource,
+  wanted: string | undefined,
+  accept: string | null,
+): Format {
+  const there = formatsOf(resource);
+  const [json] = there;
+  if (!json) throw new Error(`${resource} has no representation`);
+  if (wanted !== undefined) {
+    const found = there.find((format) => format.name === wanted);
+    if (found) return found;
+    const names = there.map((format) => format.name);
+    const meant = nearest(wanted, names);
+    const hint = meant ? `did you mean ${quoted(meant)}? ` : "";
+    throw badParameter(
+      "format",
+      `is ${quoted(wanted)}; ${hint}There are, for ${resource}: ${names.join(", ")}.`,
+    );
+  }
+  const asked = accept === null ? [] : ranges(accept);
+  if (asked.length === 0) return json;
+  let best: Format | undefined;
+  let bestQ = 0;
+  for (const format of there) {
+    const q = format.negotiable ? weightOf(format.mediaType, asked) : 0;
+    if (q > bestQ) {
+      best = format;
+      bestQ = q;
+    }
+  }
+  if (best) return best;
+  const types = there.map((format) => `${format.mediaType} (format=${format.name})`);
+  throw new Problem(
+    "not-acceptable",
+    `Nothing in ${quoted(accept ?? "")} exists for ${resource}. There are: ${types.join(", ")}.`,
+  );
+}
+
+/** The weight of the most specific range that covers a type. */
+function weightOf(mediaType: string, asked: readonly Range[]): number {
+  const family = `${mediaType.slice(0, mediaType.indexOf("/"))}/*`;
+  for (const name of [mediaType, family, "*/*"]) {
+    const found = asked.find((range) => range.name === name);
+    if (found) return found.q;
+  }
+  return 0;
+}
+
+export type Coding = "identity" | "gzip" | "zstd" | "br";
+/** Of equally welcome codings the first: gzip is kept page by page, so it costs least to keep fresh. */
+const CODINGS = ["gzip", "zstd", "br"] as const;
+
+/** Codings in the order the client wants them; identity unless it is ruled out. */
+export function negotiateCoding(acceptEncoding: string | null): Coding {
+  if (acceptEncoding === null || acceptEncoding === "") return "identity";
+  const asked = ranges(acceptEncoding.replaceAll("x-gzip", "gzip"));
+  const weight = (name: string): number | undefined =>
+    (asked.find((range) => range.name === name) ?? asked.find((range) => range.name === "*/*"))?.q;
+  let best: Coding = "identity";
+  const own = asked.find((range) => range.name === "identity")?.q;
+  let bestQ = own ?? 0;
+  for (const coding of CODINGS) {
+    const q = weight(coding) ?? 0;
+    if (q > bestQ) {
+      best = coding;
+      bestQ = q;
+    }
+  }
+  return best;
+}
+
+/** Whether identity would do too: then a body too small to gain is sent as it is. */
+export function identityAllowed(acceptEncoding: string | null): boolean {
+  if (acceptEncoding === null) return true;
+  const asked = ranges(acceptEncoding);
+  const own = asked.find((range) => range.name === "identity") ?? asked.find((range) => range.name === "*/*");
+  return own === undefined || own.q > 0;
+}

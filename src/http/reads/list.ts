@@ -1,0 +1,175 @@
+/**
+ * The lists: devices, ports, links, hosts. Without any question a list is the view's pages as they are; with one,
+ * matches are found, cut to a page, and rendered. Pages of a paged list are of one revision, told by the cursor: what
+ * changes meanwhile does not exist for that reader.
+ */
+import { renderCsv } from "../../formats/csv.ts";
+import type { Format } from "../../formats/format.ts";
+import { renderNdjsonLines } from "../../formats/ndjson.ts";
+import { renderPrometheusDevices, renderPrometheusHosts } from "../../formats/prometheus.ts";
+import type { Kind } from "../../model/ids.ts";
+import type { Page } from "../../view/page.ts";
+import { parseStored, type Reading } from "../../view/view.ts";
+import { Problem } from "../problem.ts";
+import { type Cursor, decodeCursor, encodeCursor } from "../query/cursor.ts";
+import type { Filter } from "../query/filter.ts";
+import type { Query } from "../query/query.ts";
+import { type Match, select, sortMatches, withFields } from "../query/select.ts";
+import type { Content, Representation } from "../represent.ts";
+import { filtersOf, type ReadContext, readingOf } from "./context.ts";
+import { bytesOf, jsonList } from "./json.ts";
+
+interface Found {
+  readonly matches: Iterable<Match>;
+  readonly next: string | undefined;
+}
+
+export function listRead(
+  context: ReadContext,
+  kind: Kind,
+  query: Query,
+  format: Format,
+  path: string,
+): Representation {
+  const key = `list ${kind} ${format.name} ${query.limit ?? ""} ${query.cursor ?? ""} ${query.fingerprint}`;
+  const cursor =
+    query.cursor === undefined
+      ? undefined
+      : decodeCursor(query.cursor, cursorScope(kind, query), context.log.secret);
+  const reading = cursor ? pinned(context, cursor) : readingOf(context, query);
+  return {
+    key,
+    mark: markOf(reading, kind, query),
+    revision: reading.revision,
+    contentType: format.contentType,
+    make: () => content(context, reading, kind, query, format, cursor, path),
+  };
+}
+
+/** A neighbourhood changes with any device or link; everything else with its own collection. */
+function markOf({ marks }: Reading, kind: Kind, query: Query): number {
+  return query.around ? Math.max(marks.devices, marks.links, marks.hosts, marks[kind]) : marks[kind];
+}
+
+const cursorScope = (kind: Kind, query: Query): string => `${kind} ${query.fingerprint}`;
+
+function pinned(context: ReadContext, { revision }: Cursor): Reading {
+  const found = context.history.resolve(revision);
+  if (found.ok) return context.history.at(revision);
+  throw new Problem(
+    "cursor-expired",
+    `The list this cursor walks is of revision ${revision}, which is no longer kept; begin again without the cursor.`,
+  );
+}
+
+function content(
+  context: ReadContext,
+  reading: Reading,
+  kind: Kind,
+  query: Query,
+  format: Format,
+  cursor: Cursor | undefined,
+  path: string,
+): Content {
+  const filters = filtersOf(reading, query);
+  const whole =
+    filters.length === 0 && query.sort.length === 0 && query.limit === undefined && !query.fields && !cursor;
+  if (whole && format.name === "json")
+    return { pieces: listPieces(kind, reading.pages(kind)), lasting: true };
+  const { matches, next } = find(context, reading, kind, query, filters, cursor);
+  const headers = next === undefined ? {} : { Link: `<${nextAddress(path, next)}>; rel="next"` };
+  return { pieces: bytesOf(rendered(kind, matches, query, format, next)), headers };
+}
+
+function find(
+  context: ReadContext,
+  reading: Reading,
+  kind: Kind,
+  query: Query,
+  filters: readonly Filter[],
+  cursor: Cursor | undefined,
+): Found {
+  const { limit, sort } = query;
+  const sorted = sort.length > 0;
+  const matches = sorted
+    ? sortMatches(kind, select(reading, kind, filters), sort).slice(Number(cursor?.after ?? 0))
+    : select(reading, kind, filters, String(cursor?.after ?? ""));
+  if (limit === undefined) return { matches, next: undefined };
+  const page: Match[] = [];
+  let more = false;
+  for (const match of matches) {
+    more = page.length === limit;
+    if (more) break;
+    page.push(match);
+  }
+  if (!more) return { matches: page, next: undefined };
+  const after = sorted ? Number(cursor?.after ?? 0) + page.length : (page.at(-1)?.id ?? "");
+  const next = encodeCursor(
+    { revision: reading.revision, after },
+    cursorScope(kind, query),
+    context.log.secret,
+  );
+  return { matches: page, next };
+}
+
+/** The same address with the cursor put in place of the old one. `path` has the query as it came. */
+function nextAddress(path: string, next: string): string {
+  const [base = "", text = ""] = path.split("?");
+  const kept = text.split("&").filter((part) => part !== "" && !/^cursor(=|$)/.test(part));
+  return `${base}?${[...kept, `cursor=${next}`].join("&")}`;
+}
+
+function rendered(
+  kind: Kind,
+  matches: Iterable<Match>,
+  query: Query,
+  format: Format,
+  next: string | undefined,
+): Iterable<string> {
+  switch (format.name) {
+    case "ndjson":
+      return renderNdjsonLines(texts(matches, query));
+    case "csv":
+      return renderCsv(kind, valuesOf(kind, matches), query.fields);
+    case "prometheus":
+      return kind === "devices"
+        ? renderPrometheusDevices(valuesOf("devices", matches))
+        : renderPrometheusHosts(valuesOf("hosts", matches));
+    default:
+      return jsonList(
+        `{"${kind}":[`,
+        texts(matches, query),
+        next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`,
+      );
+  }
+}
+
+function* texts(matches: Iterable<Match>, { fields }: Query): Generator<string> {
+  for (const { text } of matches) yield fields ? withFields(text, fields) : text;
+}
+
+function* valuesOf<K extends Kind>(kind: K, matches: Iterable<Match>) {
+  for (const { text } of matches) yield parseStored(kind, text);
+}
+
+const OPEN: Readonly<Record<Kind, Buffer>> = {
+  devices: Buffer.from('{"devices":['),
+  ports: Buffer.from('{"ports":['),
+  links: Buffer.from('{"links":['),
+  hosts: Buffer.from('{"hosts":['),
+};
+const COMMA = Buffer.from(",");
+const CLOSE = Buffer.from("]}");
+
+/** A whole list as it lies in the view. Every piece is the same object each time, so what is remembered of it holds. */
+function* listPieces(kind: Kind, pages: readonly Page[]): Generator<Uint8Array> {
+  yield OPEN[kind];
+  let first = true;
+  for (const page of pages) {
+    if (page.length === 0) continue;
+    if (!first) yield COMMA;
+    first = false;
+    yield page.bytes;
+  }
+  yield CLOSE;
+}

@@ -1,0 +1,151 @@
+/**
+ * From what a read found to a response: entity tag, condition, content coding, and the bytes, made once and kept until
+ * the thing changes.
+ *
+ * A representation is known by its key (what was asked) and its mark (the revision that last changed what it is made
+ * of). Both survive a restart, so entity tags do. Nothing is rendered or compressed for a 304 or for bytes at hand.
+ */
+import { createHash } from "node:crypto";
+import type { Answer } from "./answer.ts";
+import { encode, encodeStream, gzipFragments, streamOf } from "./coding.ts";
+import { type Coding, identityAllowed, negotiateCoding } from "./negotiate.ts";
+
+export interface Content {
+  /** Bytes in order. */
+  readonly pieces: Iterable<Uint8Array>;
+  /** The pieces outlive this response (pages of the view): their compressed form is worth keeping with them. */
+  readonly lasting?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Representation {
+  /** Everything that shapes the bytes but the coding and the state of the network. */
+  readonly key: string;
+  readonly mark: number;
+  readonly revision: number;
+  readonly contentType: string;
+  /** Known to be too small to gain from compression. */
+  readonly tiny?: boolean;
+  make(): Content;
+}
+
+export interface Conditions {
+  readonly acceptEncoding: string | null;
+  readonly ifNoneMatch: string | null;
+}
+
+/** Larger bodies are made while they are sent, and not kept. */
+const LARGE_BYTES = 24 * 1024 * 1024;
+const KEPT_BYTES = 96 * 1024 * 1024;
+
+interface Kept {
+  readonly mark: number;
+  readonly body: Blob;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export class Representer {
+  readonly #epoch: string;
+  readonly #kept = new Map<string, Kept>();
+  #keptBytes = 0;
+
+  /** `epoch` names the log and `version` the code: bytes of another log or another version are other bytes. */
+  constructor(epoch: string, version: string) {
+    this.#epoch = createHash("sha256").update(`${epoch} ${version}`).digest("base64url").slice(0, 8);
+  }
+
+  answer(what: Representation, conditions: Conditions): Answer {
+    const coding = this.#codingFor(what, conditions.acceptEncoding);
+    const etag = this.#etag(what, coding);
+    const headers: Record<string, string> = {
+      ETag: etag,
+      "Cache-Control": "private, no-cache",
+      Vary: "Accept, Accept-Encoding",
+      "Gazetteer-Revision": String(what.revision),
+    };
+    if (conditions.ifNoneMatch !== null && matches(conditions.ifNoneMatch, etag)) {
+      return { status: 304, headers, body: null };
+    }
+    headers["Content-Type"] = what.contentType;
+    if (coding !== "identity") headers["Content-Encoding"] = coding;
+    const { body, headers: own } = this.#body(what, coding);
+    return { status: 200, headers: { ...headers, ...own }, body };
+  }
+
+  #codingFor(what: Representation, acceptEncoding: string | null): Coding {
+    return what.tiny && identityAllowed(acceptEncoding) ? "identity" : negotiateCoding(acceptEncoding);
+  }
+
+  #etag({ key, mark }: Representation, coding: Coding): string {
+    const what = Bun.hash(key).toString(36);
+    return `"${this.#epoch}.${mark.toString(36)}.${what}${coding === "identity" ? "" : `.${coding}`}"`;
+  }
+
+  #body(what: Representation, coding: Coding): { body: BodyInit; headers: Readonly<Record<string, string>> } {
+    const name = `${coding} ${what.key}`;
+    const kept = this.#kept.get(name);
+    if (kept && kept.mark === what.mark) {
+      this.#kept.delete(name);
+      this.#kept.set(name, kept);
+      return kept;
+    }
+    if (kept) this.#forget(name, kept);
+    const { pieces, lasting, headers = {} } = what.make();
+    const coded = lasting && coding === "gzip" ? gzipFragments(pieces) : pieces;
+    const gathered = gather(coded);
+    if (gathered.rest) {
+      const all = joined(gathered.parts, gathered.rest);
+      const stream = lasting && coding === "gzip" ? streamOf(all) : encodeStream(all, coding);
+      return { body: stream, headers };
+    }
+    const whole = Buffer.concat(gathered.parts);
+    const bytes = lasting && coding === "gzip" ? whole : encode(whole, coding);
+    const body = new Blob([new Uint8Array(bytes)]);
+    this.#keep(name, { mark: what.mark, body, headers });
+    return { body, headers };
+  }
+
+  #keep(name: string, kept: Kept): void {
+    this.#kept.set(name, kept);
+    this.#keptBytes += kept.body.size;
+    for (const [eldest, old] of this.#kept) {
+      if (this.#keptBytes <= KEPT_BYTES || eldest === name) break;
+      this.#forget(eldest, old);
+    }
+  }
+
+  #forget(name: string, kept: Kept): void {
+    this.#kept.delete(name);
+    this.#keptBytes -= kept.body.size;
+  }
+}
+
+/** Takes pieces until there are none, or until it is too much to hold. */
+function gather(pieces: Iterable<Uint8Array>): {
+  parts: Uint8Array[];
+  rest: Iterator<Uint8Array> | undefined;
+} {
+  const parts: Uint8Array[] = [];
+  const iterator = pieces[Symbol.iterator]();
+  let size = 0;
+  for (let next = iterator.next(); !next.done; next = iterator.next()) {
+    parts.push(next.value);
+    size += next.value.length;
+    if (size > LARGE_BYTES) return { parts, rest: iterator };
+  }
+  return { parts, rest: undefined };
+}
+
+function* joined(parts: Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
+  yield* parts;
+  for (let next = rest.next(); !next.done; next = rest.next()) yield next.value;
+}
+
+/** RFC 9110, 13.1.2: a list of tags compared weakly, or `*`. */
+function matches(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === etag) return true;
+  return ifNoneMatch.split(",").some((part) => {
+    const tag = part.trim();
+    return tag === "*" || tag === etag || tag === `W/${etag}`;
+  });
+}
