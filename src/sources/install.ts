@@ -49,14 +49,16 @@ const refuse = (field: string, message: string): { ok: false; fault: OptionFault
   fault: { field, message },
 });
 
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** What may name a source: it appears in answers, queries and metrics. */
 const NAME = /^[A-Za-z0-9][\w.-]{0,62}$/;
 
 /** Makes the source of one entry, `{type: "demo", name: "lab", …options}`. The name is the type's when left out. */
 export function createSource(entry: unknown, context: SourceContext): SourceResult {
-  if (typeof entry !== "object" || entry === null || Array.isArray(entry))
-    return refuse("", "must be an object");
-  const { type: kind, name = kind, ...options } = entry as Record<string, unknown>;
+  if (!isObject(entry)) return refuse("", "must be an object");
+  const { type: kind, name = kind, ...options } = entry;
   if (typeof kind !== "string") {
     return refuse("type", `is required (one of ${Object.keys(SOURCE_KINDS).join(", ")})`);
   }

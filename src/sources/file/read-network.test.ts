@@ -127,6 +127,8 @@ describe("a file that is refused", () => {
     ["a device without an id", yaml("devices:\n - id: x\n - mfr: y\n"), "bad.yaml:3: devices[1].id: is required"],
     ["an id with a space", yaml("devices:\n - id: x y\n"), "bad.yaml:2: devices[0].id: must be a name of 1 to 255 characters without spaces"],
     ["a slip in a field", yaml("devices:\n - id: x\n   serail: z\n"), "bad.yaml:3: devices[0].serail: is not a field of this record, did you mean serial?"],
+    ["a slip in a device's ports", yaml("devices:\n - id: x\n   prots: []\n"), "bad.yaml:3: devices[0].prots: is not a field of this record, did you mean ports?"],
+    ["a field nobody knows", yaml("links:\n - {colour: red}\n"), "bad.yaml:2: links[0].colour: is not a field of this record (known: src, dst, type, state, annotations, id, bidirectional, verified)"],
     ["a type there is not", yaml("devices:\n - id: x\n   type: switch\n"), /^bad\.yaml:3: devices\[0\]\.type: must be equal to one of the allowed values \(SWITCH, ROUTER/],
     ["a number for text", yaml("devices:\n - id: x\n   serial: 12\n"), "bad.yaml:3: devices[0].serial: must be a string: put it in quotes"],
     ["a number for an annotation", yaml("devices:\n - id: x\n   annotations:\n     latitude: 1.5\n"), "bad.yaml:4: devices[0].annotations.latitude: must be a string: put it in quotes"],

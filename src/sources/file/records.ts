@@ -7,7 +7,7 @@
  * would look like an outage.
  */
 import { CLAIM_SCHEMAS, type Claims, type ClaimTypes, canonicalClaim } from "../../model/claim.ts";
-import { ENTITY_SCHEMAS } from "../../model/entity.ts";
+import { ENTITY_SCHEMAS, TRACKING_FIELDS } from "../../model/entity.ts";
 import { KINDS, type Kind, linkId } from "../../model/ids.ts";
 import { suggestion } from "../option-fault.ts";
 import type { Path } from "./json-position.ts";
@@ -31,7 +31,9 @@ const fieldsOf = (kind: Kind) => {
   const claimed = Object.keys(CLAIM_SCHEMAS[kind].properties);
   const answered = Object.keys(ENTITY_SCHEMAS[kind].properties);
   const ours = answered.filter((field) => !claimed.includes(field));
-  return { known: [...new Set([...answered, ...claimed])], ours: new Set(ours) };
+  const nested = kind === "devices" ? ["ports"] : [];
+  const known = [...answered.filter((field) => !TRACKING_FIELDS.includes(field)), ...nested];
+  return { known, ours: new Set(ours) };
 };
 const FIELDS = {
   devices: fieldsOf("devices"),
