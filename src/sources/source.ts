@@ -20,6 +20,8 @@ export interface ClaimSink {
   /** All that this source claims, from now on and until it says otherwise. */
   replace(all: Claims): Promise<void>;
   apply(changes: readonly ClaimChange[]): Promise<void>;
+  /** What this source claimed last, also before a restart of the service; absent where that is not remembered. */
+  recall?(): Promise<Claims>;
 }
 
 /** What a running source is handed. */

@@ -212,6 +212,21 @@ describe("restarts", () => {
   });
 });
 
+test("a source may ask what it claimed last, where the sink remembers", async () => {
+  const recalled: unknown[] = [];
+  const curious: Life = async (sink, signal) => {
+    recalled.push(await sink.recall?.());
+    await untilAborted(sink, signal);
+  };
+  const claims = { devices: [{ id: "of:1" }] };
+  for (const sink of [accepting, { ...accepting, recall: async () => claims }]) {
+    const bench = await start(scripted(curious), sink);
+    expect(bench.status().status).toBe("starting");
+    await bench.stop();
+  }
+  expect(recalled).toEqual([undefined, claims]);
+});
+
 test("a stop does not wait for all of a large set to be read", async () => {
   let read = 0;
   const endless = function* () {

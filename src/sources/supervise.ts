@@ -146,6 +146,7 @@ class Watched {
     return {
       replace: (all) => say(() => behind.replace(endingWith(life, all))),
       apply: (changes) => say(() => behind.apply(changes)),
+      ...(behind.recall && { recall: behind.recall.bind(behind) }),
       trouble: (message) => {
         if (!life.aborted) this.#doubt(message);
       },
