@@ -21,6 +21,7 @@ export const VERSION = 0x04;
 export const HEADER_BYTES = 8;
 const NO_BUFFER = 0xffffffff;
 const ANY = 0xffffffff;
+export const ALL_TABLES = 0xff;
 const MOST_PORTS_A_MESSAGE = Math.floor(0xffff / PORT_BYTES);
 
 /** `ofp_error_type` and the codes used here, §7.4.4. */
@@ -32,7 +33,8 @@ export const ERROR = {
   badType: 1,
   badLength: 6,
 } as const;
-export const MULTIPART = { description: 0, portDescription: 13 } as const;
+/** §7.3.5.1, §7.3.5.3 and §7.3.5.7. */
+export const MULTIPART = { description: 0, aggregate: 2, portDescription: 13 } as const;
 export const FLOW_COMMAND = { add: 0, delete: 3, deleteStrict: 4 } as const;
 export const PORT_REASON = { add: 0, delete: 1, modify: 2 } as const;
 export const ROLE = { noChange: 0, equal: 1, master: 2, slave: 3 } as const;
@@ -50,6 +52,8 @@ export interface FlowMod {
   readonly cookieMask?: bigint;
   readonly table: number;
   readonly command: number;
+  /** Seconds after which the switch forgets the flow by itself; 0 is never. */
+  readonly hardTimeout?: number;
   readonly priority: number;
   readonly match: Match;
   readonly instructions: Instructions;
@@ -70,18 +74,18 @@ export interface Bodies {
     readonly auxiliary: number;
     readonly capabilities: number;
   };
-  setConfig: { readonly flags: number; readonly missSendLength: number };
   packetIn: { readonly reason: number; readonly inPort: number; readonly frame: Uint8Array };
   portStatus: { readonly reason: number; readonly port: PortDescription };
   packetOut: { readonly inPort: number; readonly output: readonly number[]; readonly frame: Uint8Array };
   flowMod: FlowMod;
   portMod: { readonly port: number; readonly mac: string; readonly config: number; readonly mask: number };
-  multipartRequest: { readonly type: number };
+  multipartRequest: { readonly type: number; readonly cookie?: bigint; readonly cookieMask?: bigint };
   multipartReply: {
     readonly type: number;
     readonly more: boolean;
     readonly description?: SwitchDescription;
     readonly ports?: readonly PortDescription[];
+    readonly flowCount?: number;
   };
   barrierRequest: Empty;
   barrierReply: Empty;
@@ -154,12 +158,6 @@ const TABLE: { readonly [K in MessageKind]: Row<Bodies[K]> } = {
       writer.u32(body.capabilities).zeros(4);
     },
   },
-  setConfig: {
-    type: 9,
-    section: "7.3.2",
-    read: (reader) => ({ flags: reader.u16(), missSendLength: reader.u16() }),
-    write: (writer, body) => writer.u16(body.flags).u16(body.missSendLength),
-  },
   packetIn: { type: 10, section: "7.4.1", read: readPacketIn, write: writePacketIn },
   portStatus: {
     type: 12,
@@ -188,12 +186,7 @@ const TABLE: { readonly [K in MessageKind]: Row<Bodies[K]> } = {
       writer.u32(0).zeros(4); // advertise: as it is
     },
   },
-  multipartRequest: {
-    type: 18,
-    section: "7.3.5",
-    read: (reader) => ({ type: reader.u16() }),
-    write: (writer, body) => writer.u16(body.type).u16(0).zeros(4),
-  },
+  multipartRequest: { type: 18, section: "7.3.5", read: readMultipartRequest, write: writeMultipartRequest },
   multipartReply: { type: 19, section: "7.3.5", read: readMultipart, write: writeMultipart },
   barrierRequest: empty(20, "7.3.8"),
   barrierReply: empty(21, "7.3.8"),
@@ -301,11 +294,13 @@ function readFlowMod(reader: Reader): FlowMod {
   const cookieMask = reader.u64();
   const table = reader.u8();
   const command = reader.u8();
-  reader.skip(4); // time-outs
+  reader.skip(2); // idle time-out
+  const hardTimeout = reader.u16();
   const priority = reader.u16();
   reader.skip(16); // buffer, out port, out group, flags, padding
   const match = readMatch(reader);
-  return { cookie, cookieMask, table, command, priority, match, instructions: readInstructions(reader) };
+  const instructions = readInstructions(reader);
+  return { cookie, cookieMask, table, command, hardTimeout, priority, match, instructions };
 }
 
 function writeFlowMod(writer: Writer, flow: FlowMod): void {
@@ -315,10 +310,26 @@ function writeFlowMod(writer: Writer, flow: FlowMod): void {
     .u8(flow.table)
     .u8(flow.command)
     .u16(0)
-    .u16(0);
+    .u16(flow.hardTimeout ?? 0);
   writer.u16(flow.priority).u32(NO_BUFFER).u32(ANY).u32(ANY).u16(0).zeros(2);
   writeMatch(writer, flow.match);
   writeInstructions(writer, flow.instructions);
+}
+
+// Of the requests with a body only the aggregate of all flows with a cookie is asked for.
+function readMultipartRequest(reader: Reader): Bodies["multipartRequest"] {
+  const type = reader.u16();
+  if (type !== MULTIPART.aggregate) return { type };
+  reader.skip(6 + 16); // flags; table, out port, out group
+  return { type, cookie: reader.u64(), cookieMask: reader.u64() };
+}
+
+function writeMultipartRequest(writer: Writer, body: Bodies["multipartRequest"]): void {
+  writer.u16(body.type).u16(0).zeros(4);
+  if (body.type !== MULTIPART.aggregate) return;
+  writer.u8(ALL_TABLES).zeros(3).u32(ANY).u32(ANY).zeros(4);
+  writer.u64(body.cookie ?? 0n).u64(body.cookieMask ?? 0n);
+  writeMatch(writer, {});
 }
 
 function readMultipart(reader: Reader): Bodies["multipartReply"] {
@@ -328,18 +339,24 @@ function readMultipart(reader: Reader): Bodies["multipartReply"] {
   if (type === MULTIPART.portDescription) {
     return { type, more, ports: reader.list(MOST_PORTS_A_MESSAGE, readPort) };
   }
+  if (type === MULTIPART.aggregate) {
+    reader.skip(16);
+    return { type, more, flowCount: reader.u32() };
+  }
   if (type !== MULTIPART.description) return { type, more };
   const text = (size: number) => paddedText(reader.bytes(size));
   const description = { mfr: text(256), hw: text(256), sw: text(256), serial: text(32), datapath: text(256) };
   return { type, more, description };
 }
 
-function writeMultipart(writer: Writer, { type, more, description, ports }: Bodies["multipartReply"]): void {
+function writeMultipart(writer: Writer, body: Bodies["multipartReply"]): void {
+  const { type, more, description, ports, flowCount } = body;
   writer
     .u16(type)
     .u16(more ? 1 : 0)
     .zeros(4);
   for (const port of ports ?? []) writePort(writer, port);
+  if (flowCount !== undefined) writer.zeros(16).u32(flowCount).zeros(4);
   if (!description) return;
   writer.padded(description.mfr, 256).padded(description.hw, 256).padded(description.sw, 256);
   writer.padded(description.serial, 32).padded(description.datapath, 256);
