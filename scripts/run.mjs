@@ -25,12 +25,15 @@ function fail(message) {
   process.exit(1);
 }
 
+/** npm says what is wrong first and then all it knows. */
+const beginning = (text) => text.trim().split("\n").slice(0, 15).join("\n");
+
 function npmCi() {
   console.error("gazetteer: installing dependencies (npm ci), once …");
   const flags = ["--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
   const run = spawnSync("npm", ["ci", ...flags], { cwd: root, encoding: "utf8" });
   if (run.error) fail(`npm could not be started (${run.error.message}); Node 20 or newer with npm is needed`);
-  if (run.status !== 0) fail(`npm ci failed:\n${`${run.stdout}${run.stderr}`.trim()}`);
+  if (run.status !== 0) fail(`npm ci failed:\n${beginning(`${run.stdout}${run.stderr}`)}`);
 }
 
 /** What the package's own install script does, for an npm that does not run such scripts. */
