@@ -8,7 +8,7 @@ import Value from "typebox/value";
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { type ConfigFault, faultsOf, type KeyPath, shownPath } from "./config-faults.ts";
 import { type Config, Configuration } from "./config-schema.ts";
-import { reasonOf, usageFailure } from "./failure.ts";
+import { type CommandFailure, reasonOf, usageFailure } from "./failure.ts";
 
 const MOST_FILE_BYTES = 4 * 1024 * 1024;
 
@@ -47,6 +47,13 @@ export function parseConfig(text: string, file: string): ConfigFile {
   const found = faultsOf(Configuration, values);
   const faults = found.map((fault) => `${place(fault.path, fault.atKey)}: ${sentence(fault)}`);
   return { values: faults.length === 0 && isRecord(values) ? values : {}, faults, place };
+}
+
+/** One line, as every reason not to start is; `gazetteer check` shows the rest. */
+export function faultyConfig([first = "", ...more]: readonly string[]): CommandFailure {
+  return usageFailure(
+    more.length === 0 ? first : `${first} (and ${more.length} more: gazetteer check lists them)`,
+  );
 }
 
 /** Puts flags above the file's values and defaults below them. */

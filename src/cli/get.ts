@@ -1,10 +1,13 @@
 /** `gazetteer get`: one of the four reads, as a table for a person or as the body itself for a program. */
+import type { Query } from "../client/answers.ts";
+import { createClient } from "../client/client.ts";
+import { ClientError } from "../client/client-error.ts";
 import { type Format, formatsOf } from "../formats/format.ts";
 import { nearest } from "../lib/nearest.ts";
 import { at, chosenColumns, isRow, LIST_COLUMNS, TOPOLOGY_COLUMNS } from "./columns.ts";
 import type { Command, Context } from "./command.ts";
-import { CommandFailure, reasonOf, STATUS, usageFailure } from "./failure.ts";
-import { basicHeader, DEFAULT_URL, serviceAddress } from "./service-url.ts";
+import { CommandFailure, STATUS, usageFailure } from "./failure.ts";
+import { DEFAULT_URL, serviceAddress } from "./service-url.ts";
 import { harmless, renderTable } from "./table.ts";
 
 const RESOURCES = ["devices", "links", "hosts", "topology"] as const;
@@ -30,12 +33,16 @@ GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' is who asks; credentials in the UR
     const [word, ...parameters] = args.positionals;
     const resource = resourceNamed(word);
     const output = outputNamed(args.one("output") ?? "table", resource);
-    const { base, credentials } = serviceAddress(args.one("url"), context.env.GAZETTEER_CREDENTIALS);
     const query = queryOf(parameters);
-    if (output !== "table" && output !== "json") query.append("format", output);
-    const response = await request(`${base}/${resource}${query.size > 0 ? `?${query}` : ""}`, credentials);
-    if (output === "table") await printTable(resource, query, response, context);
-    else await printBody(response, context);
+    const asked = output === "table" || output === "json" ? query : { ...query, format: output };
+    const address = serviceAddress(args.one("url"), context.env.GAZETTEER_CREDENTIALS);
+    try {
+      const response = await createClient(address).raw(resource, asked);
+      if (output === "table") await printTable(resource, query, await response.json(), context);
+      else await printBody(response, context);
+    } catch (error) {
+      throw failureOf(error, address.credentials !== undefined);
+    }
     return STATUS.ok;
   },
 };
@@ -56,65 +63,50 @@ function outputNamed(name: string, resource: Resource): string {
   throw usageFailure(`-o ${name}: of ${resource} there is ${known.join(", ")}`);
 }
 
-function queryOf(parameters: readonly string[]): URLSearchParams {
-  const query = new URLSearchParams();
+function queryOf(parameters: readonly string[]): Query {
+  const query = new Map<string, string>();
   for (const parameter of parameters) {
     const equals = parameter.indexOf("=");
     if (equals < 1) throw usageFailure(`${JSON.stringify(parameter)} is not NAME=VALUE`);
-    query.append(parameter.slice(0, equals), parameter.slice(equals + 1));
+    const name = parameter.slice(0, equals);
+    if (query.has(name)) throw usageFailure(`${name}= is given twice; several values are joined by commas`);
+    query.set(name, parameter.slice(equals + 1));
   }
-  return query;
+  return Object.fromEntries(query);
 }
 
-async function request(url: string, credentials: string | undefined): Promise<Response> {
-  let response: Response;
-  try {
-    // A redirect would carry the question, and perhaps the password, to somewhere nobody named.
-    const headers = credentials === undefined ? {} : { authorization: basicHeader(credentials) };
-    response = await fetch(url, { headers, redirect: "error" });
-  } catch (error) {
-    const { origin } = new URL(url);
-    throw new CommandFailure(
-      `${origin} cannot be reached (${reasonOf(error)}); is the service running there?`,
-    );
+function failureOf(error: unknown, withCredentials: boolean): unknown {
+  if (!(error instanceof ClientError)) {
+    if (error instanceof SyntaxError)
+      return new CommandFailure("the answer is not JSON; is that a Gazetteer?");
+    return error;
   }
-  if (response.ok) return response;
-  throw new CommandFailure(await problemOf(response, credentials !== undefined));
-}
-
-async function problemOf(response: Response, asked: boolean): Promise<string> {
-  const body: unknown = await response.json().catch(() => undefined);
-  const told = at(body, "detail") ?? at(body, "message") ?? at(body, "title") ?? response.statusText;
+  if (error.status === 0)
+    return new CommandFailure(`${harmless(error.detail)}; is the service running there?`);
   const hint =
-    response.status === 401 && !asked
+    error.status === 401 && !withCredentials
       ? "; set GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' or put them in the URL"
       : "";
-  return `${response.status} ${harmless(String(told))}${hint}`;
+  return new CommandFailure(`${error.status}: ${harmless(error.detail)}${hint}`);
 }
 
-async function printTable(
-  resource: Resource,
-  query: URLSearchParams,
-  response: Response,
-  context: Context,
-): Promise<void> {
-  const body: unknown = await response.json().catch((error: unknown) => {
-    throw new CommandFailure(`the answer is not JSON (${reasonOf(error)}); is that a Gazetteer?`);
-  });
+async function printTable(resource: Resource, query: Query, body: unknown, context: Context): Promise<void> {
   const colour = context.terminal && !context.env.NO_COLOR;
   if (resource === "topology" && isRow(body) && "clusters" in body) {
     return context.out(renderTable([body], TOPOLOGY_COLUMNS, colour));
   }
   const rows = at(body, resource);
+  // Changes, differences and whatever else is no list: then as it is.
   if (!Array.isArray(rows)) return context.out(`${JSON.stringify(body, null, 2)}\n`);
-  const fields = query.get("fields");
-  const columns = fields === null ? (LIST_COLUMNS[resource] ?? []) : chosenColumns(fields);
+  const { fields } = query;
+  const columns = fields === undefined ? (LIST_COLUMNS[resource] ?? []) : chosenColumns(String(fields));
   await context.out(renderTable(rows.filter(isRow), columns, colour));
   const next = at(body, "next");
   if (typeof next === "string") await context.err(`There is more: add cursor=${harmless(next)}\n`);
   else if (context.terminal) await context.err(`${rows.length} ${resource}\n`);
 }
 
+/** Chunk by chunk: a body may be larger than memory should hold twice. */
 async function printBody(response: Response, context: Context): Promise<void> {
   let last = 0;
   for await (const chunk of response.body ?? []) {

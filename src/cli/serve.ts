@@ -1,6 +1,37 @@
-/** `gazetteer serve`: the service itself. What it is made of stands in service.ts, loaded only when it is asked for. */
+/** `gazetteer serve`: the service itself. All that it is made of is loaded only when it is asked for. */
+import { LEVELS } from "../lib/logger.ts";
+import type { Flag } from "./args.ts";
 import type { Command } from "./command.ts";
-import { SERVE_FLAGS, serveOptions } from "./serve-options.ts";
+
+const SERVE_FLAGS: readonly Flag[] = [
+  { name: "config", value: "FILE", help: "Configuration (YAML); flags come before what it says." },
+  { name: "host", value: "H", help: "Address to listen on. Default 127.0.0.1" },
+  { name: "port", value: "N", help: "Port to listen on; 0 takes a free one. Default 8181" },
+  {
+    name: "data",
+    value: "DIR",
+    help: "Where changes and users are kept; :memory: keeps nothing. Default ./data",
+  },
+  { name: "users", value: "FILE", help: "Users file. Default: users in the data folder" },
+  {
+    name: "demo",
+    value: "SPEC",
+    optional: true,
+    help: "A simulated network: devices=50,hosts=300,churn=0.33,seed=1",
+  },
+  {
+    name: "file",
+    value: "PATH",
+    repeated: true,
+    help: "A network described in a JSON or YAML file, followed as it changes.",
+  },
+  { name: "alias", value: "NAME", repeated: true, help: "Serve the same under /NAME/v1 too, such as onos." },
+  {
+    name: "log-level",
+    value: "LEVEL",
+    help: `How much to say on standard error: ${LEVELS.join(", ")}. Default info`,
+  },
+];
 
 export const serveCommand: Command = {
   name: "serve",
@@ -15,6 +46,7 @@ first start makes a user and shows the password once.
   gazetteer serve --file network.yaml --alias onos --port 8181
   gazetteer serve --config /etc/gazetteer.yaml`,
   async run(args, context) {
+    const { serveOptions } = await import("./serve-options.ts");
     const options = serveOptions(args);
     const { runService } = await import("./service.ts");
     return runService(options, context);

@@ -1,14 +1,13 @@
 /**
- * Where the service is and who asks: `--url`, as people paste it (with or without the path, with or without
- * credentials in it), and GAZETTEER_CREDENTIALS.
+ * Where the service is and who asks, as people paste it: `--url` with or without the scheme, the path and credentials
+ * in it, and GAZETTEER_CREDENTIALS. What is in the address comes before what is in the environment.
  */
 import { usageFailure } from "./failure.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:8181";
 
 export interface ServiceAddress {
-  /** `http://host:port/controller/v1`, without a slash at the end. */
-  readonly base: string;
+  readonly url: URL;
   /** `NAME:PASSWORD`. */
   readonly credentials: string | undefined;
 }
@@ -24,11 +23,10 @@ export function serviceAddress(given: string | undefined, environment: string | 
   if (url.search !== "" || url.hash !== "") {
     throw usageFailure("--url is the address of the service; queries are given as NAME=VALUE");
   }
-  const path = url.pathname.replace(/\/+$/, "");
-  // A proxy may serve it below a path of its own, and an alias has another first segment.
-  const base = url.origin + (/\/[^/]+\/v1$/.test(path) ? path : `${path}/controller/v1`);
-  const inUrl = url.username === "" ? undefined : `${decoded(url.username)}:${decoded(url.password)}`;
-  return { base, credentials: inUrl ?? (environment === "" ? undefined : environment) };
+  if (url.username !== "") return { url, credentials: `${decoded(url.username)}:${decoded(url.password)}` };
+  if (environment === undefined || environment === "") return { url, credentials: undefined };
+  if (!environment.includes(":")) throw usageFailure("GAZETTEER_CREDENTIALS must be <USERNAME>:<PASSWORD>");
+  return { url, credentials: environment };
 }
 
 function decoded(text: string): string {
@@ -37,8 +35,4 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-export function basicHeader(credentials: string): string {
-  return `Basic ${Buffer.from(credentials, "utf8").toString("base64")}`;
 }
