@@ -13,6 +13,10 @@ describe("an entry that makes a source", () => {
       { kind: "demo", name: "lab-1" },
     ],
     [
+      { type: "openflow", listen: "0.0.0.0:6653" },
+      { kind: "openflow", name: "openflow" },
+    ],
+    [
       { type: "file", path: "net.yaml" },
       { kind: "file", name: "file" },
     ],
@@ -36,6 +40,8 @@ describe("an entry that is refused", () => {
     [{ type: "demo", devcies: 3 }, "devcies", /is not an option, did you mean devices\?/],
     [{ type: "demo", devices: 0 }, "devices", />= 1/],
     [{ type: "demo", devices: "many" }, "devices", /must be integer/],
+    [{ type: "openflow", lsiten: "6653" }, "lsiten", /is not an option, did you mean listen\?/],
+    [{ type: "openflow", tls: { cert: "c" } }, "tls.key", /is required/],
     [{ type: "file" }, "path", /is required/],
     [{ type: "file", path: "" }, "path", /fewer than 1/],
   ];

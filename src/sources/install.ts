@@ -7,6 +7,8 @@ import { Compile } from "typebox/compile";
 import { createDemoSource } from "./demo/demo.ts";
 import { DemoOptions } from "./demo/options.ts";
 import { createFileSource, FileOptions } from "./file/file.ts";
+import { createOpenflowSource } from "./openflow/openflow.ts";
+import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, optionFault, suggestion } from "./option-fault.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
@@ -38,6 +40,7 @@ function sourceKind<T extends Type.TObject>(
 export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   demo: sourceKind(DemoOptions, createDemoSource),
   file: sourceKind(FileOptions, createFileSource),
+  openflow: sourceKind(OpenflowOptions, createOpenflowSource),
 };
 
 export type SourceResult =
