@@ -61,9 +61,14 @@ export class History {
     return () => this.#followers.delete(wake);
   }
 
+  /** Whether all batches after `revision` are in the ring. */
+  holds(revision: number): boolean {
+    return revision >= this.#ringStart;
+  }
+
   /** Batches after `revision` from the ring; undefined when they are no longer all there. */
   recent(revision: number): readonly Batch[] | undefined {
-    if (revision < this.#ringStart) return undefined;
+    if (!this.holds(revision)) return undefined;
     const newest = this.view.revision;
     if (revision >= newest) return [];
     // Revisions are consecutive, so the place in the ring is a subtraction.

@@ -8,7 +8,7 @@
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { type Batch, type Marks, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
-import type { Kind } from "../model/ids.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
 import { Collection } from "./collection.ts";
 import { type ClusterMembers, Graph } from "./graph.ts";
 import { Indexes, type Stored } from "./indexes.ts";
@@ -170,6 +170,19 @@ export class View implements Reading {
     const was = before === undefined ? undefined : parseStored(kind, before);
     this.#indexes[kind].update(id, was, is);
     return is;
+  }
+
+  /** How many things of each kind are known but not shown. */
+  heldBack(): Record<Kind, number> {
+    const held = { devices: 0, ports: 0, links: 0, hosts: 0 };
+    for (const page of this.pages("claims")) {
+      for (const key of page.ids) {
+        const [name = "", id = ""] = key.split(" ");
+        const kind = KINDS.find((one) => one === name);
+        if (kind && !this.has(kind, id)) held[kind]++;
+      }
+    }
+    return held;
   }
 
   snapshot(): Snapshot {

@@ -93,7 +93,7 @@ class LogFollower implements Follower {
   }
 
   get lost(): boolean {
-    return !this.#catchingUp && !this.#history.recent(this.revision);
+    return !this.#catchingUp && !this.#history.holds(this.revision);
   }
 
   next(): string | "overflow" {

@@ -1,0 +1,100 @@
+/** From a checked request to its answer: which read a path and query mean. The one place that knows them all. */
+import type { Format } from "../formats/format.ts";
+import type { Answer } from "./answer.ts";
+import { negotiateFormat } from "./negotiate.ts";
+import type { Target } from "./path.ts";
+import { badParameter } from "./problem.ts";
+import { parseQuery, type Query } from "./query/query.ts";
+import { changesRead, diffRead, sinceOf, timelineRead } from "./reads/changes.ts";
+import type { ReadContext } from "./reads/context.ts";
+import { itemRead } from "./reads/item.ts";
+import { listRead } from "./reads/list.ts";
+import { topologyRead } from "./reads/topology.ts";
+import type { Representation, Representer } from "./represent.ts";
+import { createFollower } from "./stream/follower.ts";
+import type { Streams } from "./stream/streams.ts";
+
+export interface Asked {
+  readonly method: "GET" | "HEAD";
+  /** Path and query as they came, without scheme and host. */
+  readonly address: string;
+  readonly queryText: string;
+  readonly user: string;
+  readonly accept: string | null;
+  readonly acceptEncoding: string | null;
+  readonly ifNoneMatch: string | null;
+  readonly lastEventId: string | null;
+}
+
+export interface Routes {
+  readonly context: ReadContext;
+  readonly streams: Streams;
+  readonly representer: Representer;
+  readonly pageLimit: number;
+}
+
+export function answerRead(routes: Routes, target: Target, asked: Asked): Answer {
+  const query = parseQuery(asked.queryText, target, routes);
+  if (target.read !== "list" && target.read !== "topology") {
+    if (query.format !== undefined && query.format !== "json") {
+      throw badParameter("format", "can only be json here.");
+    }
+    return routes.representer.answer(itemRead(routes.context, target, query), asked);
+  }
+  const kind = target.read === "list" ? target.kind : undefined;
+  const format = negotiateFormat(kind ?? "topology", query.format, asked.accept);
+  if (format.name === "events") return streamAnswer(routes, target, query, format, asked);
+  return routes.representer.answer(
+    representation(routes.context, target, query, format, asked.address),
+    asked,
+  );
+}
+
+function representation(
+  context: ReadContext,
+  target: Extract<Target, { read: "list" | "topology" }>,
+  query: Query,
+  format: Format,
+  address: string,
+): Representation {
+  const kind = target.read === "list" ? target.kind : undefined;
+  if (query.since !== undefined || query.diff !== undefined || query.timeline !== undefined) {
+    const name = query.since !== undefined ? "since" : query.diff !== undefined ? "diff" : "timeline";
+    if (format.name !== "json")
+      throw badParameter(
+        "format",
+        `is ${format.name}; with ${name} there are json${name === "since" ? " and events" : ""}.`,
+      );
+    if (query.fields) throw badParameter("fields", `cannot be asked together with ${name}.`);
+    if (name === "since") return changesRead(context, kind, query);
+    return name === "diff" ? diffRead(context, kind, query) : timelineRead(context, query);
+  }
+  return kind ? listRead(context, kind, query, format, address) : topologyRead(context, query, format);
+}
+
+const NOT_OF_A_STREAM = ["at", "diff", "timeline", "limit", "cursor", "fields"] as const;
+
+function streamAnswer(routes: Routes, target: Target, query: Query, format: Format, asked: Asked): Answer {
+  for (const name of NOT_OF_A_STREAM) {
+    if (query[name] !== undefined)
+      throw badParameter(name, "cannot be asked of a stream; leave it out, or ask for JSON.");
+  }
+  if (query.sort.length > 0)
+    throw badParameter("sort", "cannot be asked of a stream: changes come in the order they happen.");
+  const { context, streams } = routes;
+  // A browser that reconnects repeats the address it began with; where it has come to is in the header.
+  const from = asked.lastEventId || query.since;
+  const since = from === undefined ? undefined : sinceOf(context, from);
+  const headers = {
+    "Content-Type": format.contentType,
+    "Cache-Control": "private, no-cache",
+    Vary: "Accept",
+    "Gazetteer-Revision": String(since ?? context.view.revision),
+    // Proxies that buffer would hold events back.
+    "X-Accel-Buffering": "no",
+  };
+  if (asked.method === "HEAD") return { status: 200, headers, body: null };
+  const kind = target.read === "list" ? target.kind : undefined;
+  const follower = createFollower(context, kind, query, since);
+  return { status: 200, headers, body: streams.start(asked.user, follower) };
+}

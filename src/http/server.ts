@@ -1,0 +1,318 @@
+/**
+ * The server: sockets, and the order in which a request is dealt with. Credentials come before anything else about it
+ * is looked at; then its path, its method, its query. Whatever goes wrong becomes a problem here and nowhere else.
+ */
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Answer } from "./answer.ts";
+import type { Authenticator, AuthResult, Credential } from "./auth/authenticate.ts";
+import type { Users } from "./auth/users.ts";
+import { createCors } from "./cors.ts";
+import { healthz, readyz, type SourceReport } from "./health.ts";
+import { createRateLimiter, Valve } from "./limits.ts";
+import { Metrics } from "./metrics.ts";
+import { openapiText } from "./openapi.ts";
+import { type Target, targetOf } from "./path.ts";
+import { Problem, quoted } from "./problem.ts";
+import type { ReadContext } from "./reads/context.ts";
+import { Representer } from "./represent.ts";
+import { answerRead, type Routes } from "./routes.ts";
+import { Streams } from "./stream/streams.ts";
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly aliases: readonly string[];
+  readonly origins: readonly string[];
+  readonly limits: ServerLimits;
+  readonly version: string;
+  readonly context: ReadContext;
+  readonly authenticator: Authenticator;
+  readonly users: Users;
+  readonly sources: () => readonly SourceReport[];
+  readonly refusedRecords: () => Readonly<Record<string, number>>;
+  readonly page: Page | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface ServerLimits {
+  readonly urlBytes: number;
+  readonly connections: number;
+  readonly streamsPerUser: number;
+  readonly pageLimit: number;
+  readonly requestsPerSecond: number;
+  readonly idleTimeoutSeconds: number;
+}
+
+/** The web page: answers what is its own, undefined for the rest. */
+export interface Page {
+  respond(path: string, request: Request): Promise<Response | undefined>;
+}
+
+export interface Server {
+  readonly hostname: string;
+  readonly port: number;
+  /** Ends streams, lets requests under way finish, but no longer than `drainMs`. */
+  stop(drainMs: number): Promise<void>;
+}
+
+const HEARTBEAT_MS = 15_000;
+const CHALLENGE = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
+const ALLOW = "GET, HEAD, OPTIONS";
+const SAFE = { "X-Content-Type-Options": "nosniff" };
+
+/** Throws what Bun throws when the address cannot be had; the caller knows what to tell the operator. */
+export function openServer(options: ServerOptions): Server {
+  const service = new Service(options);
+  const server = Bun.serve({
+    hostname: options.host,
+    port: options.port,
+    idleTimeout: options.limits.idleTimeoutSeconds,
+    fetch: (request, bun) => service.respond(request, bun),
+    error: (error) => service.failed(error),
+  });
+  const ended = new AbortController();
+  const background = service.run(ended.signal);
+  return {
+    hostname: server.hostname ?? options.host,
+    port: server.port ?? options.port,
+    async stop(drainMs) {
+      service.stop();
+      await Promise.race([server.stop(false), options.clock.sleep(drainMs)]);
+      await server.stop(true);
+      ended.abort();
+      await background;
+    },
+  };
+}
+
+type Socket = Bun.Server<undefined>;
+
+class Service {
+  readonly #options: ServerOptions;
+  readonly #routes: Routes;
+  readonly #streams: Streams;
+  readonly #metrics = new Metrics();
+  readonly #valve = new Valve();
+  readonly #cors: ReturnType<typeof createCors>;
+  readonly #rate: ReturnType<typeof createRateLimiter>;
+  readonly #prefixes: readonly string[];
+  #openapi: string | undefined;
+  #stopping = false;
+
+  constructor(options: ServerOptions) {
+    const { context, limits } = options;
+    this.#options = options;
+    this.#streams = new Streams(context.history, {
+      streamsPerUser: limits.streamsPerUser,
+      heartbeatMs: HEARTBEAT_MS,
+    });
+    this.#routes = {
+      context,
+      streams: this.#streams,
+      representer: new Representer(context.log.epoch, options.version),
+      pageLimit: limits.pageLimit,
+    };
+    this.#cors = createCors(options.origins);
+    this.#rate = createRateLimiter(limits.requestsPerSecond, options.clock);
+    this.#prefixes = ["controller", ...options.aliases];
+    options.users.onChange((names) => this.#streams.endOf(names));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([
+      this.#streams.beat(this.#options.clock, signal),
+      this.#valve.watch(this.#options.clock, signal),
+    ]);
+  }
+
+  stop(): void {
+    this.#stopping = true;
+    this.#streams.endAll();
+  }
+
+  /** Synchronous for a known credential: the hot path has no promise in it. */
+  respond(request: Request, bun: Socket): Response | Promise<Response> {
+    const address = addressOf(request.url);
+    if (request.method === "OPTIONS") return this.#options204(request);
+    const path = pathOf(address);
+    if (path === "/healthz") return responseOf(healthz());
+    const { view } = this.#options.context;
+    if (path === "/readyz") return responseOf(readyz(view, this.#options.sources(), this.#stopping));
+    const known = this.#options.authenticator.known(request.headers.get("authorization"));
+    return known ? this.#serve(request, bun, address, path, known) : this.#admit(request, bun, address, path);
+  }
+
+  async #admit(request: Request, bun: Socket, address: string, path: string): Promise<Response> {
+    const client = bun.requestIP(request)?.address ?? "";
+    const result = await this.#options.authenticator.authenticate(
+      request.headers.get("authorization"),
+      client,
+    );
+    if (result.outcome === "ok") return this.#serve(request, bun, address, path, result);
+    return this.#problem(refusal(result), request, "auth");
+  }
+
+  #serve(
+    request: Request,
+    bun: Socket,
+    address: string,
+    path: string,
+    credential: Credential,
+  ): Response | Promise<Response> {
+    let read = "other";
+    try {
+      if (this.#valve.shut) {
+        this.#metrics.countShed();
+        throw new Problem("overloaded", "The service has more to do than it can; try again in a moment.", {
+          "Retry-After": "2",
+        });
+      }
+      if (address.length > this.#options.limits.urlBytes) {
+        throw new Problem(
+          "uri-too-long",
+          `The address is ${address.length} bytes long; at most ${this.#options.limits.urlBytes} are taken.`,
+        );
+      }
+      const rate = this.#rate.take(credential.user);
+      const target = targetOf(path, this.#prefixes);
+      if (!target) return this.#elsewhere(request, path);
+      read = target.read === "list" ? target.kind : target.read;
+      const answer = this.#read(request, address, path, target, credential);
+      if (answer.body instanceof ReadableStream) bun.timeout(request, 0);
+      this.#metrics.count(read, answer.status);
+      return responseOf(answer, { ...rate, ...this.#cors.headers(request.headers.get("origin")) });
+    } catch (error) {
+      return this.#problem(error, request, read);
+    }
+  }
+
+  #read(request: Request, address: string, path: string, target: Target, credential: Credential): Answer {
+    const { method, headers } = request;
+    if (method !== "GET" && method !== "HEAD") throw notAllowed(method);
+    return answerRead(this.#routes, target, {
+      method,
+      address,
+      queryText: address.slice(path.length + 1),
+      user: credential.user,
+      accept: headers.get("accept"),
+      acceptEncoding: headers.get("accept-encoding"),
+      ifNoneMatch: headers.get("if-none-match"),
+      lastEventId: headers.get("last-event-id"),
+    });
+  }
+
+  /** What is not the interface: figures, its description, the page. */
+  async #elsewhere(request: Request, path: string): Promise<Response> {
+    try {
+      const answer = this.#ownPage(path);
+      if (answer || path === "/") {
+        if (request.method !== "GET" && request.method !== "HEAD") throw notAllowed(request.method);
+      }
+      if (answer) return responseOf(answer, this.#cors.headers(request.headers.get("origin")));
+      const page = await this.#options.page?.respond(path, request);
+      if (page) return page;
+      throw new Problem(
+        "not-found",
+        `There is nothing at ${quoted(path)}; the interface begins at /controller/v1.`,
+      );
+    } catch (error) {
+      return this.#problem(error, request, "page");
+    }
+  }
+
+  #ownPage(path: string): Answer | undefined {
+    const { context, version } = this.#options;
+    if (path === "/metrics") {
+      return this.#metrics.answer({
+        context,
+        version,
+        streams: this.#streams,
+        sources: this.#options.sources(),
+        refusedRecords: this.#options.refusedRecords(),
+      });
+    }
+    if (path !== "/openapi.json") return undefined;
+    this.#openapi ??= openapiText(version);
+    const headers = { "Content-Type": "application/json", "Cache-Control": "private, no-cache" };
+    return { status: 200, headers, body: this.#openapi };
+  }
+
+  #options204(request: Request): Response {
+    const headers = { Allow: ALLOW, ...this.#cors.preflight(request.headers.get("origin")) };
+    return new Response(null, { status: 204, headers });
+  }
+
+  #problem(error: unknown, request: Request, read: string): Response {
+    const instance = `urn:uuid:${crypto.randomUUID()}`;
+    const problem = error instanceof Problem ? error : this.#unexpected(error, instance);
+    this.#metrics.count(read, problem.status);
+    const headers = {
+      ...SAFE,
+      "Content-Type": "application/problem+json",
+      "Cache-Control": "no-store",
+      ...this.#cors.headers(request.headers.get("origin")),
+      ...problem.headers,
+    };
+    return new Response(problem.body(instance), { status: problem.status, headers });
+  }
+
+  #unexpected(error: unknown, instance: string): Problem {
+    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#options.logger.error("request failed", { instance, why });
+    return new Problem(
+      "internal",
+      "Something went wrong in the service; its log has more under this instance.",
+    );
+  }
+
+  /** What Bun caught outside of `respond`. */
+  failed(error: Error): Response {
+    const instance = `urn:uuid:${crypto.randomUUID()}`;
+    const headers = { ...SAFE, "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
+    return new Response(this.#unexpected(error, instance).body(instance), { status: 500, headers });
+  }
+}
+
+function refusal(result: Exclude<AuthResult, Credential>): Problem {
+  if (result.outcome === "throttled") {
+    const wait = String(result.retryAfterSeconds);
+    return new Problem(
+      "too-many-failures",
+      `Too many logins have failed from this address; wait ${wait} s.`,
+      {
+        "Retry-After": wait,
+      },
+    );
+  }
+  const detail =
+    result.outcome === "missing"
+      ? "Send a user name and password with HTTP Basic authentication: curl -u USERNAME:PASSWORD …"
+      : "The user name or the password is wrong, or the Authorization header is not Basic with base64 of USERNAME:PASSWORD.";
+  return new Problem("credentials-required", detail, CHALLENGE);
+}
+
+const notAllowed = (method: string): Problem =>
+  new Problem("method-not-allowed", `${method} does not exist here: this interface only reads. Use GET.`, {
+    Allow: ALLOW,
+  });
+
+/** Path and query, without scheme and host: cut from the text, since parsing an address costs more than a small read. */
+function addressOf(url: string): string {
+  const slash = url.indexOf("/", url.indexOf("//") + 2);
+  return slash < 0 ? "/" : url.slice(slash);
+}
+
+function pathOf(address: string): string {
+  const question = address.indexOf("?");
+  return question < 0 ? address : address.slice(0, question);
+}
+
+function responseOf(
+  { status, headers, body }: Answer,
+  more: Readonly<Record<string, string>> = {},
+): Response {
+  const vary = headers.Vary && more.Vary ? { Vary: `${headers.Vary}, ${more.Vary}` } : {};
+  return new Response(body, { status, headers: { ...SAFE, ...headers, ...more, ...vary } });
+}
