@@ -58,7 +58,8 @@ export async function* watch<K extends Kind>(
       const { reason, atOnce, hintMs } = yield* connection(context, course, options);
       if (signal?.aborted) return;
       // Being connected is not yet success: a service that lets everybody in and breaks down is to be spared.
-      if (course.since !== before || clock.now() - began > MOST_PAUSE_MS) backoff.reset();
+      const advanced = course.since !== undefined && course.since !== before;
+      if (advanced || clock.now() - began > MOST_PAUSE_MS) backoff.reset();
       // On top of what is asked for, so that those who were told the same do not come back together.
       const afterMs = atOnce ? 0 : Math.min(hintMs, MOST_HINT_MS) + backoff.nextMs();
       onState({ state: "reconnecting", afterMs, reason });
