@@ -29,10 +29,9 @@ export interface Scene {
   readonly gutter: Spacing;
 }
 
-export function* drawLines(edges: readonly Edge[], scene: Scene): Generator<string> {
+export function* drawLines(lines: readonly RoutedEdge[], card: Spacing): Generator<string> {
   const drawn = new Map<LineState, string[]>(STATES.map((state) => [state, []]));
-  for (const { edge, path } of routed(edges, scene))
-    drawn.get(lineState(edge))?.push(drawEdge(edge, path, scene.card));
+  for (const { edge, path } of lines) drawn.get(lineState(edge))?.push(drawEdge(edge, path, card));
   for (const [state, elements] of drawn) {
     if (elements.length === 0) continue;
     yield `<g ${lineAttributes(state)}>\n`;
@@ -41,12 +40,12 @@ export function* drawLines(edges: readonly Edge[], scene: Scene): Generator<stri
   }
 }
 
-interface Routed {
+export interface RoutedEdge {
   readonly edge: Edge;
   readonly path: Path;
 }
 
-function routed(edges: readonly Edge[], { places, layered, card, gutter }: Scene): Routed[] {
+export function routeEdges(edges: readonly Edge[], { places, layered, card, gutter }: Scene): RoutedEdge[] {
   const lines = edges.flatMap((edge) => {
     const from = places.get(edge.from.device);
     const to = places.get(edge.to.device);

@@ -9,10 +9,11 @@ import { inChunks } from "./chunks.ts";
 import { deviceName, type Edge, type Graph, hostCounts, undirectedEdges } from "./graph.ts";
 import type { LayoutNode, Point, Spacing } from "./layout/adjacency.ts";
 import { layoutNetwork } from "./layout/layout.ts";
-import { counted, INK, MUTED } from "./picture.ts";
+import { extent } from "./layout/route.ts";
+import { counted, INK, MUTED, place } from "./picture.ts";
 import { type Card, cardSize, createCard, drawCard } from "./svg-card.ts";
 import { drawLegend, LEGEND } from "./svg-legend.ts";
-import { drawLines } from "./svg-line.ts";
+import { drawLines, routeEdges } from "./svg-line.ts";
 import { xmlText } from "./xml.ts";
 
 const MARGIN = 28;
@@ -30,27 +31,30 @@ function* document(graph: Graph): Generator<string> {
   const edges = undirectedEdges(graph);
   const devices = graph.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
   const cards = devices.map((device) => createCard(device, hosts.get(device.id) ?? 0));
-  const size = cardSize(cards);
-  const { positions, layered, width, height } = layoutNetwork(
+  const card = cardSize(cards);
+  const { positions, layered } = layoutNetwork(
     {
       nodes: devices.map(({ id, annotations }) => layoutNode(id, annotations.layer, hosts.get(id) ?? 0)),
       edges: edges.map(({ from, to }) => ({ a: from.device, b: to.device })),
     },
-    { x: size.x + GUTTER.x, y: size.y + GUTTER.y },
+    { x: card.x + GUTTER.x, y: card.y + GUTTER.y },
   );
-  const drawn = { x: width + size.x, y: height + size.y };
+  const lines = routeEdges(edges, { places: positions, layered, card, gutter: GUTTER });
+  const { left, top, right, bottom } = extent(
+    lines.map((line) => line.path),
+    positions.values(),
+    card,
+  );
   const page = {
-    x: Math.ceil(Math.max(drawn.x, LEGEND.x) + 2 * MARGIN),
-    y: Math.ceil(HEADER + drawn.y + 3 * MARGIN + LEGEND.y),
+    x: Math.ceil(Math.max(right - left, LEGEND.x) + 2 * MARGIN),
+    y: Math.ceil(HEADER + bottom - top + 3 * MARGIN + LEGEND.y),
   };
-  const left = (page.x - drawn.x) / 2 + size.x / 2;
-  const places = new Map<string, Point>();
-  for (const [id, { x, y }] of positions)
-    places.set(id, { x: x + left, y: y + HEADER + MARGIN + size.y / 2 });
-
   yield* header(graph, edges, page);
-  yield* drawLines(edges, { places, layered, card: size, gutter: GUTTER });
-  yield* drawCards(cards, places, size);
+  const corner = { x: (page.x - (right - left)) / 2 - left, y: HEADER + MARGIN - top };
+  yield `<g transform="translate(${place(corner)})">\n`;
+  yield* drawLines(lines, card);
+  yield* drawCards(cards, positions, card);
+  yield "</g>\n";
   yield drawLegend({ x: MARGIN, y: page.y - MARGIN - LEGEND.y });
   yield "</svg>\n";
 }

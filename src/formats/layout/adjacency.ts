@@ -108,3 +108,6 @@ export function smallest(list: Iterable<number>): number {
   for (const value of list) if (value < least) least = value;
   return least;
 }
+
+/** One number for a cell of a grid that may go either way from the origin: faster to look up than a string. */
+export const cellKey = (column: number, row: number): number => column * 0x400000 + row;

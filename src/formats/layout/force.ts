@@ -1,15 +1,15 @@
 /**
  * Places a network that is no hierarchy: springs between all pairs of nodes, each as long as the way between the
  * two, relaxed one pair at a time with shrinking steps (stochastic gradient descent on stress; Zheng, Pawar and
- * Goodman 2018). It finds the shape of rings, meshes and tori within a dozen rounds, where repelling and attracting
+ * Goodman 2018). It finds the shape of rings, meshes and tori within a score of rounds, where repelling and attracting
  * forces need hundreds. The order of pairs is pseudo-random from a fixed seed: same network, same picture.
  */
 import { type Adjacency, distances, largest, type Point, type Spacing } from "./adjacency.ts";
 import { separated } from "./separate.ts";
 
 /** All pairs are kept: beyond this many nodes that is too much memory and time. */
-export const MOST_NODES_FOR_FORCE = 1500;
-const ROUNDS = 24;
+export const MOST_NODES_FOR_FORCE = 1200;
+const ROUNDS = 18;
 const LAST_STEP = 0.05;
 
 export function forceLayout(graph: Adjacency, spacing: Spacing): Point[] {

@@ -13,12 +13,12 @@ const SWEEPS = 12;
 const CHANNEL = 1.12;
 
 export function layeredLayout(graph: Adjacency, layers: readonly number[], spacing: Spacing): Point[] {
-  const most = Math.max(8, Math.ceil(Math.sqrt(graph.nodes.length * 4)));
+  const most = Math.max(8, Math.ceil(Math.sqrt(graph.nodes.length * 2.6)));
   const columns = ordered(graph, layers).map((layer) => inColumns(graph, layers, layer, most));
   const x = placed(graph, layers, columns, spacing.x);
   const width = largest(x) - smallest(x);
   // Wide pictures need room between layers, or all lines run flat.
-  const gap = Math.min(spacing.y * 4, Math.max(spacing.y * 0.8, width * 0.1));
+  const gap = Math.min(spacing.y * 4, Math.max(spacing.y * 0.9, width * 0.08));
   const points: Point[] = [];
   let top = 0;
   for (const layer of columns) {
@@ -81,11 +81,12 @@ function ordered(graph: Adjacency, layers: readonly number[]): number[][] {
       const layer = order[l] ?? [];
       const wanted = new Map<number, number>();
       for (const node of layer) {
-        const others = (graph.neighbours[node] ?? []).filter((other) =>
-          down ? (layers[other] ?? 0) < l : (layers[other] ?? 0) > l,
-        );
+        const all = graph.neighbours[node] ?? [];
+        const beyond = all.filter((other) => (down ? (layers[other] ?? 0) < l : (layers[other] ?? 0) > l));
+        // What has nothing on that side goes by its neighbours on its own layer and the other side.
+        const others = beyond.length > 0 ? beyond : all;
         const sum = others.reduce((total, other) => total + (place[other] ?? 0), 0);
-        wanted.set(node, others.length > 0 ? sum / others.length : (place[node] ?? 0));
+        wanted.set(node, sum / others.length);
       }
       layer.sort((p, q) => (wanted.get(p) ?? 0) - (wanted.get(q) ?? 0));
       for (const [i, node] of layer.entries()) place[node] = (i + 0.5) / layer.length;

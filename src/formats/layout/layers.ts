@@ -43,10 +43,10 @@ function* guesses(graph: Adjacency): Generator<number[]> {
     const top = largest(height);
     return [...height].map((h) => top - h);
   };
-  const isBusy = (node: number) => (degrees[node] ?? 0) >= most * 0.7;
-  yield down(where(isBusy));
+  // Of equally good guesses the first is taken, so the best founded comes first.
   const bottom = where((node) => (graph.nodes[node]?.leaves ?? 0) > 0);
   if (bottom.length > 0) yield up(bottom);
+  yield down(where((node) => (degrees[node] ?? 0) >= most * 0.7));
   yield up(where((node) => degrees[node] === least));
   if (graph.nodes.length > MOST_NODES_FOR_MIDDLE) return;
   const reach = where(() => true).map((node) => largest(distances(graph, [node])));

@@ -1,6 +1,6 @@
 /**
- * Where to draw each node of a network: hierarchies in layers, other networks by springs, very large ones on a
- * grid. Parts that are not connected are laid out each for itself and set side by side; single nodes go together
+ * Where to draw each node of a network: hierarchies in layers, other networks by springs, full meshes on a
+ * ring, very large ones on a grid. Parts that are not connected are laid out each for itself and set side by side; single nodes go together
  * in a block at the end. No two nodes overlap, and the same network always gives the same picture.
  */
 import {
@@ -17,6 +17,7 @@ import { forceLayout, MOST_NODES_FOR_FORCE } from "./force.ts";
 import { gridLayout } from "./grid.ts";
 import { layeredLayout } from "./layered.ts";
 import { findLayers } from "./layers.ts";
+import { isDense, ringLayout } from "./ring.ts";
 
 /** Pages and screens are about this much wider than high. */
 const ASPECT = 1.6;
@@ -49,7 +50,8 @@ export function layoutNetwork({ nodes, edges }: LayoutInput, spacing: Spacing): 
 function layoutPart(part: Adjacency, spacing: Spacing): Block {
   const layers = part.edges.length <= MOST_EDGES_FOR_LAYERS ? findLayers(part) : undefined;
   if (layers !== undefined) return createBlock(part.nodes, layeredLayout(part, layers, spacing), true);
-  const layout = part.nodes.length <= MOST_NODES_FOR_FORCE ? forceLayout : gridLayout;
+  const isSmall = part.nodes.length <= MOST_NODES_FOR_FORCE;
+  const layout = isDense(part) ? ringLayout : isSmall ? forceLayout : gridLayout;
   return createBlock(part.nodes, layout(part, spacing), false);
 }
 

@@ -2,10 +2,11 @@
  * How to lead lines between nodes so that none runs behind a third node, where it would seem to end.
  *
  * Between layers a line goes from the foot of the upper node to the head of the lower one; where that is behind
- * other rows of a folded layer, it comes down the channel beside the column and enters from the side. All other
- * lines go from middle to middle, and are bent sideways by as little as it takes.
+ * other rows of a folded layer, it comes down the channel beside the column and enters from the side. Within a layer
+ * it is straight between neighbours and otherwise an arc over their heads. All other lines go from middle to middle,
+ * and are bent sideways by as little as it takes.
  */
-import type { Point, Spacing } from "./adjacency.ts";
+import { cellKey, type Point, type Spacing } from "./adjacency.ts";
 
 export interface Line {
   readonly from: Point;
@@ -23,9 +24,19 @@ export interface Path {
   readonly via?: readonly Point[];
 }
 
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
 const SAMPLES = 24;
 /** How far a curve is bent, in heights of a node, tried in this order on both sides. */
-const BENDS = [1, 1.5, 2, 2.5, 3, 4];
+const BENDS = [1, 1.5, 2, 2.5, 3];
+/** How high an arc is for its width, and, in heights of a node, at most. */
+const RISE = 0.07;
+const MOST_RISE = 4;
 /** The part of the room between two columns that lines may take. */
 const CHANNEL = 0.7;
 const MOST_BETWEEN_ENTRIES = 5;
@@ -42,7 +53,7 @@ export function routeLines(
   const channels = new Map<number, Drop[]>();
   for (const [i, line] of lines.entries()) {
     if (!line.layered || Math.abs(line.from.y - line.to.y) <= size.y) {
-      paths[i] = bent(line, covers, size);
+      paths[i] = line.layered ? arched(line, covers, size) : bent(line, covers, size);
       continue;
     }
     const down = line.from.y < line.to.y;
@@ -106,9 +117,9 @@ type Cover = (at: Point, from: Point, to: Point) => boolean;
 function createCover(nodes: Iterable<Point>, size: Spacing): Cover {
   const column = (x: number) => Math.floor(x / size.x);
   const row = (y: number) => Math.floor(y / size.y);
-  const cells = new Map<string, Point[]>();
+  const cells = new Map<number, Point[]>();
   for (const node of nodes) {
-    const key = `${column(node.x)},${row(node.y)}`;
+    const key = cellKey(column(node.x), row(node.y));
     const cell = cells.get(key);
     if (cell) cell.push(node);
     else cells.set(key, [node]);
@@ -116,7 +127,7 @@ function createCover(nodes: Iterable<Point>, size: Spacing): Cover {
   return (at, from, to) => {
     for (let c = column(at.x) - 1; c <= column(at.x) + 1; c++) {
       for (let r = row(at.y) - 1; r <= row(at.y) + 1; r++) {
-        for (const node of cells.get(`${c},${r}`) ?? []) {
+        for (const node of cells.get(cellKey(c, r)) ?? []) {
           if (node === from || node === to) continue;
           if (Math.abs(node.x - at.x) < size.x / 2 && Math.abs(node.y - at.y) < size.y / 2) return true;
         }
@@ -124,6 +135,16 @@ function createCover(nodes: Iterable<Point>, size: Spacing): Cover {
     }
     return false;
   };
+}
+
+/** Straight, or an arc over the heads, the higher the farther it goes: no two arcs from one node run together. */
+function arched({ from, to }: Line, covers: Cover, size: Spacing): Path {
+  if (countHidden(from, middle(from, to), to, (at) => covers(at, from, to)) === 0) return { from, to };
+  const rise = Math.min(size.y * MOST_RISE, size.y * 0.6 + Math.abs(to.x - from.x) * RISE);
+  const head = ({ x, y }: Point): Point => ({ x, y: y - size.y / 2 });
+  // A quadratic curve rises half as high as its control point.
+  const control = { x: (from.x + to.x) / 2, y: Math.min(head(from).y, head(to).y) - rise * 2 };
+  return { from: head(from), to: head(to), control };
 }
 
 /** Straight where that is free, otherwise the least bend that is; straight again where none is better. */
@@ -155,6 +176,23 @@ function countHidden(from: Point, control: Point, to: Point, isCovered: (at: Poi
 }
 
 const middle = (p: Point, q: Point): Point => ({ x: (p.x + q.x) / 2, y: (p.y + q.y) / 2 });
+
+/** The room that nodes and paths take. A curve is reckoned by its middle, where it is farthest out. */
+export function extent(paths: readonly Path[], nodes: Iterable<Point>, size: Spacing): Box {
+  const box = { left: 0, top: 0, right: 0, bottom: 0 };
+  const reach = ({ x, y }: Point, dx: number, dy: number) => {
+    box.left = Math.min(box.left, x - dx);
+    box.top = Math.min(box.top, y - dy);
+    box.right = Math.max(box.right, x + dx);
+    box.bottom = Math.max(box.bottom, y + dy);
+  };
+  for (const node of nodes) reach(node, size.x / 2, size.y / 2);
+  for (const { from, to, control, via = [] } of paths) {
+    if (control !== undefined) reach(curvePoint(from, control, to, 0.5), 0, 0);
+    for (const corner of via) reach(corner, 0, 0);
+  }
+  return box;
+}
 
 /** The point of a quadratic curve at `t` of its way. */
 export function curvePoint(from: Point, control: Point, to: Point, t: number): Point {

@@ -2,7 +2,7 @@
  * Pushes nodes off each other until none overlap: each overlapping pair gives way along the axis that needs less.
  * Rounds are bounded; every few rounds the whole picture grows a little, so that a crowd has somewhere to go.
  */
-import type { Point, Spacing } from "./adjacency.ts";
+import { cellKey, type Point, type Spacing } from "./adjacency.ts";
 
 const ROUNDS_BEFORE_GROWING = 12;
 const MOST_ROUNDS = 600;
@@ -25,17 +25,17 @@ export function separated(points: readonly Point[], spacing: Spacing): Point[] {
 }
 
 function pushApart(x: Float64Array, y: Float64Array, spacing: Spacing): boolean {
-  const cells = new Map<string, number[]>();
+  const cells = new Map<number, number[]>();
   const column = (i: number) => Math.floor((x[i] ?? 0) / spacing.x);
   const row = (i: number) => Math.floor((y[i] ?? 0) / spacing.y);
   let moved = false;
   for (let i = 0; i < x.length; i++) {
     for (let c = column(i) - 1; c <= column(i) + 1; c++) {
       for (let r = row(i) - 1; r <= row(i) + 1; r++) {
-        for (const j of cells.get(`${c},${r}`) ?? []) if (pushPair(x, y, j, i, spacing)) moved = true;
+        for (const j of cells.get(cellKey(c, r)) ?? []) if (pushPair(x, y, j, i, spacing)) moved = true;
       }
     }
-    const key = `${column(i)},${row(i)}`;
+    const key = cellKey(column(i), row(i));
     const cell = cells.get(key);
     if (cell) cell.push(i);
     else cells.set(key, [i]);

@@ -1,0 +1,218 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { campus, leafSpine, mesh } from "../../../test/formats/sample.ts";
+import { type Graph, undirectedEdges } from "../graph.ts";
+import { components, createAdjacency, distances, type Point, type Spacing } from "./adjacency.ts";
+import { apart } from "./layered.ts";
+import { findLayers } from "./layers.ts";
+import { type LayoutInput, layoutNetwork } from "./layout.ts";
+
+const SPACING: Spacing = { x: 120, y: 60 };
+
+function input(graph: Graph): LayoutInput {
+  return {
+    nodes: graph.devices.map(({ id }) => ({ id })),
+    edges: undirectedEdges(graph).map(({ from, to }) => ({ a: from.device, b: to.device })),
+  };
+}
+
+function pairs(count: number, edges: [number, number][], layer?: number[]): LayoutInput {
+  return {
+    nodes: Array.from({ length: count }, (_, i) => ({ id: `n${i}`, ...(layer && { layer: layer[i] ?? 0 }) })),
+    edges: edges.map(([a, b]) => ({ a: `n${a}`, b: `n${b}` })),
+  };
+}
+
+/** The first pair that is too near, found through a grid of cells so that ten thousand are quick. */
+function overlap(points: Iterable<Point>, spacing: Spacing): [Point, Point] | undefined {
+  const cells = new Map<string, Point[]>();
+  for (const point of points) {
+    const [c, r] = [Math.floor(point.x / spacing.x), Math.floor(point.y / spacing.y)];
+    for (let dc = -1; dc <= 1; dc++) {
+      for (let dr = -1; dr <= 1; dr++) {
+        for (const other of cells.get(`${c + dc},${r + dr}`) ?? []) {
+          const isNear = Math.abs(other.x - point.x) < spacing.x - 1e-6;
+          if (isNear && Math.abs(other.y - point.y) < spacing.y - 1e-6) return [other, point];
+        }
+      }
+    }
+    const key = `${c},${r}`;
+    cells.set(key, [...(cells.get(key) ?? []), point]);
+  }
+  return undefined;
+}
+
+const tree = pairs(
+  31,
+  Array.from({ length: 30 }, (_, i) => [Math.floor(i / 2), i + 1] as [number, number]),
+);
+const star = pairs(
+  20,
+  Array.from({ length: 19 }, (_, i) => [0, i + 1] as [number, number]),
+);
+const line = pairs(
+  30,
+  Array.from({ length: 29 }, (_, i) => [i, i + 1] as [number, number]),
+);
+
+/** Four pods of two upper and two lower switches under four cores. */
+function fatTree(): LayoutInput {
+  const edges: [number, number][] = [];
+  for (let pod = 0; pod < 4; pod++) {
+    const [upper, lower] = [4 + pod * 4, 6 + pod * 4];
+    for (const u of [0, 1]) {
+      for (const l of [0, 1]) edges.push([upper + u, lower + l]);
+      for (const c of [0, 1]) edges.push([u * 2 + c, upper + u]);
+    }
+  }
+  return pairs(20, edges);
+}
+
+describe("layers", () => {
+  const sizes = (of: LayoutInput): number[] | undefined => {
+    const [part] = components(createAdjacency(of.nodes, of.edges));
+    const layers = part && findLayers(part);
+    const counts: number[] = [];
+    for (const layer of layers ?? []) counts[layer] = (counts[layer] ?? 0) + 1;
+    return layers && counts;
+  };
+
+  test.each([
+    ["leaf and spine", input(leafSpine(4, 16)), [4, 16]],
+    ["campus", input(campus()), [2, 8, 36]],
+    ["binary tree", tree, [1, 2, 4, 8, 16]],
+    ["star", star, [1, 19]],
+    ["fat tree", fatTree(), [4, 8, 8]],
+  ])("%s is a hierarchy", (_, of, expected) => {
+    expect(sizes(of)).toEqual(expected);
+  });
+
+  test.each([
+    ["ring", input(mesh(12, 1, true))],
+    ["torus", input(mesh(6, 6, true))],
+    ["mesh", input(mesh(5, 4))],
+    ["long line", line],
+    ["two nodes", pairs(2, [[0, 1]])],
+  ])("%s is none", (_, of) => {
+    expect(sizes(of)).toBeUndefined();
+  });
+
+  test("what the nodes were told goes before any guess, and gaps in the numbers do not matter", () => {
+    const told = pairs(
+      6,
+      [
+        [0, 1],
+        [1, 2],
+        [2, 3],
+        [3, 4],
+        [4, 5],
+        [5, 0],
+      ],
+      [10, 20, 20, 70, 70, 70],
+    );
+    expect(sizes(told)).toEqual([1, 2, 3]);
+  });
+
+  test("nodes with hidden leaves are at the bottom", () => {
+    // Seen by itself a chain of three pairs is as good upside down.
+    const edges: [number, number][] = [];
+    for (const a of [0, 1]) for (const b of [2, 3]) edges.push([a, b]);
+    for (const a of [2, 3]) for (const b of [4, 5]) edges.push([a, b]);
+    const of = pairs(6, edges);
+    const nodes = of.nodes.map((node, i) => ({ ...node, leaves: i < 2 ? 5 : 0 }));
+    const y = (id: string) => layoutNetwork({ nodes, edges: of.edges }, SPACING).positions.get(id)?.y ?? 0;
+    expect(y("n0")).toBeGreaterThan(y("n2"));
+    expect(y("n2")).toBeGreaterThan(y("n4"));
+  });
+});
+
+describe("layout", () => {
+  test.each([
+    ["campus", input(campus())],
+    ["leaf and spine", input(leafSpine(4, 40))],
+    ["torus", input(mesh(8, 8, true))],
+    ["tree", tree],
+    ["star", star],
+    ["single nodes", pairs(7, [])],
+    ["a thousand in a torus", input(mesh(32, 31, true))],
+    ["ten thousand in a torus", input(mesh(100, 100, true))],
+    ["ten thousand leaves", input(leafSpine(2, 10_000))],
+  ])("%s: all are placed, none overlap, nothing is left of or above 0", (_, of) => {
+    const { positions, width, height } = layoutNetwork(of, SPACING);
+    expect(positions.size).toBe(of.nodes.length);
+    expect(overlap(positions.values(), SPACING)).toBeUndefined();
+    for (const { x, y } of positions.values()) {
+      expect(x >= -1e-9 && x <= width + 1e-9 && y >= -1e-9 && y <= height + 1e-9).toBe(true);
+    }
+  });
+
+  test("any graph: all placed, none overlap, the same each time", () => {
+    const graphs = fc.integer({ min: 0, max: 40 }).chain((count) =>
+      fc.record({
+        count: fc.constant(count),
+        edges: fc.array(
+          fc.tuple(fc.nat({ max: Math.max(0, count - 1) }), fc.nat({ max: Math.max(0, count - 1) })),
+          { maxLength: 120 },
+        ),
+        layers: fc.option(fc.array(fc.nat({ max: 4 }), { minLength: count, maxLength: count }), {
+          nil: undefined,
+        }),
+      }),
+    );
+    fc.assert(
+      fc.property(graphs, ({ count, edges, layers }) => {
+        const of = pairs(count, edges, layers);
+        const first = layoutNetwork(of, SPACING);
+        expect(first.positions.size).toBe(count);
+        expect(overlap(first.positions.values(), SPACING)).toBeUndefined();
+        expect(layoutNetwork(of, SPACING)).toEqual(first);
+      }),
+    );
+  });
+
+  test("edges to nobody and loops are nothing", () => {
+    const of = {
+      nodes: [{ id: "a" }],
+      edges: [
+        { a: "a", b: "a" },
+        { a: "a", b: "gone" },
+      ],
+    };
+    expect([...layoutNetwork(of, SPACING).positions]).toEqual([["a", { x: 0, y: 0 }]]);
+    expect(layoutNetwork({ nodes: [], edges: [] }, SPACING)).toMatchObject({ width: 0, height: 0 });
+  });
+});
+
+test("distances and connected parts", () => {
+  const { nodes, edges } = pairs(6, [
+    [0, 1],
+    [1, 2],
+    [2, 0],
+    [3, 4],
+  ]);
+  const graph = createAdjacency(nodes, edges);
+  expect([...distances(graph, [0])]).toEqual([0, 1, 1, -1, -1, -1]);
+  expect(components(graph).map((part) => part.nodes.map((node) => node.id))).toEqual([
+    ["n0", "n1", "n2"],
+    ["n3", "n4"],
+    ["n5"],
+  ]);
+});
+
+test("apart keeps the order and the step, and moves nothing that is far enough", () => {
+  expect(apart([0, 100, 200], 50)).toEqual([0, 100, 200]);
+  expect(apart([10, 10, 10], 50)).toEqual([-40, 10, 60]);
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: -1000, max: 1000 })),
+      fc.integer({ min: 1, max: 100 }),
+      (wanted, step) => {
+        const places = apart(wanted, step);
+        expect(places).toHaveLength(wanted.length);
+        for (const [i, place] of places.entries()) {
+          if (i > 0) expect(place - (places[i - 1] ?? 0)).toBeGreaterThanOrEqual(step - 1e-6);
+        }
+      },
+    ),
+  );
+});

@@ -1,0 +1,30 @@
+/** The simulated network as a graph, without a service in between: what the pictures are made for. */
+import type { Graph } from "../../src/formats/graph.ts";
+import { createDemoNetwork } from "../../src/sources/demo/network.ts";
+import { device, graph, host, link } from "./sample.ts";
+
+export function demoGraph(devices = 50, hosts = 300): Graph {
+  const claims = createDemoNetwork({ devices, hosts, seed: 1 }).claims();
+  const end = (at: { device: string; port: string | number }) => ({
+    device: at.device,
+    port: String(at.port),
+  });
+  return graph(
+    [...(claims.devices ?? [])].map(({ id, type = "SWITCH", annotations = {} }) =>
+      device(id, { type, annotations }),
+    ),
+    [...(claims.links ?? [])].map(({ src, dst, type = "DIRECT", state = "ACTIVE" }) =>
+      link(end(src), end(dst), { type, state }),
+    ),
+    [...(claims.hosts ?? [])].flatMap(({ mac, vlan, ipAddresses = [], locations: [at] }) =>
+      at === undefined
+        ? []
+        : [
+            host(mac, end({ device: at.elementId, port: at.port }), {
+              ipAddresses,
+              vlan: String(vlan ?? "None"),
+            }),
+          ],
+    ),
+  );
+}
