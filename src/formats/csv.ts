@@ -41,9 +41,13 @@ const annotations = (...keys: string[]): Column<Annotated>[] => [
   {
     name: "annotations",
     field: "annotations",
-    value: (entity) => (entity.annotations ? JSON.stringify(entity.annotations) : ""),
+    value: (entity) => (entity.annotations ? printableJson(entity.annotations) : ""),
   },
 ];
+
+/** JSON leaves some control characters as they are; escaped, they survive the cell. */
+const printableJson = (value: Annotations): string =>
+  JSON.stringify(value).replace(/[\x7f-\x9f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
 
 interface Tracked {
   firstSeen: string;
