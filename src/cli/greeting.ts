@@ -24,8 +24,9 @@ export function urlOf(host: string, port: number): string {
 
 /** How this program is called from here, so that what is printed can be pasted. */
 function program(): string {
-  const path = relative(process.cwd(), join(import.meta.dir, "..", "..", "bin", "gazetteer"));
-  return path.startsWith("..") ? "gazetteer" : path;
+  const path = join(import.meta.dir, "..", "..", "bin", "gazetteer");
+  const near = relative(process.cwd(), path);
+  return near.startsWith("..") ? path : near;
 }
 
 /** An address to type on this machine: the one for "all addresses" is none. */

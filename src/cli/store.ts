@@ -15,8 +15,6 @@ import type { Config } from "./config-schema.ts";
 
 export const MEMORY = ":memory:";
 const DAY_MS = 86_400_000;
-/** Recent changes held ready for streams and deltas; older ones are read from the log. */
-const RING_BYTES = 64 * 1024 * 1024;
 
 export interface Store {
   readonly log: Log;
@@ -41,5 +39,5 @@ export function openStore(
   const ledger = new Ledger(view, log, clock, precedence);
   const { keepDays, maxBytes } = config.history;
   const keeper = new Keeper(view, log, clock, logger, { keepMs: keepDays * DAY_MS, maxBytes });
-  return { log, view, ledger, history: new History(ledger, RING_BYTES), keeper };
+  return { log, view, ledger, history: new History(ledger, config.limits.streamBufferBytes), keeper };
 }

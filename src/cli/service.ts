@@ -1,0 +1,163 @@
+/**
+ * The service put together, from a Config to an exit status: users, memory, sources and server are opened in that
+ * order, and closed in the order that loses nothing. Whatever keeps it from starting is one line and exit status 2.
+ */
+import http from "node:http";
+import { createAuthenticator } from "../http/auth/authenticate.ts";
+import { openUsers, type Users } from "../http/auth/users.ts";
+import { UsersError } from "../http/auth/users-file.ts";
+import { openServer, type Server } from "../http/server.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { createLogger, type Logger } from "../lib/logger.ts";
+import { LogError } from "../log/log.ts";
+import { createSupervisor, type Supervisor } from "../sources/supervise.ts";
+import { Intake } from "../view/intake.ts";
+import type { Context } from "./command.ts";
+import { faultyConfig } from "./config.ts";
+import type { Config } from "./config-schema.ts";
+import { makeSources } from "./config-sources.ts";
+import { reasonOf, STATUS, usageFailure } from "./failure.ts";
+import { greeting, urlOf } from "./greeting.ts";
+import type { ServeOptions } from "./serve-options.ts";
+import { catchStopSignals } from "./stop-signals.ts";
+import { MEMORY, openStore, type Store } from "./store.ts";
+import { VERSION } from "./version.ts";
+
+/** Sources that know what they know at once (a file, the demo) have said it before the service says it listens. */
+const FIRST_WORDS_MS = 3000;
+const LOOK_EVERY_MS = 20;
+const SOURCES_MS = 2000;
+/** Requests under way get this long to be answered. */
+const DRAIN_MS = 3000;
+/** Addresses whose failed log-ins are remembered. */
+const MOST_ADDRESSES = 10_000;
+
+interface Parts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly users: Users;
+  readonly store: Store;
+  readonly supervisor: Supervisor;
+  readonly refusedRecords: () => Readonly<Record<string, number>>;
+}
+
+export async function runService({ config, file }: ServeOptions, context: Context): Promise<number> {
+  const clock = systemClock;
+  const logger = createLogger(config.logLevel);
+  const made = makeSources(config, file, { clock, log: logger });
+  if (!made.ok) throw faultyConfig(made.faults);
+  const stop = catchStopSignals(() => context.exit(STATUS.failed));
+  const users = await orRefuse(() => openUsers(usersOptions(config, context, clock, logger)));
+  const names = made.sources.map(({ source }) => source.name);
+  const store = await orRefuse(() => openStore(config, names, clock, logger));
+  try {
+    const intakes = new Map(names.map((name) => [name, new Intake(store.ledger, name, logger)]));
+    const supervisor = createSupervisor({
+      sources: made.sources,
+      sinkFor: (name) => intakes.get(name) ?? new Intake(store.ledger, name, logger),
+      clock,
+      log: logger,
+    });
+    const refusedRecords = () =>
+      Object.fromEntries([...intakes].map(([name, intake]) => [name, intake.refused]));
+    const parts = { config, clock, logger, users, store, supervisor, refusedRecords };
+    await serveUntil(stop.signal, parts, context);
+  } finally {
+    // 4. Last of all the log: until here anything may still have been written.
+    store.log.close();
+    stop.release();
+  }
+  return STATUS.ok;
+}
+
+/** Runs everything until the signal, and then stops it in the order of the numbers. */
+async function serveUntil(signal: AbortSignal, parts: Parts, context: Context): Promise<void> {
+  const { users, store, supervisor, logger } = parts;
+  const server = listen(parts);
+  const sources = new AbortController();
+  const rest = new AbortController();
+  const sourcesEnded = supervisor.run(sources.signal);
+  const restEnded = Promise.all([store.keeper.run(rest.signal), users.follow(rest.signal)]);
+  try {
+    await firstWords(parts, signal);
+    await orRefuse(() => users.keepGenerated());
+    const url = urlOf(parts.config.host, server.port);
+    const names = supervisor.status().map((source) => source.name);
+    if (!signal.aborted) await context.out(greeting({ url, host: parts.config.host, users, sources: names }));
+    // None of them should end before it is told to; one that fails takes the service down, loudly.
+    await Promise.race([Promise.all([sourcesEnded, restEnded, aborted(signal)]), aborted(signal)]);
+    logger.info("stopping");
+  } finally {
+    // 1. Sources stop, so that nothing new is promised. One that does not listen is not waited for.
+    sources.abort();
+    await Promise.race([sourcesEnded.catch(() => {}), parts.clock.sleep(SOURCES_MS)]);
+    // 2. Streams are ended, requests under way are answered, the port is given back.
+    await server.stop(DRAIN_MS);
+    // 3. The keeper writes its last snapshot, so that the next start has nothing to redo.
+    rest.abort();
+    await restEnded.catch(() => {});
+  }
+}
+
+function usersOptions(config: Config, context: Context, clock: Clock, logger: Logger) {
+  const environment = context.env.GAZETTEER_CREDENTIALS;
+  const dataDir = config.data === MEMORY ? undefined : config.data;
+  return { environment, file: config.users, dataDir, clock, logger };
+}
+
+function listen({ config, clock, logger, users, store, supervisor, refusedRecords }: Parts): Server {
+  const { host, port, aliases, cors, limits } = config;
+  const refillMs = 60_000 / limits.failuresPerMinute;
+  const throttle = { burst: limits.failureBurst, refillMs, mostAddresses: MOST_ADDRESSES };
+  // Bun has this bound for the whole process and lets it be set only here.
+  Object.assign(http, { maxHeaderSize: limits.headerBytes });
+  try {
+    return openServer({
+      host,
+      port,
+      aliases,
+      origins: cors.origins,
+      limits,
+      version: VERSION,
+      context: store,
+      authenticator: createAuthenticator({ users, clock, throttle }),
+      users,
+      sources: () => supervisor.status(),
+      refusedRecords,
+      page: undefined,
+      clock,
+      logger,
+    });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const why =
+      code === "EADDRINUSE" ? "is in use; give another with --port" : `cannot be had: ${reasonOf(error)}`;
+    throw usageFailure(`${urlOf(host, port)} ${why}`, error);
+  }
+}
+
+/** Until every source has said what it knows or what keeps it from that, but not for long. */
+async function firstWords({ supervisor, clock }: Parts, signal: AbortSignal): Promise<void> {
+  const until = clock.now() + FIRST_WORDS_MS;
+  const silent = () =>
+    supervisor.status().some(({ status, error }) => status === "starting" && error === undefined);
+  while (silent() && clock.now() < until && !signal.aborted) await clock.sleep(LOOK_EVERY_MS, signal);
+}
+
+/** What was meant for the operator keeps the service from starting; anything else is a fault of ours. */
+async function orRefuse<T>(open: () => T | Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof UsersError || error instanceof LogError) throw usageFailure(error.message, error);
+    throw error;
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
