@@ -4,10 +4,9 @@
  * direction, and whoever shares its port; a host tells whoever shares its address.
  */
 import type { Entry } from "../log/log.ts";
-import { ipKey } from "../model/address.ts";
 import { linkId, portId } from "../model/ids.ts";
-import { hostConflict, linkConflict } from "./conflicts.ts";
-import { pair, pairRange } from "./indexes.ts";
+import { cablesConcerned, hostConflict, hostsConcerned, linkConflict } from "./conflicts.ts";
+import { isCable, pairRange } from "./indexes.ts";
 import type { CheckedChange } from "./ledger.ts";
 import { parseStored, type View } from "./view.ts";
 import { Scratch, Working } from "./working.ts";
@@ -86,37 +85,31 @@ export class Commit {
   }
 
   #refreshLinks(): void {
-    const neighbours = new Set<string>();
+    const concerned = new Set<string>();
     for (const id of this.#links.due) {
       const before = this.#links.value(id);
       this.#links.refresh(id);
       const after = this.#links.value(id);
       const link = after ?? before;
       if (!link) continue;
-      if (before && after && before.state === after.state && before.type === after.type) continue;
       const reverse = linkId(link.dst, link.src);
-      if (this.#view.has("links", reverse)) neighbours.add(reverse);
-      for (const end of ["src", "dst"] as const) {
-        const sharing = this.#view.indexes("links").named(end).get(pair(link[end].device, link[end].port));
-        for (const other of sharing) if (other !== id) neighbours.add(other);
-      }
+      if (!(before && after) && this.#view.has("links", reverse)) concerned.add(reverse);
+      if ((before && isCable(before)) === (after && isCable(after))) continue;
+      for (const other of cablesConcerned(this.#view, link)) concerned.add(other);
     }
-    for (const id of neighbours) this.#links.refresh(id);
+    for (const id of concerned) this.#links.refresh(id);
   }
 
   #refreshHosts(): void {
-    const neighbours = new Set<string>();
+    const concerned = new Set<string>();
     for (const id of this.#hosts.due) {
       const before = this.#hosts.value(id)?.ipAddresses ?? [];
       this.#hosts.refresh(id);
       const after = this.#hosts.value(id)?.ipAddresses ?? [];
-      for (const ip of new Set([...before, ...after])) {
-        if (before.includes(ip) && after.includes(ip)) continue;
-        for (const other of this.#view.indexes("hosts").named("ip").get(ipKey(ip))) {
-          if (other !== id) neighbours.add(other);
-        }
+      for (const ip of new Set(before).symmetricDifference(new Set(after))) {
+        for (const other of hostsConcerned(this.#view, id, ip)) concerned.add(other);
       }
     }
-    for (const id of neighbours) this.#hosts.refresh(id);
+    for (const id of concerned) this.#hosts.refresh(id);
   }
 }

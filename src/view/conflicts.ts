@@ -1,35 +1,35 @@
 /**
- * Contradictions between things: two links on one port, one address on two hosts, two sources that place a host
+ * Contradictions between things: two cables on one port, one address on two hosts, two sources that place a host
  * differently. Nothing is decided or dropped here; both claims stay and both carry the flag, in words for a person.
+ *
+ * A flag names at most a few rivals. That is kind to the reader, and it bounds the work: where more than a few meet,
+ * one more or less changes nobody's flag, so a network that forges a thousand hosts with one address cannot make
+ * every further one rewrite all others.
  */
 import { ipKey } from "../model/address.ts";
 import { portId } from "../model/ids.ts";
-import { pair } from "./indexes.ts";
+import { cableKey, isCable } from "./indexes.ts";
 import type { Body } from "./merge.ts";
 import { parseStored, type View } from "./view.ts";
 import type { Told } from "./working.ts";
 
 const MOST_NAMED = 3;
-
-/** Links of other kinds (tunnels, many hosts behind an edge) may well share a port; two cables cannot. */
-const isCable = (link: Body<"links">): boolean => link.type === "DIRECT" && link.state === "ACTIVE";
+const ENDS = [
+  ["src", "dst", "to"],
+  ["dst", "src", "from"],
+] as const;
 
 export function linkConflict(view: View, link: Body<"links">): string | undefined {
   if (!isCable(link)) return undefined;
   const found: string[] = [];
-  for (const [end, other, word] of [
-    ["src", "dst", "to"],
-    ["dst", "src", "from"],
-  ] as const) {
-    const at = link[end];
-    for (const id of view.indexes("links").named(end).get(pair(at.device, at.port))) {
-      if (id === link.id) continue;
-      const text = view.get("links", id);
-      if (text === undefined) continue;
-      const rival = parseStored("links", text);
-      if (isCable(rival)) {
-        const where = portId(rival[other].device, rival[other].port);
-        found.push(`port ${portId(at.device, at.port)} has another link ${word} ${where}`);
+  for (const [end, other, word] of ENDS) {
+    const at = portId(link[end].device, link[end].port);
+    const rivals = some(rivalCables(view, link, end));
+    if (rivals.length > MOST_NAMED) found.push(`port ${at} has more than ${MOST_NAMED} other links`);
+    else {
+      for (const id of rivals) {
+        const rival = parseStored("links", view.get("links", id) ?? "");
+        found.push(`port ${at} has another link ${word} ${portId(rival[other].device, rival[other].port)}`);
       }
     }
   }
@@ -43,12 +43,9 @@ export function hostConflict(
 ): string | undefined {
   const found: string[] = [];
   for (const ip of host.ipAddresses) {
-    for (const id of view.indexes("hosts").named("ip").get(ipKey(ip))) {
-      // The same address in another VLAN is another network; the same MAC in another VLAN is the same machine.
-      const [mac, vlan] = id.split("/");
-      if (id !== host.id && mac !== host.mac && vlan === host.vlan)
-        found.push(`${ip} is also claimed by ${id}`);
-    }
+    const rivals = some(rivalHosts(view, host.id, ip));
+    if (rivals.length > MOST_NAMED) found.push(`${ip} is also claimed by more than ${MOST_NAMED} others`);
+    else for (const id of rivals) found.push(`${ip} is also claimed by ${id}`);
   }
   if (told.length > 1) {
     const places = told.map(
@@ -61,6 +58,38 @@ export function hostConflict(
     }
   }
   return listed(found);
+}
+
+/** The links whose flags may be others once this cable has come or gone. */
+export function cablesConcerned(view: View, link: Body<"links">): string[] {
+  return ENDS.flatMap(([end]) => concerned(rivalCables(view, link, end)));
+}
+
+/** The hosts whose flags may be others once this one has taken or left the address. */
+export const hostsConcerned = (view: View, id: string, ip: string): string[] =>
+  concerned(rivalHosts(view, id, ip));
+
+function* rivalCables(view: View, link: Body<"links">, end: "src" | "dst"): Generator<string> {
+  for (const id of view.indexes("links").named("cable").get(cableKey(end, link[end]))) {
+    if (id !== link.id) yield id;
+  }
+}
+
+/** The same address in another VLAN is another network; the same MAC in another VLAN is the same machine. */
+function* rivalHosts(view: View, host: string, ip: string): Generator<string> {
+  const vlan = host.slice(host.indexOf("/"));
+  for (const id of view.indexes("hosts").named("ip").get(ipKey(ip))) {
+    if (id !== host && id.endsWith(vlan)) yield id;
+  }
+}
+
+/** One more than is named tells that there are too many to name. */
+const some = (rivals: Iterator<string>): string[] => [...Iterator.from(rivals).take(MOST_NAMED + 1)];
+
+/** With `n` rivals here, each of them has `n - 1` besides: above the limit their words stay as they are. */
+function concerned(rivals: Iterator<string>): string[] {
+  const few = [...Iterator.from(rivals).take(MOST_NAMED + 2)];
+  return few.length > MOST_NAMED + 1 ? [] : few;
 }
 
 function listed(found: readonly string[]): string | undefined {

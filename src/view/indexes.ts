@@ -6,8 +6,8 @@
 import { SortedIndex } from "../lib/sorted-index.ts";
 import { ipKey } from "../model/address.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import type { Entities } from "../model/entity.ts";
-import type { Kind } from "../model/ids.ts";
+import type { Entities, Link } from "../model/entity.ts";
+import type { ConnectPoint, Kind } from "../model/ids.ts";
 import { referencedDevices } from "./recover.ts";
 
 export type StoredClaims = readonly (readonly [source: string, claim: ClaimTypes[Kind]])[];
@@ -18,6 +18,12 @@ export interface Stored extends Entities {
 export const pair = (first: string, second: string): string => `${first}\u0000${second}`;
 /** The range of all keys whose first part is `first`. */
 export const pairRange = (first: string): [string, string] => [`${first}\u0000`, `${first}\u0000\uffff`];
+
+/** Links of other kinds (tunnels, many hosts behind an edge) may well share a port; two cables cannot. */
+export const isCable = (link: Pick<Link, "type" | "state">): boolean =>
+  link.type === "DIRECT" && link.state === "ACTIVE";
+export const cableKey = (end: "src" | "dst", at: ConnectPoint): string =>
+  pair(`${end} ${at.device}`, at.port);
 
 type KeysOf<T> = (value: T) => readonly string[];
 const KEYS = {
@@ -34,6 +40,8 @@ const KEYS = {
     dst: (link) => [pair(link.dst.device, link.dst.port)],
     state: (link) => [link.state],
     source: (link) => link.sources,
+    /** Which cables go in (`dst`) and out (`src`) at a port: two on one are a contradiction. */
+    cable: (link) => (isCable(link) ? [cableKey("src", link.src), cableKey("dst", link.dst)] : []),
   },
   hosts: {
     ip: (host) => host.ipAddresses.map(ipKey),

@@ -1,0 +1,292 @@
+import { describe, expect, test } from "bun:test";
+import { ClaimedNetwork, inWords, openMemoryLog } from "../../test/support/claims.ts";
+import { type Log, LogError, STORE_KINDS } from "../log/log.ts";
+import type { HostClaim, LinkClaim } from "../model/claim.ts";
+import type { View } from "./view.ts";
+
+const A = "of:000000000000000a";
+const B = "of:000000000000000b";
+const link = (from: string, to: string, more: Partial<LinkClaim> = {}): LinkClaim => {
+  const [device = "", port = ""] = from.split("/");
+  const [otherDevice = "", otherPort = ""] = to.split("/");
+  return { src: { device, port }, dst: { device: otherDevice, port: otherPort }, ...more };
+};
+const host = (n: number, at: string, more: Partial<HostClaim> = {}): HostClaim => {
+  const [elementId = "", port = ""] = at.split("/");
+  return { mac: `00:00:00:00:00:0${n}`, locations: [{ elementId, port }], ...more };
+};
+const hostId = (n: number, vlan = "None") => `00:00:00:00:00:0${n}/${vlan}`;
+
+/** Devices A and B, claimed by the first source. */
+async function twoDevices(): Promise<ClaimedNetwork> {
+  const net = new ClaimedNetwork();
+  await net.set("first", "devices", { id: A }, { id: B });
+  return net;
+}
+
+/** All that can be seen of a view, as text. */
+function stateOf(view: View): unknown {
+  const { revision, time, graphTime, marks } = view;
+  const pages = STORE_KINDS.map((kind) => view.pages(kind).map((page) => page.text()));
+  return { revision, time, graphTime, marks, pages, clusters: view.graph.clusters() };
+}
+
+describe("one device of several sources", () => {
+  test("takes each field from the first source that says something", async () => {
+    const net = new ClaimedNetwork();
+    await net.set("third", "devices", {
+      id: A,
+      mfr: "three",
+      hw: "h3",
+      annotations: { name: "c", room: "r" },
+    });
+    await net.set("first", "devices", { id: A, available: false, annotations: { name: "a" } });
+    await net.set("second", "devices", { id: A, mfr: "two", available: true, type: "ROUTER" });
+    expect(net.shown("devices", A)).toMatchObject({
+      type: "ROUTER",
+      available: false,
+      mfr: "two",
+      hw: "h3",
+      sw: "unknown",
+      driver: "default",
+      chassisId: "0",
+      role: "NONE",
+      annotations: { name: "a", room: "r", managementAddress: "", channelId: "", protocol: "" },
+      sources: ["first", "second", "third"],
+    });
+  });
+
+  test("keeps what the others claim when one withdraws, and goes with the last", async () => {
+    const net = new ClaimedNetwork();
+    await net.set("first", "devices", { id: A, mfr: "one" });
+    await net.set("second", "devices", { id: A, mfr: "two", sw: "s2" });
+    await net.remove("first", "devices", A);
+    expect(net.shown("devices", A)).toMatchObject({ mfr: "two", sw: "s2", sources: ["second"] });
+    expect(inWords(await net.remove("third", "devices", A))).toEqual([]);
+    expect(inWords(await net.remove("second", "devices", A))).toEqual([`removed devices ${A}`]);
+    expect([...STORE_KINDS].map((kind) => net.view.size(kind))).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  test("is not touched by what another source no longer lists", async () => {
+    const net = new ClaimedNetwork();
+    await net.source("first").replace({ devices: [{ id: A }, { id: B }] });
+    await net.source("second").replace({ devices: [{ id: B, hw: "h" }] });
+    await net.source("first").replace({ devices: [{ id: A }] });
+    expect(net.shown("devices", B)).toMatchObject({ hw: "h", sources: ["second"] });
+    await net.source("second").replace({});
+    expect(net.all("devices").map(({ id }) => id)).toEqual([A]);
+  });
+});
+
+describe("revisions", () => {
+  test("come of real changes only", async () => {
+    const net = await twoDevices();
+    const claim = { id: A, mfr: "m", annotations: { b: "2", a: "1" } };
+    const first = await net.set("second", "devices", claim);
+    expect(first?.revision).toBe(2);
+    net.clock.advance(1000);
+    const before = stateOf(net.view);
+    expect(await net.set("second", "devices", { ...claim, annotations: { a: "1", b: "2" } })).toBeUndefined();
+    expect(await net.remove("third", "devices", A)).toBeUndefined();
+    expect(stateOf(net.view)).toEqual(before);
+    // There and back in one commit is nothing either.
+    await net.apply(
+      "second",
+      { op: "set", kind: "devices", claim: { id: "of:9" } },
+      { op: "set", kind: "hosts", claim: host(9, "of:9/1") },
+      { op: "remove", kind: "hosts", id: hostId(9) },
+      { op: "remove", kind: "devices", id: "of:9" },
+    );
+    expect(stateOf(net.view)).toEqual(before);
+  });
+
+  test("say what changed and when: firstSeen stays, lastChanged and revision move", async () => {
+    const net = new ClaimedNetwork();
+    await net.set("first", "devices", { id: A, hw: "1" });
+    const start = net.shown("devices", A);
+    expect(start).toMatchObject({
+      firstSeen: "2026-11-15T01:00:00.000Z",
+      lastChanged: "2026-11-15T01:00:00.000Z",
+      revision: 1,
+    });
+    await net.clock.advance(60_000);
+    const batch = await net.set("first", "devices", { id: A, hw: "2" });
+    expect(inWords(batch)).toEqual([`updated devices ${A} (hw)`]);
+    expect(net.shown("devices", A)).toEqual({
+      ...start,
+      hw: "2",
+      lastChanged: "2026-11-15T01:01:00.000Z",
+      revision: 2,
+    } as NonNullable<typeof start>);
+  });
+
+  test("a source more is a change, though no other field differs", async () => {
+    const net = await twoDevices();
+    expect(inWords(await net.set("second", "devices", { id: A }))).toEqual([
+      `updated devices ${A} (sources)`,
+    ]);
+  });
+
+  test("never go back in time, though the clock does", async () => {
+    const net = await twoDevices();
+    const now = net.view.time;
+    await net.clock.advance(-5000);
+    expect((await net.set("first", "devices", { id: "of:c" }))?.time).toBe(now);
+  });
+});
+
+describe("availability", () => {
+  test("lastUpdate tells when it last changed, in both spellings", async () => {
+    const net = new ClaimedNetwork();
+    const start = net.clock.now();
+    await net.set("first", "devices", { id: A, available: true });
+    await net.clock.advance(5000);
+    await net.set("first", "devices", { id: A, available: true, hw: "2" });
+    expect(net.shown("devices", A)).toMatchObject({
+      lastUpdate: String(start),
+      humanReadableLastUpdate: "connected since 2026-11-15T01:00:00Z",
+    });
+    const batch = await net.set("first", "devices", { id: A, available: false, hw: "2" });
+    expect(inWords(batch)).toEqual([`updated devices ${A} (available, lastUpdate, humanReadableLastUpdate)`]);
+    expect(net.shown("devices", A)).toMatchObject({
+      lastUpdate: String(start + 5000),
+      humanReadableLastUpdate: "disconnected since 2026-11-15T01:00:05Z",
+    });
+  });
+
+  test("a claimed lastUpdate wins", async () => {
+    const net = new ClaimedNetwork();
+    await net.set("first", "devices", { id: A, available: false, lastUpdate: "86400000" });
+    expect(net.shown("devices", A)).toMatchObject({
+      lastUpdate: "86400000",
+      humanReadableLastUpdate: "disconnected since 1970-01-02T00:00:00Z",
+    });
+  });
+});
+
+describe("without its device", () => {
+  test("ports, links and hosts are held back, come with it and go with it", async () => {
+    const net = new ClaimedNetwork();
+    await net.set("first", "devices", { id: A });
+    const explicit = net.view.size("claims");
+    const heldBack = await net.apply(
+      "second",
+      { op: "set", kind: "ports", claim: { element: B, port: 1 } },
+      { op: "set", kind: "links", claim: link(`${A}/1`, `${B}/1`) },
+      { op: "set", kind: "hosts", claim: host(1, `${B}/2`) },
+    );
+    expect(inWords(heldBack)).toEqual([]);
+    expect(net.view.size("claims")).toBe(explicit + 3);
+    const came = [`${B}/1`, `${A}/1-${B}/1`, hostId(1)];
+    const came3 = [`ports ${came[0]}`, `links ${came[1]}`, `hosts ${came[2]}`];
+    expect(inWords(await net.set("first", "devices", { id: B }))).toEqual(
+      [`devices ${B}`, ...came3].map((what) => `added ${what}`).sort(),
+    );
+    expect(inWords(await net.remove("first", "devices", B))).toEqual(
+      [`devices ${B}`, ...came3].map((what) => `removed ${what}`).sort(),
+    );
+    // Withdrawn while held back, they are forgotten.
+    await net.source("second").replace({});
+    expect(net.view.size("claims")).toBe(explicit);
+    expect(inWords(await net.set("first", "devices", { id: B }))).toEqual([`added devices ${B}`]);
+  });
+
+  test("a host keeps the places that are there", async () => {
+    const net = await twoDevices();
+    const locations = [
+      { elementId: B, port: "1" },
+      { elementId: A, port: "2" },
+    ];
+    await net.set("first", "hosts", { mac: "00:00:00:00:00:01", locations });
+    expect(net.shown("hosts", hostId(1))).toMatchObject({ locations, location: locations[0] });
+    expect(inWords(await net.remove("first", "devices", B))).toEqual([
+      `removed devices ${B}`,
+      `updated hosts ${hostId(1)} (locations, location)`,
+    ]);
+    expect(net.shown("hosts", hostId(1))?.locations).toEqual(locations.slice(1));
+    await net.set("first", "devices", { id: B });
+    expect(net.shown("hosts", hostId(1))).toMatchObject({ locations, location: locations[0] });
+  });
+});
+
+describe("links", () => {
+  test("know their other direction, both at once", async () => {
+    const net = await twoDevices();
+    await net.set("first", "links", link(`${A}/1`, `${B}/1`));
+    expect(net.all("links").map((one) => one.bidirectional)).toEqual([false]);
+    const batch = await net.set("second", "links", link(`${B}/1`, `${A}/1`));
+    expect(inWords(batch)).toEqual([
+      `added links ${B}/1-${A}/1`,
+      `updated links ${A}/1-${B}/1 (bidirectional)`,
+    ]);
+    expect(net.all("links").map((one) => one.bidirectional)).toEqual([true, true]);
+    await net.remove("second", "links", `${B}/1-${A}/1`);
+    expect(net.all("links").map((one) => one.bidirectional)).toEqual([false]);
+  });
+
+  test("are verified by one claimant that vouches", async () => {
+    const net = await twoDevices();
+    await net.set("first", "links", link(`${A}/1`, `${B}/1`, { verified: false }));
+    expect(net.all("links").map((one) => one.verified)).toEqual([false]);
+    await net.set("second", "links", link(`${A}/1`, `${B}/1`, { verified: true }));
+    expect(net.all("links").map((one) => one.verified)).toEqual([true]);
+  });
+});
+
+test("a log that cannot be written leaves the view exactly as it was", async () => {
+  const real = openMemoryLog();
+  let full = false;
+  const failing = new Proxy(real, {
+    get: (log, name) => {
+      if (name === "append" && full) {
+        return () => {
+          throw new LogError("write-failed", "the disk is full");
+        };
+      }
+      const member: unknown = log[name as keyof Log];
+      return typeof member === "function" ? member.bind(log) : member;
+    },
+  });
+  const net = new ClaimedNetwork(["first", "second"], failing);
+  await net.set("first", "devices", { id: A }, { id: B });
+  await net.set("first", "links", link(`${A}/1`, `${B}/1`));
+  await net.set("first", "hosts", host(1, `${A}/3`, { ipAddresses: ["10.0.0.1"] }));
+  const before = stateOf(net.view);
+  const addresses = () => [...net.view.indexes("hosts").named("ip").keys()];
+  const hadAddresses = addresses();
+  await net.clock.advance(1000);
+  full = true;
+  const attempt = net.apply(
+    "second",
+    { op: "set", kind: "devices", claim: { id: A, available: false } },
+    { op: "set", kind: "devices", claim: { id: "of:c" } },
+    { op: "set", kind: "hosts", claim: host(2, `${A}/3`, { ipAddresses: ["10.0.0.1", "10.0.0.2"] }) },
+    { op: "set", kind: "links", claim: link(`${B}/1`, `${A}/1`) },
+  );
+  await expect(attempt).rejects.toThrow("the disk is full");
+  await expect(net.remove("first", "devices", A)).rejects.toThrow("the disk is full");
+  expect(stateOf(net.view)).toEqual(before);
+  expect(addresses()).toEqual(hadAddresses);
+  expect(net.batches.length).toBe(3);
+  full = false;
+  expect((await net.remove("first", "devices", A))?.revision).toBe(4);
+});
+
+test("a bad record is dropped, counted and told; the rest goes on", async () => {
+  const net = new ClaimedNetwork();
+  const bad = Array.from({ length: 12 }, (_, i) => ({ id: "", mfr: `m${i}` }));
+  await net.source("first").replace({ devices: [...bad, { id: A }] });
+  expect(net.all("devices").map(({ id }) => id)).toEqual([A]);
+  expect(net.source("first").refused).toBe(12);
+  expect(net.lines.length).toBe(10);
+  expect(net.lines[0]).toContain("warn record refused source=first kind=devices field=/id");
+});
+
+test("calls of one source are taken in turn, a large set in slices", async () => {
+  const net = new ClaimedNetwork();
+  const many = Array.from({ length: 25_000 }, (_, i) => ({ id: `of:${i}` }));
+  const both = [net.source("first").replace({ devices: many }), net.remove("first", "devices", "of:24999")];
+  await Promise.all(both);
+  expect(net.view.size("devices")).toBe(24_999);
+  expect(net.batches.map((batch) => batch.entries.length)).toEqual([20_000, 20_000, 10_000, 2]);
+});
