@@ -118,10 +118,11 @@ export class Network implements SessionOwner, SwitchWatcher {
     this.#intake.frame({ device: session.deviceId, port: inPort }, frame, this.#clock.now());
   }
 
-  ended(session: Session, reason: string): void {
+  ended(session: Session, reason: string, byPeer: boolean): void {
     this.#sessions.delete(session);
-    this.#log.info("openflow session ended", { device: session.deviceId, remote: session.remote, reason });
-    this.switches.disconnected(session, reason === "closed by the switch", this.#clock.now());
+    const level = session.deviceId === "" ? "debug" : "info";
+    this.#log[level]("openflow session ended", { device: session.deviceId, remote: session.remote, reason });
+    this.switches.disconnected(session, byPeer, this.#clock.now());
   }
 
   // What happens to switches and ports.

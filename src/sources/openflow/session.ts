@@ -40,7 +40,7 @@ export interface SessionOwner {
   portChanged(session: Session, port: PortDescription): void;
   portRemoved(session: Session, port: number): void;
   packetIn(session: Session, inPort: number, frame: Uint8Array): void;
-  ended(session: Session, reason: string): void;
+  ended(session: Session, reason: string, byPeer: boolean): void;
   /** Something worth counting: a name for the metrics. */
   count(what: "malformed_total" | "switch_errors_total" | "paused_total"): void;
 }
@@ -144,12 +144,12 @@ export class Session implements Receiver {
     }
   }
 
-  ended(reason: string): void {
+  ended(reason: string, byPeer: boolean): void {
     if (this.#state === "ended") return;
     this.#state = "ended";
     for (const resolve of this.#barriers.values()) resolve();
     this.#barriers.clear();
-    this.#owner.ended(this, reason);
+    this.#owner.ended(this, reason, byPeer);
   }
 
   tick(now: number): void {

@@ -13,7 +13,8 @@ const MOST_BACKLOG_BYTES = 4 * 1024 * 1024;
 
 export interface Receiver {
   received(chunk: Uint8Array): void;
-  ended(reason: string): void;
+  /** `byPeer`: not we, but the other side or the network ended it. */
+  ended(reason: string, byPeer: boolean): void;
 }
 
 export interface Channel {
@@ -143,16 +144,17 @@ export function listen(settings: Settings, accept: (channel: Channel) => Receive
         close: (socket, error) => {
           const { receiver, channel } = socket.data;
           socket.data = { channel: undefined, receiver: undefined };
-          receiver?.ended(
-            channel?.reason ?? (error ? `connection lost: ${error.message}` : "closed by the switch"),
-          );
+          const ours = channel?.reason;
+          const theirs = error ? `connection lost: ${error.message}` : "closed by the switch";
+          receiver?.ended(ours ?? theirs, ours === undefined);
         },
         error: () => {},
       },
     });
     return { host: settings.host, port: server.port, stop: () => server.stop(true) };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    const why = inUse ? "the address is in use" : error instanceof Error ? error.message : String(error);
     throw new SourceError(`cannot listen on ${settings.host}:${settings.port}: ${why}`);
   }
 }
