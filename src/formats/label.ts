@@ -8,7 +8,8 @@ const UNDRAWABLE = /\p{Cc}|\p{Cs}|[\u200b\u2028\u2029\ufeff\ufffe\uffff]/gu;
 const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const STACKED = /\p{Mn}|\p{Me}|\u200d|[\ufe00-\ufe0f]/u;
 const STACKED_EMS = 0.2;
-const WIDE_EMS = 1.1;
+const LATIN_EMS = 0.86;
+const OTHER_EMS = 1.25;
 
 /** Of the widest common sans-serif, bold, in ems: in any other font a label is narrower than reckoned, not wider. */
 const ASCII_EMS: readonly (readonly [characters: string, ems: number])[] = [
@@ -28,7 +29,7 @@ function widthOf(character: string): number {
   if (ascii !== undefined) return ascii;
   // Marks stack without end on one letter; a small price each keeps their number bounded too.
   if (STACKED.test(character)) return STACKED_EMS;
-  return (character.codePointAt(0) ?? 0) < 0x1100 ? 0.8 : WIDE_EMS;
+  return (character.codePointAt(0) ?? 0) < 0x370 ? LATIN_EMS : OTHER_EMS;
 }
 
 export function textWidth(text: string): number {

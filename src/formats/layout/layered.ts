@@ -110,8 +110,10 @@ function* depthFirst(graph: Adjacency, layers: readonly number[]): Generator<num
       seen.add(node);
       yield node;
       const layer = layers[node] ?? 0;
-      const below = (graph.neighbours[node] ?? []).filter((other) => (layers[other] ?? 0) > layer);
-      stack.push(...below.reverse());
+      // Backwards, since the last in is the first out.
+      for (const other of (graph.neighbours[node] ?? []).toReversed()) {
+        if ((layers[other] ?? 0) > layer) stack.push(other);
+      }
     }
   }
 }

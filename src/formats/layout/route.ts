@@ -41,7 +41,10 @@ const MOST_RISE = 4;
 const CHANNEL = 0.7;
 const MOST_BETWEEN_ENTRIES = 5;
 
-/** One path for each line. `size` is that of a node as drawn, `gutter` the room around it. */
+/**
+ * One path for each line, whose ends are two of the nodes, the same objects. `size` is that of a node as drawn,
+ * `gutter` the room around it.
+ */
 export function routeLines(
   lines: readonly Line[],
   nodes: Iterable<Point>,
