@@ -9,7 +9,7 @@ import { UsersError } from "../http/auth/users-file.ts";
 import { openServer, type Server } from "../http/server.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
-import { LogError } from "../log/log.ts";
+import { LogError, STORE_KINDS } from "../log/log.ts";
 import { createSupervisor, type Supervisor } from "../sources/supervise.ts";
 import { Intake } from "../view/intake.ts";
 import type { Context } from "./command.ts";
@@ -61,6 +61,7 @@ export async function runService({ config, file }: ServeOptions, context: Contex
     });
     const refusedRecords = () =>
       Object.fromEntries([...intakes].map(([name, intake]) => [name, intake.refused]));
+    await forgetFormer(store, names, logger);
     const parts = { config, clock, logger, users, store, supervisor, refusedRecords };
     await serveUntil(stop.signal, parts, context);
   } finally {
@@ -97,6 +98,19 @@ async function serveUntil(signal: AbortSignal, parts: Parts, context: Context): 
     // 3. The keeper writes its last snapshot, so that the next start has nothing to redo.
     rest.abort();
     await restEnded.catch(() => {});
+  }
+}
+
+/** Who was a source once and is no longer configured speaks for nothing any more. */
+async function forgetFormer(
+  { view, ledger }: Store,
+  names: readonly string[],
+  logger: Logger,
+): Promise<void> {
+  const known = new Set(STORE_KINDS.flatMap((kind) => [...view.indexes(kind).named("source").keys()]));
+  for (const name of known.difference(new Set(names))) {
+    logger.info("source forgotten", { source: name });
+    await new Intake(ledger, name, logger).replace({});
   }
 }
 

@@ -1,0 +1,217 @@
+/** `gazetteer serve` as a person starts and stops it. */
+import { describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { temporaryFolder } from "../support/folder.ts";
+import { basic, runCommand, startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+const DEVICES = "/controller/v1/devices";
+
+describe("the first start", () => {
+  test("shows a password once, with a curl line that works; the second says who may read", async () => {
+    const data = join(temporaryFolder(), "data");
+    const first = await startService({
+      args: ["--data", data, "--demo", "devices=4,hosts=4,churn=0"],
+      credentials: null,
+    });
+    const curl = /^ {2}curl -u (\S+) (http:\S+)$/m.exec(first.stdout());
+    const [, credentials = "", address = ""] = curl ?? [];
+    expect(credentials).toStartWith("reader:");
+    expect(address).toBe(first.url + DEVICES);
+    const answer = await fetch(address, { headers: { authorization: basic(credentials) } });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toHaveProperty("devices.length", 4);
+    expect(await first.stop()).toBe(0);
+    expect(readFileSync(join(data, "users"), "utf8")).toStartWith("reader:$argon2id$");
+
+    const second = await startService({ args: ["--data", data], credentials: null });
+    expect(second.stdout()).toContain("Users: reader\n");
+    expect(second.stdout()).toContain(`passwd ${join(data, "users")} NAME\n`);
+    expect(second.stdout()).not.toContain("password  ");
+    const again = await second.fetch(DEVICES, { headers: { authorization: basic(credentials) } });
+    expect(again.status).toBe(200);
+    expect(await second.stop()).toBe(0);
+  });
+
+  test("a start that fails leaves no user whose password nobody saw", async () => {
+    const data = join(temporaryFolder(), "data");
+    await using holder = await heldPort();
+    const { status } = await runCommand(["serve", "--data", data, "--port", String(holder.port)]);
+    expect(status).toBe(2);
+    expect(() => readFileSync(join(data, "users"))).toThrow();
+  });
+
+  test("says what is missing when nothing is configured", async () => {
+    const service = await startService();
+    expect(service.stdout()).toContain("No source is configured");
+    expect(service.stdout().trimEnd().split("\n").at(-1)).toBe(`listening on ${service.url}/controller/v1`);
+    expect(await service.stop()).toBe(0);
+  });
+});
+
+async function heldPort(): Promise<AsyncDisposable & { port: number }> {
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+  const address = holder.address();
+  return {
+    port: typeof address === "object" && address ? address.port : 0,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => holder.close(() => resolve())),
+  };
+}
+
+describe("what keeps it from starting is one line and status 2", () => {
+  async function refusal(args: string[], env: Record<string, string> = {}): Promise<string> {
+    const { status, stdout, stderr } = await runCommand(
+      ["serve", "--port", "0", "--log-level", "error", ...args],
+      { env },
+    );
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    return stderr;
+  }
+  const written = (name: string, text: string) => {
+    const path = join(temporaryFolder(), name);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  test("a port in use", async () => {
+    await using holder = await heldPort();
+    const port = String(holder.port);
+    const { status, stderr } = await runCommand(["serve", "--data", ":memory:", "--port", port]);
+    expect(status).toBe(2);
+    expect(stderr).toBe(`gazetteer serve: http://127.0.0.1:${port} is in use; give another with --port\n`);
+  });
+
+  test("an address of another machine", async () => {
+    expect(await refusal(["--data", ":memory:", "--host", "192.0.2.1"])).toContain(
+      "http://192.0.2.1:0 cannot be had",
+    );
+  });
+
+  test("a data folder that is a file", async () => {
+    expect(await refusal(["--data", written("data", "")])).toContain("gazetteer serve: ");
+  });
+
+  test("a log that is none", async () => {
+    const data = temporaryFolder();
+    writeFileSync(join(data, "log.sqlite"), "this is not a database".repeat(100));
+    expect(await refusal(["--data", data])).toContain("cannot open the log");
+  });
+
+  test("a data folder that another one uses", async () => {
+    const data = temporaryFolder();
+    const service = await startService({ args: ["--data", data] });
+    expect(await refusal(["--data", data])).toContain("in use by another process");
+    expect(await service.stop()).toBe(0);
+  });
+
+  test("a bad configuration, with its line; one with more faults says so", async () => {
+    const one = written("g.yaml", "host: 127.0.0.1\nprot: 1\n");
+    expect(await refusal(["--config", one])).toBe(
+      `gazetteer serve: ${one}:2: prot: unknown key; did you mean port?\n`,
+    );
+    const two = written("g.yaml", "prot: 1\ndatta: x\n");
+    expect(await refusal(["--config", two])).toContain("(and 1 more: gazetteer check lists them)");
+    const source = written("g.yaml", "sources:\n  - type: demo\n    devices: many\n");
+    expect(await refusal(["--config", source, "--data", ":memory:"])).toContain(
+      `${source}:3: sources[0].devices: `,
+    );
+  });
+
+  test("users that cannot be used", async () => {
+    expect(await refusal(["--users", "/nonexistent/users"])).toContain("users file cannot be read: ENOENT");
+    const users = written("users", "ann:plain\n");
+    expect(await refusal(["--users", users, "--data", ":memory:"])).toContain(`${users}:1: not an argon2id`);
+    expect(await refusal(["--data", ":memory:"], { GAZETTEER_CREDENTIALS: "nocolon" })).toContain(
+      "GAZETTEER_CREDENTIALS",
+    );
+  });
+});
+
+describe("stopping", () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    test(`${signal} ends it with status 0, streams and all`, async () => {
+      const service = await startService({ args: ["--data", ":memory:", "--demo", "devices=4,hosts=4"] });
+      const stream = await service.fetch(`${DEVICES}?format=events`);
+      expect(stream.status).toBe(200);
+      const ended = stream.text().catch(() => "cut off");
+      process.kill(service.pid, signal);
+      expect(await service.exited).toBe(0);
+      expect(await ended).toContain("event: ");
+      await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
+    });
+  }
+
+  test("the pid is the service's own, and kill -9 loses nothing", async () => {
+    const data = temporaryFolder();
+    const args = ["--data", data, "--demo", "devices=20,hosts=50,churn=200"];
+    const first = await startService({ args });
+    const revision = async (path: string) =>
+      Number((await first.fetch(path)).headers.get("gazetteer-revision"));
+    const start = await revision(DEVICES);
+    const seen = await until(
+      async () => {
+        const now = await revision(DEVICES);
+        return now > start + 50 ? now : 0;
+      },
+      { what: "churn" },
+    );
+    await first.kill9();
+    const second = await startService({ args: ["--data", data, "--demo", "devices=20,hosts=50,churn=0"] });
+    const after = Number((await second.fetch(DEVICES)).headers.get("gazetteer-revision"));
+    expect(after).toBeGreaterThanOrEqual(seen);
+    expect(await second.stop()).toBe(0);
+  });
+
+  test("through npm's way in, one Ctrl-C to everybody is one", async () => {
+    const root = join(import.meta.dir, "..", "..");
+    const run = ["node", "scripts/run.mjs", "src/main.ts", "serve", "--port", "0", "--data", ":memory:"];
+    const child = Bun.spawn(["setsid", ...run], { cwd: root, stdout: "pipe", stderr: "pipe" });
+    const reader = child.stdout.getReader();
+    let said = "";
+    await until(
+      async () => {
+        const { value, done } = await reader.read();
+        said += new TextDecoder().decode(value);
+        return done || said.includes("listening on");
+      },
+      { what: "the listening line" },
+    );
+    // All of the group that setsid began, as a terminal would signal it.
+    process.kill(-child.pid, "SIGINT");
+    expect(await child.exited).toBe(0);
+  });
+});
+
+test("an alias serves the same reads", async () => {
+  const service = await startService({
+    args: ["--data", ":memory:", "--demo", "devices=4,hosts=0,churn=0", "--alias", "onos"],
+  });
+  const [own, other] = await Promise.all([service.fetch(DEVICES), service.fetch("/onos/v1/devices")]);
+  expect(other.status).toBe(200);
+  expect(await other.text()).toBe(await own.text());
+  expect(await service.stop()).toBe(0);
+});
+
+test("a source that is no longer configured takes its claims along", async () => {
+  const data = temporaryFolder();
+  const file = join(data, "network.yaml");
+  writeFileSync(file, "devices:\n  - id: of:1\n");
+  const first = await startService({
+    args: ["--data", data, "--demo", "devices=4,hosts=4,churn=0", "--file", file],
+  });
+  expect(await (await first.fetch(DEVICES)).json()).toHaveProperty("devices.length", 5);
+  expect(await first.stop()).toBe(0);
+  const second = await startService({ args: ["--data", data, "--file", file] });
+  const { devices } = await (await second.fetch(DEVICES)).json();
+  expect(devices.map((device: { id: string }) => device.id)).toEqual(["of:1"]);
+  expect(await (await second.fetch("/controller/v1/topology")).json()).toMatchObject({
+    devices: 1,
+    hosts: 0,
+    links: 0,
+  });
+  expect(await second.stop()).toBe(0);
+});
