@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { device, HOSTILE_TEXTS, host, link } from "../../test/formats/sample.ts";
+import { device, HOSTILE_TEXTS, host, link } from "../../test/support/sample-network.ts";
 import { ENTITY_SCHEMAS } from "../model/entity.ts";
 import { KINDS } from "../model/ids.ts";
 import { csvColumns, renderCsv } from "./csv.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { device, graph, host, hostileGraph, link, mac } from "../../test/formats/sample.ts";
+import { device, graph, host, hostileGraph, link, mac } from "../../test/support/sample-network.ts";
 import { renderDot } from "./dot.ts";
 
 const lines = (...of: Parameters<typeof graph>) => [...renderDot(graph(...of))].join("").split("\n");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { campus, device, graph, host, link, mac } from "../../test/formats/sample.ts";
+import { campus, device, graph, host, link, mac } from "../../test/support/sample-network.ts";
 import { attachments, deviceName, hostCounts, nodeNames, resolvedLinks, undirectedEdges } from "./graph.ts";
 
 const a1 = { device: "a", port: "1" };

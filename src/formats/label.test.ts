@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { HOSTILE_TEXTS } from "../../test/formats/sample.ts";
+import { HOSTILE_TEXTS } from "../../test/support/sample-network.ts";
 import { pictureLabel, textWidth } from "./label.ts";
 
 test.each([

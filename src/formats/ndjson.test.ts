@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { hostileGraph } from "../../test/formats/sample.ts";
+import { hostileGraph } from "../../test/support/sample-network.ts";
 import { renderNdjson, renderNdjsonLines } from "./ndjson.ts";
 
 const text = (chunks: Iterable<string>) => [...chunks].join("");

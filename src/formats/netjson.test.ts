@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { device, graph, host, hostileGraph, link, mac, troubledCampus } from "../../test/formats/sample.ts";
+import {
+  device,
+  graph,
+  host,
+  hostileGraph,
+  link,
+  mac,
+  troubledCampus,
+} from "../../test/support/sample-network.ts";
 import type { Graph } from "./graph.ts";
 import { renderNetJson } from "./netjson.ts";
 

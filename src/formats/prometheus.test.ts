@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { device, graph, host, hostileGraph, mac } from "../../test/formats/sample.ts";
+import { device, graph, host, hostileGraph, mac } from "../../test/support/sample-network.ts";
 import { renderPrometheusDevices, renderPrometheusHosts } from "./prometheus.ts";
 
 interface Group {

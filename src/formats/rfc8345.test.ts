@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { campus, device, graph, host, hostileGraph, link, mac } from "../../test/formats/sample.ts";
+import { campus, device, graph, host, hostileGraph, link, mac } from "../../test/support/sample-network.ts";
 import type { Graph } from "./graph.ts";
 import { RFC8345_NETWORK_ID, renderRfc8345 } from "./rfc8345.ts";
 

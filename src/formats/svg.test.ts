@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { demoGraph } from "../../test/formats/demo-graph.ts";
+import { demoGraph } from "../../test/support/demo-graph.ts";
 import {
   campus,
   device,
@@ -12,7 +12,7 @@ import {
   mesh,
   plugger,
   troubledCampus,
-} from "../../test/formats/sample.ts";
+} from "../../test/support/sample-network.ts";
 import type { Graph } from "./graph.ts";
 import { renderSvg } from "./svg.ts";
 

@@ -11,10 +11,10 @@ import { renderNetJson } from "../../src/formats/netjson.ts";
 import { renderRfc8345 } from "../../src/formats/rfc8345.ts";
 import { renderSvg } from "../../src/formats/svg.ts";
 import { xmlCharacters } from "../../src/formats/xml.ts";
+import { demoGraph } from "../support/demo-graph.ts";
 import { needs } from "../support/needs.ts";
-import { demoGraph } from "./demo-graph.ts";
+import { graph, hostileGraph, troubledCampus } from "../support/sample-network.ts";
 import { ask, askPython, pythonWith, text } from "./foreign.ts";
-import { graph, hostileGraph, troubledCampus } from "./sample.ts";
 
 const SHARED = join(import.meta.dir, "../../../shared");
 const YANG = join(SHARED, "yang");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { campus, leafSpine, mesh } from "../../../test/formats/sample.ts";
+import { campus, leafSpine, mesh } from "../../../test/support/sample-network.ts";
 import { type Graph, undirectedEdges } from "../graph.ts";
 import { components, createAdjacency, distances, type Point, type Spacing } from "./adjacency.ts";
 import { apart } from "./layered.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { demoGraph } from "../../../test/formats/demo-graph.ts";
-import { campus, leafSpine } from "../../../test/formats/sample.ts";
+import { demoGraph } from "../../../test/support/demo-graph.ts";
+import { campus, leafSpine } from "../../../test/support/sample-network.ts";
 import { type Graph, undirectedEdges } from "../graph.ts";
 import type { Point } from "./adjacency.ts";
 import { layoutNetwork } from "./layout.ts";
