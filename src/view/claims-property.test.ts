@@ -1,0 +1,175 @@
+/**
+ * The view against a model that knows no shortcuts: after every step of a random history of three sources, all claims
+ * are merged anew from nothing, and everything must agree with what the ledger worked out change by change.
+ */
+import { afterAll, expect, test } from "bun:test";
+import fc from "fast-check";
+import { ClaimedNetwork } from "../../test/support/claims.ts";
+import { type Json, NaiveView, SOURCES } from "../../test/support/naive-view.ts";
+import { STORE_KINDS, type StoreKind } from "../log/log.ts";
+import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
+import { View } from "./view.ts";
+
+// A small world, so that things meet.
+const device = fc.constantFrom("of:a", "of:b", "of:c");
+const portNumber = fc.constantFrom("1", "2", "local");
+const annotations = fc.dictionary(
+  fc.constantFrom("name", "conflict", "__proto__", "firstSeen"),
+  fc.constantFrom("x", 'ünï,\n\t"}'),
+  { maxKeys: 2 },
+);
+const end = fc.constantFrom(
+  { port: "1", device: "of:a" },
+  { port: "2", device: "of:a" },
+  { port: "1", device: "of:b" },
+  { port: "1", device: "of:c" },
+);
+const claimed = {
+  devices: fc.record(
+    { id: device, type: fc.constantFrom("SWITCH", "ROUTER"), available: fc.boolean(), role: fc.constant("NONE"), mfr: fc.constantFrom("m", "n"), lastUpdate: fc.constantFrom("1000", "2000"), annotations },
+    { requiredKeys: ["id"] },
+  ),
+  ports: fc.record({ element: device, port: portNumber, isEnabled: fc.boolean(), annotations }, { requiredKeys: ["element", "port"] }),
+  links: fc
+    .record(
+      { src: end, dst: end, type: fc.constantFrom("DIRECT", "TUNNEL"), state: fc.constantFrom("ACTIVE", "INACTIVE"), verified: fc.boolean(), annotations },
+      { requiredKeys: ["src", "dst"] },
+    )
+    .filter(({ src, dst }) => src !== dst),
+  hosts: fc.record(
+    {
+      mac: fc.constantFrom("01", "02", "03", "04", "05", "06").map((n) => `00:00:00:00:00:${n}`),
+      vlan: fc.constantFrom("None", "None", "None", "10"),
+      configured: fc.boolean(),
+      ipAddresses: fc.subarray(["10.0.0.1", "10.0.0.2", "2001:db8::1"]),
+      locations: fc.uniqueArray(fc.record({ elementId: device, port: portNumber }), { minLength: 1, maxLength: 2, selector: (at) => `${at.elementId}/${at.port}` }),
+      annotations,
+    },
+    { requiredKeys: ["mac", "vlan", "locations"] },
+  ),
+}; // biome-ignore format: tables
+const setting = <K extends Kind>(kind: K) =>
+  (claimed[kind] as fc.Arbitrary<ClaimTypes[K]>).map((claim) => ({ op: "set", kind, claim }) as ClaimChange);
+/** A claim, or its withdrawal. */
+const change = fc.oneof(...KINDS.map(setting)).chain((set) =>
+  fc.integer({ min: 0, max: 2 }).map((dice): ClaimChange => {
+    if (dice > 0 || set.op !== "set") return set;
+    const result = canonicalClaim(set.kind, set.claim);
+    return result.ok ? { op: "remove", kind: set.kind, id: result.id } : set;
+  }),
+);
+const step = fc.record({
+  source: fc.constantFrom(...SOURCES),
+  replace: fc.integer({ min: 0, max: 5 }).map((dice) => dice === 0),
+  changes: fc.array(change, { maxLength: 6 }),
+  wait: fc.constantFrom(0, 1000),
+});
+const history = fc.record({
+  steps: fc.array(step, { minLength: 1, maxLength: 25 }),
+  snapshotAfter: fc.integer({ min: 0, max: 25 }),
+});
+
+const INDEXES: { readonly [K in StoreKind]: readonly string[] } = {
+  devices: ["type", "available", "source"],
+  ports: ["source"],
+  links: ["src", "dst", "state", "source", "cable"],
+  hosts: ["ip", "location", "source"],
+  claims: ["device", "source"],
+};
+
+/** All that a view is made of, as plain values. */
+function anatomy(view: View): unknown {
+  const { revision, time, graphTime, marks } = view;
+  const bytes = STORE_KINDS.map((kind) =>
+    view
+      .pages(kind)
+      .map((page) => page.bytes.toString())
+      .join(","),
+  );
+  const indexes = STORE_KINDS.flatMap((kind) =>
+    INDEXES[kind].map((name) => {
+      const index = view.indexes(kind).named(name as never);
+      return [kind, name, index.size, [...index.keys()].map((key) => [key, ...index.get(key)])];
+    }),
+  );
+  return { revision, time, graphTime, marks, bytes, indexes, clusters: view.graph.clusters() };
+}
+
+function shownBy(view: View): Map<string, Json> {
+  const shown = new Map<string, Json>();
+  for (const kind of KINDS) {
+    for (const page of view.pages(kind)) {
+      for (const [i, id] of page.ids.entries()) shown.set(`${kind} ${id}`, JSON.parse(page.value(i)));
+    }
+  }
+  return shown;
+}
+
+const counts = { batches: 0, conflicts: 0 };
+afterAll(() => {
+  // A generator that makes nothing meet would pass everything.
+  expect(counts.batches).toBeGreaterThan(100);
+  expect(counts.conflicts).toBeGreaterThan(10);
+});
+
+test("any history of claims gives what merging all claims anew gives", async () => {
+  const property = fc.asyncProperty(history, async ({ steps, snapshotAfter }) => {
+    const net = new ClaimedNetwork(SOURCES);
+    const naive = new NaiveView();
+    for (const [i, { source, replace, changes, wait }] of steps.entries()) {
+      await net.clock.advance(wait);
+      const time = net.clock.now();
+      if (replace) {
+        const sets = changes.filter((one) => one.op === "set");
+        naive.claims.delete(source);
+        for (const one of sets) naive.take(source, one);
+        await net.source(source).replace(claimsOf(sets));
+      } else {
+        for (const one of changes) naive.take(source, one);
+        await net.source(source).apply(changes);
+      }
+      naive.work(time);
+      naive.revision = net.view.revision;
+      expect(shownBy(net.view)).toEqual(naive.shown);
+      if (i === snapshotAfter) await net.log.writeSnapshot(net.view.snapshot(), () => Promise.resolve());
+    }
+    const expected = anatomy(net.view);
+    counts.batches += net.batches.length;
+    counts.conflicts += [...naive.shown.values()].filter((one) =>
+      JSON.stringify(one).includes("also claimed"),
+    ).length;
+
+    const replayed = new View();
+    for (const batch of net.log.read(0)) replayed.apply(batch);
+    expect(anatomy(replayed)).toEqual(expected);
+
+    const restarted = new View();
+    const snapshot = net.log.snapshotBefore(Number.MAX_SAFE_INTEGER);
+    if (snapshot) restarted.load(snapshot);
+    for (const batch of net.log.read(restarted.revision)) restarted.apply(batch);
+    expect(anatomy(restarted)).toEqual(expected);
+
+    const undone = new Map<string, string>();
+    for (const kind of STORE_KINDS) {
+      for (const page of net.view.pages(kind))
+        for (const [id, text] of page.toMap()) undone.set(`${kind} ${id}`, text);
+    }
+    for (const { entries } of [...net.batches].reverse()) {
+      for (const { kind, id, before, after } of entries) {
+        expect(undone.get(`${kind} ${id}`) ?? null).toBe(after);
+        if (before === null) undone.delete(`${kind} ${id}`);
+        else undone.set(`${kind} ${id}`, before);
+      }
+    }
+    expect(undone.size).toBe(0);
+    net.log.close();
+  });
+  await fc.assert(property, { numRuns: 300 });
+}, 120_000);
+
+function claimsOf(changes: readonly ClaimChange[]): Claims {
+  const claims: Record<Kind, unknown[]> = { devices: [], ports: [], links: [], hosts: [] };
+  for (const one of changes) if (one.op === "set") claims[one.kind].push(one.claim);
+  return claims as Claims;
+}
