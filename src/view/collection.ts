@@ -42,7 +42,8 @@ export class Collection {
   set(id: string, value: string | null): string | null {
     const before = this.get(id) ?? null;
     if (before === value) return before;
-    if (this.#pages.length === 0) this.#pages.push(new Page([], Buffer.alloc(0), new Uint32Array()));
+    // A new array, not a push: the old one may be in the hands of a reader.
+    if (this.#pages.length === 0) this.#pages = [new Page([], Buffer.alloc(0), new Uint32Array())];
     const page = this.#pages[this.#pageFor(id)];
     if (!page) throw new Error("a collection without pages");
     let notes = this.#pending.get(page);
