@@ -3,16 +3,20 @@ import { nearest } from "../lib/nearest.ts";
 import { parseArguments } from "./args.ts";
 import { checkCommand } from "./check.ts";
 import type { Command, Context } from "./command.ts";
+import { diffCommand } from "./diff.ts";
 import { CommandFailure, STATUS } from "./failure.ts";
 import { getCommand } from "./get.ts";
 import { commandHelp, overview } from "./help.ts";
 import { passwdCommand } from "./passwd.ts";
 import { serveCommand } from "./serve.ts";
 import { versionCommand } from "./version.ts";
+import { watchCommand } from "./watch.ts";
 
 export const COMMANDS: readonly Command[] = [
   serveCommand,
   getCommand,
+  watchCommand,
+  diffCommand,
   passwdCommand,
   checkCommand,
   versionCommand,

@@ -38,7 +38,7 @@ export function renderTable<Row>(
   colour: boolean,
 ): string {
   const paint = painter(colour);
-  const cells = rows.map((row) => columns.map((column) => clipped(harmless(shown(column.cell(row))))));
+  const cells = rows.map((row) => columns.map((column) => shownCell(column.cell(row))));
   const widths = columns.map((column, i) =>
     cells.reduce((most, line) => Math.max(most, Bun.stringWidth(line[i] ?? "")), column.title.length),
   );
@@ -49,6 +49,9 @@ export function renderTable<Row>(
   );
   return [head, ...body].map((line) => `${line.trimEnd()}\n`).join("");
 }
+
+/** Any value in one line, harmless and not too long. */
+export const shownCell = (value: unknown): string => clipped(harmless(shown(value)));
 
 function shown(value: unknown): string {
   if (value === undefined || value === null || value === "") return "-";

@@ -81,9 +81,11 @@ export interface SourceStatus {
   readonly since: number;
   readonly error?: string;
   readonly lastSyncedAt?: number;
+  readonly restarts: number;
 }
+/** `degraded`: every source has been heard, but not every one of late. */
 export interface Readiness {
-  readonly status: "ready" | "starting" | "degraded";
+  readonly status: "starting" | "ready" | "degraded" | "stopping";
   readonly revision: number;
   readonly sources: SourceStatus[];
 }

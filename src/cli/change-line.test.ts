@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import type { Device, Host } from "../model/entity.ts";
+import { changeLine } from "./change-line.ts";
+
+const tracking = { firstSeen: "", lastChanged: "", sources: [], revision: 1 };
+const device = (facts: Partial<Device> = {}): Device => ({
+  id: "of:1",
+  type: "SWITCH",
+  available: true,
+  role: "MASTER",
+  mfr: "Edgecore",
+  hw: "AS7726",
+  sw: "1",
+  serial: "1",
+  driver: "default",
+  chassisId: "1",
+  lastUpdate: "0",
+  humanReadableLastUpdate: "connected",
+  annotations: {},
+  ...tracking,
+  ...facts,
+});
+const host = (port: string): Host => ({
+  id: "AA:BB:CC:DD:EE:FF/None",
+  mac: "AA:BB:CC:DD:EE:FF",
+  vlan: "None",
+  innerVlan: "None",
+  outerTpid: "0x0000",
+  configured: false,
+  suspended: false,
+  ipAddresses: ["10.0.0.1"],
+  locations: [{ elementId: "of:1", port }],
+  location: { elementId: "of:1", port },
+  ...tracking,
+});
+
+test("what appeared, with what matters of it", () => {
+  expect(changeLine({ event: "added", resource: "devices", value: device() }, false)).toBe(
+    "+ device of:1  type: SWITCH  available: yes  mfr: Edgecore  hw: AS7726",
+  );
+});
+
+test("what changed, without what follows from it", () => {
+  const changed = ["available", "lastUpdate", "humanReadableLastUpdate"];
+  const value = device({ available: false });
+  expect(changeLine({ event: "updated", resource: "devices", value, changed }, false)).toBe(
+    "~ device of:1  available: no",
+  );
+});
+
+test("what it was before, where that is known", () => {
+  const change = { event: "updated", resource: "hosts", value: host("2"), before: host("1") } as const;
+  expect(changeLine({ ...change, changed: ["locations", "location"] }, false)).toBe(
+    "~ host   AA:BB:CC:DD:EE:FF/None  locations: of:1/1 → of:1/2",
+  );
+});
+
+test("what changed and changed back", () => {
+  const change = { event: "updated", resource: "hosts", value: host("1"), before: host("1") } as const;
+  expect(changeLine({ ...change, changed: [] }, false)).toEndWith("as it was, but not all the time");
+});
+
+test("what disappeared, in colour", () => {
+  expect(changeLine({ event: "removed", resource: "hosts", value: host("1") }, true)).toBe(
+    "\u001b[31m- host   AA:BB:CC:DD:EE:FF/None\u001b[0m",
+  );
+});
+
+test("names cannot write lines of ours, nor endless ones", () => {
+  const value = device({
+    id: "of:1\n+ device of:666\u001b[2J\u009b",
+    mfr: "x".repeat(10_000),
+    hw: "\u202egnirts",
+  });
+  const line = changeLine({ event: "added", resource: "devices", value }, false);
+  expect(line).toStartWith("+ device of:1\\u000a+ device of:666\\u001b[2J\\u009b  ");
+  expect(line).toContain("\\u202egnirts");
+  expect(line.length).toBeLessThan(400);
+});
