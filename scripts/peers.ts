@@ -7,6 +7,7 @@
 /** Package → a command that succeeds exactly when it is there. Debian's own Python, since the modules are Debian's. */
 const PEERS: Readonly<Record<string, readonly string[]>> = {
   chromium: ["which", "chromium"],
+  curl: ["which", "curl"],
   "openvswitch-switch": ["which", "ovs-vsctl"],
   mininet: ["which", "mn"],
   "iputils-ping": ["which", "ping"],
