@@ -39,7 +39,10 @@ function checks(): Group[] {
   return all.filter((group) => matches(group.name));
 }
 
-/** All unit tests together; under test/ one process a file or folder, so that no suite inherits another's leftovers. */
+/**
+ * All unit tests together; under test/ one process a file or folder and a fresh world a file, so that no suite
+ * inherits another's leftovers and each cleans up its own.
+ */
 function suites(): Group[] {
   const found = [...new Bun.Glob("{src,test}/**/*.test.ts").scanSync(root)].filter(matches).sort();
   const groups = Map.groupBy(found, (path) => {
@@ -49,7 +52,13 @@ function suites(): Group[] {
   return [...groups].map(([name, files]) => {
     const report = join(reports, `${name.replaceAll("/", "-")}.xml`);
     const deadlineMs = name === "src" ? TEST_DEADLINE_MS.src : TEST_DEADLINE_MS.test;
-    const options = [`--timeout=${deadlineMs}`, "--reporter=junit", `--reporter-outfile=${report}`];
+    const isolation = name === "src" ? [] : ["--isolate"];
+    const options = [
+      ...isolation,
+      `--timeout=${deadlineMs}`,
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+    ];
     const paths = files.map((path) => `./${path}`);
     return { name, report, command: [process.execPath, "test", "--no-orphans", ...options, ...paths] };
   });

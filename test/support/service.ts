@@ -1,6 +1,8 @@
 /**
- * The real service as a child process, on a free port, for tests that talk to it as its users do. Whatever a test
- * does, the process is gone when the test file ends, and a failed start shows what the service said.
+ * The real service as a child process, on a free port, for tests that talk to it as its users do. A failed start shows
+ * what the service said. Whatever a test does, the process is gone when its file ends: `npm test` isolates files, so
+ * the hook below is each file's own; where many files run in one `bun test`, add --isolate, or hold the service with
+ * `await using`.
  */
 import { afterAll } from "bun:test";
 import { join } from "node:path";
@@ -20,7 +22,7 @@ export interface ServiceOptions {
   readonly cwd?: string;
 }
 
-export interface Service {
+export interface Service extends AsyncDisposable {
   /** `http://HOST:PORT`, without a path. */
   readonly url: string;
   readonly credentials: string;
@@ -69,6 +71,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     child.kill("SIGKILL");
     throw new Error(`the service did not start\n${stdout()}${stderr()}`, { cause: error });
   });
+  const kill9 = async () => {
+    child.kill("SIGKILL");
+    await exited;
+  };
   return {
     url,
     credentials: credentials ?? "",
@@ -87,10 +93,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       if (status === undefined) throw new Error(`the service did not stop\n${stderr()}`);
       return status;
     },
-    async kill9() {
-      child.kill("SIGKILL");
-      await exited;
-    },
+    kill9,
+    [Symbol.asyncDispose]: kill9,
   };
 }
 
