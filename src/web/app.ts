@@ -1,0 +1,186 @@
+/**
+ * Puts the page together: one model, parts that are drawn from it, and the three things that change it, which are the
+ * address bar, the network, and time.
+ */
+import { ClientError, type ConnectionState, createClient, type Readiness } from "../client/client.ts";
+import { createTakeaway } from "./bar/actions.ts";
+import { createChips } from "./bar/chips.ts";
+import { createFilters } from "./bar/filters.ts";
+import { createSearchBox } from "./bar/search-box.ts";
+import { createStatus } from "./bar/status.ts";
+import { createTabs } from "./bar/tabs.ts";
+import { button, h } from "./dom.ts";
+import { icon } from "./icons.ts";
+import { followLive, type NetworkChange } from "./live.ts";
+import { createMapStage } from "./map/stage.ts";
+import type { Actions, Model, Part } from "./model.ts";
+import { createNavigation } from "./navigation.ts";
+import type { Network } from "./network.ts";
+import { createNotices } from "./notices.ts";
+import { createPanel } from "./panel/panel.ts";
+import { type Comparison, loadComparison, loadMoment } from "./past.ts";
+import type { Ref, ViewState } from "./state.ts";
+import { createEmptyState } from "./states.ts";
+import { createTable } from "./table/table.ts";
+import { createTimeline } from "./time/timeline.ts";
+
+const HEALTH_EVERY_MS = 10_000;
+const MOST_RECENT = 500;
+/** A large network is redrawn at most this often, however lively it is. */
+const LARGE_REDRAW_MS = 400;
+const LARGE = 2000;
+
+export function startApp(root: HTMLElement, workerUrl: string): void {
+  const client = createClient({ url: location.origin });
+  const navigation = createNavigation();
+  const notices = createNotices();
+  let live: Network | undefined;
+  let past: Network | undefined;
+  let comparison: Comparison | undefined;
+  let connection: ConnectionState = { state: "connecting" };
+  let health: Readiness | undefined;
+  let recent: readonly NetworkChange[] = [];
+  let picking: Ref | undefined;
+  let problem: string | undefined;
+  let loading = false;
+  let asking = new AbortController();
+
+  const actions: Actions = {
+    client,
+    go: (patch) => navigation.go(patch),
+    adjust: (patch) => navigation.adjust(patch),
+    say: (words) => notices.say(words),
+    beginWay(from) {
+      picking = from;
+      render();
+    },
+    pick(ref) {
+      if (picking && ref) {
+        const path: readonly [Ref, Ref] = [picking, ref];
+        picking = undefined;
+        navigation.go({ path, selected: undefined, view: "map" });
+      } else navigation.go({ selected: ref });
+    },
+  };
+
+  const stage = createMapStage(actions, workerUrl);
+  const changesButton = button("Recent changes", () => navigation.go({ changes: !navigation.state.changes }), { icon: icon("list") });
+  const parts: Part[] = [];
+  const part = <P extends Part>(one: P): HTMLElement => {
+    parts.push(one);
+    return one.element;
+  };
+  root.append(
+    h("a", { class: "skip", href: "#main" }, "Skip to the content"),
+    h(
+      "header",
+      { class: "bar" },
+      h("h1", {}, h("a", { href: "/", class: "brand" }, "Gazetteer")),
+      part(createSearchBox(actions)),
+      part(createTabs(actions)),
+      h(
+        "div",
+        { class: "bar-end" },
+        part(createFilters(actions)),
+        changesButton,
+        part(createTakeaway(actions, () => stage.png())),
+        part(createStatus()),
+      ),
+    ),
+    h("main", { id: "main", class: "main", tabindex: -1 }, part(stage), part(createTable(actions)), part(createChips(actions)), part(createEmptyState())),
+    part(createPanel(actions)),
+    part(createTimeline(actions)),
+    notices.element,
+  );
+
+  function model(): Model {
+    const network = comparison?.network ?? past ?? (navigation.state.at === undefined ? live : undefined) ?? live;
+    return { state: navigation.state, network, comparison, connection, health, recent, picking, problem, loading };
+  }
+
+  let scheduled = false;
+  function render(): void {
+    if (scheduled) return;
+    scheduled = true;
+    requestAnimationFrame(() => {
+      scheduled = false;
+      const now = model();
+      changesButton.setAttribute("aria-pressed", String(now.state.changes));
+      for (const one of parts) one.update(now);
+    });
+  }
+
+  let redrawTimer: ReturnType<typeof setTimeout> | undefined;
+  function renderChange(): void {
+    if ((live?.devices.size ?? 0) < LARGE) return render();
+    redrawTimer ??= setTimeout(() => {
+      redrawTimer = undefined;
+      render();
+    }, LARGE_REDRAW_MS);
+  }
+
+  /** Fetches what the address asks for beyond the live network. */
+  async function turnTo({ at, compare }: Pick<ViewState, "at" | "compare">): Promise<void> {
+    asking.abort();
+    asking = new AbortController();
+    const { signal } = asking;
+    problem = undefined;
+    if (at === undefined && compare === undefined) {
+      [past, comparison, loading] = [undefined, undefined, false];
+      return render();
+    }
+    loading = true;
+    try {
+      const then = at === undefined ? undefined : await loadMoment(client, at, signal);
+      const base = then ?? live;
+      const both = compare !== undefined && base ? await loadComparison(client, compare, at, base, signal) : undefined;
+      if (signal.aborted) return;
+      [past, comparison] = [then, both];
+    } catch (error) {
+      if (signal.aborted) return;
+      problem = error instanceof ClientError ? error.detail : String(error);
+    }
+    loading = false;
+    render();
+  }
+
+  async function checkHealth(): Promise<void> {
+    try {
+      health = await client.ready();
+    } catch {
+      return; // the stream tells of a lost connection
+    }
+    render();
+  }
+
+  navigation.watch((state, before) => {
+    if (state.at !== before.at || state.compare !== before.compare) void turnTo(state);
+    render();
+  });
+  void followLive(
+    client,
+    {
+      replaced(network) {
+        live = network;
+        performance.mark("network-loaded");
+        void turnTo(navigation.state);
+        render();
+      },
+      changed(changes) {
+        recent = [...changes.toReversed(), ...recent].slice(0, MOST_RECENT);
+        renderChange();
+      },
+      connection(state) {
+        connection = state;
+        render();
+      },
+      failed(error) {
+        if (error instanceof ClientError && error.status === 401) location.reload();
+      },
+    },
+    new AbortController().signal,
+  );
+  void checkHealth();
+  setInterval(() => void checkHealth(), HEALTH_EVERY_MS);
+  render();
+}

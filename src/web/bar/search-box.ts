@@ -1,0 +1,127 @@
+/** The search box: what matches drops down as one types; arrows and Enter choose, Escape leaves, `/` comes back. */
+import { h, replace } from "../dom.ts";
+import { type Found, find, type Hit } from "../find.ts";
+import { icon } from "../icons.ts";
+import { counted } from "../names.ts";
+import type { Actions, Model, Part } from "../model.ts";
+import type { Network } from "../network.ts";
+
+const MOST_SHOWN = 12;
+
+export function createSearchBox(actions: Actions): Part {
+  let network: Network | undefined;
+  let found: Found = { hits: [], total: 0 };
+  let active = 0;
+  const input = h("input", {
+    type: "search",
+    class: "search-input",
+    placeholder: "Find a name, id, MAC, IP or block",
+    "aria-label": "Find a device or host by name, id, MAC, IP or CIDR block",
+    role: "combobox",
+    "aria-expanded": "false",
+    "aria-controls": "search-hits",
+    "aria-autocomplete": "list",
+    autocomplete: "off",
+    spellcheck: "false",
+    oninput: () => search(),
+    onfocus: () => search(),
+    onblur: () => close(),
+    onkeydown: (event: KeyboardEvent) => onKey(event),
+  });
+  const list = h("ul", { id: "search-hits", role: "listbox", class: "search-hits", "aria-label": "Found", hidden: true });
+  const count = h("div", { class: "search-count", role: "status" });
+  const element = h(
+    "div",
+    { class: "search", role: "search" },
+    icon("search"),
+    input,
+    h("kbd", { class: "search-key", "aria-hidden": "true" }, "/"),
+    list,
+    count,
+  );
+
+  function search(): void {
+    found = network ? find(network, input.value, MOST_SHOWN) : { hits: [], total: 0 };
+    active = 0;
+    draw();
+  }
+
+  function draw(): void {
+    const open = input.value.trim() !== "" && document.activeElement === input;
+    list.hidden = !open;
+    input.setAttribute("aria-expanded", String(open && found.hits.length > 0));
+    count.textContent = open ? summary(found) : "";
+    const items = found.hits.map((hit, i) => item(hit, i));
+    const more = found.total - found.hits.length;
+    if (more > 0) items.push(h("li", { class: "search-more", role: "presentation" }, `and ${counted(more, "other")}`));
+    if (found.total === 0) items.push(h("li", { class: "search-more", role: "presentation" }, "Nothing found"));
+    replace(list, items);
+    const chosen = found.hits[active];
+    if (open && chosen) input.setAttribute("aria-activedescendant", `hit-${active}`);
+    else input.removeAttribute("aria-activedescendant");
+  }
+
+  function item(hit: Hit, i: number): HTMLLIElement {
+    return h(
+      "li",
+      {
+        id: `hit-${i}`,
+        role: "option",
+        "aria-selected": String(i === active),
+        class: `search-hit ${hit.ref.kind}`,
+        // Before blur, which would take the list away from under the pointer.
+        onmousedown: (event: MouseEvent) => {
+          event.preventDefault();
+          choose(hit);
+        },
+      },
+      h("span", { class: "hit-title" }, hit.title),
+      h("span", { class: "hit-detail" }, hit.detail),
+    );
+  }
+
+  function choose(hit: Hit): void {
+    input.value = "";
+    input.blur();
+    actions.pick(hit.ref);
+  }
+
+  function close(): void {
+    list.hidden = true;
+    input.setAttribute("aria-expanded", "false");
+    count.textContent = "";
+  }
+
+  function onKey(event: KeyboardEvent): void {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      active = (active + step + found.hits.length) % Math.max(1, found.hits.length);
+      draw();
+    } else if (event.key === "Enter") {
+      const hit = found.hits[active];
+      if (hit) choose(hit);
+    } else if (event.key === "Escape") {
+      if (input.value === "") input.blur();
+      input.value = "";
+      search();
+    }
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target instanceof HTMLElement && event.target.matches("input, select, textarea");
+    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    input.focus();
+    input.select();
+  });
+
+  return {
+    element,
+    update(model: Model) {
+      network = model.network;
+    },
+  };
+}
+
+const summary = ({ total }: Found): string => (total === 0 ? "Nothing found" : `${counted(total, "match", "matches")}`);

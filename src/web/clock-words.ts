@@ -1,0 +1,33 @@
+/** Times as people read them: short where near, whole where it matters, always the reader's own zone. */
+const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const WHOLE = new Intl.DateTimeFormat("en-GB", {
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+
+const sameDay = (a: Date, b: Date): boolean => a.toDateString() === b.toDateString();
+
+/** `03:12:45`, with the day where that is not today. */
+export function shortTime(ms: number, now = new Date()): string {
+  const date = new Date(ms);
+  return sameDay(date, now) ? TIME.format(date) : `${DAY.format(date)} ${TIME.format(date)}`;
+}
+
+export const wholeTime = (ms: number): string => WHOLE.format(ms);
+
+/** RFC 3339, to the second: what goes into addresses. */
+export const momentOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+/** `3 s`, `5 min`, `2 h`, `4 d`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}

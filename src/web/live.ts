@@ -1,0 +1,118 @@
+/**
+ * The network now: lists first, because they come compressed and at once, then the stream from where they end, so that
+ * nothing is missed and nothing comes twice. Hosts come last and in pages: the map stands before the last of a
+ * hundred thousand is there.
+ */
+import type { Change, Client, ConnectionState, WatchEvent } from "../client/client.ts";
+import type { Told } from "./happenings.ts";
+import { Network } from "./network.ts";
+
+export interface LiveEvents {
+  /** Another network is the live one: at the start, and when the service could not say what had changed. */
+  replaced(network: Network): void;
+  /** Some of it changed; `changes` is empty while the first hosts come in. */
+  changed(changes: readonly NetworkChange[]): void;
+  connection(state: ConnectionState): void;
+  failed(error: unknown): void;
+}
+
+/** Changes of what the page shows; ports are read when somebody looks at a device. */
+export type NetworkChange = Told & { readonly revision: number; readonly time: number };
+
+const HOSTS_A_PAGE = 5000;
+const RETRY_MS = 3000;
+/** Revisions asked for at the start, to fill the list of recent changes. */
+const RECENT_REVISIONS = 40;
+
+export async function followLive(client: Client, events: LiveEvents, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await follow(client, events, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      events.connection({ state: "reconnecting", afterMs: RETRY_MS, reason: String(error) });
+      events.failed(error);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
+async function follow(client: Client, events: LiveEvents, signal: AbortSignal): Promise<void> {
+  events.connection({ state: "connecting" });
+  const [devices, links] = await Promise.all([
+    client.list("devices", {}, { signal }),
+    client.list("links", {}, { signal }),
+  ]);
+  const network = new Network();
+  for (const value of devices.items) network.set({ resource: "devices", value });
+  for (const value of links.items) network.set({ resource: "links", value });
+  events.replaced(network);
+  let since = Math.min(devices.revision, links.revision);
+  for await (const page of client.pages("hosts", { limit: HOSTS_A_PAGE }, { signal })) {
+    for (const value of page.items) network.set({ resource: "hosts", value });
+    since = Math.min(since, page.revision);
+    events.changed([]);
+  }
+  if (since > RECENT_REVISIONS) {
+    const recent = await client.changes("topology", since - RECENT_REVISIONS, {}, { signal }).catch(() => undefined);
+    if (recent) events.changed(recent.changes.filter(isShown).filter((change) => change.revision <= since));
+  }
+  await stream(client, network, since, events, signal);
+}
+
+const isShown = (change: Change): change is Extract<Change, Told> => change.resource !== "ports";
+
+async function stream(
+  client: Client,
+  start: Network,
+  since: number,
+  events: LiveEvents,
+  signal: AbortSignal,
+): Promise<void> {
+  let network = start;
+  let coming: Network | undefined;
+  let batch: NetworkChange[] = [];
+  const onState = (state: ConnectionState) => events.connection(state);
+  for await (const event of client.watch("topology", {}, { since, signal, onState })) {
+    switch (event.type) {
+      case "reset":
+        coming = new Network();
+        break;
+      case "snapshot":
+        if (event.resource !== "ports") coming?.set(event);
+        break;
+      case "synced":
+        if (coming) {
+          network = coming;
+          coming = undefined;
+          events.replaced(network);
+        }
+        break;
+      default: {
+        const change = changeOf(event);
+        if (change) {
+          apply(network, change);
+          batch.push(change);
+        }
+        if (!event.last || batch.length === 0) break;
+        events.changed(batch);
+        batch = [];
+      }
+    }
+  }
+}
+
+type Happening = Extract<WatchEvent, { type: "added" | "updated" | "removed" }>;
+
+function changeOf(event: Happening): NetworkChange | undefined {
+  if (event.resource === "ports") return undefined;
+  return { ...event, event: event.type };
+}
+
+/** What a list already told comes again with the stream; the older telling must not undo the newer. */
+export function apply(network: Network, change: NetworkChange): void {
+  const known = network[change.resource].get(change.value.id);
+  if (known !== undefined && known.revision > change.revision) return;
+  if (change.event === "removed") network.remove(change.resource, change.value.id);
+  else network.set(change);
+}

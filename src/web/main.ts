@@ -1,0 +1,5 @@
+/** Starts the page. */
+import { startApp } from "./app.ts";
+
+const worker = document.querySelector<HTMLMetaElement>('meta[name="layout-worker"]');
+startApp(document.body, worker?.content ?? "");

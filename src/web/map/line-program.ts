@@ -1,0 +1,145 @@
+/**
+ * Draws all lines in one call. A line tells its state by its stroke: whole, dashed (inactive), dotted (not verified),
+ * double (conflict), and by an arrow in its middle when only one direction works. Widths are in pixels at every zoom,
+ * and parallel cables lie side by side.
+ */
+import { EdgeProgram, type ProgramInfo } from "sigma/rendering";
+import type { EdgeDisplayData, NodeDisplayData, RenderParams } from "sigma/types";
+import { floatColor } from "sigma/utils";
+import type { LineLook } from "./looks.ts";
+
+const UNIFORMS = ["u_matrix", "u_correctionRatio", "u_pixelRatio"] as const;
+type Uniform = (typeof UNIFORMS)[number];
+
+const VERTEX = /*glsl*/ `
+attribute vec4 a_id;
+attribute vec4 a_color;
+attribute vec2 a_start;
+attribute vec2 a_end;
+attribute float a_width;
+attribute float a_stroke;
+attribute float a_arrow;
+attribute float a_offset;
+attribute vec2 a_corner;
+uniform mat3 u_matrix;
+uniform float u_correctionRatio;
+varying vec4 v_color;
+varying vec2 v_at;
+varying float v_length;
+varying float v_width;
+varying float v_stroke;
+varying float v_arrow;
+void main() {
+  float pixel = 2.0 * u_correctionRatio;
+  vec2 way = a_end - a_start;
+  float far = max(length(way), 1e-9);
+  vec2 normal = vec2(-way.y, way.x) / far;
+  float reach = a_width * 0.5 + 1.0 + max(a_arrow * 5.0, a_stroke > 2.5 ? 2.0 : 0.0);
+  #ifdef PICKING_MODE
+  reach = max(reach, 4.0);
+  #endif
+  vec2 position = a_start + way * a_corner.x + normal * (a_corner.y * reach + a_offset) * pixel;
+  gl_Position = vec4((u_matrix * vec3(position, 1)).xy, 0, 1);
+  v_length = far / pixel;
+  v_at = vec2(a_corner.x * v_length, a_corner.y * reach);
+  v_width = a_width;
+  v_stroke = a_stroke;
+  v_arrow = a_arrow;
+  #ifdef PICKING_MODE
+  v_color = a_id;
+  #else
+  v_color = a_color;
+  #endif
+  v_color.a *= 255.0 / 254.0;
+}`;
+
+const FRAGMENT = /*glsl*/ `
+precision highp float;
+varying vec4 v_color;
+varying vec2 v_at;
+varying float v_length;
+varying float v_width;
+varying float v_stroke;
+varying float v_arrow;
+uniform float u_pixelRatio;
+float cover(float d) {
+  float feather = 0.5 / u_pixelRatio + 0.1;
+  return 1.0 - smoothstep(-feather, feather, d);
+}
+void main(void) {
+  #ifdef PICKING_MODE
+  gl_FragColor = v_color;
+  #else
+  float across = abs(v_at.y);
+  float alpha = cover(across - v_width * 0.5);
+  if (v_stroke > 2.5) alpha = cover(abs(across - 2.0) - 0.65);
+  else if (v_stroke > 1.5) alpha = cover(length(vec2(mod(v_at.x, 5.0) - 2.5, across)) - max(1.0, v_width * 0.6));
+  else if (v_stroke > 0.5) alpha *= cover(abs(mod(v_at.x, 9.0) - 4.5) - 2.7);
+  if (v_arrow > 0.5) {
+    float x = v_at.x - v_length * 0.5;
+    float head = max(abs(x) - 5.0, across - (5.0 - x) * 0.5);
+    alpha = max(alpha, cover(head));
+  }
+  alpha *= v_color.a;
+  gl_FragColor = vec4(v_color.rgb * alpha, alpha);
+  #endif
+}`;
+
+const { FLOAT, UNSIGNED_BYTE, TRIANGLE_STRIP } = WebGL2RenderingContext;
+
+export class LineProgram extends EdgeProgram<Uniform> {
+  getDefinition() {
+    return {
+      VERTICES: 4,
+      VERTEX_SHADER_SOURCE: VERTEX,
+      FRAGMENT_SHADER_SOURCE: FRAGMENT,
+      METHOD: TRIANGLE_STRIP,
+      UNIFORMS,
+      ATTRIBUTES: [
+        { name: "a_start", size: 2, type: FLOAT },
+        { name: "a_end", size: 2, type: FLOAT },
+        { name: "a_width", size: 1, type: FLOAT },
+        { name: "a_stroke", size: 1, type: FLOAT },
+        { name: "a_arrow", size: 1, type: FLOAT },
+        { name: "a_offset", size: 1, type: FLOAT },
+        { name: "a_color", size: 4, type: UNSIGNED_BYTE, normalized: true },
+        { name: "a_id", size: 4, type: UNSIGNED_BYTE, normalized: true },
+      ],
+      CONSTANT_ATTRIBUTES: [{ name: "a_corner", size: 2, type: FLOAT }],
+      CONSTANT_DATA: [
+        [0, -1],
+        [1, -1],
+        [0, 1],
+        [1, 1],
+      ],
+    };
+  }
+
+  processVisibleItem(
+    edgeIndex: number,
+    startIndex: number,
+    source: NodeDisplayData,
+    target: NodeDisplayData,
+    data: EdgeDisplayData & Partial<LineLook>,
+  ): void {
+    const values = [
+      source.x,
+      source.y,
+      target.x,
+      target.y,
+      data.size,
+      data.stroke ?? 0,
+      data.arrow ?? 0,
+      data.offset ?? 0,
+      floatColor(data.color),
+      edgeIndex,
+    ];
+    this.array.set(values, startIndex);
+  }
+
+  setUniforms(params: RenderParams, { gl, uniformLocations }: ProgramInfo<Uniform>): void {
+    gl.uniformMatrix3fv(uniformLocations.u_matrix, false, params.matrix);
+    gl.uniform1f(uniformLocations.u_correctionRatio, params.correctionRatio);
+    gl.uniform1f(uniformLocations.u_pixelRatio, params.pixelRatio);
+  }
+}

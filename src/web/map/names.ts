@@ -1,0 +1,112 @@
+/**
+ * Names on the map. As many as fit without touching, the important first, drawn on a plain canvas above the graph: the
+ * renderer's own labels know neither importance nor each other.
+ */
+import type { Palette } from "./palette.ts";
+import type { Projection } from "./projection.ts";
+
+export interface Name {
+  readonly node: string;
+  readonly text: string;
+  readonly detail: string;
+  readonly x: number;
+  readonly y: number;
+  /** In radii of a device. */
+  readonly size: number;
+  /** Higher goes first; from `ALWAYS` on it is drawn at every zoom. */
+  readonly weight: number;
+  readonly color: string;
+}
+
+export const ALWAYS = 1000;
+const CELL = 6;
+const MOST_DRAWN = 320;
+const LINE_HEIGHT = 13;
+/** Ordinary names need this much room between devices, and their second line more. */
+const ROOM_FOR_NAMES = 34;
+const ROOM_FOR_DETAIL = 64;
+const FONT = '11px system-ui, "Segoe UI", sans-serif';
+const FONT_STRONG = '600 11px system-ui, "Segoe UI", sans-serif';
+
+const widths = new Map<string, number>();
+
+function widthOf(context: CanvasRenderingContext2D, text: string): number {
+  let width = widths.get(text);
+  if (width === undefined) {
+    if (widths.size > 50_000) widths.clear();
+    width = context.measureText(text).width;
+    widths.set(text, width);
+  }
+  return width;
+}
+
+/** `names` come sorted by weight, heaviest first. */
+export function drawNames(
+  context: CanvasRenderingContext2D,
+  names: readonly Name[],
+  projection: Projection,
+  palette: Palette,
+  hovered: string | undefined,
+): void {
+  const { width, height } = projection;
+  context.clearRect(0, 0, width, height);
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  context.lineJoin = "round";
+  context.strokeStyle = palette.ground;
+  const taken = new Occupancy(width, height);
+  const room = projection.spacing;
+  let drawn = 0;
+  for (const name of names) {
+    const important = name.weight >= ALWAYS || name.node === hovered;
+    if (!important && (room < ROOM_FOR_NAMES || drawn > MOST_DRAWN)) continue;
+    const x = projection.x(name.x);
+    const y = projection.y(name.y) + projection.radius * name.size + 4;
+    if (x < -80 || y < -20 || x > width + 80 || y > height) continue;
+    const detail = room >= ROOM_FOR_DETAIL || name.size > 2 || name.node === hovered ? name.detail : "";
+    context.font = name.weight >= ALWAYS ? FONT_STRONG : FONT;
+    const half = Math.max(widthOf(context, name.text), detail === "" ? 0 : widthOf(context, detail)) / 2 + 3;
+    const tall = detail === "" ? LINE_HEIGHT : LINE_HEIGHT * 2;
+    const free = taken.claim(x - half, y - 1, x + half, y + tall);
+    if (!free && name.node !== hovered) continue;
+    drawn++;
+    context.lineWidth = 3;
+    context.strokeText(name.text, x, y);
+    context.fillStyle = name.color;
+    context.fillText(name.text, x, y);
+    if (detail === "") continue;
+    context.font = FONT;
+    context.strokeText(detail, x, y + LINE_HEIGHT);
+    context.fillStyle = palette.muted;
+    context.fillText(detail, x, y + LINE_HEIGHT);
+  }
+}
+
+/** Which parts of the screen have writing on them. */
+class Occupancy {
+  readonly #columns: number;
+  readonly #rows: number;
+  readonly #cells: Uint8Array;
+
+  constructor(width: number, height: number) {
+    this.#columns = Math.ceil(width / CELL) + 1;
+    this.#rows = Math.ceil(height / CELL) + 1;
+    this.#cells = new Uint8Array(this.#columns * this.#rows);
+  }
+
+  /** Takes the rectangle if all of it is free. */
+  claim(left: number, top: number, right: number, bottom: number): boolean {
+    const from = Math.max(0, Math.floor(left / CELL));
+    const to = Math.min(this.#columns - 1, Math.floor(right / CELL));
+    const first = Math.max(0, Math.floor(top / CELL));
+    const last = Math.min(this.#rows - 1, Math.floor(bottom / CELL));
+    for (let row = first; row <= last; row++) {
+      const start = row * this.#columns;
+      for (let column = from; column <= to; column++) if (this.#cells[start + column] === 1) return false;
+    }
+    for (let row = first; row <= last; row++) {
+      this.#cells.fill(1, row * this.#columns + from, row * this.#columns + to + 1);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * Draws all nodes in one call: each is a square of pixels in which a fragment shader finds the outline by distance.
+ * So shapes stay crisp at every zoom, and state is told by form (outline, cross, double ring) and not by colour alone.
+ */
+import { NodeProgram, type ProgramInfo } from "sigma/rendering";
+import type { NodeDisplayData, RenderParams } from "sigma/types";
+import { floatColor } from "sigma/utils";
+import type { NodeLook } from "./looks.ts";
+
+const UNIFORMS = ["u_matrix", "u_sizeRatio", "u_correctionRatio", "u_pixelRatio"] as const;
+type Uniform = (typeof UNIFORMS)[number];
+
+/** Room around the shape for rings, in pixels and in radii. */
+const VERTEX = /*glsl*/ `
+attribute vec4 a_id;
+attribute vec4 a_color;
+attribute vec4 a_fill;
+attribute vec2 a_position;
+attribute float a_size;
+attribute float a_shape;
+attribute float a_mark;
+attribute float a_ring;
+attribute vec2 a_corner;
+uniform mat3 u_matrix;
+uniform float u_sizeRatio;
+uniform float u_correctionRatio;
+varying vec4 v_color;
+varying vec4 v_fill;
+varying vec2 v_at;
+varying float v_radius;
+varying float v_shape;
+varying float v_mark;
+varying float v_ring;
+void main() {
+  float radius = a_size / u_sizeRatio;
+  float reach = radius * 1.5 + 8.0;
+  vec2 position = a_position + a_corner * reach * 2.0 * u_correctionRatio;
+  gl_Position = vec4((u_matrix * vec3(position, 1)).xy, 0, 1);
+  v_at = a_corner * reach;
+  v_radius = radius;
+  v_shape = a_shape;
+  v_mark = a_mark;
+  v_ring = a_ring;
+  v_fill = a_fill;
+  #ifdef PICKING_MODE
+  v_color = a_id;
+  #else
+  v_color = a_color;
+  #endif
+  v_color.a *= 255.0 / 254.0;
+  v_fill.a *= 255.0 / 254.0;
+}`;
+
+const FRAGMENT = /*glsl*/ `
+precision highp float;
+varying vec4 v_color;
+varying vec4 v_fill;
+varying vec2 v_at;
+varying float v_radius;
+varying float v_shape;
+varying float v_mark;
+varying float v_ring;
+uniform float u_pixelRatio;
+
+float box(vec2 p, vec2 half_, float corner) {
+  vec2 d = abs(p) - half_ + corner;
+  return length(max(d, 0.0)) + min(max(d.x, d.y), 0.0) - corner;
+}
+float segment(vec2 p, vec2 a, vec2 b) {
+  vec2 pa = p - a;
+  vec2 ba = b - a;
+  return length(pa - ba * clamp(dot(pa, ba) / dot(ba, ba), 0.0, 1.0));
+}
+// Signed distance to the outline, in pixels; negative inside.
+float outline(vec2 p, float r) {
+  if (v_shape < 0.5) return length(p) - r;
+  if (v_shape < 1.5) return box(p, vec2(r * 0.92), r * 0.28);
+  if (v_shape < 2.5) return (abs(p.x) + abs(p.y) - r * 1.22) * 0.7071;
+  if (v_shape < 3.5) {
+    p = abs(p);
+    return max(p.x * 0.866 + p.y * 0.5, p.y) - r * 0.95;
+  }
+  if (v_shape < 4.5) return max(abs(p.x) * 0.866 + p.y * 0.5, -p.y) - r * 0.62;
+  return box(p, vec2(r * 1.15, r * 0.8), r * 0.3);
+}
+float cover(float d) {
+  float feather = 0.5 / u_pixelRatio + 0.15;
+  return 1.0 - smoothstep(-feather, feather, d);
+}
+// The colour on top of what is there, both premultiplied.
+vec4 over(vec4 below, vec3 rgb, float alpha) {
+  return vec4(rgb * alpha, alpha) + below * (1.0 - alpha);
+}
+void main(void) {
+  float d = outline(v_at, v_radius);
+  #ifdef PICKING_MODE
+  if (d > 2.0) discard;
+  gl_FragColor = v_color;
+  #else
+  float line = clamp(v_radius * 0.2, 0.9, 1.8);
+  vec4 color = vec4(0.0);
+  if (v_ring > 0.5) {
+    float gap = v_ring > 1.5 ? 4.0 : 3.0;
+    float width = v_ring > 1.5 ? 1.4 : 0.9;
+    color = over(color, v_color.rgb, cover(abs(d - gap) - width) * v_color.a);
+  }
+  color = over(color, v_fill.rgb, cover(d) * v_fill.a);
+  color = over(color, v_color.rgb, cover(abs(d + line * 0.5) - line * 0.5) * v_color.a);
+  float arm = v_radius * 0.42;
+  float stroke = max(0.7, line * 0.55);
+  float sign_ = 1e6;
+  if (v_mark > 0.5 && v_mark < 1.5) {
+    sign_ = min(segment(v_at, vec2(-arm), vec2(arm)), segment(v_at, vec2(-arm, arm), vec2(arm, -arm)));
+  } else if (v_mark > 1.5 && v_mark < 2.5) {
+    sign_ = min(segment(v_at, vec2(0.0, arm * 1.2), vec2(0.0, -arm * 0.25)), length(v_at + vec2(0.0, arm * 1.1)));
+  } else if (v_mark > 2.5 && v_mark < 3.5) {
+    sign_ = min(segment(v_at, vec2(-arm, 0.0), vec2(arm, 0.0)), segment(v_at, vec2(0.0, -arm), vec2(0.0, arm)));
+  } else if (v_mark > 3.5 && v_mark < 4.5) {
+    sign_ = segment(v_at, vec2(-arm, 0.0), vec2(arm, 0.0));
+  } else if (v_mark > 4.5) {
+    sign_ = length(v_at) - arm * 0.45;
+  }
+  color = over(color, v_color.rgb, cover(sign_ - stroke) * v_color.a);
+  gl_FragColor = color;
+  #endif
+}`;
+
+const { FLOAT, UNSIGNED_BYTE, TRIANGLE_STRIP } = WebGL2RenderingContext;
+
+export class DeviceProgram extends NodeProgram<Uniform> {
+  getDefinition() {
+    return {
+      VERTICES: 4,
+      VERTEX_SHADER_SOURCE: VERTEX,
+      FRAGMENT_SHADER_SOURCE: FRAGMENT,
+      METHOD: TRIANGLE_STRIP,
+      UNIFORMS,
+      ATTRIBUTES: [
+        { name: "a_position", size: 2, type: FLOAT },
+        { name: "a_size", size: 1, type: FLOAT },
+        { name: "a_shape", size: 1, type: FLOAT },
+        { name: "a_mark", size: 1, type: FLOAT },
+        { name: "a_ring", size: 1, type: FLOAT },
+        { name: "a_color", size: 4, type: UNSIGNED_BYTE, normalized: true },
+        { name: "a_fill", size: 4, type: UNSIGNED_BYTE, normalized: true },
+        { name: "a_id", size: 4, type: UNSIGNED_BYTE, normalized: true },
+      ],
+      CONSTANT_ATTRIBUTES: [{ name: "a_corner", size: 2, type: FLOAT }],
+      CONSTANT_DATA: [
+        [-1, -1],
+        [1, -1],
+        [-1, 1],
+        [1, 1],
+      ],
+    };
+  }
+
+  processVisibleItem(nodeIndex: number, startIndex: number, data: NodeDisplayData & Partial<NodeLook>): void {
+    const values = [
+      data.x,
+      data.y,
+      data.size,
+      data.shape ?? 0,
+      data.mark ?? 0,
+      data.ring ?? 0,
+      floatColor(data.color),
+      floatColor(data.fill ?? data.color),
+      nodeIndex,
+    ];
+    this.array.set(values, startIndex);
+  }
+
+  setUniforms(params: RenderParams, { gl, uniformLocations }: ProgramInfo<Uniform>): void {
+    gl.uniformMatrix3fv(uniformLocations.u_matrix, false, params.matrix);
+    gl.uniform1f(uniformLocations.u_sizeRatio, params.sizeRatio);
+    gl.uniform1f(uniformLocations.u_correctionRatio, params.correctionRatio);
+    gl.uniform1f(uniformLocations.u_pixelRatio, params.pixelRatio);
+  }
+}

@@ -1,0 +1,41 @@
+/** What happened to one thing, as far back as is remembered, newest first. */
+import type { Client } from "../../client/client.ts";
+import { momentOf, shortTime } from "../clock-words.ts";
+import { h } from "../dom.ts";
+import { happening, type Told } from "../happenings.ts";
+import type { NetworkChange } from "../live.ts";
+import type { Network } from "../network.ts";
+import type { Ref } from "../state.ts";
+import type { PanelContext } from "./pieces.ts";
+
+const MOST_SHOWN = 40;
+
+export async function loadHistory(client: Client, { kind, id }: Ref, signal: AbortSignal): Promise<NetworkChange[]> {
+  const { oldest } = await client.timeline(1, {}, { signal });
+  const { changes } = await client.changes(kind, oldest.revision, { id }, { signal });
+  return changes.reverse();
+}
+
+export function historyList(context: PanelContext, network: Network, changes: readonly NetworkChange[]): HTMLElement {
+  if (changes.length === 0) return h("p", { class: "muted" }, "Nothing happened to it in what is remembered.");
+  return h(
+    "ol",
+    { class: "history" },
+    changes.slice(0, MOST_SHOWN).map((change) => item(context, network, change, change.time)),
+  );
+}
+
+function item({ actions }: PanelContext, network: Network, told: Told, time: number): HTMLElement {
+  const { sign, words, tone } = happening(network, told);
+  return h(
+    "li",
+    { class: tone },
+    h("span", { class: "sign", "aria-hidden": "true" }, sign),
+    h("span", {}, words),
+    h(
+      "button",
+      { type: "button", class: "when", title: "See the network then", onclick: () => actions.go({ at: momentOf(time + 999) }) },
+      shortTime(time),
+    ),
+  );
+}

@@ -1,0 +1,86 @@
+/** The lists beside the map: what changed lately, what differs between two moments, and the steps of a way. */
+import { momentOf, shortTime } from "../clock-words.ts";
+import { h } from "../dom.ts";
+import { type Happening, happening } from "../happenings.ts";
+import type { NetworkChange } from "../live.ts";
+import type { Model } from "../model.ts";
+import { counted, nameOfDevice } from "../names.ts";
+import type { Network } from "../network.ts";
+import type { Comparison } from "../past.ts";
+import { shortestWay } from "../walk.ts";
+import { type PanelContext, thing } from "./pieces.ts";
+
+const MOST_SHOWN = 200;
+
+/** Both directions of a cable in one revision are one line. */
+export function recentList(context: PanelContext, network: Network, recent: readonly NetworkChange[]): HTMLElement {
+  if (recent.length === 0) return h("p", { class: "muted" }, "Nothing has changed since this page was opened.");
+  const seen = new Set<string>();
+  const items: HTMLElement[] = [];
+  for (const change of recent) {
+    const told = happening(network, change);
+    const key = `${change.revision} ${told.subject} ${told.words}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    items.push(line(context, told, `${change.revision} ${told.subject}`, change.time));
+    if (items.length >= MOST_SHOWN) break;
+  }
+  return h("ol", { class: "history changes" }, items);
+}
+
+function line(context: PanelContext, told: Happening, key: string, time: number | undefined): HTMLElement {
+  const { actions } = context;
+  const when =
+    time !== undefined &&
+    h(
+      "button",
+      { type: "button", class: "when", title: "See the network then", onclick: () => actions.go({ at: momentOf(time + 999) }) },
+      shortTime(time),
+    );
+  return h(
+    "li",
+    { class: told.tone, "data-key": key },
+    h("span", { class: "sign", "aria-hidden": "true" }, told.sign),
+    h("span", {}, thing(context, told.ref, told.title), ` ${told.words}`),
+    when,
+  );
+}
+
+export function comparisonList(context: PanelContext, { network, differences }: Comparison): HTMLElement {
+  if (differences.length === 0) return h("p", { class: "muted" }, "Nothing differs between these two moments.");
+  const seen = new Set<string>();
+  const items = differences.flatMap((change) => {
+    const told = happening(network, change);
+    const key = `${told.subject} ${told.words}`;
+    if (seen.has(key)) return [];
+    seen.add(key);
+    return [line(context, told, key, undefined)];
+  });
+  const count = (event: string) => differences.filter((change) => change.event === event).length;
+  const summary = `${count("added")} added, ${count("removed")} removed, ${count("updated")} changed`;
+  const rest = items.length - MOST_SHOWN;
+  return h(
+    "div",
+    {},
+    h("p", {}, summary),
+    h("ol", { class: "history" }, items.slice(0, MOST_SHOWN)),
+    rest > 0 && h("p", { class: "muted" }, `and ${counted(rest, "other")}`),
+  );
+}
+
+export function wayList(context: PanelContext, network: Network, path: NonNullable<Model["state"]["path"]>): HTMLElement {
+  const way = shortestWay(network, path[0], path[1]);
+  if (!way) return h("p", { class: "note bad" }, "There is no way between them over devices that are up and links that are active.");
+  const steps = way.devices.map((device, i) => {
+    const cable = network.cables.get(way.cables[i] ?? "");
+    const out = cable && (cable.a.device === device ? cable.a : cable.b);
+    const into = cable && (cable.a.device === device ? cable.b : cable.a);
+    return h(
+      "li",
+      {},
+      thing(context, { kind: "devices", id: device }, nameOfDevice(network, device)),
+      out && into && h("div", { class: "hop" }, `out of port ${out.port}, into port ${into.port}`),
+    );
+  });
+  return h("div", {}, h("p", {}, counted(way.cables.length, "hop")), h("ol", { class: "way" }, steps));
+}
