@@ -62,7 +62,7 @@ export const OpenflowOptions = Type.Object(
     ),
     echoIntervalMs: milliseconds(
       100,
-      "A session silent for so long is asked; three times so, ended. Default 5000.",
+      "Between two echo requests; one unanswered for twice as long ends the session. Default 5000.",
     ),
     foreignLldp: Type.Optional(
       Type.Boolean({ description: "Show neighbours that speak LLDP but not OpenFlow. Default false." }),

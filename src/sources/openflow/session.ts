@@ -47,6 +47,8 @@ export interface SessionOwner {
 
 const NOTHING = new Uint8Array(0);
 const CHALLENGE_MS = 2000;
+const LONGEST_HELLO = 2048;
+const LONGEST_MESSAGE = 0xffff;
 type Fact = "features" | "description" | "ports";
 
 export class Session implements Receiver {
@@ -70,8 +72,9 @@ export class Session implements Receiver {
   #state: "hello" | "asking" | "ready" | "ended" = "hello";
   #peerVersion = 0;
   #now: number;
-  #heardAt: number;
+  /** The echo request that waits for its answer. Messages of other kinds are no answer: what stalls may still send. */
   #askedAt: number | undefined;
+  #answeredAt: number;
   #mustAnswerBy = Number.POSITIVE_INFINITY;
   #xid = 1;
   #taken = 0;
@@ -84,7 +87,7 @@ export class Session implements Receiver {
     this.#log = log;
     this.#openedAt = now;
     this.#now = now;
-    this.#heardAt = now;
+    this.#answeredAt = now;
     this.#handlers = this.#makeHandlers();
   }
 
@@ -98,6 +101,7 @@ export class Session implements Receiver {
   }
 
   start(): void {
+    this.#framing.longest = LONGEST_HELLO;
     this.send("hello", { versions: [VERSION] });
   }
 
@@ -156,9 +160,7 @@ export class Session implements Receiver {
     this.#now = now;
     this.#taken = 0;
     if (this.#paused) {
-      // While it is paused its silence is ours.
       this.#paused = false;
-      this.#heardAt = now;
       this.channel.resume();
     }
     const { handshakeMs, echoIntervalMs } = this.#limits;
@@ -166,10 +168,10 @@ export class Session implements Receiver {
       if (now - this.#openedAt >= handshakeMs) this.end("no handshake in time");
       return;
     }
-    const silentMs = now - this.#heardAt;
-    if (now >= this.#mustAnswerBy || silentMs >= 3 * echoIntervalMs) {
+    const waitsMs = now - (this.#askedAt ?? now);
+    if (now >= this.#mustAnswerBy || waitsMs >= 2 * echoIntervalMs) {
       this.end("silent");
-    } else if (silentMs >= echoIntervalMs && now - (this.#askedAt ?? 0) >= echoIntervalMs) {
+    } else if (this.#askedAt === undefined && now - this.#answeredAt >= echoIntervalMs) {
       this.#askedAt = now;
       this.send("echoRequest", { data: NOTHING });
     }
@@ -182,8 +184,6 @@ export class Session implements Receiver {
 
   #take(message: Uint8Array): void {
     this.#taken++;
-    this.#heardAt = this.#now;
-    this.#mustAnswerBy = Number.POSITIVE_INFINITY;
     const [version = 0, type] = message;
     this.#peerVersion = version;
     if (this.#state === "hello" && type !== 0 && type !== 1) throw new WireError("speaks before its hello");
@@ -224,7 +224,11 @@ export class Session implements Receiver {
         if (this.#state === "hello") this.end("refused our hello");
       },
       echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
-      echoReply: () => {},
+      echoReply: () => {
+        this.#askedAt = undefined;
+        this.#answeredAt = this.#now;
+        this.#mustAnswerBy = Number.POSITIVE_INFINITY;
+      },
       featuresReply: (body) => this.#features(body),
       multipartReply: (body) => this.#multipart(body),
       portStatus: ({ reason, port }) => {
@@ -253,6 +257,7 @@ export class Session implements Receiver {
       return;
     }
     this.#state = "asking";
+    this.#framing.longest = LONGEST_MESSAGE;
     this.send("featuresRequest", {});
     this.send("multipartRequest", { type: MULTIPART.description });
     this.send("multipartRequest", { type: MULTIPART.aggregate, cookie: COOKIE, cookieMask: COOKIE_MASK });

@@ -6,6 +6,8 @@ import { HEADER_BYTES } from "./messages.ts";
 import { WireError } from "./wire.ts";
 
 export class Framing {
+  /** The longest message taken now. Before its hello nobody has a reason to send much. */
+  longest = 0xffff;
   #store = new Uint8Array(0);
   #held = 0;
 
@@ -24,7 +26,7 @@ export class Framing {
     let at = 0;
     while (bytes.length - at >= HEADER_BYTES) {
       const length = ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
-      if (length < HEADER_BYTES) throw new WireError(`a message of ${length} bytes`);
+      if (length < HEADER_BYTES || length > this.longest) throw new WireError(`a message of ${length} bytes`);
       if (bytes.length - at < length) break;
       const message = bytes.subarray(at, at + length);
       at += length;

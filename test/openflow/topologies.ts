@@ -1,0 +1,62 @@
+/**
+ * Shapes of networks for tests and measurements. Port 1 of every switch is left for a host; the wires take the ports
+ * from 2 on, in the order they are laid.
+ */
+import { EmulatedNetwork, type EmulatedSwitch } from "./emulator.ts";
+
+export type Pair = readonly [number, number];
+
+export function line(count: number): Pair[] {
+  return Array.from({ length: count - 1 }, (_, i): Pair => [i + 1, i + 2]);
+}
+
+export function ring(count: number): Pair[] {
+  return [...line(count), [count, 1]];
+}
+
+/** Every switch but the first hangs below another; each has up to `fanout` below it. */
+export function tree(count: number, fanout: number): Pair[] {
+  return Array.from({ length: count - 1 }, (_, i): Pair => [Math.floor(i / fanout) + 1, i + 2]);
+}
+
+/** Rows and columns that close upon themselves. */
+export function torus(rows: number, columns: number): Pair[] {
+  const at = (row: number, column: number) => (row % rows) * columns + (column % columns) + 1;
+  const pairs: Pair[] = [];
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      pairs.push([at(row, column), at(row, column + 1)], [at(row, column), at(row + 1, column)]);
+    }
+  }
+  return pairs;
+}
+
+export interface Built {
+  readonly net: EmulatedNetwork;
+  /** For each pair, the ports it was wired to. */
+  readonly wires: readonly {
+    readonly a: EmulatedSwitch;
+    readonly portA: number;
+    readonly b: EmulatedSwitch;
+    readonly portB: number;
+  }[];
+}
+
+export function build(count: number, pairs: readonly Pair[]): Built {
+  const degree = new Map<number, number>();
+  for (const pair of pairs) for (const dpid of pair) degree.set(dpid, (degree.get(dpid) ?? 0) + 1);
+  const net = new EmulatedNetwork();
+  for (let dpid = 1; dpid <= count; dpid++) net.add(dpid, 1 + (degree.get(dpid) ?? 0));
+  const next = new Map<number, number>();
+  const free = (dpid: number) => {
+    const port = next.get(dpid) ?? 2;
+    next.set(dpid, port + 1);
+    return port;
+  };
+  const wires = pairs.map(([first, second]) => {
+    const wire = { a: net.get(first), portA: free(first), b: net.get(second), portB: free(second) };
+    net.wire(wire.a, wire.portA, wire.b, wire.portB);
+    return wire;
+  });
+  return { net, wires };
+}
