@@ -6,6 +6,7 @@ import http from "node:http";
 import { createAuthenticator } from "../http/auth/authenticate.ts";
 import { openUsers, type Users } from "../http/auth/users.ts";
 import { UsersError } from "../http/auth/users-file.ts";
+import { createPage } from "../http/page.ts";
 import { openServer, type Server } from "../http/server.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
@@ -139,7 +140,7 @@ function listen({ config, clock, logger, users, store, supervisor, refusedRecord
       users,
       sources: () => supervisor.status(),
       refusedRecords,
-      page: undefined,
+      page: createPage(),
       clock,
       logger,
     });

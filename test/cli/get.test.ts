@@ -1,0 +1,152 @@
+/** `gazetteer get` against a running service: tables for people, bodies for programs, clear refusals for both. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../support/folder.ts";
+import { GAZETTEER, type Run, runCommand, type Service, startService } from "../support/service.ts";
+
+const NETWORK = `
+devices:
+  - { id: "of:0000000000000001", type: SWITCH, mfr: "Nicira, Inc.", hw: "交換機", annotations: { managementAddress: 10.0.0.1 } }
+  - { id: "of:0000000000000002", type: ROUTER, available: false, mfr: "\\e[31mred\\u202e", sw: "a\\nb" }
+links:
+  - { src: { device: "of:0000000000000001", port: 1 }, dst: { device: "of:0000000000000002", port: 2 } }
+hosts:
+  - { mac: "00:00:00:00:00:01", vlan: 10, ipAddresses: [10.0.0.9, "2001:db8::9"], locations: [{ elementId: "of:0000000000000001", port: 3 }] }
+`;
+
+let service: Service;
+beforeAll(async () => {
+  const file = join(temporaryFolder(), "network.yaml");
+  writeFileSync(file, NETWORK);
+  service = await startService({
+    args: ["--data", ":memory:", "--file", file, "--alias", "onos"],
+    credentials: "ann:p:ä",
+  });
+});
+
+const get = (...args: string[]): Promise<Run> =>
+  runCommand(["get", ...args, "--url", service.url], { env: { GAZETTEER_CREDENTIALS: "ann:p:ä" } });
+
+describe("tables", () => {
+  test("devices: aligned, with what the network says made harmless", async () => {
+    const { status, stdout, stderr } = await get("devices");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const [head = "", first = "", second = "", ...rest] = stdout.split("\n");
+    expect(head).toMatch(/^ID +TYPE +AVAILABLE +SINCE +MAKER +HARDWARE +SOFTWARE +ADDRESS$/);
+    expect(first).toMatch(
+      /^of:0000000000000001 {2}SWITCH +yes +\S+Z +Nicira, Inc\. +交換機 +unknown +10\.0\.0\.1$/,
+    );
+    expect(second).toMatch(
+      /^of:0000000000000002 {2}ROUTER +no +\S+Z +\\u001b\[31mred\\u202e +unknown +a\\u000ab +-$/,
+    );
+    expect(rest).toEqual([""]);
+    const column = (line: string, text: string) => Bun.stringWidth(line.slice(0, line.indexOf(text)));
+    expect(column(first, "unknown")).toBe(column(head, "SOFTWARE"));
+  });
+
+  test("links, hosts and topology", async () => {
+    expect((await get("links")).stdout.split("\n")[1]).toMatch(
+      /^of:0000000000000001\/1 +of:0000000000000002\/2 +DIRECT +ACTIVE +no +yes$/,
+    );
+    expect((await get("hosts")).stdout.split("\n")[1]).toMatch(
+      /^00:00:00:00:00:01 +10 +10\.0\.0\.9, 2001:db8::9 +of:0000000000000001\/3 +\S+Z$/,
+    );
+    expect((await get("topology")).stdout.split("\n")[1]).toMatch(/^2 +1 +1 +\d+ +\S+Z$/);
+  });
+
+  test("NAME=VALUE are query parameters; fields choose the columns", async () => {
+    const { stdout } = await get("devices", "available=false", "fields=id,type");
+    expect(stdout).toBe("ID                   TYPE\nof:0000000000000002  ROUTER\n");
+    expect((await get("devices", "type=OLT")).stdout.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test("a page says that there is more", async () => {
+    const { stdout, stderr } = await get("devices", "limit=1");
+    expect(stdout.trimEnd().split("\n")).toHaveLength(2);
+    expect(stderr).toStartWith("There is more: add cursor=");
+  });
+
+  test("colour only on a terminal, and not where NO_COLOR is set", async () => {
+    const screen = async (env: Record<string, string | undefined>) => {
+      let seen = "";
+      const child = Bun.spawn([GAZETTEER, "get", "devices", "--url", service.url], {
+        env: { ...process.env, NO_COLOR: undefined, GAZETTEER_CREDENTIALS: "ann:p:ä", ...env },
+        terminal: {
+          cols: 200,
+          data: (_terminal, bytes) => {
+            seen += new TextDecoder().decode(bytes);
+          },
+        },
+      });
+      expect(await child.exited).toBe(0);
+      child.terminal?.close();
+      return seen;
+    };
+    const coloured = await screen({});
+    expect(coloured).toContain("\u001b[32myes");
+    expect(coloured).toContain("2 devices");
+    expect(coloured).not.toContain("\u001b[31mred");
+    expect(await screen({ NO_COLOR: "1" })).not.toContain("\u001b[");
+  });
+});
+
+describe("bodies", () => {
+  test("json is what the service said", async () => {
+    const { stdout } = await get("devices", "-o", "json");
+    expect(stdout.trimEnd()).toBe((await (await service.fetch("/controller/v1/devices")).text()).trimEnd());
+  });
+
+  test("other formats by their name", async () => {
+    expect((await get("devices", "-o", "csv")).stdout.split("\n")[0]).toContain("id,type,");
+    expect((await get("hosts", "-o", "ndjson")).stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect((await get("topology", "--output=dot")).stdout).toContain("graph");
+  });
+
+  test("whoever stops reading is no failure", async () => {
+    const child = Bun.spawn(
+      ["sh", "-c", `'${GAZETTEER}' get devices -o json --url ${service.url} | head -c 1`],
+      {
+        env: { ...process.env, GAZETTEER_CREDENTIALS: "ann:p:ä" },
+        stdout: "pipe",
+        stderr: "pipe",
+      },
+    );
+    expect(await new Response(child.stdout).text()).toBe("{");
+    expect(await new Response(child.stderr).text()).toBe("");
+  });
+});
+
+describe("whom it asks", () => {
+  const asked = async (url: string, env: Record<string, string> = {}) =>
+    (await runCommand(["get", "topology", "--url", url], { env })).status;
+
+  test("addresses as people paste them", async () => {
+    const { host } = new URL(service.url);
+    const inUrl = `http://ann:p%3A%C3%A4@${host}`;
+    expect(await asked(inUrl)).toBe(0);
+    expect(await asked(`${inUrl}/controller/v1/`, { GAZETTEER_CREDENTIALS: "not:used" })).toBe(0);
+    expect(await asked(`${inUrl}/onos/v1`)).toBe(0);
+    expect(await asked(host, { GAZETTEER_CREDENTIALS: "ann:p:ä" })).toBe(0);
+  });
+
+  test("refusals are one line and status 1", async () => {
+    const line = async (args: string[], env: Record<string, string>) => {
+      const { status, stdout, stderr } = await runCommand(["get", ...args], { env });
+      expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+      expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+      return stderr;
+    };
+    const right = { GAZETTEER_CREDENTIALS: "ann:p:ä" };
+    expect(await line(["devices", "--url", service.url], {})).toContain(
+      "GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>'",
+    );
+    expect(await line(["devices", "--url", service.url], { GAZETTEER_CREDENTIALS: "ann:x" })).toContain(
+      "401",
+    );
+    expect(await line(["devices", "tpye=SWITCH", "--url", service.url], right)).toContain("tpye");
+    expect(await line(["devices", "--url", "http://127.0.0.1:1"], right)).toContain(
+      "is the service running there?",
+    );
+  });
+});
