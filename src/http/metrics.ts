@@ -16,14 +16,24 @@ export interface Figures {
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
 
+/** A number that whoever holds it may raise: what happens tens of thousands of times a second is counted so. */
+export interface Counter {
+  count: number;
+}
+
 export class Metrics {
-  readonly #requests = new Map<string, number>();
+  readonly #requests = new Map<string, Counter>();
   #shed = 0;
 
-  /** Counts an answer by what was read and with which status. */
-  count(read: string, status: number): void {
+  /** Answers by what was read and with which status. */
+  requests(read: string, status: number): Counter {
     const key = `${read} ${status}`;
-    this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
+    let counter = this.#requests.get(key);
+    if (!counter) {
+      counter = { count: 0 };
+      this.#requests.set(key, counter);
+    }
+    return counter;
   }
 
   countShed(): void {
@@ -89,9 +99,9 @@ export class Metrics {
       "gazetteer_http_requests_total",
       "counter",
       "Requests answered.",
-      [...this.#requests].map(([key, n]) => {
+      [...this.#requests].map(([key, { count }]) => {
         const [read = "", status = ""] = key.split(" ");
-        return [{ read, status }, n];
+        return [{ read, status }, count];
       }),
     );
     yield family("gazetteer_http_shed_total", "counter", "Requests turned away for overload.", [

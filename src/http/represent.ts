@@ -22,6 +22,8 @@ export interface Representation {
   /** Everything that shapes the bytes but the coding and the state of the network. */
   readonly key: string;
   readonly mark: number;
+  /** For what is read from the present: the mark as it is now. The same number means the same bytes. */
+  readonly markNow?: () => number;
   readonly revision: number;
   readonly contentType: string;
   /** Known to be too small to gain from compression. */
@@ -29,9 +31,17 @@ export interface Representation {
   make(): Content;
 }
 
-export interface Conditions {
-  readonly acceptEncoding: string | null;
-  readonly ifNoneMatch: string | null;
+/** A representation in a coding: what is needed to answer it, with nothing rendered yet. */
+export interface Prepared {
+  readonly what: Representation;
+  readonly etag: string;
+  /** The headers of a 304, and of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body and the headers that go with it. A Blob is at hand and may be sent again; a stream only once. */
+  content(): {
+    readonly body: Blob | ReadableStream<Uint8Array>;
+    readonly headers: Readonly<Record<string, string>>;
+  };
 }
 
 /** Larger bodies are made while they are sent, and not kept. */
@@ -54,22 +64,28 @@ export class Representer {
     this.#epoch = createHash("sha256").update(`${epoch} ${version}`).digest("base64url").slice(0, 8);
   }
 
-  answer(what: Representation, conditions: Conditions): Answer {
-    const coding = this.#codingFor(what, conditions.acceptEncoding);
+  prepare(what: Representation, acceptEncoding: string | null): Prepared {
+    const coding = this.#codingFor(what, acceptEncoding);
     const etag = this.#etag(what, coding);
-    const headers: Record<string, string> = {
+    const headers = {
       ETag: etag,
       "Cache-Control": "private, no-cache",
       Vary: "Accept, Accept-Encoding",
       "Gazetteer-Revision": String(what.revision),
     };
-    if (conditions.ifNoneMatch !== null && matches(conditions.ifNoneMatch, etag)) {
-      return { status: 304, headers, body: null };
-    }
-    headers["Content-Type"] = what.contentType;
-    if (coding !== "identity") headers["Content-Encoding"] = coding;
-    const { body, headers: own } = this.#body(what, coding);
-    return { status: 200, headers: { ...headers, ...own }, body };
+    const contentHeaders = {
+      "Content-Type": what.contentType,
+      ...(coding !== "identity" && { "Content-Encoding": coding }),
+    };
+    return {
+      what,
+      etag,
+      headers,
+      content: () => {
+        const { body, headers: own } = this.#body(what, coding);
+        return { body, headers: { ...contentHeaders, ...own } };
+      },
+    };
   }
 
   #codingFor(what: Representation, acceptEncoding: string | null): Coding {
@@ -81,7 +97,7 @@ export class Representer {
     return `"${this.#epoch}.${mark.toString(36)}.${what}${coding === "identity" ? "" : `.${coding}`}"`;
   }
 
-  #body(what: Representation, coding: Coding): { body: BodyInit; headers: Readonly<Record<string, string>> } {
+  #body(what: Representation, coding: Coding): ReturnType<Prepared["content"]> {
     const name = `${coding} ${what.key}`;
     const kept = this.#kept.get(name);
     if (kept && kept.mark === what.mark) {
@@ -120,6 +136,15 @@ export class Representer {
   }
 }
 
+/** What a prepared representation answers under a condition. */
+export function answerPrepared(prepared: Prepared, ifNoneMatch: string | null): Answer {
+  if (ifNoneMatch !== null && tagMatches(ifNoneMatch, prepared.etag)) {
+    return { status: 304, headers: prepared.headers, body: null };
+  }
+  const { body, headers } = prepared.content();
+  return { status: 200, headers: { ...prepared.headers, ...headers }, body };
+}
+
 /** Takes pieces until there are none, or until it is too much to hold. */
 function gather(pieces: Iterable<Uint8Array>): {
   parts: Uint8Array[];
@@ -142,7 +167,7 @@ function* joined(parts: Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uin
 }
 
 /** RFC 9110, 13.1.2: a list of tags compared weakly, or `*`. */
-function matches(ifNoneMatch: string, etag: string): boolean {
+export function tagMatches(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag) return true;
   return ifNoneMatch.split(",").some((part) => {
     const tag = part.trim();

@@ -10,7 +10,7 @@ import type { ReadContext } from "./reads/context.ts";
 import { itemRead } from "./reads/item.ts";
 import { listRead } from "./reads/list.ts";
 import { topologyRead } from "./reads/topology.ts";
-import type { Representation, Representer } from "./represent.ts";
+import type { Prepared, Representation, Representer } from "./represent.ts";
 import { createFollower } from "./stream/follower.ts";
 import type { Streams } from "./stream/streams.ts";
 
@@ -22,7 +22,6 @@ export interface Asked {
   readonly user: string;
   readonly accept: string | null;
   readonly acceptEncoding: string | null;
-  readonly ifNoneMatch: string | null;
   readonly lastEventId: string | null;
 }
 
@@ -33,21 +32,24 @@ export interface Routes {
   readonly pageLimit: number;
 }
 
-export function answerRead(routes: Routes, target: Target, asked: Asked): Answer {
+/** What a read comes to: a representation that may be asked for again, or a stream that is this client's alone. */
+export type Read = { readonly prepared: Prepared } | { readonly stream: Answer };
+
+export function readTarget(routes: Routes, target: Target, asked: Asked): Read {
   const query = parseQuery(asked.queryText, target, routes);
   if (target.read !== "list" && target.read !== "topology") {
     if (query.format !== undefined && query.format !== "json") {
       throw badParameter("format", "can only be json here.");
     }
-    return routes.representer.answer(itemRead(routes.context, target, query), asked);
+    return {
+      prepared: routes.representer.prepare(itemRead(routes.context, target, query), asked.acceptEncoding),
+    };
   }
   const kind = target.read === "list" ? target.kind : undefined;
   const format = negotiateFormat(kind ?? "topology", query.format, asked.accept);
-  if (format.name === "events") return streamAnswer(routes, target, query, format, asked);
-  return routes.representer.answer(
-    representation(routes.context, target, query, format, asked.address),
-    asked,
-  );
+  if (format.name === "events") return { stream: streamAnswer(routes, target, query, format, asked) };
+  const what = representation(routes.context, target, query, format, asked.address);
+  return { prepared: routes.representer.prepare(what, asked.acceptEncoding) };
 }
 
 function representation(

@@ -9,14 +9,15 @@ import type { Authenticator, AuthResult, Credential } from "./auth/authenticate.
 import type { Users } from "./auth/users.ts";
 import { createCors } from "./cors.ts";
 import { healthz, readyz, type SourceReport } from "./health.ts";
+import { HotAnswers } from "./hot.ts";
 import { createRateLimiter, Valve } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
 import { openapiText } from "./openapi.ts";
 import { type Target, targetOf } from "./path.ts";
 import { Problem, quoted } from "./problem.ts";
 import type { ReadContext } from "./reads/context.ts";
-import { Representer } from "./represent.ts";
-import { answerRead, type Routes } from "./routes.ts";
+import { answerPrepared, Representer } from "./represent.ts";
+import { type Routes, readTarget } from "./routes.ts";
 import { Streams } from "./stream/streams.ts";
 
 export interface ServerOptions {
@@ -98,6 +99,8 @@ class Service {
   readonly #cors: ReturnType<typeof createCors>;
   readonly #rate: ReturnType<typeof createRateLimiter>;
   readonly #prefixes: readonly string[];
+  readonly #hot = new HotAnswers();
+  readonly #sameForAll: boolean;
   #openapi: string | undefined;
   #stopping = false;
 
@@ -116,6 +119,7 @@ class Service {
     };
     this.#cors = createCors(options.origins);
     this.#rate = createRateLimiter(limits.requestsPerSecond, options.clock);
+    this.#sameForAll = options.origins.length === 0 && limits.requestsPerSecond === 0;
     this.#prefixes = ["controller", ...options.aliases];
     options.users.onChange((names) => this.#streams.endOf(names));
   }
@@ -136,11 +140,15 @@ class Service {
   respond(request: Request, bun: Socket): Response | Promise<Response> {
     const address = addressOf(request.url);
     if (request.method === "OPTIONS") return this.#options204(request);
+    const known = this.#options.authenticator.known(request.headers.get("authorization"));
+    const { view } = this.#options.context;
+    if (known && this.#sameForAll && request.method === "GET" && !this.#valve.shut) {
+      const hot = this.#hot.find(request, address, view.revision);
+      if (hot) return hot;
+    }
     const path = pathOf(address);
     if (path === "/healthz") return responseOf(healthz());
-    const { view } = this.#options.context;
     if (path === "/readyz") return responseOf(readyz(view, this.#options.sources(), this.#stopping));
-    const known = this.#options.authenticator.known(request.headers.get("authorization"));
     return known ? this.#serve(request, bun, address, path, known) : this.#admit(request, bun, address, path);
   }
 
@@ -179,28 +187,47 @@ class Service {
       const target = targetOf(path, this.#prefixes);
       if (!target) return this.#elsewhere(request, path);
       read = target.read === "list" ? target.kind : target.read;
-      const answer = this.#read(request, address, path, target, credential);
+      const common = { ...SAFE, ...rate, ...this.#cors.headers(request.headers.get("origin")) };
+      const answer = this.#read(request, address, path, target, read, credential, common);
       if (answer.body instanceof ReadableStream) bun.timeout(request, 0);
-      this.#metrics.count(read, answer.status);
-      return responseOf(answer, { ...rate, ...this.#cors.headers(request.headers.get("origin")) });
+      this.#metrics.requests(read, answer.status).count++;
+      return responseOf(answer, common);
     } catch (error) {
       return this.#problem(error, request, read);
     }
   }
 
-  #read(request: Request, address: string, path: string, target: Target, credential: Credential): Answer {
+  #read(
+    request: Request,
+    address: string,
+    path: string,
+    target: Target,
+    name: string,
+    credential: Credential,
+    common: Readonly<Record<string, string>>,
+  ): Answer {
     const { method, headers } = request;
     if (method !== "GET" && method !== "HEAD") throw notAllowed(method);
-    return answerRead(this.#routes, target, {
+    const read = readTarget(this.#routes, target, {
       method,
       address,
       queryText: address.slice(path.length + 1),
       user: credential.user,
       accept: headers.get("accept"),
       acceptEncoding: headers.get("accept-encoding"),
-      ifNoneMatch: headers.get("if-none-match"),
       lastEventId: headers.get("last-event-id"),
     });
+    if ("stream" in read) return read.stream;
+    const answer = answerPrepared(read.prepared, headers.get("if-none-match"));
+    // Headers that differ from request to request cannot be kept with an answer.
+    if (this.#sameForAll && method === "GET") {
+      const counters = {
+        served: this.#metrics.requests(name, 200),
+        notModified: this.#metrics.requests(name, 304),
+      };
+      this.#hot.keep(request, address, read.prepared, common, counters);
+    }
+    return answer;
   }
 
   /** What is not the interface: figures, its description, the page. */
@@ -247,7 +274,7 @@ class Service {
   #problem(error: unknown, request: Request, read: string): Response {
     const instance = `urn:uuid:${crypto.randomUUID()}`;
     const problem = error instanceof Problem ? error : this.#unexpected(error, instance);
-    this.#metrics.count(read, problem.status);
+    this.#metrics.requests(read, problem.status).count++;
     const headers = {
       ...SAFE,
       "Content-Type": "application/problem+json",

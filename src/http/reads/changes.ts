@@ -4,7 +4,7 @@
  */
 import type { Entry } from "../../log/log.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
-import { valuesOf } from "../../view/past.ts";
+import { differingValues } from "../../view/past.ts";
 import { parseStored, type Reading } from "../../view/view.ts";
 import { JSON_TYPE } from "../answer.ts";
 import { badParameter, quoted } from "../problem.ts";
@@ -12,7 +12,15 @@ import type { Filter } from "../query/filter.ts";
 import type { Query } from "../query/query.ts";
 import { select } from "../query/select.ts";
 import type { Representation } from "../represent.ts";
-import { filtersOf, momentOf, type ReadContext, settled } from "./context.ts";
+import {
+  momentOf,
+  type ReadContext,
+  type Sight,
+  settled,
+  sightOf,
+  sightOrNothing,
+  timeOf,
+} from "./context.ts";
 import { bytesOf, jsonList } from "./json.ts";
 
 export type ChangeEvent = "added" | "updated" | "removed";
@@ -59,108 +67,162 @@ export function changeFields(
   return `"resource":"${resource}","revision":${revision},"time":${time},"value":${value}${fields}`;
 }
 
-/** `since` as a revision whose changes can be told. */
-export function sinceOf(context: ReadContext, text: string): number {
-  if (!/^\d{1,15}$/.test(text)) {
-    throw badParameter(
-      "since",
-      `is ${quoted(text)}; it must be a revision: the Gazetteer-Revision of a list, or an event's id.`,
-    );
-  }
-  return settled(context.history.resolve(Number(text)), "since");
+/** `since` as a revision whose changes can be told; `name` is where the client wrote it. */
+export function sinceOf(context: ReadContext, text: string, name = "since"): number {
+  if (/^\d{1,15}$/.test(text)) return settled(context.history.resolve(Number(text)), name);
+  throw badParameter(
+    name,
+    `is ${quoted(text)}; it must be a revision: the Gazetteer-Revision of a list, or an event's id.`,
+  );
 }
 
 export function changesRead(context: ReadContext, kind: Kind | undefined, query: Query): Representation {
   const since = sinceOf(context, query.since ?? "");
   const { revision } = context.view;
+  const texts = query.around
+    ? aroundTexts(context, kind, query, since)
+    : query.fold
+      ? foldedTexts(context, kind, query, since, revision)
+      : changeTexts(context, kind, query, since, revision);
   return {
     key: `changes ${kind ?? "topology"} ${query.fingerprint}`,
     mark: revision,
     revision,
     contentType: JSON_TYPE,
-    make: () => {
-      const folded = query.fold || query.around !== undefined;
-      const texts = folded
-        ? foldedTexts(context, kind, query, since)
-        : changeTexts(context, kind, query, since);
-      return { pieces: bytesOf(jsonList('{"changes":[', texts, `],"revision":${revision}}`)) };
-    },
+    make: () => ({ pieces: bytesOf(jsonList('{"changes":[', texts, `],"revision":${revision}}`)) }),
   };
 }
 
+const changeText = (change: Change, revision: number, time: number): string =>
+  `{"event":"${change.event}",${changeFields(change, revision, time)}}`;
+
 function* changeTexts(
-  context: ReadContext,
+  { history }: ReadContext,
   kind: Kind | undefined,
   query: Query,
   since: number,
+  until: number,
 ): Generator<string> {
   const scope = scopeOf(kind);
-  for (const batch of context.history.changes(since)) {
-    for (const entry of batch.entries) {
+  for (const { entries, revision, time } of history.changes(since, until)) {
+    for (const entry of entries) {
       const change = changeFor(entry, scope, query.filters);
-      if (change) yield `{"event":"${change.event}",${changeFields(change, batch.revision, batch.time)}}`;
+      if (change) yield changeText(change, revision, time);
     }
   }
 }
 
-/** Only the last of each thing: the difference between then and now. A neighbourhood is always told so. */
+/** One change a thing, from what it was at the beginning to what it is at the end, where it last changed. */
 function* foldedTexts(
-  context: ReadContext,
+  { history }: ReadContext,
   kind: Kind | undefined,
   query: Query,
   since: number,
+  until: number,
 ): Generator<string> {
-  const { view, history } = context;
-  for (const change of differences(history.at(since), view, kind, query)) {
-    const { revision, lastChanged } = JSON.parse(change.value);
-    const at = change.event === "removed" ? view.revision : revision;
-    const time = change.event === "removed" ? view.time : Date.parse(lastChanged);
-    yield `{"event":"${change.event}",${changeFields(change, at, time)}}`;
+  const scope = scopeOf(kind);
+  const folded = new Map<string, { entry: Entry; revision: number; time: number }>();
+  for (const { entries, revision, time } of history.changes(since, until)) {
+    for (const entry of entries) {
+      if (!scope.some((one) => one === entry.kind)) continue;
+      const key = `${entry.kind} ${entry.id}`;
+      const first = folded.get(key)?.entry ?? entry;
+      folded.delete(key); // so that the order is that of the last changes
+      folded.set(key, { entry: { ...entry, before: first.before }, revision, time });
+    }
   }
+  for (const { entry, revision, time } of folded.values()) {
+    const { before, after } = entry;
+    if (before === after) continue;
+    const changed = before !== null && after !== null ? fieldsThatDiffer(before, after) : [];
+    const change = changeFor({ ...entry, changed }, scope, query.filters);
+    if (change) yield changeText(change, revision, time);
+  }
+}
+
+/** A neighbourhood moves with the graph, so its two ends are compared, and what came and went between is not told. */
+function aroundTexts(
+  { view, history }: ReadContext,
+  kind: Kind | undefined,
+  query: Query,
+  since: number,
+): Iterable<string> {
+  const [from, to] = sights(history.at(since), history.frozen(view.revision), query);
+  return Iterator.from(differences(from, to, kind)).map((change) => {
+    const { revision, lastChanged } = JSON.parse(change.value);
+    return change.event === "updated"
+      ? changeText(change, revision, Date.parse(lastChanged))
+      : changeText(change, to.reading.revision, to.reading.time);
+  });
+}
+
+/** Both ends of a comparison. What `around` names must have been there at one of them. */
+function sights(from: Reading, to: Reading, query: Query): [from: Sight, to: Sight] {
+  const then = sightOrNothing(from, query);
+  return then.within?.size === 0
+    ? [then, sightOf(to, query)]
+    : [then, sightOrNothing(to, query)];
 }
 
 interface Difference extends Change {
   readonly before: string | undefined;
 }
 
-/** What a reader with this query sees differ between two readings, by resource, then id. */
-export function* differences(
-  from: Reading,
-  to: Reading,
-  kind: Kind | undefined,
-  query: Query,
-): Generator<Difference> {
+/** What differs between two sights of the network, by resource, then id. */
+export function* differences(from: Sight, to: Sight, kind: Kind | undefined): Generator<Difference> {
   for (const resource of scopeOf(kind)) {
-    const then = matching(from, resource, query);
-    const now = matching(to, resource, query);
-    for (const id of [...new Set([...then.keys(), ...now.keys()])].sort()) {
-      const before = then.get(id);
-      const after = now.get(id);
-      if (before === after) continue;
+    for (const { id, before, after } of pairs(from, to, resource)) {
       if (after === undefined) {
         yield { event: "removed", resource, id, value: before ?? "", changed: [], before };
       } else if (before === undefined) {
         yield { event: "added", resource, id, value: after, changed: [], before };
       } else {
-        yield {
-          event: "updated",
-          resource,
-          id,
-          value: after,
-          changed: fieldsThatDiffer(before, after),
-          before,
-        };
+        const changed = fieldsThatDiffer(before, after);
+        yield { event: "updated", resource, id, value: after, changed, before };
       }
     }
   }
 }
 
-function matching(reading: Reading, kind: Kind, query: Query): Map<string, string> {
-  const filters = filtersOf(reading, query);
-  if (filters.length === 0) return new Map(valuesOf(reading.pages(kind)));
-  const found = new Map<string, string>();
-  for (const { id, text } of select(reading, kind, filters)) found.set(id, text);
-  return found;
+interface Pair {
+  readonly id: string;
+  /** As seen at each end; undefined when not seen there. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+function* pairs(from: Sight, to: Sight, kind: Kind): Generator<Pair> {
+  const seenBefore = seer(kind, from.filters(kind));
+  const seenAfter = seer(kind, to.filters(kind));
+  const sameWithin =
+    from.within === to.within || from.within?.symmetricDifference(to.within ?? new Set()).size === 0;
+  const all = sameWithin ? [] : membersOf(from, to, kind);
+  const differing = differingValues(from.reading.pages(kind), to.reading.pages(kind));
+  for (const pair of sameWithin ? differing : all) {
+    const before = seenBefore(pair.before);
+    const after = seenAfter(pair.after);
+    if (before !== after) yield { id: pair.id, before, after };
+  }
+}
+
+function seer(kind: Kind, filters: readonly Filter[]): (text: string | undefined) => string | undefined {
+  if (filters.length === 0) return (text) => text;
+  return (text) => {
+    if (text === undefined) return undefined;
+    const value = parseStored(kind, text);
+    return filters.every((filter) => filter.test(value)) ? text : undefined;
+  };
+}
+
+/** Whatever either end sees: a thing that did not change may still have come into the neighbourhood. */
+function* membersOf(from: Sight, to: Sight, kind: Kind): Generator<Pair> {
+  const ids = new Set<string>();
+  for (const { reading, filters } of [from, to]) {
+    for (const { id } of select(reading, kind, filters(kind))) ids.add(id);
+  }
+  for (const id of [...ids].sort()) {
+    yield { id, before: from.reading.get(kind, id), after: to.reading.get(kind, id) };
+  }
 }
 
 function fieldsThatDiffer(before: string, after: string): string[] {
@@ -182,6 +244,7 @@ export function diffRead(context: ReadContext, kind: Kind | undefined, query: Qu
   const from = momentOf(context, "diff", fromText);
   const to = toText === "" ? context.view.revision : momentOf(context, "diff", toText);
   const { history } = context;
+  const [then, now] = sights(history.at(from), history.frozen(to), query);
   const moment = (revision: number) => JSON.stringify({ revision, time: history.timeOf(revision) });
   return {
     key: `diff ${kind ?? "topology"} ${from} ${to} ${query.fingerprint}`,
@@ -190,8 +253,7 @@ export function diffRead(context: ReadContext, kind: Kind | undefined, query: Qu
     contentType: JSON_TYPE,
     make: () => {
       const open = `{"from":${moment(from)},"to":${moment(to)},"changes":[`;
-      const texts = diffTexts(differences(history.at(from), history.at(to), kind, query));
-      return { pieces: bytesOf(jsonList(open, texts, "]}")) };
+      return { pieces: bytesOf(jsonList(open, diffTexts(differences(then, now, kind)), "]}")) };
     },
   };
 }
@@ -208,11 +270,17 @@ export function timelineRead(context: ReadContext, query: Query): Representation
   const { oldest, oldestTime } = log.facts();
   const spans = query.timeline ?? 1;
   const first = oldestTime > 0 ? oldestTime : (log.timeOf(1) ?? view.time);
-  const from = timeOf("from", query.from) ?? first;
-  const to = timeOf("to", query.to) ?? view.time + 1;
-  if (to <= from) throw badParameter("to", "must be after from.");
+  const from = query.from === undefined ? first : timeOf("from", query.from);
+  const to = query.to === undefined ? view.time + 1 : timeOf("to", query.to);
+  if (to <= from) {
+    const shown = (time: number) => new Date(time).toISOString();
+    throw badParameter(
+      query.to === undefined ? "from" : "to",
+      `leaves no time to look at: from ${shown(from)} to ${shown(to)}; from must be before to.`,
+    );
+  }
   return {
-    key: `timeline ${query.fingerprint}`,
+    key: `timeline ${from} ${to} ${oldest} ${query.fingerprint}`,
     mark: view.revision,
     revision: view.revision,
     contentType: JSON_TYPE,
@@ -227,12 +295,4 @@ export function timelineRead(context: ReadContext, query: Query): Representation
       return { pieces: bytesOf([JSON.stringify(body)]) };
     },
   };
-}
-
-function timeOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const time = /^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time))
-    throw badParameter(name, `is ${quoted(text)}; it must be a time such as 2026-11-15T03:00:00Z.`);
-  return time;
 }

@@ -1,7 +1,10 @@
 /** What every read needs, and the few steps that all of them share: finding the moment, and cutting out a neighbourhood. */
 import type { Log } from "../../log/log.ts";
+import type { Kind } from "../../model/ids.ts";
+import type { Graph } from "../../view/graph.ts";
 import type { History, Resolved } from "../../view/history.ts";
 import { parseStored, type Reading, type View } from "../../view/view.ts";
+import { canonicalHostId } from "../path.ts";
 import { badParameter, Problem, quoted } from "../problem.ts";
 import { type Filter, withinFilter } from "../query/filter.ts";
 import type { Query } from "../query/query.ts";
@@ -17,15 +20,15 @@ const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)
 /** A revision number or an RFC 3339 time. */
 export function momentOf(context: ReadContext, name: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return settled(context.history.resolve(Number(text)), name);
-  const time = TIME.test(text) ? Date.parse(text.replace(" ", "T")) : Number.NaN;
-  if (Number.isNaN(time)) {
-    const sign = / \d\d:\d\d$/.test(text) ? " (a + in an address must be written %2B)" : "";
-    throw badParameter(
-      name,
-      `is ${quoted(text)}; it must be a revision or a time such as 2026-11-15T03:00:00Z${sign}.`,
-    );
-  }
-  return settled(context.history.resolveTime(time), name);
+  return settled(context.history.resolveTime(timeOf(name, text, "a revision or a time")), name);
+}
+
+/** An RFC 3339 time as epoch milliseconds. */
+export function timeOf(name: string, text: string, what = "a time"): number {
+  const time = TIME.test(text) ? Date.parse(text.toUpperCase().replace(" ", "T")) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  const sign = / \d\d:\d\d$/.test(text) ? " (a + in an address must be written %2B)" : "";
+  throw badParameter(name, `is ${quoted(text)}; it must be ${what} such as 2026-11-15T03:00:00Z${sign}.`);
 }
 
 export function settled(found: Resolved, name: string): number {
@@ -51,23 +54,51 @@ export function readingOf(context: ReadContext, query: Query): Reading {
 }
 
 /** A query's filters, with the neighbourhood of `around` as one more. */
-export function filtersOf(reading: Reading, query: Query): readonly Filter[] {
-  if (!query.around) return query.filters;
-  return [...query.filters, withinFilter(neighbourhood(reading, query.around))];
+export function filtersOf(reading: Reading, query: Query, kind: Kind): readonly Filter[] {
+  return sightOf(reading, query).filters(kind);
 }
 
-export function neighbourhood(reading: Reading, { id, hops }: NonNullable<Query["around"]>): Set<string> {
-  if (reading.get("devices", id) !== undefined) return reading.graph.around([id], hops);
-  const host = reading.get("hosts", id);
-  if (host === undefined) {
-    throw badParameter(
-      "around",
-      `is ${quoted(id)}, which is the id of no device and no host; look one up in /devices or /hosts.`,
-    );
-  }
-  const places = parseStored("hosts", host).locations.map((at) => at.elementId);
-  return reading.graph.around(
-    places.filter((device) => reading.get("devices", device) !== undefined),
-    hops,
+/** The network at one moment as a query sees it. */
+export interface Sight {
+  readonly reading: Reading;
+  /** The devices of the neighbourhood; undefined when the query asks for none. */
+  readonly within: ReadonlySet<string> | undefined;
+  filters(kind: Kind): readonly Filter[];
+}
+
+/** Refuses an `around` that names nothing there. */
+export function sightOf(reading: Reading, query: Query): Sight {
+  const sight = sightIfAny(reading, query);
+  if (sight) return sight;
+  throw badParameter(
+    "around",
+    `is ${quoted(query.around?.id ?? "")}, which is the id of no device and no host; look one up in /devices or /hosts.`,
   );
+}
+
+/** The same where what `around` names may not have been there yet, or not any more: then nothing is around it. */
+export function sightOrNothing(reading: Reading, query: Query, graph?: Graph): Sight {
+  return sightIfAny(reading, query, graph) ?? sight(reading, query, new Set());
+}
+
+/** `graph`: the live one, where the reading is of now; a past would have to make its own. */
+function sightIfAny(reading: Reading, query: Query, graph?: Graph): Sight | undefined {
+  const { around } = query;
+  if (!around) return sight(reading, query, undefined);
+  const centre = centreOf(reading, around.id);
+  return centre && sight(reading, query, (graph ?? reading.graph).around(centre, around.hops));
+}
+
+function sight(reading: Reading, query: Query, within: ReadonlySet<string> | undefined): Sight {
+  const filters = (kind: Kind) => (within ? [...query.filters, withinFilter(kind, within)] : query.filters);
+  return { reading, within, filters };
+}
+
+/** The devices a neighbourhood begins with: the one named, or those the host named is at. */
+function centreOf(reading: Reading, id: string): string[] | undefined {
+  if (reading.get("devices", id) !== undefined) return [id];
+  const host = reading.get("hosts", canonicalHostId(id) ?? id);
+  if (host === undefined) return undefined;
+  const places = parseStored("hosts", host).locations.map((at) => at.elementId);
+  return places.filter((device) => reading.get("devices", device) !== undefined);
 }

@@ -40,6 +40,7 @@ export function listRead(
   return {
     key,
     mark: markOf(reading, kind, query),
+    ...(reading === context.view && !cursor && { markNow: () => markOf(reading, kind, query) }),
     revision: reading.revision,
     contentType: format.contentType,
     make: () => content(context, reading, kind, query, format, cursor, path),

@@ -26,14 +26,19 @@ const RENDER: Readonly<Record<string, (graph: Graph) => Iterable<string>>> = {
 
 export function topologyRead(context: ReadContext, query: Query, format: Format): Representation {
   const reading = readingOf(context, query);
-  const { marks } = reading;
   const render = RENDER[format.name];
+  const markNow = () => {
+    const { marks } = reading;
+    return render || query.around
+      ? Math.max(marks.devices, marks.links, marks.hosts, marks.graph)
+      : marks.graph;
+  };
   // Resolved here and not in `make`: an unknown `around` must be refused before a condition is looked at.
   const cut = query.around ? cutGraph(reading, query) : undefined;
   return {
     key: `topology ${format.name} ${query.fingerprint}`,
-    mark:
-      render || query.around ? Math.max(marks.devices, marks.links, marks.hosts, marks.graph) : marks.graph,
+    mark: markNow(),
+    ...(reading === context.view && { markNow }),
     revision: reading.revision,
     contentType: format.contentType,
     tiny: !render,
