@@ -1,17 +1,22 @@
 /**
- * A sorted multimap from text keys to ids, in blocks: an insert moves at most one block, a range read touches only
- * what it answers. Keys and ids stand in parallel arrays, and a key equal to its neighbour is stored once: a million
- * hosts on a thousand ports cost a thousand key strings.
+ * A multimap from text keys to ids that answers one key at once and a range of keys by their order.
+ *
+ * Keys are found by hash; their order is worked out when a range is first asked for, and keys that come later wait in
+ * a short list beside it until there are enough of them to sort in. A tree or sorted blocks would pay for order at
+ * every change, in twenty string comparisons all over memory; here a change costs one or two look-ups.
  */
-interface Block {
-  readonly keys: string[];
-  readonly ids: string[];
-}
 
-const BLOCK = 1024;
+/** How many fresh keys a range looks through one by one: so many, and one for so many in order. */
+const FRESH_MOST = 1024;
+const FRESH_PART = 128;
 
 export class SortedIndex {
-  readonly #blocks: Block[] = [];
+  /** One id as itself, several as a set: most keys of a large index have one. */
+  readonly #ids = new Map<string, string | Set<string>>();
+  /** Keys in order. Some may be gone. */
+  #order: readonly string[] = [];
+  /** Keys that came since, in order of coming. Some may be gone, or have gone and come again. */
+  #fresh: string[] = [];
   #size = 0;
 
   get size(): number {
@@ -19,104 +24,108 @@ export class SortedIndex {
   }
 
   add(key: string, id: string): void {
-    let at = this.#blockFor(key, id);
-    let block = this.#blocks[at];
-    if (!block) {
-      block = { keys: [], ids: [] };
-      this.#blocks.push(block);
+    const there = this.#ids.get(key);
+    if (there === undefined) {
+      this.#ids.set(key, id);
+      this.#fresh.push(key);
+      // Keys that come and go for ever must not pile up where nobody asks for a range.
+      if (this.#fresh.length > FRESH_MOST + this.#ids.size) this.settle();
+    } else if (typeof there === "string") {
+      if (there === id) return;
+      this.#ids.set(key, new Set([there, id]));
+    } else {
+      if (there.has(id)) return;
+      there.add(id);
     }
-    const i = position(block, key, id);
-    if (block.keys[i] === key && block.ids[i] === id) return;
-    const shared =
-      block.keys[i] === key ? block.keys[i] : block.keys[i - 1] === key ? block.keys[i - 1] : key;
-    block.keys.splice(i, 0, shared ?? key);
-    block.ids.splice(i, 0, id);
     this.#size++;
-    if (block.keys.length <= BLOCK) return;
-    // Appending in order fills blocks to the brim; anything else leaves both halves room.
-    const cut = i === block.keys.length - 1 && at === this.#blocks.length - 1 ? BLOCK : BLOCK / 2;
-    this.#blocks.splice(++at, 0, { keys: block.keys.splice(cut), ids: block.ids.splice(cut) });
   }
 
   delete(key: string, id: string): void {
-    const at = this.#blockFor(key, id);
-    const block = this.#blocks[at];
-    if (!block) return;
-    const i = position(block, key, id);
-    if (block.keys[i] !== key || block.ids[i] !== id) return;
-    block.keys.splice(i, 1);
-    block.ids.splice(i, 1);
-    this.#size--;
-    if (block.keys.length === 0) this.#blocks.splice(at, 1);
-  }
-
-  /** The ids whose keys lie in [from, to], in order of key, then id. */
-  *range(from: string, to: string): Generator<string> {
-    for (let at = this.#blockFor(from, ""); at < this.#blocks.length; at++) {
-      const block = this.#blocks[at];
-      if (!block) return;
-      for (let i = position(block, from, ""); i < block.keys.length; i++) {
-        const key = block.keys[i];
-        const id = block.ids[i];
-        if (key === undefined || id === undefined || key > to) return;
-        yield id;
-      }
+    const there = this.#ids.get(key);
+    if (there === undefined) return;
+    if (typeof there === "string") {
+      if (there !== id) return;
+      this.#ids.delete(key);
+    } else {
+      if (!there.delete(id)) return;
+      const [only] = there;
+      if (there.size === 1 && only !== undefined) this.#ids.set(key, only);
     }
-  }
-
-  get(key: string): Generator<string> {
-    return this.range(key, key);
+    this.#size--;
   }
 
   has(key: string): boolean {
-    return !this.get(key).next().done;
+    return this.#ids.has(key);
+  }
+
+  *get(key: string): Generator<string> {
+    const there = this.#ids.get(key);
+    if (typeof there === "string") yield there;
+    else if (there) yield* there;
+  }
+
+  /** The ids whose keys lie in [from, to], in no particular order; once for each of their keys there. */
+  *range(from: string, to: string): Generator<string> {
+    for (const key of this.#keysIn(from, to)) yield* this.get(key);
   }
 
   /** How many entries [from, to] holds, counted up to `most`: what a planner asks before it chooses an index. */
   count(from: string, to: string, most: number): number {
     let n = 0;
-    for (const _ of this.range(from, to)) if (++n >= most) break;
+    for (const key of this.#keysIn(from, to)) {
+      const there = this.#ids.get(key);
+      n += there === undefined ? 0 : typeof there === "string" ? 1 : there.size;
+      if (n >= most) return most;
+    }
     return n;
   }
 
   /** Each different key once, in order. */
-  *keys(): Generator<string> {
-    let last: string | undefined;
-    for (const block of this.#blocks) {
-      for (const key of block.keys) {
-        if (key !== last) yield key;
-        last = key;
-      }
-    }
+  keys(): string[] {
+    return [...this.#ids.keys()].sort();
   }
 
-  /** The block that holds, or would hold, (key, id): the last one that does not begin after it. */
-  #blockFor(key: string, id: string): number {
-    let low = 0;
-    let high = this.#blocks.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      const block = this.#blocks[middle];
-      if (block && !follows(block, 0, key, id)) low = middle;
-      else high = middle - 1;
+  /** Sorts in what came: done at need, or beforehand by whoever would not have the first range wait for it. */
+  settle(): void {
+    const order = this.#order;
+    const settled: string[] = [];
+    const keep = (key: string) => {
+      if (key !== settled.at(-1) && this.#ids.has(key)) settled.push(key);
+    };
+    let at = 0;
+    for (const key of this.#fresh.sort()) {
+      for (let next = order[at]; next !== undefined && next < key; next = order[++at]) keep(next);
+      keep(key);
     }
-    return low;
+    for (; at < order.length; at++) keep(order[at] ?? "");
+    this.#order = settled;
+    this.#fresh = [];
+  }
+
+  *#keysIn(from: string, to: string): Generator<string> {
+    if (from === to) {
+      yield from;
+      return;
+    }
+    if (this.#fresh.length > FRESH_MOST + this.#order.length / FRESH_PART) this.settle();
+    const order = this.#order;
+    const fresh = new Set(this.#fresh.filter((key) => key >= from && key <= to));
+    for (let at = lowerBound(order, from); at < order.length; at++) {
+      const key = order[at] ?? "";
+      if (key > to) break;
+      fresh.delete(key);
+      yield key;
+    }
+    yield* fresh;
   }
 }
 
-/** Whether entry `i` of the block stands after (key, id). */
-function follows(block: Block, i: number, key: string, id: string): boolean {
-  const at = block.keys[i] ?? "";
-  return at > key || (at === key && (block.ids[i] ?? "") > id);
-}
-
-function position(block: Block, key: string, id: string): number {
+function lowerBound(order: readonly string[], key: string): number {
   let low = 0;
-  let high = block.keys.length;
+  let high = order.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const at = block.keys[middle] ?? "";
-    if (at < key || (at === key && (block.ids[middle] ?? "") < id)) low = middle + 1;
+    if ((order[middle] ?? "") < key) low = middle + 1;
     else high = middle;
   }
   return low;

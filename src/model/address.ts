@@ -7,17 +7,27 @@
  */
 import ipaddr from "ipaddr.js";
 
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+const LETTER_A = 0x61;
+const COLON = 0x3a;
+const DOT = 0x2e;
+
 const MAC_DIGITS = /^[0-9a-f]{12}$/i;
 const MAC_SHAPES =
   /^(?:[0-9a-f]{1,2}(?:[:-][0-9a-f]{1,2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}|[0-9a-f]{12})$/i;
 const MAC_CANONICAL = /^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}$/;
+const MAC_COLONS = /^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/i;
+/** IPv6 in canonical form and without a group of nothing but zeros: with a gap, at most six other groups. */
+const IPV6_WHOLE = /^(?:[1-9a-f][0-9a-f]{0,3}:){7}[1-9a-f][0-9a-f]{0,3}$/;
+const IPV6_GAP =
+  /^(?:[1-9a-f][0-9a-f]{0,3}(?::[1-9a-f][0-9a-f]{0,3}){0,5})?::(?:[1-9a-f][0-9a-f]{0,3}(?::[1-9a-f][0-9a-f]{0,3}){0,5})?$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
-/** Eight groups, none zero and none padded: RFC 5952 has no shorter form of it, so there is nothing to do. */
-const IPV6_CANONICAL = /^(?:[1-9a-f][0-9a-f]{0,3}:){7}[1-9a-f][0-9a-f]{0,3}$/;
 
 /** `aa-bb-cc-dd-ee-ff`, `aabb.ccdd.eeff`, `a:b:c:d:e:f` and the like, as `AA:BB:CC:DD:EE:FF`. */
 export function canonicalMac(text: string): string | undefined {
   if (MAC_CANONICAL.test(text)) return text;
+  if (MAC_COLONS.test(text)) return text.toUpperCase();
   if (!MAC_SHAPES.test(text)) return undefined;
   const digits = text
     .split(/[:-]/)
@@ -30,9 +40,17 @@ export function canonicalMac(text: string): string | undefined {
 
 /** IPv4 as four decimals, IPv6 as RFC 5952. Zone ids and IPv4 shorthands (`10.1`, octal) are refused. */
 export function canonicalIp(text: string): string | undefined {
-  if (IPV4.test(text) || IPV6_CANONICAL.test(text)) return text;
+  if (IPV4.test(text)) return text;
+  // Most addresses arrive in canonical form; the library would take them apart and put them together again.
+  if (IPV6_WHOLE.test(text) || (IPV6_GAP.test(text) && colons(text) <= 6)) return text;
   if (!text.includes(":") || text.includes("%") || !ipaddr.IPv6.isValid(text)) return undefined;
   return ipaddr.IPv6.parse(text).toRFC5952String();
+}
+
+function colons(text: string): number {
+  let n = 0;
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) === COLON) n++;
+  return n;
 }
 
 /** "None" for no tag (also `-1`, empty, null), otherwise "1" to "4094". */
@@ -53,23 +71,51 @@ export function canonicalPort(value: string | number): string | undefined {
 }
 
 /**
- * A string that sorts as the address does: "4" or "6" and the bytes in hex. All of a CIDR block is then one
- * contiguous range of keys, which is what lets one sorted index answer both an address and a block.
+ * A string that sorts as the address does: "4" or "6", then the address in units of 16 bits, a character each. All of
+ * a CIDR block is then one contiguous range of keys, which is what lets one sorted index answer both an address and a
+ * block. For comparing only: it is no text.
  */
 export function ipKey(canonical: string): string {
+  return keyOf(unitsOf(canonical));
+}
+
+const keyOf = (units: readonly number[]): string =>
+  (units.length === 2 ? "4" : "6") + String.fromCharCode(...units);
+
+/** The 16-bit units of an address in canonical form: two of IPv4, eight of IPv6. */
+function unitsOf(canonical: string): number[] {
+  const units: number[] = [];
+  let value = 0;
+  let gap = -1;
   if (!canonical.includes(":")) {
-    let key = "4";
-    for (const part of canonical.split(".")) key += Number(part).toString(16).padStart(2, "0");
-    return key;
+    let address = 0;
+    for (let i = 0; i < canonical.length; i++) {
+      const code = canonical.charCodeAt(i);
+      if (code !== DOT) value = value * 10 + code - DIGIT_0;
+      else {
+        address = address * 256 + value;
+        value = 0;
+      }
+    }
+    address = address * 256 + value;
+    return [address >>> 16, address & 0xffff];
   }
-  const [head = "", tail = ""] = canonical.split("::");
-  const first = head === "" ? [] : head.split(":");
-  const last = tail === "" ? [] : tail.split(":");
-  let key = "6";
-  for (const group of first) key += group.padStart(4, "0");
-  key += "0000".repeat(8 - first.length - last.length);
-  for (const group of last) key += group.padStart(4, "0");
-  return key;
+  for (let i = 0; i < canonical.length; i++) {
+    const code = canonical.charCodeAt(i);
+    if (code !== COLON) value = value * 16 + (code <= DIGIT_9 ? code - DIGIT_0 : code - LETTER_A + 10);
+    else if (canonical.charCodeAt(i + 1) === COLON) {
+      if (i > 0) units.push(value);
+      gap = units.length;
+      value = 0;
+      i++;
+    } else {
+      units.push(value);
+      value = 0;
+    }
+  }
+  if (gap < 0 || !canonical.endsWith("::")) units.push(value);
+  if (gap >= 0) units.splice(gap, 0, ...new Array<number>(8 - units.length).fill(0));
+  return units;
 }
 
 /** The first and last `ipKey` of an address or CIDR block; undefined when `text` is neither. */
@@ -77,15 +123,14 @@ export function ipKeyRange(text: string): { from: string; to: string } | undefin
   const slash = text.indexOf("/");
   const address = canonicalIp(slash < 0 ? text : text.slice(0, slash));
   if (address === undefined) return undefined;
-  const key = ipKey(address);
-  if (slash < 0) return { from: key, to: key };
-  const bits = (key.length - 1) * 4;
-  const prefixText = text.slice(slash + 1);
+  const units = unitsOf(address);
+  const prefixText = slash < 0 ? String(units.length * 16) : text.slice(slash + 1);
   if (!/^\d{1,3}$/.test(prefixText)) return undefined;
   const prefix = Number(prefixText);
-  if (prefix > bits) return undefined;
-  const hostMask = (1n << BigInt(bits - prefix)) - 1n;
-  const value = BigInt(`0x${key.slice(1)}`);
-  const hex = (n: bigint) => key.charAt(0) + n.toString(16).padStart(key.length - 1, "0");
-  return { from: hex(value & ~hostMask), to: hex(value | hostMask) };
+  if (prefix > units.length * 16) return undefined;
+  const hostMask = (at: number) => 0xffff >> Math.min(16, Math.max(0, prefix - at * 16));
+  return {
+    from: keyOf(units.map((unit, at) => unit & ~hostMask(at))),
+    to: keyOf(units.map((unit, at) => unit | hostMask(at))),
+  };
 }

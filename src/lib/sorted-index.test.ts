@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { SortedIndex } from "./sorted-index.ts";
+
+const key = fc.integer({ min: 0, max: 60 }).map((n) => `k${n}`);
+const step = fc.record({
+  op: fc.constantFrom("add", "add", "delete", "range"),
+  key,
+  to: key,
+  id: fc.integer({ min: 0, max: 9 }).map((n) => `id${n}`),
+});
+
+test("any adding, deleting and asking agrees with a plain list", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 300, size: "max" }), (steps) => {
+      const index = new SortedIndex();
+      const model = new Map<string, { key: string; id: string }>();
+      const between = (from: string, to: string) =>
+        [...model.values()]
+          .filter((one) => one.key >= from && one.key <= to)
+          .map((one) => one.id)
+          .sort();
+      for (const { op, key, to, id } of steps) {
+        if (op === "add") {
+          index.add(key, id);
+          model.set(`${key} ${id}`, { key, id });
+        } else if (op === "delete") {
+          index.delete(key, id);
+          model.delete(`${key} ${id}`);
+        } else {
+          const expected = between(key, to);
+          expect([...index.range(key, to)].sort()).toEqual(expected);
+          expect(index.count(key, to, 1000)).toBe(expected.length);
+          expect(index.count(key, to, 3)).toBe(Math.min(3, expected.length));
+          if (steps.length % 2 === 0) index.settle();
+        }
+        expect([...index.get(key)].sort()).toEqual(between(key, key));
+        expect(index.has(key)).toBe(between(key, key).length > 0);
+        expect(index.size).toBe(model.size);
+      }
+      expect(index.keys()).toEqual([...new Set([...model.values()].map((one) => one.key))].sort());
+    }),
+  );
+});
+
+test("many keys that come, go and come again are each answered once", () => {
+  const index = new SortedIndex();
+  const name = (n: number) => `k${String(n).padStart(6, "0")}`;
+  for (let n = 0; n < 20_000; n++) index.add(name(n), "a");
+  expect(index.count(name(0), name(99), 1000)).toBe(100);
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < 20_000; n += 2) index.delete(name(n), "a");
+    expect([...index.range(name(0), name(99))].length).toBe(50);
+    for (let n = 0; n < 20_000; n += 2) index.add(name(n), "a");
+    expect([...index.range(name(0), name(99))].length).toBe(100);
+  }
+  expect(index.size).toBe(20_000);
+  expect(index.keys().length).toBe(20_000);
+});
+
+test("may be changed by whoever walks through it", () => {
+  const index = new SortedIndex();
+  for (let n = 0; n < 10; n++) index.add(`k${n}`, "a");
+  const seen: string[] = [];
+  for (const id of index.range("k0", "k9")) {
+    seen.push(id);
+    for (let n = 0; n < 10; n++) index.delete(`k${n}`, "a");
+  }
+  expect(seen).toEqual(["a"]);
+});
