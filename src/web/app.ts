@@ -11,6 +11,7 @@ import { createStatus } from "./bar/status.ts";
 import { createTabs } from "./bar/tabs.ts";
 import { button, h } from "./dom.ts";
 import { icon } from "./icons.ts";
+import { createLater } from "./later.ts";
 import { followLive, type NetworkChange } from "./live.ts";
 import { createMapStage } from "./map/stage.ts";
 import type { Actions, Model, Part } from "./model.ts";
@@ -29,6 +30,7 @@ const MOST_RECENT = 500;
 /** A large network is redrawn at most this often, however lively it is. */
 const LARGE_REDRAW_MS = 400;
 const LARGE = 2000;
+const FOLLOW_MS = 2000;
 
 export function startApp(root: HTMLElement, workerUrl: string): void {
   const client = createClient({ url: location.origin });
@@ -64,7 +66,11 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
   };
 
   const stage = createMapStage(actions, workerUrl);
-  const changesButton = button("Recent changes", () => navigation.go({ changes: !navigation.state.changes }), { icon: icon("list") });
+  const changesButton = button(
+    "Recent changes",
+    () => navigation.go({ changes: !navigation.state.changes }),
+    { icon: icon("list") },
+  );
   const parts: Part[] = [];
   const part = <P extends Part>(one: P): HTMLElement => {
     parts.push(one);
@@ -87,15 +93,33 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
         part(createStatus()),
       ),
     ),
-    h("main", { id: "main", class: "main", tabindex: -1 }, part(stage), part(createTable(actions)), part(createChips(actions)), part(createEmptyState())),
+    h(
+      "main",
+      { id: "main", class: "main", tabindex: -1 },
+      part(stage),
+      part(createTable(actions)),
+      part(createChips(actions)),
+      part(createEmptyState()),
+    ),
     part(createPanel(actions)),
     part(createTimeline(actions)),
     notices.element,
   );
 
   function model(): Model {
-    const network = comparison?.network ?? past ?? (navigation.state.at === undefined ? live : undefined) ?? live;
-    return { state: navigation.state, network, comparison, connection, health, recent, picking, problem, loading };
+    const network =
+      comparison?.network ?? past ?? (navigation.state.at === undefined ? live : undefined) ?? live;
+    return {
+      state: navigation.state,
+      network,
+      comparison,
+      connection,
+      health,
+      recent,
+      picking,
+      problem,
+      loading,
+    };
   }
 
   let scheduled = false;
@@ -110,14 +134,8 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
     });
   }
 
-  let redrawTimer: ReturnType<typeof setTimeout> | undefined;
-  function renderChange(): void {
-    if ((live?.devices.size ?? 0) < LARGE) return render();
-    redrawTimer ??= setTimeout(() => {
-      redrawTimer = undefined;
-      render();
-    }, LARGE_REDRAW_MS);
-  }
+  const renderSoon = createLater(LARGE_REDRAW_MS, render);
+  const renderChange = () => ((live?.devices.size ?? 0) < LARGE ? render() : renderSoon());
 
   /** Fetches what the address asks for beyond the live network. */
   async function turnTo({ at, compare }: Pick<ViewState, "at" | "compare">): Promise<void> {
@@ -133,7 +151,8 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
     try {
       const then = at === undefined ? undefined : await loadMoment(client, at, signal);
       const base = then ?? live;
-      const both = compare !== undefined && base ? await loadComparison(client, compare, at, base, signal) : undefined;
+      const both =
+        compare !== undefined && base ? await loadComparison(client, compare, at, base, signal) : undefined;
       if (signal.aborted) return;
       [past, comparison] = [then, both];
     } catch (error) {
@@ -143,6 +162,12 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
     loading = false;
     render();
   }
+
+  /** A comparison with now is of the network as it was when it was asked for: it follows, but at a walk. */
+  const followComparison = createLater(FOLLOW_MS, () => {
+    if (navigation.state.compare !== undefined && navigation.state.at === undefined)
+      void turnTo(navigation.state);
+  });
 
   async function checkHealth(): Promise<void> {
     try {
@@ -168,6 +193,7 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
       },
       changed(changes) {
         recent = [...changes.toReversed(), ...recent].slice(0, MOST_RECENT);
+        followComparison();
         renderChange();
       },
       connection(state) {

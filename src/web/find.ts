@@ -63,7 +63,13 @@ function best(scores: readonly Score[]): Score {
 function deviceScore(device: Device, text: string): Score {
   const main = best([textScore(device.id, text), textScore(deviceName(device), text)]);
   if (main !== undefined) return main;
-  const rest = [device.annotations.managementAddress, device.serial, device.mfr, device.hw, device.annotations.city];
+  const rest = [
+    device.annotations.managementAddress,
+    device.serial,
+    device.mfr,
+    device.hw,
+    device.annotations.city,
+  ];
   return rest.some((field) => textScore(field, text) !== undefined) ? 3 : undefined;
 }
 
@@ -89,7 +95,9 @@ function hostHit(network: Network, host: Host): Hit {
   const { elementId, port } = host.location;
   const device = network.devices.get(elementId);
   const where = `${device ? deviceName(device) : elementId} port ${port}`;
-  const facts = [host.ipAddresses[0], host.mac].filter((fact) => fact !== undefined && fact !== hostName(host));
+  const facts = [host.ipAddresses[0], host.mac].filter(
+    (fact) => fact !== undefined && fact !== hostName(host),
+  );
   return {
     ref: { kind: "hosts", id: host.id },
     title: hostName(host),

@@ -54,7 +54,9 @@ async function follow(client: Client, events: LiveEvents, signal: AbortSignal): 
     events.changed([]);
   }
   if (since > RECENT_REVISIONS) {
-    const recent = await client.changes("topology", since - RECENT_REVISIONS, {}, { signal }).catch(() => undefined);
+    const recent = await client
+      .changes("topology", since - RECENT_REVISIONS, {}, { signal })
+      .catch(() => undefined);
     if (recent) events.changed(recent.changes.filter(isShown).filter((change) => change.revision <= since));
   }
   await stream(client, network, since, events, signal);

@@ -17,7 +17,13 @@ export function cableName(network: Network, { a, b }: Pick<Cable, "a" | "b">): s
   return `${nameOfDevice(network, a.device)}/${a.port} – ${nameOfDevice(network, b.device)}/${b.port}`;
 }
 
-const WORDS: Readonly<Record<string, string>> = { OLT: "OLT", ONU: "ONU", OTN: "OTN", IPS: "IPS", IDS: "IDS" };
+const WORDS: Readonly<Record<string, string>> = {
+  OLT: "OLT",
+  ONU: "ONU",
+  OTN: "OTN",
+  IPS: "IPS",
+  IDS: "IDS",
+};
 
 /** `FIBER_SWITCH` as `Fiber switch`. */
 export function typeWords(type: string): string {

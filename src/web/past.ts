@@ -1,8 +1,8 @@
 /** The network at a moment of the past, and two moments held against each other. */
 import type { Client, Difference } from "../client/client.ts";
-import { cableId, type Entry, Network } from "./network.ts";
 import type { Marks } from "./map/focus.ts";
 import type { Mark } from "./map/looks.ts";
+import { cableId, type Entry, Network } from "./network.ts";
 
 export async function loadMoment(client: Client, at: string, signal: AbortSignal): Promise<Network> {
   const query = { at };
@@ -36,12 +36,24 @@ export async function loadComparison(
   later: Network,
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const answer = await client.diff("topology", moment(from), to === undefined ? undefined : moment(to), {}, { signal });
-  const differences = answer.changes.filter((change) => change.resource !== "ports");
+  const answer = await client.diff(
+    "topology",
+    moment(from),
+    to === undefined ? undefined : moment(to),
+    {},
+    { signal },
+  );
+  const differences = answer.changes.filter(isShown).filter(isSeen);
   const network = copied(later);
   for (const change of differences) if (change.event === "removed") network.set(change);
   return { network, differences, marks: marksOf(differences), from: answer.from.time, to: answer.to.time };
 }
+
+const isShown = (change: Difference): change is NetworkDifference => change.resource !== "ports";
+
+/** What changed and changed back in between differs in nothing that can be seen. */
+const isSeen = (change: NetworkDifference): boolean =>
+  change.event !== "updated" || change.changed.length > 0;
 
 /** A revision is written as a number, a time as itself. */
 const moment = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);

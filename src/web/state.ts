@@ -12,7 +12,14 @@ export interface Ref {
   readonly id: string;
 }
 
-export const SPANS = { "15min": 900_000, "1h": 3_600_000, "6h": 21_600_000, "1d": 86_400_000, "7d": 604_800_000, "30d": 2_592_000_000 } as const;
+export const SPANS = {
+  "15min": 900_000,
+  "1h": 3_600_000,
+  "6h": 21_600_000,
+  "1d": 86_400_000,
+  "7d": 604_800_000,
+  "30d": 2_592_000_000,
+} as const;
 export type Span = keyof typeof SPANS;
 const SPAN_NAMES = ["15min", "1h", "6h", "1d", "7d", "30d"] as const satisfies readonly Span[];
 

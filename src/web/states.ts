@@ -22,13 +22,33 @@ export function createEmptyState(): Part {
       const lost = connection.state === "reconnecting" && network === undefined;
       element.hidden = !(network === undefined || isEmpty || failed);
       element.classList.toggle("over", failed && network !== undefined);
-      const key = JSON.stringify([network === undefined, isEmpty, problem, lost, connection, health?.sources]);
+      const key = JSON.stringify([
+        network === undefined,
+        isEmpty,
+        problem,
+        lost,
+        connection,
+        health?.sources,
+      ]);
       if (key === drawn || element.hidden) return;
       drawn = key;
       if (failed) replace(element, h("h2", {}, "That cannot be shown"), h("p", {}, problem));
       else if (lost && connection.state === "reconnecting") {
-        replace(element, h("h2", {}, "No connection to the service"), h("p", {}, connection.reason), h("p", {}, "This page tries again by itself."));
-      } else if (isEmpty) replace(element, nothingYet(health?.sources.map((source) => `${source.name} (${source.kind}): ${source.error ?? source.status}`) ?? []));
+        replace(
+          element,
+          h("h2", {}, "No connection to the service"),
+          h("p", {}, connection.reason),
+          h("p", {}, "This page tries again by itself."),
+        );
+      } else if (isEmpty)
+        replace(
+          element,
+          nothingYet(
+            health?.sources.map(
+              (source) => `${source.name} (${source.kind}): ${source.error ?? source.status}`,
+            ) ?? [],
+          ),
+        );
       else replace(element, h("p", { class: "quiet" }, "Reading the network…"));
     },
   };
@@ -40,7 +60,16 @@ function nothingYet(sources: readonly string[]): HTMLElement {
     {},
     h("h2", {}, "No devices yet"),
     sources.length > 0 &&
-      h("div", {}, h("p", {}, "These sources are connected, and none has told of a device:"), h("ul", {}, sources.map((source) => h("li", {}, source)))),
+      h(
+        "div",
+        {},
+        h("p", {}, "These sources are connected, and none has told of a device:"),
+        h(
+          "ul",
+          {},
+          sources.map((source) => h("li", {}, source)),
+        ),
+      ),
     h("p", {}, "A source tells the service what exists. Name one in the configuration, for example:"),
     h("pre", {}, h("code", {}, EXAMPLE)),
     h("p", {}, "or look around in a simulated network: ", h("code", {}, "gazetteer serve --demo")),

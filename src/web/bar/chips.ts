@@ -47,15 +47,44 @@ export function createChips(actions: Actions): Part {
     element,
     update({ state, network, picking, comparison }: Model) {
       const { types, states, sources, around, hops, path, at, compare, view } = state;
-      const key = JSON.stringify([types, states, sources, around, hops, path, at, compare, view, picking, comparison?.from, network?.devices.size]);
+      const key = JSON.stringify([
+        types,
+        states,
+        sources,
+        around,
+        hops,
+        path,
+        at,
+        compare,
+        view,
+        picking,
+        comparison?.from,
+        network?.devices.size,
+      ]);
       if (key === drawn) return;
       drawn = key;
       const onMap = view === "map";
       const stateWords = (one: string) => Object.entries(STATES).find(([name]) => name === one)?.[1] ?? one;
       const chips: HTMLElement[] = [];
       if (picking) {
-        const cancel = h("button", { type: "button", class: "chip-x", "aria-label": "Cancel", onclick: () => actions.beginWay(undefined) }, icon("close"));
-        chips.push(h("span", { class: "chip strong" }, `Path from ${refName(network, picking)}: now pick the other end`, cancel));
+        const cancel = h(
+          "button",
+          {
+            type: "button",
+            class: "chip-x",
+            "aria-label": "Cancel",
+            onclick: () => actions.beginWay(undefined),
+          },
+          icon("close"),
+        );
+        chips.push(
+          h(
+            "span",
+            { class: "chip strong" },
+            `Path from ${refName(network, picking)}: now pick the other end`,
+            cancel,
+          ),
+        );
       }
       if (compare !== undefined) {
         const words = `Compared: ${momentWords(compare)} → ${at === undefined ? "now" : momentWords(at)}`;
@@ -67,7 +96,10 @@ export function createChips(actions: Actions): Part {
       if (onMap && around !== undefined) {
         const name = refName(network, { kind: "devices", id: around });
         const words = `Within ${hops} ${hops === 1 ? "hop" : "hops"} of ${name}`;
-        const steps = [hopButton("One hop fewer", "minus", hops - 1), hopButton("One hop more", "plus", hops + 1)];
+        const steps = [
+          hopButton("One hop fewer", "minus", hops - 1),
+          hopButton("One hop more", "plus", hops + 1),
+        ];
         chips.push(chip(words, { around: undefined, hops: 1 }, ...steps));
       }
       if (onMap && path) {

@@ -23,7 +23,12 @@ export function createFilters(actions: Actions): Part {
     actions.go({ [choice]: next });
   }
 
-  function group(title: string, choice: Choice, counts: ReadonlyMap<string, number>, words: (value: string) => string) {
+  function group(
+    title: string,
+    choice: Choice,
+    counts: ReadonlyMap<string, number>,
+    words: (value: string) => string,
+  ) {
     const chosen: readonly string[] = model?.state[choice] ?? [];
     const values = new Set([...counts.keys(), ...chosen]);
     return h(
@@ -34,7 +39,11 @@ export function createFilters(actions: Actions): Part {
         h(
           "label",
           { class: "check" },
-          h("input", { type: "checkbox", checked: chosen.includes(value), onchange: () => toggle(choice, value) }),
+          h("input", {
+            type: "checkbox",
+            checked: chosen.includes(value),
+            onchange: () => toggle(choice, value),
+          }),
           h("span", {}, words(value)),
           h("span", { class: "count" }, (counts.get(value) ?? 0).toLocaleString("en")),
         ),
@@ -49,7 +58,12 @@ export function createFilters(actions: Actions): Part {
     replace(
       popover.body,
       group("Type", "types", countTypes(network), typeWords),
-      group("State", "states", countStates(network), (state) => STATES[state as keyof typeof STATES] ?? state),
+      group(
+        "State",
+        "states",
+        countStates(network),
+        (state) => STATES[state as keyof typeof STATES] ?? state,
+      ),
       group("Source", "sources", countSources(network), (source) => source),
       h("button", { type: "button", class: "text-button", onclick: () => actions.go(NOTHING) }, "Clear"),
     );

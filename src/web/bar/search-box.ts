@@ -2,8 +2,8 @@
 import { h, replace } from "../dom.ts";
 import { type Found, find, type Hit } from "../find.ts";
 import { icon } from "../icons.ts";
-import { counted } from "../names.ts";
 import type { Actions, Model, Part } from "../model.ts";
+import { counted } from "../names.ts";
 import type { Network } from "../network.ts";
 
 const MOST_SHOWN = 12;
@@ -28,7 +28,13 @@ export function createSearchBox(actions: Actions): Part {
     onblur: () => close(),
     onkeydown: (event: KeyboardEvent) => onKey(event),
   });
-  const list = h("ul", { id: "search-hits", role: "listbox", class: "search-hits", "aria-label": "Found", hidden: true });
+  const list = h("ul", {
+    id: "search-hits",
+    role: "listbox",
+    class: "search-hits",
+    "aria-label": "Found",
+    hidden: true,
+  });
   const count = h("div", { class: "search-count", role: "status" });
   const element = h(
     "div",
@@ -53,8 +59,10 @@ export function createSearchBox(actions: Actions): Part {
     count.textContent = open ? summary(found) : "";
     const items = found.hits.map((hit, i) => item(hit, i));
     const more = found.total - found.hits.length;
-    if (more > 0) items.push(h("li", { class: "search-more", role: "presentation" }, `and ${counted(more, "other")}`));
-    if (found.total === 0) items.push(h("li", { class: "search-more", role: "presentation" }, "Nothing found"));
+    if (more > 0)
+      items.push(h("li", { class: "search-more", role: "presentation" }, `and ${counted(more, "other")}`));
+    if (found.total === 0)
+      items.push(h("li", { class: "search-more", role: "presentation" }, "Nothing found"));
     replace(list, items);
     const chosen = found.hits[active];
     if (open && chosen) input.setAttribute("aria-activedescendant", `hit-${active}`);
@@ -124,4 +132,5 @@ export function createSearchBox(actions: Actions): Part {
   };
 }
 
-const summary = ({ total }: Found): string => (total === 0 ? "Nothing found" : `${counted(total, "match", "matches")}`);
+const summary = ({ total }: Found): string =>
+  total === 0 ? "Nothing found" : `${counted(total, "match", "matches")}`;

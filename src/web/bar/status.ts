@@ -23,7 +23,11 @@ function verdict({ state, connection, health, network }: Model): Verdict {
   if (state.compare !== undefined) return { level: "past", words: "Comparing" };
   if (state.at !== undefined) return { level: "past", words: "The past" };
   const [first] = stale;
-  if (first) return { level: "stale", words: stale.length === 1 ? `${first.name} stale` : `${stale.length} sources stale` };
+  if (first)
+    return {
+      level: "stale",
+      words: stale.length === 1 ? `${first.name} stale` : `${stale.length} sources stale`,
+    };
   if (!network || connection.state === "connecting") return { level: "waiting", words: "Connecting" };
   return { level: "live", words: "Live" };
 }
@@ -32,7 +36,12 @@ export function createStatus(): Part {
   let model: Model | undefined;
   const dot = h("span", { class: "dot" });
   const words = h("span", { class: "status-words", role: "status" });
-  const popover = createPopover("State of the connection and of the sources", h("span", { class: "status-face" }, dot, words), () => draw(), true);
+  const popover = createPopover(
+    "State of the connection and of the sources",
+    h("span", { class: "status-face" }, dot, words),
+    () => draw(),
+    true,
+  );
   popover.element.classList.add("status");
 
   function draw(): void {
@@ -70,7 +79,9 @@ function sourceItem(source: SourceStatus): HTMLLIElement {
     { class: stale ? "bad" : "" },
     h("strong", {}, source.name),
     ` ${source.kind} · ${since}`,
-    stale && source.lastSyncedAt !== undefined && h("div", {}, `Last complete ${wholeTime(source.lastSyncedAt)}`),
+    stale &&
+      source.lastSyncedAt !== undefined &&
+      h("div", {}, `Last complete ${wholeTime(source.lastSyncedAt)}`),
     source.error !== undefined && h("div", { class: "error-text" }, source.error),
   );
 }

@@ -3,7 +3,12 @@ import { h, replace } from "../dom.ts";
 import type { Actions, Model, Part } from "../model.ts";
 import { formatState, VIEWS, type View, type ViewState } from "../state.ts";
 
-const WORDS: Readonly<Record<View, string>> = { map: "Map", devices: "Devices", links: "Links", hosts: "Hosts" };
+const WORDS: Readonly<Record<View, string>> = {
+  map: "Map",
+  devices: "Devices",
+  links: "Links",
+  hosts: "Hosts",
+};
 
 export function createTabs(actions: Actions): Part {
   const element = h("nav", { class: "tabs", "aria-label": "Views" });
@@ -20,7 +25,9 @@ export function createTabs(actions: Actions): Part {
       const key = JSON.stringify([state, counts]);
       if (key === drawn) return;
       drawn = key;
-      const focused = element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-view") : null;
+      const focused = element.contains(document.activeElement)
+        ? document.activeElement?.getAttribute("data-view")
+        : null;
       replace(
         element,
         VIEWS.map((view) => {

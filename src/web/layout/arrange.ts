@@ -103,7 +103,11 @@ function blockNeighbours({ neighbours }: Topology, count: number, blockOf: Uint3
   return joined;
 }
 
-function placeByPlace(blocks: readonly Block[], located: readonly Block[], joined: readonly Set<number>[]): void {
+function placeByPlace(
+  blocks: readonly Block[],
+  located: readonly Block[],
+  joined: readonly Set<number>[],
+): void {
   const places = located.map((block) => block.place ?? { x: 0, y: 0 });
   const [left, right] = extent(places.map((place) => place.x));
   const [top, bottom] = extent(places.map((place) => place.y));

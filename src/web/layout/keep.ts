@@ -65,7 +65,9 @@ function collected({ nodes }: Topology, kept: ReadonlyMap<string, Spot>): Arrang
 const cell = (x: number, y: number): string => `${Math.round(x / SPACING.x)},${Math.round(y / SPACING.y)}`;
 
 function settle(graph: Topology, node: number, kept: Map<string, Spot>, taken: Set<string>): boolean {
-  const anchors = (graph.neighbours[node] ?? []).flatMap((other) => kept.get(graph.nodes[other]?.id ?? "") ?? []);
+  const anchors = (graph.neighbours[node] ?? []).flatMap(
+    (other) => kept.get(graph.nodes[other]?.id ?? "") ?? [],
+  );
   const [first] = anchors;
   if (first === undefined) return false;
   const x = anchors.reduce((sum, spot) => sum + spot.x, 0) / anchors.length;

@@ -14,6 +14,8 @@ export interface Block {
   readonly index: number;
   readonly name: string;
   readonly members: readonly string[];
+  /** What all their names begin with: said once, on the plate. */
+  readonly prefix: string;
   readonly left: number;
   readonly right: number;
   readonly bottom: number;
@@ -45,6 +47,7 @@ function createBlock(
     index,
     name: blockName(devices, network),
     members: devices.map((device) => device.id),
+    prefix: commonPrefix(devices.map(deviceName)),
     left: of(Math.min, "x"),
     right: of(Math.max, "x"),
     bottom: of(Math.min, "y"),
@@ -61,4 +64,16 @@ function blockName(devices: readonly Device[], network: Network): string {
   if (words.length > 0) return words.join(" · ");
   const degree = (device: Device) => network.cablesOf(device.id).length;
   return deviceName(devices.reduce((best, device) => (degree(device) > degree(best) ? device : best), first));
+}
+
+/** Up to and with the last separator that all share; nothing where that would leave a name empty. */
+export function commonPrefix(names: readonly string[]): string {
+  const [first = "", ...rest] = names;
+  if (rest.length === 0) return "";
+  let end = first.length;
+  for (const name of rest) {
+    while (!name.startsWith(first.slice(0, end))) end--;
+  }
+  const shared = /^.*[-._ ]/.exec(first.slice(0, end))?.[0] ?? "";
+  return names.every((name) => name.length > shared.length) ? shared : "";
 }

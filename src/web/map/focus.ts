@@ -30,10 +30,7 @@ export interface Focus {
   cable(cable: Cable): Emphasis;
 }
 
-type Asked = Pick<
-  ViewState,
-  "types" | "states" | "sources" | "around" | "hops" | "path" | "selected"
->;
+type Asked = Pick<ViewState, "types" | "states" | "sources" | "around" | "hops" | "path" | "selected">;
 
 export function createFocus(network: Network, asked: Asked, marks: Marks | undefined): Focus {
   const { types, states, sources, around, hops, path, selected } = asked;

@@ -2,8 +2,9 @@
  * The page's side of the layout worker: asks for places when devices come that have none, one question at a time,
  * and answers always with the newest network. Links alone never move anything.
  */
-import type { LayoutAnswer, LayoutRequest, MapNode } from "../layout/messages.ts";
+
 import type { Device } from "../../model/entity.ts";
+import type { LayoutAnswer, LayoutRequest, MapNode } from "../layout/messages.ts";
 import type { Network } from "../network.ts";
 import type { Spot } from "./blocks.ts";
 
@@ -74,7 +75,12 @@ function mapNode({ id, annotations }: Device): MapNode {
 /** Degrees as Mercator does, so that the map has the shape people know; drawings' x and y as they are. */
 function placeOf(annotations: Readonly<Record<string, string>>): MapNode["place"] {
   const [latitude, longitude] = [number(annotations.latitude), number(annotations.longitude)];
-  if (latitude !== undefined && longitude !== undefined && Math.abs(latitude) < 89 && Math.abs(longitude) <= 180) {
+  if (
+    latitude !== undefined &&
+    longitude !== undefined &&
+    Math.abs(latitude) < 89 &&
+    Math.abs(longitude) <= 180
+  ) {
     const north = Math.log(Math.tan(Math.PI / 4 + (latitude * Math.PI) / 360)) * (180 / Math.PI);
     return { x: longitude, y: -north };
   }

@@ -3,7 +3,11 @@ import { h, s } from "../dom.ts";
 import { counted } from "../names.ts";
 
 function shape(d: string, kind = ""): SVGSVGElement {
-  return s("svg", { viewBox: "0 0 24 24", width: 22, height: 22, class: `legend-sign ${kind}`, "aria-hidden": "true" }, s("path", { d }));
+  return s(
+    "svg",
+    { viewBox: "0 0 24 24", width: 22, height: 22, class: `legend-sign ${kind}`, "aria-hidden": "true" },
+    s("path", { d }),
+  );
 }
 
 const SQUARE = "M6 8a2 2 0 0 1 2-2h8a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2z";
@@ -32,7 +36,13 @@ export function legend(): HTMLElement {
   );
 }
 
-export const mapSummary = (devices: number, down: number, cables: number, inactive: number, hosts: number): string =>
+export const mapSummary = (
+  devices: number,
+  down: number,
+  cables: number,
+  inactive: number,
+  hosts: number,
+): string =>
   [
     counted(devices, "device") + (down > 0 ? ` (${down} down)` : ""),
     counted(cables, "cable") + (inactive > 0 ? ` (${inactive} inactive)` : ""),

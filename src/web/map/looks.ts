@@ -38,7 +38,17 @@ export interface Emphasis {
 export const SHAPES = { circle: 0, square: 1, diamond: 2, hexagon: 3, triangle: 4, card: 5 } as const;
 export type Shape = keyof typeof SHAPES;
 
-const OPTICAL = ["ROADM", "OTN", "ROADM_OTN", "FIBER_SWITCH", "OPTICAL_AMPLIFIER", "OLS", "OLT", "ONU", "MICROWAVE"];
+const OPTICAL = [
+  "ROADM",
+  "OTN",
+  "ROADM_OTN",
+  "FIBER_SWITCH",
+  "OPTICAL_AMPLIFIER",
+  "OLS",
+  "OLT",
+  "ONU",
+  "MICROWAVE",
+];
 const GUARDS = ["FIREWALL", "BALANCER", "IPS", "IDS"];
 const MACHINES = ["SERVER", "CONTROLLER", "TERMINAL_DEVICE", "VIRTUAL"];
 

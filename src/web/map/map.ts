@@ -44,8 +44,9 @@ export interface NetworkMap {
   readonly element: HTMLElement;
   show(shown: Shown): void;
   /** Moves only when the thing is not comfortably in sight. */
-  goTo(ref: Ref): void;
-  frame(devices: Iterable<string>): void;
+  goTo(ref: Ref, closely: boolean): boolean;
+  /** False where the devices have no place yet. */
+  frame(devices: Iterable<string>): boolean;
   fit(): void;
   zoom(factor: number): void;
   pan(dx: number, dy: number): void;
@@ -83,7 +84,9 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
 
   const pixelsPerUnit = () => projectionOf(start()).spacing;
   const shouldCollapse = () =>
-    blocks.length > 1 && (shown?.network.devices.size ?? 0) > FEWEST_TO_COLLAPSE && pixelsPerUnit() < COLLAPSE_BELOW;
+    blocks.length > 1 &&
+    (shown?.network.devices.size ?? 0) > FEWEST_TO_COLLAPSE &&
+    pixelsPerUnit() < COLLAPSE_BELOW;
 
   const start = (): Renderer => {
     renderer ??= createRenderer(stage, near, {
@@ -136,7 +139,7 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
       names = namesFar(summaries, far, palette);
     } else {
       near = reconcile(near, nearScene(input));
-      names = namesNear(input, near);
+      names = namesNear(input, near, blocks);
     }
     const drawing = collapsed ? far : near;
     if (sigma.getGraph() !== drawing) {
@@ -152,15 +155,18 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
     if (!renderer) return;
     const projection = projectionOf(renderer);
     const palette = currentPalette();
-    const plates = !collapsed && shown ? blocks.filter((block) => block.members.some(shown?.focus.isShown ?? (() => true))) : [];
+    const plates =
+      !collapsed && shown
+        ? blocks.filter((block) => block.members.some(shown?.focus.isShown ?? (() => true)))
+        : [];
     drawGround(contextOf(ground, projection), plates, projection, palette);
     drawNames(contextOf(words, projection), names, projection, palette, hovered);
   }
 
-  function frameDevices(devices: Iterable<string>): void {
-    const sigma = start();
+  function frameDevices(devices: Iterable<string>): boolean {
     const spots = [...devices].flatMap((id) => layouter.spots.get(id) ?? []);
-    if (spots.length === 0) return;
+    if (spots.length === 0 || !bounds) return false;
+    const sigma = start();
     const at = spots.map((spot) => sigma.viewportToFramedGraph(sigma.graphToViewport(spot)));
     const [left, right] = [Math.min(...at.map((p) => p.x)), Math.max(...at.map((p) => p.x))];
     const [low, high] = [Math.min(...at.map((p) => p.y)), Math.max(...at.map((p) => p.y))];
@@ -172,6 +178,7 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
     const ratio = Math.max(Math.max(across, upright) * 1.35, closest);
     const target = { x: (left + right) / 2, y: (low + high) / 2, ratio, angle: 0 };
     void sigma.getCamera().animate(target, ANIMATION);
+    return true;
   }
 
   onPaletteChange(() => draw());
@@ -188,16 +195,16 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
       layouter.settle(next.network);
       draw();
     },
-    goTo(ref) {
+    goTo(ref, closely) {
       const spots = placesOf(ref, shown?.network).flatMap((id) => layouter.spots.get(id) ?? []);
-      if (!renderer || spots.length === 0) return;
+      if (!renderer || !bounds || spots.length === 0) return false;
       const { width, height, x, y, spacing } = projectionOf(renderer);
       const inSight = spots.every((spot) => {
         const [px, py] = [x(spot.x), y(spot.y)];
         return px > width * 0.08 && px < width * 0.92 && py > height * 0.1 && py < height * 0.9;
       });
-      if (inSight && spacing >= 24) return;
-      frameDevices(placesOf(ref, shown?.network));
+      if (inSight && spacing >= (closely ? CLOSEST_SPACING * 0.8 : 24)) return true;
+      return frameDevices(placesOf(ref, shown?.network));
     },
     frame: frameDevices,
     fit: () => void start().getCamera().animate({ x: 0.5, y: 0.5, ratio: 1, angle: 0 }, ANIMATION),

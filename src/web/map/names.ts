@@ -9,6 +9,8 @@ export interface Name {
   readonly node: string;
   readonly text: string;
   readonly detail: string;
+  /** How many hosts hang on it: written beside it, while there is room. */
+  readonly count: number;
   readonly x: number;
   readonly y: number;
   /** In radii of a device. */
@@ -24,8 +26,9 @@ const MOST_DRAWN = 320;
 const LINE_HEIGHT = 13;
 /** Ordinary names need this much room between devices, and their second line more. */
 const ROOM_FOR_NAMES = 34;
-const ROOM_FOR_DETAIL = 64;
+const ROOM_FOR_COUNT = 44;
 const FONT = '11px system-ui, "Segoe UI", sans-serif';
+const FONT_COUNT = '10px system-ui, "Segoe UI", sans-serif';
 const FONT_STRONG = '600 11px system-ui, "Segoe UI", sans-serif';
 
 const widths = new Map<string, number>();
@@ -63,7 +66,8 @@ export function drawNames(
     const x = projection.x(name.x);
     const y = projection.y(name.y) + projection.radius * name.size + 4;
     if (x < -80 || y < -20 || x > width + 80 || y > height) continue;
-    const detail = room >= ROOM_FOR_DETAIL || name.size > 2 || name.node === hovered ? name.detail : "";
+    const { detail } = name;
+    if (name.count > 0 && room >= ROOM_FOR_COUNT) drawCount(context, name, projection, palette);
     context.font = name.weight >= ALWAYS ? FONT_STRONG : FONT;
     const half = Math.max(widthOf(context, name.text), detail === "" ? 0 : widthOf(context, detail)) / 2 + 3;
     const tall = detail === "" ? LINE_HEIGHT : LINE_HEIGHT * 2;
@@ -109,4 +113,21 @@ class Occupancy {
     }
     return true;
   }
+}
+
+function drawCount(
+  context: CanvasRenderingContext2D,
+  name: Name,
+  projection: Projection,
+  palette: Palette,
+): void {
+  const reach = projection.radius * name.size;
+  context.font = FONT_COUNT;
+  context.textAlign = "left";
+  context.fillStyle = palette.muted;
+  context.lineWidth = 3;
+  const [x, y] = [projection.x(name.x) + reach + 3, projection.y(name.y) - reach - 2];
+  context.strokeText(String(name.count), x, y);
+  context.fillText(String(name.count), x, y);
+  context.textAlign = "center";
 }

@@ -18,7 +18,9 @@ export const radiusFor = (spacing: number): number => Math.min(12, Math.max(2.4,
 
 const REACH = 1000;
 
-export function projectionOf(renderer: Pick<Sigma, "graphToViewport" | "getDimensions" | "getCamera">): Projection {
+export function projectionOf(
+  renderer: Pick<Sigma, "graphToViewport" | "getDimensions" | "getCamera">,
+): Projection {
   // Named, so that it is right at once and not only after the next frame.
   const camera = { cameraState: renderer.getCamera().getState() };
   const origin = renderer.graphToViewport({ x: 0, y: 0 }, camera);

@@ -91,7 +91,12 @@ export function nearScene(input: SceneInput): Wanted {
   return wanted;
 }
 
-function addCable(wanted: Wanted, { focus, palette }: SceneInput, cable: Cable, parallel: Map<string, number>): void {
+function addCable(
+  wanted: Wanted,
+  { focus, palette }: SceneInput,
+  cable: Cable,
+  parallel: Map<string, number>,
+): void {
   const [from, to] = [cable.a.device, cable.b.device];
   if (!wanted.nodes.has(from) || !wanted.nodes.has(to)) return;
   const pair = from < to ? `${from} ${to}` : `${to} ${from}`;
@@ -110,15 +115,24 @@ function addHosts(wanted: Wanted, { network, palette }: SceneInput, device: Devi
   const hosts = network.hostsOf(device.id).slice(0, MOST_HOSTS_DRAWN);
   let [ring, inRing] = [0, 0];
   for (const host of hosts) {
-    const radius = 26 + ring * 11;
-    const room = Math.floor((2 * Math.PI * radius) / 12);
+    const radius = 27 + ring * 10;
+    const room = Math.floor((2 * Math.PI * radius) / 11);
     const angle = (inRing / Math.min(room, hosts.length)) * 2 * Math.PI + ring * 0.3 - Math.PI / 2;
     const node = HOST + host.id;
     if (wanted.nodes.has(node)) continue;
     const x = spot.x + Math.cos(angle) * radius;
     const y = spot.y + Math.sin(angle) * radius;
     const colours = { color: palette.host, fill: palette.plate };
-    wanted.nodes.set(node, { x, y, size: 0.45, zIndex: 1, shape: SHAPES.circle, mark: 0, ring: 0, ...colours });
+    wanted.nodes.set(node, {
+      x,
+      y,
+      size: 0.45,
+      zIndex: 1,
+      shape: SHAPES.circle,
+      mark: 0,
+      ring: 0,
+      ...colours,
+    });
     const look = { stroke: 0, arrow: 0, color: palette.faded, size: 0.8, offset: 0, zIndex: 0 };
     wanted.lines.set(node, { from: node, to: device.id, look });
     inRing++;
@@ -134,7 +148,10 @@ export interface BlockSummary {
   readonly lit: boolean;
 }
 
-export function farScene(input: SceneInput, blocks: readonly Block[]): Wanted & { summaries: Map<string, BlockSummary> } {
+export function farScene(
+  input: SceneInput,
+  blocks: readonly Block[],
+): Wanted & { summaries: Map<string, BlockSummary> } {
   const { network, spots, focus, palette } = input;
   const nodes: Wanted["nodes"] = new Map();
   const summaries = new Map<string, BlockSummary>();
@@ -186,4 +203,3 @@ function trunks(
   }
   return lines;
 }
-

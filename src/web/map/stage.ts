@@ -60,7 +60,8 @@ export function createMapStage(actions: Actions, workerUrl: string): MapStage {
       tabindex: 0,
       role: "application",
       "aria-roledescription": "map",
-      "aria-label": "Network map. Arrow keys move, plus and minus zoom, 0 shows all. The tables have the same content.",
+      "aria-label":
+        "Network map. Arrow keys move, plus and minus zoom, 0 shows all. The tables have the same content.",
       "aria-describedby": "map-summary",
       onkeydown: (event: KeyboardEvent) => onKey(event),
     },
@@ -92,12 +93,17 @@ export function createMapStage(actions: Actions, workerUrl: string): MapStage {
     if (!network) return;
     const whole = JSON.stringify([state.around, state.hops, state.path]);
     if (whole !== framed && (state.around !== undefined || state.path)) {
-      const devices = state.path ? (focus?.way?.devices ?? state.path.flatMap((end) => devicesOf(network, end))) : [...network.devices.keys()].filter((id) => focus?.isShown(id));
-      if (!state.camera || framed !== "") map.frame(devices);
+      const devices = state.path
+        ? (focus?.way?.devices ?? state.path.flatMap((end) => devicesOf(network, end)))
+        : [...network.devices.keys()].filter((id) => focus?.isShown(id));
+      if ((!state.camera || framed !== "") && !map.frame(devices)) return;
     }
     framed = whole;
-    const wanted = JSON.stringify(state.selected ?? null);
-    if (wanted !== goneTo && state.selected && network[state.selected.kind].has(state.selected.id)) map.goTo(state.selected);
+    const { selected, expanded } = state;
+    const wanted = JSON.stringify([selected, expanded.length]);
+    if (wanted === goneTo) return;
+    const isThere = selected !== undefined && network[selected.kind].has(selected.id);
+    if (isThere && !map.goTo(selected, expanded.includes(selected.id))) return;
     goneTo = wanted;
   }
 
@@ -116,7 +122,19 @@ export function createMapStage(actions: Actions, workerUrl: string): MapStage {
         map.setCamera(state.camera);
       }
       const { types, states, sources, around, hops, path, selected, expanded } = state;
-      const key = JSON.stringify([types, states, sources, around, hops, path, selected, expanded, network.version, comparison?.from, comparison?.to]);
+      const key = JSON.stringify([
+        types,
+        states,
+        sources,
+        around,
+        hops,
+        path,
+        selected,
+        expanded,
+        network.version,
+        comparison?.from,
+        comparison?.to,
+      ]);
       if (key === focusKey && before?.network === network) return;
       focusKey = key;
       focus = createFocus(network, state, comparison?.marks);
@@ -124,7 +142,13 @@ export function createMapStage(actions: Actions, workerUrl: string): MapStage {
       goWhereAsked(next);
       const down = [...network.devices.values()].filter((device) => !device.available).length;
       const inactive = [...network.cables.values()].filter((cable) => !cable.active).length;
-      summary.textContent = mapSummary(network.devices.size, down, network.cables.size, inactive, network.hosts.size);
+      summary.textContent = mapSummary(
+        network.devices.size,
+        down,
+        network.cables.size,
+        inactive,
+        network.hosts.size,
+      );
     },
   };
 }

@@ -5,9 +5,25 @@ import { h } from "../dom.ts";
 import { counted, hostName, nameOfDevice, typeWords } from "../names.ts";
 import type { Network } from "../network.ts";
 import { filterText } from "../table/filter.ts";
-import { annotationFacts, badge, conflictNote, facts, MOST_LISTED, moment, type PanelContext, section, thing } from "./pieces.ts";
+import {
+  annotationFacts,
+  badge,
+  conflictNote,
+  facts,
+  MOST_LISTED,
+  moment,
+  type PanelContext,
+  section,
+  thing,
+} from "./pieces.ts";
 
-export function devicePanel(context: PanelContext, network: Network, device: Device, ports: HTMLElement, history: HTMLElement): Node[] {
+export function devicePanel(
+  context: PanelContext,
+  network: Network,
+  device: Device,
+  ports: HTMLElement,
+  history: HTMLElement,
+): Node[] {
   const { annotations } = device;
   const speaks = [annotations.protocol, annotations.channelId].filter((word) => word).join(" ");
   return [
@@ -44,7 +60,11 @@ function deviceActions({ actions, state }: PanelContext, network: Network, { id 
   const near = state.around === id;
   const others = state.expanded.filter((one) => one !== id);
   const toggle = (words: string, pressed: boolean, focus: string, onclick: () => void) =>
-    h("button", { type: "button", class: "text-button", "aria-pressed": String(pressed), "data-focus": focus, onclick }, words);
+    h(
+      "button",
+      { type: "button", class: "text-button", "aria-pressed": String(pressed), "data-focus": focus, onclick },
+      words,
+    );
   return h(
     "div",
     { class: "actions" },
@@ -66,22 +86,42 @@ function deviceActions({ actions, state }: PanelContext, network: Network, { id 
 /** Ports with something on them first: those are the ones people look for. */
 export function portsTable(context: PanelContext, network: Network, { id, ports }: DeviceWithPorts): Node {
   if (ports.length === 0) return h("p", { class: "muted" }, "No ports are known.");
-  const rows = ports.map((port) => ({ port, ends: connections(context, network, id, port.port) }));
+  const order = (p: Port, q: Port) => p.port.localeCompare(q.port, "en", { numeric: true });
+  const rows = ports
+    .toSorted(order)
+    .map((port) => ({ port, ends: connections(context, network, id, port.port) }));
   const used = rows.filter(({ ends }) => ends.length > 0);
   const free = rows.filter(({ ends }) => ends.length === 0);
   const table = (list: typeof rows) =>
     h(
       "table",
       { class: "ports" },
-      h("thead", {}, h("tr", {}, ["Port", "Name", "Speed", "Connected to"].map((title) => h("th", { scope: "col" }, title)))),
-      h("tbody", {}, list.map(({ port, ends }) => portRow(port, ends))),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["Port", "Name", "Speed", "Connected to"].map((title) => h("th", { scope: "col" }, title)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        list.map(({ port, ends }) => portRow(port, ends)),
+      ),
     );
   return h(
     "div",
     {},
     used.length > 0 && table(used),
     free.length > 0 &&
-      h("details", {}, h("summary", {}, counted(free.length, "port with nothing on it", "ports with nothing on them")), table(free)),
+      h(
+        "details",
+        {},
+        h("summary", {}, counted(free.length, "port with nothing on it", "ports with nothing on them")),
+        table(free),
+      ),
   );
 }
 
@@ -109,16 +149,30 @@ function connections(context: PanelContext, network: Network, device: string, po
       if (here.device !== device || here.port !== port) continue;
       const words = `${nameOfDevice(network, there.device)}/${there.port}`;
       const link = cable.links.find(({ src }) => src.device === device) ?? cable.links[0];
-      found.push(h("div", {}, thing(context, { kind: "links", id: link.id }, words), !cable.active && badge("down", "bad")));
+      found.push(
+        h(
+          "div",
+          {},
+          thing(context, { kind: "links", id: link.id }, words),
+          !cable.active && badge("down", "bad"),
+        ),
+      );
     }
   }
   const here = network
     .hostsOf(device)
     .filter((host) => host.locations.some((at) => at.elementId === device && at.port === port));
   for (const host of here.slice(0, MOST_LISTED)) {
-    found.push(h("div", {}, thing(context, { kind: "hosts", id: host.id }, hostName(host)), ` ${host.ipAddresses[0] ?? ""}`));
+    found.push(
+      h(
+        "div",
+        {},
+        thing(context, { kind: "hosts", id: host.id }, hostName(host)),
+        ` ${host.ipAddresses[0] ?? ""}`,
+      ),
+    );
   }
-  if (here.length > MOST_LISTED) found.push(h("div", { class: "muted" }, `and ${here.length - MOST_LISTED} more`));
+  if (here.length > MOST_LISTED)
+    found.push(h("div", { class: "muted" }, `and ${here.length - MOST_LISTED} more`));
   return found;
 }
-

@@ -10,14 +10,23 @@ import type { PanelContext } from "./pieces.ts";
 
 const MOST_SHOWN = 40;
 
-export async function loadHistory(client: Client, { kind, id }: Ref, signal: AbortSignal): Promise<NetworkChange[]> {
+export async function loadHistory(
+  client: Client,
+  { kind, id }: Ref,
+  signal: AbortSignal,
+): Promise<NetworkChange[]> {
   const { oldest } = await client.timeline(1, {}, { signal });
   const { changes } = await client.changes(kind, oldest.revision, { id }, { signal });
   return changes.reverse();
 }
 
-export function historyList(context: PanelContext, network: Network, changes: readonly NetworkChange[]): HTMLElement {
-  if (changes.length === 0) return h("p", { class: "muted" }, "Nothing happened to it in what is remembered.");
+export function historyList(
+  context: PanelContext,
+  network: Network,
+  changes: readonly NetworkChange[],
+): HTMLElement {
+  if (changes.length === 0)
+    return h("p", { class: "muted" }, "Nothing happened to it in what is remembered.");
   return h(
     "ol",
     { class: "history" },
@@ -34,7 +43,12 @@ function item({ actions }: PanelContext, network: Network, told: Told, time: num
     h("span", {}, words),
     h(
       "button",
-      { type: "button", class: "when", title: "See the network then", onclick: () => actions.go({ at: momentOf(time + 999) }) },
+      {
+        type: "button",
+        class: "when",
+        title: "See the network then",
+        onclick: () => actions.go({ at: momentOf(time + 999) }),
+      },
       shortTime(time),
     ),
   );

@@ -3,7 +3,12 @@ import { h, replace } from "../dom.ts";
 
 export interface Lazy<T> {
   /** Asks with `load` when the subject, or its version, is another one than before. */
-  show(subject: string, version: string, load: (signal: AbortSignal) => Promise<T>, draw: (value: T) => Node): HTMLElement;
+  show(
+    subject: string,
+    version: string,
+    load: (signal: AbortSignal) => Promise<T>,
+    draw: (value: T) => Node,
+  ): HTMLElement;
 }
 
 export function createLazy<T>(): Lazy<T> {

@@ -4,7 +4,16 @@ import type { Host, Link } from "../../model/entity.ts";
 import { h } from "../dom.ts";
 import { nameOfDevice } from "../names.ts";
 import { cableId, type Network } from "../network.ts";
-import { annotationFacts, badge, conflictNote, facts, moment, type PanelContext, section, thing } from "./pieces.ts";
+import {
+  annotationFacts,
+  badge,
+  conflictNote,
+  facts,
+  moment,
+  type PanelContext,
+  section,
+  thing,
+} from "./pieces.ts";
 
 export function linkPanel(context: PanelContext, network: Network, link: Link, history: HTMLElement): Node[] {
   const cable = network.cables.get(cableId(link));
@@ -18,11 +27,21 @@ export function linkPanel(context: PanelContext, network: Network, link: Link, h
       { class: "badges" },
       badge(link.type.toLowerCase()),
       working > 0 ? badge("Active", "good") : badge("Inactive", "bad"),
-      oneWay && badge(links.length === 1 ? "One way: the other direction is not known" : "One way: the other direction is down", "doubt"),
+      oneWay &&
+        badge(
+          links.length === 1
+            ? "One way: the other direction is not known"
+            : "One way: the other direction is down",
+          "doubt",
+        ),
       !links.every(({ verified }) => verified) && badge("Not verified", "doubt"),
     ),
     ...(note ? [note] : []),
-    h("ul", { class: "ends" }, links.map((one) => direction(context, network, one))),
+    h(
+      "ul",
+      { class: "ends" },
+      links.map((one) => direction(context, network, one)),
+    ),
     facts([
       ["Id", h("code", {}, link.id)],
       ["Sources", link.sources.join(", ")],
@@ -36,8 +55,20 @@ export function linkPanel(context: PanelContext, network: Network, link: Link, h
 
 function direction(context: PanelContext, network: Network, { src, dst, state }: Link): HTMLElement {
   const end = ({ device, port }: Link["src"]) =>
-    h("span", {}, thing(context, { kind: "devices", id: device }, nameOfDevice(network, device)), ` port ${port}`);
-  return h("li", {}, end(src), h("span", { class: "arrow", "aria-label": "to" }, " → "), end(dst), state === "INACTIVE" && badge("down", "bad"));
+    h(
+      "span",
+      {},
+      thing(context, { kind: "devices", id: device }, nameOfDevice(network, device)),
+      ` port ${port}`,
+    );
+  return h(
+    "li",
+    {},
+    end(src),
+    h("span", { class: "arrow", "aria-label": "to" }, " → "),
+    end(dst),
+    state === "INACTIVE" && badge("down", "bad"),
+  );
 }
 
 export function hostPanel(
@@ -72,7 +103,12 @@ export function hostPanel(
       { class: "actions" },
       h(
         "button",
-        { type: "button", class: "text-button", "data-focus": "path", onclick: () => actions.beginWay({ kind: "hosts", id: host.id }) },
+        {
+          type: "button",
+          class: "text-button",
+          "data-focus": "path",
+          onclick: () => actions.beginWay({ kind: "hosts", id: host.id }),
+        },
         "Path from here",
       ),
     ),

@@ -13,8 +13,13 @@ import { type PanelContext, thing } from "./pieces.ts";
 const MOST_SHOWN = 200;
 
 /** Both directions of a cable in one revision are one line. */
-export function recentList(context: PanelContext, network: Network, recent: readonly NetworkChange[]): HTMLElement {
-  if (recent.length === 0) return h("p", { class: "muted" }, "Nothing has changed since this page was opened.");
+export function recentList(
+  context: PanelContext,
+  network: Network,
+  recent: readonly NetworkChange[],
+): HTMLElement {
+  if (recent.length === 0)
+    return h("p", { class: "muted" }, "Nothing has changed since this page was opened.");
   const seen = new Set<string>();
   const items: HTMLElement[] = [];
   for (const change of recent) {
@@ -34,7 +39,12 @@ function line(context: PanelContext, told: Happening, key: string, time: number 
     time !== undefined &&
     h(
       "button",
-      { type: "button", class: "when", title: "See the network then", onclick: () => actions.go({ at: momentOf(time + 999) }) },
+      {
+        type: "button",
+        class: "when",
+        title: "See the network then",
+        onclick: () => actions.go({ at: momentOf(time + 999) }),
+      },
       shortTime(time),
     );
   return h(
@@ -47,7 +57,8 @@ function line(context: PanelContext, told: Happening, key: string, time: number 
 }
 
 export function comparisonList(context: PanelContext, { network, differences }: Comparison): HTMLElement {
-  if (differences.length === 0) return h("p", { class: "muted" }, "Nothing differs between these two moments.");
+  if (differences.length === 0)
+    return h("p", { class: "muted" }, "Nothing differs between these two moments.");
   const seen = new Set<string>();
   const items = differences.flatMap((change) => {
     const told = happening(network, change);
@@ -68,9 +79,18 @@ export function comparisonList(context: PanelContext, { network, differences }: 
   );
 }
 
-export function wayList(context: PanelContext, network: Network, path: NonNullable<Model["state"]["path"]>): HTMLElement {
+export function wayList(
+  context: PanelContext,
+  network: Network,
+  path: NonNullable<Model["state"]["path"]>,
+): HTMLElement {
   const way = shortestWay(network, path[0], path[1]);
-  if (!way) return h("p", { class: "note bad" }, "There is no way between them over devices that are up and links that are active.");
+  if (!way)
+    return h(
+      "p",
+      { class: "note bad" },
+      "There is no way between them over devices that are up and links that are active.",
+    );
   const steps = way.devices.map((device, i) => {
     const cable = network.cables.get(way.cables[i] ?? "");
     const out = cable && (cable.a.device === device ? cable.a : cable.b);

@@ -3,8 +3,8 @@
  * changed, and then without moving what is being read: scroll and focus stay.
  */
 import type { DeviceWithPorts } from "../../client/client.ts";
-import { refName } from "../bar/chips.ts";
 import { copyText } from "../bar/actions.ts";
+import { refName } from "../bar/chips.ts";
 import { curlLine } from "../curl.ts";
 import { button, h, replace } from "../dom.ts";
 import { icon } from "../icons.ts";
@@ -30,11 +30,27 @@ export function createPanel(actions: Actions): Part {
     const context: PanelContext = { actions, state: model.state };
     const entity = network[ref.kind].get(ref.id);
     const head = heading(refName(network, ref), [
-      button("Copy as curl", () => void copyText(curlLine(location.origin, itemPath(ref, model.state.at)), actions, "the request as curl"), { icon: icon("copy") }),
+      button(
+        "Copy as curl",
+        () =>
+          void copyText(
+            curlLine(location.origin, itemPath(ref, model.state.at)),
+            actions,
+            "the request as curl",
+          ),
+        { icon: icon("copy") },
+      ),
       button("Close details", () => actions.go({ selected: undefined }), { icon: icon("close") }),
     ]);
     if (!entity) {
-      return [head, h("p", { class: "note" }, "This is not in the network shown. It may be gone, or not have been there yet: the time line goes back.")];
+      return [
+        head,
+        h(
+          "p",
+          { class: "note" },
+          "This is not in the network shown. It may be gone, or not have been there yet: the time line goes back.",
+        ),
+      ];
     }
     const past = history.show(
       `${ref.kind} ${ref.id}`,
@@ -46,7 +62,10 @@ export function createPanel(actions: Actions): Part {
       ports.show(
         device,
         `${network.devices.get(device)?.revision} ${model.state.at}`,
-        (signal) => actions.client.ports(device, model.state.at === undefined ? {} : { at: model.state.at }, { signal }),
+        (signal) =>
+          actions.client.ports(device, model.state.at === undefined ? {} : { at: model.state.at }, {
+            signal,
+          }),
         draw,
       );
     const device = ref.kind === "devices" ? network.devices.get(ref.id) : undefined;
@@ -65,15 +84,26 @@ export function createPanel(actions: Actions): Part {
   function draw(model: Model, network: Network): void {
     const context: PanelContext = { actions, state: model.state };
     const { selected, path, compare, changes } = model.state;
-    const focused = body.contains(document.activeElement) ? document.activeElement?.getAttribute("data-focus") : null;
+    const focused = body.contains(document.activeElement)
+      ? document.activeElement?.getAttribute("data-focus")
+      : null;
     const scrolled = body.scrollTop;
     replace(
       body,
-      path && [heading("Path", [button("Close path", () => actions.go({ path: undefined }), { icon: icon("close") })]), wayList(context, network, path)],
+      path && [
+        heading("Path", [
+          button("Close path", () => actions.go({ path: undefined }), { icon: icon("close") }),
+        ]),
+        wayList(context, network, path),
+      ],
       selected && details(model, network, selected),
-      compare !== undefined && model.comparison && section("What differs", comparisonList(context, model.comparison)),
+      compare !== undefined &&
+        model.comparison &&
+        section("What differs", comparisonList(context, model.comparison)),
       changes && [
-        heading("Recent changes", [button("Close recent changes", () => actions.go({ changes: false }), { icon: icon("close") })]),
+        heading("Recent changes", [
+          button("Close recent changes", () => actions.go({ changes: false }), { icon: icon("close") }),
+        ]),
         recentList(context, network, model.recent),
       ],
     );
@@ -86,7 +116,11 @@ export function createPanel(actions: Actions): Part {
     update(model) {
       const { network, state } = model;
       const { selected, path, compare, changes } = state;
-      const open = selected !== undefined || path !== undefined || changes || (compare !== undefined && model.comparison !== undefined);
+      const open =
+        selected !== undefined ||
+        path !== undefined ||
+        changes ||
+        (compare !== undefined && model.comparison !== undefined);
       element.hidden = !open || !network;
       if (!open || !network) {
         drawn = "";
@@ -115,7 +149,12 @@ export function createPanel(actions: Actions): Part {
 }
 
 function heading(title: string, buttons: readonly HTMLElement[]): HTMLElement {
-  return h("header", { class: "panel-head" }, h("h2", {}, title), h("span", { class: "panel-buttons" }, buttons));
+  return h(
+    "header",
+    { class: "panel-head" },
+    h("h2", {}, title),
+    h("span", { class: "panel-buttons" }, buttons),
+  );
 }
 
 /** Changes exactly when the panel of this thing would look different. */
@@ -132,7 +171,8 @@ function contentKey(network: Network, { kind, id }: Ref): unknown {
 
 function itemPath({ kind, id }: Ref, at: string | undefined): string {
   const when = at === undefined ? "" : `at=${at}`;
-  if (kind === "devices") return `/controller/v1/devices/${encodeURIComponent(id)}/ports${when && `?${when}`}`;
+  if (kind === "devices")
+    return `/controller/v1/devices/${encodeURIComponent(id)}/ports${when && `?${when}`}`;
   if (kind === "hosts") return `/controller/v1/hosts/${encodeURIComponent(id)}${when && `?${when}`}`;
   return `/controller/v1/links?id=${encodeURIComponent(id)}${when && `&${when}`}`;
 }

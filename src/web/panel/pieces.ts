@@ -33,7 +33,11 @@ export type Fact = readonly [name: string, value: string | Node | undefined];
 /** Empty and unknown facts are left out: a panel of dashes helps nobody. */
 export function facts(list: readonly Fact[]): HTMLElement {
   const known = list.filter(([, value]) => value !== undefined && value !== "" && value !== "unknown");
-  return h("dl", { class: "facts" }, known.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  return h(
+    "dl",
+    { class: "facts" },
+    known.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+  );
 }
 
 const SAID_ELSEWHERE = ["name", "conflict", "managementAddress", "channelId", "protocol"];

@@ -30,10 +30,16 @@ const deviceColumns: readonly Column<Device>[] = [
   { title: "Hardware", width: 1.6, sort: "hw", text: (device) => device.hw },
   { title: "Software", width: 1.4, sort: "sw", text: (device) => device.sw },
   { title: "Hosts", width: 0.7, text: (device, network) => String(network?.hostCount(device.id) ?? "") },
-  { title: "Changed", width: 1.2, sort: "lastChanged", text: (device) => shortTime(Date.parse(device.lastChanged)) },
+  {
+    title: "Changed",
+    width: 1.2,
+    sort: "lastChanged",
+    text: (device) => shortTime(Date.parse(device.lastChanged)),
+  },
 ];
 
-const at = (network: Network | undefined, device: string) => (network ? nameOfDevice(network, device) : device);
+const at = (network: Network | undefined, device: string) =>
+  network ? nameOfDevice(network, device) : device;
 
 const linkColumns: readonly Column<Link>[] = [
   { title: "From", width: 2, sort: "src.device", text: (link, network) => at(network, link.src.device) },
@@ -62,7 +68,12 @@ const linkColumns: readonly Column<Link>[] = [
     text: (link) => (link.verified ? "yes" : "no"),
     tone: (link) => (link.verified ? "" : "doubt"),
   },
-  { title: "Changed", width: 1.2, sort: "lastChanged", text: (link) => shortTime(Date.parse(link.lastChanged)) },
+  {
+    title: "Changed",
+    width: 1.2,
+    sort: "lastChanged",
+    text: (link) => shortTime(Date.parse(link.lastChanged)),
+  },
 ];
 
 const hostColumns: readonly Column<Host>[] = [
@@ -78,7 +89,12 @@ const hostColumns: readonly Column<Host>[] = [
     text: (host) => (inConflict(host) ? "conflict" : host.suspended ? "suspended" : ""),
     tone: (host) => (inConflict(host) ? "doubt" : ""),
   },
-  { title: "Changed", width: 1.2, sort: "lastChanged", text: (host) => shortTime(Date.parse(host.lastChanged)) },
+  {
+    title: "Changed",
+    width: 1.2,
+    sort: "lastChanged",
+    text: (host) => shortTime(Date.parse(host.lastChanged)),
+  },
 ];
 
 export interface Cell {

@@ -5,6 +5,7 @@
  */
 import { ClientError } from "../../client/client.ts";
 import { h, replace } from "../dom.ts";
+import { createLater } from "../later.ts";
 import type { Actions, Model, Part } from "../model.ts";
 import { counted } from "../names.ts";
 import type { Entry } from "../network.ts";
@@ -14,6 +15,7 @@ import { parseFilter } from "./filter.ts";
 import { loadRows } from "./rows.ts";
 
 const ROW_PX = 30;
+const HEAD_PX = 31;
 const SPARE_ROWS = 8;
 /** The list is asked for again this long after the network changed. */
 const FRESHEN_MS = 1500;
@@ -24,7 +26,6 @@ export function createTable(actions: Actions): Part {
   let model: Model | undefined;
   let rows: readonly Entry[] = [];
   let [asked, version, loading, active] = ["", -1, false, 0];
-  let freshen: ReturnType<typeof setTimeout> | undefined;
   let asking = new AbortController();
 
   const filter = h("input", {
@@ -43,18 +44,34 @@ export function createTable(actions: Actions): Part {
   const count = h("span", { class: "muted", role: "status" });
   const head = h("div", { role: "row", class: "row head", "aria-rowindex": 1 });
   const sheet = h("div", { class: "sheet", role: "rowgroup" });
-  const scroller = h("div", { class: "scroller", onscroll: () => draw() }, sheet);
-  const grid = h("div", { class: "grid", role: "grid", onkeydown: (event: KeyboardEvent) => onKey(event) }, h("div", { role: "rowgroup", class: "head-group" }, head), scroller);
+  const grid = h(
+    "div",
+    {
+      class: "grid",
+      role: "grid",
+      onscroll: () => draw(),
+      onkeydown: (event: KeyboardEvent) => onKey(event),
+    },
+    h("div", { role: "rowgroup", class: "head-group" }, head),
+    sheet,
+  );
   const element = h("div", { class: "table" }, h("div", { class: "table-bar" }, filter, count), fault, grid);
+  /** The part of the grid that rows are seen in: the headings stay on top of it. */
+  const viewHeight = () => Math.max(ROW_PX, grid.clientHeight - HEAD_PX);
 
-  const tableOf = (next: Model): Table | undefined => (next.state.view === "map" ? undefined : next.state.view);
+  const tableOf = (next: Model): Table | undefined =>
+    next.state.view === "map" ? undefined : next.state.view;
 
   function ask(next: Model, table: Table): void {
     const { filter: text, sort, at } = next.state;
     asking.abort();
     asking = new AbortController();
     loading = true;
-    const query = { ...Object.fromEntries(parseFilter(text)), ...(sort && { sort }), ...(at !== undefined && { at }) };
+    const query = {
+      ...Object.fromEntries(parseFilter(text)),
+      ...(sort && { sort }),
+      ...(at !== undefined && { at }),
+    };
     const coming = loadRows(
       actions.client,
       table,
@@ -88,14 +105,25 @@ export function createTable(actions: Actions): Part {
     replace(
       head,
       columns.map((column) => {
-        const direction = sort === column.sort ? "ascending" : sort === `-${column.sort}` ? "descending" : "none";
-        const cell = h("div", { role: "columnheader", class: "cell", "aria-sort": column.sort ? direction : undefined });
+        const direction =
+          sort === column.sort ? "ascending" : sort === `-${column.sort}` ? "descending" : "none";
+        const cell = h("div", {
+          role: "columnheader",
+          class: "cell",
+          "aria-sort": column.sort ? direction : undefined,
+        });
         cell.style.flexGrow = String(column.width);
         if (!column.sort) cell.append(column.title);
         else {
           const next = direction === "ascending" ? `-${column.sort}` : column.sort;
           const sign = { ascending: " ↑", descending: " ↓", none: "" }[direction];
-          cell.append(h("button", { type: "button", class: "sort", onclick: () => actions.go({ sort: next }) }, column.title + sign));
+          cell.append(
+            h(
+              "button",
+              { type: "button", class: "sort", onclick: () => actions.go({ sort: next }) },
+              column.title + sign,
+            ),
+          );
         }
         return cell;
       }),
@@ -108,8 +136,8 @@ export function createTable(actions: Actions): Part {
     if (count.textContent !== words) count.textContent = words;
     grid.setAttribute("aria-rowcount", String(rows.length + 1));
     sheet.style.height = `${Math.max(1, rows.length) * ROW_PX}px`;
-    const first = Math.max(0, Math.floor(scroller.scrollTop / ROW_PX) - SPARE_ROWS);
-    const last = Math.min(rows.length, first + Math.ceil(scroller.clientHeight / ROW_PX) + SPARE_ROWS * 2);
+    const first = Math.max(0, Math.floor(grid.scrollTop / ROW_PX) - SPARE_ROWS);
+    const last = Math.min(rows.length, first + Math.ceil(viewHeight() / ROW_PX) + SPARE_ROWS * 2);
     active = Math.min(active, Math.max(0, rows.length - 1));
     const hadFocus = sheet.contains(document.activeElement);
     const shown: HTMLElement[] = [];
@@ -117,7 +145,10 @@ export function createTable(actions: Actions): Part {
       const entry = rows[i];
       if (entry) shown.push(rowOf(fresh(entry), i));
     }
-    if (rows.length === 0 && !loading && fault.hidden) shown.push(h("p", { class: "nothing", role: "row" }, h("span", { role: "gridcell" }, "No rows match.")));
+    if (rows.length === 0 && !loading && fault.hidden)
+      shown.push(
+        h("p", { class: "nothing", role: "row" }, h("span", { role: "gridcell" }, "No rows match.")),
+      );
     replace(sheet, shown);
     if (hadFocus) sheet.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true });
   }
@@ -163,8 +194,15 @@ export function createTable(actions: Actions): Part {
   }
 
   function onKey(event: KeyboardEvent): void {
-    const page = Math.max(1, Math.floor(scroller.clientHeight / ROW_PX) - 1);
-    const moves: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length };
+    const page = Math.max(1, Math.floor(viewHeight() / ROW_PX) - 1);
+    const moves: Readonly<Record<string, number>> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -rows.length,
+      End: rows.length,
+    };
     const move = moves[event.key];
     if (event.target instanceof Element && head.contains(event.target)) return;
     if (event.key === "Enter" || event.key === " ") {
@@ -176,14 +214,18 @@ export function createTable(actions: Actions): Part {
     event.preventDefault();
     active = Math.min(rows.length - 1, Math.max(0, active + move));
     const top = active * ROW_PX;
-    if (top < scroller.scrollTop) scroller.scrollTop = top;
-    const bottom = top + ROW_PX - scroller.clientHeight;
-    if (bottom > scroller.scrollTop) scroller.scrollTop = bottom;
+    if (top < grid.scrollTop) grid.scrollTop = top;
+    const bottom = top + ROW_PX - viewHeight();
+    if (bottom > grid.scrollTop) grid.scrollTop = bottom;
     draw();
     sheet.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
-  new ResizeObserver(() => draw()).observe(scroller);
+  const freshen = createLater(FRESHEN_MS, () => {
+    const current = model && tableOf(model);
+    if (model && current) ask(model, current);
+  });
+  new ResizeObserver(() => draw()).observe(grid);
 
   return {
     element,
@@ -198,7 +240,7 @@ export function createTable(actions: Actions): Part {
         asked = key;
         if (tableOf(before ?? next) !== table || before === undefined || rows[0]?.resource !== table) {
           rows = [];
-          scroller.scrollTop = 0;
+          grid.scrollTop = 0;
           active = 0;
           filter.placeholder = `Filter: ${EXAMPLES[table]}`;
         }
@@ -206,13 +248,7 @@ export function createTable(actions: Actions): Part {
         headings(table, next.state.sort);
         ask(next, table);
       } else if (next.network && next.network.version !== version && next.state.at === undefined) {
-        if (rows.length <= MOST_TO_FRESHEN && freshen === undefined && fault.hidden) {
-          freshen = setTimeout(() => {
-            freshen = undefined;
-            const current = model && tableOf(model);
-            if (model && current) ask(model, current);
-          }, FRESHEN_MS);
-        }
+        if (rows.length <= MOST_TO_FRESHEN && fault.hidden) freshen();
       }
       version = next.network?.version ?? -1;
       draw();

@@ -18,7 +18,11 @@ interface HandleOptions {
 /** While dragging the network is asked for at most this often. */
 const DRAG_PAUSE_MS = 120;
 
-export function createHandle(track: HTMLElement, label: string, { span, oldest, move }: HandleOptions): Handle {
+export function createHandle(
+  track: HTMLElement,
+  label: string,
+  { span, oldest, move }: HandleOptions,
+): Handle {
   let value = Date.now();
   const element = h("div", { class: "handle", role: "slider", tabindex: 0, "aria-label": label });
 
@@ -64,7 +68,14 @@ export function createHandle(track: HTMLElement, label: string, { span, oldest, 
   element.addEventListener("keydown", (event) => {
     const { from, to } = span();
     const step = (to - from) / 60;
-    const next = { ArrowLeft: value - step, ArrowRight: value + step, PageUp: value + step * 5, PageDown: value - step * 5, Home: oldest(), End: to }[event.key];
+    const next = {
+      ArrowLeft: value - step,
+      ArrowRight: value + step,
+      PageUp: value + step * 5,
+      PageDown: value - step * 5,
+      Home: oldest(),
+      End: to,
+    }[event.key];
     if (next === undefined) return;
     event.preventDefault();
     move(Math.min(to, Math.max(oldest(), next)), true);

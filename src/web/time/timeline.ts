@@ -12,6 +12,7 @@ import { createHandle } from "./handle.ts";
 
 const BUCKETS = 180;
 const REFRESH_MS = 5000;
+const SHORTEST_MS = 5 * 60_000;
 const SPAN_WORDS: Readonly<Record<Span, string>> = {
   "15min": "15 min",
   "1h": "1 hour",
@@ -24,35 +25,50 @@ const SPAN_WORDS: Readonly<Record<Span, string>> = {
 export function createTimeline(actions: Actions): Part {
   let model: Model | undefined;
   let data: Timeline | undefined;
-  let window_ = { from: Date.now() - SPANS["1h"], to: Date.now() };
+  let shown = { from: Date.now() - SPANS["1h"], to: Date.now() };
   let asked = "";
 
-  const bars = s("svg", { class: "bars", preserveAspectRatio: "none", viewBox: `0 0 ${BUCKETS} 100`, "aria-hidden": "true" });
+  const bars = s("svg", {
+    class: "bars",
+    preserveAspectRatio: "none",
+    viewBox: `0 0 ${BUCKETS} 100`,
+    "aria-hidden": "true",
+  });
   const dawn = h("div", { class: "dawn", title: "Before what is remembered" });
   const ticks = h("div", { class: "ticks", "aria-hidden": "true" });
   const track = h("div", { class: "track" }, bars, dawn, ticks);
-  const spans = h("select", { class: "span", "aria-label": "How much of the past to show", onchange: () => setSpan(spans.value) });
-  replace(spans, Object.entries(SPAN_WORDS).map(([value, words]) => h("option", { value }, words)));
-  const now = button("Now", () => actions.go({ at: undefined, compare: undefined }), { class: "text-button now" });
+  const spans = h("select", {
+    class: "span",
+    "aria-label": "How much of the past to show",
+    onchange: () => setSpan(spans.value),
+  });
+  replace(
+    spans,
+    Object.entries(SPAN_WORDS).map(([value, words]) => h("option", { value }, words)),
+  );
+  const now = button("Now", () => actions.go({ at: undefined, compare: undefined }), {
+    class: "text-button now",
+  });
   const compare = button("Compare", () => toggleCompare(), { class: "text-button" });
   const element = h("footer", { class: "timeline", "aria-label": "Time line" }, spans, track, compare, now);
 
   const later = createHandle(track, "Moment shown", {
-    span: () => window_,
-    oldest: () => data?.oldest.time ?? window_.from,
+    span: () => shown,
+    oldest: () => data?.oldest.time ?? shown.from,
     move: (ms, done) => moved(done, { at: nearNow(ms) ? undefined : momentOf(ms) }),
   });
   const earlier = createHandle(track, "Moment compared with", {
-    span: () => window_,
-    oldest: () => data?.oldest.time ?? window_.from,
+    span: () => shown,
+    oldest: () => data?.oldest.time ?? shown.from,
     move: (ms, done) => moved(done, { compare: momentOf(ms) }),
   });
   earlier.element.classList.add("earlier");
   track.append(earlier.element, later.element);
   track.addEventListener("pointerdown", (event) => later.grab(event));
 
-  const nearNow = (ms: number) => window_.to - ms < (window_.to - window_.from) * 0.004;
-  const moved = (done: boolean, patch: Partial<ViewState>) => (done ? actions.go(patch) : actions.adjust(patch));
+  const nearNow = (ms: number) => shown.to - ms < (shown.to - shown.from) * 0.004;
+  const moved = (done: boolean, patch: Partial<ViewState>) =>
+    done ? actions.go(patch) : actions.adjust(patch);
 
   function setSpan(value: string): void {
     const span = Object.keys(SPANS).find((name): name is Span => name === value);
@@ -65,7 +81,7 @@ export function createTimeline(actions: Actions): Part {
     if (from !== undefined) actions.go({ compare: undefined });
     else if (at !== undefined) actions.go({ compare: at, at: undefined });
     else {
-      const back = Math.max(data?.oldest.time ?? 0, window_.to - (window_.to - window_.from) / 6);
+      const back = Math.max(data?.oldest.time ?? 0, shown.to - (shown.to - shown.from) / 6);
       actions.go({ compare: momentOf(back) });
     }
   }
@@ -73,11 +89,14 @@ export function createTimeline(actions: Actions): Part {
   async function refresh(): Promise<void> {
     if (!model || document.hidden) return;
     const to = Date.now();
-    const from = to - SPANS[model.state.span];
+    const whole = to - SPANS[model.state.span];
+    // What lies before the first memory is not worth the room.
+    const from = Math.max(whole, Math.min(data?.oldest.time ?? whole, to - SHORTEST_MS));
     asked = model.state.span;
     try {
       data = await actions.client.timeline(BUCKETS, { from: new Date(from), to: new Date(to) });
-      window_ = { from, to };
+      shown = { from, to };
+      if (data.oldest.time > from + (to - from) / 2 && to - from > SHORTEST_MS) return void refresh();
     } catch {
       return; // the state of the connection is told elsewhere
     }
@@ -95,25 +114,28 @@ export function createTimeline(actions: Actions): Part {
         return s("rect", { x: i + 0.12, width: 0.76, y: 100 - height, height });
       }),
     );
-    const share = (ms: number) => Math.min(1, Math.max(0, (ms - window_.from) / (window_.to - window_.from)));
+    const share = (ms: number) => Math.min(1, Math.max(0, (ms - shown.from) / (shown.to - shown.from)));
     dawn.style.width = `${share(data.oldest.time) * 100}%`;
     replace(
       ticks,
       [0, 0.25, 0.5, 0.75, 1].map((at) => {
-        const tick = h("span", {}, at === 1 ? "now" : shortTime(window_.from + at * (window_.to - window_.from)));
+        const tick = h("span", {}, at === 1 ? "now" : shortTime(shown.from + at * (shown.to - shown.from)));
         tick.style.left = `${at * 100}%`;
         return tick;
       }),
     );
     const total = data.counts.reduce((sum, count) => sum + count, 0);
-    track.title = `${counted(total, "change")} since ${wholeTime(window_.from)}`;
+    track.title = `${counted(total, "change")} since ${wholeTime(shown.from)}`;
     place();
   }
 
   function place(): void {
     if (!model) return;
     const { at, compare: from } = model.state;
-    later.place(at === undefined ? window_.to : Date.parse(at), at === undefined ? "now" : wholeTime(Date.parse(at)));
+    later.place(
+      at === undefined ? shown.to : Date.parse(at),
+      at === undefined ? "now" : wholeTime(Date.parse(at)),
+    );
     earlier.element.hidden = from === undefined;
     if (from !== undefined) earlier.place(Date.parse(from), wholeTime(Date.parse(from)));
     now.disabled = at === undefined && from === undefined;
