@@ -50,6 +50,21 @@ beforeEach(() => {
 const create = (options: Partial<AuthenticatorOptions> = {}) =>
   createAuthenticator({ users, clock, ...options });
 
+describe("many at once with one credential", () => {
+  test("a right one is served to all", async () => {
+    const authenticator = create();
+    const all = Array.from({ length: 50 }, () => authenticator.authenticate(basic("ann:secret"), HERE));
+    expect((await Promise.all(all)).filter(({ outcome }) => outcome !== "ok")).toEqual([]);
+  });
+
+  test("a wrong one is throttled all the same", async () => {
+    const authenticator = create();
+    const all = Array.from({ length: 20 }, () => authenticator.authenticate(basic("ann:wrong"), HERE));
+    const outcomes = new Set((await Promise.all(all)).map(({ outcome }) => outcome));
+    expect(outcomes).toEqual(new Set(["wrong", "throttled"]));
+  });
+});
+
 describe("outcomes", () => {
   const cases: [what: string, header: string | null, outcome: AuthResult["outcome"]][] = [
     ["right", basic("ann:secret"), "ok"],

@@ -103,10 +103,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return credential;
   }
 
-  /** Many connections that open at once with one credential cost one check. */
   async function shared(digest: string, readings: readonly Reading[]): Promise<AuthResult> {
-    const other = underWay.get(digest);
-    if (other) return other;
     const mine = gate.enter(() => check(digest, readings));
     if (!mine) return BUSY;
     underWay.set(digest, mine);
@@ -125,9 +122,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (already) return already;
       const readings = readBasic(header);
       if (readings.length === 0) return MALFORMED;
+      const digest = digestOf(header);
+      // Many connections that open at once with one right credential are one try; with a wrong one each is a failure.
+      const same = await underWay.get(digest);
+      if (same && same.outcome !== "wrong") return same;
       const waitMs = throttle.take(address);
       if (waitMs > 0) return { outcome: "throttled", retryAfterSeconds: Math.ceil(waitMs / 1000) };
-      const result = await shared(digestOf(header), readings);
+      if (same) return same;
+      const result = await shared(digest, readings);
       if (result.outcome !== "wrong") throttle.giveBack(address);
       return result;
     },
