@@ -1,12 +1,12 @@
 /**
- * The query as it came: names and raw values. Values are split at commas before they are decoded, so that a comma
- * inside a value can be written `%2C`; and what cannot be decoded is refused, not guessed at.
+ * The query as it came: names and values. Most libraries write every comma as `%2C`, so both part values; a comma that
+ * belongs to a value is written `\\,`. What cannot be decoded is refused, not guessed at.
  */
 import { badParameter, Problem, quoted } from "../problem.ts";
 
 export interface RawParameter {
   readonly name: string;
-  /** Decoded; split at the commas that were not percent-encoded. At least one. */
+  /** The value's parts between commas. At least one. */
   readonly values: readonly string[];
   /** Decoded as a whole. */
   readonly value: string;
@@ -27,10 +27,10 @@ export function parseQueryText(text: string): RawParameter[] {
   return parts.map((part) => {
     const equals = part.indexOf("=");
     const name = decoded(equals < 0 ? part : part.slice(0, equals), part);
-    const raw = equals < 0 ? "" : part.slice(equals + 1);
-    const values = raw.split(",").map((value) => decoded(value, name));
+    const value = decoded(equals < 0 ? "" : part.slice(equals + 1), name);
+    const values = value.split(/(?<!\\),/).map((one) => one.replaceAll("\\,", ","));
     if (values.length > MOST_VALUES) throw badParameter(name, `has more than ${MOST_VALUES} values.`);
-    return { name, values, value: values.join(",") };
+    return { name, values, value };
   });
 }
 
