@@ -1,0 +1,58 @@
+/** Everybody who is measured: Gazetteer in the shapes the cases need, nginx with the same bytes, json-server. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Running, SERVER_CORE, start } from "../lib/process.ts";
+import { AUTHORIZATION } from "./wrk.ts";
+
+export interface Peer extends Running {
+  readonly url: string;
+}
+
+export interface Shape {
+  readonly devices: number;
+  readonly hosts: number;
+  readonly data?: string;
+  readonly churn?: "devices" | "hosts";
+  readonly perSecond?: number;
+}
+
+const BUN = process.execPath;
+const SERVE = join(import.meta.dir, "serve.ts");
+
+export async function startGazetteer(shape: Shape): Promise<Peer> {
+  const running = start([BUN, SERVE, JSON.stringify({ data: ":memory:", ...shape })], SERVER_CORE);
+  const [, url = ""] = await running.line(/^ready (.*)$/);
+  return { ...running, url: `${url}/controller/v1` };
+}
+
+export async function fetchBytes(
+  url: string,
+  encoding = "identity",
+): Promise<{ bytes: Uint8Array; etag: string }> {
+  const headers = { Authorization: AUTHORIZATION, "Accept-Encoding": encoding };
+  const response = await fetch(url, { headers, decompress: false });
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  return { bytes: new Uint8Array(await response.arrayBuffer()), etag: response.headers.get("etag") ?? "" };
+}
+
+/** What a hurried user would pick: the same data behind json-server. It has no credentials to check. */
+export async function startJsonServer(folder: string, port: number, data: object): Promise<Peer> {
+  const file = join(folder, "db.json");
+  writeFileSync(file, JSON.stringify(data));
+  const entry = join(import.meta.dir, "../../node_modules/json-server/lib/cli/bin.js");
+  const running = start(
+    ["node", entry, file, "--port", String(port), "--host", "127.0.0.1", "--quiet"],
+    SERVER_CORE,
+  );
+  const url = `http://127.0.0.1:${port}`;
+  for (let tries = 0; tries < 200; tries++) {
+    const up = await fetch(`${url}/topology`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (up) return { ...running, url };
+    await Bun.sleep(50);
+  }
+  await running.stop();
+  throw new Error("json-server did not come up");
+}

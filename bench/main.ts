@@ -1,0 +1,57 @@
+/**
+ * `npm run bench`: everything that is measured, side by side with peers, in one table of medians and ratios, also
+ * written to `bench/results.json`. `npm run bench -- small large streams` runs only those.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { measureLarge } from "./http/large.ts";
+import { passed, type Result, ratioOf } from "./http/result.ts";
+import { measureSmall } from "./http/small.ts";
+import { measureStreams } from "./http/streams.ts";
+import { shown, table } from "./lib/table.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
+const quick = process.argv.includes("--quick");
+const rounds = quick ? 1 : 5;
+const seconds = quick ? 1 : 3;
+
+const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
+  small: () => measureSmall({ folder, rounds, seconds }),
+  streams: () => measureStreams({ streams: 1000, seconds: quick ? 3 : 15 }),
+  large: () =>
+    measureLarge({ folder, rounds: Math.min(rounds, 3), seconds, hosts: quick ? 100_000 : 1_000_000 }),
+};
+
+const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));
+const results: Result[] = [];
+try {
+  for (const [name, measure] of Object.entries(SUITES)) {
+    if (asked.length > 0 && !asked.includes(name)) continue;
+    process.stderr.write(`measuring ${name}\n`);
+    results.push(...(await measure()));
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+const rows = results.map((result) => {
+  const [peer, theirs] = Object.entries(result.against ?? {})[0] ?? [];
+  const ratio = ratioOf(result);
+  const bar = result.bar ?? result.least ?? result.most;
+  const verdict = passed(result);
+  return [
+    result.name,
+    result.what,
+    `${shown(result.ours)} ${result.unit}`,
+    theirs === undefined ? "" : `${peer} ${shown(theirs)}`,
+    ratio === undefined ? "" : ratio.toFixed(2),
+    bar === undefined ? "" : `${result.most === undefined ? "≥" : "≤"} ${bar}`,
+    verdict === undefined ? "" : verdict ? "met" : "NOT MET",
+  ];
+});
+console.log(table([["case", "what", "gazetteer", "peer", "ratio", "bar", ""], ...rows]));
+if (asked.length === 0 && !quick) {
+  const machine = { arch: process.arch, cores: navigator.hardwareConcurrency, runtime: `bun ${Bun.version}` };
+  writeFileSync(join(import.meta.dir, "results.json"), `${JSON.stringify({ machine, results }, null, 2)}\n`);
+}
