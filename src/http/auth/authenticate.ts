@@ -124,7 +124,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (readings.length === 0) return MALFORMED;
       const digest = digestOf(header);
       // Many connections that open at once with one right credential are one try; with a wrong one each is a failure.
-      const same = await underWay.get(digest);
+      const pending = underWay.get(digest);
+      const same = pending && (await pending);
       if (same && same.outcome !== "wrong") return same;
       const waitMs = throttle.take(address);
       if (waitMs > 0) return { outcome: "throttled", retryAfterSeconds: Math.ceil(waitMs / 1000) };
