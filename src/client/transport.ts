@@ -122,12 +122,12 @@ function failure(error: unknown, base: URL): ClientError {
   return localError("unreachable", `no answer from ${base.host}${because(error)}`, error);
 }
 
-/** Node says "fetch failed" and hides what failed in the cause. */
+/** In a word where there is one (ECONNREFUSED). Node says "fetch failed" and hides what failed in the cause. */
 function because(error: unknown): string {
   if (!(error instanceof Error)) return "";
-  const { cause } = error;
-  if (cause instanceof Error && cause.message) return `: ${cause.message}`;
-  return error.message ? `: ${error.message}` : "";
+  if ("code" in error && typeof error.code === "string") return ` (${error.code})`;
+  if (error.cause instanceof Error) return because(error.cause);
+  return error.message ? ` (${error.message})` : "";
 }
 
 function search(query: Query): string {

@@ -1,0 +1,208 @@
+/** Streams as people use them, against the real service: curl, list-then-stream, `gazetteer watch` and `gazetteer diff`. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createClient } from "../../src/client/client.ts";
+import { EventStreamParser } from "../../src/client/event-stream.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { needs } from "../support/needs.ts";
+import { GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { startChaosProxy } from "./chaos-proxy.ts";
+
+let service: Service;
+const env = { GAZETTEER_CREDENTIALS: "reader:secret" };
+const client = () => createClient({ url: service.url, credentials: service.credentials });
+
+beforeAll(async () => {
+  const args = ["--data", ":memory:", "--demo", "devices=10,hosts=50,churn=20", "--log-level", "error"];
+  service = await startService({ args });
+  await until(async () => (await client().ready()).status === "ready", { what: "the demo" });
+});
+afterAll(() => service.kill9());
+
+/** A child that runs until it is told to stop. */
+function running(command: string[], more: Record<string, string> = {}) {
+  const child = Bun.spawn(command, {
+    env: { ...process.env, NO_COLOR: "1", ...env, ...more },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const texts = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    void (async () => {
+      const decoder = new TextDecoder();
+      for await (const chunk of child[name]) texts[name] += decoder.decode(chunk, { stream: true });
+    })();
+  }
+  return { child, texts };
+}
+
+test.skipIf(!needs("curl"))("curl -N shows snapshot, synced and changes as they come", async () => {
+  const url = `${service.url}/controller/v1/hosts`;
+  const { child, texts } = running([
+    "curl",
+    "-sN",
+    "-u",
+    service.credentials,
+    "-H",
+    "Accept: text/event-stream",
+    url,
+  ]);
+  try {
+    await until(() => /^id: \d+\nevent: (?:added|updated|removed)$/m.test(texts.stdout), {
+      what: "a change",
+    });
+  } finally {
+    child.kill();
+    await child.exited;
+  }
+  const records = new EventStreamParser().push(new TextEncoder().encode(texts.stdout));
+  const names = records.map(({ event }) => event);
+  const synced = names.indexOf("synced");
+  expect(new Set(names.slice(0, synced))).toEqual(new Set(["snapshot"]));
+  expect(names.slice(synced + 1)).not.toContain("snapshot");
+});
+
+test("a list and the stream from its revision on have neither gap nor repeat", async () => {
+  const { items, revision } = await client().list("hosts");
+  const known = new Map(items.map((host) => [host.id, JSON.stringify(host)]));
+  const seen: number[] = [];
+  let at = revision;
+  for await (const event of client().watch("hosts", {}, { since: revision })) {
+    if (event.type === "snapshot" || event.type === "synced" || event.type === "reset") {
+      throw new Error(`${event.type} was not asked for`);
+    }
+    if (event.type === "removed") expect(known.delete(event.value.id)).toBe(true);
+    else known.set(event.value.id, JSON.stringify(event.value));
+    seen.push(event.revision);
+    if (event.last) at = event.revision;
+    if (event.last && seen.length > 30) break;
+  }
+  expect(seen.every((one, i) => one > revision && one >= (seen[i - 1] ?? 0))).toBe(true);
+  const body = await (await client().raw("hosts", { at })).text();
+  const ids = [...known.keys()].sort();
+  expect(`{"hosts":[${ids.map((id) => known.get(id)).join(",")}]}`).toBe(body);
+});
+
+test("a filtered stream and a filtered list agree, while hosts move in and out of it", async () => {
+  const query = { device: (await client().list("hosts")).items[0]?.location.elementId };
+  const ids = new Set<string>();
+  let changes = 0;
+  let at = 0;
+  for await (const event of client().watch("hosts", query)) {
+    if (event.type === "reset") throw new Error("reset was not asked for");
+    if (event.type === "removed") ids.delete(event.value.id);
+    else if (event.type !== "synced") ids.add(event.value.id);
+    if (event.type === "added" || event.type === "removed") changes++;
+    at = event.revision;
+    if (changes >= 5 && "last" in event && event.last) break;
+  }
+  const { items } = await client().list("hosts", { ...query, at });
+  expect([...ids].sort()).toEqual(items.map(({ id }) => id));
+}, 60_000);
+
+describe("gazetteer watch", () => {
+  test("one line a change, and an interrupt is no failure", async () => {
+    const { child, texts } = running([GAZETTEER, "watch", "hosts", "--url", service.url]);
+    await until(() => texts.stdout.split("\n").length > 3, { what: "three lines" });
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(0);
+    const line = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}[+~-] host {3}[0-9A-F:]{17}\/\w+/;
+    for (const one of texts.stdout.trimEnd().split("\n")) expect(one).toMatch(line);
+    expect(texts.stderr).toBe("");
+  });
+
+  test("-o json: one event a line, with filters", async () => {
+    const command = [GAZETTEER, "watch", "hosts", "vlan=None", "since=1", "--url", service.url, "-o", "json"];
+    const { child, texts } = running(command);
+    await until(() => texts.stdout.split("\n").length > 3, { what: "three lines" });
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+    for (const one of texts.stdout.trimEnd().split("\n")) {
+      expect(JSON.parse(one)).toMatchObject({
+        resource: "hosts",
+        value: { vlan: "None" },
+        last: expect.any(Boolean),
+      });
+    }
+  });
+
+  test("whoever stops reading ends it", async () => {
+    const { child, texts } = running(["sh", "-c", `"${GAZETTEER}" watch --url ${service.url} | head -n 2`]);
+    expect(await child.exited).toBe(0);
+    await until(() => texts.stdout.trimEnd().split("\n").length === 2, { what: "two lines" });
+  });
+
+  test("says when the service goes, and goes on when it is back", async () => {
+    const args = ["--data", temporaryFolder(), "--demo", "devices=5,hosts=20,churn=20"];
+    const proxy = await startChaosProxy(() => 1);
+    const first = await startService({ args });
+    proxy.forwardTo(first.url);
+    const { child, texts } = running([GAZETTEER, "watch", "--url", proxy.url]);
+    await until(() => texts.stdout !== "", { what: "a change" });
+    await first.stop();
+    await until(() => /trying again in \d+\.\d s\n/.test(texts.stderr), { what: "a word about it" });
+    const second = await startService({ args });
+    proxy.forwardTo(second.url);
+    await until(() => texts.stderr.includes("connected again"), { what: "another word" });
+    const lines = texts.stdout.length;
+    await until(() => texts.stdout.length > lines, { what: "more changes" });
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(0);
+    await second.stop();
+  }, 60_000);
+
+  test.each([
+    [["watch", "planets"], 2, 'there is no "planets"; there are devices, links, hosts, topology'],
+    [["watch", "-o", "yaml"], 2, "-o yaml: there is text, json"],
+    [["watch", "since=yesterday"], 2, "since=yesterday: must be a revision"],
+    [["watch", "hosts", "colour=red"], 1, '400: The parameter "colour"'],
+    [["watch", "--url", "http://a:b@127.0.0.1:1"], 1, "is the service running there?"],
+  ])("%p fails with status %d", async (args, status, message) => {
+    const given = args.includes("--url") ? args : [...args, "--url", service.url];
+    const run = await runCommand(given, { env });
+    expect({ status: run.status, stdout: run.stdout }).toEqual({ status, stdout: "" });
+    expect(run.stderr).toContain(message);
+  });
+
+  test("wrong credentials are said once, and not tried again", async () => {
+    const run = await runCommand(["watch", "--url", service.url], {
+      env: { GAZETTEER_CREDENTIALS: "reader:wrong" },
+    });
+    expect(run.status).toBe(1);
+    expect(run.stderr).toStartWith("gazetteer watch: 401: ");
+  });
+});
+
+describe("gazetteer diff", () => {
+  const diff = (...args: string[]) => runCommand(["diff", ...args, "--url", service.url], { env });
+
+  test("from the beginning: everything appeared", async () => {
+    const { status, stdout, stderr } = await diff("1h", "1", "devices");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toMatch(/^from revision 0 to revision 1 \(/);
+    expect(stdout).toEndWith("\n10 appeared, 0 disappeared, 0 changed\n");
+  });
+
+  test("between a moment and itself: nothing", async () => {
+    expect((await diff("1", "1")).stdout).toEndWith("nothing changed\n");
+  });
+
+  test("-o json is what the interface answers", async () => {
+    const { revision } = await client().ready();
+    const run = await diff("1", String(revision), "hosts", "vlan=None", "-o", "json");
+    const answer = await client().diff("hosts", 1, revision, { vlan: "None" });
+    expect(JSON.parse(run.stdout)).toEqual(JSON.parse(JSON.stringify(answer)));
+    expect(answer.changes.length).toBeGreaterThan(0);
+  });
+
+  test.each([
+    [[], 2, "wants a moment to compare with"],
+    [["devies"], 2, '"devies" is no moment'],
+    [["1", "2", "3"], 2, "wants two moments, not 3"],
+    [["1", "hosts", "links"], 2, "wants one of links, hosts"],
+    [["999999999"], 1, "400: diff asks for a revision after the newest"],
+  ])("%p fails with status %d", async (args, status, message) => {
+    const run = await diff(...args);
+    expect({ status: run.status, stdout: run.stdout }).toEqual({ status, stdout: "" });
+    expect(run.stderr).toContain(message);
+  });
+});
