@@ -3,8 +3,7 @@
  * send careless lists (Java's `*; q=.2`), so what cannot be read is passed over rather than refused.
  */
 import { type Format, formatsOf, type Resource } from "../formats/format.ts";
-import { nearest } from "../lib/nearest.ts";
-import { badParameter, Problem, quoted } from "./problem.ts";
+import { badParameter, hint, Problem, quoted } from "./problem.ts";
 
 interface Range {
   readonly name: string;
@@ -22,23 +21,22 @@ function ranges(header: string): Range[] {
   });
 }
 
+/** `there`: what there is, JSON first; a single thing has fewer representations than its collection. */
 export function negotiateFormat(
   resource: Resource,
   wanted: string | undefined,
   accept: string | null,
+  there: readonly Format[] = formatsOf(resource),
 ): Format {
-  const there = formatsOf(resource);
   const [json] = there;
   if (!json) throw new Error(`${resource} has no representation`);
   if (wanted !== undefined) {
     const found = there.find((format) => format.name === wanted);
     if (found) return found;
     const names = there.map((format) => format.name);
-    const meant = nearest(wanted, names);
-    const hint = meant ? `did you mean ${quoted(meant)}? ` : "";
     throw badParameter(
       "format",
-      `is ${quoted(wanted)}; ${hint}There are, for ${resource}: ${names.join(", ")}.`,
+      `is ${quoted(wanted)}; ${hint(wanted, names)}There are here: ${names.join(", ")}.`,
     );
   }
   const asked = accept === null ? [] : ranges(accept);
@@ -46,7 +44,7 @@ export function negotiateFormat(
   let best: Format | undefined;
   let bestQ = 0;
   for (const format of there) {
-    const q = format.negotiable ? weightOf(format.mediaType, asked) : 0;
+    const q = format.negotiable ? weightOf(format, asked) : 0;
     if (q > bestQ) {
       best = format;
       bestQ = q;
@@ -56,14 +54,14 @@ export function negotiateFormat(
   const types = there.map((format) => `${format.mediaType} (format=${format.name})`);
   throw new Problem(
     "not-acceptable",
-    `Nothing in ${quoted(accept ?? "")} exists for ${resource}. There are: ${types.join(", ")}.`,
+    `Nothing in ${quoted(accept ?? "")} exists here. There are: ${types.join(", ")}.`,
   );
 }
 
-/** The weight of the most specific range that covers a type. */
-function weightOf(mediaType: string, asked: readonly Range[]): number {
+/** The weight of the most specific range that covers a type. A stream never ends, so only its own name asks for it. */
+function weightOf({ name: format, mediaType }: Format, asked: readonly Range[]): number {
   const family = `${mediaType.slice(0, mediaType.indexOf("/"))}/*`;
-  for (const name of [mediaType, family, "*/*"]) {
+  for (const name of format === "events" ? [mediaType] : [mediaType, family, "*/*"]) {
     const found = asked.find((range) => range.name === name);
     if (found) return found.q;
   }
@@ -77,7 +75,7 @@ const CODINGS = ["gzip", "zstd", "br"] as const;
 /** Codings in the order the client wants them; identity unless it is ruled out. */
 export function negotiateCoding(acceptEncoding: string | null): Coding {
   if (acceptEncoding === null || acceptEncoding === "") return "identity";
-  const asked = ranges(acceptEncoding.replaceAll("x-gzip", "gzip"));
+  const asked = ranges(acceptEncoding.replace(/\bx-gzip\b/i, "gzip"));
   const weight = (name: string): number | undefined =>
     (asked.find((range) => range.name === name) ?? asked.find((range) => range.name === "*/*"))?.q;
   let best: Coding = "identity";

@@ -56,12 +56,19 @@ function withinDevices(below: readonly string[]): Target {
   return { read: "item", kind: "devices", id: below.join("/") };
 }
 
-/** `MAC/VLAN` in any spelling of either; what is neither is looked up as it stands, and not found. */
-function hostTarget(id: string): Target {
-  const slash = id.lastIndexOf("/");
-  const mac = canonicalMac(slash < 0 ? id : id.slice(0, slash));
-  const vlan = canonicalVlan(slash < 0 ? null : id.slice(slash + 1));
-  return { read: "item", kind: "hosts", id: mac && vlan ? hostId(mac, vlan) : id };
+/** What is no host's id is looked up as it stands, and not found. */
+const hostTarget = (id: string): Target => ({
+  read: "item",
+  kind: "hosts",
+  id: canonicalHostId(id) ?? id,
+});
+
+/** `MAC/VLAN` in any spelling of either; without a VLAN, None is meant. Undefined when it is no such id. */
+export function canonicalHostId(text: string): string | undefined {
+  const slash = text.lastIndexOf("/");
+  const mac = canonicalMac(slash < 0 ? text : text.slice(0, slash));
+  const vlan = canonicalVlan(slash < 0 ? null : text.slice(slash + 1));
+  return mac && vlan ? hostId(mac, vlan) : undefined;
 }
 
 function withinTopology(below: readonly string[]): Target | undefined {

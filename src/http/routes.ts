@@ -1,5 +1,5 @@
 /** From a checked request to its answer: which read a path and query mean. The one place that knows them all. */
-import type { Format } from "../formats/format.ts";
+import { type Format, formatsOf } from "../formats/format.ts";
 import type { Answer } from "./answer.ts";
 import { negotiateFormat } from "./negotiate.ts";
 import type { Target } from "./path.ts";
@@ -38,9 +38,7 @@ export type Read = { readonly prepared: Prepared } | { readonly stream: Answer }
 export function readTarget(routes: Routes, target: Target, asked: Asked): Read {
   const query = parseQuery(asked.queryText, target, routes);
   if (target.read !== "list" && target.read !== "topology") {
-    if (query.format !== undefined && query.format !== "json") {
-      throw badParameter("format", "can only be json here.");
-    }
+    negotiateFormat("topology", query.format, asked.accept, JSON_ONLY);
     return {
       prepared: routes.representer.prepare(itemRead(routes.context, target, query), asked.acceptEncoding),
     };
@@ -67,12 +65,14 @@ function representation(
         "format",
         `is ${format.name}; with ${name} there are json${name === "since" ? " and events" : ""}.`,
       );
-    if (query.fields) throw badParameter("fields", `cannot be asked together with ${name}.`);
     if (name === "since") return changesRead(context, kind, query);
     return name === "diff" ? diffRead(context, kind, query) : timelineRead(context, query);
   }
   return kind ? listRead(context, kind, query, format, address) : topologyRead(context, query, format);
 }
+
+/** Of a single thing, and of the clusters. */
+const JSON_ONLY = formatsOf("topology").filter((format) => format.name === "json");
 
 const NOT_OF_A_STREAM = ["at", "diff", "timeline", "limit", "cursor", "fields"] as const;
 
@@ -83,10 +83,11 @@ function streamAnswer(routes: Routes, target: Target, query: Query, format: Form
   }
   if (query.sort.length > 0)
     throw badParameter("sort", "cannot be asked of a stream: changes come in the order they happen.");
+  if (query.fold) throw badParameter("fold", "cannot be asked of a stream; leave it out, or ask for JSON.");
   const { context, streams } = routes;
   // A browser that reconnects repeats the address it began with; where it has come to is in the header.
-  const from = asked.lastEventId || query.since;
-  const since = from === undefined ? undefined : sinceOf(context, from);
+  const [from, name] = asked.lastEventId ? [asked.lastEventId, "Last-Event-ID"] : [query.since, "since"];
+  const since = from === undefined ? undefined : sinceOf(context, from, name);
   const headers = {
     "Content-Type": format.contentType,
     "Cache-Control": "private, no-cache",
@@ -95,7 +96,8 @@ function streamAnswer(routes: Routes, target: Target, query: Query, format: Form
     // Proxies that buffer would hold events back.
     "X-Accel-Buffering": "no",
   };
-  if (asked.method === "HEAD") return { status: 200, headers, body: null };
+  // Never read, but of unknown length, as the body of a GET.
+  if (asked.method === "HEAD") return { status: 200, headers, body: new ReadableStream() };
   const kind = target.read === "list" ? target.kind : undefined;
   const follower = createFollower(context, kind, query, since);
   return { status: 200, headers, body: streams.start(asked.user, follower) };

@@ -147,9 +147,15 @@ class Service {
       if (hot) return hot;
     }
     const path = pathOf(address);
-    if (path === "/healthz") return responseOf(healthz());
-    if (path === "/readyz") return responseOf(readyz(view, this.#options.sources(), this.#stopping));
+    if (path === "/healthz" || path === "/readyz") return this.#probe(request, path);
     return known ? this.#serve(request, bun, address, path, known) : this.#admit(request, bun, address, path);
+  }
+
+  /** Open to everybody, so that whoever watches over the service needs no password. */
+  #probe(request: Request, path: "/healthz" | "/readyz"): Response {
+    if (!isRead(request.method)) return this.#problem(notAllowed(request.method), request, "health");
+    const { context, sources } = this.#options;
+    return responseOf(path === "/healthz" ? healthz() : readyz(context.view, sources(), this.#stopping));
   }
 
   async #admit(request: Request, bun: Socket, address: string, path: string): Promise<Response> {
@@ -170,6 +176,7 @@ class Service {
     credential: Credential,
   ): Response | Promise<Response> {
     let read = "other";
+    let rate: Readonly<Record<string, string>> = {};
     try {
       if (this.#valve.shut) {
         this.#metrics.countShed();
@@ -183,17 +190,19 @@ class Service {
           `The address is ${address.length} bytes long; at most ${this.#options.limits.urlBytes} are taken.`,
         );
       }
-      const rate = this.#rate.take(credential.user);
+      rate = this.#rate.take(credential.user);
       const target = targetOf(path, this.#prefixes);
-      if (!target) return this.#elsewhere(request, path);
+      if (!target) return this.#elsewhere(request, path, rate);
       read = target.read === "list" ? target.kind : target.read;
-      const common = { ...SAFE, ...rate, ...this.#cors.headers(request.headers.get("origin")) };
+      const cors = this.#cors.headers(request.headers.get("origin"));
+      const common = { ...SAFE, ...rate, ...cors, ...(request.method === "HEAD" && dated()) };
       const answer = this.#read(request, address, path, target, read, credential, common);
-      if (answer.body instanceof ReadableStream) bun.timeout(request, 0);
+      // A stream may well be silent; a list that nobody takes must not be held for ever.
+      if (answer.headers["Content-Type"] === "text/event-stream") bun.timeout(request, 0);
       this.#metrics.requests(read, answer.status).count++;
       return responseOf(answer, common);
     } catch (error) {
-      return this.#problem(error, request, read);
+      return this.#problem(error, request, read, rate);
     }
   }
 
@@ -207,7 +216,7 @@ class Service {
     common: Readonly<Record<string, string>>,
   ): Answer {
     const { method, headers } = request;
-    if (method !== "GET" && method !== "HEAD") throw notAllowed(method);
+    if (!isRead(method)) throw notAllowed(method);
     const read = readTarget(this.#routes, target, {
       method,
       address,
@@ -231,21 +240,24 @@ class Service {
   }
 
   /** What is not the interface: figures, its description, the page. */
-  async #elsewhere(request: Request, path: string): Promise<Response> {
+  async #elsewhere(
+    request: Request,
+    path: string,
+    rate: Readonly<Record<string, string>>,
+  ): Promise<Response> {
     try {
       const answer = this.#ownPage(path);
-      if (answer || path === "/") {
-        if (request.method !== "GET" && request.method !== "HEAD") throw notAllowed(request.method);
-      }
-      if (answer) return responseOf(answer, this.#cors.headers(request.headers.get("origin")));
-      const page = await this.#options.page?.respond(path, request);
+      if ((answer || path === "/") && !isRead(request.method)) throw notAllowed(request.method);
+      if (answer)
+        return responseOf(answer, { ...rate, ...this.#cors.headers(request.headers.get("origin")) });
+      const page = isRead(request.method) && (await this.#options.page?.respond(path, request));
       if (page) return page;
       throw new Problem(
         "not-found",
         `There is nothing at ${quoted(path)}; the interface begins at /controller/v1.`,
       );
     } catch (error) {
-      return this.#problem(error, request, "page");
+      return this.#problem(error, request, "page", rate);
     }
   }
 
@@ -271,7 +283,12 @@ class Service {
     return new Response(null, { status: 204, headers });
   }
 
-  #problem(error: unknown, request: Request, read: string): Response {
+  #problem(
+    error: unknown,
+    request: Request,
+    read: string,
+    more: Readonly<Record<string, string>> = {},
+  ): Response {
     const instance = `urn:uuid:${crypto.randomUUID()}`;
     const problem = error instanceof Problem ? error : this.#unexpected(error, instance);
     this.#metrics.requests(read, problem.status).count++;
@@ -280,6 +297,7 @@ class Service {
       "Content-Type": "application/problem+json",
       "Cache-Control": "no-store",
       ...this.#cors.headers(request.headers.get("origin")),
+      ...more,
       ...problem.headers,
     };
     return new Response(problem.body(instance), { status: problem.status, headers });
@@ -320,13 +338,22 @@ function refusal(result: Exclude<AuthResult, Credential>): Problem {
   return new Problem("credentials-required", detail, CHALLENGE);
 }
 
+/** Bun dates every answer but that to a HEAD. */
+const dated = () => ({ Date: new Date().toUTCString() });
+
+const isRead = (method: string): method is "GET" | "HEAD" => method === "GET" || method === "HEAD";
+
 const notAllowed = (method: string): Problem =>
   new Problem("method-not-allowed", `${method} does not exist here: this interface only reads. Use GET.`, {
     Allow: ALLOW,
   });
 
-/** Path and query, without scheme and host: cut from the text, since parsing an address costs more than a small read. */
+/**
+ * Path and query, without scheme and host: cut from the text, since parsing an address costs more than a small read.
+ * A client of HTTP/1.0 that names no host leaves us without scheme and host to cut.
+ */
 function addressOf(url: string): string {
+  if (url.startsWith("/")) return url;
   const slash = url.indexOf("/", url.indexOf("//") + 2);
   return slash < 0 ? "/" : url.slice(slash);
 }

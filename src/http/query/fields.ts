@@ -5,6 +5,7 @@
 import { canonicalMac, canonicalVlan } from "../../model/address.ts";
 import { ENTITY_SCHEMAS } from "../../model/entity.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
+import { canonicalHostId } from "../path.ts";
 
 export type Scalar = string | number | boolean;
 
@@ -40,6 +41,12 @@ const mac: FieldRule = {
   parse: canonicalMac,
   expects: "a MAC address such as 00:00:00:00:00:01",
 };
+/** A host's id in any spelling of its MAC; what is no such id is no host's, and matches nothing. */
+const hostIdText: FieldRule = {
+  type: "string",
+  parse: (text) => canonicalHostId(text) ?? text,
+  expects: "text",
+};
 const vlan: FieldRule = { type: "string", parse: canonicalVlan, expects: "None or a tag from 1 to 4094" };
 
 const oneOf = (allowed: readonly string[]): FieldRule => ({
@@ -49,7 +56,8 @@ const oneOf = (allowed: readonly string[]): FieldRule => ({
   expects: `one of ${allowed.join(", ")}`,
 });
 
-function ruleFor(name: string, schema: SchemaFacts): FieldRule | undefined {
+function ruleFor(kind: Kind, name: string, schema: SchemaFacts): FieldRule | undefined {
+  if (kind === "hosts" && name === "id") return hostIdText;
   if (schema.enum) return oneOf(schema.enum.map(String));
   if (name === "mac") return mac;
   if (name === "vlan" || name === "innerVlan") return vlan;
@@ -65,7 +73,7 @@ export const SCALARS: Readonly<Record<Kind, ReadonlyMap<string, FieldRule>>> = p
   (kind) =>
     new Map(
       propertiesOf(kind).flatMap(([name, schema]) => {
-        const rule = ruleFor(name, schema);
+        const rule = ruleFor(kind, name, schema);
         return rule ? [[name, rule] as const] : [];
       }),
     ),

@@ -5,7 +5,7 @@
  */
 import { ipKey, ipKeyRange } from "../../model/address.ts";
 import type { Entities, Host, Link } from "../../model/entity.ts";
-import type { Kind } from "../../model/ids.ts";
+import { type Kind, portId } from "../../model/ids.ts";
 import { pair, pairRange } from "../../view/indexes.ts";
 import { badParameter, quoted } from "../problem.ts";
 import type { FieldRule, Scalar } from "./fields.ts";
@@ -16,7 +16,7 @@ type Range = readonly [from: string, to: string];
 
 export interface Filter {
   readonly test: (value: Value) => boolean;
-  /** These ranges of these indexes together hold everything that passes. */
+  /** These ranges of these indexes together hold everything that passes; an index the kind has not is passed over. */
   readonly indexed?: readonly { readonly name: string; readonly ranges: readonly Range[] }[];
   /** Ranges of ids that hold everything that passes. */
   readonly ids?: readonly Range[];
@@ -57,7 +57,8 @@ function wantedValue(name: string, rule: FieldRule, text: string): Scalar {
 export function annotationFilter(key: string, parameter: RawParameter): Filter {
   const wanted = new Set(parameter.values);
   return {
-    test: (value) => wanted.has(value.annotations?.[key] ?? ""),
+    test: ({ annotations }) =>
+      wanted.has(annotations && Object.hasOwn(annotations, key) ? (annotations[key] ?? "") : ""),
     // An annotation that is not there equals the empty text, which no search of bytes can find.
     ...(wanted.has("")
       ? {}
@@ -135,15 +136,35 @@ const endRanges = (devices: readonly string[], ports: readonly string[] | undefi
     ports ? ports.map((port): Range => [pair(id, port), pair(id, port)]) : [pairRange(id)],
   );
 
-/** What lies within a set of devices: they, the links between them, the hosts on them. */
-export function withinFilter(devices: ReadonlySet<string>): Filter {
-  return {
-    test: (value) => {
-      if (isLink(value)) return devices.has(value.src.device) && devices.has(value.dst.device);
-      if (isHost(value)) return value.locations.some((at) => devices.has(at.elementId));
-      return devices.has("element" in value ? value.element : value.id);
-    },
-  };
+/** Sets up to this size are looked for in the bytes of pages that have no index. */
+const MOST_NEEDLES = 32;
+
+/** What of a kind lies within a set of devices: they, their ports, the links between them, the hosts on them. */
+export function withinFilter(kind: Kind, devices: ReadonlySet<string>): Filter {
+  const ids = [...devices];
+  const needles = (field: string) =>
+    ids.length <= MOST_NEEDLES && { needles: ids.map((id) => `"${field}":${JSON.stringify(id)}`) };
+  switch (kind) {
+    case "devices":
+      return { test: (value) => "id" in value && devices.has(value.id), ids: ids.map((id) => [id, id]) };
+    case "ports":
+      return {
+        test: (value) => "element" in value && devices.has(value.element),
+        ids: ids.map((id) => [portId(id, ""), portId(id, "\uffff")]),
+      };
+    case "links":
+      return {
+        test: (value) => isLink(value) && devices.has(value.src.device) && devices.has(value.dst.device),
+        indexed: [{ name: "src", ranges: ids.map((id) => pairRange(id)) }],
+        ...needles("device"),
+      };
+    case "hosts":
+      return {
+        test: (value) => isHost(value) && value.locations.some((at) => devices.has(at.elementId)),
+        indexed: [{ name: "location", ranges: ids.map((id) => pairRange(id)) }],
+        ...needles("elementId"),
+      };
+  }
 }
 
 const isHost = (value: Value): value is Host => "locations" in value;

@@ -3,11 +3,10 @@
  * belongs to: what is not there is refused, with the nearest that is. A mistyped filter must never silently return
  * everything.
  */
-import { nearest } from "../../lib/nearest.ts";
 import { canonicalPort } from "../../model/address.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { Target } from "../path.ts";
-import { badParameter, Problem, quoted } from "../problem.ts";
+import { badParameter, hint, Problem, quoted } from "../problem.ts";
 import { FIELDS, SCALARS } from "./fields.ts";
 import {
   annotationFilter,
@@ -169,10 +168,9 @@ function named(
     const { name } = parameter;
     const isAnnotation = on === "list" && name.startsWith(ANNOTATION) && name.length > ANNOTATION.length;
     if (!isAnnotation && !names.includes(name)) {
-      const meant = nearest(name, names);
-      const hint = meant ? `did you mean ${quoted(meant)}? ` : "";
       const more = on === "list" ? ", annotations.KEY" : "";
-      throw badParameter(name, `does not exist here; ${hint}There are: ${names.join(", ")}${more}.`);
+      const there = `${names.join(", ")}${more}`;
+      throw badParameter(name, `does not exist here; ${hint(name, names)}There are: ${there}.`);
     }
     if (given.has(name))
       throw badParameter(name, "is given twice; give it once, several values with commas.");
@@ -238,12 +236,8 @@ function fieldsOf(kind: Kind, parameter: RawParameter | undefined): readonly str
   if (!parameter) return undefined;
   for (const name of parameter.values) {
     if (FIELDS[kind].includes(name)) continue;
-    const meant = nearest(name, FIELDS[kind]);
-    const hint = meant ? `did you mean ${quoted(meant)}? ` : "";
-    throw badParameter(
-      "fields",
-      `names ${quoted(name)}, which is no field of ${kind}; ${hint}There are: ${FIELDS[kind].join(", ")}.`,
-    );
+    const there = `${hint(name, FIELDS[kind])}There are: ${FIELDS[kind].join(", ")}.`;
+    throw badParameter("fields", `names ${quoted(name)}, which is no field of ${kind}; ${there}`);
   }
   return FIELDS[kind].filter((name) => parameter.values.includes(name));
 }
@@ -254,12 +248,8 @@ function sortOf(kind: Kind, parameter: RawParameter | undefined): SortKey[] {
     const descending = text.startsWith("-");
     const field = descending ? text.slice(1) : text;
     if (!names.includes(field)) {
-      const meant = nearest(field, names);
-      const hint = meant ? `did you mean ${quoted(meant)}? ` : "";
-      throw badParameter(
-        "sort",
-        `names ${quoted(field)}, by which ${kind} cannot be sorted; ${hint}There are: ${names.join(", ")}.`,
-      );
+      const there = `${hint(field, names)}There are: ${names.join(", ")}.`;
+      throw badParameter("sort", `names ${quoted(field)}, by which ${kind} cannot be sorted; ${there}`);
     }
     return { field, descending };
   });
@@ -295,20 +285,29 @@ function refuseContradictions(query: Query, given: ReadonlyMap<string, RawParame
     ["since", "at"],
     ["diff", "at"],
     ["diff", "since"],
+    ["timeline", "at"],
     ["timeline", "since"],
     ["timeline", "diff"],
+    ["timeline", "around"],
     ["since", "limit"],
+    ["since", "cursor"],
     ["since", "sort"],
+    ["since", "fields"],
     ["diff", "limit"],
+    ["diff", "cursor"],
     ["diff", "sort"],
+    ["diff", "fields"],
   ] as const) {
     if (both(a, b)) throw badParameter(b, `cannot be asked together with ${a}; leave one of them out.`);
   }
-  if (query.fold && query.since === undefined)
-    throw badParameter("fold", "means something only together with since.");
+  if (given.has("fold") && query.since === undefined)
+    throw badParameter("fold", "means something only together with since; give since=REVISION too.");
   if (query.timeline === undefined && (given.has("from") || given.has("to"))) {
-    throw badParameter(given.has("from") ? "from" : "to", "means something only together with timeline.");
+    const name = given.has("from") ? "from" : "to";
+    throw badParameter(name, "means something only together with timeline; give timeline=N too.");
   }
+  if (query.format === "prometheus" && query.fields)
+    throw badParameter("fields", "cannot be asked together with format=prometheus; leave one of them out.");
   if (query.cursor === "")
     throw new Problem("bad-cursor", "The cursor is empty; leave it out for the first page.");
 }

@@ -20,31 +20,45 @@ export interface Match {
 /** Beyond this many candidates a scan is as good, and needs no sorting. */
 const MOST_CANDIDATES = 20_000;
 
-/** Matches with ids after `after`, in order. */
-export function* select(
+/**
+ * Matches with ids after `after`, in order. What is read is settled by the call, not as the matches are taken: the
+ * network may go on meanwhile.
+ */
+export function select(
   reading: Reading,
   kind: Kind,
   filters: readonly Filter[],
   after = "",
 ): Generator<Match> {
   const pages = reading.pages(kind);
-  if (filters.length === 0) {
-    yield* everything(pages, after);
-    return;
-  }
+  if (filters.length === 0) return everything(pages, after);
   const passes = (text: string) => {
     const value = parseStored(kind, text);
     return filters.every((filter) => filter.test(value));
   };
   const ids = candidates(reading, kind, filters);
-  if (ids) {
-    for (const id of ids) {
-      if (id <= after) continue;
-      const text = reading.get(kind, id);
-      if (text !== undefined && passes(text)) yield { id, text };
-    }
-    return;
+  return ids ? among(pages, ids, passes, after) : scanned(pages, filters, passes, after);
+}
+
+function* among(
+  pages: readonly Page[],
+  ids: readonly string[],
+  passes: (text: string) => boolean,
+  after: string,
+): Generator<Match> {
+  for (const id of ids) {
+    if (id <= after) continue;
+    const text = pages[pageFor(pages, id)]?.get(id);
+    if (text !== undefined && passes(text)) yield { id, text };
   }
+}
+
+function* scanned(
+  pages: readonly Page[],
+  filters: readonly Filter[],
+  passes: (text: string) => boolean,
+  after: string,
+): Generator<Match> {
   const needles = filters.find((filter) => filter.needles)?.needles?.map((needle) => Buffer.from(needle));
   for (let at = after === "" ? 0 : pageFor(pages, after); at < pages.length; at++) {
     const page = pages[at];

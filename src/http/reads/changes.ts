@@ -4,7 +4,7 @@
  */
 import type { Entry } from "../../log/log.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
-import { differingValues } from "../../view/past.ts";
+import { differingValues } from "../../view/differing.ts";
 import { parseStored, type Reading } from "../../view/view.ts";
 import { JSON_TYPE } from "../answer.ts";
 import { badParameter, quoted } from "../problem.ts";
@@ -78,18 +78,19 @@ export function sinceOf(context: ReadContext, text: string, name = "since"): num
 
 export function changesRead(context: ReadContext, kind: Kind | undefined, query: Query): Representation {
   const since = sinceOf(context, query.since ?? "");
-  const { revision } = context.view;
-  const texts = query.around
-    ? aroundTexts(context, kind, query, since)
-    : query.fold
-      ? foldedTexts(context, kind, query, since, revision)
-      : changeTexts(context, kind, query, since, revision);
+  const { history, view } = context;
+  const { revision } = view;
+  const ends = query.around && sights(history.at(since), history.frozen(revision), query);
+  const texts = () => {
+    if (ends) return aroundTexts(...ends, kind);
+    return (query.fold ? foldedTexts : changeTexts)(context, kind, query, since, revision);
+  };
   return {
     key: `changes ${kind ?? "topology"} ${query.fingerprint}`,
     mark: revision,
     revision,
     contentType: JSON_TYPE,
-    make: () => ({ pieces: bytesOf(jsonList('{"changes":[', texts, `],"revision":${revision}}`)) }),
+    make: () => ({ pieces: bytesOf(jsonList('{"changes":[', texts(), `],"revision":${revision}}`)) }),
   };
 }
 
@@ -141,27 +142,15 @@ function* foldedTexts(
 }
 
 /** A neighbourhood moves with the graph, so its two ends are compared, and what came and went between is not told. */
-function aroundTexts(
-  { view, history }: ReadContext,
-  kind: Kind | undefined,
-  query: Query,
-  since: number,
-): Iterable<string> {
-  const [from, to] = sights(history.at(since), history.frozen(view.revision), query);
-  return Iterator.from(differences(from, to, kind)).map((change) => {
-    const { revision, lastChanged } = JSON.parse(change.value);
-    return change.event === "updated"
-      ? changeText(change, revision, Date.parse(lastChanged))
-      : changeText(change, to.reading.revision, to.reading.time);
-  });
+function* aroundTexts(from: Sight, to: Sight, kind: Kind | undefined): Generator<string> {
+  const { revision, time } = to.reading;
+  for (const change of differences(from, to, kind)) yield changeText(change, revision, time);
 }
 
 /** Both ends of a comparison. What `around` names must have been there at one of them. */
 function sights(from: Reading, to: Reading, query: Query): [from: Sight, to: Sight] {
   const then = sightOrNothing(from, query);
-  return then.within?.size === 0
-    ? [then, sightOf(to, query)]
-    : [then, sightOrNothing(to, query)];
+  return then.within?.size === 0 ? [then, sightOf(to, query)] : [then, sightOrNothing(to, query)];
 }
 
 interface Difference extends Change {

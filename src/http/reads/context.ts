@@ -53,11 +53,6 @@ export function readingOf(context: ReadContext, query: Query): Reading {
   return context.history.at(momentOf(context, "at", query.at));
 }
 
-/** A query's filters, with the neighbourhood of `around` as one more. */
-export function filtersOf(reading: Reading, query: Query, kind: Kind): readonly Filter[] {
-  return sightOf(reading, query).filters(kind);
-}
-
 /** The network at one moment as a query sees it. */
 export interface Sight {
   readonly reading: Reading;

@@ -12,11 +12,10 @@ import type { Page } from "../../view/page.ts";
 import { parseStored, type Reading } from "../../view/view.ts";
 import { Problem } from "../problem.ts";
 import { type Cursor, decodeCursor, encodeCursor } from "../query/cursor.ts";
-import type { Filter } from "../query/filter.ts";
 import type { Query } from "../query/query.ts";
 import { type Match, select, sortMatches, withFields } from "../query/select.ts";
 import type { Content, Representation } from "../represent.ts";
-import { filtersOf, type ReadContext, readingOf } from "./context.ts";
+import { type ReadContext, readingOf, type Sight, sightOf } from "./context.ts";
 import { bytesOf, jsonList } from "./json.ts";
 
 interface Found {
@@ -29,68 +28,74 @@ export function listRead(
   kind: Kind,
   query: Query,
   format: Format,
-  path: string,
+  address: string,
 ): Representation {
-  const key = `list ${kind} ${format.name} ${query.limit ?? ""} ${query.cursor ?? ""} ${query.fingerprint}`;
   const cursor =
     query.cursor === undefined
       ? undefined
       : decodeCursor(query.cursor, cursorScope(kind, query), context.log.secret);
   const reading = cursor ? pinned(context, cursor) : readingOf(context, query);
+  const markNow = () => cursor?.revision ?? markOf(context, reading, kind, query);
+  const mark = markNow();
+  // Resolved here and not in `make`: an unknown `around` must be refused before a condition is looked at.
+  const list = { context, kind, query, format, address, cursor, mark, sight: sightOf(reading, query) };
   return {
-    key,
-    mark: markOf(reading, kind, query),
-    ...(reading === context.view && !cursor && { markNow: () => markOf(reading, kind, query) }),
+    key: `list ${kind} ${format.name} ${query.limit ?? ""} ${query.cursor ?? ""} ${query.fingerprint}`,
+    mark,
+    ...(query.at === undefined && !query.around && query.limit === undefined && !cursor && { markNow }),
     revision: reading.revision,
     contentType: format.contentType,
-    make: () => content(context, reading, kind, query, format, cursor, path),
+    make: () => content(list),
   };
 }
 
-/** A neighbourhood changes with any device or link; everything else with its own collection. */
-function markOf({ marks }: Reading, kind: Kind, query: Query): number {
-  return query.around ? Math.max(marks.devices, marks.links, marks.hosts, marks[kind]) : marks[kind];
+/** All that a list is made of. */
+interface List {
+  readonly context: ReadContext;
+  readonly kind: Kind;
+  readonly query: Query;
+  readonly format: Format;
+  readonly address: string;
+  readonly cursor: Cursor | undefined;
+  /** The revision of its content: what the cursors it hands out are of. */
+  readonly mark: number;
+  readonly sight: Sight;
+}
+
+/**
+ * The revision that last changed what a list is made of. A neighbourhood changes with any device or link; everything
+ * else with its own collection. A page hands out that revision in its cursor, so it must be one that is still kept.
+ */
+function markOf({ log }: ReadContext, { marks }: Reading, kind: Kind, query: Query): number {
+  const changed = query.around ? Math.max(marks.devices, marks.links, marks.hosts, marks[kind]) : marks[kind];
+  return query.limit === undefined ? changed : Math.max(changed, log.facts().oldest);
 }
 
 const cursorScope = (kind: Kind, query: Query): string => `${kind} ${query.fingerprint}`;
 
-function pinned(context: ReadContext, { revision }: Cursor): Reading {
-  const found = context.history.resolve(revision);
-  if (found.ok) return context.history.at(revision);
+function pinned({ history }: ReadContext, { revision }: Cursor): Reading {
+  if (history.resolve(revision).ok) return history.at(revision);
   throw new Problem(
     "cursor-expired",
     `The list this cursor walks is of revision ${revision}, which is no longer kept; begin again without the cursor.`,
   );
 }
 
-function content(
-  context: ReadContext,
-  reading: Reading,
-  kind: Kind,
-  query: Query,
-  format: Format,
-  cursor: Cursor | undefined,
-  path: string,
-): Content {
-  const filters = filtersOf(reading, query);
-  const whole =
-    filters.length === 0 && query.sort.length === 0 && query.limit === undefined && !query.fields && !cursor;
+function content(list: List): Content {
+  const { kind, query, format, address, cursor, sight } = list;
+  const filtered = sight.filters(kind).length > 0;
+  const whole = !filtered && query.sort.length === 0 && query.limit === undefined && !query.fields && !cursor;
   if (whole && format.name === "json")
-    return { pieces: listPieces(kind, reading.pages(kind)), lasting: true };
-  const { matches, next } = find(context, reading, kind, query, filters, cursor);
-  const headers = next === undefined ? {} : { Link: `<${nextAddress(path, next)}>; rel="next"` };
+    return { pieces: listPieces(kind, sight.reading.pages(kind)), lasting: true };
+  const { matches, next } = find(list);
+  const headers = next === undefined ? {} : { Link: `<${nextAddress(address, next)}>; rel="next"` };
   return { pieces: bytesOf(rendered(kind, matches, query, format, next)), headers };
 }
 
-function find(
-  context: ReadContext,
-  reading: Reading,
-  kind: Kind,
-  query: Query,
-  filters: readonly Filter[],
-  cursor: Cursor | undefined,
-): Found {
+function find({ context, kind, query, cursor, mark, sight }: List): Found {
   const { limit, sort } = query;
+  const { reading } = sight;
+  const filters = sight.filters(kind);
   const sorted = sort.length > 0;
   const matches = sorted
     ? sortMatches(kind, select(reading, kind, filters), sort).slice(Number(cursor?.after ?? 0))
@@ -105,18 +110,18 @@ function find(
   }
   if (!more) return { matches: page, next: undefined };
   const after = sorted ? Number(cursor?.after ?? 0) + page.length : (page.at(-1)?.id ?? "");
-  const next = encodeCursor(
-    { revision: reading.revision, after },
-    cursorScope(kind, query),
-    context.log.secret,
-  );
+  const next = encodeCursor({ revision: mark, after }, cursorScope(kind, query), context.log.secret);
   return { matches: page, next };
 }
 
-/** The same address with the cursor put in place of the old one. `path` has the query as it came. */
-function nextAddress(path: string, next: string): string {
-  const [base = "", text = ""] = path.split("?");
-  const kept = text.split("&").filter((part) => part !== "" && !/^cursor(=|$)/.test(part));
+/** The same address, with the query as it came, and the cursor put in place of the old one. */
+function nextAddress(address: string, next: string): string {
+  const question = address.indexOf("?");
+  const base = address.slice(0, question);
+  const kept = address
+    .slice(question + 1)
+    .split("&")
+    .filter((part) => part !== "" && !/^cursor(=|$)/.test(part));
   return `${base}?${[...kept, `cursor=${next}`].join("&")}`;
 }
 

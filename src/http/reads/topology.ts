@@ -1,11 +1,7 @@
 /** The topology: counts as JSON, the whole graph in the graph formats; all of it, or what lies around something. */
-import { renderDot } from "../../formats/dot.ts";
 import type { Format } from "../../formats/format.ts";
 import type { Graph } from "../../formats/graph.ts";
-import { renderGraphml } from "../../formats/graphml.ts";
-import { renderNetJson } from "../../formats/netjson.ts";
-import { renderRfc8345 } from "../../formats/rfc8345.ts";
-import { renderSvg } from "../../formats/svg.ts";
+import { TOPOLOGY_RENDERERS } from "../../formats/topology.ts";
 import type { Topology } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import { Graph as Connections } from "../../view/graph.ts";
@@ -13,36 +9,31 @@ import { parseStored, type Reading, topologyOf } from "../../view/view.ts";
 import type { Query } from "../query/query.ts";
 import { select } from "../query/select.ts";
 import type { Representation } from "../represent.ts";
-import { filtersOf, type ReadContext, readingOf } from "./context.ts";
+import { type ReadContext, readingOf, type Sight, sightOf } from "./context.ts";
 import { bytesOf } from "./json.ts";
 
-const RENDER: Readonly<Record<string, (graph: Graph) => Iterable<string>>> = {
-  netjson: renderNetJson,
-  rfc8345: renderRfc8345,
-  graphml: renderGraphml,
-  dot: renderDot,
-  svg: renderSvg,
-};
+const RENDER: Readonly<Record<string, (graph: Graph) => Iterable<string>>> = TOPOLOGY_RENDERERS;
 
 export function topologyRead(context: ReadContext, query: Query, format: Format): Representation {
   const reading = readingOf(context, query);
   const render = RENDER[format.name];
   const markNow = () => {
-    const { marks } = reading;
-    return render || query.around
-      ? Math.max(marks.devices, marks.links, marks.hosts, marks.graph)
-      : marks.graph;
+    const { marks, revision } = reading;
+    // The graph formats tell the revision they are of.
+    if (render) return revision;
+    return query.around ? Math.max(marks.devices, marks.links, marks.hosts, marks.graph) : marks.graph;
   };
   // Resolved here and not in `make`: an unknown `around` must be refused before a condition is looked at.
-  const cut = query.around ? cutGraph(reading, query) : undefined;
+  const sight = sightOf(reading, query);
   return {
     key: `topology ${format.name} ${query.fingerprint}`,
     mark: markNow(),
-    ...(reading === context.view && { markNow }),
+    ...(query.at === undefined && !query.around && { markNow }),
     revision: reading.revision,
     contentType: format.contentType,
     tiny: !render,
     make: () => {
+      const cut = sight.within && cutGraph(sight);
       if (!render) return { pieces: bytesOf([JSON.stringify(cut?.topology ?? topologyOf(reading))]) };
       return { pieces: bytesOf(render(cut ?? wholeGraph(reading))) };
     },
@@ -60,11 +51,10 @@ function wholeGraph(reading: Reading): Graph {
 }
 
 /** What lies around something, with counts of its own. */
-function cutGraph(reading: Reading, query: Query): Graph {
-  const filters = filtersOf(reading, query);
-  const devices = all(reading, "devices", filters);
-  const links = all(reading, "links", filters);
-  const hosts = all(reading, "hosts", filters);
+function cutGraph({ reading, filters }: Sight): Graph {
+  const devices = all(reading, "devices", filters("devices"));
+  const links = all(reading, "links", filters("links"));
+  const hosts = all(reading, "hosts", filters("hosts"));
   const connections = new Connections();
   for (const device of devices) connections.setDevice(device.id, device);
   for (const link of links) connections.setLink(link.id, link);

@@ -8,22 +8,23 @@
 import type { Batch } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { History } from "../../view/history.ts";
-import { valuesOf } from "../../view/past.ts";
-import type { Reading } from "../../view/view.ts";
 import type { Filter } from "../query/filter.ts";
 import type { Query } from "../query/query.ts";
 import { select } from "../query/select.ts";
 import { differences, scopeOf } from "../reads/changes.ts";
-import { filtersOf, type ReadContext } from "../reads/context.ts";
+import { type ReadContext, type Sight, sightOf, sightOrNothing } from "../reads/context.ts";
 import { batchRecords, changeRecords, snapshotRecord, syncedRecord } from "./records.ts";
 
-/** About how much text one piece holds. */
+/** About how much text one piece holds, and how many batches are looked at for it at most. */
 const PIECE = 65_536;
+const MOST_BATCHES = 256;
 
 export interface Follower {
   /** The revision the reader has when it has all pieces so far. */
   readonly revision: number;
   next(): string | "overflow";
+  /** Whether there is more at hand though the last piece was empty: what was looked at passed no filter. */
+  readonly behind: boolean;
   /** Whether it can no longer go on from where it is. */
   readonly lost: boolean;
 }
@@ -39,25 +40,15 @@ export function createFollower(
     : new LogFollower(context, kind, query, since);
 }
 
-/** The collection as it is now, as pieces; what it reads is fixed when it is made. */
-function snapshotPieces(
-  reading: Reading,
-  scope: readonly Kind[],
-  filters: readonly Filter[],
-): Iterator<string> {
+/** The collection as it is now, as pieces; what it reads is settled when it is made, and shared with the view. */
+function snapshotPieces({ reading, filters }: Sight, scope: readonly Kind[]): Iterator<string> {
   const { revision } = reading;
-  const parts = scope.map((kind) => ({
-    kind,
-    values:
-      filters.length === 0
-        ? valuesOf(reading.pages(kind))
-        : [...select(reading, kind, filters)].map(idAndText),
-  }));
+  const parts = scope.map((kind) => ({ kind, matches: select(reading, kind, filters(kind)) }));
   function* pieces(): Generator<string> {
     let text = "";
-    for (const { kind, values } of parts) {
-      for (const [, value] of values) {
-        text += snapshotRecord(kind, revision, value);
+    for (const { kind, matches } of parts) {
+      for (const match of matches) {
+        text += snapshotRecord(kind, revision, match.text);
         if (text.length < PIECE) continue;
         yield text;
         text = "";
@@ -67,8 +58,6 @@ function snapshotPieces(
   }
   return pieces();
 }
-
-const idAndText = ({ id, text }: { id: string; text: string }): [string, string] => [id, text];
 
 class LogFollower implements Follower {
   revision: number;
@@ -88,8 +77,12 @@ class LogFollower implements Follower {
     this.#scope = scopeOf(kind);
     this.#filters = query.filters;
     this.revision = since ?? view.revision;
-    if (since === undefined) this.#snapshot = snapshotPieces(view, this.#scope, this.#filters);
-    else if (!history.recent(since)) this.#catchingUp = history.changes(since)[Symbol.iterator]();
+    if (since === undefined) this.#snapshot = snapshotPieces(sightOf(view, query), this.#scope);
+    else if (!history.holds(since)) this.#catchingUp = history.changes(since)[Symbol.iterator]();
+  }
+
+  get behind(): boolean {
+    return this.#catchingUp !== undefined || this.revision < this.#history.view.revision;
   }
 
   get lost(): boolean {
@@ -103,22 +96,30 @@ class LogFollower implements Follower {
       this.#snapshot = undefined;
     }
     if (this.#catchingUp) {
+      const from = this.revision;
       const text = this.#take(this.#catchingUp);
-      if (text !== "") return text;
-      // The log's end may have moved on while it was read: go on from where it ended, in the ring or the log again.
-      const more = this.#history.recent(this.revision);
-      this.#catchingUp = more ? undefined : this.#history.changes(this.revision)[Symbol.iterator]();
-      if (!more) return this.next();
+      if (this.revision > from) return text;
+      // The log's end has moved on while it was read: go on from where it was, in the ring or in the log again.
+      this.#catchingUp = undefined;
+      if (!this.#history.holds(from)) return this.#catchUp(from);
     }
     const recent = this.#history.recent(this.revision);
     return recent ? this.#take(recent[Symbol.iterator]()) : "overflow";
   }
 
-  #take(batches: Iterator<Batch>): string {
+  #catchUp(from: number): string | "overflow" {
+    this.#catchingUp = this.#history.changes(from)[Symbol.iterator]();
+    const text = this.#take(this.#catchingUp);
+    return this.revision > from ? text : "overflow";
+  }
+
+  #take(batches: Iterator<Batch>): string | "overflow" {
     let text = "";
-    while (text.length < PIECE) {
+    for (let n = 0; n < MOST_BATCHES && text.length < PIECE; n++) {
       const { value, done } = batches.next();
       if (done) break;
+      // What comes next was forgotten while a slow reader caught up: it must hear of the gap, not miss it.
+      if (value.revision !== this.revision + 1) return "overflow";
       text += batchRecords(value, this.#scope, this.#filters);
       this.revision = value.revision;
     }
@@ -126,28 +127,43 @@ class LogFollower implements Follower {
   }
 }
 
-/** A neighbourhood moves with the graph, so it is compared as a whole whenever anything changed. */
+/**
+ * A neighbourhood moves with the graph, so it is compared as a whole whenever anything changed. What it is compared
+ * with are pages, which cost only what differs from now, however many streams hold them.
+ */
 class AroundFollower implements Follower {
   revision: number;
-  readonly lost = false;
+  readonly behind = false;
+  #begun = false;
   readonly #context: ReadContext;
   readonly #kind: Kind | undefined;
   readonly #query: Query;
-  #known: Reading;
+  #known: Sight;
   #snapshot: Iterator<string> | undefined;
 
   constructor(context: ReadContext, kind: Kind | undefined, query: Query, since: number | undefined) {
+    const { view, history } = context;
     this.#context = context;
     this.#kind = kind;
     this.#query = query;
-    this.revision = since ?? context.view.revision;
-    this.#known = context.history.frozen(this.revision);
+    this.revision = since ?? view.revision;
+    const now = sightOrNothing(view, query);
     if (since === undefined) {
-      this.#snapshot = snapshotPieces(context.view, scopeOf(kind), filtersOf(context.view, query));
+      this.#known = { ...sightOf(view, query), reading: history.frozen(view.revision) };
+      this.#snapshot = snapshotPieces(this.#known, scopeOf(kind));
+    } else {
+      const then = history.frozen(since);
+      this.#known = now.within?.size === 0 ? sightOf(then, query) : sightOrNothing(then, query);
     }
   }
 
-  next(): string {
+  get lost(): boolean {
+    return this.#begun && !this.#context.history.holds(this.revision);
+  }
+
+  next(): string | "overflow" {
+    if (this.lost) return "overflow";
+    this.#begun = true;
     if (this.#snapshot) {
       const { value, done } = this.#snapshot.next();
       if (!done) return value;
@@ -155,10 +171,10 @@ class AroundFollower implements Follower {
     }
     const { view, history } = this.#context;
     if (view.revision === this.revision) return "";
-    const now = history.frozen(view.revision);
-    const changes = [...differences(this.#known, now, this.#kind, this.#query)];
+    const now = sightOrNothing(history.frozen(view.revision), this.#query, view.graph);
+    const changes = [...differences(this.#known, now, this.#kind)];
     this.#known = now;
-    this.revision = now.revision;
-    return changeRecords(changes, now.revision, now.time);
+    this.revision = now.reading.revision;
+    return changeRecords(changes, this.revision, now.reading.time);
   }
 }

@@ -8,7 +8,11 @@ import type { Kind } from "../../model/ids.ts";
 import type { Filter } from "../query/filter.ts";
 import { type Change, changeFields, changeFor } from "../reads/changes.ts";
 
-export const HEARTBEAT = ": heartbeat\n\n";
+/**
+ * Keeps the connection alive, and tells how far the reader has come (an id without data moves the place to resume from
+ * and is no event): one whose filters let little through must not find its last event too old to resume from.
+ */
+export const heartbeat = (revision: number): string => `: heartbeat\nid: ${revision}\n\n`;
 /** Sent first, so that the client learns at once that it is connected. */
 export const GREETING = ": connected\n\n";
 

@@ -10,7 +10,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { History } from "../../view/history.ts";
 import { Problem } from "../problem.ts";
 import type { Follower } from "./follower.ts";
-import { closingRecord, GREETING, HEARTBEAT, overflowRecord } from "./records.ts";
+import { closingRecord, GREETING, heartbeat, overflowRecord } from "./records.ts";
 
 export interface StreamLimits {
   readonly streamsPerUser: number;
@@ -102,6 +102,7 @@ class Stream {
   readonly #onEnd: (overflow: boolean) => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #resume: (() => void) | undefined;
+  #beat: (() => void) | undefined;
   #greeted = false;
   #ended = false;
 
@@ -134,6 +135,10 @@ class Stream {
       const text = this.#follower.next();
       if (text === "overflow") return this.#overflow();
       if (text !== "") return this.#say(text);
+      if (this.#follower.behind) {
+        await new Promise((resolve) => setImmediate(resolve));
+        continue;
+      }
       // Somebody waits for more: whoever wakes us finds it, or a heartbeat takes its place.
       const beaten = await new Promise<boolean>((resolve) => {
         this.#resume = () => resolve(false);
@@ -141,11 +146,9 @@ class Stream {
       });
       this.#resume = undefined;
       this.#beat = undefined;
-      if (beaten && !this.#ended) return this.#say(HEARTBEAT);
+      if (beaten && !this.#ended) return this.#say(heartbeat(this.#follower.revision));
     }
   }
-
-  #beat: (() => void) | undefined;
 
   wake(): void {
     if (this.#resume) this.#resume();
