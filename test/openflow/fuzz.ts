@@ -91,6 +91,7 @@ export async function fuzz(cases: number, seed: number): Promise<FuzzResult> {
     const AT_ONCE = 20;
     for (let done = 0; done < cases; done += AT_ONCE) {
       await Promise.all(Array.from({ length: AT_ONCE }, () => attack(source.port, below)));
+      source.sink.told.length = 0;
     }
     await until(() => source.metric("sessions") === 2, { what: "every hostile session ended" });
     await until(() => source.sink.devices.size === 2, { what: "every invented switch removed" });

@@ -8,7 +8,6 @@
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import type { Claims } from "../../model/claim.ts";
 import type { Sink, Source } from "../source.ts";
 import type { ClaimBook } from "./claim-book.ts";
 import { Network } from "./network.ts";
@@ -17,11 +16,6 @@ import { Recollection } from "./recollection.ts";
 import { listen } from "./transport.ts";
 
 const TICK_MS = 100;
-
-/** What a sink may offer besides: what this source claimed last, also before a restart. */
-export interface Recalling {
-  recall?(): Promise<Claims>;
-}
 
 export function createOpenflowSource(
   options: OpenflowOptions & { name: string },
@@ -59,7 +53,7 @@ class OpenflowSource implements Source {
     };
   }
 
-  async run(sink: Sink & Recalling, signal: AbortSignal): Promise<void> {
+  async run(sink: Sink, signal: AbortSignal): Promise<void> {
     const earlier = this.#lastBook?.all() ?? (await sink.recall?.());
     const network = new Network(this.#settings, this.#clock, this.#log);
     const now = this.#clock.now();

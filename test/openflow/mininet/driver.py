@@ -1,0 +1,141 @@
+"""Mininet on a string: one JSON command a line on standard input, one JSON answer a line on standard output.
+
+The network is what Mininet itself says it built; the test compares the service with that.
+"""
+import json
+import subprocess
+import sys
+from functools import partial
+
+from mininet.clean import cleanup
+from mininet.log import setLogLevel
+from mininet.net import Mininet
+from mininet.node import OVSSwitch, RemoteController
+from mininet.topo import LinearTopo, Topo
+from mininet.topolib import TorusTopo, TreeTopo
+
+
+class RingTopo(Topo):
+    def build(self, n=4):
+        switches = [self.addSwitch("s%d" % (i + 1)) for i in range(n)]
+        for i, switch in enumerate(switches):
+            self.addLink(self.addHost("h%d" % (i + 1)), switch)
+        for i in range(n):
+            self.addLink(switches[i], switches[(i + 1) % n])
+
+
+TOPOLOGIES = {
+    "linear": lambda: LinearTopo(4),
+    "tree": lambda: TreeTopo(depth=2, fanout=3),
+    "ring": lambda: RingTopo(n=4),
+    "torus": lambda: TorusTopo(3, 3),
+}
+
+
+class Driver:
+    net = None
+
+    def start(self, topology, port, controllers=None):
+        switch = partial(OVSSwitch, datapath="user", protocols="OpenFlow13", failMode="secure")
+        self.net = Mininet(
+            topo=TOPOLOGIES[topology](),
+            switch=switch,
+            controller=None,
+            autoSetMacs=True,
+        )
+        for index, each in enumerate(controllers or [port]):
+            self.net.addController("c%d" % index, controller=RemoteController, ip="127.0.0.1", port=each)
+        self.net.start()
+        return self.facts()
+
+    def facts(self):
+        def end(intf):
+            return {"device": "of:" + intf.node.dpid, "port": str(intf.node.ports[intf])}
+
+        links, hosts = [], []
+        for link in self.net.links:
+            a, b = link.intf1, link.intf2
+            if a.node in self.net.switches and b.node in self.net.switches:
+                links.append([end(a), end(b)])
+            else:
+                host, edge = (a, b) if b.node in self.net.switches else (b, a)
+                hosts.append({"name": host.node.name, "mac": host.MAC().upper(), "ip": host.IP(), "at": end(edge)})
+        ports = {
+            "of:" + s.dpid: sorted(str(n) for i, n in s.ports.items() if i.name != "lo") for s in self.net.switches
+        }
+        names = {s.name: "of:" + s.dpid for s in self.net.switches}
+        return {"links": links, "hosts": hosts, "ports": ports, "names": names}
+
+    def pingall(self):
+        return {"lost": self.net.pingAll(timeout="2")}
+
+    def ping(self, source, target):
+        target = self.net[target].IP()
+        out = self.net[source].cmd("ping -c1 -W1 %s; echo status $?" % target)
+        return {"ok": "status 0" in out}
+
+    def link(self, a, b, state):
+        self.net.configLinkStatus(a, b, state)
+        return {}
+
+    def switch(self, name, action):
+        switch = self.net[name]
+        if action == "stop":
+            switch.stop(deleteIntfs=False)
+        else:
+            switch.start(self.net.controllers)
+        return {}
+
+    def move(self, host, source, target):
+        node, old, new = self.net[host], self.net[source], self.net[target]
+        ip, mac = node.IP(), node.MAC()
+        self.net.delLinkBetween(node, old)
+        for intf in [i for i in old.ports if i.link is None or i not in old.intfList()]:
+            old.detach(intf)
+        link = self.net.addLink(node, new)
+        new.attach(link.intf2 if link.intf2.node is new else link.intf1)
+        node.setMAC(mac)
+        node.setIP(ip, 8)
+        node.cmd("ping -c1 -W1 10.255.255.254")
+        edge = link.intf2 if link.intf2.node is new else link.intf1
+        return {"device": "of:" + new.dpid, "port": str(new.ports[edge])}
+
+    def frames(self):
+        """Frames sent so far by all ports of all switches: what a storm makes explode."""
+        total = 0
+        for switch in self.net.switches:
+            for intf in switch.intfList():
+                if intf.name != "lo":
+                    with open("/sys/class/net/%s/statistics/tx_packets" % intf.name) as file:
+                        total += int(file.read())
+        return {"frames": total}
+
+    def shell(self, command):
+        done = subprocess.run(command, shell=True, capture_output=True, text=True)
+        return {"status": done.returncode, "out": done.stdout + done.stderr}
+
+    def stop(self):
+        if self.net:
+            self.net.stop()
+            self.net = None
+        return {}
+
+
+def main():
+    setLogLevel("critical")
+    cleanup()
+    driver = Driver()
+    try:
+        for line in sys.stdin:
+            command = json.loads(line)
+            try:
+                answer = getattr(driver, command.pop("do"))(**command)
+            except Exception as error:  # the test decides what a failure means
+                answer = {"error": "%s: %s" % (type(error).__name__, error)}
+            print(json.dumps(answer), flush=True)
+    finally:
+        driver.stop()
+        cleanup()
+
+
+main()
