@@ -58,10 +58,9 @@ export class SortedIndex {
     return this.#ids.has(key);
   }
 
-  *get(key: string): Generator<string> {
-    const there = this.#ids.get(key);
-    if (typeof there === "string") yield there;
-    else if (there) yield* there;
+  get(key: string): Iterable<string> {
+    const there = this.#ids.get(key) ?? [];
+    return typeof there === "string" ? [there] : there;
   }
 
   /** The ids whose keys lie in [from, to], in no particular order; once for each of their keys there. */

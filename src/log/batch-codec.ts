@@ -1,5 +1,5 @@
 /**
- * Batches and pages as bytes: lines of tab-separated fields, compressed with zstd. JSON text holds neither tabs nor
+ * Batches as bytes: lines of tab-separated fields, compressed with zstd. JSON text holds neither tabs nor
  * new lines, and ids hold no white space, so nothing needs escaping and nothing is parsed to be stored or read back.
  * Before and after of one thing are nearly the same text: compression makes keeping both cost little more than one.
  */
@@ -12,11 +12,11 @@ export function encodeEntries(entries: Iterable<Entry>): Uint8Array {
   for (const { kind, id, before, after, changed } of entries) {
     lines.push(`${kind.charAt(0)}\t${id}\t${before ?? ""}\t${after ?? ""}\t${changed.join(",")}`);
   }
-  return compressText(lines.join("\n"));
+  return compress(Buffer.from(lines.join("\n")));
 }
 
 export function decodeEntries(data: Uint8Array): Entry[] {
-  const text = expandText(data);
+  const text = expand(data).toString();
   if (text === "") return [];
   return text.split("\n").map((line) => {
     const [letter = "", id = "", before = "", after = "", changed = ""] = line.split("\t");
@@ -33,7 +33,6 @@ export function decodeEntries(data: Uint8Array): Entry[] {
   });
 }
 
-export const compressText = (text: string): Uint8Array =>
-  Bun.zstdCompressSync(Buffer.from(text), { level: 1 });
+export const compress = (bytes: Uint8Array): Uint8Array => Bun.zstdCompressSync(bytes, { level: 1 });
 
-export const expandText = (data: Uint8Array): string => Bun.zstdDecompressSync(data).toString();
+export const expand = (data: Uint8Array): Buffer => Bun.zstdDecompressSync(data);

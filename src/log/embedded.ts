@@ -6,7 +6,7 @@
  * leaves the file inconsistent. Memory-only (`:memory:`) is the same code on SQLite's own memory.
  */
 import type { Database } from "bun:sqlite";
-import { compressText, decodeEntries, encodeEntries, expandText } from "./batch-codec.ts";
+import { compress, decodeEntries, encodeEntries, expand } from "./batch-codec.ts";
 import {
   type Batch,
   type Entry,
@@ -119,7 +119,7 @@ export class EmbeddedLog implements Log {
     if (!row) return undefined;
     const lists: Record<StoreKind, number[]> = JSON.parse(row.pages);
     const records = (kind: StoreKind): PageRecord[] =>
-      (lists[kind] ?? []).map((stored) => ({ stored, text: () => this.#pageText(stored) }));
+      (lists[kind] ?? []).map((stored) => ({ stored, encoded: () => this.#page(stored) }));
     return {
       revision: row.revision,
       time: row.time,
@@ -135,12 +135,12 @@ export class EmbeddedLog implements Log {
     };
   }
 
-  #pageText(stored: number): string {
+  #page(stored: number): Uint8Array {
     const row = this.#db
       .query<{ data: Uint8Array }, [number]>("SELECT data FROM page WHERE id = ?")
       .get(stored);
     if (!row) throw new LogError("unreadable", `the log has lost page ${stored} of a snapshot`);
-    return expandText(row.data);
+    return expand(row.data);
   }
 
   async writeSnapshot(snapshot: Snapshot, breathe: () => Promise<void>): Promise<void> {
@@ -152,7 +152,7 @@ export class EmbeddedLog implements Log {
       const records = snapshot.pages[kind];
       for (let i = 0; i < records.length; i += PAGES_PER_SLICE) {
         const slice = records.slice(i, i + PAGES_PER_SLICE).filter(({ stored }) => stored === undefined);
-        const data = slice.map((record) => compressText(record.text()));
+        const data = slice.map((record) => compress(record.encoded()));
         const places = this.#db.transaction(() =>
           data.map((bytes) => Number(insert.run(bytes.length, bytes).lastInsertRowid)),
         )();

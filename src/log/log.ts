@@ -35,7 +35,7 @@ export interface Batch {
 /** A page as the log keeps it. `stored` is its place in the log once it has one; the log sets it. */
 export interface PageRecord {
   stored: number | undefined;
-  text(): string;
+  encoded(): Uint8Array;
 }
 
 /** For each collection, the revision that last changed it: kept so that ETags survive a restart. */

@@ -84,6 +84,7 @@ export const Link = Type.Object(
 export type Link = Type.Static<typeof Link>;
 
 export const HostLocation = Type.Object({ elementId: Type.String(), port: Type.String() });
+export type HostLocation = Type.Static<typeof HostLocation>;
 
 export const Host = Type.Object(
   {

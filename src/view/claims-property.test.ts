@@ -90,7 +90,7 @@ function anatomy(view: View): unknown {
   const indexes = STORE_KINDS.flatMap((kind) =>
     INDEXES[kind].map((name) => {
       const index = view.indexes(kind).named(name as never);
-      return [kind, name, index.size, [...index.keys()].map((key) => [key, ...index.get(key)])];
+      return [kind, name, index.size, index.keys().map((key) => [key, ...[...index.get(key)].sort()])];
     }),
   );
   return { revision, time, graphTime, marks, bytes, indexes, clusters: view.graph.clusters() };

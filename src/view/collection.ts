@@ -1,21 +1,28 @@
 /**
  * One collection of the view: values by id, in order of id, on pages of ready bytes.
  *
- * A change costs a note; pages are made anew when somebody reads the list (or when notes have piled up), and only
- * those that changed. `pages()` answers an immutable array: whoever holds it holds the collection as it was.
+ * A change costs a note beside its page. Pages are made anew when somebody reads the list, and only those with notes;
+ * when notes pile up while nobody reads, the page that has waited longest is made anew, so that memory stays bounded
+ * and no single change pays for all. `pages()` answers an immutable array: whoever holds it holds the collection as
+ * it was.
  */
 import { PAGE_TARGET, Page } from "./page.ts";
 
-/** Notes kept before pages are made anew without anybody reading: bounds memory while nobody looks. */
-const MOST_PENDING = 16_384;
+/** Notes kept: so many, or one for so many values. The more there are for a page, the less each costs. */
+const NOTES_MOST = 16_384;
+const NOTES_PART = 16;
+
+type Notes = Map<string, string | null>;
 
 export class Collection {
   /** The revision that last changed anything here: what ETags are made of. */
   revision = 0;
   #pages: Page[];
+  /** Whether a reader has the array: then the next change of it makes another. */
+  #handedOut = false;
   #size: number;
-  #pending = new Map<Page, Map<string, string | null>>();
-  #pendingCount = 0;
+  readonly #notes = new Map<Page, Notes>();
+  #noteCount = 0;
 
   constructor(pages: readonly Page[] = []) {
     this.#pages = [...pages];
@@ -27,65 +34,80 @@ export class Collection {
   }
 
   get(id: string): string | undefined {
-    const page = this.#pages[this.#pageFor(id)];
-    if (!page) return undefined;
-    const note = this.#pending.get(page)?.get(id);
-    if (note !== undefined) return note ?? undefined;
-    return page.get(id);
+    const page = this.#pageFor(id);
+    const note = this.#notes.get(page)?.get(id);
+    return note === undefined ? page.get(id) : (note ?? undefined);
   }
 
   has(id: string): boolean {
-    return this.get(id) !== undefined;
+    const page = this.#pageFor(id);
+    const note = this.#notes.get(page)?.get(id);
+    return note === undefined ? page.has(id) : note !== null;
   }
 
-  /** Puts a value (null removes it) and answers the one before. */
-  set(id: string, value: string | null): string | null {
-    const before = this.get(id) ?? null;
-    if (before === value) return before;
-    // A new array, not a push: the old one may be in the hands of a reader.
-    if (this.#pages.length === 0) this.#pages = [new Page([], Buffer.alloc(0), new Uint32Array())];
-    const page = this.#pages[this.#pageFor(id)];
-    if (!page) throw new Error("a collection without pages");
-    let notes = this.#pending.get(page);
+  /** Puts a value in the place of `before`, which the caller has looked up; null is "not there". */
+  put(id: string, before: string | null, after: string | null): void {
+    const page = this.#pageFor(id);
+    let notes = this.#notes.get(page);
     if (!notes) {
       notes = new Map();
-      this.#pending.set(page, notes);
+      this.#notes.set(page, notes);
     }
-    if (!notes.has(id)) this.#pendingCount++;
-    notes.set(id, value);
-    this.#size += (value === null ? 0 : 1) - (before === null ? 0 : 1);
-    if (this.#pendingCount > MOST_PENDING) this.pages();
-    return before;
+    if (!notes.has(id)) this.#noteCount++;
+    notes.set(id, after);
+    this.#size += (after === null ? 0 : 1) - (before === null ? 0 : 1);
+    if (this.#noteCount > NOTES_MOST && this.#noteCount > this.#size / NOTES_PART)
+      this.#renewLongestWaiting();
   }
 
   /** The pages as of now. Never changed afterwards. */
   pages(): readonly Page[] {
-    if (this.#pendingCount === 0) return this.#pages;
-    const next: Page[] = [];
-    for (const page of this.#pages) {
-      const notes = this.#pending.get(page);
-      if (!notes) {
-        next.push(page);
-        continue;
-      }
-      for (const made of page.with(notes)) {
-        const last = next.at(-1);
-        // Neighbours that shrank are joined, or removals would leave a trail of tiny pages.
-        if (last && last.length + made.length <= PAGE_TARGET / 2)
-          next.splice(-1, 1, ...last.with(made.toMap()));
-        else next.push(made);
+    for (const [page, notes] of this.#notes) this.#renew(page, notes);
+    this.#handedOut = true;
+    return this.#pages;
+  }
+
+  #renewLongestWaiting(): void {
+    for (const [page, notes] of this.#notes) {
+      this.#renew(page, notes);
+      return;
+    }
+  }
+
+  /** Makes a page anew from its notes. */
+  #renew(page: Page, notes: Notes): void {
+    if (this.#handedOut) this.#pages = [...this.#pages];
+    this.#handedOut = false;
+    this.#notes.delete(page);
+    this.#noteCount -= notes.size;
+    const made = page.with(notes);
+    let from = page === Page.empty ? 0 : pageFor(this.#pages, page.first);
+    let until = page === Page.empty ? 0 : from + 1;
+    // Neighbours that shrank are joined, or removals would leave a trail of tiny pages.
+    const [only] = made;
+    if (made.length === 1 && only) {
+      const left = this.#pages[from - 1];
+      const right = this.#pages[until];
+      if (left && this.#fits(left, only)) {
+        made.splice(0, 1, ...left.with(only.toMap()));
+        from--;
+      } else if (right && this.#fits(right, only)) {
+        made.splice(0, 1, ...right.with(only.toMap()));
+        until++;
       }
     }
-    this.#pages = next;
-    this.#pending = new Map();
-    this.#pendingCount = 0;
-    return this.#pages;
+    if (made.length === 1 && until - from === 1 && made[0]) this.#pages[from] = made[0];
+    else this.#pages.splice(from, until - from, ...made);
+  }
+
+  #fits(neighbour: Page, page: Page): boolean {
+    return neighbour.length + page.length <= PAGE_TARGET / 2 && !this.#notes.has(neighbour);
   }
 
   /** The values whose ids lie in [from, to], in order. */
   *range(from: string, to: string): Generator<string> {
     const pages = this.pages();
-    for (let at = this.#pageFor(from); at < pages.length; at++) {
+    for (let at = pageFor(pages, from); at < pages.length; at++) {
       const page = pages[at];
       if (!page) return;
       for (let i = page.position(from); i < page.length; i++) {
@@ -95,12 +117,13 @@ export class Collection {
     }
   }
 
-  /** The last page that does not begin after `id`. */
-  #pageFor(id: string): number {
-    return pageFor(this.#pages, id);
+  /** The page that holds, or would hold, `id`. */
+  #pageFor(id: string): Page {
+    return this.#pages[pageFor(this.#pages, id)] ?? Page.empty;
   }
 }
 
+/** The last page that does not begin after `id`. */
 export function pageFor(pages: readonly Page[], id: string): number {
   let low = 0;
   let high = pages.length - 1;

@@ -9,11 +9,10 @@ import { cablesConcerned, hostConflict, hostsConcerned, linkConflict } from "./c
 import { isCable, pairRange } from "./indexes.ts";
 import type { CheckedChange } from "./ledger.ts";
 import { parseStored, type View } from "./view.ts";
-import { Scratch, Working } from "./working.ts";
+import { Working } from "./working.ts";
 
 export class Commit {
   readonly #view: View;
-  readonly #scratch: Scratch;
   readonly #devices: Working<"devices">;
   readonly #ports: Working<"ports">;
   readonly #links: Working<"links">;
@@ -21,16 +20,15 @@ export class Commit {
 
   constructor(view: View, precedence: readonly string[], revision: number, time: number) {
     const rank = new Map(precedence.map((name, i) => [name, i]));
-    const scratch = new Scratch(view, revision, time);
+    const occasion = { view, revision, time, timeText: new Date(time).toISOString(), rank };
     this.#view = view;
-    this.#scratch = scratch;
-    this.#devices = new Working("devices", scratch, rank);
-    this.#ports = new Working("ports", scratch, rank);
-    this.#links = new Working("links", scratch, rank, (link) => ({
-      reverse: view.has("links", linkId(link.dst, link.src)),
+    this.#devices = new Working("devices", occasion);
+    this.#ports = new Working("ports", occasion);
+    this.#links = new Working("links", occasion, (link) => ({
+      reverse: view.graph.hasLink(linkId(link.dst, link.src)),
       conflict: linkConflict(view, link),
     }));
-    this.#hosts = new Working("hosts", scratch, rank, (host, told) => ({
+    this.#hosts = new Working("hosts", occasion, (host, told) => ({
       reverse: false,
       conflict: hostConflict(view, host, told),
     }));
@@ -45,16 +43,25 @@ export class Commit {
 
   /** Works out everything that is due, and what becomes due by it; answers what changed. */
   finish(): Entry[] {
-    for (const id of this.#devices.due) {
-      const existed = this.#view.has("devices", id);
-      this.#devices.refresh(id);
-      if (existed !== this.#view.has("devices", id)) this.#deviceCameOrWent(id);
+    for (const thing of this.#devices.due) {
+      const existed = thing.now !== undefined;
+      this.#devices.refresh(thing);
+      if (existed !== (thing.now !== undefined)) this.#deviceCameOrWent(thing.id);
     }
-    for (const id of this.#ports.due) this.#ports.refresh(id);
+    for (const thing of this.#ports.due) this.#ports.refresh(thing);
     this.#refreshLinks();
     this.#refreshHosts();
-    for (const working of [this.#devices, this.#ports, this.#links, this.#hosts]) working.keepClaims();
-    return this.#scratch.entries();
+    for (const working of this.#all) working.keepClaims();
+    return this.#all.flatMap((working) => [...working.entries()]);
+  }
+
+  /** Puts everything back as it was. */
+  undo(): void {
+    for (const working of this.#all) working.undo();
+  }
+
+  get #all() {
+    return [this.#devices, this.#ports, this.#links, this.#hosts];
   }
 
   /** Everything that stands on the device, or waits for it, is looked at again. */
@@ -86,30 +93,32 @@ export class Commit {
 
   #refreshLinks(): void {
     const concerned = new Set<string>();
-    for (const id of this.#links.due) {
-      const before = this.#links.value(id);
-      this.#links.refresh(id);
-      const after = this.#links.value(id);
+    for (const thing of this.#links.due) {
+      const before = thing.now?.value;
+      this.#links.refresh(thing);
+      const after = thing.now?.value;
       const link = after ?? before;
       if (!link) continue;
       const reverse = linkId(link.dst, link.src);
-      if (!(before && after) && this.#view.has("links", reverse)) concerned.add(reverse);
+      if (!(before && after) && this.#view.graph.hasLink(reverse)) concerned.add(reverse);
       if ((before && isCable(before)) === (after && isCable(after))) continue;
       for (const other of cablesConcerned(this.#view, link)) concerned.add(other);
     }
-    for (const id of concerned) this.#links.refresh(id);
+    for (const id of concerned) this.#links.refresh(this.#links.thing(id));
   }
 
   #refreshHosts(): void {
     const concerned = new Set<string>();
-    for (const id of this.#hosts.due) {
-      const before = this.#hosts.value(id)?.ipAddresses ?? [];
-      this.#hosts.refresh(id);
-      const after = this.#hosts.value(id)?.ipAddresses ?? [];
-      for (const ip of new Set(before).symmetricDifference(new Set(after))) {
-        for (const other of hostsConcerned(this.#view, id, ip)) concerned.add(other);
+    for (const thing of this.#hosts.due) {
+      const before = thing.now?.value.ipAddresses ?? [];
+      this.#hosts.refresh(thing);
+      const after = thing.now?.value.ipAddresses ?? [];
+      const taken = after.filter((ip) => !before.includes(ip));
+      const left = before.filter((ip) => !after.includes(ip));
+      for (const ip of [...taken, ...left]) {
+        for (const other of hostsConcerned(this.#view, thing.id, ip)) concerned.add(other);
       }
     }
-    for (const id of concerned) this.#hosts.refresh(id);
+    for (const id of concerned) this.#hosts.refresh(this.#hosts.thing(id));
   }
 }

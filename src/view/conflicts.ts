@@ -9,7 +9,7 @@
 import { ipKey } from "../model/address.ts";
 import { portId } from "../model/ids.ts";
 import { cableKey, isCable } from "./indexes.ts";
-import type { Body } from "./merge.ts";
+import type { Flaggable } from "./merge.ts";
 import { parseStored, type View } from "./view.ts";
 import type { Told } from "./working.ts";
 
@@ -19,12 +19,12 @@ const ENDS = [
   ["dst", "src", "from"],
 ] as const;
 
-export function linkConflict(view: View, link: Body<"links">): string | undefined {
+export function linkConflict(view: View, link: Flaggable["links"]): string | undefined {
   if (!isCable(link)) return undefined;
   const found: string[] = [];
   for (const [end, other, word] of ENDS) {
     const at = portId(link[end].device, link[end].port);
-    const rivals = some(rivalCables(view, link, end));
+    const rivals = rivalCables(view, link, end, MOST_NAMED + 1);
     if (rivals.length > MOST_NAMED) found.push(`port ${at} has more than ${MOST_NAMED} other links`);
     else {
       for (const id of rivals) {
@@ -38,12 +38,12 @@ export function linkConflict(view: View, link: Body<"links">): string | undefine
 
 export function hostConflict(
   view: View,
-  host: Body<"hosts">,
+  host: Flaggable["hosts"],
   told: readonly Told<"hosts">[],
 ): string | undefined {
   const found: string[] = [];
   for (const ip of host.ipAddresses) {
-    const rivals = some(rivalHosts(view, host.id, ip));
+    const rivals = rivalHosts(view, host.id, ip, MOST_NAMED + 1);
     if (rivals.length > MOST_NAMED) found.push(`${ip} is also claimed by more than ${MOST_NAMED} others`);
     else for (const id of rivals) found.push(`${ip} is also claimed by ${id}`);
   }
@@ -61,36 +61,37 @@ export function hostConflict(
 }
 
 /** The links whose flags may be others once this cable has come or gone. */
-export function cablesConcerned(view: View, link: Body<"links">): string[] {
-  return ENDS.flatMap(([end]) => concerned(rivalCables(view, link, end)));
+export function cablesConcerned(view: View, link: Flaggable["links"]): string[] {
+  return ENDS.flatMap(([end]) => concerned(rivalCables(view, link, end, MOST_NAMED + 2)));
 }
 
 /** The hosts whose flags may be others once this one has taken or left the address. */
 export const hostsConcerned = (view: View, id: string, ip: string): string[] =>
-  concerned(rivalHosts(view, id, ip));
+  concerned(rivalHosts(view, id, ip, MOST_NAMED + 2));
 
-function* rivalCables(view: View, link: Body<"links">, end: "src" | "dst"): Generator<string> {
-  for (const id of view.indexes("links").named("cable").get(cableKey(end, link[end]))) {
-    if (id !== link.id) yield id;
-  }
+function rivalCables(view: View, link: Flaggable["links"], end: "src" | "dst", most: number): string[] {
+  const there = view.indexes("links").named("cable").get(cableKey(end, link[end]));
+  return few(there, most, (id) => id !== link.id);
 }
 
 /** The same address in another VLAN is another network; the same MAC in another VLAN is the same machine. */
-function* rivalHosts(view: View, host: string, ip: string): Generator<string> {
+function rivalHosts(view: View, host: string, ip: string, most: number): string[] {
+  const there = view.indexes("hosts").named("ip").get(ipKey(ip));
   const vlan = host.slice(host.indexOf("/"));
-  for (const id of view.indexes("hosts").named("ip").get(ipKey(ip))) {
-    if (id !== host && id.endsWith(vlan)) yield id;
-  }
+  return few(there, most, (id) => id !== host && id.endsWith(vlan));
 }
 
-/** One more than is named tells that there are too many to name. */
-const some = (rivals: Iterator<string>): string[] => [...Iterator.from(rivals).take(MOST_NAMED + 1)];
+function few(ids: Iterable<string>, most: number, isRival: (id: string) => boolean): string[] {
+  const rivals: string[] = [];
+  for (const id of ids) {
+    if (rivals.length === most) break;
+    if (isRival(id)) rivals.push(id);
+  }
+  return rivals.sort();
+}
 
 /** With `n` rivals here, each of them has `n - 1` besides: above the limit their words stay as they are. */
-function concerned(rivals: Iterator<string>): string[] {
-  const few = [...Iterator.from(rivals).take(MOST_NAMED + 2)];
-  return few.length > MOST_NAMED + 1 ? [] : few;
-}
+const concerned = (rivals: string[]): string[] => (rivals.length > MOST_NAMED + 1 ? [] : rivals);
 
 function listed(found: readonly string[]): string | undefined {
   if (found.length === 0) return undefined;

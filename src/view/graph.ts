@@ -2,6 +2,7 @@
  * The graph behind the topology: which devices are available, which links run where. Kept beside the pages because
  * walking it must not parse them. Clusters are found when somebody asks, and remembered until the graph changes.
  */
+import type { Entry } from "../log/log.ts";
 import type { Device, Link } from "../model/entity.ts";
 
 export interface Edge {
@@ -24,19 +25,25 @@ export class Graph {
   readonly #in = new Map<string, Set<Edge>>();
   #clusters: readonly ClusterMembers[] | undefined;
 
-  /** Answers whether the graph is another one than before. */
-  setDevice(id: string, device: Device | undefined): boolean {
-    if (this.#available.get(id) === device?.available) return false;
+  setDevice(id: string, device: Device | undefined): void {
+    if (this.#available.get(id) === device?.available) return;
     if (device) this.#available.set(id, device.available);
     else this.#available.delete(id);
     this.#clusters = undefined;
-    return true;
   }
 
-  setLink(id: string, link: Link | undefined): boolean {
+  hasDevice(id: string): boolean {
+    return this.#available.has(id);
+  }
+
+  hasLink(id: string): boolean {
+    return this.#edges.has(id);
+  }
+
+  setLink(id: string, link: Link | undefined): void {
     const old = this.#edges.get(id);
     const active = link?.state === "ACTIVE";
-    if (old ? link && old.active === active : !link) return false;
+    if (old ? link && old.active === active : !link) return;
     if (old) {
       this.#edges.delete(id);
       this.#out.get(old.src)?.delete(old);
@@ -49,7 +56,6 @@ export class Graph {
       addTo(this.#in, edge.dst, edge);
     }
     this.#clusters = undefined;
-    return true;
   }
 
   /** Devices within `hops` links of `start`, in either direction and whatever the links' state. */
@@ -100,6 +106,14 @@ export class Graph {
     for (const { links } of members) links.sort();
     return members;
   }
+}
+
+/** Whether `topology` is another after this change: what comes, goes, or turns available or active. */
+export function changesGraph({ kind, before, after, changed }: Entry): boolean {
+  const cameOrWent = before === null || after === null;
+  if (kind === "devices") return cameOrWent || changed.includes("available");
+  if (kind === "links") return cameOrWent || changed.includes("state");
+  return kind === "hosts" && cameOrWent;
 }
 
 function addTo<T>(map: Map<string, Set<T>>, key: string, value: T): void {

@@ -6,7 +6,7 @@
 import { SortedIndex } from "../lib/sorted-index.ts";
 import { ipKey } from "../model/address.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import type { Entities, Link } from "../model/entity.ts";
+import type { Entities, Host, Link } from "../model/entity.ts";
 import type { ConnectPoint, Kind } from "../model/ids.ts";
 import { referencedDevices } from "./recover.ts";
 
@@ -25,7 +25,8 @@ export const isCable = (link: Pick<Link, "type" | "state">): boolean =>
 export const cableKey = (end: "src" | "dst", at: ConnectPoint): string =>
   pair(`${end} ${at.device}`, at.port);
 
-type KeysOf<T> = (value: T) => readonly string[];
+/** What of a value is indexed; and, where that is not it already, the key each part is found by. */
+type KeysOf<T> = ((value: T) => readonly string[]) & { readonly keyOf?: (part: string) => string };
 const KEYS = {
   devices: {
     type: (device) => [device.type],
@@ -44,7 +45,7 @@ const KEYS = {
     cable: (link) => (isCable(link) ? [cableKey("src", link.src), cableKey("dst", link.dst)] : []),
   },
   hosts: {
-    ip: (host) => host.ipAddresses.map(ipKey),
+    ip: Object.assign((host: Host) => host.ipAddresses, { keyOf: ipKey }),
     location: (host) => host.locations.map((at) => pair(at.elementId, at.port)),
     source: (host) => host.sources,
   },
@@ -82,10 +83,18 @@ export class Indexes<K extends keyof Stored> {
 
   update(id: string, before: Stored[K] | undefined, after: Stored[K] | undefined): void {
     for (const { keysOf, index } of this.#indexes) {
-      const was = before ? keysOf(before) : [];
-      const is = after ? keysOf(after) : [];
-      for (const key of was) if (!is.includes(key)) index.delete(key, id);
-      for (const key of is) if (!was.includes(key)) index.add(key, id);
+      const { keyOf } = keysOf;
+      const was = before ? keysOf(before) : NOTHING;
+      const is = after ? keysOf(after) : NOTHING;
+      for (const part of was) if (!is.includes(part)) index.delete(keyOf ? keyOf(part) : part, id);
+      for (const part of is) if (!was.includes(part)) index.add(keyOf ? keyOf(part) : part, id);
     }
   }
+
+  /** See `SortedIndex.settle`. */
+  settle(): void {
+    for (const { index } of this.#indexes) index.settle();
+  }
 }
+
+const NOTHING: readonly string[] = [];

@@ -60,7 +60,10 @@ export class Intake {
   *#checked(changes: readonly ClaimChange[]): Generator<CheckedChange> {
     for (const change of changes) {
       if (change.op === "remove") yield { kind: change.kind, id: change.id, claim: undefined };
-      else yield* this.#check(change.kind, change.claim);
+      else {
+        const checked = this.#check(change.kind, change.claim);
+        if (checked) yield checked;
+      }
     }
   }
 
@@ -70,26 +73,23 @@ export class Intake {
     for (const kind of KINDS) {
       const ids = new Set(this.#ledger.claimedBy(this.#source, kind));
       for (const record of all[kind] ?? []) {
-        for (const change of this.#check(kind, record)) {
-          ids.delete(change.id);
-          yield change;
-        }
+        const checked = this.#check(kind, record);
+        if (!checked) continue;
+        ids.delete(checked.id);
+        yield checked;
       }
       gone.unshift({ kind, ids });
     }
     for (const { kind, ids } of gone) for (const id of ids) yield { kind, id, claim: undefined };
   }
 
-  *#check<K extends Kind>(kind: K, record: ClaimTypes[K]): Generator<CheckedChange> {
+  #check<K extends Kind>(kind: K, record: ClaimTypes[K]): CheckedChange | undefined {
     const result = canonicalClaim(kind, record);
-    if (result.ok) {
-      const { id, claim } = result;
-      yield { kind, id, claim } as CheckedChange;
-      return;
-    }
+    if (result.ok) return { kind, id: result.id, claim: result.claim } as CheckedChange;
     if (++this.#refused <= MOST_LOGGED) {
       const { field, message } = result.fault;
       this.#log.warn("record refused", { source: this.#source, kind, field, why: message });
     }
+    return undefined;
   }
 }

@@ -27,7 +27,9 @@ async function twoDevices(): Promise<ClaimedNetwork> {
 /** All that can be seen of a view, as text. */
 function stateOf(view: View): unknown {
   const { revision, time, graphTime, marks } = view;
-  const pages = STORE_KINDS.map((kind) => view.pages(kind).map((page) => page.text()));
+  const pages = STORE_KINDS.map((kind) =>
+    view.pages(kind).map((page) => Buffer.from(page.encoded()).toString()),
+  );
   return { revision, time, graphTime, marks, pages, clusters: view.graph.clusters() };
 }
 

@@ -47,20 +47,16 @@ export class Ledger {
   commit(source: string, changes: Iterable<CheckedChange>): Batch | undefined {
     const { view } = this;
     const time = Math.max(this.#clock.now(), view.time);
-    const commit = new Commit(view, this.#precedence, view.revision + 1, time);
-    const { marks, graphTime } = view;
-    for (const change of changes) commit.take(source, change);
-    const entries = commit.finish();
-    const batch: Batch = { revision: view.revision + 1, time, entries };
-    if (entries.length === 0) {
-      view.restoreMarks(marks, graphTime);
-      return undefined;
-    }
+    const revision = view.revision + 1;
+    const commit = new Commit(view, this.#precedence, revision, time);
+    let batch: Batch;
     try {
+      for (const change of changes) commit.take(source, change);
+      batch = { revision, time, entries: commit.finish() };
+      if (batch.entries.length === 0) return undefined;
       this.log.append(batch);
     } catch (error) {
-      for (const { kind, id, before } of entries) view.put(kind, id, before, view.revision, view.time);
-      view.restoreMarks(marks, graphTime);
+      commit.undo();
       throw error;
     }
     view.finish(batch);

@@ -11,26 +11,40 @@ import {
   type PortClaim,
   sortedByIp,
 } from "../model/claim.ts";
-import type { Annotations, Device, Entities } from "../model/entity.ts";
+import type { Annotations, Device, Entities, Host, HostLocation, Link } from "../model/entity.ts";
 import { hostId, type Kind, linkId, portId } from "../model/ids.ts";
+import type { Stored } from "./indexes.ts";
 
-type Tracking = "firstSeen" | "lastChanged" | "sources" | "revision";
-/** A value without what only the view knows of it. */
-export type Body<K extends Kind> = Omit<Entities[K], Tracking>;
+/** What only the view knows of a thing. */
+export type Tracking = Pick<Device, "firstSeen" | "lastChanged" | "sources" | "revision">;
 
-/** What a value depends on besides its claims. */
-export interface Surroundings {
-  readonly now: number;
-  /** The device as it was, for the time its availability last changed. */
-  readonly before: Device | undefined;
+/** What the rest of the network says about a thing. */
+export interface Flags {
   /** The other direction of the link is in the view. */
   readonly reverse: boolean;
   /** Why this thing contradicts another. */
   readonly conflict: string | undefined;
-  readonly deviceExists: (id: string) => boolean;
 }
 
-function deviceBody(claims: readonly DeviceClaim[], around: Surroundings): Body<"devices"> {
+/** As much of a thing as decides about its flags. */
+export interface Flaggable {
+  devices: never;
+  ports: never;
+  links: Pick<Link, "id" | "src" | "dst" | "type" | "state">;
+  hosts: Pick<Host, "id" | "ipAddresses">;
+}
+
+/** What a value depends on besides its claims. */
+export interface Surroundings<K extends Kind> {
+  readonly now: number;
+  /** The thing as it was: a device remembers when its availability last changed. */
+  readonly before: Entities[K] | undefined;
+  readonly tracking: Tracking;
+  readonly deviceExists: (id: string) => boolean;
+  readonly flagsOf: (thing: Flaggable[K]) => Flags;
+}
+
+function deviceBody(claims: readonly DeviceClaim[], around: Surroundings<"devices">): Stored["devices"] {
   const first = pick(claims);
   const available = first("available") ?? true;
   const unchanged = around.before?.available === available ? around.before.lastUpdate : undefined;
@@ -52,12 +66,13 @@ function deviceBody(claims: readonly DeviceClaim[], around: Surroundings): Body<
       managementAddress: "",
       channelId: "",
       protocol: "",
-      ...mergedAnnotations(claims, around.conflict),
+      ...mergedAnnotations(claims),
     }),
+    ...around.tracking,
   };
 }
 
-function portBody(claims: readonly PortClaim[], around: Surroundings): Body<"ports"> | undefined {
+function portBody(claims: readonly PortClaim[], around: Surroundings<"ports">): Stored["ports"] | undefined {
   if (!around.deviceExists(claims[0]?.element ?? "")) return undefined;
   const first = pick(claims);
   return {
@@ -66,54 +81,66 @@ function portBody(claims: readonly PortClaim[], around: Surroundings): Body<"por
     isEnabled: first("isEnabled") ?? true,
     type: first("type") ?? "copper",
     portSpeed: first("portSpeed") ?? 0,
-    annotations: mergedAnnotations(claims, around.conflict) ?? {},
+    annotations: mergedAnnotations(claims) ?? {},
+    ...around.tracking,
   };
 }
 
-function linkBody(claims: readonly LinkClaim[], around: Surroundings): Body<"links"> | undefined {
+function linkBody(claims: readonly LinkClaim[], around: Surroundings<"links">): Stored["links"] | undefined {
   const src = end(claims[0]?.src);
   const dst = end(claims[0]?.dst);
   if (!around.deviceExists(src.device) || !around.deviceExists(dst.device)) return undefined;
   const first = pick(claims);
-  const annotations = mergedAnnotations(claims, around.conflict);
+  const id = linkId(src, dst);
+  const type = first("type") ?? "DIRECT";
+  const state = first("state") ?? "ACTIVE";
+  const { reverse, conflict } = around.flagsOf({ id, src, dst, type, state });
+  const annotations = mergedAnnotations(claims, conflict);
   return {
     src,
     dst,
-    type: first("type") ?? "DIRECT",
-    state: first("state") ?? "ACTIVE",
+    type,
+    state,
     ...(annotations && { annotations }),
-    id: linkId(src, dst),
-    bidirectional: around.reverse,
+    id,
+    bidirectional: reverse,
     // One claimant that can vouch for the link is enough; unauthenticated sightings beside it do no harm.
     verified: claims.some((claim) => claim.verified ?? true),
+    ...around.tracking,
   };
 }
 
-function hostBody(claims: readonly HostClaim[], around: Surroundings): Body<"hosts"> | undefined {
+function hostBody(claims: readonly HostClaim[], around: Surroundings<"hosts">): Stored["hosts"] | undefined {
   const locations = mergedLocations(claims).filter((at) => around.deviceExists(at.elementId));
   const [location] = locations;
   if (!location) return undefined;
   const first = pick(claims);
   const mac = claims[0]?.mac ?? "";
   const vlan = String(claims[0]?.vlan ?? "None");
-  const addresses = claims.length === 1 ? (claims[0]?.ipAddresses ?? []) : allAddresses(claims);
-  const annotations = mergedAnnotations(claims, around.conflict);
+  const id = hostId(mac, vlan);
+  const ipAddresses = claims.length === 1 ? (claims[0]?.ipAddresses ?? []) : allAddresses(claims);
+  const { conflict } = around.flagsOf({ id, ipAddresses });
+  const annotations = mergedAnnotations(claims, conflict);
   return {
-    id: hostId(mac, vlan),
+    id,
     mac,
     vlan,
     innerVlan: String(first("innerVlan") ?? "None"),
     outerTpid: first("outerTpid") ?? "0x0000",
     configured: first("configured") ?? false,
     suspended: first("suspended") ?? false,
-    ipAddresses: addresses,
+    ipAddresses,
     locations,
     location,
     ...(annotations && { annotations }),
+    ...around.tracking,
   };
 }
 
-type Merge<K extends Kind> = (claims: readonly ClaimTypes[K][], around: Surroundings) => Body<K> | undefined;
+type Merge<K extends Kind> = (
+  claims: readonly ClaimTypes[K][],
+  around: Surroundings<K>,
+) => Stored[K] | undefined;
 const MERGE: { [K in Kind]: Merge<K> } = {
   devices: deviceBody,
   ports: portBody,
@@ -125,13 +152,13 @@ const MERGE: { [K in Kind]: Merge<K> } = {
 export function mergeClaims<K extends Kind>(
   kind: K,
   claims: readonly ClaimTypes[K][],
-  around: Surroundings,
-): Body<K> | undefined {
+  around: Surroundings<K>,
+): Stored[K] | undefined {
   return MERGE[kind](claims, around);
 }
 
-function mergedLocations(claims: readonly HostClaim[]): { elementId: string; port: string }[] {
-  const all = new Map<string, { elementId: string; port: string }>();
+function mergedLocations(claims: readonly HostClaim[]): HostLocation[] {
+  const all = new Map<string, HostLocation>();
   for (const claim of claims) {
     for (const { elementId, port } of claim.locations) {
       const key = portId(elementId, String(port));
@@ -159,7 +186,7 @@ function pick<C extends object>(claims: readonly C[]): <F extends keyof C>(field
 
 function mergedAnnotations(
   claims: readonly { annotations?: Annotations }[],
-  conflict: string | undefined,
+  conflict?: string,
 ): Annotations | undefined {
   const some = claims.filter((claim) => claim.annotations && Object.keys(claim.annotations).length > 0);
   if (some.length === 0 && conflict === undefined) return undefined;

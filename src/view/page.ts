@@ -9,8 +9,11 @@ export const PAGE_TARGET = 128;
 export const PAGE_MOST = 256;
 
 const COMMA = 0x2c;
+const NEW_LINE = 0x0a;
 
 export class Page implements PageRecord {
+  static readonly empty = new Page([], Buffer.alloc(0), new Uint32Array());
+
   readonly ids: readonly string[];
   /** The values' JSON, joined by commas: the inside of a JSON array. */
   readonly bytes: Buffer;
@@ -58,6 +61,10 @@ export class Page implements PageRecord {
     return this.ids[i] === id ? this.value(i) : undefined;
   }
 
+  has(id: string): boolean {
+    return this.ids[this.position(id)] === id;
+  }
+
   toMap(): Map<string, string> {
     return new Map(this.ids.map((id, i) => [id, this.value(i)]));
   }
@@ -74,48 +81,35 @@ export class Page implements PageRecord {
     return low;
   }
 
-  /** As the log stores it: the ids, an empty line, the values; a line each. */
-  text(): string {
-    const values = this.ids.map((_, i) => this.value(i));
-    return `${this.ids.join("\n")}\n\n${values.join("\n")}`;
+  /** As the log stores it: the ids, an empty line, the values; a line each. JSON and ids hold no new lines. */
+  encoded(): Uint8Array {
+    const ids = Buffer.from(`${this.ids.join("\n")}\n\n`);
+    const all = Buffer.concat([ids, this.bytes]);
+    for (let i = 0; i < this.ends.length - 1; i++) all[ids.length + (this.ends[i] ?? 0)] = NEW_LINE;
+    return all;
   }
 
-  static parse(text: string, stored?: number): Page {
-    const gap = text.indexOf("\n\n");
-    if (gap < 0) return new Page([], Buffer.alloc(0), new Uint32Array(), stored);
-    const ids = text.slice(0, gap).split("\n");
-    const values = text.slice(gap + 2).split("\n");
-    const [page] = Page.build(
-      ids.map((id, i) => [id, values[i] ?? ""]),
-      Number.POSITIVE_INFINITY,
-    );
-    if (!page) throw new Error("a page of the log is empty");
-    page.stored = stored;
-    return page;
-  }
-
-  /** Pages of at most `most` values from pairs already in order. */
-  static build(pairs: readonly (readonly [string, string])[], most = PAGE_MOST): Page[] {
-    const pages: Page[] = [];
-    const step = pairs.length <= most ? Math.max(1, pairs.length) : PAGE_TARGET;
-    for (let from = 0; from < pairs.length; from += step) {
-      const some = pairs.slice(from, from + step);
-      const bytes = Buffer.from(some.map(([, value]) => value).join(","));
-      const ends = new Uint32Array(some.length);
-      let at = 0;
-      for (const [i, [, value]] of some.entries()) {
-        at += Buffer.byteLength(value);
-        ends[i] = at++;
-      }
-      pages.push(
-        new Page(
-          some.map(([id]) => id),
-          unpooled(bytes),
-          ends,
-        ),
-      );
+  /** The way back. Each id is a string of its own: a part of a larger one would keep all of that in memory. */
+  static parse(encoded: Uint8Array, stored?: number): Page {
+    const all = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
+    const ids: string[] = [];
+    let at = 0;
+    for (let end = all.indexOf(NEW_LINE); end > at; end = all.indexOf(NEW_LINE, at)) {
+      ids.push(all.toString("utf8", at, end));
+      at = end + 1;
     }
-    return pages;
+    const bytes = owned(all.subarray(ids.length === 0 ? all.length : at + 1));
+    const ends = new Uint32Array(ids.length);
+    let from = 0;
+    for (let i = 0; i < ids.length - 1; i++) {
+      const end = bytes.indexOf(NEW_LINE, from);
+      if (end < 0) throw new Error("a page of the log has fewer values than ids");
+      bytes[end] = COMMA;
+      ends[i] = end;
+      from = end + 1;
+    }
+    if (ids.length > 0) ends[ids.length - 1] = bytes.length;
+    return new Page(ids, bytes, ends, stored);
   }
 
   /** This page with `changes` (null removes) put in: none, one or several pages. */
@@ -172,7 +166,7 @@ function cut(ids: string[], bytes: Buffer, lengths: readonly number[]): Page[] {
       ends[i] = at++;
     }
     const size = at - 1;
-    const part = step === ids.length ? bytes : unpooled(bytes.subarray(offset, offset + size));
+    const part = step === ids.length ? bytes : owned(bytes.subarray(offset, offset + size));
     pages.push(new Page(step === ids.length ? ids : ids.slice(from, from + count), part, ends));
     offset += size + 1;
   }
@@ -180,8 +174,7 @@ function cut(ids: string[], bytes: Buffer, lengths: readonly number[]): Page[] {
 }
 
 /** A copy that owns its memory: a small slice must not keep a large buffer alive. */
-function unpooled(bytes: Buffer): Buffer {
-  if (bytes.byteLength === bytes.buffer.byteLength) return bytes;
+function owned(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(own);
   return own;

@@ -3,10 +3,10 @@
  * snapshot (redoing what came after it), by putting the differing values on its pages: whatever did not change is
  * shared with the present, so a past costs what differs, not what there is.
  */
-import type { Entry, Log, Marks, StoreKind } from "../log/log.ts";
+import type { Log, Marks, StoreKind } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { pageFor } from "./collection.ts";
-import { Graph } from "./graph.ts";
+import { changesGraph, Graph } from "./graph.ts";
 import { Page } from "./page.ts";
 import { parseStored, type Reading, type View } from "./view.ts";
 
@@ -92,13 +92,6 @@ export class Past implements Reading {
   }
 }
 
-function changesGraph({ kind, before, after, changed }: Entry): boolean {
-  const cameOrWent = before === null || after === null;
-  if (kind === "devices") return cameOrWent || changed.includes("available");
-  if (kind === "links") return cameOrWent || changed.includes("state");
-  return kind === "hosts" && cameOrWent;
-}
-
 /** The past at `revision`, which must be one the log can still tell. */
 export function pastAt(view: View, log: Log, revision: number): Past {
   const snapshot = log.snapshotBefore(revision);
@@ -127,7 +120,7 @@ export function pastAt(view: View, log: Log, revision: number): Past {
     for (const { kind, id, after } of entries) valuesFor(kind).set(id, after);
   }
   const stored = (kind: Kind) =>
-    snapshot?.pages[kind].map((record) => Page.parse(record.text(), record.stored)) ?? [];
+    snapshot?.pages[kind].map((record) => Page.parse(record.encoded(), record.stored)) ?? [];
   return new Past(revision, time, log, stored, differing);
 }
 

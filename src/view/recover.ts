@@ -60,30 +60,9 @@ function recoverHost(host: Host): HostClaim {
   return claim;
 }
 
-type Fields<K extends Kind> = readonly (keyof ClaimTypes[K])[];
-const FIELD_ORDER: { [K in Kind]: Fields<K> } = {
-  devices: ["id", "type", "available", "role", ...DEVICE_TEXTS, "lastUpdate", "annotations"],
-  ports: ["element", "port", "isEnabled", "type", "portSpeed", "annotations"],
-  links: ["src", "dst", "type", "state", "verified", "annotations"],
-  hosts: [
-    "mac",
-    "vlan",
-    "innerVlan",
-    "outerTpid",
-    "configured",
-    "suspended",
-    "ipAddresses",
-    "locations",
-    "annotations",
-  ],
-};
-
-/** A claim as text in one order of fields: claims that say the same have the same text. */
-export function claimText<K extends Kind>(kind: K, claim: ClaimTypes[K]): string {
-  const ordered: Partial<ClaimTypes[K]> = {};
-  const order: Fields<K> = FIELD_ORDER[kind];
-  for (const field of order) if (claim[field] !== undefined) ordered[field] = claim[field];
-  return JSON.stringify(ordered);
+/** Whether two claims in canonical form say the same, in whatever order of fields. */
+export function sameClaim(a: ClaimTypes[Kind], b: ClaimTypes[Kind]): boolean {
+  return Bun.deepEquals(a, b);
 }
 
 /** The devices a claim refers to: without them it is held back. */

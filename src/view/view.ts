@@ -10,9 +10,17 @@ import { type Batch, type Marks, type Snapshot, STORE_KINDS, type StoreKind } fr
 import type { Cluster, Topology } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { Collection } from "./collection.ts";
-import { type ClusterMembers, Graph } from "./graph.ts";
+import { type ClusterMembers, changesGraph, Graph } from "./graph.ts";
 import { Indexes, type Stored } from "./indexes.ts";
 import { Page } from "./page.ts";
+
+/** A value as it is kept and as it is worked with. */
+export interface Version<K extends StoreKind> {
+  readonly text: string;
+  readonly value: Stored[K];
+}
+
+type Drawn<K extends StoreKind> = (id: string, value: Stored[K] | undefined) => void;
 
 /** What can be asked of the network at one revision, be it now or in the past. */
 export interface Reading {
@@ -49,6 +57,12 @@ export class View implements Reading {
     links: new Indexes("links"),
     hosts: new Indexes("hosts"),
     claims: new Indexes("claims"),
+  };
+
+  /** What of the view the graph shows. */
+  readonly #drawn: { readonly [K in StoreKind]?: Drawn<K> } = {
+    devices: (id, device) => this.graph.setDevice(id, device),
+    links: (id, link) => this.graph.setLink(id, link),
   };
 
   get marks(): Marks {
@@ -96,12 +110,14 @@ export class View implements Reading {
   /** Takes the place of everything: only for a view nobody reads yet. */
   load(snapshot: Snapshot): void {
     for (const kind of STORE_KINDS) {
-      const pages = snapshot.pages[kind].map((record) => Page.parse(record.text(), record.stored));
+      const pages = snapshot.pages[kind].map((record) => Page.parse(record.encoded(), record.stored));
       this.#collections[kind] = new Collection(pages);
       this.#collections[kind].revision = snapshot.marks[kind];
       for (const page of pages) {
-        for (const [i, id] of page.ids.entries()) this.#reindex(kind, id, undefined, page.value(i));
+        for (const [i, id] of page.ids.entries())
+          this.#index(kind, id, undefined, parseStored(kind, page.value(i)));
       }
+      this.#indexes[kind].settle();
     }
     this.revision = snapshot.revision;
     this.time = snapshot.time;
@@ -110,66 +126,48 @@ export class View implements Reading {
   }
 
   apply(batch: Batch): void {
-    for (const { kind, id, after } of batch.entries) this.put(kind, id, after, batch.revision, batch.time);
+    for (const { kind, id, before, after } of batch.entries) {
+      this.change(kind, id, versionOf(kind, before), versionOf(kind, after));
+    }
     this.finish(batch);
   }
 
-  /** Makes what was put the new revision. */
+  /**
+   * Puts one value in the place of another without finishing a revision: for the ledger, which works on the view until
+   * a batch is whole, and hands in values already parsed.
+   */
+  change<K extends StoreKind>(
+    kind: K,
+    id: string,
+    before: Version<K> | undefined,
+    after: Version<K> | undefined,
+  ) {
+    this.#collections[kind].put(id, before?.text ?? null, after?.text ?? null);
+    this.#index(kind, id, before?.value, after?.value);
+  }
+
+  /** Makes what was changed the new revision. */
   finish(batch: Batch): void {
     this.revision = batch.revision;
     this.time = batch.time;
     this.changesApplied += batch.entries.length;
-  }
-
-  /** Puts one value without finishing a revision: for the ledger, which works on the view until a batch is whole. */
-  put(kind: StoreKind, id: string, value: string | null, revision: number, time: number): void {
-    const collection = this.#collections[kind];
-    const before = collection.set(id, value);
-    if (before === value) return;
-    collection.revision = revision;
-    const graphChanged = this.#reindex(kind, id, before ?? undefined, value ?? undefined);
-    if (!graphChanged) return;
-    this.#graphRevision = revision;
-    this.graphTime = time;
-  }
-
-  /** After a batch that could not be kept: the marks as they were. */
-  restoreMarks(marks: Marks, graphTime: number): void {
-    for (const kind of STORE_KINDS) this.#collections[kind].revision = marks[kind];
-    this.#graphRevision = marks.graph;
-    this.graphTime = graphTime;
-  }
-
-  /** Answers whether the graph changed. */
-  #reindex(kind: StoreKind, id: string, before: string | undefined, after: string | undefined): boolean {
-    switch (kind) {
-      case "devices": {
-        const device = this.#indexOne("devices", id, before, after);
-        return this.graph.setDevice(id, device);
-      }
-      case "links": {
-        const link = this.#indexOne("links", id, before, after);
-        return this.graph.setLink(id, link);
-      }
-      case "hosts":
-        this.#indexOne("hosts", id, before, after);
-        return before === undefined || after === undefined;
-      default:
-        this.#indexOne(kind, id, before, after);
-        return false;
+    for (const kind of new Set(batch.entries.map((entry) => entry.kind))) {
+      this.#collections[kind].revision = batch.revision;
     }
+    if (!batch.entries.some(changesGraph)) return;
+    this.#graphRevision = batch.revision;
+    this.graphTime = batch.time;
   }
 
-  #indexOne<K extends keyof Stored>(
+  #index<K extends StoreKind>(
     kind: K,
     id: string,
-    before: string | undefined,
-    after: string | undefined,
-  ): Stored[K] | undefined {
-    const is = after === undefined ? undefined : parseStored(kind, after);
-    const was = before === undefined ? undefined : parseStored(kind, before);
-    this.#indexes[kind].update(id, was, is);
-    return is;
+    before: Stored[K] | undefined,
+    after: Stored[K] | undefined,
+  ) {
+    this.#indexes[kind].update(id, before, after);
+    const drawn: Drawn<K> | undefined = this.#drawn[kind];
+    drawn?.(id, after);
   }
 
   /** How many things of each kind are known but not shown. */
@@ -198,7 +196,14 @@ export class View implements Reading {
   }
 }
 
-/** What the view wrote, read back: text that only `put` could have stored is not checked again. */
+export function versionOf<K extends StoreKind>(
+  kind: K,
+  text: string | null | undefined,
+): Version<K> | undefined {
+  return text == null ? undefined : { text, value: parseStored(kind, text) };
+}
+
+/** What the view wrote, read back: text that only `change` could have stored is not checked again. */
 export function parseStored<K extends keyof Stored>(_kind: K, text: string): Stored[K] {
   return JSON.parse(text);
 }

@@ -1,199 +1,200 @@
 /**
- * The working set of one commit for one kind of thing: its claims as they are now, what is due to be worked out anew,
- * and the value that follows. It works directly on the view, so that every look-up sees the newest state; `Scratch`
- * remembers what each value was, from which the ledger makes a batch, or undoes everything.
+ * The working set of one commit for one kind of thing: each thing touched, with what it was, who says what of it, and
+ * the value that follows. It works directly on the view, so that every look-up sees the newest state, and remembers
+ * what there was: from that the ledger makes a batch, or undoes everything. A value is read and parsed once.
  */
 import type { Entry, StoreKind } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import type { Entities } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
-import { type Body, mergeClaims } from "./merge.ts";
-import { claimText, recoverClaim } from "./recover.ts";
-import { parseStored, type View } from "./view.ts";
+import { type Flaggable, type Flags, mergeClaims } from "./merge.ts";
+import { recoverClaim, sameClaim } from "./recover.ts";
+import { type Version, type View, versionOf } from "./view.ts";
 
 export interface Told<K extends Kind> {
   readonly source: string;
   readonly claim: ClaimTypes[K];
 }
 
-/** What the rest of the network says about a thing. */
-export interface Flags {
-  readonly reverse: boolean;
-  readonly conflict: string | undefined;
+/** One thing in this commit. */
+export interface Thing<K extends Kind> {
+  readonly id: string;
+  readonly before: Version<K> | undefined;
+  now: Version<K> | undefined;
+  /** Fields in which `now` differs from `before`. */
+  changed: readonly string[];
+  told: readonly Told<K>[];
+  readonly claimsBefore: Version<"claims"> | undefined;
+  claims: Version<"claims"> | undefined;
 }
-/** Asked with the thing's value as it would be without flags. */
-type FlagsOf<K extends Kind> = (body: Body<K>, told: readonly Told<K>[]) => Flags;
+
+/** What is the same for all of a commit. */
+export interface Occasion {
+  readonly view: View;
+  readonly revision: number;
+  readonly time: number;
+  readonly timeText: string;
+  readonly rank: ReadonlyMap<string, number>;
+}
+
+type FlagsOf<K extends Kind> = (thing: Flaggable[K], told: readonly Told<K>[]) => Flags;
 const NO_FLAGS: Flags = { reverse: false, conflict: undefined };
 
 /** Where the explicit claims of a thing are kept. Ids hold no white space, so the blank parts kind and id. */
 export const claimsKey = (kind: Kind, id: string): string => `${kind} ${id}`;
 
-export class Scratch {
-  readonly view: View;
-  readonly revision: number;
-  readonly time: number;
-  readonly timeText: string;
-  readonly #before = new Map<StoreKind, Map<string, string | null>>();
-
-  constructor(view: View, revision: number, time: number) {
-    this.view = view;
-    this.revision = revision;
-    this.time = time;
-    this.timeText = new Date(time).toISOString();
-  }
-
-  /** The value before this commit. */
-  before(kind: StoreKind, id: string): string | null {
-    let values = this.#before.get(kind);
-    if (!values) {
-      values = new Map();
-      this.#before.set(kind, values);
-    }
-    let before = values.get(id);
-    if (before === undefined) {
-      before = this.view.get(kind, id) ?? null;
-      values.set(id, before);
-    }
-    return before;
-  }
-
-  put(kind: StoreKind, id: string, value: string | null): void {
-    this.before(kind, id);
-    this.view.put(kind, id, value, this.revision, this.time);
-  }
-
-  entries(): Entry[] {
-    const entries: Entry[] = [];
-    for (const [kind, values] of this.#before) {
-      for (const [id, before] of values) {
-        const after = this.view.get(kind, id) ?? null;
-        if (before === after) continue;
-        const changed =
-          before !== null && after !== null && kind !== "claims" ? changedFields(before, after) : [];
-        entries.push({ kind, id, before, after, changed });
-      }
-    }
-    return entries;
-  }
-}
-
 export class Working<K extends Kind> {
-  readonly kind: K;
-  readonly due = new Set<string>();
-  readonly #scratch: Scratch;
-  readonly #rank: ReadonlyMap<string, number>;
-  readonly #told = new Map<string, readonly Told<K>[]>();
+  /** What must be worked out. May grow while it is walked through. */
+  readonly due = new Set<Thing<K>>();
+  readonly #kind: K;
+  readonly #occasion: Occasion;
   readonly #flagsOf: FlagsOf<K>;
+  readonly #things = new Map<string, Thing<K>>();
 
-  constructor(
-    kind: K,
-    scratch: Scratch,
-    rank: ReadonlyMap<string, number>,
-    flagsOf: FlagsOf<K> = () => NO_FLAGS,
-  ) {
-    this.kind = kind;
-    this.#scratch = scratch;
-    this.#rank = rank;
+  constructor(kind: K, occasion: Occasion, flagsOf: FlagsOf<K> = () => NO_FLAGS) {
+    this.#kind = kind;
+    this.#occasion = occasion;
     this.#flagsOf = flagsOf;
   }
 
   /** Puts in, replaces or (undefined) withdraws one source's claim of one thing. */
   claim(source: string, id: string, claim: ClaimTypes[K] | undefined): void {
-    const told = this.told(id);
-    const mine = told.find((one) => one.source === source);
-    if (claim === undefined ? !mine : mine && this.#same(mine.claim, claim)) return;
-    const others = told.filter((one) => one !== mine);
-    this.#told.set(id, claim === undefined ? others : this.#ranked([...others, { source, claim }]));
-    this.due.add(id);
+    const thing = this.thing(id);
+    const mine = thing.told.find((one) => one.source === source);
+    if (claim === undefined ? !mine : mine && sameClaim(mine.claim, claim)) return;
+    const others = thing.told.filter((one) => one !== mine);
+    thing.told = claim === undefined ? others : this.#ranked([...others, { source, claim }]);
+    this.due.add(thing);
   }
 
   lookAgain(id: string): void {
-    this.#told.set(id, this.told(id));
-    this.due.add(id);
+    this.due.add(this.thing(id));
   }
 
-  value(id: string): Entities[K] | undefined {
-    const text = this.#scratch.view.get(this.kind, id);
-    return text === undefined ? undefined : parseStored(this.kind, text);
-  }
-
-  /** Works out the value of one thing from its claims and from what is around it now. */
-  refresh(id: string): void {
-    const told = this.told(id);
-    this.#told.set(id, told);
-    this.#scratch.put(this.kind, id, told.length === 0 ? null : this.#encode(id, told));
-  }
-
-  /** Keeps the claims of all that was touched, where they cannot be read off the value. */
-  keepClaims(): void {
-    for (const [id, told] of this.#told) {
-      const [first] = told;
-      const value = this.value(id);
-      const readable =
-        first && told.length === 1 && value && this.#same(recoverClaim(this.kind, value), first.claim);
-      const explicit = JSON.stringify(told.map((one) => [one.source, one.claim]));
-      this.#scratch.put("claims", claimsKey(this.kind, id), !first || readable ? null : explicit);
+  thing(id: string): Thing<K> {
+    let thing = this.#things.get(id);
+    if (!thing) {
+      const { view } = this.#occasion;
+      const before = versionOf(this.#kind, view.get(this.#kind, id));
+      const claims =
+        view.size("claims") === 0
+          ? undefined
+          : versionOf("claims", view.get("claims", claimsKey(this.#kind, id)));
+      const told = this.#toldBy(before, claims);
+      thing = { id, before, now: before, changed: [], told, claimsBefore: claims, claims };
+      this.#things.set(id, thing);
     }
+    return thing;
   }
 
-  told(id: string): readonly Told<K>[] {
-    const known = this.#told.get(id);
-    if (known) return known;
-    const explicit = this.#scratch.view.get("claims", claimsKey(this.kind, id));
-    if (explicit !== undefined) {
-      const pairs: [string, ClaimTypes[K]][] = JSON.parse(explicit);
+  #toldBy(value: Version<K> | undefined, claims: Version<"claims"> | undefined): readonly Told<K>[] {
+    if (claims) {
+      const pairs: readonly (readonly [string, ClaimTypes[K]])[] = JSON.parse(claims.text);
       return this.#ranked(pairs.map(([source, claim]) => ({ source, claim })));
     }
-    const value = this.value(id);
-    return value ? [{ source: value.sources[0] ?? "", claim: recoverClaim(this.kind, value) }] : [];
-  }
-
-  #same(a: ClaimTypes[K], b: ClaimTypes[K]): boolean {
-    return claimText(this.kind, a) === claimText(this.kind, b);
+    if (!value) return [];
+    return [{ source: value.value.sources[0] ?? "", claim: recoverClaim(this.#kind, value.value) }];
   }
 
   #ranked(told: Told<K>[]): Told<K>[] {
     if (told.length < 2) return told;
-    const rank = (one: Told<K>) => this.#rank.get(one.source) ?? this.#rank.size;
-    return told.sort((a, b) => rank(a) - rank(b) || (a.source < b.source ? -1 : 1));
+    const { rank } = this.#occasion;
+    const place = (one: Told<K>) => rank.get(one.source) ?? rank.size;
+    return told.sort((a, b) => place(a) - place(b) || (a.source < b.source ? -1 : 1));
   }
 
-  #encode(id: string, told: readonly Told<K>[]): string | null {
-    const { view, time, timeText, revision } = this.#scratch;
-    const before = this.#scratch.before(this.kind, id);
-    const surroundings = {
-      now: time,
-      before: this.kind === "devices" && before !== null ? parseStored("devices", before) : undefined,
-      deviceExists: (device: string) => view.has("devices", device),
-    };
+  /** Works out the value of one thing from its claims and from what is around it now. */
+  refresh(thing: Thing<K>): void {
+    const next = this.#work(thing);
+    if (next === thing.now) return;
+    this.#occasion.view.change(this.#kind, thing.id, thing.now, next);
+    thing.now = next;
+  }
+
+  #work(thing: Thing<K>): Version<K> | undefined {
+    const { told, before } = thing;
+    if (told.length === 0) return undefined;
+    const { view, time, timeText, revision } = this.#occasion;
     const claims = told.map((one) => one.claim);
-    const bare = mergeClaims(this.kind, claims, { ...surroundings, ...NO_FLAGS });
-    if (!bare) return null;
-    const sources = told.map((one) => one.source);
-    const flags = this.#flagsOf(bare, told);
-    const body = flags === NO_FLAGS ? bare : mergeClaims(this.kind, claims, { ...surroundings, ...flags });
-    const head = JSON.stringify(body).slice(0, -1);
-    const sourcesText = `"sources":${JSON.stringify(sources)},"revision":`;
-    const at = before?.lastIndexOf(',"firstSeen":"') ?? -1;
-    if (
-      before !== null &&
-      at === head.length &&
-      before.startsWith(head) &&
-      before.indexOf(sourcesText, at) > 0
-    ) {
-      return before;
+    const value = mergeClaims(this.#kind, claims, {
+      now: time,
+      before: before?.value,
+      tracking: {
+        firstSeen: before?.value.firstSeen ?? timeText,
+        lastChanged: timeText,
+        sources: told.map((one) => one.source),
+        revision,
+      },
+      deviceExists: (id) => view.graph.hasDevice(id),
+      flagsOf: (known) => this.#flagsOf(known, told),
+    });
+    if (!value) return undefined;
+    thing.changed = before ? changedFields(before.value, value) : [];
+    if (before && thing.changed.length === 0) return before;
+    return { text: JSON.stringify(value), value };
+  }
+
+  /** Keeps the claims of all that was touched, where they cannot be read off the value. */
+  keepClaims(): void {
+    for (const thing of this.#things.values()) {
+      const { id, now, told } = thing;
+      const [first] = told;
+      const readable =
+        first && told.length === 1 && now && sameClaim(recoverClaim(this.#kind, now.value), first.claim);
+      if (!first || readable) this.#keep(id, thing, undefined);
+      else {
+        const value = told.map((one) => [one.source, one.claim] as const);
+        this.#keep(id, thing, { text: JSON.stringify(value), value });
+      }
     }
-    const firstSeen = before === null ? timeText : before.slice(at + 14, before.indexOf('"', at + 14));
-    return `${head},"firstSeen":"${firstSeen}","lastChanged":"${timeText}",${sourcesText}${revision}}`;
+  }
+
+  #keep(id: string, thing: Thing<K>, claims: Version<"claims"> | undefined): void {
+    if (claims?.text === thing.claims?.text) return;
+    this.#occasion.view.change("claims", claimsKey(this.#kind, id), thing.claims, claims);
+    thing.claims = claims;
+  }
+
+  /** What changed of the things themselves, and of the claims kept beside them. */
+  *entries(): Generator<Entry> {
+    for (const { id, before, now, changed } of this.#things.values()) {
+      if (before !== now) yield entryOf(this.#kind, id, before, now, before && now ? changed : []);
+    }
+    for (const { id, claimsBefore, claims } of this.#things.values()) {
+      if (claimsBefore?.text !== claims?.text) {
+        yield entryOf("claims", claimsKey(this.#kind, id), claimsBefore, claims, []);
+      }
+    }
+  }
+
+  undo(): void {
+    const { view } = this.#occasion;
+    for (const { id, before, now, claimsBefore, claims } of this.#things.values()) {
+      if (before !== now) view.change(this.#kind, id, now, before);
+      if (claimsBefore !== claims) view.change("claims", claimsKey(this.#kind, id), claims, claimsBefore);
+    }
   }
 }
 
+function entryOf<K extends StoreKind>(
+  kind: K,
+  id: string,
+  before: Version<K> | undefined,
+  after: Version<K> | undefined,
+  changed: readonly string[],
+): Entry {
+  return { kind, id, before: before?.text ?? null, after: after?.text ?? null, changed };
+}
+
 /** The top-level fields that differ between two values, leaving out what changes with every change. */
-function changedFields(before: string, after: string): string[] {
-  const was: Record<string, unknown> = JSON.parse(before);
-  const is: Record<string, unknown> = JSON.parse(after);
-  const fields = new Set([...Object.keys(was), ...Object.keys(is)]);
-  fields.delete("revision");
-  fields.delete("lastChanged");
-  return [...fields].filter((field) => !Bun.deepEquals(was[field], is[field]));
+function changedFields<T extends object>(before: T, after: T): string[] {
+  const was = new Map<string, unknown>(Object.entries(before));
+  const is = new Map<string, unknown>(Object.entries(after));
+  const changed: string[] = [];
+  for (const [field, value] of is) {
+    const old = was.get(field);
+    if (old === value || field === "revision" || field === "lastChanged") continue;
+    if (!Bun.deepEquals(old, value)) changed.push(field);
+  }
+  for (const field of was.keys()) if (!is.has(field)) changed.push(field);
+  return changed;
 }
