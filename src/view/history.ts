@@ -6,7 +6,6 @@
  * that is slower than the ring is long has fallen out of it and is told so: memory is bounded whatever readers do.
  */
 import type { Batch, Log } from "../log/log.ts";
-import type { Ledger } from "./ledger.ts";
 import { pastAt, presentAsPast } from "./past.ts";
 import type { Reading, View } from "./view.ts";
 
@@ -20,6 +19,14 @@ export type Resolved =
   | { readonly ok: true; readonly revision: number }
   | { readonly ok: false; readonly fault: HistoryFault };
 
+/** Where batches come from: the ledger that makes them, or a copy of its view that is told of them. */
+export interface Feed {
+  readonly view: View;
+  readonly log: Log;
+  /** Called with each batch once it is visible, in order of revision and without a gap. */
+  onBatch(listener: (batch: Batch) => void): () => void;
+}
+
 export class History {
   readonly view: View;
   readonly log: Log;
@@ -30,12 +37,20 @@ export class History {
   readonly #pasts = new Map<number, Reading>();
   readonly #followers = new Set<() => void>();
 
-  constructor(ledger: Ledger, ringBytes: number) {
-    this.view = ledger.view;
-    this.log = ledger.log;
+  constructor(feed: Feed, ringBytes: number) {
+    this.view = feed.view;
+    this.log = feed.log;
     this.#ringBytes = ringBytes;
-    this.#ringStart = ledger.view.revision;
-    ledger.onBatch((batch) => this.#remember(batch));
+    this.#ringStart = feed.view.revision;
+    feed.onBatch((batch) => this.#remember(batch));
+  }
+
+  /** Begins anew with the view as it is: what led to it is not known. Followers have fallen out of the ring. */
+  restart(): void {
+    this.#ring = [];
+    this.#held = 0;
+    this.#ringStart = this.view.revision;
+    for (const wake of this.#followers) wake();
   }
 
   #remember(batch: Batch): void {
