@@ -112,7 +112,6 @@ export class View implements Reading {
     for (const kind of STORE_KINDS) {
       const pages = snapshot.pages[kind].map((record) => Page.parse(record.encoded(), record.stored));
       this.#collections[kind] = new Collection(pages);
-      this.#collections[kind].revision = snapshot.marks[kind];
       for (const page of pages) {
         for (const [i, id] of page.ids.entries())
           this.#index(kind, id, undefined, parseStored(kind, page.value(i)));
@@ -121,8 +120,14 @@ export class View implements Reading {
     }
     this.revision = snapshot.revision;
     this.time = snapshot.time;
-    this.graphTime = snapshot.graphTime;
-    this.#graphRevision = snapshot.marks.graph;
+    this.adopt(snapshot.marks, snapshot.graphTime);
+  }
+
+  /** Takes over what another view of the same revision says of when its parts last changed. */
+  adopt(marks: Marks, graphTime: number): void {
+    for (const kind of STORE_KINDS) this.#collections[kind].revision = marks[kind];
+    this.#graphRevision = marks.graph;
+    this.graphTime = graphTime;
   }
 
   apply(batch: Batch): void {
