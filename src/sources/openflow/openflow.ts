@@ -27,7 +27,7 @@ export function createOpenflowSource(
 
 class OpenflowSource implements Source {
   readonly name: string;
-  readonly #settings: Settings;
+  #settings: Settings;
   readonly #clock: Clock;
   readonly #log: Logger;
   #network: Network | undefined;
@@ -59,6 +59,8 @@ class OpenflowSource implements Source {
     const now = this.#clock.now();
     const recollection = new Recollection(network, earlier ?? {}, now, now + this.#settings.graceMs);
     const listener = listen(this.#settings, (channel) => network.accept(channel));
+    // A free port that was found once is kept: switches come back to where they were.
+    this.#settings = { ...this.#settings, port: listener.port };
     this.#network = network;
     this.#log.info(`openflow listening on ${shownHost(listener.host)}:${listener.port}`, {
       source: this.name,

@@ -95,6 +95,15 @@ export class Controller {
     return (await this.#get("devices/ports")).ports as Port[];
   }
 
+  /** As `until`, and tells what the service said when it is in vain. */
+  async #until(condition: () => Promise<boolean>, what: string): Promise<void> {
+    await until(condition, { what, deadlineMs: 60_000, everyMs: 50 }).catch((error: unknown) => {
+      throw new Error(`${what}: not seen; the service said\n${this.service.stderr().slice(-4000)}`, {
+        cause: error,
+      });
+    });
+  }
+
   /** Until devices, ports and both directions of all links are exactly those of Mininet. */
   async shows(facts: Facts, without: readonly string[] = []): Promise<void> {
     const links = facts.links
@@ -105,36 +114,30 @@ export class Controller {
       ])
       .sort();
     const devices = Object.keys(facts.ports).filter((id) => !without.includes(id));
-    await until(
-      async () => {
-        const shown = (await this.links()).filter((link) => link.state === "ACTIVE");
-        const available = (await this.devices()).filter((device) => device.available).map(({ id }) => id);
-        return (
-          same(
-            shown.map(({ id }) => id),
-            links,
-          ) && same(available, devices)
-        );
-      },
-      { what: `${devices.length} devices and ${links.length} links`, deadlineMs: 60_000, everyMs: 50 },
-    );
+    await this.#until(async () => {
+      const shown = (await this.links()).filter((link) => link.state === "ACTIVE");
+      const available = (await this.devices()).filter((device) => device.available).map(({ id }) => id);
+      return (
+        same(
+          shown.map(({ id }) => id),
+          links,
+        ) && same(available, devices)
+      );
+    }, `${devices.length} devices and ${links.length} links`);
   }
 
   /** Until every host is there, with its address, where it is plugged in. */
   async showsHosts(facts: Facts, but: readonly string[] = []): Promise<void> {
     const wanted = facts.hosts.filter(({ name }) => !but.includes(name));
-    await until(
-      async () => {
-        const hosts = await this.hosts();
-        const found = wanted.every(({ mac, ip, at }) => {
-          const host = hosts.find((one) => one.id === `${mac}/None`);
-          const place = host?.locations.map(({ elementId, port }) => `${elementId}/${port}`).join();
-          return host?.ipAddresses.includes(ip) && place === `${at.device}/${at.port}`;
-        });
-        return found && hosts.length === wanted.length;
-      },
-      { what: `${wanted.length} hosts`, deadlineMs: 60_000, everyMs: 50 },
-    );
+    await this.#until(async () => {
+      const hosts = await this.hosts();
+      const found = wanted.every(({ mac, ip, at }) => {
+        const host = hosts.find((one) => one.id === `${mac}/None`);
+        const place = host?.locations.map(({ elementId, port }) => `${elementId}/${port}`).join();
+        return host?.ipAddresses.includes(ip) === true && place === `${at.device}/${at.port}`;
+      });
+      return found && hosts.length === wanted.length;
+    }, `${wanted.length} hosts`);
   }
 
   /** What was told since a mark, as `added links ID`. */
