@@ -2,7 +2,7 @@
  * The whole HTTP layer on a real socket, in this process: a network made of claims, a clock that stands still, one
  * user. For tests of what the service answers; tests of starting, stopping and dying use the real process.
  */
-import { createAuthenticator } from "../../src/http/auth/authenticate.ts";
+import { type Authenticator, createAuthenticator } from "../../src/http/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/http/auth/users.ts";
 import type { SourceReport } from "../../src/http/health.ts";
 import { openServer, type Page, type Server, type ServerLimits } from "../../src/http/server.ts";
@@ -63,17 +63,29 @@ export interface Harness extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-let shared: Promise<Users> | undefined;
+interface Door {
+  readonly users: Users;
+  readonly authenticator: Authenticator;
+}
+let shared: Promise<Door> | undefined;
 
-/** One password hash for all harnesses of a test file. */
-function sharedUsers(): Promise<Users> {
-  shared ??= openUsers({ environment: CREDENTIALS, clock: new ManualClock(), logger: silentLogger });
+/** One password hash, checked once, for all harnesses of a test file. */
+function sharedDoor(): Promise<Door> {
+  const clock = new ManualClock();
+  shared ??= openUsers({ environment: CREDENTIALS, clock, logger: silentLogger }).then((users) => ({
+    users,
+    authenticator: createAuthenticator({ users, clock }),
+  }));
   return shared;
+}
+
+function doorOf(users: Users, clock: ManualClock): Door {
+  return { users, authenticator: createAuthenticator({ users, clock }) };
 }
 
 export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
   const clock = options.clock ?? new ManualClock();
-  const users = options.users ?? (await sharedUsers());
+  const { users, authenticator } = options.users ? doorOf(options.users, clock) : await sharedDoor();
   const log = openEmbeddedLog(options.data ?? ":memory:");
   const view = new View();
   const snapshot = log.snapshotBefore(Number.MAX_SAFE_INTEGER);
@@ -91,7 +103,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
     context: { view, history, log },
-    authenticator: createAuthenticator({ users, clock }),
+    authenticator,
     users,
     sources: options.sources ?? (() => []),
     refusedRecords: () => ({}),
@@ -152,3 +164,6 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     [Symbol.asyncDispose]: stop,
   };
 }
+
+/** How long a property may take on a busy machine; it ends a hang and measures nothing. */
+export const PROPERTY_MS = 120_000;

@@ -12,7 +12,7 @@ import {
   Topology,
 } from "../../src/model/entity.ts";
 import { KINDS, type Kind } from "../../src/model/ids.ts";
-import { type Harness, openHarness } from "./harness.ts";
+import { type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
 import { aNetwork, aStep, deviceId, SAMPLE } from "./network.ts";
 
 let h: Harness;
@@ -176,37 +176,41 @@ test("what stands on a device that is not known is held back, and counted", asyn
   expect(metrics).toContain('gazetteer_held_back{kind="hosts"} 1\n');
 });
 
-test("whatever happens: in order, complete, and without a reference that leads nowhere", async () => {
-  await fc.assert(
-    fc.asyncProperty(aNetwork, fc.array(aStep, { maxLength: 8 }), async (first, steps) => {
-      await using random = await openHarness();
-      for (const step of [first, ...steps]) await random.apply(step.changes, step.source);
-      for (const kind of KINDS) expect(lists[kind]?.Errors(await random.json(pathOf(kind)))).toEqual([]);
-      const { devices } = await random.json<{ devices: Device[] }>("devices");
-      const { links } = await random.json<{ links: Link[] }>("links");
-      const { hosts } = await random.json<{ hosts: Host[] }>("hosts");
-      const known = new Set(devices.map(({ id }) => id));
-      for (const list of [devices, links, hosts]) {
-        const ids = list.map(({ id }) => id);
-        expect(ids).toEqual([...new Set(ids)].sort());
-      }
-      for (const { src, dst } of links) expect(known.has(src.device) && known.has(dst.device)).toBe(true);
-      for (const { locations } of hosts) {
-        expect(locations.length).toBeGreaterThan(0);
-        expect(locations.every(({ elementId }) => known.has(elementId))).toBe(true);
-      }
-      const ids = new Set(links.map(({ id }) => id));
-      for (const { src, dst, bidirectional } of links)
-        expect(ids.has(`${dst.device}/${dst.port}-${src.device}/${src.port}`)).toBe(bidirectional);
-      const topology = await random.json("topology");
-      const clusters = await random.json<{ clusters: unknown[] }>("topology/clusters");
-      expect(topology).toMatchObject({
-        devices: devices.length,
-        links: links.length,
-        hosts: hosts.length,
-        clusters: clusters.clusters.length,
-      });
-    }),
-    { numRuns: 25 },
-  );
-});
+test(
+  "whatever happens: in order, complete, and without a reference that leads nowhere",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(aNetwork, fc.array(aStep, { maxLength: 8 }), async (first, steps) => {
+        await using random = await openHarness();
+        for (const step of [first, ...steps]) await random.apply(step.changes, step.source);
+        for (const kind of KINDS) expect(lists[kind]?.Errors(await random.json(pathOf(kind)))).toEqual([]);
+        const { devices } = await random.json<{ devices: Device[] }>("devices");
+        const { links } = await random.json<{ links: Link[] }>("links");
+        const { hosts } = await random.json<{ hosts: Host[] }>("hosts");
+        const known = new Set(devices.map(({ id }) => id));
+        for (const list of [devices, links, hosts]) {
+          const ids = list.map(({ id }) => id);
+          expect(ids).toEqual([...new Set(ids)].sort());
+        }
+        for (const { src, dst } of links) expect(known.has(src.device) && known.has(dst.device)).toBe(true);
+        for (const { locations } of hosts) {
+          expect(locations.length).toBeGreaterThan(0);
+          expect(locations.every(({ elementId }) => known.has(elementId))).toBe(true);
+        }
+        const ids = new Set(links.map(({ id }) => id));
+        for (const { src, dst, bidirectional } of links)
+          expect(ids.has(`${dst.device}/${dst.port}-${src.device}/${src.port}`)).toBe(bidirectional);
+        const topology = await random.json("topology");
+        const clusters = await random.json<{ clusters: unknown[] }>("topology/clusters");
+        expect(topology).toMatchObject({
+          devices: devices.length,
+          links: links.length,
+          hosts: hosts.length,
+          clusters: clusters.clusters.length,
+        });
+      }),
+      { numRuns: 25 },
+    );
+  },
+  PROPERTY_MS,
+);
