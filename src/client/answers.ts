@@ -102,9 +102,17 @@ export interface Readiness {
  */
 export type WatchEvent<K extends Kind = Kind> =
   | WatchSnapshot<K>
-  | { readonly type: "synced"; readonly revision: number }
+  | { readonly type: "synced"; readonly revision: number; readonly facts?: SyncedFacts }
   | { readonly type: "reset" }
   | WatchChange<K>;
+/** What the service says of the state that was told: all that a copy needs to answer as it does. */
+export interface SyncedFacts {
+  /** Epoch milliseconds of the revision, and of the last change of the graph. */
+  readonly time: number;
+  readonly graphTime: number;
+  /** The revision that last changed each collection. */
+  readonly marks: Readonly<Record<Kind | "graph", number>>;
+}
 export type WatchSnapshot<K extends Kind = Kind> = Each<
   K,
   { readonly type: "snapshot"; readonly revision: number }

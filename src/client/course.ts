@@ -10,7 +10,7 @@ import type { Kind } from "../model/ids.ts";
 import type { WatchEvent } from "./answers.ts";
 import { localError } from "./client-error.ts";
 import type { EventRecord } from "./event-stream.ts";
-import { changeIn, type HeldChange, revisionIn, snapshotIn } from "./stream-records.ts";
+import { changeIn, type HeldChange, revisionIn, snapshotIn, syncedFactsIn } from "./stream-records.ts";
 
 export class Course<K extends Kind> {
   readonly #kinds: readonly K[];
@@ -48,7 +48,8 @@ export class Course<K extends Kind> {
       yield* this.#enterSnapshot();
       this.#inSnapshot = false;
       this.#since = revision;
-      yield { type: "synced", revision };
+      const facts = syncedFactsIn(record);
+      yield { type: "synced", revision, ...(facts && { facts }) };
       return;
     }
     const snapshot = snapshotIn(record, this.#kinds);

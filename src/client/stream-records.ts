@@ -3,8 +3,8 @@
  * the service's promise (its OpenAPI document), and checking a million of them again would be paid by every reader.
  * Event names and resources that are not known are passed over: the interface may gain some.
  */
-import type { Kind } from "../model/ids.ts";
-import type { WatchChange, WatchSnapshot } from "./answers.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
+import type { SyncedFacts, WatchChange, WatchSnapshot } from "./answers.ts";
 import { localError } from "./client-error.ts";
 import type { EventRecord } from "./event-stream.ts";
 
@@ -54,6 +54,20 @@ export function revisionIn({ event, data }: EventRecord): number {
   const { revision } = bodyOf(data);
   if (typeof revision === "number" && Number.isSafeInteger(revision)) return revision;
   throw localError("protocol", `the stream's ${event} record has no revision`);
+}
+
+/** Undefined from a service that does not tell them. */
+export function syncedFactsIn({ data }: EventRecord): SyncedFacts | undefined {
+  const { time, graphTime, marks } = bodyOf(data);
+  const facts = { time, graphTime, marks };
+  return isSyncedFacts(facts) ? facts : undefined;
+}
+
+function isSyncedFacts(facts: Body): facts is Body & SyncedFacts {
+  const { time, graphTime, marks } = facts;
+  if (typeof time !== "number" || typeof graphTime !== "number" || !isObject(marks)) return false;
+  const told: Body = { ...marks };
+  return [...KINDS, "graph"].every((name) => typeof told[name] === "number");
 }
 
 /** Why the service ends the stream, in a word. */

@@ -25,6 +25,8 @@ export interface WatchOptions {
   /** Begin with the changes after this revision instead of with what there is. */
   readonly since?: number | undefined;
   readonly onState?: ((state: ConnectionState) => void) | undefined;
+  /** Everything up to this revision has been given out: also told where none of it concerned what is watched. */
+  readonly onRevision?: ((revision: number) => void) | undefined;
 }
 
 export interface WatchContext<K extends Kind> {
@@ -76,7 +78,7 @@ async function* connection<K extends Kind>(
   course: Course<K>,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<K>, Ending, void> {
-  const { signal, onState } = options;
+  const { signal, onState, onRevision } = options;
   const parser = new EventStreamParser();
   const from = course.since;
   const over = (reason: string, hintMs = parser.retryMs ?? 0): Ending => ({ reason, atOnce: false, hintMs });
@@ -94,6 +96,7 @@ async function* connection<K extends Kind>(
         }
       }
       for (const event of course.reach(parser.lastEventId)) yield event;
+      if (course.since !== undefined) onRevision?.(course.since);
     }
     return over("the connection ended");
   } catch (error) {

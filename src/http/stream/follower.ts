@@ -8,6 +8,7 @@
 import type { Batch } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { History } from "../../view/history.ts";
+import type { Reading } from "../../view/view.ts";
 import type { Filter } from "../query/filter.ts";
 import type { Query } from "../query/query.ts";
 import { select } from "../query/select.ts";
@@ -41,8 +42,9 @@ export function createFollower(
 }
 
 /** The collection as it is now, as pieces; what it reads is settled when it is made, and shared with the view. */
-function snapshotPieces({ reading, filters }: Sight, scope: readonly Kind[]): Iterator<string> {
+function snapshotPieces({ reading, filters }: Sight, scope: readonly Kind[], now: Reading): Iterator<string> {
   const { revision } = reading;
+  const synced = syncedRecord(now);
   const parts = scope.map((kind) => ({ kind, matches: select(reading, kind, filters(kind)) }));
   function* pieces(): Generator<string> {
     let text = "";
@@ -54,7 +56,7 @@ function snapshotPieces({ reading, filters }: Sight, scope: readonly Kind[]): It
         text = "";
       }
     }
-    yield text + syncedRecord(revision);
+    yield text + synced;
   }
   return pieces();
 }
@@ -77,7 +79,7 @@ class LogFollower implements Follower {
     this.#scope = scopeOf(kind);
     this.#filters = query.filters;
     this.revision = since ?? view.revision;
-    if (since === undefined) this.#snapshot = snapshotPieces(sightOf(view, query), this.#scope);
+    if (since === undefined) this.#snapshot = snapshotPieces(sightOf(view, query), this.#scope, view);
     else if (!history.holds(since)) this.#catchingUp = history.changes(since)[Symbol.iterator]();
   }
 
@@ -150,7 +152,7 @@ class AroundFollower implements Follower {
     const now = sightOrNothing(view, query);
     if (since === undefined) {
       this.#known = { ...sightOf(view, query), reading: history.frozen(view.revision) };
-      this.#snapshot = snapshotPieces(this.#known, scopeOf(kind));
+      this.#snapshot = snapshotPieces(this.#known, scopeOf(kind), view);
     } else {
       const then = history.frozen(since);
       this.#known = now.within?.size === 0 ? sightOf(then, query) : sightOrNothing(then, query);

@@ -4,7 +4,8 @@
  * the same for everybody, and is made once however many read it.
  */
 import type { Batch } from "../../log/log.ts";
-import type { Kind } from "../../model/ids.ts";
+import { KINDS, type Kind } from "../../model/ids.ts";
+import type { Reading } from "../../view/view.ts";
 import type { Filter } from "../query/filter.ts";
 import { type Change, changeFields, changeFor } from "../reads/changes.ts";
 
@@ -19,8 +20,11 @@ export const GREETING = ": connected\n\n";
 export const snapshotRecord = (resource: Kind, revision: number, value: string): string =>
   `event: snapshot\ndata: {"resource":"${resource}","revision":${revision},"value":${value}}\n\n`;
 
-export const syncedRecord = (revision: number): string =>
-  `id: ${revision}\nevent: synced\ndata: {"revision":${revision}}\n\n`;
+/** With when its parts last changed, so that a copy can answer with the same entity tags. */
+export function syncedRecord({ revision, time, graphTime, marks }: Reading): string {
+  const { claims: _, ...seen } = marks;
+  return `id: ${revision}\nevent: synced\ndata: ${JSON.stringify({ revision, time, graphTime, marks: seen })}\n\n`;
+}
 
 export const overflowRecord = (revision: number): string =>
   `event: overflow\ndata: {"revision":${revision}}\n\n`;
@@ -61,5 +65,8 @@ function made(
   filters: readonly Filter[],
 ): string {
   const changes = entries.flatMap((entry) => changeFor(entry, scope, filters) ?? []);
+  // Who follows everything is told of every revision, also of one that changed nothing to be seen: it is there now.
+  const all = scope.length === KINDS.length && filters.length === 0;
+  if (changes.length === 0 && all) return `id: ${revision}\n\n`;
   return changeRecords(changes, revision, time);
 }
