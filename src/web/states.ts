@@ -4,12 +4,11 @@ import type { Model, Part } from "./model.ts";
 
 const EXAMPLE = `sources:
   - type: file
+    name: racks
     path: network.yaml
   - type: openflow
-    port: 6653
-  - type: controller
-    url: http://onos.example.net:8181/onos/v1
-    credentials: USERNAME:PASSWORD`;
+    name: switches
+    listen: 0.0.0.0:6653`;
 
 export function createEmptyState(): Part {
   const element = h("div", { class: "empty", role: "status" });
@@ -43,15 +42,26 @@ export function createEmptyState(): Part {
       } else if (isEmpty)
         replace(
           element,
-          nothingYet(
-            health?.sources.map(
-              (source) => `${source.name} (${source.kind}): ${source.error ?? source.status}`,
-            ) ?? [],
-          ),
+          state.at !== undefined
+            ? nothingThen()
+            : nothingYet(
+                health?.sources.map(
+                  (source) => `${source.name} (${source.kind}): ${source.error ?? source.status}`,
+                ) ?? [],
+              ),
         );
       else replace(element, h("p", { class: "quiet" }, "Reading the network…"));
     },
   };
+}
+
+function nothingThen(): HTMLElement {
+  return h(
+    "div",
+    {},
+    h("h2", {}, "There was nothing then"),
+    h("p", {}, "No device was known at that moment. The time line shows since when anything is remembered."),
+  );
 }
 
 function nothingYet(sources: readonly string[]): HTMLElement {

@@ -8,6 +8,7 @@ import { forceLayout, MOST_NODES_FOR_FORCE } from "../../formats/layout/force.ts
 import { gridLayout } from "../../formats/layout/grid.ts";
 import { layoutNetwork } from "../../formats/layout/layout.ts";
 import { type Box, separateBoxes } from "./boxes.ts";
+import { spread } from "./geography.ts";
 import type { MapNode } from "./messages.ts";
 import { partition, type Topology } from "./partition.ts";
 
@@ -16,7 +17,7 @@ export const SPACING = { x: 84, y: 60 } as const;
 /** Around a block, for its plate, its name and the lines between blocks. */
 const MARGIN = { x: 110, y: 120 } as const;
 /** Places are spread over this much more room than the blocks need, before they are pushed apart. */
-const ROOM = 1.5;
+const ROOM = 1.7;
 const ASPECT = 1.6;
 
 export interface Arrangement {
@@ -108,19 +109,17 @@ function placeByPlace(
   located: readonly Block[],
   joined: readonly Set<number>[],
 ): void {
-  const places = located.map((block) => block.place ?? { x: 0, y: 0 });
-  const [left, right] = extent(places.map((place) => place.x));
-  const [top, bottom] = extent(places.map((place) => place.y));
   const area = blocks.reduce((sum, { box }) => sum + box.width * box.height, 0);
-  const spread = Math.max(right - left, 1e-9) * Math.max(bottom - top, 1e-9);
-  const scale = Math.sqrt((area * ROOM) / Math.max(spread, (right - left) ** 2 / 9, (bottom - top) ** 2 / 9));
-  const done = new Set<number>();
-  for (const [i, block] of blocks.entries()) {
-    if (!block.place) continue;
-    block.box.x = (block.place.x - left) * scale;
-    block.box.y = (block.place.y - top) * scale;
-    done.add(i);
+  const places = spread(
+    located.map((block) => block.place ?? { x: 0, y: 0 }),
+    area * ROOM,
+  );
+  for (const [i, block] of located.entries()) {
+    block.box.x = places[i]?.x ?? 0;
+    block.box.y = places[i]?.y ?? 0;
   }
+  const done = new Set([...blocks.keys()].filter((i) => blocks[i]?.place !== undefined));
+  const bottom = Math.max(...places.map((place) => place.y));
   // Those without a place go to the middle of their neighbours, the best connected first, round after round.
   const rest = [...blocks.keys()].filter((i) => !done.has(i));
   while (rest.length > 0) {
@@ -132,7 +131,7 @@ function placeByPlace(
     if (box && anchors.length > 0) {
       box.x = anchors.reduce((sum, anchor) => sum + anchor.x, 0) / anchors.length;
       box.y = anchors.reduce((sum, anchor) => sum + anchor.y, 0) / anchors.length + 1;
-    } else if (box) box.y = (bottom - top) * scale + box.height;
+    } else if (box) box.y = bottom + box.height;
     done.add(next);
   }
 }
@@ -149,11 +148,4 @@ function placeByLinks(blocks: readonly Block[], joined: readonly Set<number>[]):
     box.x = points[i]?.x ?? 0;
     box.y = points[i]?.y ?? 0;
   }
-}
-
-function extent(values: readonly number[]): [number, number] {
-  return values.reduce<[number, number]>(
-    ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
-    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
-  );
 }

@@ -1,6 +1,6 @@
 /**
  * Pushes rectangles off each other while keeping their arrangement: each overlapping pair gives way along the axis
- * that needs less. Bounded rounds; what still overlaps then overlaps a little.
+ * that needs less for its size. Bounded rounds; what still overlaps then overlaps a little.
  */
 export interface Box {
   /** The middle. */
@@ -34,7 +34,8 @@ function push(a: Box, b: Box): boolean {
   const missingX = (a.width + b.width) / 2 - Math.abs(b.x - a.x);
   const missingY = (a.height + b.height) / 2 - Math.abs(b.y - a.y);
   if (missingX <= 1e-6 || missingY <= 1e-6) return false;
-  if (missingX < missingY) {
+  // Measured in box sizes: in units, flat boxes would all end up in columns.
+  if (missingX * (a.height + b.height) < missingY * (a.width + b.width)) {
     const by = ((missingX * SLACK) / 2) * (b.x < a.x ? -1 : 1);
     a.x -= by;
     b.x += by;

@@ -13,6 +13,8 @@ export interface Spot {
 export interface Block {
   readonly index: number;
   readonly name: string;
+  /** For where there is little room. */
+  readonly short: string;
   readonly members: readonly string[];
   /** What all their names begin with: said once, on the plate. */
   readonly prefix: string;
@@ -45,7 +47,7 @@ function createBlock(
     places.reduce((found, place) => pick(found, place[axis]), places[0]?.[axis] ?? 0);
   return {
     index,
-    name: blockName(devices, network),
+    ...blockNames(devices, network),
     members: devices.map((device) => device.id),
     prefix: commonPrefix(devices.map(deviceName)),
     left: of(Math.min, "x"),
@@ -56,14 +58,13 @@ function createBlock(
 }
 
 /** The city and the site they name, or else the best connected device. */
-function blockName(devices: readonly Device[], network: Network): string {
-  const [first] = devices;
-  if (first === undefined) return "";
+function blockNames(devices: readonly Device[], network: Network): { name: string; short: string } {
   const said = (key: string) => devices.find((device) => device.annotations[key])?.annotations[key];
   const words = [said("city"), said("site")].filter((word) => word !== undefined);
-  if (words.length > 0) return words.join(" · ");
+  if (words.length > 0) return { name: words.join(" · "), short: words.at(-1) ?? "" };
   const degree = (device: Device) => network.cablesOf(device.id).length;
-  return deviceName(devices.reduce((best, device) => (degree(device) > degree(best) ? device : best), first));
+  const busiest = devices.reduce((best, device) => (degree(device) > degree(best) ? device : best));
+  return { name: deviceName(busiest), short: deviceName(busiest) };
 }
 
 /** Up to and with the last separator that all share; nothing where that would leave a name empty. */

@@ -8,7 +8,7 @@ import type { EdgeDisplayData, NodeDisplayData, RenderParams } from "sigma/types
 import { floatColor } from "sigma/utils";
 import type { LineLook } from "./looks.ts";
 
-const UNIFORMS = ["u_matrix", "u_correctionRatio", "u_pixelRatio"] as const;
+const UNIFORMS = ["u_matrix", "u_sizeRatio", "u_correctionRatio", "u_pixelRatio"] as const;
 type Uniform = (typeof UNIFORMS)[number];
 
 const VERTEX = /*glsl*/ `
@@ -23,6 +23,7 @@ attribute float a_offset;
 attribute vec2 a_corner;
 uniform mat3 u_matrix;
 uniform float u_correctionRatio;
+uniform float u_sizeRatio;
 varying vec4 v_color;
 varying vec2 v_at;
 varying float v_length;
@@ -42,13 +43,16 @@ void main() {
   gl_Position = vec4((u_matrix * vec3(position, 1)).xy, 0, 1);
   v_length = far / pixel;
   v_at = vec2(a_corner.x * v_length, a_corner.y * reach);
-  v_width = a_width;
+  // Seen from far, ordinary lines step back, or a fabric would be a blot.
+  float presence = a_width < 1.5 ? clamp(0.16 / u_sizeRatio, 0.35, 1.0) : 1.0;
+  v_width = a_width * max(presence, 0.75);
   v_stroke = a_stroke;
   v_arrow = a_arrow;
   #ifdef PICKING_MODE
   v_color = a_id;
   #else
   v_color = a_color;
+  v_color.a *= presence;
   #endif
   v_color.a *= 255.0 / 254.0;
 }`;
@@ -139,6 +143,7 @@ export class LineProgram extends EdgeProgram<Uniform> {
 
   setUniforms(params: RenderParams, { gl, uniformLocations }: ProgramInfo<Uniform>): void {
     gl.uniformMatrix3fv(uniformLocations.u_matrix, false, params.matrix);
+    gl.uniform1f(uniformLocations.u_sizeRatio, params.sizeRatio);
     gl.uniform1f(uniformLocations.u_correctionRatio, params.correctionRatio);
     gl.uniform1f(uniformLocations.u_pixelRatio, params.pixelRatio);
   }

@@ -36,6 +36,8 @@ export interface Emphasis {
 }
 
 export const SHAPES = { circle: 0, square: 1, diamond: 2, hexagon: 3, triangle: 4, card: 5 } as const;
+/** The reach of a card to its sides, in its radius: the shader draws it so. */
+export const CARD = { width: 1.15, height: 0.8 } as const;
 export type Shape = keyof typeof SHAPES;
 
 const OPTICAL = [

@@ -3,6 +3,7 @@
  * what it is told to show and tells what a person points at; what that means is for others to decide.
  */
 import { h } from "../dom.ts";
+import { SPACING } from "../layout/arrange.ts";
 import type { Network } from "../network.ts";
 import type { Camera, Ref } from "../state.ts";
 import { type Block, createBlocks } from "./blocks.ts";
@@ -42,6 +43,8 @@ export interface MapEvents {
 
 export interface NetworkMap {
   readonly element: HTMLElement;
+  /** Readies the renderer while the network is still on its way. */
+  prepare(): void;
   show(shown: Shown): void;
   /** Moves only when the thing is not comfortably in sight. */
   goTo(ref: Ref, closely: boolean): boolean;
@@ -133,7 +136,8 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
     const input = { network, spots, focus, palette, expanded };
     collapsed = shouldCollapse();
     if (collapsed) {
-      const scene = farScene(input, blocks);
+      const fitted = (projectionOf(sigma).spacing * sigma.getCamera().ratio) / SPACING.x;
+      const scene = farScene(input, blocks, fitted);
       far = reconcile(far, scene);
       summaries = scene.summaries;
       names = namesFar(summaries, far, palette);
@@ -190,6 +194,7 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
 
   return {
     element,
+    prepare: () => void start(),
     show(next) {
       shown = next;
       layouter.settle(next.network);

@@ -13,14 +13,20 @@ export interface Name {
   readonly count: number;
   readonly x: number;
   readonly y: number;
+  /** Centred on the spot, rather than below it. */
+  readonly inside?: boolean;
   /** In radii of a device. */
   readonly size: number;
-  /** Higher goes first; from `ALWAYS` on it is drawn at every zoom. */
+  /** Higher goes first. */
   readonly weight: number;
+  readonly strong?: boolean;
+  /** Pixels between devices from which on it is drawn, where that is not the usual. */
+  readonly room?: number;
+  /** At every zoom, if there is room. */
+  readonly always?: boolean;
   readonly color: string;
 }
 
-export const ALWAYS = 1000;
 const CELL = 6;
 const MOST_DRAWN = 320;
 const LINE_HEIGHT = 13;
@@ -61,16 +67,16 @@ export function drawNames(
   const room = projection.spacing;
   let drawn = 0;
   for (const name of names) {
-    const important = name.weight >= ALWAYS || name.node === hovered;
-    if (!important && (room < ROOM_FOR_NAMES || drawn > MOST_DRAWN)) continue;
+    const important = name.always || name.node === hovered;
+    if (!important && (room < (name.room ?? ROOM_FOR_NAMES) || drawn > MOST_DRAWN)) continue;
     const x = projection.x(name.x);
-    const y = projection.y(name.y) + projection.radius * name.size + 4;
+    const tall = name.detail === "" ? LINE_HEIGHT : LINE_HEIGHT * 2;
+    const y = projection.y(name.y) + (name.inside ? -tall / 2 : projection.radius * name.size + 4);
     if (x < -80 || y < -20 || x > width + 80 || y > height) continue;
     const { detail } = name;
     if (name.count > 0 && room >= ROOM_FOR_COUNT) drawCount(context, name, projection, palette);
-    context.font = name.weight >= ALWAYS ? FONT_STRONG : FONT;
+    context.font = name.strong ? FONT_STRONG : FONT;
     const half = Math.max(widthOf(context, name.text), detail === "" ? 0 : widthOf(context, detail)) / 2 + 3;
-    const tall = detail === "" ? LINE_HEIGHT : LINE_HEIGHT * 2;
     const free = taken.claim(x - half, y - 1, x + half, y + tall);
     if (!free && name.node !== hovered) continue;
     drawn++;

@@ -13,8 +13,9 @@ export interface Projection {
   y(y: number): number;
 }
 
+export const SMALLEST_RADIUS = 2.4;
 /** Devices grow with the room they have, within what is still visible and not yet clumsy. */
-export const radiusFor = (spacing: number): number => Math.min(12, Math.max(2.4, spacing * 0.13));
+export const radiusFor = (spacing: number): number => Math.min(12, Math.max(SMALLEST_RADIUS, spacing * 0.13));
 
 const REACH = 1000;
 

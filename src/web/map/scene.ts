@@ -8,8 +8,9 @@ import type { Device } from "../../model/entity.ts";
 import type { Cable, Network } from "../network.ts";
 import type { Block, Spot } from "./blocks.ts";
 import type { Focus } from "./focus.ts";
-import { cableLook, deviceLook, type LineLook, type NodeLook, SHAPES } from "./looks.ts";
+import { CARD, cableLook, deviceLook, type LineLook, type NodeLook, SHAPES } from "./looks.ts";
 import type { Palette } from "./palette.ts";
+import { SMALLEST_RADIUS } from "./projection.ts";
 
 export interface NodeAttributes extends NodeLook {
   readonly x: number;
@@ -34,6 +35,8 @@ export interface SceneInput {
 const MOST_DROPS = 40;
 const MOST_HOSTS_DRAWN = 400;
 const PARALLEL_GAP_PX = 4;
+const SMALLEST_CARD_PX = 4;
+const LARGEST_CARD_PX = 46;
 const HOST = "host ";
 
 export const isHostNode = (node: string): boolean => node.startsWith(HOST);
@@ -151,6 +154,7 @@ export interface BlockSummary {
 export function farScene(
   input: SceneInput,
   blocks: readonly Block[],
+  pixelsPerUnit: number,
 ): Wanted & { summaries: Map<string, BlockSummary> } {
   const { network, spots, focus, palette } = input;
   const nodes: Wanted["nodes"] = new Map();
@@ -165,7 +169,7 @@ export function farScene(
     const bad = down > 0 && lit;
     const color = bad ? palette.down : lit ? palette.node : palette.faded;
     const fill = bad ? palette.downFill : lit ? palette.nodeFill : palette.fadedFill;
-    const size = 3 + Math.sqrt(devices.length) * 0.55;
+    const size = cardSize(block, pixelsPerUnit);
     const [x, y] = [(block.left + block.right) / 2, (block.bottom + block.top) / 2];
     const look = { shape: SHAPES.card, mark: bad ? 1 : 0, ring, color, fill };
     nodes.set(blockNode(block), { x, y, size, zIndex: bad ? 2 : 1, ...look });
@@ -198,8 +202,15 @@ function trunks(
   for (const [key, { from, to, all, active }] of bundles) {
     const stroke = active === 0 ? 1 : 0;
     const color = active === 0 ? palette.down : palette.line;
-    const size = Math.min(5, 1 + Math.log2(all));
+    const size = Math.min(5, 1.6 + Math.log2(all));
     lines.set(key, { from, to, look: { stroke, arrow: 0, color, size, offset: 0, zIndex: 1 - stroke } });
   }
   return lines;
+}
+
+/** As large as fits on the block's own plate, in radii of a device. */
+function cardSize({ left, right, bottom, top }: Block, pixelsPerUnit: number): number {
+  const [halfWidth, halfHeight] = [(right - left) / 2 + 50, (top - bottom) / 2 + 50];
+  const pixels = Math.min(halfWidth / CARD.width, halfHeight / CARD.height) * pixelsPerUnit;
+  return Math.max(SMALLEST_CARD_PX, Math.min(LARGEST_CARD_PX, pixels)) / SMALLEST_RADIUS;
 }

@@ -115,6 +115,7 @@ export function createMapStage(actions: Actions, workerUrl: string): MapStage {
       model = next;
       const { state, network, comparison } = next;
       element.hidden = state.view !== "map" || network === undefined || network.devices.size === 0;
+      if (state.view === "map" && network === undefined) map.prepare();
       if (element.hidden || !network) return;
       const camera = JSON.stringify(state.camera);
       if (state.camera && camera !== cameraSet && before?.state.camera !== state.camera) {
