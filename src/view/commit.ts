@@ -113,9 +113,11 @@ export class Commit {
       const before = thing.now?.value.ipAddresses ?? [];
       this.#hosts.refresh(thing);
       const after = thing.now?.value.ipAddresses ?? [];
-      const taken = after.filter((ip) => !before.includes(ip));
       const left = before.filter((ip) => !after.includes(ip));
-      for (const ip of [...taken, ...left]) {
+      // Whoever has taken another's address is flagged by now: without a flag nobody shares any.
+      const flagged = thing.now?.value.annotations?.conflict !== undefined;
+      const taken = flagged ? after.filter((ip) => !before.includes(ip)) : [];
+      for (const ip of [...left, ...taken]) {
         for (const other of hostsConcerned(this.#view, thing.id, ip)) concerned.add(other);
       }
     }

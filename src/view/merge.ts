@@ -158,15 +158,23 @@ export function mergeClaims<K extends Kind>(
 }
 
 function mergedLocations(claims: readonly HostClaim[]): HostLocation[] {
+  const [only] = claims;
+  // The claims themselves name each place once.
+  if (claims.length === 1 && only) return only.locations.map(place);
   const all = new Map<string, HostLocation>();
   for (const claim of claims) {
     for (const { elementId, port } of claim.locations) {
       const key = portId(elementId, String(port));
-      if (!all.has(key)) all.set(key, { elementId, port: String(port) });
+      if (!all.has(key)) all.set(key, place({ elementId, port }));
     }
   }
   return [...all.values()];
 }
+
+const place = ({ elementId, port }: HostClaim["locations"][number]): HostLocation => ({
+  elementId,
+  port: String(port),
+});
 
 const allAddresses = (claims: readonly HostClaim[]): string[] =>
   sortedByIp([...new Set(claims.flatMap((claim) => claim.ipAddresses ?? []))]);

@@ -187,14 +187,13 @@ function entryOf<K extends StoreKind>(
 
 /** The top-level fields that differ between two values, leaving out what changes with every change. */
 function changedFields<T extends object>(before: T, after: T): string[] {
-  const was = new Map<string, unknown>(Object.entries(before));
-  const is = new Map<string, unknown>(Object.entries(after));
   const changed: string[] = [];
-  for (const [field, value] of is) {
-    const old = was.get(field);
-    if (old === value || field === "revision" || field === "lastChanged") continue;
-    if (!Bun.deepEquals(old, value)) changed.push(field);
+  for (const field in after) {
+    const was = before[field];
+    const is = after[field];
+    if (was === is || field === "revision" || field === "lastChanged") continue;
+    if (typeof is !== "object" || !Bun.deepEquals(was, is)) changed.push(field);
   }
-  for (const field of was.keys()) if (!is.has(field)) changed.push(field);
+  for (const field in before) if (!(field in after)) changed.push(field);
   return changed;
 }

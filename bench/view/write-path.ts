@@ -1,0 +1,184 @@
+/**
+ * The write path by itself: how long a whole network takes to come in, how many changes a second go into it, how long
+ * a restart takes, and what memory it needs, for networks of growing size.
+ *
+ *   bun bench/view/write-path.ts [HOSTS...]      default: 10000 100000 1000000
+ *
+ * Each measurement is a process of its own, so that none profits or suffers from what another left in memory. Seconds
+ * are of the clock; on a machine that does other things, `cpu` beside them is the steadier number.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../src/lib/clock.ts";
+import { silentLogger } from "../../src/lib/logger.ts";
+import { openEmbeddedLog } from "../../src/log/embedded.ts";
+import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim } from "../../src/model/claim.ts";
+import { Intake } from "../../src/view/intake.ts";
+import { Ledger } from "../../src/view/ledger.ts";
+import { View } from "../../src/view/view.ts";
+
+const SOURCE = "bench";
+const BATCH = 1000;
+const BATCHES = 60;
+const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
+const hex = (value: number, width: number) => value.toString(16).padStart(width, "0");
+
+/** Like a real one: makers' prefixes, hosts in no order of their ids, two addresses and a name each. */
+class Network {
+  readonly hosts: number;
+  readonly devices: number;
+
+  constructor(hosts: number) {
+    this.hosts = hosts;
+    this.devices = Math.max(10, Math.floor(hosts / 100));
+  }
+
+  *#devices(): Generator<DeviceClaim> {
+    for (let n = 0; n < this.devices; n++) {
+      yield {
+        id: `of:${hex(n, 16)}`,
+        type: "SWITCH",
+        available: true,
+        role: "MASTER",
+        mfr: "Example Networks",
+        hw: "EX-48",
+        sw: "4.2.1",
+        annotations: { name: `sw${n}`, managementAddress: `10.255.${n >> 8}.${n & 255}`, protocol: "OF_13" },
+      };
+    }
+  }
+
+  /** A ring and a second one that skips: four directions for each device. */
+  *#links(): Generator<LinkClaim> {
+    for (let n = 0; n < this.devices; n++) {
+      for (const [step, out, back] of [
+        [1, "49", "50"],
+        [3, "51", "52"],
+      ] as const) {
+        const here = { port: out, device: `of:${hex(n, 16)}` };
+        const there = { port: back, device: `of:${hex((n + step) % this.devices, 16)}` };
+        yield { src: here, dst: there, type: "DIRECT", state: "ACTIVE", verified: true };
+        yield { src: there, dst: here, type: "DIRECT", state: "ACTIVE", verified: true };
+      }
+    }
+  }
+
+  host(n: number, moved = 0): HostClaim {
+    const low = Math.imul(n, 0x9e3779b1) & 0xffffff;
+    const digits = hex(0xa4bb6d * 2 ** 24 + low, 12).toUpperCase();
+    const at = (n + moved) % this.devices;
+    return {
+      mac: digits.replace(/..(?=.)/g, "$&:"),
+      vlan: "None",
+      ipAddresses: [
+        `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`,
+        `2001:db8:${hex(1 + (at >> 8), 1)}:${hex(1 + (at & 255), 1)}:a6bb:6dff:fe${hex(low >> 16, 2)}:${hex(1 + (low & 0xfff), 1)}`,
+      ],
+      locations: [{ elementId: `of:${hex(at, 16)}`, port: String(1 + (n % 48)) }],
+      annotations: { name: `ws-${n}.example.net` },
+    };
+  }
+
+  *#hosts(): Generator<HostClaim> {
+    for (let n = 0; n < this.hosts; n++) yield this.host(n);
+  }
+
+  claims(): Claims {
+    return { devices: this.#devices(), links: this.#links(), hosts: this.#hosts() };
+  }
+}
+
+/** Seconds of the clock and of the processor that `work` took. */
+async function timed(work: () => Promise<void>): Promise<{ seconds: number; cpu: number }> {
+  const start = performance.now();
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return { seconds: (performance.now() - start) / 1000, cpu: (user + system) / 1e6 };
+}
+
+const rssMiB = () => Math.round(process.memoryUsage().rss / 2 ** 20);
+
+async function measure(phase: string, hosts: number, path: string): Promise<Record<string, number>> {
+  const network = new Network(hosts);
+  const log = openEmbeddedLog(path);
+  const view = new View();
+  const restart = await timed(async () => {
+    const snapshot = log.snapshotBefore(Number.MAX_SAFE_INTEGER);
+    if (snapshot) view.load(snapshot);
+    for (const batch of log.read(view.revision)) view.apply(batch);
+  });
+  const ledger = new Ledger(view, log, systemClock, [SOURCE]);
+  const intake = new Intake(ledger, SOURCE, silentLogger);
+  if (phase === "load") {
+    const load = await timed(() => intake.replace(network.claims()));
+    const snapshot = await timed(() => log.writeSnapshot(view.snapshot(), breathe));
+    const { bytes } = log.facts();
+    return { load: load.seconds, loadCpu: load.cpu, snapshot: snapshot.seconds, logMiB: bytes / 2 ** 20 };
+  }
+  Bun.gc(true);
+  const restartRss = rssMiB();
+  const changes = await timed(async () => {
+    for (let batch = 0; batch < BATCHES; batch++) {
+      const some: ClaimChange[] = [];
+      for (let i = 0; i < BATCH; i++) {
+        const n = Math.floor(Math.random() * hosts);
+        some.push({ op: "set", kind: "hosts", claim: network.host(n, batch + 1) });
+      }
+      await intake.apply(some);
+    }
+  });
+  const again = await timed(() => intake.replace(network.claims()));
+  const total = BATCH * BATCHES;
+  return {
+    restart: restart.seconds,
+    restartCpu: restart.cpu,
+    restartRss,
+    changes: total / changes.seconds,
+    changesCpu: total / changes.cpu,
+    again: again.seconds,
+    endRss: rssMiB(),
+  };
+}
+
+async function inOwnProcess(phase: string, hosts: number, path: string): Promise<Record<string, number>> {
+  const child = Bun.spawn([process.execPath, import.meta.path, "--phase", phase, String(hosts), path]);
+  const answer = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error(`measuring ${phase} of ${hosts} hosts failed`);
+  return JSON.parse(answer);
+}
+
+async function main(sizes: readonly number[]): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
+  const rows: Record<string, string>[] = [];
+  try {
+    for (const hosts of sizes) {
+      const path = join(folder, `${hosts}.db`);
+      const load = await inOwnProcess("load", hosts, path);
+      const run = await inOwnProcess("restart", hosts, path);
+      const n = (value: number | undefined, digits = 1) => (value ?? 0).toFixed(digits);
+      rows.push({
+        hosts: String(hosts),
+        "load s (cpu)": `${n(load.load)} (${n(load.loadCpu)})`,
+        "snapshot s": n(load.snapshot),
+        "log MiB": n(load.logMiB, 0),
+        "restart s (cpu)": `${n(run.restart)} (${n(run.restartCpu)})`,
+        "RSS MiB": n(run.restartRss, 0),
+        "changes/s (cpu)": `${n(run.changes, 0)} (${n(run.changesCpu, 0)})`,
+        "same again s": n(run.again),
+        "RSS MiB at end": n(run.endRss, 0),
+      });
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  console.table(rows);
+}
+
+const [first, phase = "", hosts = "", path = ""] = process.argv.slice(2);
+if (first === "--phase") console.log(JSON.stringify(await measure(phase, Number(hosts), path)));
+else {
+  const sizes = process.argv.slice(2).map(Number);
+  await main(sizes.length > 0 ? sizes : [10_000, 100_000, 1_000_000]);
+}
