@@ -11,6 +11,8 @@ export interface Figures {
   readonly sources: readonly SourceReport[];
   readonly refusedRecords: Readonly<Record<string, number>>;
   readonly version: string;
+  /** Processes that answer: how many there should be, and how many there are. */
+  readonly readers?: (() => { readonly configured: number; readonly alive: number }) | undefined;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -48,7 +50,7 @@ export class Metrics {
     return { status: 200, headers, body: [...this.#families(figures)].join("") };
   }
 
-  *#families({ context, streams, sources, refusedRecords, version }: Figures): Generator<string> {
+  *#families({ context, streams, sources, refusedRecords, version, readers }: Figures): Generator<string> {
     const { view, log } = context;
     const facts = log.facts();
     const perSource = (value: (source: SourceReport) => number) =>
@@ -121,6 +123,10 @@ export class Metrics {
       [{}, facts.oldest],
     ]);
     yield family("gazetteer_history_snapshots", "gauge", "Snapshots kept.", [[{}, facts.snapshots]]);
+    if (readers) {
+      const states = Object.entries(readers()).map(([state, n]): Sample => [{ state }, n]);
+      yield family("gazetteer_reader_processes", "gauge", "Processes that answer requests.", states);
+    }
     yield family("process_resident_memory_bytes", "gauge", "Resident memory.", [
       [{}, process.memoryUsage.rss()],
     ]);

@@ -4,18 +4,21 @@
  */
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import { PastElsewhere } from "../view/replica.ts";
 import type { Answer } from "./answer.ts";
-import type { Authenticator, AuthResult, Credential } from "./auth/authenticate.ts";
+import { type Authenticator, type Credential, OURSELVES } from "./auth/authenticate.ts";
+import { refusal } from "./auth/refusal.ts";
 import type { Users } from "./auth/users.ts";
 import { createCors } from "./cors.ts";
 import { healthz, readyz, type SourceReport } from "./health.ts";
 import { HotAnswers } from "./hot.ts";
 import { createRateLimiter, Valve } from "./limits.ts";
-import { Metrics } from "./metrics.ts";
+import { type Figures, Metrics } from "./metrics.ts";
 import { openapiText } from "./openapi.ts";
 import { type Target, targetOf } from "./path.ts";
 import { Problem, quoted } from "./problem.ts";
 import type { ReadContext } from "./reads/context.ts";
+import type { Relay } from "./relay.ts";
 import { answerPrepared, Representer } from "./represent.ts";
 import { type Routes, readTarget } from "./routes.ts";
 import { Streams } from "./stream/streams.ts";
@@ -33,6 +36,13 @@ export interface ServerOptions {
   readonly sources: () => readonly SourceReport[];
   readonly refusedRecords: () => Readonly<Record<string, number>>;
   readonly page: Page | undefined;
+  /** Whether other processes listen on the same port. */
+  readonly sharedPort?: boolean;
+  /** A socket in the file system on which the same is served: where those processes ask. */
+  readonly socket?: string | undefined;
+  readonly readers?: Figures["readers"];
+  /** Of a process that follows another: to that one goes what it cannot answer. */
+  readonly relay?: Relay;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -59,20 +69,26 @@ export interface Server {
 }
 
 const HEARTBEAT_MS = 15_000;
-const CHALLENGE = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
 const ALLOW = "GET, HEAD, OPTIONS";
 const SAFE = { "X-Content-Type-Options": "nosniff" };
 
 /** Throws what Bun throws when the address cannot be had; the caller knows what to tell the operator. */
 export function openServer(options: ServerOptions): Server {
   const service = new Service(options);
-  const server = Bun.serve({
-    hostname: options.host,
-    port: options.port,
-    idleTimeout: options.limits.idleTimeoutSeconds,
-    fetch: (request, bun) => service.respond(request, bun),
-    error: (error) => service.failed(error),
-  });
+  const { host: hostname, port, sharedPort: reusePort = false, socket: unix } = options;
+  const { idleTimeoutSeconds: idleTimeout } = options.limits;
+  const fetch = (request: Request, bun: Socket) => service.respond(request, bun);
+  const error = (thrown: Error) => service.failed(thrown);
+  const server = Bun.serve({ hostname, port, reusePort, idleTimeout, fetch, error });
+  const servers: Socket[] = [server];
+  if (unix !== undefined) {
+    // Here the time-out cannot be set for all.
+    const within = (request: Request, bun: Socket) => {
+      bun.timeout(request, idleTimeout);
+      return fetch(request, bun);
+    };
+    servers.push(Bun.serve({ unix, fetch: within, error }));
+  }
   const ended = new AbortController();
   const background = service.run(ended.signal);
   return {
@@ -80,8 +96,8 @@ export function openServer(options: ServerOptions): Server {
     port: server.port ?? options.port,
     async stop(drainMs) {
       service.stop();
-      await Promise.race([server.stop(false), options.clock.sleep(drainMs)]);
-      await server.stop(true);
+      await Promise.race([Promise.all(servers.map((one) => one.stop(false))), options.clock.sleep(drainMs)]);
+      await Promise.all(servers.map((one) => one.stop(true)));
       ended.abort();
       await background;
     },
@@ -147,6 +163,7 @@ class Service {
       if (hot) return hot;
     }
     const path = pathOf(address);
+    if (path === "/readyz" && this.#options.relay) return this.#relayed(this.#options.relay, request, bun);
     if (path === "/healthz" || path === "/readyz") return this.#probe(request, path);
     return known ? this.#serve(request, bun, address, path, known) : this.#admit(request, bun, address, path);
   }
@@ -175,6 +192,7 @@ class Service {
     path: string,
     credential: Credential,
   ): Response | Promise<Response> {
+    const { relay } = this.#options;
     let read = "other";
     let rate: Readonly<Record<string, string>> = {};
     try {
@@ -190,9 +208,9 @@ class Service {
           `The address is ${address.length} bytes long; at most ${this.#options.limits.urlBytes} are taken.`,
         );
       }
-      rate = this.#rate.take(credential.user);
+      if (credential.user !== OURSELVES) rate = this.#rate.take(credential.user);
       const target = targetOf(path, this.#prefixes);
-      if (!target) return this.#elsewhere(request, path, rate);
+      if (!target) return relay ? this.#relayed(relay, request, bun) : this.#elsewhere(request, path, rate);
       read = target.read === "list" ? target.kind : target.read;
       const cors = this.#cors.headers(request.headers.get("origin"));
       const common = { ...SAFE, ...rate, ...cors, ...(request.method === "HEAD" && dated()) };
@@ -202,7 +220,18 @@ class Service {
       this.#metrics.requests(read, answer.status).count++;
       return responseOf(answer, common);
     } catch (error) {
+      if (relay && error instanceof PastElsewhere) return this.#relayed(relay, request, bun);
       return this.#problem(error, request, read, rate);
+    }
+  }
+
+  async #relayed(relay: Relay, request: Request, bun: Socket): Promise<Response> {
+    try {
+      const answer = await relay(request, addressOf(request.url));
+      if (answer.headers.get("content-type") === "text/event-stream") bun.timeout(request, 0);
+      return answer;
+    } catch (error) {
+      return this.#problem(error, request, "relayed");
     }
   }
 
@@ -270,6 +299,7 @@ class Service {
         streams: this.#streams,
         sources: this.#options.sources(),
         refusedRecords: this.#options.refusedRecords(),
+        readers: this.#options.readers,
       });
     }
     if (path !== "/openapi.json") return undefined;
@@ -318,24 +348,6 @@ class Service {
     const headers = { ...SAFE, "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
     return new Response(this.#unexpected(error, instance).body(instance), { status: 500, headers });
   }
-}
-
-function refusal(result: Exclude<AuthResult, Credential>): Problem {
-  if (result.outcome === "throttled") {
-    const wait = String(result.retryAfterSeconds);
-    return new Problem(
-      "too-many-failures",
-      `Too many logins have failed from this address; wait ${wait} s.`,
-      {
-        "Retry-After": wait,
-      },
-    );
-  }
-  const detail =
-    result.outcome === "missing"
-      ? "Send a user name and password with HTTP Basic authentication: curl -u USERNAME:PASSWORD …"
-      : "The user name or the password is wrong, or the Authorization header is not Basic with base64 of USERNAME:PASSWORD.";
-  return new Problem("credentials-required", detail, CHALLENGE);
 }
 
 /** Bun dates every answer but that to a HEAD. */

@@ -41,11 +41,17 @@ export interface AuthenticatorOptions {
   /** Passwords checked at the same time, and how many may wait for it. */
   readonly mostChecking?: number;
   readonly mostWaiting?: number;
+  /** The header with which the service's own processes ask. */
+  readonly ourselves?: string | undefined;
 }
+
+/** The name under which the service asks itself: no user can have it, and no limit on users applies to it. */
+export const OURSELVES = "";
 
 /** One credential has few spellings, so this is users, with room. The first in goes first; it costs one hash more. */
 const MOST_REMEMBERED = 10_000;
 
+const OWN: Credential = { outcome: "ok", user: OURSELVES, credentialId: "" };
 const MISSING: AuthResult = { outcome: "missing" };
 const MALFORMED: AuthResult = { outcome: "malformed" };
 const WRONG: AuthResult = { outcome: "wrong" };
@@ -66,10 +72,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   const digestOf = (header: string) => Bun.SHA256.hash(key + header, "base64");
 
+  const own = options.ourselves === undefined ? undefined : digestOf(options.ourselves);
+
   function known(header: string | null): Credential | undefined {
-    return header === null || header.length > MOST_HEADER_CHARACTERS
-      ? undefined
-      : remembered.get(digestOf(header));
+    if (header === null || header.length > MOST_HEADER_CHARACTERS) return undefined;
+    const digest = digestOf(header);
+    return digest === own ? OWN : remembered.get(digest);
   }
 
   /** Which hash an unknown name is checked against: always the same for one name, and of a kind that is in use. */

@@ -8,6 +8,7 @@
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { History } from "../../view/history.ts";
+import { OURSELVES } from "../auth/authenticate.ts";
 import { Problem } from "../problem.ts";
 import type { Follower } from "./follower.ts";
 import { closingRecord, GREETING, heartbeat, overflowRecord } from "./records.ts";
@@ -54,7 +55,7 @@ export class Streams {
         "Retry-After": "2",
       });
     const mine = this.#perUser.get(user) ?? 0;
-    if (mine >= this.#limits.streamsPerUser) {
+    if (mine >= this.#limits.streamsPerUser && user !== OURSELVES) {
       throw new Problem(
         "too-many-streams",
         `This user has ${mine} open streams, which is as many as one may have; close one first.`,
