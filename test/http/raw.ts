@@ -66,3 +66,51 @@ function write(socket: Socket, bytes: Uint8Array): Promise<void> {
     socket.on("close", go);
   });
 }
+
+export interface SlowRequest {
+  /** Resolves when the first bytes have come; no more are taken until `finish`. */
+  readonly begun: Promise<void>;
+  /** Takes the rest, and gives the body. */
+  finish(): Promise<Buffer>;
+}
+
+/** A reader that stops after the first bytes, so that most of a large answer is still to be sent. */
+export function slowRequest(port: number, target: string, authorization: string): SlowRequest {
+  const socket = connect({ port, host: "127.0.0.1" });
+  const parts: Buffer[] = [];
+  const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  const begun = new Promise<void>((resolve) =>
+    socket.once("data", (data) => {
+      parts.push(Buffer.from(data));
+      socket.pause();
+      resolve();
+    }),
+  );
+  socket.write(
+    `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nConnection: close\r\n\r\n`,
+  );
+  return {
+    begun,
+    async finish() {
+      socket.on("data", (data) => parts.push(Buffer.from(data)));
+      socket.resume();
+      await ended;
+      const all = Buffer.concat(parts);
+      const gap = all.indexOf("\r\n\r\n");
+      const chunked = /transfer-encoding: chunked/i.test(all.toString("latin1", 0, gap));
+      return chunked ? dechunked(all.subarray(gap + 4)) : all.subarray(gap + 4);
+    },
+  };
+}
+
+function dechunked(bytes: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const line = bytes.indexOf("\r\n", at);
+    const size = Number.parseInt(bytes.toString("latin1", at, line), 16);
+    if (!(size > 0)) break;
+    parts.push(bytes.subarray(line + 2, line + 2 + size));
+    at = line + 2 + size + 2;
+  }
+  return Buffer.concat(parts);
+}
