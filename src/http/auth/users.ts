@@ -45,7 +45,10 @@ export interface Users {
    * a start that fails before that must not leave a user whose password nobody has seen.
    */
   keepGenerated(): Promise<void>;
-  /** Tells the names of users that changed or are gone. Gives the function that ends the telling. */
+  /**
+   * Tells, whenever users have been read anew, the names of those that changed or are gone: none of them where users
+   * only came. Gives the function that ends the telling.
+   */
   onChange(listener: (names: ReadonlySet<string>) => void): () => void;
   /** Follows the file until the signal aborts. */
   follow(signal: AbortSignal): Promise<void>;
@@ -105,12 +108,9 @@ function createUsers({ clock, logger }: UsersOptions, loaded: Loaded): Users {
     const before = users;
     users = merge(stored, fixed);
     order = [...users.values()];
-    const changed = [...before.values()].filter(
-      (user) => users.get(user.name)?.credentialId !== user.credentialId,
-    );
-    const names = new Set(changed.map((user) => user.name));
+    const names = changedUsers(before.values(), users);
     logger.info("users-read", { file, users: users.size, changed: names.size });
-    if (names.size > 0) for (const listener of listeners) listener(names);
+    for (const listener of listeners) listener(names);
   }
 
   /** Reads the file when it is another than before and has come to rest. */
@@ -156,6 +156,12 @@ function createUsers({ clock, logger }: UsersOptions, loaded: Loaded): Users {
       }
     },
   };
+}
+
+/** The names of users that are not what they were. */
+export function changedUsers(before: Iterable<User>, now: ReadonlyMap<string, User>): Set<string> {
+  const changed = [...before].filter((user) => now.get(user.name)?.credentialId !== user.credentialId);
+  return new Set(changed.map((user) => user.name));
 }
 
 /** Whom the environment names comes before the same name in the file. */
