@@ -36,11 +36,3 @@ export function createPoll({ intervalMs, clock, signal }: PollOptions): Poll {
     nudge: wake,
   };
 }
-
-/** Resolves when `signal` aborts: the whole life of a source that has nothing more to say. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}

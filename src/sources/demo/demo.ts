@@ -2,8 +2,9 @@
  * The `demo` source: a live, simulated network for trying things out, for tests and for measuring. The same options
  * give the same network and the same events in the same order; only the clock says when they come.
  */
+import { aborted } from "../../lib/aborted.ts";
 import type { ClaimChange } from "../../model/claim.ts";
-import { aborted, createPoll } from "../poll.ts";
+import { createPoll } from "../poll.ts";
 import type { Source, SourceContext } from "../source.ts";
 import { Churn } from "./churn.ts";
 import { createDemoNetwork } from "./network.ts";
