@@ -8,6 +8,7 @@ import { CommandFailure, STATUS } from "./failure.ts";
 import { getCommand } from "./get.ts";
 import { commandHelp, overview } from "./help.ts";
 import { passwdCommand } from "./passwd.ts";
+import { readerCommand } from "./reader.ts";
 import { serveCommand } from "./serve.ts";
 import { versionCommand } from "./version.ts";
 import { watchCommand } from "./watch.ts";
@@ -42,7 +43,7 @@ export async function runCommand(argv: readonly string[], context: Context): Pro
     await context.out(overview(COMMANDS));
     return STATUS.ok;
   }
-  const command = COMMANDS.find((candidate) => candidate.name === asked);
+  const command = [...COMMANDS, readerCommand].find((candidate) => candidate.name === asked);
   if (!command) {
     const near = nearest(
       asked,

@@ -117,5 +117,5 @@ export const Configuration = Type.Object(
   { additionalProperties: false },
 );
 
-type Immutable<T> = T extends object ? { readonly [K in keyof T]: Immutable<T[K]> } : T;
+export type Immutable<T> = T extends object ? { readonly [K in keyof T]: Immutable<T[K]> } : T;
 export type Config = Immutable<Type.Static<typeof Configuration>>;

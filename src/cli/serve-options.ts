@@ -18,10 +18,14 @@ export function serveOptions(args: Arguments): ServeOptions {
   const file = path === undefined ? EMPTY_FILE : readConfigFile(path);
   if (file.faults.length > 0) throw faultyConfig(file.faults);
   const listed = composeConfig(file.values, {});
-  const port = args.one("port");
+  const number = (flag: string) => {
+    const given = args.one(flag);
+    return given !== undefined && /^\d+$/.test(given) ? Number(given) : given;
+  };
   const config = composeConfig(file.values, {
     host: args.one("host"),
-    port: port !== undefined && /^\d+$/.test(port) ? Number(port) : port,
+    port: number("port"),
+    readers: number("readers"),
     data: args.one("data"),
     users: args.one("users"),
     logLevel: args.one("log-level"),

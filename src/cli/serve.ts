@@ -27,6 +27,11 @@ const SERVE_FLAGS: readonly Flag[] = [
   },
   { name: "alias", value: "NAME", repeated: true, help: "Serve the same under /NAME/v1 too, such as onos." },
   {
+    name: "readers",
+    value: "N",
+    help: "Processes that answer requests; auto is one a core. Default 1",
+  },
+  {
     name: "log-level",
     value: "LEVEL",
     help: `How much to say on standard error: ${LEVELS.join(", ")}. Default info`,

@@ -2,36 +2,32 @@
  * The service put together, from a Config to an exit status: users, memory, sources and server are opened in that
  * order, and closed in the order that loses nothing. Whatever keeps it from starting is one line and exit status 2.
  */
-import http from "node:http";
-import { createAuthenticator } from "../http/auth/authenticate.ts";
 import { openUsers, type Users } from "../http/auth/users.ts";
 import { UsersError } from "../http/auth/users-file.ts";
 import { createPage } from "../http/page.ts";
 import { openServer, type Server } from "../http/server.ts";
+import { aborted } from "../lib/aborted.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import { LogError, STORE_KINDS } from "../log/log.ts";
 import { createSupervisor, type Supervisor } from "../sources/supervise.ts";
 import { Intake } from "../view/intake.ts";
+import { answeringOptions, DRAIN_MS } from "./answering.ts";
 import type { Context } from "./command.ts";
 import { faultyConfig } from "./config.ts";
 import type { Config } from "./config-schema.ts";
 import { makeSources } from "./config-sources.ts";
 import { reasonOf, STATUS, usageFailure } from "./failure.ts";
 import { greeting, urlOf } from "./greeting.ts";
+import { openReaders, type Readers } from "./readers.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { catchStopSignals } from "./stop-signals.ts";
 import { MEMORY, openStore, type Store } from "./store.ts";
-import { VERSION } from "./version.ts";
 
 /** Sources that know what they know at once (a file, the demo) have said it before the service says it listens. */
 const FIRST_WORDS_MS = 3000;
 const LOOK_EVERY_MS = 20;
 const SOURCES_MS = 2000;
-/** Requests under way get this long to be answered. */
-const DRAIN_MS = 3000;
-/** Addresses whose failed log-ins are remembered. */
-const MOST_ADDRESSES = 10_000;
 
 interface Parts {
   readonly config: Config;
@@ -40,6 +36,7 @@ interface Parts {
   readonly users: Users;
   readonly store: Store;
   readonly supervisor: Supervisor;
+  readonly readers: Readers;
   readonly refusedRecords: () => Readonly<Record<string, number>>;
 }
 
@@ -52,6 +49,7 @@ export async function runService({ config, file }: ServeOptions, context: Contex
   const users = await orRefuse(() => openUsers(usersOptions(config, context, clock, logger)));
   const names = made.sources.map(({ source }) => source.name);
   const store = await orRefuse(() => openStore(config, names, clock, logger));
+  const readers = openReaders({ config, users, log: store.log, clock, logger });
   try {
     const intakes = new Map(names.map((name) => [name, new Intake(store.ledger, name, logger)]));
     const supervisor = createSupervisor({
@@ -63,10 +61,11 @@ export async function runService({ config, file }: ServeOptions, context: Contex
     const refusedRecords = () =>
       Object.fromEntries([...intakes].map(([name, intake]) => [name, intake.refused]));
     await forgetFormer(store, names, logger);
-    const parts = { config, clock, logger, users, store, supervisor, refusedRecords };
+    const parts = { config, clock, logger, users, store, supervisor, readers, refusedRecords };
     await serveUntil(stop.signal, parts, context);
   } finally {
     // 4. Last of all the log: until here anything may still have been written.
+    readers.close();
     store.log.close();
     stop.release();
   }
@@ -75,15 +74,18 @@ export async function runService({ config, file }: ServeOptions, context: Contex
 
 /** Runs everything until the signal, and then stops it in the order of the numbers. */
 async function serveUntil(signal: AbortSignal, parts: Parts, context: Context): Promise<void> {
-  const { users, store, supervisor, logger } = parts;
-  const server = listen(parts);
+  const { users, store, supervisor, readers, logger } = parts;
+  const server = await listen(parts);
   const sources = new AbortController();
+  const reading = new AbortController();
+  let readersEnded = Promise.resolve();
   const rest = new AbortController();
   const sourcesEnded = supervisor.run(sources.signal);
   const restEnded = Promise.all([store.keeper.run(rest.signal), users.follow(rest.signal)]);
   try {
     await firstWords(parts, signal);
     await orRefuse(() => users.keepGenerated());
+    readersEnded = readers.run(server.port, reading.signal);
     const url = urlOf(parts.config.host, server.port);
     const names = supervisor.status().map((source) => source.name);
     if (!signal.aborted) await context.out(greeting({ url, host: parts.config.host, users, sources: names }));
@@ -94,8 +96,9 @@ async function serveUntil(signal: AbortSignal, parts: Parts, context: Context): 
     // 1. Sources stop, so that nothing new is promised. One that does not listen is not waited for.
     sources.abort();
     await Promise.race([sourcesEnded.catch(() => {}), parts.clock.sleep(SOURCES_MS)]);
-    // 2. Streams are ended, requests under way are answered, the port is given back.
-    await server.stop(DRAIN_MS);
+    // 2. Streams are ended, requests under way are answered, the port is given back: by the readers and here.
+    reading.abort();
+    await Promise.all([readersEnded, server.stop(DRAIN_MS)]);
     // 3. The keeper writes its last snapshot, so that the next start has nothing to redo.
     rest.abort();
     await restEnded.catch(() => {});
@@ -121,28 +124,21 @@ function usersOptions(config: Config, context: Context, clock: Clock, logger: Lo
   return { environment, file: config.users, dataDir, clock, logger };
 }
 
-function listen({ config, clock, logger, users, store, supervisor, refusedRecords }: Parts): Server {
-  const { host, port, aliases, cors, limits } = config;
-  const refillMs = 60_000 / limits.failuresPerMinute;
-  const throttle = { burst: limits.failureBurst, refillMs, mostAddresses: MOST_ADDRESSES };
-  // Bun has this bound for the whole process and lets it be set only here.
-  Object.assign(http, { maxHeaderSize: limits.headerBytes });
+async function listen(parts: Parts): Promise<Server> {
+  const { store, supervisor, refusedRecords, readers } = parts;
+  const { host, port } = parts.config;
   try {
+    await readers.tryPort(host, port);
     return openServer({
-      host,
+      ...answeringOptions({ ...parts, ourselves: readers.ourselves }),
       port,
-      aliases,
-      origins: cors.origins,
-      limits,
-      version: VERSION,
+      sharedPort: readers.processes > 1,
+      socket: readers.socket,
+      readers: () => readers.count(),
       context: store,
-      authenticator: createAuthenticator({ users, clock, throttle }),
-      users,
       sources: () => supervisor.status(),
       refusedRecords,
       page: createPage(),
-      clock,
-      logger,
     });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -168,11 +164,4 @@ async function orRefuse<T>(open: () => T | Promise<T>): Promise<T> {
     if (error instanceof UsersError || error instanceof LogError) throw usageFailure(error.message, error);
     throw error;
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

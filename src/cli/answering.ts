@@ -1,0 +1,44 @@
+/** What every process that answers requests has alike, made from the configuration. */
+import http from "node:http";
+import { createAuthenticator } from "../http/auth/authenticate.ts";
+import type { Users } from "../http/auth/users.ts";
+import type { ServerOptions } from "../http/server.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Config } from "./config-schema.ts";
+import { VERSION } from "./version.ts";
+
+/** Addresses whose failed log-ins are remembered. */
+const MOST_ADDRESSES = 10_000;
+/** Requests under way get this long to be answered when the service stops. */
+export const DRAIN_MS = 3000;
+
+export interface Answering {
+  readonly config: Pick<Config, "host" | "aliases" | "cors" | "limits">;
+  readonly users: Users;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The header with which the service's own processes ask this one. */
+  readonly ourselves?: string | undefined;
+}
+
+type Common = "host" | "aliases" | "origins" | "limits" | "version" | "authenticator";
+
+export function answeringOptions({ config, users, clock, logger, ourselves }: Answering) {
+  const { host, aliases, cors, limits } = config;
+  const refillMs = 60_000 / limits.failuresPerMinute;
+  const throttle = { burst: limits.failureBurst, refillMs, mostAddresses: MOST_ADDRESSES };
+  // Bun has this bound for the whole process and lets it be set only here.
+  Object.assign(http, { maxHeaderSize: limits.headerBytes });
+  return {
+    host,
+    aliases,
+    origins: cors.origins,
+    limits,
+    version: VERSION,
+    authenticator: createAuthenticator({ users, clock, throttle, ourselves }),
+    users,
+    clock,
+    logger,
+  } satisfies Pick<ServerOptions, Common | "users" | "clock" | "logger">;
+}
