@@ -10,13 +10,20 @@
 const FRESH_MOST = 1024;
 const FRESH_PART = 128;
 
+/** Ids of one key up to this many stand in an array, which is smaller and faster to look through than a set. */
+const ARRAY_MOST = 64;
+
+/** One id is itself: most keys of a large index have one. */
+type Ids = string | string[] | Set<string>;
+
 export class SortedIndex {
-  /** One id as itself, several as a set: most keys of a large index have one. */
-  readonly #ids = new Map<string, string | Set<string>>();
+  readonly #ids = new Map<string, Ids>();
   /** Keys in order. Some may be gone. */
   #order: readonly string[] = [];
   /** Keys that came since, in order of coming. Some may be gone, or have gone and come again. */
   #fresh: string[] = [];
+  /** Whether any key has gone since the order was worked out. */
+  #someGone = false;
   #size = 0;
 
   get size(): number {
@@ -32,10 +39,14 @@ export class SortedIndex {
       if (this.#fresh.length > FRESH_MOST + this.#ids.size) this.settle();
     } else if (typeof there === "string") {
       if (there === id) return;
-      this.#ids.set(key, new Set([there, id]));
-    } else {
+      this.#ids.set(key, [there, id]);
+    } else if (there instanceof Set) {
       if (there.has(id)) return;
       there.add(id);
+    } else {
+      if (there.includes(id)) return;
+      if (there.length < ARRAY_MOST) there.push(id);
+      else this.#ids.set(key, new Set(there).add(id));
     }
     this.#size++;
   }
@@ -45,13 +56,17 @@ export class SortedIndex {
     if (there === undefined) return;
     if (typeof there === "string") {
       if (there !== id) return;
-      this.#ids.delete(key);
-    } else {
+    } else if (there instanceof Set) {
       if (!there.delete(id)) return;
-      const [only] = there;
-      if (there.size === 1 && only !== undefined) this.#ids.set(key, only);
+    } else {
+      const at = there.indexOf(id);
+      if (at < 0) return;
+      there.splice(at, 1);
     }
     this.#size--;
+    if (typeof there !== "string" && countOf(there) > 0) return;
+    this.#ids.delete(key);
+    this.#someGone = true;
   }
 
   has(key: string): boolean {
@@ -72,8 +87,7 @@ export class SortedIndex {
   count(from: string, to: string, most: number): number {
     let n = 0;
     for (const key of this.#keysIn(from, to)) {
-      const there = this.#ids.get(key);
-      n += there === undefined ? 0 : typeof there === "string" ? 1 : there.size;
+      n += countOf(this.#ids.get(key) ?? []);
       if (n >= most) return most;
     }
     return n;
@@ -87,18 +101,25 @@ export class SortedIndex {
   /** Sorts in what came: done at need, or beforehand by whoever would not have the first range wait for it. */
   settle(): void {
     const order = this.#order;
-    const settled: string[] = [];
+    const fresh = this.#fresh.sort();
+    // The first time, which is the large one, there is nothing to merge and nothing to leave out.
+    this.#order = order.length === 0 && !this.#someGone ? fresh : this.#merged(order, fresh);
+    this.#fresh = [];
+    this.#someGone = false;
+  }
+
+  #merged(order: readonly string[], fresh: readonly string[]): string[] {
+    const merged: string[] = [];
     const keep = (key: string) => {
-      if (key !== settled.at(-1) && this.#ids.has(key)) settled.push(key);
+      if (key !== merged.at(-1) && this.#ids.has(key)) merged.push(key);
     };
     let at = 0;
-    for (const key of this.#fresh.sort()) {
+    for (const key of fresh) {
       for (let next = order[at]; next !== undefined && next < key; next = order[++at]) keep(next);
       keep(key);
     }
     for (; at < order.length; at++) keep(order[at] ?? "");
-    this.#order = settled;
-    this.#fresh = [];
+    return merged;
   }
 
   *#keysIn(from: string, to: string): Generator<string> {
@@ -118,6 +139,9 @@ export class SortedIndex {
     yield* fresh;
   }
 }
+
+const countOf = (ids: Ids): number =>
+  typeof ids === "string" ? 1 : ids instanceof Set ? ids.size : ids.length;
 
 function lowerBound(order: readonly string[], key: string): number {
   let low = 0;

@@ -158,6 +158,9 @@ function schemaFault(kind: Kind, record: unknown): ClaimResult<Kind> {
   return refuse(first.instancePath, first.message + allowed);
 }
 
+/** An id is a name, and is kept as it is or refused: mending it would make two things one. */
+const brokenId = (field: string) => refuse(field, "is not well-formed text");
+
 const wellFormed = (value: string): string => (value.isWellFormed() ? value : value.toWellFormed());
 
 function canonicalAnnotations(given: Record<string, string>): Record<string, string> {
@@ -166,6 +169,7 @@ function canonicalAnnotations(given: Record<string, string>): Record<string, str
 }
 
 function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
+  if (!record.id.isWellFormed()) return brokenId("/id");
   const claim = { ...record };
   for (const field of ["mfr", "hw", "sw", "serial", "driver", "chassisId"] as const) {
     const value = claim[field];
@@ -178,6 +182,7 @@ function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
 function canonicalPortClaim(record: PortClaim): ClaimResult<"ports"> {
   const number = canonicalPort(record.port);
   if (number === undefined) return refuse("/port", "must be a decimal number or local");
+  if (!record.element.isWellFormed()) return brokenId("/element");
   const claim: PortClaim = { ...record, port: number };
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
   return { ok: true, id: portId(claim.element, number), claim };
@@ -188,6 +193,8 @@ function canonicalLink(record: LinkClaim): ClaimResult<"links"> {
   const dstPort = canonicalPort(record.dst.port);
   if (srcPort === undefined) return refuse("/src/port", "must be a decimal number or local");
   if (dstPort === undefined) return refuse("/dst/port", "must be a decimal number or local");
+  if (!record.src.device.isWellFormed()) return brokenId("/src/device");
+  if (!record.dst.device.isWellFormed()) return brokenId("/dst/device");
   const src = { port: srcPort, device: record.src.device };
   const dst = { port: dstPort, device: record.dst.device };
   if (src.device === dst.device && src.port === dst.port) return refuse("/dst", "is the same port as src");
@@ -221,6 +228,7 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
   for (const [i, given] of record.locations.entries()) {
     const at = canonicalPort(given.port);
     if (at === undefined) return refuse(`/locations/${i}/port`, "must be a decimal number or local");
+    if (!given.elementId.isWellFormed()) return brokenId(`/locations/${i}/elementId`);
     const key = portId(given.elementId, at);
     if (!seen.has(key)) claim.locations.push({ elementId: given.elementId, port: at });
     seen.add(key);

@@ -89,7 +89,10 @@ export class Page implements PageRecord {
     return all;
   }
 
-  /** The way back. Each id is a string of its own: a part of a larger one would keep all of that in memory. */
+  /**
+   * The way back. Bytes and ids are copied out: a decompressed buffer has room to spare, and an id that is a part of a
+   * larger text would keep all of that in memory.
+   */
   static parse(encoded: Uint8Array, stored?: number): Page {
     const all = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const ids: string[] = [];
