@@ -109,7 +109,8 @@ export class Mirror {
       return;
     }
     if ((event === "added") === (known !== undefined)) throw new Error(`${event} ${key}`);
-    if (event === "updated" && known && !Bun.deepEquals(changed, differing(known, thing)))
+    const told = Array.isArray(changed) ? changed.toSorted() : [];
+    if (event === "updated" && known && !Bun.deepEquals(told, differing(known, thing)))
       throw new Error(`${key} changed ${changed}, not ${differing(known, thing)}`);
     if (event === "removed" && !Bun.deepEquals(known, thing)) throw new Error(`the last ${key} was another`);
     if (event === "removed") this.#things.delete(key);
@@ -128,7 +129,9 @@ export class Mirror {
 
 function differing(before: Thing, after: Thing): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names.filter(
-    (name) => name !== "revision" && name !== "lastChanged" && !Bun.deepEquals(before[name], after[name]),
-  );
+  return names
+    .filter(
+      (name) => name !== "revision" && name !== "lastChanged" && !Bun.deepEquals(before[name], after[name]),
+    )
+    .sort();
 }

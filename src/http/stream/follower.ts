@@ -149,13 +149,12 @@ class AroundFollower implements Follower {
     this.#kind = kind;
     this.#query = query;
     this.revision = since ?? view.revision;
-    const now = sightOrNothing(view, query);
     if (since === undefined) {
       this.#known = { ...sightOf(view, query), reading: history.frozen(view.revision) };
       this.#snapshot = snapshotPieces(this.#known, scopeOf(kind), view);
     } else {
-      const then = history.frozen(since);
-      this.#known = now.within?.size === 0 ? sightOf(then, query) : sightOrNothing(then, query);
+      // Whoever resumes may have heard already that what it asks about is gone: it waits for it to come again.
+      this.#known = sightOrNothing(history.frozen(since), query);
     }
   }
 
