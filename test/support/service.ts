@@ -14,7 +14,9 @@ const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 20_000;
 
 export interface ServiceOptions {
-  /** After `serve --port 0`; the default `["--data", ":memory:"]` keeps nothing. */
+  /** A free one unless given. */
+  readonly port?: number;
+  /** After `serve --port …`; the default `["--data", ":memory:"]` keeps nothing. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** `NAME:PASSWORD`, passed as GAZETTEER_CREDENTIALS; null passes none. */
@@ -55,7 +57,7 @@ export function basic(credentials: string): string {
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { args = ["--data", ":memory:"], credentials = "reader:secret" } = options;
-  const child = Bun.spawn([GAZETTEER, "serve", "--port", "0", ...args], {
+  const child = Bun.spawn([GAZETTEER, "serve", "--port", String(options.port ?? 0), ...args], {
     env: environment(options.env, credentials),
     stdio: ["ignore", "pipe", "pipe"],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
