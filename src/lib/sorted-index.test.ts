@@ -44,6 +44,16 @@ test("any adding, deleting and asking agrees with a plain list", () => {
   );
 });
 
+test("a key that went and came again is in its old place and its new one, and answered once", () => {
+  const index = new SortedIndex();
+  for (const key of ["a", "b", "c"]) index.add(key, "id");
+  index.settle();
+  index.delete("b", "id");
+  expect([...index.range("a", "c")].length).toBe(2);
+  index.add("b", "id");
+  expect([...index.range("a", "c")].length).toBe(3);
+});
+
 test("many keys that come, go and come again are each answered once", () => {
   const index = new SortedIndex();
   const name = (n: number) => `k${String(n).padStart(6, "0")}`;

@@ -126,6 +126,21 @@ describe("a collection", () => {
     expect(pairsOf(collection.pages()).map(([id]) => id)).toEqual(ids.filter((_, i) => i % 64 === 0));
   });
 
+  test("joins no neighbour that has changes of its own to come", () => {
+    const model = numbered(PAGE_TARGET * 3);
+    const collection = filled(model);
+    const ids = [...model.keys()];
+    expect(collection.pages().length).toBe(3);
+    const [left = [], right = []] = collection.pages().map((page) => page.ids);
+    for (const id of left.slice(2)) set(collection, id, null);
+    collection.pages();
+    for (const id of right.slice(2)) set(collection, id, null);
+    set(collection, left[0] ?? "", '"changed"');
+    const kept = [...left.slice(0, 2), ...right.slice(0, 2), ...ids.slice(PAGE_TARGET * 2)];
+    expect(pairsOf(collection.pages()).map(([id]) => id)).toEqual(kept);
+    expect(collection.get(left[0] ?? "")).toBe('"changed"');
+  });
+
   test("has the removed value back when it is set again before anybody reads", () => {
     const collection = filled(new Map([["a", "1"]]));
     collection.pages();
