@@ -1,6 +1,6 @@
 /** How the processes of one service live and end together. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/folder.ts";
 import { basic, runCommand, type Service, startService } from "../support/service.ts";
@@ -92,6 +92,34 @@ test("a reader that is killed is missed by its own connections only, and comes b
   expect(await (await service.fetch("/metrics")).text()).toContain(
     'gazetteer_reader_processes{state="configured"} 3\ngazetteer_reader_processes{state="alive"} 3\n',
   );
+  expect(await service.stop()).toBe(0);
+});
+
+test("a reader that was held up catches up without a gap, also past what the writer keeps at hand", async () => {
+  const config = join(temporaryFolder(), "g.yaml");
+  writeFileSync(config, "limits:\n  streamBufferBytes: 65536\n");
+  const { service } = await startHere([
+    ...["--config", config, "--data", ":memory:"],
+    ...["--demo", "devices=10,hosts=20,churn=2000"],
+  ]);
+  const pids = processesOf(service);
+  const [toWriter, toReader] = await oneToEach(service, pids);
+  const revision = async () => (await toWriter?.get(`${API}/topology`))?.revision ?? 0;
+  const from = await revision();
+  process.kill(pids[1] ?? 0, "SIGSTOP");
+  await until(async () => (await revision()) > from + 60, { what: "changes" });
+  process.kill(pids[1] ?? 0, "SIGCONT");
+  const missed = await revision();
+  const late = await until(
+    async () => {
+      const reply = await toReader?.get(`${API}/hosts`);
+      return reply && reply.revision >= missed ? reply : undefined;
+    },
+    { what: "the reader to catch up" },
+  );
+  const same = await toWriter?.get(`${API}/hosts?at=${late.revision}`);
+  expect(late.body.toString()).toBe(same?.body.toString() ?? "");
+  expect(service.stderr()).not.toContain("reader ended");
   expect(await service.stop()).toBe(0);
 });
 
