@@ -4,18 +4,23 @@
  * for its credential, a look-up here, and one write.
  */
 import type { Counter } from "./metrics.ts";
-import { type Prepared, tagMatches } from "./represent.ts";
+import { type Bytes, type Prepared, sizeOf, tagMatches } from "./represent.ts";
 
-const MOST_ADDRESSES = 1_000;
 const MOST_PER_ADDRESS = 8;
-const MOST_LENGTH = 512;
+const MOST_LENGTH = 1024;
+/** A larger body is not worth it: sending it costs far more than finding it. */
+const MOST_BODY_BYTES = 512 * 1024;
+const MOST_ASKED = 1000;
+const MOST_BYTES = 32 * 1024 * 1024;
 
 interface Hot {
   readonly accept: string | null;
   readonly acceptEncoding: string | null;
   readonly prepared: Prepared;
   readonly markNow: () => number;
-  readonly body: Blob;
+  /** Undefined while everybody who asked had it already. */
+  readonly body: Bytes | undefined;
+  readonly bytes: number;
   readonly served: Counter;
   readonly notModified: Counter;
   revision: number;
@@ -30,61 +35,90 @@ interface Init {
 }
 
 export class HotAnswers {
-  readonly #byAddress = new Map<string, Hot[]>();
+  /** By whole address, scheme and host included: cutting them off would cost more than the look-up. */
+  readonly #byUrl = new Map<string, Hot[]>();
+  readonly #asked = new Set<string>();
+  #bytes = 0;
 
-  find(request: Request, address: string, revision: number): Response | undefined {
-    const known = this.#byAddress.get(address);
-    if (!known) return undefined;
-    const { headers } = request;
+  find(url: string, headers: Headers, revision: number): Response | undefined {
+    const known = this.#byUrl.get(url);
+    if (known === undefined) return undefined;
     const accept = headers.get("accept");
     const acceptEncoding = headers.get("accept-encoding");
     for (const hot of known) {
       if (hot.accept !== accept || hot.acceptEncoding !== acceptEncoding) continue;
-      if (hot.markNow() !== hot.prepared.what.mark) {
-        known.splice(known.indexOf(hot), 1);
-        return undefined;
-      }
+      if (hot.markNow() !== hot.prepared.what.mark) return undefined;
       if (hot.revision !== revision) renew(hot, revision);
       const ifNoneMatch = headers.get("if-none-match");
       if (ifNoneMatch !== null && tagMatches(ifNoneMatch, hot.prepared.etag)) {
         hot.notModified.count++;
         return new Response(null, hot.unchanged);
       }
+      if (hot.body === undefined) return undefined;
       hot.served.count++;
       return new Response(hot.body, hot.ok);
     }
     return undefined;
   }
 
-  /** `common` are the headers that every response has. */
+  /** After an answer with this `status`. `common` are the headers that every response has. */
   keep(
-    request: Request,
-    address: string,
+    { url, headers }: Request,
     prepared: Prepared,
+    status: number,
     common: Readonly<Record<string, string>>,
     counters: { readonly served: Counter; readonly notModified: Counter },
   ): void {
     const { markNow, mark, revision } = prepared.what;
-    if (!markNow || markNow() !== mark || address.length > MOST_LENGTH) return;
-    const { body, headers } = prepared.content();
-    if (!(body instanceof Blob)) return;
-    const others = this.#byAddress.get(address) ?? [];
-    if (others.length >= MOST_PER_ADDRESS) others.shift();
-    others.push({
-      accept: request.headers.get("accept"),
-      acceptEncoding: request.headers.get("accept-encoding"),
+    if (!markNow || markNow() !== mark || url.length > MOST_LENGTH || this.#isNew(url)) return;
+    const { body, headers: own } = status === 200 ? prepared.content() : { body: undefined, headers: {} };
+    if (body instanceof ReadableStream) return;
+    const bytes = MOST_LENGTH + (body === undefined ? 0 : sizeOf(body));
+    if (bytes > MOST_BODY_BYTES) return;
+    const accept = headers.get("accept");
+    const acceptEncoding = headers.get("accept-encoding");
+    const others = (this.#byUrl.get(url) ?? []).filter(
+      (hot) => hot.accept !== accept || hot.acceptEncoding !== acceptEncoding,
+    );
+    this.#forget(url);
+    const all = { ...common, ...prepared.headers };
+    const ok = { status: 200, headers: new Headers({ ...all, ...own }) };
+    const unchanged = { status: 304, headers: new Headers(all) };
+    const hot: Hot = {
+      accept,
+      acceptEncoding,
       prepared,
       markNow,
       body,
+      bytes,
       ...counters,
       revision,
-      ok: { status: 200, headers: new Headers({ ...common, ...prepared.headers, ...headers }) },
-      unchanged: { status: 304, headers: new Headers({ ...common, ...prepared.headers }) },
-    });
-    this.#byAddress.delete(address);
-    this.#byAddress.set(address, others);
-    const [eldest] = this.#byAddress.keys();
-    if (this.#byAddress.size > MOST_ADDRESSES && eldest !== undefined) this.#byAddress.delete(eldest);
+      ok,
+      unchanged,
+    };
+    this.#remember(url, [...others.slice(1 - MOST_PER_ADDRESS), hot]);
+  }
+
+  /** Of what is asked once (a look-up, each time another) nothing is kept. */
+  #isNew(url: string): boolean {
+    if (this.#asked.has(url)) return false;
+    if (this.#asked.size >= MOST_ASKED) this.#asked.clear();
+    this.#asked.add(url);
+    return true;
+  }
+
+  #remember(url: string, answers: Hot[]): void {
+    this.#byUrl.set(url, answers);
+    for (const { bytes } of answers) this.#bytes += bytes;
+    for (const eldest of this.#byUrl.keys()) {
+      if (this.#bytes <= MOST_BYTES || eldest === url) break;
+      this.#forget(eldest);
+    }
+  }
+
+  #forget(url: string): void {
+    for (const { bytes } of this.#byUrl.get(url) ?? []) this.#bytes -= bytes;
+    this.#byUrl.delete(url);
   }
 }
 

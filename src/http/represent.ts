@@ -37,20 +37,27 @@ export interface Prepared {
   readonly etag: string;
   /** The headers of a 304, and of every answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body and the headers that go with it. A Blob is at hand and may be sent again; a stream only once. */
+  /** The body and the headers that go with it. Bytes are at hand and may be sent again; a stream only once. */
   content(): {
-    readonly body: Blob | ReadableStream<Uint8Array>;
+    readonly body: Bytes | ReadableStream<Uint8Array>;
     readonly headers: Readonly<Record<string, string>>;
   };
 }
 
+/** Bytes ready to be sent again and again. A Blob is sent without a copy; for a few, a copy costs less than a Blob. */
+export type Bytes = Blob | Uint8Array<ArrayBuffer>;
+export const sizeOf = (bytes: Bytes): number => (bytes instanceof Blob ? bytes.size : bytes.length);
+const SMALL_BYTES = 16 * 1024;
+
 /** Larger bodies are made while they are sent, and not kept. */
 const LARGE_BYTES = 24 * 1024 * 1024;
 const KEPT_BYTES = 96 * 1024 * 1024;
+/** What keeping a body costs besides its bytes. */
+const KEPT_OVERHEAD = 16 * 1024;
 
 interface Kept {
   readonly mark: number;
-  readonly body: Blob;
+  readonly body: Bytes;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -116,14 +123,14 @@ export class Representer {
     }
     const whole = Buffer.concat(gathered.parts);
     const bytes = lasting && coding === "gzip" ? whole : encode(whole, coding);
-    const body = new Blob([new Uint8Array(bytes)]);
+    const body = bytes.length > SMALL_BYTES ? new Blob([new Uint8Array(bytes)]) : new Uint8Array(bytes);
     this.#keep(name, { mark: what.mark, body, headers });
     return { body, headers };
   }
 
   #keep(name: string, kept: Kept): void {
     this.#kept.set(name, kept);
-    this.#keptBytes += kept.body.size;
+    this.#keptBytes += sizeOf(kept.body) + KEPT_OVERHEAD;
     for (const [eldest, old] of this.#kept) {
       if (this.#keptBytes <= KEPT_BYTES || eldest === name) break;
       this.#forget(eldest, old);
@@ -132,7 +139,7 @@ export class Representer {
 
   #forget(name: string, kept: Kept): void {
     this.#kept.delete(name);
-    this.#keptBytes -= kept.body.size;
+    this.#keptBytes -= sizeOf(kept.body) + KEPT_OVERHEAD;
   }
 }
 

@@ -13,7 +13,7 @@ import { createCors } from "./cors.ts";
 import { healthz, readyz, type SourceReport } from "./health.ts";
 import { HotAnswers } from "./hot.ts";
 import { createRateLimiter, Valve } from "./limits.ts";
-import { type Figures, Metrics } from "./metrics.ts";
+import { type Figures, Metrics, type Tally } from "./metrics.ts";
 import { openapiText } from "./openapi.ts";
 import { type Target, targetOf } from "./path.ts";
 import { Problem, quoted } from "./problem.ts";
@@ -64,6 +64,7 @@ export interface Page {
 export interface Server {
   readonly hostname: string;
   readonly port: number;
+  tally(): Tally;
   /** Ends streams, lets requests under way finish, but no longer than `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }
@@ -94,6 +95,7 @@ export function openServer(options: ServerOptions): Server {
   return {
     hostname: server.hostname ?? options.host,
     port: server.port ?? options.port,
+    tally: () => service.tally(),
     async stop(drainMs) {
       service.stop();
       await Promise.race([Promise.all(servers.map((one) => one.stop(false))), options.clock.sleep(drainMs)]);
@@ -147,21 +149,25 @@ class Service {
     ]);
   }
 
+  tally(): Tally {
+    return this.#metrics.tally(this.#streams);
+  }
+
   stop(): void {
     this.#stopping = true;
     this.#streams.endAll();
   }
 
-  /** Synchronous for a known credential: the hot path has no promise in it. */
+  /** Synchronous for a known credential, and short for a known question: this runs tens of thousands of times a second. */
   respond(request: Request, bun: Socket): Response | Promise<Response> {
-    const address = addressOf(request.url);
-    if (request.method === "OPTIONS") return this.#options204(request);
-    const known = this.#options.authenticator.known(request.headers.get("authorization"));
-    const { view } = this.#options.context;
-    if (known && this.#sameForAll && request.method === "GET" && !this.#valve.shut) {
-      const hot = this.#hot.find(request, address, view.revision);
-      if (hot) return hot;
+    const { url, headers } = request;
+    const known = this.#options.authenticator.known(headers.get("authorization"));
+    if (known !== undefined && this.#sameForAll && !this.#valve.shut && request.method === "GET") {
+      const hot = this.#hot.find(url, headers, this.#options.context.view.revision);
+      if (hot !== undefined) return hot;
     }
+    if (request.method === "OPTIONS") return this.#options204(request);
+    const address = addressOf(url);
     const path = pathOf(address);
     if (path === "/readyz" && this.#options.relay) return this.#relayed(this.#options.relay, request, bun);
     if (path === "/healthz" || path === "/readyz") return this.#probe(request, path);
@@ -263,7 +269,7 @@ class Service {
         served: this.#metrics.requests(name, 200),
         notModified: this.#metrics.requests(name, 304),
       };
-      this.#hot.keep(request, address, read.prepared, common, counters);
+      this.#hot.keep(request, read.prepared, answer.status, common, counters);
     }
     return answer;
   }
