@@ -34,7 +34,19 @@ const ToReader = Type.Object({
 export type ToReader = Immutable<Type.Static<typeof ToReader>>;
 
 /** From a reader. */
-const FromReader = Type.Object({ listening: Type.Optional(Type.Boolean()) });
+const count = Type.Integer({ minimum: 0 });
+const FromReader = Type.Object({
+  listening: Type.Optional(Type.Boolean()),
+  tally: Type.Optional(
+    Type.Object({
+      requests: Type.Record(Type.String(), count),
+      shed: count,
+      streamsOpen: count,
+      streamsOpened: count,
+      streamsOverflowed: count,
+    }),
+  ),
+});
 export type FromReader = Immutable<Type.Static<typeof FromReader>>;
 
 const toReader = Compile(ToReader);

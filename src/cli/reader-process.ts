@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import { type Client, createClient, idOf } from "../client/client.ts";
 import { ToldUsers } from "../http/auth/told-users.ts";
 import { createRelay } from "../http/relay.ts";
-import { openServer } from "../http/server.ts";
+import { openServer, type Server } from "../http/server.ts";
 import { aborted } from "../lib/aborted.ts";
 import { systemClock } from "../lib/clock.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
@@ -20,6 +20,8 @@ import type { Context } from "./command.ts";
 import { STATUS, usageFailure } from "./failure.ts";
 import { type FromReader, type Orders, readToReader, type ToReader } from "./reader-orders.ts";
 import { catchStopSignals } from "./stop-signals.ts";
+
+const REPORT_EVERY_MS = 1000;
 
 export async function runReader(context: Context): Promise<number> {
   const told = jsonLines(Bun.stdin.stream());
@@ -98,13 +100,23 @@ async function answer(orders: Orders, users: ToldUsers, stop: AbortSignal, conte
     });
     try {
       await context.out(jsonLine({ listening: true } satisfies FromReader));
-      await Promise.race([following, stopped]);
+      await Promise.race([following, stopped, report(server, context, stop)]);
     } finally {
       await server.stop(DRAIN_MS);
+      await context.out(jsonLine({ tally: server.tally() } satisfies FromReader));
     }
   } finally {
     followed.abort();
     await following.catch(() => {});
+  }
+}
+
+/** Says from time to time how much was answered here, so that one place can tell it for all. */
+async function report(server: Server, context: Context, signal: AbortSignal): Promise<void> {
+  for (let said = ""; !signal.aborted; await systemClock.sleep(REPORT_EVERY_MS, signal)) {
+    const line = jsonLine({ tally: server.tally() } satisfies FromReader);
+    if (line !== said) await context.out(line);
+    said = line;
   }
 }
 

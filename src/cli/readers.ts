@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Users } from "../http/auth/users.ts";
+import { NOTHING, type ReaderFigures, sumOf, type Tally } from "../http/metrics.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
@@ -58,7 +59,7 @@ export function openReaders(options: ReadersOptions): Readers {
   return new Readers(options, processes, folder);
 }
 
-export class Readers {
+export class Readers implements ReaderFigures {
   readonly processes: number;
   readonly #options: ReadersOptions;
   readonly #folder: string | undefined;
@@ -67,6 +68,9 @@ export class Readers {
     "base64url",
   );
   readonly #children = new Set<Child>();
+  /** What those alive have counted so far, and what those that ended had. */
+  readonly #tallies = new Map<Child, Tally>();
+  #ended = NOTHING;
   #listening = 0;
 
   constructor(options: ReadersOptions, processes: number, folder: string | undefined) {
@@ -88,6 +92,10 @@ export class Readers {
 
   count(): { configured: number; alive: number } {
     return { configured: this.processes, alive: 1 + this.#listening };
+  }
+
+  tally(): Tally {
+    return [...this.#tallies.values()].reduce(sumOf, this.#ended);
   }
 
   /**
@@ -152,7 +160,9 @@ export class Readers {
     let listening = false;
     try {
       for await (const line of jsonLines(child.stdout)) {
-        if (!readFromReader(line).listening || listening) continue;
+        const { tally, listening: now } = readFromReader(line);
+        if (tally) this.#tallies.set(child, tally);
+        if (!now || listening) continue;
         listening = true;
         this.#listening++;
         this.#options.logger.info("reader listens", { reader, pid: child.pid });
@@ -162,6 +172,8 @@ export class Readers {
     } finally {
       signal.removeEventListener("abort", stop);
       this.#children.delete(child);
+      this.#ended = sumOf(this.#ended, { ...(this.#tallies.get(child) ?? NOTHING), streamsOpen: 0 });
+      this.#tallies.delete(child);
       if (listening) this.#listening--;
       if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
     }

@@ -134,7 +134,7 @@ async function listen(parts: Parts): Promise<Server> {
       port,
       sharedPort: readers.processes > 1,
       socket: readers.socket,
-      readers: () => readers.count(),
+      readers,
       context: store,
       sources: () => supervisor.status(),
       refusedRecords,

@@ -11,8 +11,45 @@ export interface Figures {
   readonly sources: readonly SourceReport[];
   readonly refusedRecords: Readonly<Record<string, number>>;
   readonly version: string;
-  /** Processes that answer: how many there should be, and how many there are. */
-  readonly readers?: (() => { readonly configured: number; readonly alive: number }) | undefined;
+  readonly readers?: ReaderFigures | undefined;
+}
+
+/** What one process counts of its own work. */
+export interface Tally {
+  /** Requests answered, by what was read and the status: `devices 200`. */
+  readonly requests: Readonly<Record<string, number>>;
+  readonly shed: number;
+  readonly streamsOpen: number;
+  readonly streamsOpened: number;
+  readonly streamsOverflowed: number;
+}
+
+/** The processes that answer beside this one. */
+export interface ReaderFigures {
+  /** How many processes there should be, and how many there are, this one included. */
+  count(): { readonly configured: number; readonly alive: number };
+  /** What they have counted, those that have ended too. */
+  tally(): Tally;
+}
+
+export const NOTHING: Tally = {
+  requests: {},
+  shed: 0,
+  streamsOpen: 0,
+  streamsOpened: 0,
+  streamsOverflowed: 0,
+};
+
+export function sumOf(a: Tally, b: Tally): Tally {
+  const requests = { ...a.requests };
+  for (const [key, n] of Object.entries(b.requests)) requests[key] = (requests[key] ?? 0) + n;
+  return {
+    requests,
+    shed: a.shed + b.shed,
+    streamsOpen: a.streamsOpen + b.streamsOpen,
+    streamsOpened: a.streamsOpened + b.streamsOpened,
+    streamsOverflowed: a.streamsOverflowed + b.streamsOverflowed,
+  };
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -42,6 +79,12 @@ export class Metrics {
     this.#shed++;
   }
 
+  tally({ open, opened, overflowed }: Streams): Tally {
+    const requests = Object.fromEntries([...this.#requests].map(([key, { count }]) => [key, count]));
+    const streams = { streamsOpen: open, streamsOpened: opened, streamsOverflowed: overflowed };
+    return { requests, shed: this.#shed, ...streams };
+  }
+
   answer(figures: Figures): Answer {
     const headers = {
       "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
@@ -53,6 +96,7 @@ export class Metrics {
   *#families({ context, streams, sources, refusedRecords, version, readers }: Figures): Generator<string> {
     const { view, log } = context;
     const facts = log.facts();
+    const total = sumOf(this.tally(streams), readers?.tally() ?? NOTHING);
     const perSource = (value: (source: SourceReport) => number) =>
       sources.map((source): Sample => [{ source: source.name, kind: source.kind }, value(source)]);
     yield family("gazetteer_build_info", "gauge", "The version that runs.", [[{ version }, 1]]);
@@ -101,20 +145,20 @@ export class Metrics {
       "gazetteer_http_requests_total",
       "counter",
       "Requests answered.",
-      [...this.#requests].map(([key, { count }]) => {
+      Object.entries(total.requests).map(([key, count]) => {
         const [read = "", status = ""] = key.split(" ");
         return [{ read, status }, count];
       }),
     );
     yield family("gazetteer_http_shed_total", "counter", "Requests turned away for overload.", [
-      [{}, this.#shed],
+      [{}, total.shed],
     ]);
-    yield family("gazetteer_streams_open", "gauge", "Event streams open.", [[{}, streams.open]]);
+    yield family("gazetteer_streams_open", "gauge", "Event streams open.", [[{}, total.streamsOpen]]);
     yield family("gazetteer_streams_opened_total", "counter", "Event streams opened.", [
-      [{}, streams.opened],
+      [{}, total.streamsOpened],
     ]);
     yield family("gazetteer_streams_overflowed_total", "counter", "Event streams ended for falling behind.", [
-      [{}, streams.overflowed],
+      [{}, total.streamsOverflowed],
     ]);
     yield family("gazetteer_history_bytes", "gauge", "Size of the kept changes and snapshots.", [
       [{}, facts.bytes],
@@ -124,7 +168,7 @@ export class Metrics {
     ]);
     yield family("gazetteer_history_snapshots", "gauge", "Snapshots kept.", [[{}, facts.snapshots]]);
     if (readers) {
-      const states = Object.entries(readers()).map(([state, n]): Sample => [{ state }, n]);
+      const states = Object.entries(readers.count()).map(([state, n]): Sample => [{ state }, n]);
       yield family("gazetteer_reader_processes", "gauge", "Processes that answer requests.", states);
     }
     yield family("process_resident_memory_bytes", "gauge", "Resident memory.", [
