@@ -3,21 +3,74 @@
  * parameters and the table of problems, so that it cannot say anything the code does not do. `openapi.json` in the
  * repository is its golden copy: a change of the interface is a visible change of that file.
  */
-import { type Format, formatsOf, type Resource } from "../formats/format.ts";
+import { formatsOf, type Resource } from "../formats/format.ts";
 import { Cluster, Device, Host, Link, Port, Topology } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
+import {
+  ALWAYS_HEADERS,
+  contentOf,
+  HEADERS,
+  type HeaderName,
+  headerParameters,
+  headers,
+  type Json,
+  PARAMETER_PARTS,
+  PROBLEM_RESPONSES,
+  problems,
+  queryParameters,
+  schemaRef,
+} from "./openapi-parts.ts";
 import { CHANGE_SCHEMAS, PROBLEM_SCHEMA, READY_SCHEMA } from "./openapi-schemas.ts";
-import { PROBLEMS, type ProblemCode } from "./problem.ts";
-import { SCALARS } from "./query/fields.ts";
-import { PARAMETERS, parameterNames } from "./query/query.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
-const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
-const listOf = (key: string, schema: Json, more: Json = {}): Json => ({
+const JSON_TYPE = "application/json";
+const READ_HEADERS: readonly HeaderName[] = [...ALWAYS_HEADERS, "Gazetteer-Revision", "ETag"];
+const listOf = (key: string, items: Json, more: Json = {}): Json => ({
   type: "object",
   required: [key],
-  properties: { [key]: { type: "array", items: schema }, ...more },
+  properties: { [key]: { type: "array", items }, ...more },
+});
+
+interface Operation {
+  readonly id: string;
+  readonly summary: string;
+  readonly parameters?: readonly Json[];
+  readonly pathParameters?: readonly string[];
+  readonly headers: readonly HeaderName[];
+  readonly content: Json;
+  readonly responses: Json;
+  /** Needs no credentials. */
+  readonly open?: boolean;
+}
+
+/** The three methods of a path: HEAD is GET without its body, OPTIONS is the same everywhere. */
+function path(operation: Operation): Json {
+  const { id, summary, parameters = [], pathParameters = [], content, responses, open } = operation;
+  const ok = { description: summary, headers: headers(operation.headers) };
+  const security = open ? { security: [] } : {};
+  const all = [...pathParameters.map(pathParameter), ...parameters];
+  return {
+    ...(all.length > 0 && { parameters: all }),
+    get: {
+      operationId: `read-${id}`,
+      summary,
+      ...security,
+      responses: { "200": { ...ok, content }, ...responses },
+    },
+    head: { operationId: `head-${id}`, summary, ...security, responses: { "200": ok, ...responses } },
+    options: {
+      operationId: `options-${id}`,
+      summary: "Which methods there are; the preflight of a browser.",
+      security: [],
+      responses: { "204": { $ref: "#/components/responses/Options" } },
+    },
+  };
+}
+
+const pathParameter = (name: string): Json => ({
+  name,
+  in: "path",
+  required: true,
+  schema: name === "n" ? { type: "integer", minimum: 0 } : { type: "string" },
 });
 
 const SINGULAR: Readonly<Record<Kind, string>> = {
@@ -27,292 +80,220 @@ const SINGULAR: Readonly<Record<Kind, string>> = {
   hosts: "Host",
 };
 const NEXT = { next: { type: "string", description: "Cursor of the next page; absent on the last." } };
-
-const HEADERS = {
-  "Gazetteer-Revision": {
-    description: "The view's revision this answer is of.",
-    schema: { type: "integer" },
-  },
-  "Cache-Control": {
-    description: "Always `private, no-cache` on a success: keep it, but ask.",
-    schema: { type: "string" },
-  },
-  Vary: { description: "What was negotiated.", schema: { type: "string" } },
-} as const;
-const TAG = { ETag: { description: "Strong tag of this representation.", schema: { type: "string" } } };
-const ENCODED = {
-  "Content-Encoding": {
-    description: "gzip, br or zstd, where it was asked for.",
-    schema: { type: "string" },
-  },
-};
-const PAGED = {
-  Link: {
-    description: '`rel="next"` with `limit`, unless this is the last page.',
-    schema: { type: "string" },
-  },
-};
-
-const ALWAYS: readonly ProblemCode[] = [
-  "bad-parameter",
-  "credentials-required",
-  "method-not-allowed",
-  "too-many-failures",
-  "uri-too-long",
-  "internal",
-  "overloaded",
-];
-
-/** One response a status; codes that share a status are named in its description. */
-function problems(codes: readonly ProblemCode[]): Record<string, Json> {
-  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
-  const responses: Record<string, Json> = {};
-  for (const [status, some] of [...byStatus].sort(([a], [b]) => a - b)) {
-    const retry = status === 429 || status === 503 ? { "Retry-After": { schema: { type: "integer" } } } : {};
-    const challenge = status === 401 ? { "WWW-Authenticate": { schema: { type: "string" } } } : {};
-    const allow = status === 405 ? { Allow: { schema: { type: "string" } } } : {};
-    responses[String(status)] = {
-      description: some.map((code) => `${code}: ${PROBLEMS[code].title}.`).join(" "),
-      headers: { ...retry, ...challenge, ...allow },
-      content: { "application/problem+json": { schema: ref("Problem") } },
-    };
-  }
-  return responses;
-}
-
-const NOT_MODIFIED = {
-  description: "The tag in If-None-Match is still true.",
-  headers: { ...HEADERS, ...TAG },
-};
-
-const CONDITIONAL = [
-  { name: "If-None-Match", in: "header", description: "Tags at hand, or *.", schema: { type: "string" } },
-];
-const NEGOTIATED = [
-  {
-    name: "Accept-Encoding",
-    in: "header",
-    description: "gzip, br, zstd, with q-values.",
-    schema: { type: "string" },
-  },
-];
-const RESUMED = [
-  {
-    name: "Last-Event-ID",
-    in: "header",
-    description: "On a stream: the revision to go on from.",
-    schema: { type: "string" },
-  },
-];
-
-function queryParameters(
-  on: "list" | "topology" | "item",
-  kind: Kind | undefined,
-  formats: readonly Format[],
-): Json[] {
-  const names = parameterNames(on, kind);
-  const all = names.map((name): Json => {
-    const rule = kind && on === "list" ? SCALARS[kind].get(name) : undefined;
-    if (rule) {
-      const about = `${name} equals one of these; several with commas. Each must be ${rule.expects}.`;
-      return { name, in: "query", description: about, schema: { type: "string" } };
-    }
-    const schema =
-      name === "format" ? { type: "string", enum: formats.map((format) => format.name) } : { type: "string" };
-    return { name, in: "query", description: PARAMETERS[name]?.about ?? "", schema };
-  });
-  if (on !== "list") return all;
-  const about = "An annotation equals one of these. Any key may stand after the dot, not just `name`.";
-  return [...all, { name: "annotations.name", in: "query", description: about, schema: { type: "string" } }];
-}
-
-function contentOf(resource: Resource, formats: readonly Format[]): Record<string, Json> {
-  const content: Record<string, Json> = {};
-  for (const { name, mediaType } of formats) {
-    if (name === "json") content[mediaType] = { schema: jsonSchema(resource) };
-    else if (name !== "prometheus")
-      content[mediaType] = { schema: { type: "string", description: `format=${name}` } };
-  }
-  return content;
-}
+const NOT_MODIFIED = { "304": { $ref: "#/components/responses/NotModified" } };
 
 function jsonSchema(resource: Resource): Json {
-  const shapes = [ref("Changes"), ref("Differences")];
-  if (resource === "topology") return { anyOf: [ref("Topology"), ...shapes, ref("Timeline")] };
-  const list = listOf(resource, ref(SINGULAR[resource]), NEXT);
-  // With `fields`, items have only those fields; with format=prometheus the body is a list of target groups.
-  const some = listOf(resource, { type: "object" }, NEXT);
-  const targets = resource === "devices" || resource === "hosts" ? [ref("Targets")] : [];
+  const shapes = [schemaRef("Changes"), schemaRef("Differences")];
+  if (resource === "topology") return { anyOf: [schemaRef("Topology"), ...shapes, schemaRef("Timeline")] };
+  const list = listOf(resource, schemaRef(SINGULAR[resource]), NEXT);
+  const some = {
+    description: "With `fields`: only those.",
+    ...listOf(resource, { type: "object" }, NEXT),
+  };
+  const targets = resource === "devices" || resource === "hosts" ? [schemaRef("Targets")] : [];
   return { anyOf: [list, some, ...shapes, ...targets] };
 }
 
-function collection(resource: Resource, on: "list" | "topology", summary: string): Json {
-  const formats = formatsOf(resource);
+function collection(resource: Resource, summary: string): Json {
   const kind = resource === "topology" ? undefined : resource;
-  return {
-    get: {
-      operationId: `read-${resource}`,
-      summary,
-      parameters: [...queryParameters(on, kind, formats), ...CONDITIONAL, ...NEGOTIATED, ...RESUMED],
-      responses: {
-        "200": {
-          description: summary,
-          headers: { ...HEADERS, ...TAG, ...ENCODED, ...(on === "list" && PAGED) },
-          content: contentOf(resource, formats),
-        },
-        "304": NOT_MODIFIED,
-        ...problems([
-          ...ALWAYS,
-          "bad-cursor",
-          "revision-unknown",
-          "not-acceptable",
-          "revision-expired",
-          "cursor-expired",
-          "too-many-requests",
-          "too-many-streams",
-          "stopping",
-        ]),
-      },
-    },
-  };
+  const formats = formatsOf(resource);
+  const streams = formats.some((format) => format.name === "events");
+  return path({
+    id: resource,
+    summary,
+    parameters: [
+      ...queryParameters(kind ? "list" : "topology", kind, formats),
+      ...headerParameters("IfNoneMatch", "AcceptEncoding", ...(streams ? (["LastEventId"] as const) : [])),
+    ],
+    headers: [
+      ...READ_HEADERS,
+      "Content-Encoding",
+      ...(kind ? (["Link"] as const) : []),
+      ...(streams ? (["X-Accel-Buffering"] as const) : []),
+    ],
+    content: contentOf(resource, jsonSchema(resource)),
+    responses: { ...NOT_MODIFIED, ...problems(400, 401, 406, 410, 414, 429, 431, 500, 503) },
+  });
 }
 
 function detail(id: string, summary: string, schema: Json, pathParameters: readonly string[] = []): Json {
-  const parameters = pathParameters.map((name) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: name === "n" ? "integer" : "string" },
-  }));
   const json = formatsOf("topology").filter((format) => format.name === "json");
-  return {
-    get: {
-      operationId: id,
-      summary,
-      parameters: [...parameters, ...queryParameters("item", undefined, json), ...CONDITIONAL, ...NEGOTIATED],
-      responses: {
-        "200": {
-          description: summary,
-          headers: { ...HEADERS, ...TAG, ...ENCODED },
-          content: { "application/json": { schema } },
-        },
-        "304": NOT_MODIFIED,
-        ...problems([
-          ...ALWAYS,
-          "bad-path",
-          "not-found",
-          "revision-unknown",
-          "revision-expired",
-          "too-many-requests",
-        ]),
-      },
+  return path({
+    id,
+    summary,
+    pathParameters,
+    parameters: [
+      ...queryParameters("item", undefined, json),
+      ...headerParameters("IfNoneMatch", "AcceptEncoding"),
+    ],
+    headers: [...READ_HEADERS, "Content-Encoding"],
+    content: { [JSON_TYPE]: { schema } },
+    responses: {
+      ...NOT_MODIFIED,
+      ...problems(400, 401),
+      ...(pathParameters.length > 0 && problems(404)),
+      ...problems(406, 410, 414, 429, 431, 500, 503),
     },
-  };
+  });
 }
 
-const plain = (id: string, summary: string, mediaType: string, schema: Json, more: Json = {}): Json => ({
-  get: {
-    operationId: id,
-    summary,
-    responses: { "200": { description: summary, content: { [mediaType]: { schema } } }, ...more },
-  },
-});
+const OUTSIDE = problems(401, 414, 429, 431, 500, 503);
+const PROBE: readonly HeaderName[] = ["Cache-Control", "X-Content-Type-Options"];
+const PAGE: readonly HeaderName[] = [
+  "Cache-Control",
+  "X-Content-Type-Options",
+  "Vary",
+  "ETag",
+  "Content-Encoding",
+  "Content-Security-Policy",
+  "Cross-Origin-Opener-Policy",
+  "Cross-Origin-Resource-Policy",
+  "Permissions-Policy",
+  "Referrer-Policy",
+];
+const ALIVE = { type: "object", required: ["status"], properties: { status: { const: "alive" } } };
 
-const JSON_TYPE = "application/json";
-const open = (operation: Json): Json => ({ get: { ...Object(operation.get), security: [] } });
-const locked = problems(["credentials-required", "too-many-failures"]);
+const PATHS: Json = {
+  "/controller/v1/devices": collection("devices", "Devices, in order of id."),
+  "/controller/v1/devices/ports": collection("ports", "Ports of all devices."),
+  "/controller/v1/devices/{id}": detail("device", "One device.", schemaRef("Device"), ["id"]),
+  "/controller/v1/devices/{id}/ports": detail(
+    "device-ports",
+    "One device with its ports.",
+    { allOf: [schemaRef("Device"), listOf("ports", schemaRef("Port"))] },
+    ["id"],
+  ),
+  "/controller/v1/links": collection("links", "Links, one record a direction, in order of id."),
+  "/controller/v1/hosts": collection("hosts", "Hosts, in order of id."),
+  "/controller/v1/hosts/{id}": detail("host", "One host, its id percent-encoded.", schemaRef("Host"), ["id"]),
+  "/controller/v1/hosts/{mac}/{vlan}": detail(
+    "host-by-mac",
+    "One host; -1 is VLAN None.",
+    schemaRef("Host"),
+    ["mac", "vlan"],
+  ),
+  "/controller/v1/topology": collection("topology", "The topology: counts, or the graph in a graph format."),
+  "/controller/v1/topology/clusters": detail(
+    "clusters",
+    "All clusters.",
+    listOf("clusters", schemaRef("Cluster")),
+  ),
+  "/controller/v1/topology/clusters/{n}": detail(
+    "cluster",
+    "One cluster; they count from 0.",
+    schemaRef("Cluster"),
+    ["n"],
+  ),
+  "/controller/v1/topology/clusters/{n}/devices": detail(
+    "cluster-devices",
+    "The ids of a cluster's devices.",
+    listOf("devices", { type: "string" }),
+    ["n"],
+  ),
+  "/controller/v1/topology/clusters/{n}/links": detail(
+    "cluster-links",
+    "A cluster's links.",
+    listOf("links", schemaRef("Link")),
+    ["n"],
+  ),
+  "/healthz": path({
+    id: "health",
+    summary: "The process answers.",
+    headers: PROBE,
+    content: { [JSON_TYPE]: { schema: ALIVE } },
+    responses: {},
+    open: true,
+  }),
+  "/readyz": path({
+    id: "readiness",
+    summary: "Whether every source has said what it knows.",
+    headers: PROBE,
+    content: { [JSON_TYPE]: { schema: schemaRef("Ready") } },
+    responses: {
+      "503": {
+        description: "Not yet, or stopping.",
+        headers: headers(PROBE),
+        content: { [JSON_TYPE]: { schema: schemaRef("Ready") } },
+      },
+    },
+    open: true,
+  }),
+  "/metrics": path({
+    id: "metrics",
+    summary: "Figures in Prometheus' text format.",
+    headers: ALWAYS_HEADERS,
+    content: { "text/plain": { schema: { type: "string" } } },
+    responses: OUTSIDE,
+  }),
+  "/openapi.json": path({
+    id: "description",
+    summary: "This document.",
+    headers: ALWAYS_HEADERS,
+    content: { [JSON_TYPE]: { schema: { type: "object" } } },
+    responses: OUTSIDE,
+  }),
+  "/": path({
+    id: "page",
+    summary: "The map.",
+    headers: PAGE,
+    content: { "text/html": { schema: { type: "string" } } },
+    responses: {
+      "304": { description: "The tag in If-None-Match is still true.", headers: headers(PAGE) },
+      ...OUTSIDE,
+    },
+  }),
+};
 
 export function openapi(version: string): Json {
-  const ready = plain("ready", "Whether every source has said what it knows.", JSON_TYPE, ref("Ready"), {
-    "503": { description: "Not yet, or stopping.", content: { [JSON_TYPE]: { schema: ref("Ready") } } },
-  });
-  const alive = { type: "object", required: ["status"], properties: { status: { const: "alive" } } };
   return {
     openapi: "3.1.0",
     info: {
       title: "Gazetteer",
       version,
       description:
-        "The read service over a network controller's view of the network. docs/interface.md has it in words.",
+        "The read service over a network controller's view of the network. docs/interface.md has it in words. " +
+        "Any other method on these paths is a 405 (Problem405); any other path a 404 (Problem404).",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     security: [{ basic: [] }],
-    paths: {
-      "/controller/v1/devices": collection("devices", "list", "Devices, in order of id."),
-      "/controller/v1/devices/ports": collection("ports", "list", "Ports of all devices."),
-      "/controller/v1/devices/{id}": detail("read-device", "One device.", ref("Device"), ["id"]),
-      "/controller/v1/devices/{id}/ports": detail(
-        "read-device-ports",
-        "One device with its ports.",
-        { allOf: [ref("Device"), listOf("ports", ref("Port"))] },
-        ["id"],
-      ),
-      "/controller/v1/links": collection("links", "list", "Links, one record a direction, in order of id."),
-      "/controller/v1/hosts": collection("hosts", "list", "Hosts, in order of id."),
-      "/controller/v1/hosts/{id}": detail("read-host", "One host, its id percent-encoded.", ref("Host"), [
-        "id",
-      ]),
-      "/controller/v1/hosts/{mac}/{vlan}": detail(
-        "read-host-by-mac",
-        "One host; -1 is VLAN None.",
-        ref("Host"),
-        ["mac", "vlan"],
-      ),
-      "/controller/v1/topology": collection(
-        "topology",
-        "topology",
-        "The topology: counts, or the graph in a graph format.",
-      ),
-      "/controller/v1/topology/clusters": detail(
-        "read-clusters",
-        "All clusters.",
-        listOf("clusters", ref("Cluster")),
-      ),
-      "/controller/v1/topology/clusters/{n}": detail(
-        "read-cluster",
-        "One cluster; they count from 0.",
-        ref("Cluster"),
-        ["n"],
-      ),
-      "/controller/v1/topology/clusters/{n}/devices": detail(
-        "read-cluster-devices",
-        "The ids of a cluster's devices.",
-        listOf("devices", { type: "string" }),
-        ["n"],
-      ),
-      "/controller/v1/topology/clusters/{n}/links": detail(
-        "read-cluster-links",
-        "A cluster's links.",
-        listOf("links", ref("Link")),
-        ["n"],
-      ),
-      "/healthz": open(plain("alive", "The process answers.", JSON_TYPE, alive)),
-      "/readyz": open(ready),
-      "/metrics": plain(
-        "metrics",
-        "Figures in Prometheus' text format.",
-        "text/plain",
-        { type: "string" },
-        locked,
-      ),
-      "/openapi.json": plain("describe", "This document.", JSON_TYPE, { type: "object" }, locked),
-      "/": plain("page", "The map.", "text/html", { type: "string" }, locked),
-    },
+    paths: PATHS,
     components: {
       securitySchemes: { basic: { type: "http", scheme: "basic" } },
+      headers: HEADERS,
+      parameters: PARAMETER_PARTS,
+      responses: {
+        Options: {
+          description: "Which methods there are.",
+          headers: headers([
+            "Allow",
+            "Vary",
+            "Access-Control-Allow-Origin",
+            "Access-Control-Expose-Headers",
+            "Access-Control-Allow-Methods",
+            "Access-Control-Allow-Headers",
+          ]),
+        },
+        NotModified: {
+          description: "The tag in If-None-Match is still true.",
+          headers: headers(READ_HEADERS),
+        },
+        ...PROBLEM_RESPONSES,
+      },
       schemas: {
-        Device,
-        Port,
-        Link,
-        Host,
-        Topology,
-        Cluster,
+        ...named({ Device, Port, Link, Host, Topology, Cluster }),
         ...CHANGE_SCHEMAS,
         Problem: PROBLEM_SCHEMA,
         Ready: READY_SCHEMA,
       },
     },
   };
+}
+
+/** Here a schema is known by its place; an `$id` besides would make it the root of references of its own. */
+function named(schemas: Readonly<Record<string, object>>): Json {
+  const bare = (schema: object) =>
+    Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$id"));
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, bare(schema)]));
 }
 
 export const openapiText = (version: string): string => `${JSON.stringify(openapi(version), null, 2)}\n`;
