@@ -202,7 +202,7 @@ class Service {
     let read = "other";
     let rate: Readonly<Record<string, string>> = {};
     try {
-      if (this.#valve.shut) {
+      if (this.#valve.shut || bun.pendingRequests > this.#options.limits.connections) {
         this.#metrics.countShed();
         throw new Problem("overloaded", "The service has more to do than it can; try again in a moment.", {
           "Retry-After": "2",
