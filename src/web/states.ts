@@ -10,58 +10,67 @@ const EXAMPLE = `sources:
     name: switches
     listen: 0.0.0.0:6653`;
 
+/** Undefined: there is something to show. */
+type Emptiness =
+  | { readonly why: "reading" | "nothing-then" }
+  | { readonly why: "refused" | "no-connection"; readonly reason: string }
+  | { readonly why: "nothing-yet"; readonly sources: readonly string[] };
+
+function emptiness({ network, state, problem, loading, connection, health }: Model): Emptiness | undefined {
+  if (problem !== undefined) return { why: "refused", reason: problem };
+  if (network === undefined) {
+    const lost = connection.state === "reconnecting";
+    return lost ? { why: "no-connection", reason: connection.reason } : { why: "reading" };
+  }
+  if (network.devices.size > 0 || state.view !== "map" || loading) return undefined;
+  if (state.at !== undefined) return { why: "nothing-then" };
+  const sources = health?.sources.map(
+    ({ name, kind, error, status }) => `${name} (${kind}): ${error ?? status}`,
+  );
+  return { why: "nothing-yet", sources: sources ?? [] };
+}
+
 export function createEmptyState(): Part {
   const element = h("div", { class: "empty", role: "status" });
   let drawn = "";
   return {
     element,
-    update({ network, state, problem, loading, connection, health }: Model) {
-      const isEmpty = network !== undefined && network.devices.size === 0 && state.view === "map" && !loading;
-      const failed = problem !== undefined;
-      const lost = connection.state === "reconnecting" && network === undefined;
-      element.hidden = !(network === undefined || isEmpty || failed);
-      element.classList.toggle("over", failed && network !== undefined);
-      const key = JSON.stringify([
-        network === undefined,
-        isEmpty,
-        problem,
-        lost,
-        connection,
-        health?.sources,
-      ]);
-      if (key === drawn || element.hidden) return;
+    update(model) {
+      const empty = emptiness(model);
+      element.hidden = empty === undefined;
+      element.classList.toggle("over", empty?.why === "refused" && model.network !== undefined);
+      const key = JSON.stringify(empty);
+      if (key === drawn || !empty) return;
       drawn = key;
-      if (failed) replace(element, h("h2", {}, "That cannot be shown"), h("p", {}, problem));
-      else if (lost && connection.state === "reconnecting") {
-        replace(
-          element,
-          h("h2", {}, "No connection to the service"),
-          h("p", {}, connection.reason),
-          h("p", {}, "This page tries again by itself."),
-        );
-      } else if (isEmpty)
-        replace(
-          element,
-          state.at !== undefined
-            ? nothingThen()
-            : nothingYet(
-                health?.sources.map(
-                  (source) => `${source.name} (${source.kind}): ${source.error ?? source.status}`,
-                ) ?? [],
-              ),
-        );
-      else replace(element, h("p", { class: "quiet" }, "Reading the network…"));
+      replace(element, words(empty));
     },
   };
 }
 
-function nothingThen(): HTMLElement {
-  return h(
-    "div",
-    {},
-    h("h2", {}, "There was nothing then"),
-    h("p", {}, "No device was known at that moment. The time line shows since when anything is remembered."),
-  );
+function words(empty: Emptiness): Node[] {
+  switch (empty.why) {
+    case "reading":
+      return [h("p", { class: "quiet" }, "Reading the network…")];
+    case "refused":
+      return [h("h2", {}, "That cannot be shown"), h("p", {}, empty.reason)];
+    case "no-connection":
+      return [
+        h("h2", {}, "No connection to the service"),
+        h("p", {}, empty.reason),
+        h("p", {}, "This page tries again by itself."),
+      ];
+    case "nothing-then":
+      return [
+        h("h2", {}, "There was nothing then"),
+        h(
+          "p",
+          {},
+          "No device was known at that moment. The time line shows since when anything is remembered.",
+        ),
+      ];
+    case "nothing-yet":
+      return [nothingYet(empty.sources)];
+  }
 }
 
 function nothingYet(sources: readonly string[]): HTMLElement {
@@ -69,19 +78,15 @@ function nothingYet(sources: readonly string[]): HTMLElement {
     "div",
     {},
     h("h2", {}, "No devices yet"),
+    sources.length > 0 && h("p", {}, "These sources are connected, and none has told of a device:"),
     sources.length > 0 &&
       h(
-        "div",
+        "ul",
         {},
-        h("p", {}, "These sources are connected, and none has told of a device:"),
-        h(
-          "ul",
-          {},
-          sources.map((source) => h("li", {}, source)),
-        ),
+        sources.map((source) => h("li", {}, source)),
       ),
     h("p", {}, "A source tells the service what exists. Name one in the configuration, for example:"),
-    h("pre", {}, h("code", {}, EXAMPLE)),
+    h("pre", { tabindex: 0 }, h("code", {}, EXAMPLE)),
     h("p", {}, "or look around in a simulated network: ", h("code", {}, "gazetteer serve --demo")),
     h("p", { class: "muted" }, "The map fills as soon as the first device is there; no reload is needed."),
   );

@@ -81,6 +81,7 @@ export function createFilters(actions: Actions): Part {
       const chosen = next.state.types.length + next.state.states.length + next.state.sources.length;
       badge.textContent = String(chosen);
       badge.hidden = chosen === 0;
+      popover.trigger.setAttribute("aria-label", chosen === 0 ? "Filter" : `Filter (${chosen})`);
       popover.element.hidden = next.state.view !== "map";
       if (before?.state !== next.state || before?.network !== next.network) draw();
     },

@@ -19,7 +19,8 @@ export function createPopover(words: string, face: Node, onOpen: () => void, sho
     {
       type: "button",
       class: showWords ? "text-button" : "icon-button",
-      "aria-label": words,
+      // What it shows is its name, where it shows words.
+      "aria-label": showWords ? undefined : words,
       "aria-expanded": "false",
       "aria-controls": id,
       title: words,

@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { formatState, HOME, parseState, type Ref, VIEWS, type ViewState } from "./state.ts";
+
+const read = (address: string): ViewState => parseState(new URL(address, "http://x").search);
+
+test("the plain map has the plain address", () => {
+  expect(formatState(HOME)).toBe("/");
+  expect(read("/")).toEqual(HOME);
+});
+
+test("ids stay legible in the address", () => {
+  const selected: Ref = { kind: "hosts", id: "00:00:00:00:00:01/None" };
+  expect(formatState({ ...HOME, selected })).toBe("/?selected=hosts:00:00:00:00:00:01/None");
+});
+
+test("every state comes back from its address", () => {
+  const text = fc.string({ minLength: 1, unit: "binary" }).map((s) => s.toWellFormed());
+  const word = fc.stringMatching(/^[A-Z_]{1,10}$/);
+  const ref: fc.Arbitrary<Ref> = fc.record({ kind: fc.constantFrom("devices", "links", "hosts"), id: text });
+  const moment = fc.constantFrom("2026-11-15T01:00:00Z", "42");
+  const number = fc.integer({ min: -9999, max: 9999 }).map((n) => n / 100);
+  const state: fc.Arbitrary<ViewState> = fc
+    .record({
+      view: fc.constantFrom(...VIEWS),
+      selected: fc.option(ref, { nil: undefined }),
+      types: fc.array(word),
+      states: fc.array(word),
+      sources: fc.array(text),
+      around: fc.option(text, { nil: undefined }),
+      hops: fc.integer({ min: 1, max: 9 }),
+      path: fc.option(fc.tuple(ref, ref), { nil: undefined }),
+      expanded: fc.array(text),
+      at: fc.option(moment, { nil: undefined }),
+      compare: fc.option(moment, { nil: undefined }),
+      span: fc.constantFrom("15min", "1h", "30d"),
+      changes: fc.boolean(),
+      filter: fc.oneof(fc.constant(""), text),
+      sort: fc.oneof(fc.constant(""), text),
+      camera: fc.option(fc.record({ x: number, y: number, ratio: fc.constantFrom(0.01, 0.5, 1, 1.6) }), {
+        nil: undefined,
+      }),
+    })
+    // Hops of nothing are not a state.
+    .map((one) => (one.around === undefined ? { ...one, hops: 1 } : one));
+  fc.assert(fc.property(state, (one) => expect(read(formatState(one))).toEqual(one)));
+});
+
+test("what is not understood is left out, and the rest is kept", () => {
+  expect(read("/?view=moon&selected=x&at=soon&hops=99&camera=1,2&type=SWITCH&unknown=1")).toEqual({
+    ...HOME,
+    types: ["SWITCH"],
+  });
+});
