@@ -22,7 +22,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   formats: ["model", "lib"],
   client: ["model", "lib"],
   http: ["view", "formats", "model", "lib", "log/log.ts"],
-  web: ["client", "model", "lib"],
+  web: ["client", "formats", "model", "lib"],
   cli: ["sources", "log", "view", "http", "formats", "client", "web", "model", "lib"],
   "main.ts": ["cli", "lib"],
 };
