@@ -123,6 +123,22 @@ test("a reader that was held up catches up without a gap, also past what the wri
   expect(await service.stop()).toBe(0);
 });
 
+test("the figures are those of all processes, also of one that is gone", async () => {
+  const { service } = await startHere(["--data", ":memory:", "--demo", "devices=4,hosts=4,churn=0"]);
+  const pids = processesOf(service);
+  const [toWriter, ...toReaders] = await oneToEach(service, pids);
+  const told = async (line: string) => (await toWriter?.get("/metrics"))?.body.includes(`\n${line}\n`);
+  const devices = (n: number) => `gazetteer_http_requests_total{read="devices",status="200"} ${n}`;
+  for (const connection of [toWriter, ...toReaders]) {
+    for (let n = 0; n < 5; n++) await connection?.get(`${API}/devices`);
+  }
+  await until(() => told(devices(15)), { what: "15 requests" });
+  process.kill(pids[1] ?? 0, "SIGKILL");
+  await threeListen(service, 1);
+  expect(await told(devices(15))).toBe(true);
+  expect(await service.stop()).toBe(0);
+});
+
 test("a port that another service shares among its own is in use for everybody else", async () => {
   const { service } = await startHere();
   const { port } = new URL(service.url);
