@@ -57,7 +57,7 @@ function colons(text: string): number {
 
 /** "None" for no tag (also `-1`, empty, null), otherwise "1" to "4094". */
 export function canonicalVlan(value: string | number | null | undefined): string | undefined {
-  if (value === null || value === undefined) return "None";
+  if (value === null || value === undefined || value === "None") return "None";
   const text = String(value).trim();
   if (text === "" || text === "-1" || text.toLowerCase() === "none") return "None";
   if (!/^\d{1,4}$/.test(text)) return undefined;

@@ -216,22 +216,24 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
   }
   if (record.outerTpid !== undefined) claim.outerTpid = record.outerTpid.toLowerCase();
   if (record.ipAddresses !== undefined) {
-    const addresses = new Set<string>();
-    for (const [i, given] of record.ipAddresses.entries()) {
+    const addresses: string[] = [];
+    for (const given of record.ipAddresses) {
       const ip = canonicalIp(given);
-      if (ip === undefined) return refuse(`/ipAddresses/${i}`, "is not an IP address");
-      addresses.add(ip);
+      if (ip === undefined) {
+        return refuse(`/ipAddresses/${record.ipAddresses.indexOf(given)}`, "is not an IP address");
+      }
+      if (!addresses.includes(ip)) addresses.push(ip);
     }
-    claim.ipAddresses = sortedByIp([...addresses]);
+    claim.ipAddresses = sortedByIp(addresses);
   }
-  const seen = new Set<string>();
-  for (const [i, given] of record.locations.entries()) {
-    const at = canonicalPort(given.port);
-    if (at === undefined) return refuse(`/locations/${i}/port`, "must be a decimal number or local");
-    if (!given.elementId.isWellFormed()) return brokenId(`/locations/${i}/elementId`);
-    const key = portId(given.elementId, at);
-    if (!seen.has(key)) claim.locations.push({ elementId: given.elementId, port: at });
-    seen.add(key);
+  for (const given of record.locations) {
+    const { elementId } = given;
+    const port = canonicalPort(given.port);
+    const field = () => `/locations/${record.locations.indexOf(given)}`;
+    if (port === undefined) return refuse(`${field()}/port`, "must be a decimal number or local");
+    if (!elementId.isWellFormed()) return brokenId(`${field()}/elementId`);
+    const known = claim.locations.some((at) => at.elementId === elementId && at.port === port);
+    if (!known) claim.locations.push({ elementId, port });
   }
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
   return { ok: true, id: hostId(mac, tag), claim };

@@ -119,7 +119,7 @@ export class Page implements PageRecord {
   with(changes: ReadonlyMap<string, string | null>): Page[] {
     const sorted = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
     const ids: string[] = [];
-    const pieces: Buffer[] = [];
+    const pieces: (Buffer | string)[] = [];
     const lengths: number[] = [];
     let at = 0;
     const keepUntil = (end: number) => {
@@ -134,30 +134,31 @@ export class Page implements PageRecord {
       keepUntil(this.position(id));
       if (this.ids[at] === id) at++;
       if (value === null) continue;
-      const bytes = Buffer.from(value);
       ids.push(id);
-      pieces.push(bytes);
-      lengths.push(bytes.length);
+      pieces.push(value);
+      lengths.push(Buffer.byteLength(value));
     }
     keepUntil(this.ids.length);
-    return cut(ids, joined(pieces), lengths);
+    const total = lengths.reduce((sum, length) => sum + length + 1, 0);
+    return cut(ids, joined(pieces, total - 1), lengths);
   }
 }
 
-function joined(pieces: readonly Buffer[]): Buffer {
-  const total = pieces.reduce((sum, piece) => sum + piece.length + 1, 0);
-  const bytes = Buffer.allocUnsafeSlow(Math.max(0, total - 1));
+function joined(pieces: readonly (Buffer | string)[], total: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Math.max(0, total));
   let at = 0;
   for (const piece of pieces) {
     if (at > 0) bytes[at++] = COMMA;
-    at += piece.copy(bytes, at);
+    at += typeof piece === "string" ? bytes.write(piece, at) : piece.copy(bytes, at);
   }
   return bytes;
 }
 
+/** One page, or as many equal ones as come nearest to the target: a remainder would be a page of next to nothing. */
 function cut(ids: string[], bytes: Buffer, lengths: readonly number[]): Page[] {
   if (ids.length === 0) return [];
-  const step = ids.length <= PAGE_MOST ? ids.length : PAGE_TARGET;
+  const parts = ids.length <= PAGE_MOST ? 1 : Math.round(ids.length / PAGE_TARGET);
+  const step = Math.ceil(ids.length / parts);
   const pages: Page[] = [];
   let offset = 0;
   for (let from = 0; from < ids.length; from += step) {
