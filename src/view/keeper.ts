@@ -68,9 +68,12 @@ export class Keeper {
   }
 
   async #snapshot(): Promise<void> {
-    this.#changesAtSnapshot = this.#view.changesApplied;
-    this.#snapshotTime = this.#clock.now();
+    const changes = this.#view.changesApplied;
+    const time = this.#clock.now();
     await this.#log.writeSnapshot(this.#view.snapshot(), breathe);
+    // Only now: one that could not be written is still due.
+    this.#changesAtSnapshot = changes;
+    this.#snapshotTime = time;
   }
 
   /** A full disk must not stop the service: it goes on without, says so, and tries again. */
