@@ -45,7 +45,7 @@ export function processesOf({ readers }: Config): number {
   return readers === "auto" ? availableParallelism() : readers;
 }
 
-/** Makes the folder of the private socket, which `close` removes. With one process there is nothing to make. */
+/** Makes the folder of the private socket, which is removed when the readers are disposed of. With one process there is nothing to make. */
 export function openReaders(options: ReadersOptions): Readers {
   const processes = processesOf(options.config);
   if (processes === 1) return new Readers(options, processes, undefined);
@@ -59,7 +59,7 @@ export function openReaders(options: ReadersOptions): Readers {
   return new Readers(options, processes, folder);
 }
 
-export class Readers implements ReaderFigures {
+export class Readers implements ReaderFigures, Disposable {
   readonly processes: number;
   readonly #options: ReadersOptions;
   readonly #folder: string | undefined;
@@ -117,25 +117,29 @@ export class Readers implements ReaderFigures {
     }
   }
 
-  /** Keeps readers on `port` until the signal aborts and all have ended. */
-  async run(port: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Keeps readers on `port` until the signal aborts and all have ended. Whoever ends once the service is `stopping` is
+   * let go: a terminal and a service manager send the same signal to all processes.
+   */
+  async run(port: number, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
     const { users } = this.#options;
     const untell = users.onChange(() => {
       for (const child of this.#children) say(child, { users: users.all() });
     });
     const numbers = Array.from({ length: this.processes - 1 }, (_, i) => i + 2);
-    await Promise.all(numbers.map((number) => this.#keep(number, port, signal)));
+    await Promise.all(numbers.map((number) => this.#keep(number, port, signal, stopping)));
     untell();
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async #keep(reader: number, port: number, signal: AbortSignal): Promise<void> {
+  async #keep(reader: number, port: number, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options;
     const backoff = createBackoff(FIRST_PAUSE_MS, MOST_PAUSE_MS);
-    while (!signal.aborted) {
+    const enough = AbortSignal.any([signal, stopping]);
+    while (!enough.aborted) {
       const began = clock.now();
       let status: string;
       try {
@@ -143,11 +147,11 @@ export class Readers implements ReaderFigures {
       } catch (error) {
         status = reasonOf(error);
       }
-      if (signal.aborted) return;
+      if (enough.aborted) return;
       if (clock.now() - began > MOST_PAUSE_MS) backoff.reset();
       const againInMs = backoff.nextMs();
       logger.warn("reader ended", { reader, status, againInMs });
-      await clock.sleep(againInMs, signal);
+      await clock.sleep(againInMs, enough);
     }
   }
 

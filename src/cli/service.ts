@@ -49,8 +49,8 @@ export async function runService({ config, file }: ServeOptions, context: Contex
   const users = await orRefuse(() => openUsers(usersOptions(config, context, clock, logger)));
   const names = made.sources.map(({ source }) => source.name);
   const store = await orRefuse(() => openStore(config, names, clock, logger));
-  const readers = openReaders({ config, users, log: store.log, clock, logger });
   try {
+    using readers = openReaders({ config, users, log: store.log, clock, logger });
     const intakes = new Map(names.map((name) => [name, new Intake(store.ledger, name, logger)]));
     const supervisor = createSupervisor({
       sources: made.sources,
@@ -65,7 +65,6 @@ export async function runService({ config, file }: ServeOptions, context: Contex
     await serveUntil(stop.signal, parts, context);
   } finally {
     // 4. Last of all the log: until here anything may still have been written.
-    readers.close();
     store.log.close();
     stop.release();
   }
@@ -85,7 +84,7 @@ async function serveUntil(signal: AbortSignal, parts: Parts, context: Context): 
   try {
     await firstWords(parts, signal);
     await orRefuse(() => users.keepGenerated());
-    readersEnded = readers.run(server.port, reading.signal);
+    readersEnded = readers.run(server.port, reading.signal, signal);
     const url = urlOf(parts.config.host, server.port);
     const names = supervisor.status().map((source) => source.name);
     if (!signal.aborted) await context.out(greeting({ url, host: parts.config.host, users, sources: names }));

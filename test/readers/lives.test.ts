@@ -58,6 +58,16 @@ describe("the end", () => {
     expect(service.stderr()).not.toContain("reader ended");
   });
 
+  test("a signal to all of them at once, as a terminal sends it, is the same", async () => {
+    const { service, sockets } = await startHere();
+    const pids = processesOf(service);
+    for (const pid of pids) process.kill(pid, "SIGINT");
+    expect(await service.exited).toBe(0);
+    await gone(pids);
+    expect(sockets()).toEqual([]);
+    expect(service.stderr()).not.toContain("reader ended");
+  });
+
   test("when the writer is killed, nobody goes on showing what nobody keeps", async () => {
     const { service, sockets } = await startHere();
     const pids = processesOf(service);

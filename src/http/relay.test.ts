@@ -1,0 +1,83 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { temporaryFolder } from "../../test/support/folder.ts";
+import { until } from "../../test/support/until.ts";
+import { ManualClock } from "../lib/clock.ts";
+import { logElsewhere, Replica } from "../view/replica.ts";
+import { createRelay } from "./relay.ts";
+
+const marks = { devices: 0, ports: 0, links: 0, hosts: 0, graph: 0 };
+const socket = join(temporaryFolder(), "writer");
+/** Says what it was asked; its answers are of the revision in the path. */
+const writer = Bun.serve({
+  unix: socket,
+  fetch(request) {
+    const { pathname, search } = new URL(request.url);
+    const headers = {
+      "Gazetteer-Revision": pathname.slice(1),
+      "Content-Type": "application/json",
+      ETag: '"e"',
+    };
+    if (request.headers.has("if-none-match")) return new Response(null, { status: 304, headers });
+    const asked = { search, method: request.method, headers: Object.fromEntries(request.headers) };
+    const body = Bun.gzipSync(JSON.stringify(asked));
+    return new Response(body, { headers: { ...headers, "Content-Encoding": "gzip" } });
+  },
+});
+afterAll(() => writer.stop(true));
+
+function relayAt(revision: number) {
+  const clock = new ManualClock();
+  const replica = new Replica(logElsewhere("epoch", new Uint8Array(32)), 1000);
+  replica.told({ revision, time: 0, graphTime: 0, marks });
+  return { clock, replica, relay: createRelay(socket, replica.history, clock) };
+}
+
+const request = (headers: Record<string, string> = {}) => new Request("http://service/", { headers });
+
+describe("a request handed on", () => {
+  test("keeps its words and the answer's bytes; what belongs to a connection stays there", async () => {
+    const { relay } = relayAt(5);
+    const headers = { Authorization: "Basic x", Connection: "close", TE: "trailers", Accept: "text/csv" };
+    const answer = await relay(request(headers), "/5?q=a%2Bb&since=3");
+    expect(answer.headers.get("content-encoding")).toBe("gzip");
+    const asked = JSON.parse(new TextDecoder().decode(Bun.gunzipSync(await answer.bytes())));
+    expect(asked).toMatchObject({ search: "?q=a%2Bb&since=3", method: "GET" });
+    expect(asked.headers).toMatchObject({
+      authorization: "Basic x",
+      accept: "text/csv",
+      "accept-encoding": "identity",
+    });
+    expect(asked.headers.te).toBeUndefined();
+    const unchanged = await relay(request({ "If-None-Match": '"e"' }), "/5");
+    expect({ status: unchanged.status, etag: unchanged.headers.get("etag") }).toEqual({
+      status: 304,
+      etag: '"e"',
+    });
+  });
+
+  test("is answered when this process has come as far as the answer", async () => {
+    const { relay, replica, clock } = relayAt(3);
+    let answered = false;
+    const answer = relay(request(), "/5").then((response) => {
+      answered = true;
+      return response;
+    });
+    await until(() => clock.sleeping > 0, { what: "an answer that is ahead" });
+    replica.reach(4);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(answered).toBe(false);
+    replica.reach(5);
+    expect((await answer).headers.get("gazetteer-revision")).toBe("5");
+  });
+
+  test("is refused when this process does not get there, or when nobody answers", async () => {
+    const { relay, clock } = relayAt(3);
+    const late = relay(request(), "/5").catch((error) => error);
+    await until(() => clock.sleeping > 0, { what: "an answer that is ahead" });
+    await clock.advance(60_000);
+    expect(await late).toMatchObject({ name: "Problem", status: 503 });
+    const nowhere = createRelay(join(temporaryFolder(), "none"), relayAt(3).replica.history, clock);
+    expect(await nowhere(request(), "/5").catch((error) => error)).toMatchObject({ status: 503 });
+  });
+});
