@@ -3,25 +3,11 @@
  * do: errors on the console, exceptions, violations of the policy, requests that leave the service's origin.
  */
 import { afterAll } from "bun:test";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { Service } from "../support/service.ts";
-
-export const CHROMIUM_ARGS = [
-  "--no-sandbox",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--disable-quic",
-  // WebGL without a graphics card.
-  "--use-gl=angle",
-  "--use-angle=swiftshader",
-  "--enable-unsafe-swiftshader",
-];
+import { openChromium } from "./chromium.ts";
 
 let browser: Promise<Browser> | undefined;
-const launch = () =>
-  chromium.launch({ executablePath: Bun.which("chromium") ?? "/usr/bin/chromium", args: CHROMIUM_ARGS });
 
 afterAll(async () => {
   const open = await browser;
@@ -43,7 +29,7 @@ export async function visit(
   service: Pick<Service, "url" | "credentials">,
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
-  browser ??= launch();
+  browser ??= openChromium();
   const [username = "", ...rest] = service.credentials.split(":");
   const context = await (await browser).newContext({
     httpCredentials: { username, password: rest.join(":") },

@@ -12,7 +12,7 @@ import { createHandle } from "./handle.ts";
 
 const BUCKETS = 180;
 const REFRESH_MS = 5000;
-const SHORTEST_MS = 5 * 60_000;
+const SHORTEST_MS = 2 * 60_000;
 const SPAN_WORDS: Readonly<Record<Span, string>> = {
   "15min": "15 min",
   "1h": "1 hour",
@@ -109,8 +109,8 @@ export function createTimeline(actions: Actions): Part {
     bars.replaceChildren(
       ...data.counts.flatMap((count, i) => {
         if (count === 0) return [];
-        // The root: one change is seen beside a thousand.
-        const height = Math.max(8, Math.sqrt(count / most) * 96);
+        // By magnitude: one change is seen beside a thousand.
+        const height = 10 + (Math.log1p(count) / Math.log1p(most)) * 88;
         return s("rect", { x: i + 0.12, width: 0.76, y: 100 - height, height });
       }),
     );
