@@ -5,7 +5,8 @@ import { asking, CREDENTIALS_NOTE, queryOf, type Resource, resourceNamed, URL_FL
 import { at, chosenColumns, isRow, LIST_COLUMNS, TOPOLOGY_COLUMNS } from "./columns.ts";
 import type { Command, Context } from "./command.ts";
 import { STATUS, usageFailure } from "./failure.ts";
-import { harmless, renderTable } from "./table.ts";
+import { joinedBody, pagesOf } from "./pages.ts";
+import { renderTable } from "./table.ts";
 
 export const getCommand: Command = {
   name: "get",
@@ -22,6 +23,7 @@ export const getCommand: Command = {
   ],
   notes: `
 NAME=VALUE are query parameters: gazetteer get devices available=false type=SWITCH,ROUTER
+Pages are followed to the end: limit=N is how many are asked for at a time.
 ${CREDENTIALS_NOTE}`,
   async run(args, context) {
     const [word, ...parameters] = args.positionals;
@@ -30,9 +32,9 @@ ${CREDENTIALS_NOTE}`,
     const query = queryOf(parameters);
     const asked = output === "table" || output === "json" ? query : { ...query, format: output };
     await asking(args, context, async (client) => {
-      const response = await client.raw(resource, asked);
-      if (output === "table") await printTable(resource, query, await response.json(), context);
-      else await printBody(response, context);
+      const pages = pagesOf(client, resource, asked);
+      if (output === "table") await printTable(resource, query, pages, context);
+      else await printBody(joinedBody(pages, resource, output), context);
     });
     return STATUS.ok;
   },
@@ -45,26 +47,34 @@ function outputNamed(name: string, resource: Resource): string {
   throw usageFailure(`-o ${name}: of ${resource} there is ${known.join(", ")}`);
 }
 
-async function printTable(resource: Resource, query: Query, body: unknown, context: Context): Promise<void> {
+async function printTable(
+  resource: Resource,
+  query: Query,
+  pages: AsyncIterable<Response>,
+  context: Context,
+): Promise<void> {
   const colour = context.terminal && !context.env.NO_COLOR;
-  if (resource === "topology" && isRow(body) && "clusters" in body) {
-    return context.out(renderTable([body], TOPOLOGY_COLUMNS, colour));
+  const rows: unknown[] = [];
+  for await (const response of pages) {
+    const body: unknown = await response.json();
+    if (resource === "topology" && isRow(body) && "clusters" in body) {
+      return context.out(renderTable([body], TOPOLOGY_COLUMNS, colour));
+    }
+    const items = at(body, resource);
+    // Changes, differences and whatever else is no list: then as it is.
+    if (!Array.isArray(items)) return context.out(`${JSON.stringify(body, null, 2)}\n`);
+    for (const item of items) rows.push(item);
   }
-  const rows = at(body, resource);
-  // Changes, differences and whatever else is no list: then as it is.
-  if (!Array.isArray(rows)) return context.out(`${JSON.stringify(body, null, 2)}\n`);
   const { fields } = query;
   const columns = fields === undefined ? (LIST_COLUMNS[resource] ?? []) : chosenColumns(String(fields));
   await context.out(renderTable(rows.filter(isRow), columns, colour));
-  const next = at(body, "next");
-  if (typeof next === "string") await context.err(`There is more: add cursor=${harmless(next)}\n`);
-  else if (context.terminal) await context.err(`${rows.length} ${resource}\n`);
+  if (context.terminal) await context.err(`${rows.length} ${resource}\n`);
 }
 
 /** Chunk by chunk: a body may be larger than memory should hold twice. */
-async function printBody(response: Response, context: Context): Promise<void> {
+async function printBody(body: AsyncIterable<Uint8Array>, context: Context): Promise<void> {
   let last = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body) {
     await context.out(chunk);
     last = chunk.at(-1) ?? last;
   }

@@ -30,13 +30,12 @@ export async function runReader(context: Context): Promise<number> {
   const stop = catchStopSignals(() => context.exit(STATUS.failed));
   const ordered = new AbortController();
   const stopping = AbortSignal.any([stop.signal, ordered.signal]);
-  const obeying = obey(told, users, ordered).finally(() => {
-    if (stopping.aborted) return;
-    // The writer is gone and cannot tidy up; the network it kept is of the past from now on.
+  // The pipe is the writer's as long as it lives. Once it is gone it cannot tidy up, and its network is of the past.
+  const orphaned = () => {
     rmSync(dirname(orders.socket), { recursive: true, force: true });
     context.exit(STATUS.failed);
-  });
-  obeying.catch(() => {});
+  };
+  obey(told, users, ordered).then(orphaned, orphaned);
   try {
     await answer(orders, users, stopping, context);
   } finally {
@@ -52,13 +51,13 @@ async function firstWord(
     const { value } = await told.next();
     const { orders, users } = readToReader(value);
     if (orders && users) return { orders, users };
-  } catch (error) {
-    throw usageFailure("is started by gazetteer serve --readers N, and by nobody else", error);
+  } catch {
+    // Somebody else is at the other end; what they said does not matter.
   }
   throw usageFailure("is started by gazetteer serve --readers N, and by nobody else");
 }
 
-/** Until the writer says stop or says nothing any more. */
+/** Does what the writer says, until there is none. */
 async function obey(told: AsyncGenerator<unknown>, users: ToldUsers, stop: AbortController): Promise<void> {
   for await (const line of told) {
     const { users: now, stop: end } = readToReader(line);
