@@ -77,3 +77,5 @@ for await (const line of console) {
   }
   console.log(`applied ${performance.now() - began}`);
 }
+// Whoever started us is gone.
+process.exit();
