@@ -89,7 +89,17 @@ export const SAMPLE: Claims = {
 const oneOf = <const T>(...values: readonly T[]) => fc.constantFrom(...values);
 const device = fc.integer({ min: 1, max: 9 }).map(deviceId);
 const port = oneOf("1", "2", "3", "local");
-const words = oneOf("core", "Edge", "a,b", "ünïcode", HOSTILE, "=cmd", "x".repeat(300), "");
+const words = oneOf(
+  "core",
+  "\u212aelvin \u0130",
+  "Edge",
+  "a,b",
+  "ünïcode",
+  HOSTILE,
+  "=cmd",
+  "x".repeat(300),
+  "",
+);
 const annotations = fc.dictionary(oneOf("name", "site", "constructor", "a.b"), words, { maxKeys: 3 });
 
 const deviceClaim = fc.record(

@@ -22,6 +22,8 @@ export interface Filter {
   readonly ids?: readonly Range[];
   /** Whatever passes contains one of these texts. */
   readonly needles?: readonly string[];
+  /** Whatever passes contains this, in upper or lower case; itself lower case, and the same in JSON as it is. */
+  readonly anyCase?: string;
 }
 
 /** Scalars that have an index of the same name. */
@@ -77,8 +79,11 @@ export function sourceFilter(parameter: RawParameter): Filter {
 export function textFilter(parameter: RawParameter): Filter {
   const wanted = parameter.value.toLowerCase();
   if (wanted === "") throw badParameter("q", "is empty; give some text to look for.");
-  return { test: (value) => holdsText(value, wanted) };
+  return { test: (value) => holdsText(value, wanted), ...(PLAIN.test(wanted) && { anyCase: wanted }) };
 }
+
+/** Printable ASCII that JSON does not escape. */
+const PLAIN = /^[ !#-[\]-~]+$/;
 
 function holdsText(value: unknown, wanted: string): boolean {
   if (typeof value === "string") return value.toLowerCase().includes(wanted);

@@ -60,10 +60,15 @@ function* scanned(
   after: string,
 ): Generator<Match> {
   const needles = filters.find((filter) => filter.needles)?.needles?.map((needle) => Buffer.from(needle));
+  const anyCase = filters.find((filter) => filter.anyCase !== undefined)?.anyCase;
+  const worthALook = (page: Page): Iterable<number> => {
+    if (needles) return likely(page, needles);
+    return anyCase === undefined ? page.ids.keys() : likelyInAnyCase(page, anyCase);
+  };
   for (let at = after === "" ? 0 : pageFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
-    for (const i of needles ? likely(page, needles) : page.ids.keys()) {
+    for (const i of worthALook(page)) {
       const id = page.ids[i] ?? "";
       if (id <= after) continue;
       const text = page.value(i);
@@ -92,6 +97,21 @@ function likely(page: Page, needles: readonly Buffer[]): Iterable<number> {
       // On to the next value: one hit in a value is enough.
       at = page.bytes.indexOf(needle, (page.ends[i] ?? page.bytes.length) + 1);
     }
+  }
+  return found.size < 2 ? found : [...found].sort((a, b) => a - b);
+}
+
+/** The only letters outside ASCII whose lower case has ASCII in it: the Kelvin sign, and the capital dotted I. */
+const LOWERED_TO_ASCII = ["\u212a", "\u0130"].map((letter) => Buffer.from(letter));
+
+/** The same for text in upper or lower case. As Latin-1 a byte is a character, so that places in both are the same. */
+function likelyInAnyCase(page: Page, wanted: string): Iterable<number> {
+  const found = new Set(likely(page, LOWERED_TO_ASCII));
+  const text = page.bytes.toString("latin1").toLowerCase();
+  for (let at = text.indexOf(wanted); at >= 0; ) {
+    const i = page.indexAt(at);
+    found.add(i);
+    at = text.indexOf(wanted, (page.ends[i] ?? text.length) + 1);
   }
   return found.size < 2 ? found : [...found].sort((a, b) => a - b);
 }

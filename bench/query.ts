@@ -1,0 +1,161 @@
+/**
+ * What a question costs as the network grows: the same questions of 100 and of 10,000 devices, the large network with
+ * 100,000 hosts. From an index, the cost is that of the answer; the ratio says how true that is. A scan is shown beside,
+ * for what it costs to have no index. Run: `bun bench/query.ts`
+ */
+
+import { formatsOf } from "../src/formats/format.ts";
+import { targetOf } from "../src/http/path.ts";
+import { parseQuery } from "../src/http/query/query.ts";
+import type { ReadContext } from "../src/http/reads/context.ts";
+import { listRead } from "../src/http/reads/list.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { silentLogger } from "../src/lib/logger.ts";
+import { openEmbeddedLog } from "../src/log/embedded.ts";
+import type { Kind } from "../src/model/ids.ts";
+import { History } from "../src/view/history.ts";
+import { Intake } from "../src/view/intake.ts";
+import { Ledger } from "../src/view/ledger.ts";
+import { View } from "../src/view/view.ts";
+import { deviceClaims, hostAddress, hostClaims } from "./http/network.ts";
+import { median, table } from "./lib/table.ts";
+
+const SMALL = { devices: 100, hosts: 1_000 };
+const LARGE = { devices: 10_000, hosts: 100_000 };
+const ROUNDS = 9;
+const ROUND_MS = 120;
+
+interface Question {
+  readonly what: string;
+  readonly list: "devices" | "links" | "hosts";
+  /** Each time about another thing, so that no answer is at hand. `n` counts up. */
+  readonly query: (n: number, size: typeof SMALL) => string;
+  readonly indexed: boolean;
+}
+
+const id = (n: number): string => `of:${(n + 1).toString(16).padStart(16, "0")}`;
+const mac = (n: number): string => ((n + 1).toString(16).padStart(12, "0").match(/../g) ?? []).join(":");
+
+const QUESTIONS: readonly Question[] = [
+  {
+    what: "a device by id",
+    list: "devices",
+    query: (n, { devices }) => `id=${id(n % devices)}`,
+    indexed: true,
+  },
+  { what: "a host by MAC", list: "hosts", query: (n, { hosts }) => `mac=${mac(n % hosts)}`, indexed: true },
+  {
+    what: "a host by address",
+    list: "hosts",
+    query: (n, { hosts }) => `ip=${hostAddress(n % hosts)}`,
+    indexed: true,
+  },
+  {
+    what: "hosts in a /28",
+    list: "hosts",
+    query: (n, { hosts }) => `ip=${hostAddress(n % hosts)}/28`,
+    indexed: true,
+  },
+  {
+    what: "hosts at a device",
+    list: "hosts",
+    query: (n, { devices }) => `device=${id(n % devices)}`,
+    indexed: true,
+  },
+  {
+    what: "hosts at a port",
+    list: "hosts",
+    query: (n, { devices }) => `device=${id(n % devices)}&port=1`,
+    indexed: true,
+  },
+  {
+    what: "links of a device",
+    list: "links",
+    query: (n, { devices }) => `device=${id(n % devices)}`,
+    indexed: true,
+  },
+  {
+    what: "devices around one",
+    list: "devices",
+    query: (n, { devices }) => `around=${id(n % devices)}`,
+    indexed: true,
+  },
+  {
+    what: "hosts around a device",
+    list: "hosts",
+    query: (n, { devices }) => `around=${id(n % devices)}`,
+    indexed: true,
+  },
+  { what: "a page of 50 hosts", list: "hosts", query: () => "limit=50", indexed: true },
+  {
+    what: "an annotation (scan of bytes)",
+    list: "devices",
+    query: (n, { devices }) => `annotations.name=switch-${n % devices}`,
+    indexed: false,
+  },
+  {
+    what: "any text (scan)",
+    list: "hosts",
+    query: (n, { hosts }) => `q=${hostAddress(n % hosts)}`,
+    indexed: false,
+  },
+];
+
+async function networkOf({ devices, hosts }: typeof SMALL): Promise<ReadContext> {
+  const view = new View();
+  const log = openEmbeddedLog(":memory:");
+  const ledger = new Ledger(view, log, systemClock, ["bench"]);
+  const history = new History(ledger, 1024 * 1024);
+  await new Intake(ledger, "bench", silentLogger).replace({
+    devices: deviceClaims(devices),
+    links: ring(devices),
+    hosts: hostClaims(hosts, devices),
+  });
+  return { view, history, log };
+}
+
+function* ring(devices: number) {
+  for (let n = 0; n < devices; n++) {
+    const [src, dst] = [
+      { device: id(n), port: 47 },
+      { device: id((n + 1) % devices), port: 48 },
+    ];
+    yield { src, dst };
+    yield { src: dst, dst: src };
+  }
+}
+
+/** From the query's text to the body's bytes, as a request makes them; microseconds each. */
+function costOf(context: ReadContext, { list, query }: Question, size: typeof SMALL): number {
+  const kind: Kind = list;
+  const target = targetOf(`/controller/v1/${list}`, ["controller"]);
+  const [json] = formatsOf(list);
+  if (!target || !json) throw new Error(`no ${list}`);
+  let n = 0;
+  const ask = () => {
+    const text = query(n++ * 7919, size);
+    const asked = parseQuery(text, target, { pageLimit: 10_000 });
+    const { pieces } = listRead(context, kind, asked, json, `/controller/v1/${list}?${text}`).make();
+    let bytes = 0;
+    for (const piece of pieces) bytes += piece.length;
+    return bytes;
+  };
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const begin = performance.now();
+    let times = 0;
+    for (; performance.now() - begin < ROUND_MS; times++) ask();
+    rounds.push(((performance.now() - begin) / times) * 1000);
+  }
+  return median(rounds);
+}
+
+const [small, large] = [await networkOf(SMALL), await networkOf(LARGE)];
+const of = ({ devices, hosts }: typeof SMALL) =>
+  `${devices.toLocaleString("en-US")} devices, ${hosts.toLocaleString("en-US")} hosts`;
+const rows = QUESTIONS.map((question) => {
+  const [few, many] = [costOf(small, question, SMALL), costOf(large, question, LARGE)];
+  const cells = [`${few.toFixed(1)} µs`, `${many.toFixed(1)} µs`, (many / few).toFixed(1)];
+  return [question.what, question.indexed ? "yes" : "no", ...cells];
+});
+console.log(table([["question", "index", of(SMALL), of(LARGE), "ratio"], ...rows]));
