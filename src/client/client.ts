@@ -151,6 +151,9 @@ export function createClient(options: ClientOptions): Client {
   const api = createTransport({ ...common, base: address.interface, authorization: address.authorization });
   const open = createTransport({ ...common, base: address.service, authorization: undefined });
 
+  /** The log that the revisions of the last list count in. */
+  let seenLog: string | undefined;
+
   async function read<T>(path: string, query: Query = {}, options: ReadOptions = {}): Promise<T> {
     return parsed(await api.text(await api.send(path, query, options), options.signal));
   }
@@ -173,6 +176,7 @@ export function createClient(options: ClientOptions): Client {
     const conditional =
       ifNoneMatch === undefined ? {} : { headers: { "if-none-match": ifNoneMatch }, accept: [304] };
     const response = await api.send(`/${resource}`, query, { signal, ...conditional });
+    seenLog = logOf(response);
     if (response.status === 304) return undefined;
     return listing(resource, response, await api.text(response, signal));
   }
@@ -190,9 +194,17 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  async function connect(watched: Watched, query: Query, signal: AbortSignal | undefined) {
+  /** A stream, and whether the revisions it counts in are still those of `log`, which it names anew. */
+  async function connect(watched: Watched, query: Query, log: LogName, signal: AbortSignal | undefined) {
     const headers = { accept: "text/event-stream" };
     const response = await api.send(`/${watched}`, query, { headers, signal });
+    const before = log.name;
+    log.name = logOf(response);
+    if (query.since !== undefined && before !== undefined && before !== log.name) {
+      await response.body?.cancel();
+      const detail = "the service lost its memory and counts revisions anew";
+      throw new ClientError({ status: 410, code: "revision-expired", detail });
+    }
     const type = response.headers.get("content-type") ?? "nothing";
     if (type.startsWith("text/event-stream")) return api.chunks(response, signal);
     await response.body?.cancel();
@@ -220,16 +232,13 @@ export function createClient(options: ClientOptions): Client {
         options,
       ),
     timeline: (buckets, span, options) => read("/topology", { ...span, timeline: buckets }, options),
-    watch: (resource, query = {}, options = {}) =>
-      watch(
-        {
-          kinds: carriedBy(resource),
-          connect: (since) => connect(resource, { ...query, since }, options.signal),
-          clock,
-          random,
-        },
-        options,
-      ),
+    watch: (resource, query = {}, options = {}) => {
+      // Each watch remembers for itself: several may have to learn of a change, one after the other.
+      const log: LogName = { name: seenLog };
+      const connectSince = (since: number | undefined) =>
+        connect(resource, { ...query, since }, log, options.signal);
+      return watch({ kinds: carriedBy(resource), connect: connectSince, clock, random }, options);
+    },
     raw: (path, query = {}, options = {}) => api.send(`/${path.replace(/^\/+/, "")}`, query, options),
     ready: async (options = {}) => {
       // "Not yet" is an answer to this question, and no failure.
@@ -238,6 +247,12 @@ export function createClient(options: ClientOptions): Client {
     },
   };
 }
+
+/** Revisions count in one log; a service that lost its data counts in another, from the beginning. */
+interface LogName {
+  name: string | undefined;
+}
+const logOf = (response: Response): string | undefined => response.headers.get("gazetteer-log") ?? undefined;
 
 function carriedBy<W extends Watched>(watched: W): readonly Carried<W>[];
 function carriedBy(watched: Watched): readonly Kind[] {

@@ -6,7 +6,8 @@ export interface Cors {
 }
 
 const ALLOWED_HEADERS = "authorization, content-type, cache-control, if-none-match, last-event-id";
-const EXPOSED_HEADERS = "ETag, Link, Gazetteer-Revision, Retry-After, RateLimit, RateLimit-Policy";
+const EXPOSED_HEADERS =
+  "ETag, Link, Gazetteer-Revision, Gazetteer-Log, Retry-After, RateLimit, RateLimit-Policy";
 
 export function createCors(origins: readonly string[]): Cors {
   const off = origins.length === 0;

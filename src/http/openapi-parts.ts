@@ -19,6 +19,9 @@ const header = (description: string, type = "string"): Json => ({ description, s
 
 export const HEADERS = {
   "Gazetteer-Revision": header("The view's revision this answer is of.", "integer"),
+  "Gazetteer-Log": header(
+    "Names the log that revisions count in. Another name: revisions from before mean nothing.",
+  ),
   "Cache-Control": header(
     "`private, no-cache` for what may be kept and asked about again, else `no-store`. Never a max-age.",
   ),

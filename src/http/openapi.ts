@@ -23,7 +23,12 @@ import {
 import { CHANGE_SCHEMAS, PROBLEM_SCHEMA, READY_SCHEMA } from "./openapi-schemas.ts";
 
 const JSON_TYPE = "application/json";
-const READ_HEADERS: readonly HeaderName[] = [...ALWAYS_HEADERS, "Gazetteer-Revision", "ETag"];
+const READ_HEADERS: readonly HeaderName[] = [
+  ...ALWAYS_HEADERS,
+  "Gazetteer-Revision",
+  "Gazetteer-Log",
+  "ETag",
+];
 const listOf = (key: string, items: Json, more: Json = {}): Json => ({
   type: "object",
   required: [key],

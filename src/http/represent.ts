@@ -62,12 +62,14 @@ interface Kept {
 }
 
 export class Representer {
+  readonly #log: string;
   readonly #epoch: string;
   readonly #kept = new Map<string, Kept>();
   #keptBytes = 0;
 
   /** `epoch` names the log and `version` the code: bytes of another log or another version are other bytes. */
   constructor(epoch: string, version: string) {
+    this.#log = epoch;
     this.#epoch = createHash("sha256").update(`${epoch} ${version}`).digest("base64url").slice(0, 8);
   }
 
@@ -79,6 +81,7 @@ export class Representer {
       "Cache-Control": "private, no-cache",
       Vary: "Accept, Accept-Encoding",
       "Gazetteer-Revision": String(what.revision),
+      "Gazetteer-Log": this.#log,
     };
     const contentHeaders = {
       "Content-Type": what.contentType,

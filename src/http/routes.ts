@@ -93,6 +93,7 @@ function streamAnswer(routes: Routes, target: Target, query: Query, format: Form
     "Cache-Control": "private, no-cache",
     Vary: "Accept",
     "Gazetteer-Revision": String(since ?? context.view.revision),
+    "Gazetteer-Log": context.log.epoch,
     // Proxies that buffer would hold events back.
     "X-Accel-Buffering": "no",
   };

@@ -1,0 +1,27 @@
+/** A service that lost its data counts revisions anew: a watch must notice, even where the numbers happen to fit. */
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createClient } from "../../src/client/client.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { startService } from "../support/service.ts";
+
+test("the watch begins anew when the log behind it is another one", async () => {
+  const file = join(temporaryFolder(), "network.json");
+  const args = ["--data", ":memory:", "--file", file];
+  writeFileSync(file, JSON.stringify({ devices: [{ id: "of:a" }] }));
+  const first = await startService({ args });
+  const client = createClient({ url: first.url, credentials: first.credentials });
+  const events = client.watch("devices");
+  const next = async () => {
+    const { value } = await events.next();
+    if (!value) throw new Error("the watch ended");
+    return "value" in value ? `${value.type} ${value.value.id}` : value.type;
+  };
+  expect([await next(), await next()]).toEqual(["snapshot of:a", "synced"]);
+  await first.kill9();
+  writeFileSync(file, JSON.stringify({ devices: [{ id: "of:b" }] }));
+  await using _second = await startService({ args, port: Number(new URL(first.url).port) });
+  expect([await next(), await next(), await next()]).toEqual(["reset", "snapshot of:b", "synced"]);
+  await events.return();
+});
