@@ -29,28 +29,33 @@ export function select(
   kind: Kind,
   filters: readonly Filter[],
   after = "",
-): Generator<Match> {
-  const pages = reading.pages(kind);
-  if (filters.length === 0) return everything(pages, after);
+): Iterable<Match> {
+  if (filters.length === 0) return everything(reading.pages(kind), after);
   const passes = (text: string) => {
     const value = parseStored(kind, text);
     return filters.every((filter) => filter.test(value));
   };
   const ids = candidates(reading, kind, filters);
-  return ids ? among(pages, ids, passes, after) : scanned(pages, filters, passes, after);
+  return ids
+    ? among(reading, kind, ids, passes, after)
+    : scanned(reading.pages(kind), filters, passes, after);
 }
 
-function* among(
-  pages: readonly Page[],
+/** Value by value and not by page: making pages anew for a look-up would cost more than the look-up. */
+function among(
+  reading: Reading,
+  kind: Kind,
   ids: readonly string[],
   passes: (text: string) => boolean,
   after: string,
-): Generator<Match> {
+): Match[] {
+  const found: Match[] = [];
   for (const id of ids) {
     if (id <= after) continue;
-    const text = pages[pageFor(pages, id)]?.get(id);
-    if (text !== undefined && passes(text)) yield { id, text };
+    const text = reading.get(kind, id);
+    if (text !== undefined && passes(text)) found.push({ id, text });
   }
+  return found;
 }
 
 function* scanned(
