@@ -3,9 +3,14 @@
  * one turn of the event loop, or while the sink was busy. A thing that changed twice meanwhile is said once, as it
  * is now, so what waits is never more than what exists.
  */
+import type { Clock } from "../../lib/clock.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { hostId, type Kind, linkId, portId } from "../../model/ids.ts";
 import type { ClaimSink } from "../source.ts";
+
+/** From so many changes in one batch on, more are on their way, and waiting for them spares a batch for each few. */
+const MANY = 32;
+const BREATH_MS = 5;
 
 export class ClaimBook {
   readonly #devices = new Map<string, DeviceClaim>();
@@ -89,8 +94,8 @@ export class ClaimBook {
     await sink.replace(this.all());
   }
 
-  /** Says changes as they come, until the signal aborts. */
-  async tell(sink: ClaimSink, signal: AbortSignal): Promise<void> {
+  /** Says changes as they come, until the signal aborts: one at once, many in batches with a short breath between. */
+  async tell(sink: ClaimSink, clock: Clock, signal: AbortSignal): Promise<void> {
     const wake = () => this.#wake?.();
     signal.addEventListener("abort", wake, { once: true });
     while (!signal.aborted) {
@@ -106,6 +111,7 @@ export class ClaimBook {
       const changes = [...this.#unsaid.values()];
       this.#unsaid = new Map();
       if (changes.length > 0) await sink.apply(changes);
+      if (changes.length >= MANY) await clock.sleep(BREATH_MS, signal);
     }
     signal.removeEventListener("abort", wake);
   }

@@ -15,6 +15,7 @@ import type { Settings } from "./options.ts";
 import type { Probes, ProbeVerdict } from "./probes.ts";
 
 const MOST_WAITING = 64;
+const ETHERNET_BYTES = 14;
 /** Far above what any wire brings: one probe of each form a round, a few while a port settles. */
 const PROBES_A_SECOND = 50;
 
@@ -54,7 +55,7 @@ export class Intake {
       return;
     }
     try {
-      if (isProbe) this.#probe(end, bytes, now);
+      if (isProbe) this.#probe(end, type, bytes.subarray(ETHERNET_BYTES), now);
       else this.#announcement(end, bytes);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
@@ -80,12 +81,10 @@ export class Intake {
     this.#hostBudget.sweep(now);
   }
 
-  #probe(at: End, bytes: Uint8Array, now: number): void {
-    const frame = readFrame(bytes);
-    const lldp = readLldp(frame.payload);
-    const verdict: ProbeVerdict | undefined = this.#probes.judge(frame, lldp, at, now);
+  #probe(at: End, type: number, payload: Uint8Array, now: number): void {
+    const verdict: ProbeVerdict | undefined = this.#probes.judge(type, payload, at, now);
     if (!verdict) {
-      this.#owner.foreign(lldp, at);
+      this.#owner.foreign(readLldp(payload), at);
     } else if (verdict.ok) {
       this.#owner.count("probes_accepted_total");
       this.#owner.probed(verdict.from, at, verdict.direct);

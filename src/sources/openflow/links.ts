@@ -71,6 +71,13 @@ export class Links {
     return false;
   }
 
+  /** Whether a link is known that starts at this port. */
+  startsAt(end: End): boolean {
+    const key = endKey(end);
+    for (const link of this.#at(end)) if (endKey(link.src) === key) return true;
+    return false;
+  }
+
   /** Whether a link from `src` to `dst` is known and active. */
   connects(src: End, dst: End): boolean {
     return this.#links.get(`${endKey(src)}-${endKey(dst)}`)?.active === true;

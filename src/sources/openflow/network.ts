@@ -10,6 +10,7 @@ import type { Announcement } from "./codec/announce.ts";
 import type { Tags } from "./codec/ethernet.ts";
 import { PORT } from "./codec/instruction.ts";
 import type { Lldp } from "./codec/lldp.ts";
+import { encode } from "./codec/messages.ts";
 import type { PortDescription } from "./codec/port.ts";
 import { type Counter, Counters } from "./counters.ts";
 import { baseFlows, broadcastProbeFlow, forgetAll } from "./flows.ts";
@@ -27,6 +28,9 @@ import type { Channel, Receiver } from "./transport.ts";
 
 const LIMITS = { handshakeMs: 10_000, maxPorts: 8192, maxMessages: 2000 } as const;
 const SWEEP_MS = 1000;
+const SETTLE_TICKS = 3;
+const ONE_WAY_TICKS = 30;
+const BROADCAST_PROBE_FLOW = encode("flowMod", broadcastProbeFlow);
 /** A switch that is behind with reading gets no more probes on top. */
 const PROBE_BACKLOG_BYTES = 64 * 1024;
 
@@ -45,6 +49,8 @@ export class Network implements SessionOwner, SwitchWatcher {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #graceUntil: number;
+  /** The same for every switch, so written once. */
+  readonly #baseFlows: Uint8Array;
   #sweptAt = 0;
 
   constructor(settings: Settings, clock: Clock, log: Logger) {
@@ -52,6 +58,7 @@ export class Network implements SessionOwner, SwitchWatcher {
     this.#clock = clock;
     this.#log = log;
     this.#graceUntil = clock.now() + settings.graceMs;
+    this.#baseFlows = Buffer.concat(baseFlows(settings).map((flow) => encode("flowMod", flow)));
     this.switches = new Switches(this.book, this, settings);
     this.links = new Links(this.book, this, settings.probeIntervalMs);
     this.hosts = new Hosts(this.book, this, settings);
@@ -139,7 +146,7 @@ export class Network implements SessionOwner, SwitchWatcher {
       if (this.#forwarding) this.#forwarding.hold(this.#graceUntil);
       else session.send("flowMod", forgetAll);
     }
-    for (const flow of baseFlows(this.#settings)) session.send("flowMod", flow);
+    session.sendBytes(this.#baseFlows);
     this.#forwarding?.connected(sw);
     this.#probeAll(sw, this.#clock.now());
   }
@@ -192,7 +199,7 @@ export class Network implements SessionOwner, SwitchWatcher {
     // What is behind its ports is an open question again.
     for (const end of [link.src, link.dst]) {
       const port = this.#portAt(end);
-      if (port) port.since = this.#clock.now();
+      if (port) Object.assign(port, { since: this.#clock.now(), ticks: 0 });
     }
   }
 
@@ -211,16 +218,16 @@ export class Network implements SessionOwner, SwitchWatcher {
   }
 
   probed(from: End, at: End, direct: boolean): void {
-    const source = this.#portAt(from);
-    const arrival = this.#portAt(at);
-    const sw = this.switches.get(at.device);
+    const [sender, receiver] = [this.switches.get(from.device), this.switches.get(at.device)];
+    const source = sender?.ports.get(from.port);
+    const arrival = receiver?.ports.get(at.port);
     // A probe may outlive the session it was sent on.
-    if (!this.switches.get(from.device)?.session || !source?.up || !arrival?.up || source === arrival) return;
+    if (!sender?.session || !receiver || !source?.up || !arrival?.up || source === arrival) return;
     const now = this.#clock.now();
-    // The other direction need not wait for its turn.
-    const mutual = this.links.connects(at, from);
     this.links.heard(from, at, direct, now);
-    if (sw && !mutual) this.#probe(sw, arrival, direct, now);
+    // The other direction need not wait for its turn, unless a probe is under way that the other can hear.
+    if (this.links.connects(at, from) || arrival.probedAt > sender.connectedAt) return;
+    this.#probe(receiver, arrival, direct, now);
   }
 
   foreign(lldp: Lldp, at: End): void {
@@ -251,23 +258,32 @@ export class Network implements SessionOwner, SwitchWatcher {
     if (!sw.session) return;
     for (const port of sw.ports.values()) if (port.up && !port.edge) this.#tickYoungPort(sw, port, now);
     if (now >= sw.nextProbeAt) {
-      sw.session.send("flowMod", broadcastProbeFlow);
+      sw.session.sendBytes(BROADCAST_PROBE_FLOW);
       this.#probeAll(sw, now);
     }
   }
 
-  /** A port that leads to no switch as far as we know is probed thrice while it settles, and then is an edge. */
+  /** A port that leads to no switch as far as we know is probed again while it settles, and then is an edge. */
   #tickYoungPort(sw: Switch, port: SwitchPort, now: number): void {
     const end = { device: sw.id, port: port.number };
-    if (this.links.has(end) || this.#forwarding?.isDoubtful(end)) return;
     const { settleMs } = this.#settings;
+    if (this.links.has(end)) {
+      // Known in one direction only: the probe for the other may have come before the switch could hear it.
+      if (port.ticks++ >= ONE_WAY_TICKS || now - port.probedAt < settleMs / 2 || this.links.startsAt(end))
+        return;
+      this.#probe(sw, port, this.links.hasDirect(end), now);
+      return;
+    }
+    if (this.#forwarding?.isDoubtful(end)) return;
     const age = now - port.since;
-    if (age >= settleMs || !isWiredPort(port.number)) {
+    // Time alone does not settle it: on a busy machine the answers may still wait to be read.
+    port.ticks++;
+    if ((age >= settleMs && port.ticks >= SETTLE_TICKS) || !isWiredPort(port.number)) {
       port.edge = true;
       this.#intake.settled(end);
       this.hosts.settled(end, port.since, now);
       this.#forwarding?.changed();
-    } else if (now - port.probedAt >= settleMs / 4) {
+    } else if (now - port.probedAt >= settleMs / 2) {
       this.#probe(sw, port, true, now);
       this.#probe(sw, port, false, now);
     }

@@ -73,7 +73,7 @@ class OpenflowSource implements Source {
       if (earlier) await network.book.replace(sink);
       else await sink.apply([]);
       await Promise.all([
-        network.book.tell(sink, life.signal),
+        network.book.tell(sink, this.#clock, life.signal),
         this.#tickUntil(network, life.signal),
         this.#afterGrace(network, recollection, sink, earlier === undefined, life.signal),
       ]).finally(end);

@@ -8,10 +8,10 @@
  * A second form goes out as a broadcast of another type. Ordinary bridges swallow LLDP but pass broadcasts on, so
  * this one finds the switches behind them: a link that is there, but not direct.
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import { portId } from "../../model/ids.ts";
-import { BROADCAST, ETHER, type Frame, startFrame } from "./codec/ethernet.ts";
-import { LLDP_MULTICAST, type Lldp, writeLldp } from "./codec/lldp.ts";
+import { BROADCAST, ETHER, startFrame } from "./codec/ethernet.ts";
+import { LLDP_MULTICAST, privateTlv, writeLldp } from "./codec/lldp.ts";
 import { hex, Reader, Writer } from "./codec/wire.ts";
 import type { End } from "./links.ts";
 import { portText } from "./port-text.ts";
@@ -76,12 +76,12 @@ export class Probes {
     this.#underWay.delete(portId(device, portText(port)));
   }
 
-  /** What an arriving LLDP frame proves; undefined when it does not even claim to be ours. */
-  judge(frame: Frame, lldp: Lldp, at: End, now: number): ProbeVerdict | undefined {
-    const own = lldp.privates.find((tlv) => tlv.oui === OUI && tlv.subtype === SUBTYPE);
-    if (!own) return frame.type === ETHER.lldp ? undefined : { ok: false, fault: "forged" };
-    const signed = own.value.subarray(0, SIGNED_BYTES);
-    const seal = own.value.subarray(SIGNED_BYTES);
+  /** What an arriving frame of that type proves; undefined when it does not even claim to be ours. */
+  judge(type: number, payload: Uint8Array, at: End, now: number): ProbeVerdict | undefined {
+    const own = privateTlv(payload, OUI, SUBTYPE);
+    if (!own) return type === ETHER.lldp ? undefined : { ok: false, fault: "forged" };
+    const signed = own.subarray(0, SIGNED_BYTES);
+    const seal = own.subarray(SIGNED_BYTES);
     if (seal.length !== SEAL_BYTES || !timingSafeEqual(seal, this.#seal(signed)))
       return { ok: false, fault: "forged" };
     const reader = new Reader(signed);
@@ -91,7 +91,7 @@ export class Probes {
     const number = reader.u64();
     const direct = reader.u8() === 1;
     // The form is under the seal: a broadcast turned into LLDP must not become a direct link.
-    if (direct !== (frame.type === ETHER.lldp)) return { ok: false, fault: "forged" };
+    if (direct !== (type === ETHER.lldp)) return { ok: false, fault: "forged" };
     const sent = this.#underWay
       .get(portId(device, portText(from.port)))
       ?.find((one) => one.number === number);
@@ -104,6 +104,6 @@ export class Probes {
   }
 
   #seal(signed: Uint8Array): Uint8Array {
-    return createHmac("sha256", this.#key).update(signed).digest().subarray(0, SEAL_BYTES);
+    return new Bun.CryptoHasher("sha256", this.#key).update(signed).digest().subarray(0, SEAL_BYTES);
   }
 }

@@ -109,6 +109,11 @@ export class Session implements Receiver {
     if (this.#state !== "ended") this.channel.send(encode(kind, body, xid));
   }
 
+  /** Messages written beforehand. */
+  sendBytes(messages: Uint8Array): void {
+    if (this.#state !== "ended") this.channel.send(messages);
+  }
+
   /** Resolves when the switch has done all it was sent so far, or the session is over. */
   barrier(): Promise<void> {
     if (this.#state === "ended") return Promise.resolve();

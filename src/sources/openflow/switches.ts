@@ -23,6 +23,8 @@ export interface SwitchPort {
   /** It was probed for `settleMs` and leads to no other switch. */
   edge: boolean;
   probedAt: number;
+  /** How often it was looked at since `since` without being judged. */
+  ticks: number;
 }
 
 export class Switch {
@@ -34,6 +36,7 @@ export class Switch {
   /** It ended its session itself, rather than falling silent: then it is not forwarding behind our back. */
   leftByItself = false;
   conflict: { readonly text: string; readonly at: number } | undefined;
+  connectedAt = 0;
   nextProbeAt = 0;
   /** While it is gone: whether its hosts were given up. */
   hostsLeft = false;
@@ -96,6 +99,7 @@ export class Switches {
     sw.goneAt = undefined;
     sw.leftByItself = false;
     sw.hostsLeft = false;
+    sw.connectedAt = now;
     this.#claimDevice(sw);
     const gone = [...sw.ports.values()].filter((port) => !session.ports.has(port.number));
     for (const port of gone) this.#removePort(sw, port);
@@ -106,7 +110,7 @@ export class Switches {
     for (const description of session.ports.values()) {
       const port = sw.ports.get(description.number);
       // What is behind a port may have changed while nobody looked, so it is judged anew.
-      if (port) Object.assign(port, { since: now, edge: false });
+      if (port) Object.assign(port, { since: now, ticks: 0, edge: false });
       this.#updatePort(sw, description, now);
     }
     this.#watcher.switchUp(sw);
@@ -183,12 +187,13 @@ export class Switches {
       since: now,
       edge: false,
       probedAt: 0,
+      ticks: 0,
     };
     sw.ports.set(number, port);
     if (known && known.description.mac !== description.mac) this.#portMacs.delete(known.description.mac);
     this.#portMacs.set(description.mac, sw.id);
     const wentDown = port.up && !up;
-    if (up && !port.up) port.since = now;
+    if (up && !port.up) Object.assign(port, { since: now, ticks: 0 });
     port.description = description;
     port.up = up;
     this.#claimPort(sw, port);

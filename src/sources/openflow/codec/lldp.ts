@@ -8,7 +8,7 @@ const TLV = { end: 0, chassis: 1, port: 2, ttl: 3, portText: 4, name: 5, text: 6
 const SUBTYPE = { mac: 4, network: 5, local: 7 } as const;
 const MOST_TLVS = 128;
 
-export interface PrivateTlv {
+interface PrivateTlv {
   readonly oui: number;
   readonly subtype: number;
   readonly value: Uint8Array;
@@ -21,13 +21,27 @@ export interface Lldp {
   readonly portText?: string;
   readonly name?: string;
   readonly text?: string;
-  readonly privates: readonly PrivateTlv[];
+}
+
+/**
+ * The value of one private TLV, without reading anything else: what all of a network's probes pass through. Undefined
+ * when there is none before the end.
+ */
+export function privateTlv(payload: Uint8Array, oui: number, subtype: number): Uint8Array | undefined {
+  const reader = new Reader(payload);
+  for (let count = 0; count < MOST_TLVS && reader.left >= 2; count++) {
+    const head = reader.u16();
+    const type = head >> 9;
+    const tlv = reader.part(head & 0x1ff);
+    if (type === TLV.end) return undefined;
+    if (type === TLV.private && tlv.left >= 4 && tlv.u32() === oui * 256 + subtype) return tlv.rest();
+  }
+  return undefined;
 }
 
 export function readLldp(payload: Uint8Array): Lldp {
   const reader = new Reader(payload);
   const texts = new Map<number, string>();
-  const privates: PrivateTlv[] = [];
   let ttlSeconds: number | undefined;
   for (let count = 0; ; count++) {
     if (count === MOST_TLVS) throw new WireError(`more than ${MOST_TLVS} TLVs`);
@@ -37,10 +51,7 @@ export function readLldp(payload: Uint8Array): Lldp {
     if (type === TLV.end) break;
     if (type === TLV.chassis || type === TLV.port) texts.set(type, identifier(type, tlv));
     else if (type === TLV.ttl) ttlSeconds = tlv.u16();
-    else if (type === TLV.private) {
-      const head32 = tlv.u32();
-      privates.push({ oui: head32 >>> 8, subtype: head32 & 0xff, value: tlv.rest() });
-    } else if (type <= TLV.text) texts.set(type, paddedText(tlv.rest()));
+    else if (type <= TLV.text) texts.set(type, paddedText(tlv.rest()));
   }
   const chassis = texts.get(TLV.chassis);
   const port = texts.get(TLV.port);
@@ -55,7 +66,6 @@ export function readLldp(payload: Uint8Array): Lldp {
     ...(portText !== undefined && { portText }),
     ...(name !== undefined && { name }),
     ...(text !== undefined && { text }),
-    privates,
   };
 }
 

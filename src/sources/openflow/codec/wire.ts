@@ -26,7 +26,15 @@ export function macText(bytes: Uint8Array): string {
 }
 
 export function macBytes(text: string): Uint8Array {
-  return Uint8Array.from(text.split(":"), (pair) => Number.parseInt(pair, 16));
+  const bytes = new Uint8Array(6);
+  for (let i = 0; i < 6; i++) bytes[i] = (digit(text, i * 3) << 4) | digit(text, i * 3 + 1);
+  return bytes;
+}
+
+/** The value of an upper-case hex digit. */
+function digit(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 65 ? code - 55 : code - 48;
 }
 
 const utf8 = new TextDecoder("utf-8");
@@ -37,15 +45,14 @@ export function paddedText(bytes: Uint8Array): string {
   return utf8.decode(nul < 0 ? bytes : bytes.subarray(0, nul));
 }
 
+// Bytes are put together by hand: a DataView for every message and frame costs more than it reads.
 export class Reader {
   readonly #bytes: Uint8Array;
-  readonly #view: DataView;
   #at: number;
   readonly #end: number;
 
   constructor(bytes: Uint8Array, from = 0, to = bytes.length) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#at = from;
     this.#end = to;
   }
@@ -62,19 +69,21 @@ export class Reader {
   }
 
   u8(): number {
-    return this.#view.getUint8(this.#take(1));
+    return this.#bytes[this.#take(1)] ?? 0;
   }
 
   u16(): number {
-    return this.#view.getUint16(this.#take(2));
+    const at = this.#take(2);
+    const bytes = this.#bytes;
+    return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
   }
 
   u32(): number {
-    return this.#view.getUint32(this.#take(4));
+    return this.u16() * 0x10000 + this.u16();
   }
 
   u64(): bigint {
-    return this.#view.getBigUint64(this.#take(8));
+    return (BigInt(this.u32()) << 32n) | BigInt(this.u32());
   }
 
   /** A view of the next bytes, not a copy: whoever keeps it copies it. */
@@ -116,12 +125,10 @@ export class Reader {
 
 export class Writer {
   #bytes: Uint8Array<ArrayBuffer>;
-  #view: DataView;
   #at = 0;
 
   constructor(size = 128) {
     this.#bytes = new Uint8Array(size);
-    this.#view = new DataView(this.#bytes.buffer);
   }
 
   get length(): number {
@@ -135,7 +142,6 @@ export class Writer {
       const larger = new Uint8Array(Math.max(this.#bytes.length * 2, at + count));
       larger.set(this.#bytes);
       this.#bytes = larger;
-      this.#view = new DataView(larger.buffer);
     }
     this.#at = at + count;
     return at;
@@ -143,26 +149,23 @@ export class Writer {
 
   u8(value: number): this {
     const at = this.#grow(1);
-    this.#view.setUint8(at, value);
+    this.#bytes[at] = value;
     return this;
   }
 
   u16(value: number): this {
     const at = this.#grow(2);
-    this.#view.setUint16(at, value);
+    this.#bytes[at] = value >>> 8;
+    this.#bytes[at + 1] = value;
     return this;
   }
 
   u32(value: number): this {
-    const at = this.#grow(4);
-    this.#view.setUint32(at, value);
-    return this;
+    return this.u16(value >>> 16).u16(value & 0xffff);
   }
 
   u64(value: bigint): this {
-    const at = this.#grow(8);
-    this.#view.setBigUint64(at, value);
-    return this;
+    return this.u32(Number(value >> 32n)).u32(Number(value & 0xffffffffn));
   }
 
   bytes(bytes: Uint8Array): this {
@@ -190,7 +193,9 @@ export class Writer {
   /** Runs `body` and then writes how many bytes it added, counting from `from`, into the u16 at `at`. */
   sized(at: number, from: number, body: () => void): this {
     body();
-    this.#view.setUint16(at, this.#at - from);
+    const size = this.#at - from;
+    this.#bytes[at] = size >>> 8;
+    this.#bytes[at + 1] = size;
     return this;
   }
 

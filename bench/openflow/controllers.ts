@@ -1,0 +1,185 @@
+/** The two that are measured, each a process of its own: how many links it knows, since when, and what CPU it took. */
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+
+export interface Controller {
+  readonly name: string;
+  readonly port: number;
+  readonly feed: Feed;
+  cpuSeconds(): number;
+  residentMiB(): number;
+  stop(): Promise<void>;
+}
+
+const root = join(import.meta.dir, "..", "..");
+const TICKS_A_SECOND = 100;
+
+/** What a controller has told of its links, and when. */
+class Feed {
+  readonly now = new Set<string>();
+  readonly ever = new Set<string>();
+  #check: ((at: number) => void) | undefined;
+
+  tell(link: string, there: boolean, at: number): void {
+    if (there) {
+      this.now.add(link);
+      this.ever.add(link);
+    } else this.now.delete(link);
+    this.#check?.(at);
+  }
+
+  /** The time at which a condition came true; undefined when it did not before the deadline. */
+  async when(condition: () => boolean, deadlineMs: number): Promise<number | undefined> {
+    const came = new Promise<number>((resolve) => {
+      this.#check = (at) => {
+        if (condition()) resolve(at);
+      };
+      this.#check(performance.timeOrigin + performance.now());
+    });
+    const at = await Promise.race([came, Bun.sleep(deadlineMs)]);
+    this.#check = undefined;
+    return at ?? undefined;
+  }
+}
+
+function processFacts(pid: number): Pick<Controller, "cpuSeconds" | "residentMiB"> {
+  return {
+    cpuSeconds() {
+      const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+      return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+    },
+    residentMiB() {
+      const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+      return Number(kib ?? 0) / 1024;
+    },
+  };
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true });
+    const parts = text.split("\n");
+    text = parts.pop() ?? "";
+    yield* parts;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+async function listens(port: number): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    const up = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } }).then(
+      (socket) => {
+        socket.end();
+        return true;
+      },
+      () => false,
+    );
+    if (up) return;
+    await Bun.sleep(50);
+  }
+  throw new Error(`nobody listens on ${port}`);
+}
+
+/** The whole service; links are counted on its public event stream. */
+export async function startGazetteer(options: Record<string, unknown> = {}): Promise<Controller> {
+  const port = await freePort();
+  const web = await freePort();
+  const config = join(process.env.TMPDIR ?? "/tmp", `gazetteer-bench-${port}.yaml`);
+  await Bun.write(
+    config,
+    `sources:\n  - ${JSON.stringify({ type: "openflow", listen: `127.0.0.1:${port}`, ...options })}\n`,
+  );
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      join(root, "src/main.ts"),
+      "serve",
+      "--port",
+      String(web),
+      "--data",
+      ":memory:",
+      "--config",
+      config,
+    ],
+    { env: { ...process.env, GAZETTEER_CREDENTIALS: "bench:bench" }, stdout: "ignore", stderr: "ignore" },
+  );
+  await listens(port);
+  await listens(web);
+  const feed = new Feed();
+  const end = new AbortController();
+  const stream = await fetch(`http://127.0.0.1:${web}/controller/v1/links?format=events`, {
+    headers: { authorization: `Basic ${btoa("bench:bench")}` },
+    signal: end.signal,
+  });
+  if (!stream.body || stream.status !== 200) throw new Error(`no event stream: ${stream.status}`);
+  void follow(stream.body, feed).catch(() => {});
+  return {
+    name: "gazetteer",
+    port,
+    feed,
+    ...processFacts(child.pid),
+    async stop() {
+      end.abort();
+      child.kill("SIGTERM");
+      await child.exited;
+      await Bun.file(config).delete();
+    },
+  };
+}
+
+async function follow(body: ReadableStream<Uint8Array>, feed: Feed): Promise<void> {
+  let event = "";
+  for await (const line of lines(body)) {
+    if (line.startsWith("event: ")) event = line.slice("event: ".length);
+    if (!line.startsWith("data: ") || (event !== "added" && event !== "removed")) continue;
+    const { value }: { value: { id: string } } = JSON.parse(line.slice("data: ".length));
+    feed.tell(value.id, event === "added", performance.timeOrigin + performance.now());
+  }
+}
+
+/** os-ken with its own link discovery; links are counted within it, by an application of its own. */
+export async function startOsken(): Promise<Controller> {
+  const port = await freePort();
+  const child = Bun.spawn(
+    [
+      "/usr/bin/python3",
+      "/usr/bin/osken-manager",
+      "--observe-links",
+      "--ofp-tcp-listen-port",
+      String(port),
+      join(import.meta.dir, "osken_observer.py"),
+    ],
+    { stdout: "pipe", stderr: "ignore" },
+  );
+  const feed = new Feed();
+  void (async () => {
+    for await (const line of lines(child.stdout)) {
+      const [what, link, at] = line.split(" ");
+      if (link !== undefined) feed.tell(link, what === "+", Number(at));
+    }
+  })();
+  await listens(port);
+  return {
+    name: "os-ken",
+    port,
+    feed,
+    ...processFacts(child.pid),
+    async stop() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+export { lines };
