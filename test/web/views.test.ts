@@ -124,7 +124,8 @@ test.skipIf(!here)("axe-core finds no serious fault on any view, dark or light, 
     const guest = await visit(service, { colorScheme, viewport });
     for (const [name, path] of VIEWS) {
       await guest.goto(path);
-      await guest.page.locator(".panel .lazy .muted", { hasText: "Loading" }).waitFor({ state: "detached" });
+      const loading = guest.page.locator(".panel .lazy .muted", { hasText: "Loading" });
+      await until(async () => (await loading.count()) === 0, { what: "the panel to be complete" });
       for (const fault of await audit(guest)) faults.push(`${name}, ${colorScheme}: ${fault}`);
     }
     for (const button of ["Filter", "Legend", "Export and share"]) {

@@ -13,8 +13,6 @@ type Choice = "types" | "states" | "sources";
 export function createFilters(actions: Actions): Part {
   let model: Model | undefined;
   const popover = createPopover("Filter", icon("filter"), () => draw());
-  const badge = h("span", { class: "badge", hidden: true });
-  popover.trigger.append(badge);
 
   function toggle(choice: Choice, value: string): void {
     if (!model) return;
@@ -79,9 +77,9 @@ export function createFilters(actions: Actions): Part {
       const before = model;
       model = next;
       const chosen = next.state.types.length + next.state.states.length + next.state.sources.length;
-      badge.textContent = String(chosen);
-      badge.hidden = chosen === 0;
       popover.trigger.setAttribute("aria-label", chosen === 0 ? "Filter" : `Filter (${chosen})`);
+      if (chosen === 0) delete popover.trigger.dataset.count;
+      else popover.trigger.dataset.count = String(chosen);
       popover.element.hidden = next.state.view !== "map";
       if (before?.state !== next.state || before?.network !== next.network) draw();
     },

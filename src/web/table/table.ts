@@ -131,7 +131,7 @@ export function createTable(actions: Actions): Part {
   }
 
   function draw(): void {
-    if (!model) return;
+    if (!model || element.hidden) return;
     const words = `${counted(rows.length, "row")}${loading ? ", loading…" : ""}`;
     if (count.textContent !== words) count.textContent = words;
     grid.setAttribute("aria-rowcount", String(rows.length + 1));
