@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { ETHER } from "./codec/ethernet.ts";
+import { Probes } from "./probes.ts";
+
+const FROM = { device: "of:0000000000000001", port: 2 };
+const AT = { device: "of:0000000000000002", port: 3 };
+const MAC = "02:EE:00:01:00:02";
+
+function sent(direct = true): { probes: Probes; type: number; payload: Uint8Array } {
+  const probes = new Probes(2000);
+  const frame = probes.make(FROM, MAC, direct, 1000);
+  return { probes, type: ((frame[12] ?? 0) << 8) | (frame[13] ?? 0), payload: frame.subarray(14) };
+}
+
+test("a probe proves the port it left from, and its form", () => {
+  for (const direct of [true, false]) {
+    const { probes, type, payload } = sent(direct);
+    expect(probes.judge(type, payload, AT, 1500)).toEqual({ ok: true, from: FROM, direct });
+  }
+});
+
+test("it is good at each port once, so a shared segment is seen whole and a replay is not", () => {
+  const { probes, type, payload } = sent();
+  expect(probes.judge(type, payload, AT, 1500)).toMatchObject({ ok: true });
+  expect(probes.judge(type, payload, AT, 1501)).toEqual({ ok: false, fault: "replayed" });
+  expect(probes.judge(type, payload, { ...AT, port: 4 }, 1502)).toMatchObject({ ok: true });
+});
+
+test("it is good for a while", () => {
+  const { probes, type, payload } = sent();
+  expect(probes.judge(type, payload, AT, 3000)).toMatchObject({ ok: true });
+  expect(probes.judge(type, payload, { ...AT, port: 4 }, 3001)).toEqual({ ok: false, fault: "late" });
+});
+
+test("any changed bit under the seal is a forgery, and so is a changed form", () => {
+  const { probes, type, payload } = sent();
+  const seal = 29 + 16;
+  for (let at = payload.length - 2 - seal; at < payload.length - 2; at++) {
+    const forged = payload.slice();
+    forged[at] = (forged[at] ?? 0) ^ 1;
+    expect(probes.judge(type, forged, AT, 1500)).toEqual({ ok: false, fault: "forged" });
+  }
+  expect(probes.judge(ETHER.broadcastProbe, payload, AT, 1500)).toEqual({ ok: false, fault: "forged" });
+});
+
+test("one of another process, or from before the port went down, is none of ours", () => {
+  const { probes, type, payload } = sent();
+  expect(new Probes(2000).judge(type, payload, AT, 1500)).toEqual({ ok: false, fault: "forged" });
+  probes.forget(FROM);
+  expect(probes.judge(type, payload, AT, 1500)).toEqual({ ok: false, fault: "unknown" });
+});
+
+test("LLDP of others is not judged", () => {
+  const foreign = Uint8Array.from(
+    Buffer.from("020704001122334455040505657468310602007800 00".replace(" ", ""), "hex"),
+  );
+  expect(new Probes(2000).judge(ETHER.lldp, foreign, AT, 0)).toBeUndefined();
+});
