@@ -1,10 +1,12 @@
 /**
  * `npm run bench`: everything that is measured, side by side with peers, in one table of medians and ratios, also
- * written to `bench/results.json`. `npm run bench -- small large streams` runs only those.
+ * written to `bench/results.json`. `npm run bench -- small large streams growth` runs only
+ * those. What OpenFlow, the map, queries and the write path by itself cost is measured by the scripts in their folders.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { measureGrowth } from "./http/growth.ts";
 import { measureLarge } from "./http/large.ts";
 import { passed, type Result, ratioOf } from "./http/result.ts";
 import { measureSmall } from "./http/small.ts";
@@ -21,6 +23,12 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
   streams: () => measureStreams({ streams: 1000, seconds: quick ? 3 : 15 }),
   large: () =>
     measureLarge({ folder, rounds: Math.min(rounds, 3), seconds, hosts: quick ? 100_000 : 1_000_000 }),
+  growth: () =>
+    measureGrowth({
+      folder,
+      seconds: 1,
+      sizes: quick ? [100, 1000] : [100, 1000, 10_000, 100_000, 1_000_000],
+    }),
 };
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));

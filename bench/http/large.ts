@@ -106,7 +106,7 @@ async function lookups(
 }
 
 /** The wrk script that asks for another host each time, as `hostAddress` numbers them. */
-const lookupScript = (hosts: number): string => `
+export const lookupScript = (hosts: number): string => `
 local n = 0
 request = function()
   n = (n + 7919) % ${hosts}

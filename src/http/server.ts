@@ -80,7 +80,7 @@ export function openServer(options: ServerOptions): Server {
   const { idleTimeoutSeconds: idleTimeout } = options.limits;
   const fetch = (request: Request, bun: Socket) => service.respond(request, bun);
   const error = (thrown: Error) => service.failed(thrown);
-  const server = Bun.serve({ hostname, port, reusePort, idleTimeout, fetch, error });
+  const server = Bun.serve({ hostname, port, reusePort, idleTimeout, development: false, fetch, error });
   const servers: Socket[] = [server];
   if (unix !== undefined) {
     // Here the time-out cannot be set for all.
@@ -88,7 +88,7 @@ export function openServer(options: ServerOptions): Server {
       bun.timeout(request, idleTimeout);
       return fetch(request, bun);
     };
-    servers.push(Bun.serve({ unix, fetch: within, error }));
+    servers.push(Bun.serve({ unix, development: false, fetch: within, error }));
   }
   const ended = new AbortController();
   const background = service.run(ended.signal);
