@@ -49,6 +49,7 @@ export class EmbeddedLog implements Log {
   #oldest: number;
   #oldestTime: number;
   #newest: number;
+  #snapshots: number;
 
   constructor({ db, epoch, secret, extent }: LogFile) {
     this.epoch = epoch;
@@ -58,6 +59,7 @@ export class EmbeddedLog implements Log {
     this.#oldest = extent.oldest;
     this.#oldestTime = extent.oldestTime;
     this.#newest = extent.newest;
+    this.#snapshots = this.#countSnapshots();
   }
 
   append(batch: Batch): void {
@@ -179,6 +181,7 @@ export class EmbeddedLog implements Log {
         JSON.stringify(snapshot.marks),
         JSON.stringify(lists),
       );
+    this.#snapshots = this.#countSnapshots();
   }
 
   revisionAt(time: number): number | undefined {
@@ -223,6 +226,7 @@ export class EmbeddedLog implements Log {
       this.#oldest = next.revision;
       this.#oldestTime = next.time;
       this.#db.query("DELETE FROM snapshot WHERE revision < ?").run(next.revision);
+      this.#snapshots = this.#countSnapshots();
       await this.#deleteSliced("batch", "revision <= $bound", next.revision, breathe);
       await this.#forgetPages(breathe);
       await this.#giveBack(breathe);
@@ -280,14 +284,18 @@ export class EmbeddedLog implements Log {
   }
 
   facts(): HistoryFacts {
-    const snapshots = this.#db.query<{ n: number }, []>("SELECT count(*) AS n FROM snapshot").get()?.n ?? 0;
     return {
       oldest: this.#oldest,
       oldestTime: this.#oldestTime,
       newest: this.#newest,
       bytes: this.#bytes,
-      snapshots,
+      snapshots: this.#snapshots,
     };
+  }
+
+  /** Counted when they come and go: `facts` is asked on every paged read. */
+  #countSnapshots(): number {
+    return this.#db.query<{ n: number }, []>("SELECT count(*) AS n FROM snapshot").get()?.n ?? 0;
   }
 
   close(): void {

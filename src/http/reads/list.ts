@@ -42,7 +42,7 @@ export function listRead(
   return {
     key: `list ${kind} ${format.name} ${query.limit ?? ""} ${query.cursor ?? ""} ${query.fingerprint}`,
     mark,
-    ...(query.at === undefined && !query.around && query.limit === undefined && !cursor && { markNow }),
+    ...(query.at === undefined && !query.around && !cursor && { markNow }),
     revision: reading.revision,
     contentType: format.contentType,
     make: () => content(list),
