@@ -123,7 +123,7 @@ export async function startGazetteer(options: Record<string, unknown> = {}): Pro
     signal: end.signal,
   });
   if (!stream.body || stream.status !== 200) throw new Error(`no event stream: ${stream.status}`);
-  void follow(stream.body, feed).catch(() => {});
+  void follow(stream.body, feed, ({ value }: { value: { id: string } }) => value.id).catch(() => {});
   return {
     name: "gazetteer",
     port,
@@ -138,44 +138,60 @@ export async function startGazetteer(options: Record<string, unknown> = {}): Pro
   };
 }
 
-async function follow(body: ReadableStream<Uint8Array>, feed: Feed): Promise<void> {
+/** Both tell of links by server-sent events; they differ in how a link is named. */
+async function follow<T>(
+  body: ReadableStream<Uint8Array>,
+  feed: Feed,
+  name: (data: T) => string,
+): Promise<void> {
   let event = "";
   for await (const line of lines(body)) {
     if (line.startsWith("event: ")) event = line.slice("event: ".length);
     if (!line.startsWith("data: ") || (event !== "added" && event !== "removed")) continue;
-    const { value }: { value: { id: string } } = JSON.parse(line.slice("data: ".length));
-    feed.tell(value.id, event === "added", performance.timeOrigin + performance.now());
+    const at = performance.timeOrigin + performance.now();
+    feed.tell(name(JSON.parse(line.slice("data: ".length))), event === "added", at);
   }
 }
 
-/** os-ken with its own link discovery; links are counted within it, by an application of its own. */
+interface OskenEnd {
+  readonly dpid: string;
+  readonly port_no: string;
+}
+
+/** `of:DPID/PORT`; theirs are hex texts. */
+const oskenEnd = ({ dpid, port_no: port }: OskenEnd): string => `of:${dpid}/${Number.parseInt(port, 16)}`;
+
+/** os-ken with its own link discovery, and a stream of its links by the application beside this file. */
 export async function startOsken(): Promise<Controller> {
   const port = await freePort();
-  const child = Bun.spawn(
-    [
-      "/usr/bin/python3",
-      "/usr/bin/osken-manager",
-      "--observe-links",
-      "--ofp-tcp-listen-port",
-      String(port),
-      join(import.meta.dir, "osken_observer.py"),
-    ],
-    { stdout: "pipe", stderr: "ignore" },
-  );
-  const feed = new Feed();
-  void (async () => {
-    for await (const line of lines(child.stdout)) {
-      const [what, link, at] = line.split(" ");
-      if (link !== undefined) feed.tell(link, what === "+", Number(at));
-    }
-  })();
+  const web = await freePort();
+  const command = [
+    "/usr/bin/python3",
+    "/usr/bin/osken-manager",
+    "--observe-links",
+    "--ofp-tcp-listen-port",
+    String(port),
+  ];
+  const child = Bun.spawn([...command, join(import.meta.dir, "osken_observer.py")], {
+    env: { ...process.env, OBSERVER_PORT: String(web) },
+    stdout: "ignore",
+    stderr: "ignore",
+  });
   await listens(port);
+  await listens(web);
+  const feed = new Feed();
+  const end = new AbortController();
+  const stream = await fetch(`http://127.0.0.1:${web}/`, { signal: end.signal });
+  if (!stream.body) throw new Error(`no event stream: ${stream.status}`);
+  const name = ({ src, dst }: { src: OskenEnd; dst: OskenEnd }) => `${oskenEnd(src)}-${oskenEnd(dst)}`;
+  void follow(stream.body, feed, name).catch(() => {});
   return {
     name: "os-ken",
     port,
     feed,
     ...processFacts(child.pid),
     async stop() {
+      end.abort();
       child.kill("SIGKILL");
       await child.exited;
     },

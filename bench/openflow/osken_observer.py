@@ -1,24 +1,48 @@
-"""os-ken's own topology discovery, observed: one line on standard output for every link that appears or goes."""
-import sys
-import time
+"""os-ken's own topology discovery, and the least an application adds to show it: an event stream over HTTP.
 
+os-ken as packaged has no HTTP interface, so what is compared at Gazetteer's is this one: the link's own to_dict(), as
+JSON, on eventlet's own server, in the same process.
+"""
+import json
+import os
+
+import eventlet
+import eventlet.wsgi
 from os_ken.base import app_manager
 from os_ken.controller.handler import set_ev_cls
+from os_ken.lib import hub
 from os_ken.topology import event, switches
 
 
 class Observer(app_manager.OSKenApp):
     _CONTEXTS = {"switches": switches.Switches}
 
-    def tell(self, link, sign):
-        ends = (link.src.dpid, link.src.port_no, link.dst.dpid, link.dst.port_no)
-        sys.stdout.write("%s of:%016x/%d-of:%016x/%d %.3f\n" % ((sign,) + ends + (time.time() * 1000,)))
-        sys.stdout.flush()
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.readers = []
+        hub.spawn(self.serve)
+
+    def serve(self):
+        listener = eventlet.listen(("127.0.0.1", int(os.environ["OBSERVER_PORT"])))
+        eventlet.wsgi.server(listener, self.stream, log_output=False, minimum_chunk_size=1)
+
+    def stream(self, environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/event-stream")])
+        queue = hub.Queue()
+        self.readers.append(queue)
+        yield b": here\n\n"
+        while True:
+            yield queue.get()
+
+    def tell(self, what, link):
+        record = "event: %s\ndata: %s\n\n" % (what, json.dumps(link.to_dict()))
+        for queue in self.readers:
+            queue.put(record.encode())
 
     @set_ev_cls(event.EventLinkAdd)
     def added(self, ev):
-        self.tell(ev.link, "+")
+        self.tell("added", ev.link)
 
     @set_ev_cls(event.EventLinkDelete)
     def removed(self, ev):
-        self.tell(ev.link, "-")
+        self.tell("removed", ev.link)

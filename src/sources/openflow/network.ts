@@ -147,6 +147,7 @@ export class Network implements SessionOwner, SwitchWatcher {
       else session.send("flowMod", forgetAll);
     }
     session.sendBytes(this.#baseFlows);
+    for (const port of sw.ports.values()) port.linked = this.links.has({ device: sw.id, port: port.number });
     this.#forwarding?.connected(sw);
     this.#probeAll(sw, this.#clock.now());
   }
@@ -186,7 +187,7 @@ export class Network implements SessionOwner, SwitchWatcher {
   linkFound(link: Link): void {
     for (const end of [link.src, link.dst]) {
       const port = this.#portAt(end);
-      if (port) port.edge = false;
+      if (port) Object.assign(port, { edge: false, linked: true });
       this.#intake.discard(end);
       this.hosts.leave(end, false);
       if (link.direct) this.#foreign.portDown(end);
@@ -199,7 +200,7 @@ export class Network implements SessionOwner, SwitchWatcher {
     // What is behind its ports is an open question again.
     for (const end of [link.src, link.dst]) {
       const port = this.#portAt(end);
-      if (port) Object.assign(port, { since: this.#clock.now(), ticks: 0 });
+      if (port) Object.assign(port, { since: this.#clock.now(), ticks: 0, linked: this.links.has(end) });
     }
   }
 
@@ -256,7 +257,10 @@ export class Network implements SessionOwner, SwitchWatcher {
       return;
     }
     if (!sw.session) return;
-    for (const port of sw.ports.values()) if (port.up && !port.edge) this.#tickYoungPort(sw, port, now);
+    for (const port of sw.ports.values()) {
+      if (port.up && !port.edge && !(port.linked && ++port.ticks > ONE_WAY_TICKS))
+        this.#tickYoungPort(sw, port, now);
+    }
     if (now >= sw.nextProbeAt) {
       sw.session.sendBytes(BROADCAST_PROBE_FLOW);
       this.#probeAll(sw, now);
@@ -293,7 +297,9 @@ export class Network implements SessionOwner, SwitchWatcher {
     sw.nextProbeAt = now + this.#settings.probeIntervalMs;
     for (const port of sw.ports.values()) {
       this.#probe(sw, port, true, now);
-      if (!this.links.hasDirect({ device: sw.id, port: port.number })) this.#probe(sw, port, false, now);
+      const indirect =
+        port.edge || (port.linked && !this.links.hasDirect({ device: sw.id, port: port.number }));
+      if (indirect) this.#probe(sw, port, false, now);
     }
   }
 

@@ -22,6 +22,8 @@ export interface SwitchPort {
   since: number;
   /** It was probed for `settleMs` and leads to no other switch. */
   edge: boolean;
+  /** It leads to another switch. */
+  linked: boolean;
   probedAt: number;
   /** How often it was looked at since `since` without being judged. */
   ticks: number;
@@ -186,6 +188,7 @@ export class Switches {
       up: false,
       since: now,
       edge: false,
+      linked: false,
       probedAt: 0,
       ticks: 0,
     };
