@@ -3,6 +3,7 @@
  * double (conflict), and by an arrow in its middle when only one direction works. Widths are in pixels at every zoom,
  * and parallel cables lie side by side.
  */
+import type Sigma from "sigma";
 import { EdgeProgram, type ProgramInfo } from "sigma/rendering";
 import type { EdgeDisplayData, NodeDisplayData, RenderParams } from "sigma/types";
 import { floatColor } from "sigma/utils";
@@ -12,7 +13,6 @@ const UNIFORMS = ["u_matrix", "u_sizeRatio", "u_correctionRatio", "u_pixelRatio"
 type Uniform = (typeof UNIFORMS)[number];
 
 const VERTEX = /*glsl*/ `
-attribute vec4 a_id;
 attribute vec4 a_color;
 attribute vec2 a_start;
 attribute vec2 a_end;
@@ -36,9 +36,6 @@ void main() {
   float far = max(length(way), 1e-9);
   vec2 normal = vec2(-way.y, way.x) / far;
   float reach = a_width * 0.5 + 1.0 + max(a_arrow * 5.0, a_stroke > 2.5 ? 2.0 : 0.0);
-  #ifdef PICKING_MODE
-  reach = max(reach, 4.0);
-  #endif
   vec2 position = a_start + way * a_corner.x + normal * (a_corner.y * reach + a_offset) * pixel;
   gl_Position = vec4((u_matrix * vec3(position, 1)).xy, 0, 1);
   v_length = far / pixel;
@@ -48,12 +45,8 @@ void main() {
   v_width = a_width * max(presence, 0.75);
   v_stroke = a_stroke;
   v_arrow = a_arrow;
-  #ifdef PICKING_MODE
-  v_color = a_id;
-  #else
   v_color = a_color;
   v_color.a *= presence;
-  #endif
   v_color.a *= 255.0 / 254.0;
 }`;
 
@@ -71,9 +64,6 @@ float cover(float d) {
   return 1.0 - smoothstep(-feather, feather, d);
 }
 void main(void) {
-  #ifdef PICKING_MODE
-  gl_FragColor = v_color;
-  #else
   float across = abs(v_at.y);
   float alpha = cover(across - v_width * 0.5);
   if (v_stroke > 2.5) alpha = cover(abs(across - 2.0) - 0.65);
@@ -86,12 +76,16 @@ void main(void) {
   }
   alpha *= v_color.a;
   gl_FragColor = vec4(v_color.rgb * alpha, alpha);
-  #endif
 }`;
 
 const { FLOAT, UNSIGNED_BYTE, TRIANGLE_STRIP } = WebGL2RenderingContext;
 
 export class LineProgram extends EdgeProgram<Uniform> {
+  /** Nothing is ever picked by colour: no buffer for it, and no second drawing into it. */
+  constructor(gl: WebGLRenderingContext, _picking: WebGLFramebuffer | null, renderer: Sigma) {
+    super(gl, null, renderer);
+  }
+
   getDefinition() {
     return {
       VERTICES: 4,
@@ -107,7 +101,6 @@ export class LineProgram extends EdgeProgram<Uniform> {
         { name: "a_arrow", size: 1, type: FLOAT },
         { name: "a_offset", size: 1, type: FLOAT },
         { name: "a_color", size: 4, type: UNSIGNED_BYTE, normalized: true },
-        { name: "a_id", size: 4, type: UNSIGNED_BYTE, normalized: true },
       ],
       CONSTANT_ATTRIBUTES: [{ name: "a_corner", size: 2, type: FLOAT }],
       CONSTANT_DATA: [
@@ -120,7 +113,7 @@ export class LineProgram extends EdgeProgram<Uniform> {
   }
 
   processVisibleItem(
-    edgeIndex: number,
+    _edgeIndex: number,
     startIndex: number,
     source: NodeDisplayData,
     target: NodeDisplayData,
@@ -136,7 +129,6 @@ export class LineProgram extends EdgeProgram<Uniform> {
       data.arrow ?? 0,
       data.offset ?? 0,
       floatColor(data.color),
-      edgeIndex,
     ];
     this.array.set(values, startIndex);
   }

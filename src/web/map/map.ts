@@ -14,6 +14,7 @@ import { drawNames, type Name } from "./names.ts";
 import { namesFar, namesNear } from "./naming.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { composePicture } from "./picture.ts";
+import { lineAt, nodeAt } from "./pointing.ts";
 import { type Projection, projectionOf } from "./projection.ts";
 import { createRenderer, type Renderer } from "./renderer.ts";
 import {
@@ -62,7 +63,6 @@ const COLLAPSE_BELOW = 8;
 const FEWEST_TO_COLLAPSE = 200;
 /** Going somewhere ends at this many pixels between devices. */
 const CLOSEST_SPACING = 96;
-const MOST_LINES_TO_POINT_AT = 20_000;
 const ANIMATION = { duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 260 } as const;
 
 export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
@@ -94,19 +94,27 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
   const start = (): Renderer => {
     renderer ??= createRenderer(stage, near, {
       painted: paint,
-      hover: (node) => {
+      hover(at) {
+        const node = at && nodeAt(names, projectionOf(start()), at);
+        if (node === hovered) return;
         hovered = node;
         stage.classList.toggle("pointing", node !== undefined);
         paint();
       },
-      clickNode: (node) => (collapsed ? openBlock(node) : events.pick(refOf(node))),
-      doubleClickNode: (node) => (collapsed ? openBlock(node) : events.open(refOf(node))),
-      clickLine: (line) => {
-        const link = shown?.network.cables.get(line)?.links[0];
-        if (link) events.pick({ kind: "links", id: link.id });
+      click(at) {
+        const projection = projectionOf(start());
+        const node = nodeAt(names, projection, at);
+        if (node !== undefined) return collapsed ? openBlock(node) : events.pick(refOf(node));
+        const line = collapsed ? undefined : lineAt(near, projection, at);
+        const link = shown?.network.cables.get(line ?? "")?.links[0];
+        events.pick(link && { kind: "links", id: link.id });
       },
-      clickNothing: () => events.pick(undefined),
-      moved: (camera) => {
+      doubleClick(at) {
+        const node = nodeAt(names, projectionOf(start()), at);
+        if (node !== undefined && !collapsed) events.open(refOf(node));
+        return node !== undefined;
+      },
+      moved(camera) {
         if (shouldCollapse() !== collapsed) draw();
         events.moved(camera);
       },
@@ -146,10 +154,7 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
       names = namesNear(input, near, blocks);
     }
     const drawing = collapsed ? far : near;
-    if (sigma.getGraph() !== drawing) {
-      sigma.setSetting("enableEdgeEvents", !collapsed && drawing.size <= MOST_LINES_TO_POINT_AT);
-      sigma.setGraph(drawing);
-    }
+    if (sigma.getGraph() !== drawing) sigma.setGraph(drawing);
     element.dataset.detail = collapsed ? "blocks" : "devices";
     paint();
     events.drawn();

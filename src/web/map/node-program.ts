@@ -2,6 +2,7 @@
  * Draws all nodes in one call: each is a square of pixels in which a fragment shader finds the outline by distance.
  * So shapes stay crisp at every zoom, and state is told by form (outline, cross, double ring) and not by colour alone.
  */
+import type Sigma from "sigma";
 import { NodeProgram, type ProgramInfo } from "sigma/rendering";
 import type { NodeDisplayData, RenderParams } from "sigma/types";
 import { floatColor } from "sigma/utils";
@@ -12,7 +13,6 @@ type Uniform = (typeof UNIFORMS)[number];
 
 /** Room around the shape for rings, in pixels and in radii. */
 const VERTEX = /*glsl*/ `
-attribute vec4 a_id;
 attribute vec4 a_color;
 attribute vec4 a_fill;
 attribute vec2 a_position;
@@ -42,11 +42,7 @@ void main() {
   v_mark = a_mark;
   v_ring = a_ring;
   v_fill = a_fill;
-  #ifdef PICKING_MODE
-  v_color = a_id;
-  #else
   v_color = a_color;
-  #endif
   v_color.a *= 255.0 / 254.0;
   v_fill.a *= 255.0 / 254.0;
 }`;
@@ -93,10 +89,6 @@ vec4 over(vec4 below, vec3 rgb, float alpha) {
 }
 void main(void) {
   float d = outline(v_at, v_radius);
-  #ifdef PICKING_MODE
-  if (d > 2.0) discard;
-  gl_FragColor = v_color;
-  #else
   float line = clamp(v_radius * 0.2, 0.9, 1.8);
   vec4 color = vec4(0.0);
   if (v_ring > 0.5) {
@@ -122,12 +114,16 @@ void main(void) {
   }
   color = over(color, v_color.rgb, cover(sign_ - stroke) * v_color.a);
   gl_FragColor = color;
-  #endif
 }`;
 
 const { FLOAT, UNSIGNED_BYTE, TRIANGLE_STRIP } = WebGL2RenderingContext;
 
 export class DeviceProgram extends NodeProgram<Uniform> {
+  /** Nothing is ever picked by colour: no buffer for it, and no second drawing into it. */
+  constructor(gl: WebGLRenderingContext, _picking: WebGLFramebuffer | null, renderer: Sigma) {
+    super(gl, null, renderer);
+  }
+
   getDefinition() {
     return {
       VERTICES: 4,
@@ -143,7 +139,6 @@ export class DeviceProgram extends NodeProgram<Uniform> {
         { name: "a_ring", size: 1, type: FLOAT },
         { name: "a_color", size: 4, type: UNSIGNED_BYTE, normalized: true },
         { name: "a_fill", size: 4, type: UNSIGNED_BYTE, normalized: true },
-        { name: "a_id", size: 4, type: UNSIGNED_BYTE, normalized: true },
       ],
       CONSTANT_ATTRIBUTES: [{ name: "a_corner", size: 2, type: FLOAT }],
       CONSTANT_DATA: [
@@ -155,7 +150,11 @@ export class DeviceProgram extends NodeProgram<Uniform> {
     };
   }
 
-  processVisibleItem(nodeIndex: number, startIndex: number, data: NodeDisplayData & Partial<NodeLook>): void {
+  processVisibleItem(
+    _nodeIndex: number,
+    startIndex: number,
+    data: NodeDisplayData & Partial<NodeLook>,
+  ): void {
     const values = [
       data.x,
       data.y,
@@ -165,7 +164,6 @@ export class DeviceProgram extends NodeProgram<Uniform> {
       data.ring ?? 0,
       floatColor(data.color),
       floatColor(data.fill ?? data.color),
-      nodeIndex,
     ];
     this.array.set(values, startIndex);
   }

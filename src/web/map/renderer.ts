@@ -4,6 +4,7 @@ import { SPACING } from "../layout/arrange.ts";
 import type { Camera } from "../state.ts";
 import { LineProgram } from "./line-program.ts";
 import { DeviceProgram } from "./node-program.ts";
+import type { Pointer } from "./pointing.ts";
 import { radiusFor } from "./projection.ts";
 import type { Drawing } from "./scene.ts";
 
@@ -11,26 +12,22 @@ export type Renderer = Sigma;
 
 export interface Hands {
   painted(): void;
-  hover(node: string | undefined): void;
-  clickNode(node: string): void;
-  doubleClickNode(node: string): void;
-  clickLine(line: string): void;
-  clickNothing(): void;
+  /** Undefined: the pointer left the map. */
+  hover(at: Pointer | undefined): void;
+  click(at: Pointer): void;
+  /** Answers whether it meant something; otherwise it zooms in. */
+  doubleClick(at: Pointer): boolean;
   moved(camera: Camera): void;
 }
 
 export function createRenderer(stage: HTMLElement, drawing: Drawing, hands: Hands): Renderer {
   const renderer: Renderer = new Sigma(drawing, stage, {
     allowInvalidContainer: true,
-    autoRescale: true,
     defaultNodeType: "device",
     defaultEdgeType: "line",
     nodeProgramClasses: { device: DeviceProgram },
     edgeProgramClasses: { line: LineProgram },
     renderLabels: false,
-    // What hovering looks like is drawn with the names.
-    defaultDrawNodeHover: () => {},
-    enableEdgeEvents: true,
     enableCameraRotation: false,
     zIndex: true,
     stagePadding: 24,
@@ -45,17 +42,31 @@ export function createRenderer(stage: HTMLElement, drawing: Drawing, hands: Hand
     return 1 / radiusFor(to - from);
   });
   renderer.on("afterRender", () => hands.painted());
-  renderer.on("enterNode", ({ node }) => hands.hover(node));
-  renderer.on("leaveNode", () => hands.hover(undefined));
-  renderer.on("clickNode", ({ node }) => hands.clickNode(node));
-  renderer.on("doubleClickNode", ({ node, preventSigmaDefault }) => {
-    preventSigmaDefault();
-    hands.doubleClickNode(node);
-  });
-  renderer.on("clickEdge", ({ edge }) => hands.clickLine(edge));
-  renderer.on("clickStage", () => hands.clickNothing());
   renderer.getCamera().on("updated", ({ x, y, ratio }) => hands.moved({ x, y, ratio }));
+  watchHands(renderer, hands);
   return renderer;
 }
 
 const atRatio = (ratio: number) => ({ cameraState: { x: 0.5, y: 0.5, angle: 0, ratio } });
+
+/** In place of the renderer's own listeners, which look for what is under the pointer in their costly way. */
+function watchHands(renderer: Renderer, hands: Hands): void {
+  const mouse = renderer.getMouseCaptor();
+  mouse.removeAllListeners();
+  mouse.on("mousemove", (event) => hands.hover(event));
+  mouse.on("mouseleave", () => hands.hover(undefined));
+  mouse.on("click", (event) => hands.click(event));
+  mouse.on("doubleClick", (event) => {
+    if (hands.doubleClick(event)) event.preventSigmaDefault();
+  });
+  const touch = renderer.getTouchCaptor();
+  touch.removeAllListeners();
+  touch.on("tap", ({ touches, previousTouches }) => {
+    const at = touches[0] ?? previousTouches[0];
+    if (at) hands.click(at);
+  });
+  touch.on("doubletap", ({ touches, previousTouches, preventSigmaDefault }) => {
+    const at = touches[0] ?? previousTouches[0];
+    if (at && hands.doubleClick(at)) preventSigmaDefault();
+  });
+}
