@@ -2,24 +2,15 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { until } from "../support/until.ts";
 import { deviceId, EmulatedNetwork } from "./emulator.ts";
-import { type Running, startSource } from "./harness.ts";
+import { type Running, Started, type startSource } from "./harness.ts";
 import { type Built, build, line, ring, torus, tree } from "./topologies.ts";
 
-const running: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-});
-
-async function start(...args: Parameters<typeof startSource>): Promise<Running> {
-  const source = await startSource(...args);
-  running.push(() => source.stop());
-  return source;
-}
+const started = new Started();
+afterEach(() => started.endAll());
 
 async function connected(built: Built, ...args: Parameters<typeof startSource>): Promise<Running> {
-  const source = await start(...args);
-  running.push(() => built.net.disconnect());
-  await built.net.connect({ port: source.port });
+  const source = await started.source(...args);
+  await started.connect(built.net, source.port);
   await until(() => source.sink.links.size === built.wires.length * 2, {
     what: "all links in both directions",
   });
@@ -168,7 +159,7 @@ describe("a second session with a live datapath id", () => {
     const built = build(2, line(2));
     const { sink, port } = await connected(built);
     const rival = new EmulatedNetwork().add(1, 9);
-    running.push(() => rival.disconnect());
+    started.later(() => rival.disconnect());
     await rival.connect({ port });
     await until(() => !rival.connected, { what: "the second refused" });
     expect(rival.errors[0]?.type).toBe(0);
@@ -186,7 +177,7 @@ describe("a second session with a live datapath id", () => {
     await until(() => source.sink.devices.size === 1, { what: "the device" });
     dead.deaf = true;
     const again = new EmulatedNetwork().add(1, 4);
-    running.push(() => again.disconnect());
+    started.later(() => again.disconnect());
     await until(
       async () => {
         if (!again.connected) await again.connect({ port: source.port });
@@ -198,7 +189,7 @@ describe("a second session with a live datapath id", () => {
 });
 
 test("another version of OpenFlow is refused with the proper error", async () => {
-  const { port, sink } = await start();
+  const { port, sink } = await started.source();
   const answers: string[] = [];
   const hello = {
     "1.0, without a bitmap": "0100000800000001",

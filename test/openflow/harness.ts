@@ -9,6 +9,7 @@ import { createOpenflowSource } from "../../src/sources/openflow/openflow.ts";
 import type { OpenflowOptions } from "../../src/sources/openflow/options.ts";
 import type { Sink, Source } from "../../src/sources/source.ts";
 import { until } from "../support/until.ts";
+import type { EmulatedNetwork } from "./emulator.ts";
 
 export class MemorySink implements Sink {
   readonly devices = new Map<string, ClaimTypes["devices"]>();
@@ -105,4 +106,28 @@ export async function startSource(
       await done;
     },
   };
+}
+
+/** What the tests of a file have started; `endAll` after each of them ends it, the last first. */
+export class Started {
+  readonly #ends: (() => Promise<void> | void)[] = [];
+
+  later(end: () => Promise<void> | void): void {
+    this.#ends.push(end);
+  }
+
+  async source(...args: Parameters<typeof startSource>): Promise<Running> {
+    const source = await startSource(...args);
+    this.later(() => source.stop());
+    return source;
+  }
+
+  async connect(net: EmulatedNetwork, port: number): Promise<void> {
+    this.later(() => net.disconnect());
+    await net.connect({ port });
+  }
+
+  async endAll(): Promise<void> {
+    for (const end of this.#ends.splice(0).reverse()) await end();
+  }
 }

@@ -3,14 +3,12 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { ETHER, startFrame } from "../../src/sources/openflow/codec/ethernet.ts";
 import { until } from "../support/until.ts";
 import { deviceId } from "./emulator.ts";
-import { type Running, startSource } from "./harness.ts";
+import { type Running, Started, type startSource } from "./harness.ts";
 import { EmulatedHost, hostEverywhere, macOf } from "./stations.ts";
 import { type Built, build, line } from "./topologies.ts";
 
-const running: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-});
+const started = new Started();
+afterEach(() => started.endAll());
 
 interface Ready extends Running {
   readonly built: Built;
@@ -25,11 +23,9 @@ async function network(options: Parameters<typeof startSource>[0] = {}): Promise
   for (const sw of built.net.switches.values()) {
     sw.ports.set(9, { number: 9, up: true, config: 0, wire: undefined, station: undefined });
   }
-  const source = await startSource(options);
-  running.push(() => source.stop());
-  running.push(() => built.net.disconnect());
+  const source = await started.source(options);
   const hosts = hostEverywhere(built.net);
-  await built.net.connect({ port: source.port });
+  await started.connect(built.net, source.port);
   const settled = () => [...built.net.switches.values()].every((sw) => sw.isOpen(1) && sw.isOpen(9));
   await until(settled, { what: "edge ports open" });
   return {

@@ -6,24 +6,20 @@ import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { until } from "../support/until.ts";
 import { PlainBridge } from "./emulator.ts";
-import { type Running, startSource } from "./harness.ts";
+import { type Running, Started, type startSource } from "./harness.ts";
 import { type EmulatedHost, hostEverywhere } from "./stations.ts";
 import { type Built, build, line, type Pair, ring, torus } from "./topologies.ts";
 
-const running: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-});
+const started = new Started();
+afterEach(() => started.endAll());
 
 async function bridged(
   built: Built,
   options: Parameters<typeof startSource>[0] = {},
 ): Promise<[Running, EmulatedHost[]]> {
-  const source = await startSource({ settleMs: 100, ...options });
-  running.push(() => source.stop());
-  running.push(() => built.net.disconnect());
+  const source = await started.source({ settleMs: 100, ...options });
   const hosts = hostEverywhere(built.net);
-  await built.net.connect({ port: source.port });
+  await started.connect(built.net, source.port);
   return [source, hosts];
 }
 
@@ -110,8 +106,7 @@ describe("and goes on doing so", () => {
     await everyoneHearsOnce(built, hosts);
     await source.stop();
     await everyoneHearsOnce(built, hosts);
-    const again = await startSource({ settleMs: 100 });
-    running.push(() => again.stop());
+    const again = await started.source({ settleMs: 100 });
     // They come back one after the other, as they do.
     for (const sw of built.net.switches.values()) {
       await sw.connect({ port: again.port });

@@ -9,20 +9,16 @@ import { encode } from "../../src/sources/openflow/codec/messages.ts";
 import { needs } from "../support/needs.ts";
 import { until } from "../support/until.ts";
 import { deviceId, EmulatedNetwork, type Station } from "./emulator.ts";
-import { MemorySink, type Running, startSource } from "./harness.ts";
+import { MemorySink, type Running, Started, type startSource } from "./harness.ts";
 import { arpRequest, hostEverywhere, macOf } from "./stations.ts";
 import { type Built, build, line, ring } from "./topologies.ts";
 
-const running: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-});
+const started = new Started();
+afterEach(() => started.endAll());
 
 async function connected(built: Built, ...args: Parameters<typeof startSource>): Promise<Running> {
-  const source = await startSource(...args);
-  running.push(() => source.stop());
-  running.push(() => built.net.disconnect());
-  await built.net.connect({ port: source.port });
+  const source = await started.source(...args);
+  await started.connect(built.net, source.port);
   await until(() => source.sink.links.size === built.wires.length * 2, { what: "all links" });
   return source;
 }
@@ -47,7 +43,7 @@ async function rawPeer(port: number): Promise<RawPeer> {
       },
     },
   });
-  running.push(() => socket.terminate());
+  started.later(() => socket.terminate());
   return { closed: () => closed, send: (bytes) => void socket.write(bytes) };
 }
 
@@ -205,8 +201,7 @@ describe("a restart", () => {
       recall = async () => before.sink.all();
     }
     const sink = new Remembering();
-    const after = await startSource({ graceMs: 2000 }, { sink });
-    running.push(() => after.stop());
+    const after = await started.source({ graceMs: 2000 }, { sink });
     expect([sink.devices.size, sink.links.size, sink.hosts.size]).toEqual([3, 6, 3]);
     await built.net.get(1).connect({ port: after.port });
     await built.net.get(2).connect({ port: after.port });
@@ -224,11 +219,8 @@ describe("a restart", () => {
   test("of a service that does not remember leaves what was claimed for the grace, then says what came back", async () => {
     const sink = new MemorySink();
     await sink.apply([{ op: "set", kind: "devices", claim: { id: deviceId(9), available: true } }]);
-    const source = await startSource({ graceMs: 500 }, { sink });
-    running.push(() => source.stop());
-    const built = build(1, []);
-    running.push(() => built.net.disconnect());
-    await built.net.connect({ port: source.port });
+    const source = await started.source({ graceMs: 500 }, { sink });
+    await started.connect(build(1, []).net, source.port);
     await until(() => sink.devices.size === 2, { what: "both" });
     await until(() => sink.devices.size === 1, { what: "only the one that came back" });
     expect(sink.devices.has(deviceId(1))).toBe(true);
@@ -261,10 +253,9 @@ describe("TLS", () => {
 
   test.skipIf(!available)("carries sessions, and asks switches for a certificate when told to", async () => {
     const tls = { cert: file("server.pem"), key: file("server.key"), ca: file("ca.pem") };
-    const source = await startSource({ tls });
-    running.push(() => source.stop());
+    const source = await started.source({ tls });
     const net = new EmulatedNetwork();
-    running.push(() => net.disconnect());
+    started.later(() => net.disconnect());
     const identity = { cert: text("switch.pem"), key: text("switch.key") };
     await net
       .add(1, 2)

@@ -89,12 +89,13 @@ export class Hosts {
     for (const host of [...(this.#byPort.get(endKey(end)) ?? [])]) this.#leavePlace(host, end, remember);
   }
 
-  /** A host that was claimed in an earlier life. */
-  recall(host: Host): void {
-    if (this.#hosts.has(host.id) || this.#hosts.size >= this.#settings.maxHosts) return;
+  /** A host that was claimed in an earlier life. False when there is no room for it. */
+  recall(host: Host): boolean {
+    if (this.#hosts.has(host.id) || this.#hosts.size >= this.#settings.maxHosts) return false;
     this.#hosts.set(host.id, host);
     for (const { end } of host.places) this.#index(host, end);
     for (const ip of host.addresses.keys()) this.#own(host, ip);
+    return true;
   }
 
   tick(now: number): void {

@@ -18,15 +18,15 @@ export class Recollection {
   constructor(network: Network, earlier: Claims, now: number, until: number) {
     this.#network = network;
     this.#devices = [...(earlier.devices ?? [])].filter(({ id }) => id.startsWith("of:"));
-    const links = [...(earlier.links ?? [])];
-    const hosts = [...(earlier.hosts ?? [])];
-    network.book.load({ devices: this.#devices, ...(earlier.ports && { ports: earlier.ports }), hosts });
-    for (const { src, dst, type, verified } of links) {
+    // What foreign neighbours said of themselves they will say again.
+    const ports = [...(earlier.ports ?? [])].filter(({ element }) => element.startsWith("of:"));
+    network.book.load({ devices: this.#devices, ports });
+    for (const { src, dst, type, verified } of earlier.links ?? []) {
       if (!verified) continue;
       const [from, to] = [endOf(src.device, src.port), endOf(dst.device, dst.port)];
       if (from && to) network.links.recall(from, to, type !== "INDIRECT", until);
     }
-    for (const claim of hosts) this.#recallHost(claim, now);
+    for (const claim of earlier.hosts ?? []) this.#recallHost(claim, now);
   }
 
   /** The grace is over. */
@@ -49,7 +49,8 @@ export class Recollection {
     const host = new Host(mac, Number.isInteger(vlan) && vlan > 0 ? { vlan } : {});
     host.places = ends.map((end) => ({ end, ...heardFirst(now) }));
     for (const ip of claim.ipAddresses ?? []) host.addresses.set(ip, heardFirst(now));
-    this.#network.hosts.recall(host);
+    if (!this.#network.hosts.recall(host)) return;
+    this.#network.book.load({ hosts: [claim] });
     this.#hostEnds.push(...ends);
   }
 }

@@ -41,7 +41,8 @@ class SocketChannel implements Channel {
 
   constructor(socket: Socket<Connection>) {
     this.#socket = socket;
-    this.remoteAddress = socket.remoteAddress;
+    // On a socket for both families an IPv4 peer shows in its IPv6 form.
+    this.remoteAddress = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
     this.remotePort = socket.remotePort;
   }
 
