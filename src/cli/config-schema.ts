@@ -17,7 +17,12 @@ export const Limits = section(
   {
     headerBytes: count(1024, MiB, 16_384, "Largest request head, all headers together."),
     urlBytes: count(256, 65_536, 8192, "Longest request target."),
-    connections: count(1, 1_000_000, 10_000, "Requests and streams under way; more are turned away with 503."),
+    connections: count(
+      1,
+      1_000_000,
+      10_000,
+      "Requests and streams under way; more are turned away with 503.",
+    ),
     streamsPerUser: count(0, 100_000, 100, "Event streams that one user may have open."),
     streamBufferBytes: count(
       65_536,
