@@ -13,7 +13,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { FlowMod } from "./codec/messages.ts";
 import { PORT_CONFIG } from "./codec/port.ts";
 import { BROADCAST_PROBE_SECONDS, type PortRule, ruleFlows } from "./flows.ts";
-import { type End, endKey, type Link, type LinkEnding, type Links } from "./links.ts";
+import { type End, endKey, type Link, type LinkEnding, type Links, silenceMs } from "./links.ts";
 import { isWiredPort } from "./port-text.ts";
 import type { Switch, Switches, SwitchPort } from "./switches.ts";
 import { type Edge, spanningForest } from "./tree.ts";
@@ -103,7 +103,7 @@ export class Forwarding {
       .find((sw) => !sw?.session);
     if (why !== "silent" || !lost || lost.leftByItself) return;
     // Time for its broadcast flow to run out, and for three probes to come through if it still forwards.
-    const until = this.#clock.now() + BROADCAST_PROBE_SECONDS * 1000 + 3.5 * this.#probeIntervalMs;
+    const until = this.#clock.now() + BROADCAST_PROBE_SECONDS * 1000 + silenceMs(this.#probeIntervalMs);
     this.#doubtful.set(link.id, { link, until });
   }
 

@@ -36,6 +36,10 @@ interface Kept extends Link {
 }
 
 const MISSED_PROBES = 3;
+
+/** How long silence lasts until three probes are missed; half an interval more, for the third to arrive. */
+export const silenceMs = (probeIntervalMs: number): number => probeIntervalMs * (MISSED_PROBES + 0.5);
+
 export const endKey = ({ device, port }: End): string => portId(device, portText(port));
 const sameDevice = (link: Link, device: string) => link.src.device === device || link.dst.device === device;
 
@@ -49,8 +53,7 @@ export class Links {
   constructor(book: ClaimBook, watcher: LinkWatcher, probeIntervalMs: number) {
     this.#book = book;
     this.#watcher = watcher;
-    // Half an interval of slack: the third missed probe must have had its time to arrive.
-    this.#silenceMs = probeIntervalMs * (MISSED_PROBES + 0.5);
+    this.#silenceMs = silenceMs(probeIntervalMs);
   }
 
   get size(): number {

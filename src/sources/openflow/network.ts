@@ -18,7 +18,7 @@ import { ForeignNeighbours } from "./foreign.ts";
 import { Forwarding } from "./forwarding.ts";
 import { Hosts } from "./hosts.ts";
 import { Intake } from "./intake.ts";
-import { type End, type Link, type LinkEnding, Links } from "./links.ts";
+import { type End, type Link, type LinkEnding, Links, silenceMs } from "./links.ts";
 import type { Settings } from "./options.ts";
 import { isWiredPort } from "./port-text.ts";
 import { Probes } from "./probes.ts";
@@ -250,7 +250,7 @@ export class Network implements SessionOwner, SwitchWatcher {
   #tickSwitch(sw: Switch, now: number): void {
     if (sw.goneAt !== undefined) {
       // Hosts of a lost switch go when its links would have gone.
-      if (!sw.hostsLeft && now - sw.goneAt > this.#settings.probeIntervalMs * 3.5) {
+      if (!sw.hostsLeft && now - sw.goneAt > silenceMs(this.#settings.probeIntervalMs)) {
         sw.hostsLeft = true;
         for (const port of sw.ports.values()) this.hosts.leave({ device: sw.id, port: port.number }, true);
       }
@@ -258,8 +258,8 @@ export class Network implements SessionOwner, SwitchWatcher {
     }
     if (!sw.session) return;
     for (const port of sw.ports.values()) {
-      if (port.up && !port.edge && !(port.linked && ++port.ticks > ONE_WAY_TICKS))
-        this.#tickYoungPort(sw, port, now);
+      const judged = port.edge || (port.linked && port.ticks > ONE_WAY_TICKS);
+      if (port.up && !judged) this.#tickYoungPort(sw, port, now);
     }
     if (now >= sw.nextProbeAt) {
       sw.session.sendBytes(BROADCAST_PROBE_FLOW);
@@ -271,17 +271,16 @@ export class Network implements SessionOwner, SwitchWatcher {
   #tickYoungPort(sw: Switch, port: SwitchPort, now: number): void {
     const end = { device: sw.id, port: port.number };
     const { settleMs } = this.#settings;
-    if (this.links.has(end)) {
+    port.ticks++;
+    if (port.linked) {
       // Known in one direction only: the probe for the other may have come before the switch could hear it.
-      if (port.ticks++ >= ONE_WAY_TICKS || now - port.probedAt < settleMs / 2 || this.links.startsAt(end))
-        return;
+      if (now - port.probedAt < settleMs / 2 || this.links.startsAt(end)) return;
       this.#probe(sw, port, this.links.hasDirect(end), now);
       return;
     }
     if (this.#forwarding?.isDoubtful(end)) return;
     const age = now - port.since;
     // Time alone does not settle it: on a busy machine the answers may still wait to be read.
-    port.ticks++;
     if ((age >= settleMs && port.ticks >= SETTLE_TICKS) || !isWiredPort(port.number)) {
       port.edge = true;
       this.#intake.settled(end);
@@ -297,9 +296,10 @@ export class Network implements SessionOwner, SwitchWatcher {
     sw.nextProbeAt = now + this.#settings.probeIntervalMs;
     for (const port of sw.ports.values()) {
       this.#probe(sw, port, true, now);
-      const indirect =
-        port.edge || (port.linked && !this.links.hasDirect({ device: sw.id, port: port.number }));
-      if (indirect) this.#probe(sw, port, false, now);
+      // LLDP first: most new ports lead to a switch, and then the broadcast is spared.
+      const isNew = now === port.since;
+      if (!isNew && !this.links.hasDirect({ device: sw.id, port: port.number }))
+        this.#probe(sw, port, false, now);
     }
   }
 
