@@ -53,9 +53,10 @@ async function measureSize(
     await page.locator('.status[data-level="live"]').waitFor({ timeout: 120_000 });
     if (round > 0) {
       firsts.push(await page.evaluate(() => performance.getEntriesByName("map-drawn")[0]?.startTime ?? 0));
-      const before = await scriptSeconds(page);
+      const scriptMs = await scriptClock(page);
+      const before = await scriptMs();
       const times = await frameTimes(page);
-      scripts.push((((await scriptSeconds(page)) - before) * 1000) / times.length);
+      scripts.push(((await scriptMs()) - before) / times.length);
       frames.push(...times);
     }
     await context.close();
@@ -69,13 +70,14 @@ async function measureSize(
   ];
 }
 
-/** How long the page's own thread has run scripts so far. */
-async function scriptSeconds(page: Page): Promise<number> {
+/** How long the page's own thread has run scripts since it was first asked. */
+async function scriptClock(page: Page): Promise<() => Promise<number>> {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable");
-  const { metrics } = await session.send("Performance.getMetrics");
-  await session.detach();
-  return metrics.find(({ name }) => name === "ScriptDuration")?.value ?? 0;
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return (metrics.find(({ name }) => name === "ScriptDuration")?.value ?? 0) * 1000;
+  };
 }
 
 /** The time between frames while a hand zooms in and out and drags. */

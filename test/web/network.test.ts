@@ -8,13 +8,17 @@ import { marksOf } from "../../src/web/past.ts";
 import { HOME } from "../../src/web/state.ts";
 import { parseFilter } from "../../src/web/table/filter.ts";
 import { neighbourhood, shortestWay } from "../../src/web/walk.ts";
-import { sampleDevice, sampleHost, sampleLink, sampleNetwork } from "./sample-network.ts";
+import { device as sampleDevice } from "../support/sample-network.ts";
+import { sampleCable, sampleHost, sampleNetwork } from "./sample-network.ts";
+
+/** One direction. */
+const linkOf = (from: string, to: string, more = {}) => sampleCable(from, to, more)[0];
 
 describe("network", () => {
   test("two directions are one cable; one of them down is one-way, along the one that works", () => {
     const network = sampleNetwork();
     expect(network.cables.size).toBe(3);
-    network.set({ resource: "links", value: sampleLink("a/1", "b/1", { state: "INACTIVE" }) });
+    network.set({ resource: "links", value: linkOf("a/1", "b/1", { state: "INACTIVE" }) });
     const [cable] = network.cablesOf("a");
     expect(cable).toMatchObject({ active: true, oneWay: true, a: { device: "b" }, b: { device: "a" } });
     network.remove("links", "b/1-a/1");
@@ -27,7 +31,7 @@ describe("network", () => {
   test("a host that moves is counted where it is", () => {
     const network = sampleNetwork();
     expect([network.hostCount("a"), network.hostCount("b")]).toEqual([1, 0]);
-    network.set({ resource: "hosts", value: sampleHost("02:00:00:00:00:01", "b/3", []) });
+    network.set({ resource: "hosts", value: sampleHost("02:00:00:00:00:01", "b/3") });
     expect([network.hostCount("a"), network.hostCount("b")]).toEqual([0, 1]);
     network.remove("hosts", "02:00:00:00:00:01/None");
     expect(network.hostCount("b")).toBe(0);
@@ -58,7 +62,7 @@ describe("walk", () => {
     const network = sampleNetwork();
     expect(shortestWay(network, device("a"), device("c"))?.devices).toEqual(["a", "b", "c"]);
     expect(shortestWay(network, device("a"), device("d"))).toBeUndefined();
-    network.set({ resource: "links", value: sampleLink("b/2", "c/1", { state: "INACTIVE" }) });
+    network.set({ resource: "links", value: linkOf("b/2", "c/1", { state: "INACTIVE" }) });
     expect(shortestWay(network, device("a"), device("c"))).toBeUndefined();
     expect(shortestWay(network, device("c"), device("a"))?.cables).toHaveLength(2);
   });
@@ -123,7 +127,7 @@ describe("telling", () => {
       {
         event: "updated",
         resource: "links",
-        value: sampleLink("a/1", "b/1", { state: "INACTIVE" }),
+        value: linkOf("a/1", "b/1", { state: "INACTIVE" }),
         changed: ["state"],
       },
       "link went down",
@@ -133,7 +137,7 @@ describe("telling", () => {
       {
         event: "updated",
         resource: "hosts",
-        value: sampleHost("02:00:00:00:00:01", "b/3", []),
+        value: sampleHost("02:00:00:00:00:01", "b/3"),
         changed: ["location", "locations"],
       },
       "moved to switch-b port 3",
@@ -146,11 +150,11 @@ describe("telling", () => {
   test("a comparison marks devices and cables, and the device a host came to", () => {
     const { devices, cables } = marksOf([
       { event: "added", resource: "devices", value: sampleDevice("x") },
-      { event: "removed", resource: "links", value: sampleLink("a/1", "b/1") },
-      { event: "removed", resource: "links", value: sampleLink("b/1", "a/1") },
-      { event: "added", resource: "links", value: sampleLink("b/2", "c/1") },
-      { event: "removed", resource: "links", value: sampleLink("c/1", "b/2") },
-      { event: "added", resource: "hosts", value: sampleHost("02:00:00:00:00:09", "c/5", []) },
+      { event: "removed", resource: "links", value: linkOf("a/1", "b/1") },
+      { event: "removed", resource: "links", value: linkOf("b/1", "a/1") },
+      { event: "added", resource: "links", value: linkOf("b/2", "c/1") },
+      { event: "removed", resource: "links", value: linkOf("c/1", "b/2") },
+      { event: "added", resource: "hosts", value: sampleHost("02:00:00:00:00:09", "c/5") },
     ]);
     expect([...devices]).toEqual([
       ["x", "added"],
@@ -175,7 +179,7 @@ describe("focus", () => {
     expect(lit({})).toEqual([]);
     expect(lit({ states: ["down"] })).toEqual(["d"]);
     expect(lit({ types: ["ROUTER"] })).toEqual([]);
-    expect(lit({ sources: ["lab"], types: ["SWITCH"] })).toEqual(["a", "b", "c", "d"]);
+    expect(lit({ sources: ["demo"], types: ["SWITCH"] })).toEqual(["a", "b", "c", "d"]);
   });
 
   test("a neighbourhood hides what is beyond", () => {

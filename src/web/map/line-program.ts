@@ -8,9 +8,7 @@ import { EdgeProgram, type ProgramInfo } from "sigma/rendering";
 import type { EdgeDisplayData, NodeDisplayData, RenderParams } from "sigma/types";
 import { floatColor } from "sigma/utils";
 import type { LineLook } from "./looks.ts";
-
-const UNIFORMS = ["u_matrix", "u_sizeRatio", "u_correctionRatio", "u_pixelRatio"] as const;
-type Uniform = (typeof UNIFORMS)[number];
+import { colour, numbers, quads, setCamera, type Uniform } from "./quads.ts";
 
 const VERTEX = /*glsl*/ `
 attribute vec4 a_color;
@@ -78,7 +76,12 @@ void main(void) {
   gl_FragColor = vec4(v_color.rgb * alpha, alpha);
 }`;
 
-const { FLOAT, UNSIGNED_BYTE, TRIANGLE_STRIP } = WebGL2RenderingContext;
+const CORNERS: [number, number][] = [
+  [0, -1],
+  [1, -1],
+  [0, 1],
+  [1, 1],
+];
 
 export class LineProgram extends EdgeProgram<Uniform> {
   /** Nothing is ever picked by colour: no buffer for it, and no second drawing into it. */
@@ -87,29 +90,15 @@ export class LineProgram extends EdgeProgram<Uniform> {
   }
 
   getDefinition() {
-    return {
-      VERTICES: 4,
-      VERTEX_SHADER_SOURCE: VERTEX,
-      FRAGMENT_SHADER_SOURCE: FRAGMENT,
-      METHOD: TRIANGLE_STRIP,
-      UNIFORMS,
-      ATTRIBUTES: [
-        { name: "a_start", size: 2, type: FLOAT },
-        { name: "a_end", size: 2, type: FLOAT },
-        { name: "a_width", size: 1, type: FLOAT },
-        { name: "a_stroke", size: 1, type: FLOAT },
-        { name: "a_arrow", size: 1, type: FLOAT },
-        { name: "a_offset", size: 1, type: FLOAT },
-        { name: "a_color", size: 4, type: UNSIGNED_BYTE, normalized: true },
-      ],
-      CONSTANT_ATTRIBUTES: [{ name: "a_corner", size: 2, type: FLOAT }],
-      CONSTANT_DATA: [
-        [0, -1],
-        [1, -1],
-        [0, 1],
-        [1, 1],
-      ],
-    };
+    return quads(VERTEX, FRAGMENT, CORNERS, [
+      numbers("a_start", 2),
+      numbers("a_end", 2),
+      numbers("a_width", 1),
+      numbers("a_stroke", 1),
+      numbers("a_arrow", 1),
+      numbers("a_offset", 1),
+      colour("a_color"),
+    ]);
   }
 
   processVisibleItem(
@@ -133,10 +122,7 @@ export class LineProgram extends EdgeProgram<Uniform> {
     this.array.set(values, startIndex);
   }
 
-  setUniforms(params: RenderParams, { gl, uniformLocations }: ProgramInfo<Uniform>): void {
-    gl.uniformMatrix3fv(uniformLocations.u_matrix, false, params.matrix);
-    gl.uniform1f(uniformLocations.u_sizeRatio, params.sizeRatio);
-    gl.uniform1f(uniformLocations.u_correctionRatio, params.correctionRatio);
-    gl.uniform1f(uniformLocations.u_pixelRatio, params.pixelRatio);
+  setUniforms(params: RenderParams, program: ProgramInfo<Uniform>): void {
+    setCamera(params, program);
   }
 }

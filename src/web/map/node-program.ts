@@ -7,9 +7,7 @@ import { NodeProgram, type ProgramInfo } from "sigma/rendering";
 import type { NodeDisplayData, RenderParams } from "sigma/types";
 import { floatColor } from "sigma/utils";
 import type { NodeLook } from "./looks.ts";
-
-const UNIFORMS = ["u_matrix", "u_sizeRatio", "u_correctionRatio", "u_pixelRatio"] as const;
-type Uniform = (typeof UNIFORMS)[number];
+import { colour, numbers, quads, setCamera, type Uniform } from "./quads.ts";
 
 /** Room around the shape for rings, in pixels and in radii. */
 const VERTEX = /*glsl*/ `
@@ -116,7 +114,12 @@ void main(void) {
   gl_FragColor = color;
 }`;
 
-const { FLOAT, UNSIGNED_BYTE, TRIANGLE_STRIP } = WebGL2RenderingContext;
+const CORNERS: [number, number][] = [
+  [-1, -1],
+  [1, -1],
+  [-1, 1],
+  [1, 1],
+];
 
 export class DeviceProgram extends NodeProgram<Uniform> {
   /** Nothing is ever picked by colour: no buffer for it, and no second drawing into it. */
@@ -125,29 +128,15 @@ export class DeviceProgram extends NodeProgram<Uniform> {
   }
 
   getDefinition() {
-    return {
-      VERTICES: 4,
-      VERTEX_SHADER_SOURCE: VERTEX,
-      FRAGMENT_SHADER_SOURCE: FRAGMENT,
-      METHOD: TRIANGLE_STRIP,
-      UNIFORMS,
-      ATTRIBUTES: [
-        { name: "a_position", size: 2, type: FLOAT },
-        { name: "a_size", size: 1, type: FLOAT },
-        { name: "a_shape", size: 1, type: FLOAT },
-        { name: "a_mark", size: 1, type: FLOAT },
-        { name: "a_ring", size: 1, type: FLOAT },
-        { name: "a_color", size: 4, type: UNSIGNED_BYTE, normalized: true },
-        { name: "a_fill", size: 4, type: UNSIGNED_BYTE, normalized: true },
-      ],
-      CONSTANT_ATTRIBUTES: [{ name: "a_corner", size: 2, type: FLOAT }],
-      CONSTANT_DATA: [
-        [-1, -1],
-        [1, -1],
-        [-1, 1],
-        [1, 1],
-      ],
-    };
+    return quads(VERTEX, FRAGMENT, CORNERS, [
+      numbers("a_position", 2),
+      numbers("a_size", 1),
+      numbers("a_shape", 1),
+      numbers("a_mark", 1),
+      numbers("a_ring", 1),
+      colour("a_color"),
+      colour("a_fill"),
+    ]);
   }
 
   processVisibleItem(
@@ -168,10 +157,7 @@ export class DeviceProgram extends NodeProgram<Uniform> {
     this.array.set(values, startIndex);
   }
 
-  setUniforms(params: RenderParams, { gl, uniformLocations }: ProgramInfo<Uniform>): void {
-    gl.uniformMatrix3fv(uniformLocations.u_matrix, false, params.matrix);
-    gl.uniform1f(uniformLocations.u_sizeRatio, params.sizeRatio);
-    gl.uniform1f(uniformLocations.u_correctionRatio, params.correctionRatio);
-    gl.uniform1f(uniformLocations.u_pixelRatio, params.pixelRatio);
+  setUniforms(params: RenderParams, program: ProgramInfo<Uniform>): void {
+    setCamera(params, program);
   }
 }
