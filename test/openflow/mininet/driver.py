@@ -1,13 +1,18 @@
 """Mininet on a string: one JSON command a line on standard input, one JSON answer a line on standard output.
 
 The network is what Mininet itself says it built; the test compares the service with that.
+
+Interfaces and bridges have names of the whole machine, so one driver runs at a time and the next waits for it. What a
+driver that was killed left behind is taken away by name: Mininet's own clean-up would end everybody's.
 """
+import fcntl
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from functools import partial
 
-from mininet.clean import cleanup
 from mininet.log import setLogLevel
 from mininet.net import Mininet
 from mininet.node import OVSSwitch, RemoteController
@@ -32,10 +37,34 @@ TOPOLOGIES = {
 }
 
 
+def quietly(*command):
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
 class Driver:
     net = None
 
-    def start(self, topology, port, controllers=None):
+    def __init__(self, lock):
+        self.lock = lock
+        lock.seek(0)
+        self.sweep(json.loads(lock.read() or "[]"))
+
+    def ready(self):
+        return {}
+
+    def sweep(self, names):
+        for name in names:
+            quietly("ovs-vsctl", "--if-exists", "del-br", name)
+            quietly("ip", "link", "delete", name)
+
+    def remember(self, names):
+        """Writes down what is about to exist, for whoever comes next if this process is killed."""
+        self.lock.seek(0)
+        self.lock.truncate()
+        self.lock.write(json.dumps(names))
+        self.lock.flush()
+
+    def start(self, topology, port):
         switch = partial(OVSSwitch, datapath="user", protocols="OpenFlow13", failMode="secure")
         self.net = Mininet(
             topo=TOPOLOGIES[topology](),
@@ -43,8 +72,8 @@ class Driver:
             controller=None,
             autoSetMacs=True,
         )
-        for index, each in enumerate(controllers or [port]):
-            self.net.addController("c%d" % index, controller=RemoteController, ip="127.0.0.1", port=each)
+        self.net.addController("c0", controller=RemoteController, ip="127.0.0.1", port=port)
+        self.remember([s.name for s in self.net.switches] + [i.name for s in self.net.switches for i in s.intfList() if i.name != "lo"])
         self.net.start()
         return self.facts()
 
@@ -118,24 +147,26 @@ class Driver:
         if self.net:
             self.net.stop()
             self.net = None
+        self.remember([])
         return {}
 
 
 def main():
     setLogLevel("critical")
-    cleanup()
-    driver = Driver()
-    try:
-        for line in sys.stdin:
-            command = json.loads(line)
-            try:
-                answer = getattr(driver, command.pop("do"))(**command)
-            except Exception as error:  # the test decides what a failure means
-                answer = {"error": "%s: %s" % (type(error).__name__, error)}
-            print(json.dumps(answer), flush=True)
-    finally:
-        driver.stop()
-        cleanup()
+    path = os.path.join(tempfile.gettempdir(), "gazetteer-mininet.lock")
+    with open(path, "a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        driver = Driver(lock)
+        try:
+            for line in sys.stdin:
+                command = json.loads(line)
+                try:
+                    answer = getattr(driver, command.pop("do"))(**command)
+                except Exception as error:  # the test decides what a failure means
+                    answer = {"error": "%s: %s" % (type(error).__name__, error)}
+                print(json.dumps(answer), flush=True)
+        finally:
+            driver.stop()
 
 
 main()

@@ -19,21 +19,23 @@ describe.skipIf(!runs)("real switches", () => {
   let folder = "";
   let controller: Controller | undefined;
 
-  beforeAll(() => {
-    ovsIsOurs = ensureOvs();
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "gazetteer-mininet-"));
     mininet = new Mininet();
-  });
+    await mininet.ready();
+    ovsIsOurs = ensureOvs();
+  }, 5 * LONG);
   afterEach(async () => {
     await mininet.stop();
     await controller?.stop();
     controller = undefined;
-  });
+  }, LONG);
   afterAll(async () => {
-    await mininet.close();
+    // Before the turn passes on: the next must not find an Open vSwitch that is about to stop.
     if (ovsIsOurs) stopOvs();
+    await mininet.close();
     rmSync(folder, { recursive: true });
-  });
+  }, LONG);
 
   let runNumber = 0;
   async function network(

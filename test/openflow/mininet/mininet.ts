@@ -75,6 +75,11 @@ export class Mininet {
     return answer;
   }
 
+  /** Resolves when it is this driver's turn: there is one at a time on a machine. */
+  async ready(): Promise<void> {
+    await this.#do({ do: "ready" });
+  }
+
   async start(topology: string, port: number): Promise<Facts> {
     const facts: unknown = await this.#do({ do: "start", topology, port });
     return facts as Facts; // the driver is part of this file
