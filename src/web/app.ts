@@ -196,6 +196,10 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
         followComparison();
         renderChange();
       },
+      recalled(changes) {
+        recent = [...recent, ...changes.toReversed()].slice(0, MOST_RECENT);
+        render();
+      },
       connection(state) {
         connection = state;
         render();

@@ -12,6 +12,8 @@ export interface LiveEvents {
   replaced(network: Network): void;
   /** Some of it changed; `changes` is empty while the first hosts come in. */
   changed(changes: readonly NetworkChange[]): void;
+  /** What happened shortly before, oldest first. */
+  recalled(changes: readonly NetworkChange[]): void;
   connection(state: ConnectionState): void;
   failed(error: unknown): void;
 }
@@ -21,8 +23,6 @@ export type NetworkChange = Told & { readonly revision: number; readonly time: n
 
 const HOSTS_A_PAGE = 5000;
 const RETRY_MS = 3000;
-/** Revisions asked for at the start, to fill the list of recent changes. */
-const RECENT_REVISIONS = 40;
 
 export async function followLive(client: Client, events: LiveEvents, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -53,13 +53,25 @@ async function follow(client: Client, events: LiveEvents, signal: AbortSignal): 
     since = Math.min(since, page.revision);
     events.changed([]);
   }
-  if (since > RECENT_REVISIONS) {
-    const recent = await client
-      .changes("topology", since - RECENT_REVISIONS, {}, { signal })
-      .catch(() => undefined);
-    if (recent) events.changed(recent.changes.filter(isShown).filter((change) => change.revision <= since));
-  }
+  void recall(client, signal).then(
+    (changes) => events.recalled(changes.filter((change) => change.revision <= since)),
+    () => {}, // a list without a past is no reason to say anything
+  );
   await stream(client, network, since, events, signal);
+}
+
+/** What happened in the last minutes, unless that is more than anybody would read, as after a start. */
+const RECALL_MS = 10 * 60_000;
+const MOST_RECALLED = 1000;
+
+async function recall(client: Client, signal: AbortSignal): Promise<NetworkChange[]> {
+  const { oldest, newest } = await client.timeline(1, {}, { signal });
+  const from = new Date(Math.max(oldest.time, newest.time - RECALL_MS));
+  const { counts } = await client.timeline(1, { from }, { signal });
+  if ((counts[0] ?? 0) > MOST_RECALLED) return [];
+  const start = await client.diff("devices", from, undefined, {}, { signal });
+  const { changes } = await client.changes("topology", start.from.revision, {}, { signal });
+  return changes.filter(isShown);
 }
 
 const isShown = (change: Change): change is Extract<Change, Told> => change.resource !== "ports";

@@ -43,6 +43,10 @@ export async function visit(
   page.setDefaultTimeout(60_000);
   const troubles: string[] = [];
   const outside: string[] = [];
+  const busy: string[] = [];
+  page.on("response", (answer) => {
+    if (answer.status() === 503 && answer.url().includes("/assets/")) busy.push(answer.url());
+  });
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("console", (message) => {
     // A refusal, or a service too busy for a moment: the page says so itself, and the browser notes it here too.
@@ -60,6 +64,8 @@ export async function visit(
     outside,
     async goto(path) {
       await page.goto(service.url + path);
+      // Too busy to hand out the page itself: a person comes again.
+      while (busy.splice(0).length > 0) await page.reload();
       await page
         .locator(
           '[data-drawn="true"], .grid [role="row"][aria-rowindex="2"], .empty h2, .nothing, .fault:not([hidden])',

@@ -10,11 +10,14 @@ import type { PanelContext } from "./pieces.ts";
 
 const MOST_SHOWN = 40;
 
+/** Reading a long past is work for the service: a thing that never changed is not asked about. */
 export async function loadHistory(
   client: Client,
   { kind, id }: Ref,
+  tracked: { readonly firstSeen: string; readonly lastChanged: string },
   signal: AbortSignal,
 ): Promise<NetworkChange[]> {
+  if (tracked.firstSeen === tracked.lastChanged) return [];
   const { oldest } = await client.timeline(1, {}, { signal });
   const { changes } = await client.changes(kind, oldest.revision, { id }, { signal });
   return changes.reverse();
@@ -26,7 +29,7 @@ export function historyList(
   changes: readonly NetworkChange[],
 ): HTMLElement {
   if (changes.length === 0)
-    return h("p", { class: "muted" }, "Nothing happened to it in what is remembered.");
+    return h("p", { class: "muted" }, "Nothing has happened to it since it was first seen.");
   return h(
     "ol",
     { class: "history" },

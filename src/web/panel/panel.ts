@@ -55,7 +55,7 @@ export function createPanel(actions: Actions): Part {
     const past = history.show(
       `${ref.kind} ${ref.id}`,
       String(entity.revision),
-      (signal) => loadHistory(actions.client, ref, signal),
+      (signal) => loadHistory(actions.client, ref, entity, signal),
       (changes) => historyList(context, network, changes),
     );
     const portsOf = (device: string, draw: (answer: DeviceWithPorts) => Node) =>

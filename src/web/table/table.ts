@@ -248,7 +248,7 @@ export function createTable(actions: Actions): Part {
         headings(table, next.state.sort);
         ask(next, table);
       } else if (next.network && next.network.version !== version && next.state.at === undefined) {
-        if (rows.length <= MOST_TO_FRESHEN && fault.hidden) freshen();
+        if (rows.length <= MOST_TO_FRESHEN && !loading && fault.hidden) freshen();
       }
       version = next.network?.version ?? -1;
       draw();
