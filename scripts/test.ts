@@ -60,7 +60,7 @@ function suites(): Group[] {
       `--reporter-outfile=${report}`,
     ];
     const paths = files.map((path) => `./${path}`);
-    return { name, report, command: [process.execPath, "test", "--no-orphans", ...options, ...paths] };
+    return { name, report, command: [process.execPath, "test", ...options, ...paths] };
   });
 }
 

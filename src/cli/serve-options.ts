@@ -52,6 +52,8 @@ function flaggedSources(args: Arguments, listed: readonly Entry[]): Entry[] {
     if (!spec.ok) throw usageFailure(`--demo: ${spec.fault.field} ${spec.fault.message}`);
     sources.push(named("demo", spec.options));
   }
+  const listen = args.one("openflow");
+  if (listen !== undefined) sources.push(named("openflow", listen === "" ? {} : { listen }));
   for (const path of args.all("file")) sources.push(named("file", { path }));
   return sources;
 }

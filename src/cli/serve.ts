@@ -20,6 +20,12 @@ const SERVE_FLAGS: readonly Flag[] = [
     help: "A simulated network: devices=50,hosts=300,churn=0.33,seed=1",
   },
   {
+    name: "openflow",
+    value: "[HOST:]PORT",
+    optional: true,
+    help: "Be the controller of OpenFlow switches that connect here. Default 127.0.0.1:6653",
+  },
+  {
     name: "file",
     value: "PATH",
     repeated: true,
@@ -48,6 +54,7 @@ GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' in the environment is a user. With
 first start makes a user and shows the password once.
 
   gazetteer serve --demo
+  gazetteer serve --openflow 6653
   gazetteer serve --file network.yaml --alias onos --port 8181
   gazetteer serve --config /etc/gazetteer.yaml`,
   async run(args, context) {

@@ -39,6 +39,13 @@ export class Intake {
     return this.#inTurn(this.#checked(changes));
   }
 
+  /** What this source claims now, as far as the view remembers: also from before a restart of the service. */
+  async recall(): Promise<Claims> {
+    await this.#busy;
+    const of = <K extends Kind>(kind: K) => [...this.#ledger.claimsOf(this.#source, kind)];
+    return { devices: of("devices"), ports: of("ports"), links: of("links"), hosts: of("hosts") };
+  }
+
   async #inTurn(changes: Iterable<CheckedChange>): Promise<void> {
     const turn = this.#busy.then(() => this.#commit(changes));
     this.#busy = turn.catch(() => {});

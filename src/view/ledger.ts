@@ -13,7 +13,8 @@ import type { Batch, Log } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Kind } from "../model/ids.ts";
 import { Commit } from "./commit.ts";
-import type { View } from "./view.ts";
+import { recoverClaim } from "./recover.ts";
+import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working.ts";
 
 /** A claim that has been through `canonicalClaim`, or a withdrawal. */
@@ -71,6 +72,18 @@ export class Ledger {
     for (const key of this.view.indexes("claims").named("source").get(source)) {
       if (key.startsWith(prefix) && !this.view.has(kind, key.slice(prefix.length)))
         yield key.slice(prefix.length);
+    }
+  }
+
+  /** What `source` claims of one kind, as it said it. */
+  *claimsOf<K extends Kind>(source: string, kind: K): Generator<ClaimTypes[K]> {
+    for (const id of this.claimedBy(source, kind)) {
+      const explicit = this.view.get("claims", claimsKey(kind, id));
+      const text = this.view.get(kind, id);
+      if (explicit !== undefined) {
+        const told: readonly [string, ClaimTypes[K]][] = JSON.parse(explicit);
+        for (const [name, claim] of told) if (name === source) yield claim;
+      } else if (text !== undefined) yield recoverClaim(kind, parseStored(kind, text));
     }
   }
 }
