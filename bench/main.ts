@@ -12,6 +12,7 @@ import { passed, type Result, ratioOf } from "./http/result.ts";
 import { measureSmall } from "./http/small.ts";
 import { measureStreams } from "./http/streams.ts";
 import { shown, table } from "./lib/table.ts";
+import { measureMap } from "./web/map.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
 const quick = process.argv.includes("--quick");
@@ -23,6 +24,7 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
   streams: () => measureStreams({ streams: 1000, seconds: quick ? 3 : 15 }),
   large: () =>
     measureLarge({ folder, rounds: Math.min(rounds, 3), seconds, hosts: quick ? 100_000 : 1_000_000 }),
+  map: () => measureMap({ rounds: quick ? 1 : 3 }),
   growth: () =>
     measureGrowth({
       folder,

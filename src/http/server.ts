@@ -202,12 +202,7 @@ class Service {
     let read = "other";
     let rate: Readonly<Record<string, string>> = {};
     try {
-      if (this.#valve.shut || bun.pendingRequests > this.#options.limits.connections) {
-        this.#metrics.countShed();
-        throw new Problem("overloaded", "The service has more to do than it can; try again in a moment.", {
-          "Retry-After": "2",
-        });
-      }
+      if (bun.pendingRequests > this.#options.limits.connections) throw this.#shed();
       if (address.length > this.#options.limits.urlBytes) {
         throw new Problem(
           "uri-too-long",
@@ -218,6 +213,8 @@ class Service {
       const target = targetOf(path, this.#prefixes);
       if (!target) return relay ? this.#relayed(relay, request, bun) : this.#elsewhere(request, path, rate);
       read = target.read === "list" ? target.kind : target.read;
+      // Only here: a page without its script would be a blank page, and it asks again by itself for what is refused.
+      if (this.#valve.shut) throw this.#shed();
       const cors = this.#cors.headers(request.headers.get("origin"));
       const common = { ...SAFE, ...rate, ...cors, ...(request.method === "HEAD" && dated()) };
       const answer = this.#read(request, address, path, target, read, credential, common);
@@ -229,6 +226,12 @@ class Service {
       if (relay && error instanceof PastElsewhere) return this.#relayed(relay, request, bun);
       return this.#problem(error, request, read, rate);
     }
+  }
+
+  #shed(): Problem {
+    this.#metrics.countShed();
+    const detail = "The service has more to do than it can; try again in a moment.";
+    return new Problem("overloaded", detail, { "Retry-After": "2" });
   }
 
   async #relayed(relay: Relay, request: Request, bun: Socket): Promise<Response> {

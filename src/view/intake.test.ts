@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { openMemoryLog } from "../../test/support/claims.ts";
 import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
-import { openEmbeddedLog } from "../log/embedded.ts";
 import type { Claims } from "../model/claim.ts";
 import { Intake } from "./intake.ts";
 import { Ledger } from "./ledger.ts";
@@ -17,7 +17,7 @@ const CLAIMS: Claims = {
 };
 
 test("a source is told what it claimed, and nothing that others did, also after a restart", async () => {
-  const log = openEmbeddedLog(":memory:");
+  const log = openMemoryLog();
   const clock = new ManualClock();
   const ledger = new Ledger(new View(), log, clock, ["mine", "other"]);
   const mine = new Intake(ledger, "mine", silentLogger);
