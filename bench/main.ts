@@ -3,7 +3,7 @@
  * written to `bench/results.json`. `npm run bench -- small large streams growth` runs only
  * those. What OpenFlow, the map, queries and the write path by itself cost is measured by the scripts in their folders.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { measureGrowth } from "./http/growth.ts";
@@ -34,16 +34,17 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
 };
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));
-const results: Result[] = [];
+const measured: Record<string, Result[]> = {};
 try {
   for (const [name, measure] of Object.entries(SUITES)) {
     if (asked.length > 0 && !asked.includes(name)) continue;
     process.stderr.write(`measuring ${name}\n`);
-    results.push(...(await measure()));
+    measured[name] = await measure();
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
+const results = Object.values(measured).flat();
 
 const rows = results.map((result) => {
   const [peer, theirs] = Object.entries(result.against ?? {})[0] ?? [];
@@ -61,7 +62,11 @@ const rows = results.map((result) => {
   ];
 });
 console.log(table([["case", "what", "gazetteer", "peer", "ratio", "bar", ""], ...rows]));
-if (asked.length === 0 && !quick) {
+/** What was not measured this time stays as it was. */
+const file = join(import.meta.dir, "results.json");
+if (!quick) {
   const machine = { arch: process.arch, cores: navigator.hardwareConcurrency, runtime: `bun ${Bun.version}` };
-  writeFileSync(join(import.meta.dir, "results.json"), `${JSON.stringify({ machine, results }, null, 2)}\n`);
+  const before = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { suites: {} };
+  const suites = { ...before.suites, ...measured };
+  writeFileSync(file, `${JSON.stringify({ machine, suites }, null, 2)}\n`);
 }
