@@ -4,8 +4,9 @@
  *
  *   bun bench/http/serve.ts '{"devices":300,"hosts":10000,"churn":"hosts","perSecond":100,"data":":memory:"}'
  *
- * Prints `ready URL` once everything is in, and on `apply N` from standard input applies N host changes in batches of
- * 1,000 and prints `applied MILLISECONDS`.
+ * Prints `ready URL` once everything is in. On standard input, `apply N` applies N host changes in batches of 1,000 and
+ * prints `applied MILLISECONDS`; `pause` and `resume` stop and start the changes, so that a service that waits its turn
+ * takes nothing from the one that is measured.
  */
 import { composeConfig } from "../../src/cli/config.ts";
 import { openStore } from "../../src/cli/store.ts";
@@ -65,11 +66,17 @@ function change(kind: "devices" | "hosts") {
 }
 
 const { churn, perSecond = 0 } = wanted;
-if (churn && perSecond > 0) setInterval(() => intake.apply([change(churn)]), 1000 / perSecond);
+let paused = false;
+if (churn && perSecond > 0) {
+  setInterval(() => {
+    if (!paused) intake.apply([change(churn)]);
+  }, 1000 / perSecond);
+}
 
 console.log(`ready http://127.0.0.1:${server.port}`);
 for await (const line of console) {
   const [word, count = "0"] = line.split(" ");
+  if (word === "pause" || word === "resume") paused = word === "pause";
   if (word !== "apply") continue;
   const began = performance.now();
   for (let done = 0; done < Number(count); done += 1000) {

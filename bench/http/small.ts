@@ -61,13 +61,19 @@ export async function measureSmall({ folder, rounds, seconds }: SmallOptions): P
       const { requestsPerSecond } = await load(url, { seconds, headers: { ...one.headers, ...tag } });
       samples.set(key, [...(samples.get(key) ?? []), requestsPerSecond]);
     };
+    for (const peer of Object.values(churning)) peer.say("pause\n");
+    const sampleChurning = async (name: "g" | "h", path: string, one: Case) => {
+      churning[name].say("resume\n");
+      await sample(`${name} gazetteer`, `${churning[name].url}/${path}`, one);
+      churning[name].say("pause\n");
+    };
     for (let round = 0; round < rounds; round++) {
       for (const one of CASES) {
         await sample(`${one.name} gazetteer`, `${ours.url}/${one.path}`, one);
         await sample(`${one.name} nginx`, `${nginx.url}/controller/v1/${one.path}`, one);
         if (one.withJsonServer) await sample(`${one.name} json-server`, `${json.url}/${one.path}`, one);
-        if (one.name === "b") await sample("g gazetteer", `${churning.g.url}/devices`, one);
-        if (one.name === "d") await sample("h gazetteer", `${churning.h.url}/hosts`, one);
+        if (one.name === "b") await sampleChurning("g", "devices", one);
+        if (one.name === "d") await sampleChurning("h", "hosts", one);
       }
     }
     const of = (key: string) => median(samples.get(key) ?? []);
