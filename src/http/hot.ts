@@ -3,6 +3,7 @@
  * holds for as long as the mark of what it was made from is the same number; then the whole of a request is a look-up
  * for its credential, a look-up here, and one write.
  */
+import { Recent } from "../lib/recent.ts";
 import type { Counter } from "./metrics.ts";
 import { type Bytes, type Prepared, sizeOf, tagMatches } from "./represent.ts";
 
@@ -10,7 +11,6 @@ const MOST_PER_ADDRESS = 8;
 const MOST_LENGTH = 1024;
 /** A larger body is not worth it: sending it costs far more than finding it. */
 const MOST_BODY_BYTES = 512 * 1024;
-const MOST_ASKED = 1000;
 const MOST_BYTES = 32 * 1024 * 1024;
 
 interface Hot {
@@ -37,7 +37,7 @@ interface Init {
 export class HotAnswers {
   /** By whole address, scheme and host included: cutting them off would cost more than the look-up. */
   readonly #byUrl = new Map<string, Hot[]>();
-  readonly #asked = new Set<string>();
+  readonly #asked = new Recent();
   #bytes = 0;
 
   find(url: string, headers: Headers, revision: number): Response | undefined {
@@ -70,7 +70,7 @@ export class HotAnswers {
     counters: { readonly served: Counter; readonly notModified: Counter },
   ): void {
     const { markNow, mark, revision } = prepared.what;
-    if (!markNow || markNow() !== mark || url.length > MOST_LENGTH || this.#isNew(url)) return;
+    if (!markNow || markNow() !== mark || url.length > MOST_LENGTH || this.#asked.isNew(url)) return;
     const { body, headers: own } = status === 200 ? prepared.content() : { body: undefined, headers: {} };
     if (body instanceof ReadableStream) return;
     const bytes = MOST_LENGTH + (body === undefined ? 0 : sizeOf(body));
@@ -97,14 +97,6 @@ export class HotAnswers {
       unchanged,
     };
     this.#remember(url, [...others.slice(1 - MOST_PER_ADDRESS), hot]);
-  }
-
-  /** Of what is asked once (a look-up, each time another) nothing is kept. */
-  #isNew(url: string): boolean {
-    if (this.#asked.has(url)) return false;
-    if (this.#asked.size >= MOST_ASKED) this.#asked.clear();
-    this.#asked.add(url);
-    return true;
   }
 
   #remember(url: string, answers: Hot[]): void {

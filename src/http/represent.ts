@@ -6,6 +6,7 @@
  * of). Both survive a restart, so entity tags do. Nothing is rendered or compressed for a 304 or for bytes at hand.
  */
 import { createHash } from "node:crypto";
+import { Recent } from "../lib/recent.ts";
 import type { Answer } from "./answer.ts";
 import { encode, encodeStream, gzipFragments, streamOf } from "./coding.ts";
 import { type Coding, identityAllowed, negotiateCoding } from "./negotiate.ts";
@@ -65,6 +66,7 @@ export class Representer {
   readonly #log: string;
   readonly #epoch: string;
   readonly #kept = new Map<string, Kept>();
+  readonly #asked = new Recent();
   #keptBytes = 0;
 
   /** `epoch` names the log and `version` the code: bytes of another log or another version are other bytes. */
@@ -127,7 +129,9 @@ export class Representer {
     const whole = Buffer.concat(gathered.parts);
     const bytes = lasting && coding === "gzip" ? whole : encode(whole, coding);
     const body = bytes.length > SMALL_BYTES ? new Blob([new Uint8Array(bytes)]) : new Uint8Array(bytes);
-    this.#keep(name, { mark: what.mark, body, headers });
+    // A small answer (a look-up, each time another) is kept when it is asked for again; making it once more costs less.
+    if (bytes.length > SMALL_BYTES || !this.#asked.isNew(name))
+      this.#keep(name, { mark: what.mark, body, headers });
     return { body, headers };
   }
 
