@@ -1,11 +1,12 @@
 /**
  * `npm run bench`: everything that is measured, side by side with peers, in one table of medians and ratios, also
- * written to `bench/results.json`. `npm run bench -- small large streams growth` runs only
- * those. What OpenFlow, the map, queries and the write path by itself cost is measured by the scripts in their folders.
+ * written to `bench/results.json`. `npm run bench -- small streams large map growth` runs only those. What OpenFlow,
+ * queries and the write path by themselves cost is measured by the scripts in their folders.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installPeers } from "../scripts/peers.ts";
 import { measureGrowth } from "./http/growth.ts";
 import { measureLarge } from "./http/large.ts";
 import { passed, type Result, ratioOf } from "./http/result.ts";
@@ -14,6 +15,7 @@ import { measureStreams } from "./http/streams.ts";
 import { shown, table } from "./lib/table.ts";
 import { measureMap } from "./web/map.ts";
 
+await installPeers();
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
 const quick = process.argv.includes("--quick");
 const rounds = quick ? 1 : 5;
