@@ -18,6 +18,8 @@ export class Collection {
   /** The revision that last changed anything here: what ETags are made of. */
   revision = 0;
   #pages: Page[];
+  /** The first id of each page, side by side: a search that went from page to page would miss the cache at each step. */
+  readonly #firsts: string[];
   /** Whether a reader has the array: then the next change of it makes another. */
   #handedOut = false;
   #size: number;
@@ -26,6 +28,7 @@ export class Collection {
 
   constructor(pages: readonly Page[] = []) {
     this.#pages = [...pages];
+    this.#firsts = pages.map((page) => page.first);
     this.#size = pages.reduce((sum, page) => sum + page.length, 0);
   }
 
@@ -81,7 +84,7 @@ export class Collection {
     this.#notes.delete(page);
     this.#noteCount -= notes.size;
     const made = page.with(notes);
-    let from = page === Page.empty ? 0 : pageFor(this.#pages, page.first);
+    let from = page === Page.empty ? 0 : lastNotAfter(this.#firsts, page.first);
     let until = page === Page.empty ? 0 : from + 1;
     // Neighbours that shrank are joined, or removals would leave a trail of tiny pages.
     const [only] = made;
@@ -96,8 +99,13 @@ export class Collection {
         until++;
       }
     }
-    if (made.length === 1 && until - from === 1 && made[0]) this.#pages[from] = made[0];
-    else this.#pages.splice(from, until - from, ...made);
+    if (made.length === 1 && until - from === 1 && made[0]) {
+      this.#pages[from] = made[0];
+      this.#firsts[from] = made[0].first;
+      return;
+    }
+    this.#pages.splice(from, until - from, ...made);
+    this.#firsts.splice(from, until - from, ...made.map((one) => one.first));
   }
 
   #fits(neighbour: Page, page: Page): boolean {
@@ -119,8 +127,19 @@ export class Collection {
 
   /** The page that holds, or would hold, `id`. */
   #pageFor(id: string): Page {
-    return this.#pages[pageFor(this.#pages, id)] ?? Page.empty;
+    return this.#pages[lastNotAfter(this.#firsts, id)] ?? Page.empty;
   }
+}
+
+function lastNotAfter(firsts: readonly string[], id: string): number {
+  let low = 0;
+  let high = firsts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((firsts[middle] ?? "") <= id) low = middle;
+    else high = middle - 1;
+  }
+  return Math.max(0, low);
 }
 
 /** The last page that does not begin after `id`. */

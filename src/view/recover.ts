@@ -3,6 +3,7 @@
  * claimed, the claim is kept nowhere: it is read off the value again. For a million hosts of one source that halves
  * what must be remembered. Whoever merges checks that the way back works, and keeps the claims where it does not.
  */
+import { sameJson } from "../lib/same-json.ts";
 import type { ClaimTypes, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../model/claim.ts";
 import type { Device, Entities, Host, Link, Port } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
@@ -62,7 +63,7 @@ function recoverHost(host: Host): HostClaim {
 
 /** Whether two claims in canonical form say the same, in whatever order of fields. */
 export function sameClaim(a: ClaimTypes[Kind], b: ClaimTypes[Kind]): boolean {
-  return Bun.deepEquals(a, b);
+  return sameJson(a, b);
 }
 
 /** The devices a claim refers to: without them it is held back. */

@@ -3,6 +3,7 @@
  * the value that follows. It works directly on the view, so that every look-up sees the newest state, and remembers
  * what there was: from that the ledger makes a batch, or undoes everything. A value is read and parsed once.
  */
+import { sameJson } from "../lib/same-json.ts";
 import type { Entry, StoreKind } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Kind } from "../model/ids.ts";
@@ -192,7 +193,7 @@ function changedFields<T extends object>(before: T, after: T): string[] {
     const was = before[field];
     const is = after[field];
     if (was === is || field === "revision" || field === "lastChanged") continue;
-    if (typeof is !== "object" || !Bun.deepEquals(was, is)) changed.push(field);
+    if (typeof is !== "object" || !sameJson(was, is)) changed.push(field);
   }
   for (const field in before) if (!(field in after)) changed.push(field);
   return changed;
