@@ -2,7 +2,8 @@
  * What the client takes: a representation by `format` or `Accept`, a content coding by `Accept-Encoding`. Real clients
  * send careless lists (Java's `*; q=.2`), so what cannot be read is passed over rather than refused.
  */
-import { type Format, formatsOf, type Resource } from "../formats/format.ts";
+import { type Format, formatsOf, RESOURCES, type Resource } from "../formats/format.ts";
+import { memo } from "../lib/memo.ts";
 import { badParameter, hint, Problem, quoted } from "./problem.ts";
 
 interface Range {
@@ -21,14 +22,18 @@ function ranges(header: string): Range[] {
   });
 }
 
+const THERE = new Map(RESOURCES.map((resource) => [resource, formatsOf(resource)]));
+/** For each list of what there is: what an `Accept` chooses of it. */
+const CHOICES = new Map<readonly Format[], (accept: string) => Format>();
+
 /** `there`: what there is, JSON first; a single thing has fewer representations than its collection. */
 export function negotiateFormat(
   resource: Resource,
   wanted: string | undefined,
   accept: string | null,
-  there: readonly Format[] = formatsOf(resource),
+  there: readonly Format[] = THERE.get(resource) ?? [],
 ): Format {
-  const [json] = there;
+  const json = there[0];
   if (!json) throw new Error(`${resource} has no representation`);
   if (wanted !== undefined) {
     const found = there.find((format) => format.name === wanted);
@@ -39,7 +44,17 @@ export function negotiateFormat(
       `is ${quoted(wanted)}; ${hint(wanted, names)}There are here: ${names.join(", ")}.`,
     );
   }
-  const asked = accept === null ? [] : ranges(accept);
+  if (accept === null || accept === "*/*") return json;
+  let choice = CHOICES.get(there);
+  if (!choice) {
+    choice = memo((text) => chosen(there, json, text));
+    CHOICES.set(there, choice);
+  }
+  return choice(accept);
+}
+
+function chosen(there: readonly Format[], json: Format, accept: string): Format {
+  const asked = ranges(accept);
   if (asked.length === 0) return json;
   let best: Format | undefined;
   let bestQ = 0;
@@ -54,7 +69,7 @@ export function negotiateFormat(
   const types = there.map((format) => `${format.mediaType} (format=${format.name})`);
   throw new Problem(
     "not-acceptable",
-    `Nothing in ${quoted(accept ?? "")} exists here. There are: ${types.join(", ")}.`,
+    `Nothing in ${quoted(accept)} exists here. There are: ${types.join(", ")}.`,
   );
 }
 
@@ -73,8 +88,10 @@ export type Coding = "identity" | "gzip" | "zstd" | "br";
 const CODINGS = ["gzip", "zstd", "br"] as const;
 
 /** Codings in the order the client wants them; identity unless it is ruled out. */
-export function negotiateCoding(acceptEncoding: string | null): Coding {
-  if (acceptEncoding === null || acceptEncoding === "") return "identity";
+export const negotiateCoding = (acceptEncoding: string | null): Coding =>
+  acceptEncoding === null || acceptEncoding === "" ? "identity" : codingFor(acceptEncoding);
+
+const codingFor = memo((acceptEncoding): Coding => {
   const asked = ranges(acceptEncoding.replace(/\bx-gzip\b/i, "gzip"));
   const weight = (name: string): number | undefined =>
     (asked.find((range) => range.name === name) ?? asked.find((range) => range.name === "*/*"))?.q;
@@ -89,12 +106,14 @@ export function negotiateCoding(acceptEncoding: string | null): Coding {
     }
   }
   return best;
-}
+});
 
 /** Whether identity would do too: then a body too small to gain is sent as it is. */
-export function identityAllowed(acceptEncoding: string | null): boolean {
-  if (acceptEncoding === null) return true;
+export const identityAllowed = (acceptEncoding: string | null): boolean =>
+  acceptEncoding === null || identityTaken(acceptEncoding);
+
+const identityTaken = memo((acceptEncoding): boolean => {
   const asked = ranges(acceptEncoding);
   const own = asked.find((range) => range.name === "identity") ?? asked.find((range) => range.name === "*/*");
   return own === undefined || own.q > 0;
-}
+});

@@ -16,31 +16,50 @@ export type Target =
 
 const VERSIONS = ["v1"];
 
+const PORTS: Target = { read: "list", kind: "ports" };
+const CLUSTERS: Target = { read: "clusters" };
+
+/** What is named by one word. */
+const RESOURCES: ReadonlyMap<string, Target> = new Map<string, Target>([
+  ["devices", { read: "list", kind: "devices" }],
+  ["links", { read: "list", kind: "links" }],
+  ["hosts", { read: "list", kind: "hosts" }],
+  ["topology", { read: "topology" }],
+]);
+
 /** Whether the path belongs to the interface at all, and what it names there. Undefined: it is somewhere else. */
 export function targetOf(path: string, prefixes: readonly string[]): Target | undefined {
-  const [, prefix = "", version = "", ...rest] = path.split("/");
+  const prefixEnd = segmentEnd(path, 1);
+  const prefix = path.slice(1, prefixEnd);
   if (!prefixes.includes(prefix)) return undefined;
+  const versionEnd = segmentEnd(path, prefixEnd + 1);
+  const version = path.slice(prefixEnd + 1, versionEnd);
   if (!VERSIONS.includes(version)) {
     const there = VERSIONS.map((one) => `/${prefix}/${one}`).join(", ");
     throw new Problem("version-unknown", `There is no version ${quoted(version)} here; there is ${there}.`);
   }
-  const segments = rest.map(decoded);
-  while (segments.length > 1 && segments.at(-1) === "") segments.pop();
-  const [resource = "", ...below] = segments;
-  const target = within(resource, below);
+  const below = path.slice(versionEnd + 1);
+  const target = RESOURCES.get(below) ?? within(below);
   if (target) return target;
-  const known = ["devices", "links", "hosts", "topology"].map((one) => `/${prefix}/v1/${one}`).join(", ");
+  const known = Array.from(RESOURCES.keys(), (one) => `/${prefix}/v1/${one}`).join(", ");
   throw new Problem("not-found", `There is nothing at ${quoted(path)}; there are ${known}.`);
 }
 
-function within(resource: string, below: readonly string[]): Target | undefined {
+function segmentEnd(path: string, from: number): number {
+  const slash = path.indexOf("/", from);
+  return slash < 0 ? path.length : slash;
+}
+
+function within(text: string): Target | undefined {
+  const below = text.split("/").map(decoded);
+  while (below.length > 1 && below.at(-1) === "") below.pop();
+  const resource = below.shift() ?? "";
+  if (below.length === 0) return RESOURCES.get(resource);
   switch (resource) {
     case "devices":
       return withinDevices(below);
-    case "links":
-      return below.length === 0 ? { read: "list", kind: "links" } : undefined;
     case "hosts":
-      return below.length === 0 ? { read: "list", kind: "hosts" } : hostTarget(below.join("/"));
+      return hostTarget(below.join("/"));
     case "topology":
       return withinTopology(below);
     default:
@@ -49,8 +68,7 @@ function within(resource: string, below: readonly string[]): Target | undefined 
 }
 
 function withinDevices(below: readonly string[]): Target {
-  if (below.length === 0) return { read: "list", kind: "devices" };
-  if (below.length === 1 && below[0] === "ports") return { read: "list", kind: "ports" };
+  if (below.length === 1 && below[0] === "ports") return PORTS;
   if (below.length > 1 && below.at(-1) === "ports")
     return { read: "devicePorts", id: below.slice(0, -1).join("/") };
   return { read: "item", kind: "devices", id: below.join("/") };
@@ -73,9 +91,8 @@ export function canonicalHostId(text: string): string | undefined {
 
 function withinTopology(below: readonly string[]): Target | undefined {
   const [first, n = "", part = "", ...more] = below;
-  if (first === undefined) return { read: "topology" };
   if (first !== "clusters" || more.length > 0) return undefined;
-  if (below.length === 1) return { read: "clusters" };
+  if (below.length === 1) return CLUSTERS;
   if (!/^\d{1,9}$/.test(n)) return undefined;
   if (part !== "" && part !== "devices" && part !== "links") return undefined;
   return { read: "cluster", n: Number(n), part };
