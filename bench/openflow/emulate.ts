@@ -1,11 +1,11 @@
 /**
- * A child process that is the network: `emulate.ts PORT SHAPE COUNT`. Tells on standard output, one JSON object a line,
+ * A child process that is the network: `emulate.ts PORT SHAPE COUNT BEFORE`. Tells on standard output, one JSON object a line,
  * when it began to connect and what it did; obeys `down INDEX` and `up INDEX` (a wire by its number) on standard input.
  * Times are epoch milliseconds with fractions, the same clock for every process of the machine.
  */
 import { build, type Pair, torus, tree } from "../../test/openflow/topologies.ts";
 
-const [port = "6653", shape = "tree", count = "100"] = process.argv.slice(2);
+const [port = "6653", shape = "tree", count = "100", before = "0"] = process.argv.slice(2);
 const switches = Number(count);
 
 export function shapeOf(name: string, size: number): Pair[] {
@@ -20,7 +20,7 @@ export function shapeOf(name: string, size: number): Pair[] {
 const now = () => performance.timeOrigin + performance.now();
 const tell = (fact: object) => process.stdout.write(`${JSON.stringify(fact)}\n`);
 
-const { net, wires } = build(switches, shapeOf(shape, switches));
+const { net, wires } = build(switches, shapeOf(shape, switches), Number(before));
 const names = wires.map(({ a, portA, b, portB }) => [
   `${a.id}/${portA}-${b.id}/${portB}`,
   `${b.id}/${portB}-${a.id}/${portA}`,

@@ -87,7 +87,8 @@ export class EmulatedSwitch {
       socket: {
         data: (_, chunk) => {
           if (this.deaf) return;
-          for (const message of framing.push(chunk)) this.#take(message);
+          framing.push(chunk);
+          for (let message = framing.next(); message; message = framing.next()) this.#take(message);
         },
         drain: () => this.#flush(),
         close: (socket) => {

@@ -42,11 +42,12 @@ export interface Built {
   }[];
 }
 
-export function build(count: number, pairs: readonly Pair[]): Built {
+/** `before`: the datapath ids begin after this number, so that two networks can stand beside each other. */
+export function build(count: number, pairs: readonly Pair[], before = 0): Built {
   const degree = new Map<number, number>();
   for (const pair of pairs) for (const dpid of pair) degree.set(dpid, (degree.get(dpid) ?? 0) + 1);
   const net = new EmulatedNetwork();
-  for (let dpid = 1; dpid <= count; dpid++) net.add(dpid, 1 + (degree.get(dpid) ?? 0));
+  for (let dpid = 1; dpid <= count; dpid++) net.add(before + dpid, 1 + (degree.get(dpid) ?? 0));
   const next = new Map<number, number>();
   const free = (dpid: number) => {
     const port = next.get(dpid) ?? 2;
@@ -54,7 +55,12 @@ export function build(count: number, pairs: readonly Pair[]): Built {
     return port;
   };
   const wires = pairs.map(([first, second]) => {
-    const wire = { a: net.get(first), portA: free(first), b: net.get(second), portB: free(second) };
+    const wire = {
+      a: net.get(before + first),
+      portA: free(first),
+      b: net.get(before + second),
+      portB: free(second),
+    };
     net.wire(wire.a, wire.portA, wire.b, wire.portB);
     return wire;
   });

@@ -1,7 +1,7 @@
 /**
- * What this source claims, and what of it the sink has not heard yet. Saying goes in batches: all that happened in
- * one turn of the event loop, or while the sink was busy. A thing that changed twice meanwhile is said once, as it
- * is now, so what waits is never more than what exists.
+ * What this source claims, and what of it the sink has not heard yet. What happens after a pause is said at once; what
+ * follows close upon it goes in batches: all that happened in one turn of the event loop, or while the sink was busy.
+ * A thing that changed twice meanwhile is said once, as it is now, so what waits is never more than what exists.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
@@ -11,6 +11,8 @@ import type { ClaimSink } from "../source.ts";
 /** From so many changes in one batch on, more are on their way, and waiting for them spares a batch for each few. */
 const MANY = 32;
 const BREATH_MS = 5;
+/** Silence after which the next change is taken for one that stands alone. */
+const PAUSE_MS = 2;
 
 export class ClaimBook {
   readonly #devices = new Map<string, DeviceClaim>();
@@ -98,6 +100,7 @@ export class ClaimBook {
   async tell(sink: ClaimSink, clock: Clock, signal: AbortSignal): Promise<void> {
     const wake = () => this.#wake?.();
     signal.addEventListener("abort", wake, { once: true });
+    let saidAt = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
       if (this.#unsaid.size === 0) {
         await new Promise<void>((resolve) => {
@@ -105,12 +108,15 @@ export class ClaimBook {
         });
         this.#wake = undefined;
       }
-      // Whatever else this turn of the event loop brings belongs to the same batch.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (clock.now() - saidAt < PAUSE_MS) {
+        // Whatever else this turn of the event loop brings belongs to the same batch.
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
       if (signal.aborted) break;
       const changes = [...this.#unsaid.values()];
       this.#unsaid = new Map();
       if (changes.length > 0) await sink.apply(changes);
+      saidAt = clock.now();
       if (changes.length >= MANY) await clock.sleep(BREATH_MS, signal);
     }
     signal.removeEventListener("abort", wake);

@@ -304,11 +304,13 @@ export class Network implements SessionOwner, SwitchWatcher {
   }
 
   #probe(sw: Switch, port: SwitchPort, direct: boolean, now: number): void {
-    if (!port.up || !isWiredPort(port.number)) return;
+    const { session } = sw;
+    if (!session || !port.up || !isWiredPort(port.number)) return;
     port.probedAt = now;
-    const end = { device: sw.id, port: port.number };
     this.count("probes_sent_total");
-    this.send(end, this.#probes.make(end, port.description.mac, direct, now));
+    if (session.channel.backlog > PROBE_BACKLOG_BYTES) return;
+    const end = { device: sw.id, port: port.number };
+    session.sendBytes(this.#probes.make(end, port.description.mac, direct, now));
   }
 
   #portAt({ device, port }: End): SwitchPort | undefined {

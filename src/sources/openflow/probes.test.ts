@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { ETHER } from "./codec/ethernet.ts";
+import { ETHER, readFrame } from "./codec/ethernet.ts";
+import { readLldp } from "./codec/lldp.ts";
+import { dispatch } from "./codec/messages.ts";
 import { Probes } from "./probes.ts";
 
 const FROM = { device: "of:0000000000000001", port: 2 };
@@ -8,14 +10,40 @@ const MAC = "02:EE:00:01:00:02";
 
 function sent(direct = true): { probes: Probes; type: number; payload: Uint8Array } {
   const probes = new Probes(2000);
-  const frame = probes.make(FROM, MAC, direct, 1000);
-  return { probes, type: ((frame[12] ?? 0) << 8) | (frame[13] ?? 0), payload: frame.subarray(14) };
+  let payload: Uint8Array = new Uint8Array();
+  let type = 0;
+  dispatch(probes.make(FROM, MAC, direct, 1000), {
+    packetOut: ({ output, frame }) => {
+      expect(output).toEqual([FROM.port]);
+      ({ type, payload } = readFrame(frame));
+    },
+  });
+  return { probes, type, payload };
 }
 
 test("a probe proves the port it left from, and its form", () => {
   for (const direct of [true, false]) {
     const { probes, type, payload } = sent(direct);
     expect(probes.judge(type, payload, AT, 1500)).toEqual({ ok: true, from: FROM, direct });
+  }
+});
+
+test("others can read where it came from", () => {
+  for (const port of [2, 48, 65_535]) {
+    const message = new Probes(2000).make({ ...FROM, port }, MAC, true, 1000);
+    dispatch(message, {
+      packetOut: ({ output, frame }) => {
+        const { src, dst, payload } = readFrame(frame);
+        expect({ output, src, dst, ...readLldp(payload) }).toEqual({
+          output: [port],
+          src: MAC,
+          dst: "01:80:C2:00:00:0E",
+          chassis: FROM.device,
+          port: String(port),
+          ttlSeconds: 120,
+        });
+      },
+    });
   }
 });
 

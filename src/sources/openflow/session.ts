@@ -50,6 +50,15 @@ const CHALLENGE_MS = 2000;
 const LONGEST_HELLO = 2048;
 const LONGEST_MESSAGE = 0xffff;
 type Fact = "features" | "description" | "ports";
+const HELLO = encode("hello", { versions: [VERSION] });
+/** All that is asked of a switch at first, in one go: the answers come in the same order. */
+const QUESTIONS = Buffer.concat([
+  encode("featuresRequest", {}),
+  encode("multipartRequest", { type: MULTIPART.description }),
+  encode("multipartRequest", { type: MULTIPART.aggregate, cookie: COOKIE, cookieMask: COOKIE_MASK }),
+  encode("multipartRequest", { type: MULTIPART.portDescription }),
+  encode("roleRequest", { role: ROLE.equal, generation: 0n }),
+]);
 
 export class Session implements Receiver {
   readonly channel: Channel;
@@ -102,7 +111,7 @@ export class Session implements Receiver {
 
   start(): void {
     this.#framing.longest = LONGEST_HELLO;
-    this.send("hello", { versions: [VERSION] });
+    this.sendBytes(HELLO);
   }
 
   send<K extends MessageKind>(kind: K, body: Bodies[K], xid = this.#xid++): void {
@@ -138,7 +147,8 @@ export class Session implements Receiver {
   received(chunk: Uint8Array): void {
     if (this.#state === "ended") return;
     try {
-      for (const message of this.#framing.push(chunk)) {
+      this.#framing.push(chunk);
+      for (let message = this.#framing.next(); message; message = this.#framing.next()) {
         this.#take(message);
         if (this.#isEnded()) return;
       }
@@ -263,11 +273,7 @@ export class Session implements Receiver {
     }
     this.#state = "asking";
     this.#framing.longest = LONGEST_MESSAGE;
-    this.send("featuresRequest", {});
-    this.send("multipartRequest", { type: MULTIPART.description });
-    this.send("multipartRequest", { type: MULTIPART.aggregate, cookie: COOKIE, cookieMask: COOKIE_MASK });
-    this.send("multipartRequest", { type: MULTIPART.portDescription });
-    this.send("roleRequest", { role: ROLE.equal, generation: 0n });
+    this.sendBytes(QUESTIONS);
   }
 
   #features(body: Bodies["featuresReply"]): void {

@@ -1,6 +1,6 @@
 /**
- * Sockets: the listener and, for each connection, a `Channel` with bounded output. Small messages of one turn of the
- * event loop go out in one write. A peer that does not read is cut off once its backlog passes a cap, so no switch
+ * Sockets: the listener and, for each connection, a `Channel` with bounded output. All that one turn of the event loop
+ * has to say to a peer, whoever caused it, goes out in one write at its end. A peer that does not read is cut off once its backlog passes a cap, so no switch
  * can make us hold memory; a peer that sends too much can be paused, and TCP then holds it back.
  */
 
@@ -29,18 +29,34 @@ export interface Channel {
   resume(): void;
 }
 
+/** The channels that have something to write at the end of this turn. */
+class Outbox {
+  #waiting: SocketChannel[] = [];
+
+  add(channel: SocketChannel): void {
+    if (this.#waiting.push(channel) > 1) return;
+    setImmediate(() => {
+      const channels = this.#waiting;
+      this.#waiting = [];
+      for (const each of channels) each.flush();
+    });
+  }
+}
+
 class SocketChannel implements Channel {
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly #socket: Socket<Connection>;
+  readonly #outbox: Outbox;
   #queue: Uint8Array[] = [];
   #queued = 0;
   #flushing = false;
   #blocked = false;
   #reason: string | undefined;
 
-  constructor(socket: Socket<Connection>) {
+  constructor(socket: Socket<Connection>, outbox: Outbox) {
     this.#socket = socket;
+    this.#outbox = outbox;
     // On a socket for both families an IPv4 peer shows in its IPv6 form.
     this.remoteAddress = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
     this.remotePort = socket.remotePort;
@@ -62,7 +78,7 @@ class SocketChannel implements Channel {
       this.#cut("does not read what it is sent");
     } else if (!this.#flushing && !this.#blocked) {
       this.#flushing = true;
-      queueMicrotask(() => this.flush());
+      this.#outbox.add(this);
     }
   }
 
@@ -124,8 +140,9 @@ export function listen(settings: Settings, accept: (channel: Channel) => Receive
       rejectUnauthorized: true,
     }),
   };
+  const outbox = new Outbox();
   const begin = (socket: Socket<Connection>) => {
-    const channel = new SocketChannel(socket);
+    const channel = new SocketChannel(socket, outbox);
     const receiver = accept(channel);
     socket.data = { channel, receiver };
     if (!receiver) socket.terminate();

@@ -5,54 +5,69 @@
 import { HEADER_BYTES } from "./messages.ts";
 import { WireError } from "./wire.ts";
 
+const NOTHING = new Uint8Array(0);
+
 export class Framing {
   /** The longest message taken now. Before its hello nobody has a reason to send much. */
   longest = 0xffff;
-  #store = new Uint8Array(0);
-  #held = 0;
+  #bytes: Uint8Array = NOTHING;
+  #at = 0;
+  /** Where a message that is not whole yet is put together. */
+  #store: Uint8Array = NOTHING;
 
   /** Bytes of a message that is not whole yet. */
   get held(): number {
-    return this.#held;
+    return this.#bytes.length - this.#at;
+  }
+
+  /** Takes in the next bytes; `next` then gives the messages they complete, and must be asked until it has none. */
+  push(chunk: Uint8Array): void {
+    this.#bytes = this.held > 0 ? this.#append(chunk) : chunk;
+    this.#at = 0;
   }
 
   /**
-   * The whole messages that `chunk` completes, as views that are good until the next call. Throws `WireError` when
-   * the stream cannot be cut any further.
+   * The next whole message, as a view that is good until the next `push`, or undefined: then what is left is kept.
+   * Throws `WireError` when the stream cannot be cut any further.
    */
-  *push(chunk: Uint8Array): Generator<Uint8Array> {
-    const bytes = this.#held > 0 ? this.#append(chunk) : chunk;
-    this.#held = 0;
-    let at = 0;
-    while (bytes.length - at >= HEADER_BYTES) {
+  next(): Uint8Array | undefined {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    const left = bytes.length - at;
+    if (left >= HEADER_BYTES) {
       const length = ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
       if (length < HEADER_BYTES || length > this.longest) throw new WireError(`a message of ${length} bytes`);
-      if (bytes.length - at < length) break;
-      const message = bytes.subarray(at, at + length);
-      at += length;
-      yield message;
+      if (left >= length) {
+        this.#at = at + length;
+        return bytes.subarray(at, at + length);
+      }
     }
-    this.#hold(bytes.subarray(at));
+    this.#hold(left);
+    return undefined;
   }
 
   /** Grows by doubling, so that a message sent byte by byte costs what its bytes cost, not their square. */
   #append(chunk: Uint8Array): Uint8Array {
-    const length = this.#held + chunk.length;
+    const held = this.held;
+    const length = held + chunk.length;
     if (length > this.#store.length) {
       const larger = new Uint8Array(Math.max(length, this.#store.length * 2));
-      larger.set(this.#store.subarray(0, this.#held));
+      larger.set(this.#bytes.subarray(this.#at));
       this.#store = larger;
     }
-    this.#store.set(chunk, this.#held);
+    this.#store.set(chunk, held);
     return this.#store.subarray(0, length);
   }
 
-  #hold(rest: Uint8Array): void {
-    if (rest.length === 0) {
-      this.#store = new Uint8Array(0);
-    } else if (rest.buffer !== this.#store.buffer || rest.byteOffset !== 0) {
-      this.#store = rest.slice();
+  /** The chunk belongs to the socket, so what is left of it is copied; once it is, it stays where it is. */
+  #hold(left: number): void {
+    if (left === 0) {
+      this.#bytes = NOTHING;
+      this.#store = NOTHING;
+    } else if (this.#bytes.buffer !== this.#store.buffer || this.#at > 0) {
+      this.#store = this.#bytes.slice(this.#at);
+      this.#bytes = this.#store;
     }
-    this.#held = rest.length;
+    this.#at = 0;
   }
 }

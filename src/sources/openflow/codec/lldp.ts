@@ -1,6 +1,6 @@
 /** LLDP (IEEE 802.1AB): the three mandatory TLVs, the system's name and description, and one private TLV. */
 import { canonicalIp, canonicalMac } from "../../../model/address.ts";
-import { hex, macText, paddedText, Reader, WireError, type Writer } from "./wire.ts";
+import { hex, macText, paddedText, Reader, uint, WireError, type Writer } from "./wire.ts";
 
 /** Nearest bridge: an 802.1D bridge never forwards it, so who hears it is at the other end of the wire. */
 export const LLDP_MULTICAST = "01:80:C2:00:00:0E";
@@ -28,13 +28,17 @@ export interface Lldp {
  * when there is none before the end.
  */
 export function privateTlv(payload: Uint8Array, oui: number, subtype: number): Uint8Array | undefined {
-  const reader = new Reader(payload);
-  for (let count = 0; count < MOST_TLVS && reader.left >= 2; count++) {
-    const head = reader.u16();
+  const wanted = oui * 256 + subtype;
+  let at = 0;
+  for (let count = 0; count < MOST_TLVS && at + 2 <= payload.length; count++) {
+    const head = uint(payload, at, 2);
     const type = head >> 9;
-    const tlv = reader.part(head & 0x1ff);
+    const start = at + 2;
+    at = start + (head & 0x1ff);
+    if (at > payload.length) throw new WireError("a TLV longer than its frame");
     if (type === TLV.end) return undefined;
-    if (type === TLV.private && tlv.left >= 4 && tlv.u32() === oui * 256 + subtype) return tlv.rest();
+    if (type === TLV.private && at - start >= 4 && uint(payload, start, 4) === wanted)
+      return payload.subarray(start + 4, at);
   }
   return undefined;
 }

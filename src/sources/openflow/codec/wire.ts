@@ -14,14 +14,14 @@ const HEX_UPPER = HEX.map((pair) => pair.toUpperCase());
 
 export function hex(bytes: Uint8Array): string {
   let text = "";
-  for (const byte of bytes) text += HEX[byte];
+  for (let i = 0; i < bytes.length; i++) text += HEX[bytes[i] ?? 0];
   return text;
 }
 
 /** `AA:BB:CC:DD:EE:FF`, the canonical form of the model. */
 export function macText(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += text === "" ? HEX_UPPER[byte] : `:${HEX_UPPER[byte]}`;
+  let text = HEX_UPPER[bytes[0] ?? 0] ?? "";
+  for (let i = 1; i < bytes.length; i++) text += `:${HEX_UPPER[bytes[i] ?? 0]}`;
   return text;
 }
 
@@ -31,10 +31,37 @@ export function macBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** The value of an upper-case hex digit. */
+/** The value of a hex digit. */
 function digit(text: string, at: number): number {
   const code = text.charCodeAt(at);
-  return code >= 65 ? code - 55 : code - 48;
+  return code >= 97 ? code - 87 : code >= 65 ? code - 55 : code - 48;
+}
+
+/** The number in `size` bytes, which the caller knows to be there. Exact up to 2^53. */
+export function uint(bytes: Uint8Array, at: number, size: number): number {
+  let value = 0;
+  for (let i = at; i < at + size; i++) value = value * 256 + (bytes[i] ?? 0);
+  return value;
+}
+
+/** Puts a number into `size` bytes that are there already. */
+export function putUint(bytes: Uint8Array, at: number, size: number, value: number): void {
+  let rest = value;
+  for (let i = at + size - 1; i >= at; i--) {
+    bytes[i] = rest % 256;
+    rest = Math.floor(rest / 256);
+  }
+}
+
+/** Puts the bytes that hex digits stand for. */
+export function putHex(bytes: Uint8Array, at: number, digits: string): void {
+  for (let i = 0; i < digits.length; i += 2)
+    bytes[at + (i >> 1)] = (digit(digits, i) << 4) | digit(digits, i + 1);
+}
+
+/** Puts text of nothing but ASCII. */
+export function putText(bytes: Uint8Array, at: number, text: string): void {
+  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
 }
 
 const utf8 = new TextDecoder("utf-8");
