@@ -1,5 +1,4 @@
 /** What every process that answers requests has alike, made from the configuration. */
-import http from "node:http";
 import { createAuthenticator } from "../http/auth/authenticate.ts";
 import type { Users } from "../http/auth/users.ts";
 import type { ServerOptions } from "../http/server.ts";
@@ -28,8 +27,6 @@ export function answeringOptions({ config, users, clock, logger, ourselves }: An
   const { host, aliases, cors, limits } = config;
   const refillMs = 60_000 / limits.failuresPerMinute;
   const throttle = { burst: limits.failureBurst, refillMs, mostAddresses: MOST_ADDRESSES };
-  // Bun has this bound for the whole process and lets it be set only here.
-  Object.assign(http, { maxHeaderSize: limits.headerBytes });
   return {
     host,
     aliases,

@@ -1,11 +1,11 @@
-/**
- * What a read answers, before the server adds what every response has. `body` is ready to be sent as it is; `etag`
- * and `revision` say of what it is.
- */
+/** What a read answers, before the server adds what every answer has. */
+import type { Feed } from "./wire/feed.ts";
+
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: BodyInit | null;
+  /** Text, bytes that are ready, or what is made while it is sent. */
+  readonly body: string | Uint8Array | Feed | null;
 }
 
 export const JSON_TYPE = "application/json";

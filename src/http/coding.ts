@@ -16,6 +16,7 @@ import {
 } from "node:zlib";
 import { crc32Combine } from "../lib/crc32.ts";
 import type { Coding } from "./negotiate.ts";
+import { type Feed, PieceFeed, StreamFeed } from "./wire/feed.ts";
 
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 /** An empty last block. */
@@ -72,10 +73,10 @@ export function encode(bytes: Buffer, coding: Coding): Buffer {
   }
 }
 
-/** A stream of chunks in a coding, read no faster than it is sent. */
-export function encodeStream(chunks: Iterable<Uint8Array>, coding: Coding): ReadableStream<Uint8Array> {
-  if (coding === "identity") return streamOf(chunks);
-  const source = Readable.from(chunks, { objectMode: false });
+/** Pieces in a coding, made no faster than they are sent. */
+export function encodedFeed(pieces: Iterable<Uint8Array>, coding: Coding): Feed {
+  if (coding === "identity") return new PieceFeed(pieces);
+  const source = Readable.from(pieces, { objectMode: false });
   const compressor =
     coding === "gzip"
       ? createGzip({ level: GZIP_LEVEL })
@@ -83,37 +84,8 @@ export function encodeStream(chunks: Iterable<Uint8Array>, coding: Coding): Read
         ? createZstdCompress()
         : createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
   source.pipe(compressor);
-  const reader = compressor[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { value, done } = await reader.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel() {
-        source.destroy();
-        compressor.destroy();
-      },
-    },
-    { highWaterMark: 1 },
-  );
-}
-
-/** Pulls chunks as the socket takes them. */
-export function streamOf(chunks: Iterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const rest = chunks[Symbol.iterator]();
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        const { value, done } = rest.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel() {
-        rest.return?.();
-      },
-    },
-    { highWaterMark: 1 },
-  );
+  return new StreamFeed(compressor, () => {
+    source.destroy();
+    compressor.destroy();
+  });
 }

@@ -5,124 +5,135 @@
  */
 import { Recent } from "../lib/recent.ts";
 import type { Counter } from "./metrics.ts";
-import { type Bytes, type Prepared, sizeOf, tagMatches } from "./represent.ts";
+import { type Prepared, tagMatches } from "./represent.ts";
+import { isFeed } from "./wire/feed.ts";
+import type { Incoming } from "./wire/incoming.ts";
+import { Message } from "./wire/outgoing.ts";
 
 const MOST_PER_ADDRESS = 8;
 const MOST_LENGTH = 1024;
 /** A larger body is not worth it: sending it costs far more than finding it. */
-const MOST_BODY_BYTES = 512 * 1024;
+const MOST_BODY_BYTES = 4 * 1024 * 1024;
 const MOST_BYTES = 32 * 1024 * 1024;
 
-interface Hot {
+/** One answer at hand, to whoever asks in these words. */
+export class HotAnswer {
   readonly accept: string | null;
   readonly acceptEncoding: string | null;
-  readonly prepared: Prepared;
-  readonly markNow: () => number;
-  /** Undefined while everybody who asked had it already. */
-  readonly body: Bytes | undefined;
   readonly bytes: number;
-  readonly served: Counter;
-  readonly notModified: Counter;
-  revision: number;
-  ok: Init;
-  unchanged: Init;
+  readonly #prepared: Prepared;
+  readonly #markNow: () => number;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #bodyHeaders: Readonly<Record<string, string>>;
+  /** Undefined while everybody who asked had it already. */
+  readonly #body: Uint8Array | undefined;
+  readonly #counters: Counters;
+  #revision: number;
+  #ok: Message | undefined;
+  #unchanged: Message | undefined;
+
+  constructor(request: Incoming, parts: Parts, markNow: () => number) {
+    const { prepared, body, common, bodyHeaders, counters } = parts;
+    this.accept = request.header("accept");
+    this.acceptEncoding = request.header("accept-encoding");
+    this.bytes = MOST_LENGTH + (body?.length ?? 0);
+    this.#prepared = prepared;
+    this.#markNow = markNow;
+    this.#headers = { ...common, ...prepared.headers };
+    this.#bodyHeaders = bodyHeaders;
+    this.#body = body;
+    this.#counters = counters;
+    this.#revision = prepared.what.revision;
+  }
+
+  /** Undefined when it no longer holds. */
+  answer(ifNoneMatch: string | null, revision: number): Message | undefined {
+    if (this.#markNow() !== this.#prepared.what.mark) return undefined;
+    if (this.#revision !== revision) this.#renew(revision);
+    if (ifNoneMatch !== null && tagMatches(ifNoneMatch, this.#prepared.etag)) {
+      this.#counters.notModified.count++;
+      this.#unchanged ??= new Message(304, this.#headersNow(), undefined);
+      return this.#unchanged;
+    }
+    if (this.#body === undefined) return undefined;
+    this.#counters.served.count++;
+    this.#ok ??= new Message(200, { ...this.#headersNow(), ...this.#bodyHeaders }, this.#body);
+    return this.#ok;
+  }
+
+  #headersNow(): Record<string, string> {
+    return { ...this.#headers, "Gazetteer-Revision": String(this.#revision) };
+  }
+
+  /** The network moved on but this did not change: the same bytes are now of the new revision. */
+  #renew(revision: number): void {
+    this.#revision = revision;
+    this.#ok = undefined;
+    this.#unchanged = undefined;
+  }
 }
 
-/** Headers as an object of the runtime's own: handed over as they are, not read name by name. */
-interface Init {
-  readonly status: number;
-  readonly headers: Headers;
+interface Counters {
+  readonly served: Counter;
+  readonly notModified: Counter;
+}
+
+interface Parts {
+  readonly prepared: Prepared;
+  readonly body: Uint8Array | undefined;
+  /** The headers that every answer has. */
+  readonly common: Readonly<Record<string, string>>;
+  readonly bodyHeaders: Readonly<Record<string, string>>;
+  readonly counters: Counters;
 }
 
 export class HotAnswers {
-  /** By whole address, scheme and host included: cutting them off would cost more than the look-up. */
-  readonly #byUrl = new Map<string, Hot[]>();
+  readonly #byTarget = new Map<string, HotAnswer[]>();
   readonly #asked = new Recent();
   #bytes = 0;
 
-  find(url: string, headers: Headers, revision: number): Response | undefined {
-    const known = this.#byUrl.get(url);
+  find(request: Incoming): HotAnswer | undefined {
+    const known = this.#byTarget.get(request.target);
     if (known === undefined) return undefined;
-    const accept = headers.get("accept");
-    const acceptEncoding = headers.get("accept-encoding");
-    for (const hot of known) {
-      if (hot.accept !== accept || hot.acceptEncoding !== acceptEncoding) continue;
-      if (hot.markNow() !== hot.prepared.what.mark) return undefined;
-      if (hot.revision !== revision) renew(hot, revision);
-      const ifNoneMatch = headers.get("if-none-match");
-      if (ifNoneMatch !== null && tagMatches(ifNoneMatch, hot.prepared.etag)) {
-        hot.notModified.count++;
-        return new Response(null, hot.unchanged);
-      }
-      if (hot.body === undefined) return undefined;
-      hot.served.count++;
-      return new Response(hot.body, hot.ok);
-    }
-    return undefined;
+    const accept = request.header("accept");
+    const acceptEncoding = request.header("accept-encoding");
+    return known.find((hot) => hot.accept === accept && hot.acceptEncoding === acceptEncoding);
   }
 
-  /** After an answer with this `status`. `common` are the headers that every response has. */
+  /** After an answer with this `status`. */
   keep(
-    { url, headers }: Request,
+    request: Incoming,
     prepared: Prepared,
     status: number,
     common: Readonly<Record<string, string>>,
-    counters: { readonly served: Counter; readonly notModified: Counter },
+    counters: Counters,
   ): void {
-    const { markNow, mark, revision } = prepared.what;
-    if (!markNow || markNow() !== mark || url.length > MOST_LENGTH || this.#asked.isNew(url)) return;
-    const { body, headers: own } = status === 200 ? prepared.content() : { body: undefined, headers: {} };
-    if (body instanceof ReadableStream) return;
-    const bytes = MOST_LENGTH + (body === undefined ? 0 : sizeOf(body));
-    if (bytes > MOST_BODY_BYTES) return;
-    const accept = headers.get("accept");
-    const acceptEncoding = headers.get("accept-encoding");
-    const others = (this.#byUrl.get(url) ?? []).filter(
-      (hot) => hot.accept !== accept || hot.acceptEncoding !== acceptEncoding,
+    const { markNow, mark } = prepared.what;
+    const { target } = request;
+    if (!markNow || markNow() !== mark || target.length > MOST_LENGTH || this.#asked.isNew(target)) return;
+    const { body, headers: bodyHeaders } =
+      status === 200 ? prepared.content() : { body: undefined, headers: {} };
+    if (body && isFeed(body)) return;
+    const hot = new HotAnswer(request, { prepared, body, common, bodyHeaders, counters }, markNow);
+    if (hot.bytes > MOST_BODY_BYTES) return;
+    const others = (this.#byTarget.get(target) ?? []).filter(
+      (other) => other.accept !== hot.accept || other.acceptEncoding !== hot.acceptEncoding,
     );
-    this.#forget(url);
-    const all = { ...common, ...prepared.headers };
-    const ok = { status: 200, headers: new Headers({ ...all, ...own }) };
-    const unchanged = { status: 304, headers: new Headers(all) };
-    const hot: Hot = {
-      accept,
-      acceptEncoding,
-      prepared,
-      markNow,
-      body,
-      bytes,
-      ...counters,
-      revision,
-      ok,
-      unchanged,
-    };
-    this.#remember(url, [...others.slice(1 - MOST_PER_ADDRESS), hot]);
+    this.#forget(target);
+    this.#remember(target, [...others.slice(1 - MOST_PER_ADDRESS), hot]);
   }
 
-  #remember(url: string, answers: Hot[]): void {
-    this.#byUrl.set(url, answers);
+  #remember(target: string, answers: HotAnswer[]): void {
+    this.#byTarget.set(target, answers);
     for (const { bytes } of answers) this.#bytes += bytes;
-    for (const eldest of this.#byUrl.keys()) {
-      if (this.#bytes <= MOST_BYTES || eldest === url) break;
+    for (const eldest of this.#byTarget.keys()) {
+      if (this.#bytes <= MOST_BYTES || eldest === target) break;
       this.#forget(eldest);
     }
   }
 
-  #forget(url: string): void {
-    for (const { bytes } of this.#byUrl.get(url) ?? []) this.#bytes -= bytes;
-    this.#byUrl.delete(url);
+  #forget(target: string): void {
+    for (const { bytes } of this.#byTarget.get(target) ?? []) this.#bytes -= bytes;
+    this.#byTarget.delete(target);
   }
-}
-
-/** The network moved on but this did not change: the same bytes are now of the new revision. */
-function renew(hot: Hot, revision: number): void {
-  hot.revision = revision;
-  hot.ok = withRevision(hot.ok, revision);
-  hot.unchanged = withRevision(hot.unchanged, revision);
-}
-
-function withRevision({ status, headers }: Init, revision: number): Init {
-  const renewed = new Headers(headers);
-  renewed.set("Gazetteer-Revision", String(revision));
-  return { status, headers: renewed };
 }

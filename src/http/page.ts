@@ -5,6 +5,7 @@
  * Nothing but this origin is ever allowed to run, style or be contacted: what a device calls itself stays text.
  */
 import { join } from "node:path";
+import type { Answer } from "./answer.ts";
 import { encode } from "./coding.ts";
 import { type Coding, negotiateCoding } from "./negotiate.ts";
 
@@ -15,9 +16,14 @@ export interface PageFile {
   readonly bytes: Buffer;
 }
 
+/** What the page looks at of a request. */
+interface Asker {
+  header(name: string): string | null;
+}
+
 export interface Page {
   /** Undefined where the page has nothing. The caller has checked who asks, and that it is GET or HEAD. */
-  respond(path: string, request: Request): Promise<Response | undefined>;
+  respond(path: string, request: Asker): Promise<Answer | undefined>;
 }
 
 const POLICY = [
@@ -67,19 +73,12 @@ export function createPage(load: () => Promise<readonly PageFile[]> = bundlePage
     async respond(path, request) {
       const file = (await files()).get(path);
       if (!file) return undefined;
-      const coding = negotiateCoding(request.headers.get("accept-encoding"));
+      const coding = negotiateCoding(request.header("accept-encoding"));
       const etag = `"${hashOf(file.bytes)}-${coding}"`;
       const headers = { ...HEADERS, "Content-Type": file.type, ETag: etag };
-      if (matches(request.headers.get("if-none-match"), etag))
-        return new Response(null, { status: 304, headers });
-      const body = bodyOf(file, coding);
-      return new Response(request.method === "HEAD" ? null : new Uint8Array(body), {
-        headers: {
-          ...headers,
-          "Content-Length": String(body.length),
-          ...(coding !== "identity" && { "Content-Encoding": coding }),
-        },
-      });
+      if (matches(request.header("if-none-match"), etag)) return { status: 304, headers, body: null };
+      const coded = coding === "identity" ? {} : { "Content-Encoding": coding };
+      return { status: 200, headers: { ...headers, ...coded }, body: bodyOf(file, coding) };
     },
   };
 }

@@ -9,12 +9,14 @@ export const PROBLEMS = {
   "bad-parameter": { status: 400, title: "A query parameter is wrong" },
   "bad-cursor": { status: 400, title: "The cursor is not one of ours" },
   "bad-path": { status: 400, title: "The path cannot be read" },
+  "bad-request": { status: 400, title: "The request cannot be read" },
   "revision-unknown": { status: 400, title: "That revision does not exist yet" },
   "credentials-required": { status: 401, title: "Credentials are required" },
   "not-found": { status: 404, title: "There is no such thing" },
   "version-unknown": { status: 404, title: "There is no such version of the interface" },
   "method-not-allowed": { status: 405, title: "This interface only reads" },
   "not-acceptable": { status: 406, title: "None of the acceptable representations exists" },
+  "request-timeout": { status: 408, title: "The request did not come in time" },
   "revision-expired": { status: 410, title: "That revision is no longer kept" },
   "cursor-expired": { status: 410, title: "The cursor's revision is no longer kept" },
   "uri-too-long": { status: 414, title: "The address is too long" },
@@ -25,6 +27,7 @@ export const PROBLEMS = {
   internal: { status: 500, title: "Something went wrong in the service" },
   overloaded: { status: 503, title: "The service has too much to do" },
   stopping: { status: 503, title: "The service is stopping" },
+  "http-version": { status: 505, title: "That version of HTTP is not spoken here" },
 } as const;
 export type ProblemCode = keyof typeof PROBLEMS;
 

@@ -7,12 +7,15 @@
  */
 import type { Clock } from "../lib/clock.ts";
 import type { History } from "../view/history.ts";
+import type { Answer } from "./answer.ts";
 import { Problem } from "./problem.ts";
+import { StreamFeed } from "./wire/feed.ts";
+import type { Incoming } from "./wire/incoming.ts";
 
-/** `address` is the path and query as they came. Throws a `Problem` when nobody answers. */
-export type Relay = (request: Request, address: string) => Promise<Response>;
+/** Throws a `Problem` when nobody answers. */
+export type Relay = (request: Incoming) => Promise<Answer>;
 
-/** RFC 9110, 7.6.1: of one connection, not of the message. The length is told by whoever frames the body. */
+/** RFC 9110, 7.6.1: of one connection, not of the message. */
 const HOP_BY_HOP = [
   "connection",
   "keep-alive",
@@ -26,24 +29,23 @@ const HOP_BY_HOP = [
 ];
 /** What belongs to the connection it came on, or to a body that a read has none of. */
 const NOT_ASKED_ON = [...HOP_BY_HOP, "host", "content-length", "expect"];
+/** Told anew by whoever sends the answer on. */
+const NOT_ANSWERED = [...HOP_BY_HOP, "date", "content-length"];
 const CATCH_UP_MS = 5_000;
 
 export function createRelay(socket: string, history: History, clock: Clock): Relay {
-  return async (request, address) => {
-    const headers = without(request.headers, NOT_ASKED_ON);
+  return async ({ method, target, fields }) => {
+    const headers = new Headers();
+    for (let i = 0; i < fields.length; i += 2) {
+      const name = fields[i] ?? "";
+      if (!NOT_ASKED_ON.includes(name)) headers.append(name, fields[i + 1] ?? "");
+    }
     // Otherwise `fetch` would ask for codings in the client's name.
     if (!headers.has("accept-encoding")) headers.set("accept-encoding", "identity");
-    const { method, signal } = request;
     let answer: Response;
     try {
-      answer = await fetch(`http://localhost${address}`, {
-        unix: socket,
-        decompress: false,
-        redirect: "manual",
-        method,
-        headers,
-        signal,
-      });
+      const options = { unix: socket, decompress: false, redirect: "manual", method, headers } as const;
+      answer = await fetch(`http://localhost${target}`, options);
     } catch {
       throw unavailable("stopping");
     }
@@ -52,17 +54,19 @@ export function createRelay(socket: string, history: History, clock: Clock): Rel
       await answer.body?.cancel();
       throw unavailable("overloaded");
     }
-    return new Response(answer.body, {
-      status: answer.status,
-      headers: without(answer.headers, HOP_BY_HOP),
-    });
+    return relayed(answer);
   };
 }
 
-function without(headers: Headers, names: readonly string[]): Headers {
-  const left = new Headers(headers);
-  for (const name of names) left.delete(name);
-  return left;
+function relayed({ status, headers, body }: Response): Answer {
+  const kept: Record<string, string> = {};
+  headers.forEach((value, name) => {
+    if (!NOT_ANSWERED.includes(name)) kept[name] = value;
+  });
+  const length = headers.get("content-length");
+  if (length !== null) kept["Content-Length"] = length;
+  const live = headers.get("content-type") === "text/event-stream";
+  return { status, headers: kept, body: body && new StreamFeed(body, () => body.cancel(), live) };
 }
 
 const unavailable = (code: "stopping" | "overloaded"): Problem =>

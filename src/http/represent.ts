@@ -8,8 +8,9 @@
 import { createHash } from "node:crypto";
 import { Recent } from "../lib/recent.ts";
 import type { Answer } from "./answer.ts";
-import { encode, encodeStream, gzipFragments, streamOf } from "./coding.ts";
+import { encode, encodedFeed, gzipFragments } from "./coding.ts";
 import { type Coding, identityAllowed, negotiateCoding } from "./negotiate.ts";
+import { type Feed, PieceFeed } from "./wire/feed.ts";
 
 export interface Content {
   /** Bytes in order. */
@@ -38,16 +39,14 @@ export interface Prepared {
   readonly etag: string;
   /** The headers of a 304, and of every answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body and the headers that go with it. Bytes are at hand and may be sent again; a stream only once. */
+  /** The body and the headers that go with it. Bytes are at hand and may be sent again; a feed only once. */
   content(): {
-    readonly body: Bytes | ReadableStream<Uint8Array>;
+    readonly body: Uint8Array | Feed;
     readonly headers: Readonly<Record<string, string>>;
   };
 }
 
-/** Bytes ready to be sent again and again. A Blob is sent without a copy; for a few, a copy costs less than a Blob. */
-export type Bytes = Blob | Uint8Array<ArrayBuffer>;
-export const sizeOf = (bytes: Bytes): number => (bytes instanceof Blob ? bytes.size : bytes.length);
+/** Up to here, to make a body again costs less than to keep it. */
 const SMALL_BYTES = 16 * 1024;
 
 /** Larger bodies are made while they are sent, and not kept. */
@@ -58,7 +57,7 @@ const KEPT_OVERHEAD = 16 * 1024;
 
 interface Kept {
   readonly mark: number;
-  readonly body: Bytes;
+  readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -123,21 +122,20 @@ export class Representer {
     const gathered = gather(coded);
     if (gathered.rest) {
       const all = joined(gathered.parts, gathered.rest);
-      const stream = lasting && coding === "gzip" ? streamOf(all) : encodeStream(all, coding);
-      return { body: stream, headers };
+      const body = lasting && coding === "gzip" ? new PieceFeed(all) : encodedFeed(all, coding);
+      return { body, headers };
     }
     const whole = Buffer.concat(gathered.parts);
-    const bytes = lasting && coding === "gzip" ? whole : encode(whole, coding);
-    const body = bytes.length > SMALL_BYTES ? new Blob([new Uint8Array(bytes)]) : new Uint8Array(bytes);
-    // A small answer (a look-up, each time another) is kept when it is asked for again; making it once more costs less.
-    if (bytes.length > SMALL_BYTES || !this.#asked.isNew(name))
+    const body = lasting && coding === "gzip" ? whole : encode(whole, coding);
+    // A small answer (a look-up, each time another) is kept when it is asked for again.
+    if (body.length > SMALL_BYTES || !this.#asked.isNew(name))
       this.#keep(name, { mark: what.mark, body, headers });
     return { body, headers };
   }
 
   #keep(name: string, kept: Kept): void {
     this.#kept.set(name, kept);
-    this.#keptBytes += sizeOf(kept.body) + KEPT_OVERHEAD;
+    this.#keptBytes += kept.body.length + KEPT_OVERHEAD;
     for (const [eldest, old] of this.#kept) {
       if (this.#keptBytes <= KEPT_BYTES || eldest === name) break;
       this.#forget(eldest, old);
@@ -146,7 +144,7 @@ export class Representer {
 
   #forget(name: string, kept: Kept): void {
     this.#kept.delete(name);
-    this.#keptBytes -= sizeOf(kept.body) + KEPT_OVERHEAD;
+    this.#keptBytes -= kept.body.length + KEPT_OVERHEAD;
   }
 }
 

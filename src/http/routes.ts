@@ -13,6 +13,7 @@ import { topologyRead } from "./reads/topology.ts";
 import type { Prepared, Representation, Representer } from "./represent.ts";
 import { createFollower } from "./stream/follower.ts";
 import type { Streams } from "./stream/streams.ts";
+import { PieceFeed } from "./wire/feed.ts";
 
 export interface Asked {
   readonly method: "GET" | "HEAD";
@@ -98,7 +99,7 @@ function streamAnswer(routes: Routes, target: Target, query: Query, format: Form
     "X-Accel-Buffering": "no",
   };
   // Never read, but of unknown length, as the body of a GET.
-  if (asked.method === "HEAD") return { status: 200, headers, body: new ReadableStream() };
+  if (asked.method === "HEAD") return { status: 200, headers, body: new PieceFeed([]) };
   const kind = target.read === "list" ? target.kind : undefined;
   const follower = createFollower(context, kind, query, since);
   return { status: 200, headers, body: streams.start(asked.user, follower) };

@@ -5,7 +5,9 @@
 import { type Authenticator, createAuthenticator } from "../../src/http/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/http/auth/users.ts";
 import type { SourceReport } from "../../src/http/health.ts";
-import { openServer, type Page, type Server, type ServerLimits } from "../../src/http/server.ts";
+import type { Page } from "../../src/http/page.ts";
+import type { ServerLimits } from "../../src/http/respond.ts";
+import { openServer, type Server } from "../../src/http/server.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
@@ -23,6 +25,7 @@ export const VERSION = "1.2.3";
 
 const LIMITS: ServerLimits = {
   urlBytes: 8192,
+  headerBytes: 16_384,
   connections: 10_000,
   streamsPerUser: 100,
   pageLimit: 10_000,

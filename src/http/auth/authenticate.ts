@@ -32,6 +32,8 @@ export interface Authenticator {
   /** The remembered owner of a header: synchronous and cheap. Undefined says nothing; then `authenticate`. */
   known(header: string | null): Credential | undefined;
   authenticate(header: string | null, address: string): Promise<AuthResult>;
+  /** Another number since any user changed: whoever was known before may not be now. */
+  readonly generation: number;
 }
 
 export interface AuthenticatorOptions {
@@ -66,8 +68,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const remembered = new Map<string, Credential>();
   const underWay = new Map<string, Promise<AuthResult>>();
   let nobody: Promise<string> | undefined;
+  let generation = 0;
 
   users.onChange((names) => {
+    generation++;
     for (const [digest, { user }] of remembered) if (names.has(user)) remembered.delete(digest);
   });
 
@@ -125,6 +129,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   return {
     known,
+    get generation() {
+      return generation;
+    },
     async authenticate(header, address) {
       if (header === null || header === "") return MISSING;
       const already = known(header);

@@ -10,6 +10,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { History } from "../../view/history.ts";
 import { OURSELVES } from "../auth/authenticate.ts";
 import { Problem } from "../problem.ts";
+import type { Feed } from "../wire/feed.ts";
 import type { Follower } from "./follower.ts";
 import { closingRecord, GREETING, heartbeat, overflowRecord } from "./records.ts";
 
@@ -28,10 +29,19 @@ export class Streams {
   #opened = 0;
   #overflowed = 0;
   #stopping = false;
+  #waking = false;
 
   constructor(history: History, limits: StreamLimits) {
     this.#limits = limits;
-    history.follow(() => {
+    history.follow(() => this.#wakeSoon());
+  }
+
+  /** Changes that come faster than streams can be told of them are told together. */
+  #wakeSoon(): void {
+    if (this.#waking) return;
+    this.#waking = true;
+    setImmediate(() => {
+      this.#waking = false;
       for (const stream of this.#open) stream.wake();
     });
   }
@@ -49,7 +59,7 @@ export class Streams {
   }
 
   /** A body that follows until the client goes or the stream is ended. */
-  start(user: string, follower: Follower): ReadableStream<Uint8Array> {
+  start(user: string, follower: Follower): Feed {
     if (this.#stopping)
       throw new Problem("stopping", "The service is stopping; try again in a moment.", {
         "Retry-After": "2",
@@ -66,7 +76,7 @@ export class Streams {
     this.#opened++;
     const stream = new Stream(user, follower, (overflow) => this.#ended(stream, overflow));
     this.#open.add(stream);
-    return stream.body();
+    return stream;
   }
 
   #ended(stream: Stream, overflow: boolean): void {
@@ -97,14 +107,16 @@ export class Streams {
   }
 }
 
-class Stream {
+class Stream implements Feed {
   readonly user: string;
   readonly #follower: Follower;
   readonly #onEnd: (overflow: boolean) => void;
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  #resume: (() => void) | undefined;
-  #beat: (() => void) | undefined;
+  #more = () => {};
   #greeted = false;
+  #waiting = false;
+  #beatDue = false;
+  /** Said last, and said. */
+  #farewell: string | undefined;
   #ended = false;
 
   constructor(user: string, follower: Follower, onEnd: (overflow: boolean) => void) {
@@ -113,72 +125,81 @@ class Stream {
     this.#onEnd = onEnd;
   }
 
-  body(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          this.#controller = controller;
-        },
-        pull: () => this.#pull(),
-        cancel: () => this.#finish(false),
-      },
-      { highWaterMark: 0 },
-    );
+  get patient(): boolean {
+    return !this.#ended;
   }
 
-  async #pull(): Promise<void> {
+  open(more: () => void): void {
+    this.#more = more;
+  }
+
+  next(): Uint8Array | "wait" | "end" {
+    this.#waiting = false;
     if (!this.#greeted) {
       this.#greeted = true;
-      return this.#say(GREETING);
+      return bytesOf(GREETING);
     }
-    for (;;) {
-      if (this.#ended) return;
-      const text = this.#follower.next();
-      if (text === "overflow") return this.#overflow();
-      if (text !== "") return this.#say(text);
-      if (this.#follower.behind) {
-        await new Promise((resolve) => setImmediate(resolve));
-        continue;
-      }
-      // Somebody waits for more: whoever wakes us finds it, or a heartbeat takes its place.
-      const beaten = await new Promise<boolean>((resolve) => {
-        this.#resume = () => resolve(false);
-        this.#beat = () => resolve(true);
-      });
-      this.#resume = undefined;
-      this.#beat = undefined;
-      if (beaten && !this.#ended) return this.#say(heartbeat(this.#follower.revision));
+    const text = this.#ended ? "" : this.#follower.next();
+    if (text === "overflow") this.#conclude(overflowRecord(this.#follower.revision), true);
+    else if (text !== "") return bytesOf(text);
+    if (this.#ended) return this.#lastWords();
+    return this.#nothing();
+  }
+
+  #lastWords(): Uint8Array | "end" {
+    const text = this.#farewell;
+    this.#farewell = undefined;
+    return text === undefined ? "end" : bytesOf(text);
+  }
+
+  /** Somebody waits for more: whoever wakes us finds it, or a heartbeat takes its place. */
+  #nothing(): Uint8Array | "wait" {
+    this.#waiting = true;
+    // What was looked at passed no filter; the rest of it when others had their turn.
+    if (this.#follower.behind) setImmediate(() => this.#more());
+    else if (this.#beatDue) {
+      this.#beatDue = false;
+      return bytesOf(heartbeat(this.#follower.revision));
     }
+    return "wait";
   }
 
   wake(): void {
-    if (this.#resume) this.#resume();
-    else if (this.#greeted && this.#follower.lost) this.#overflow();
+    if (this.#waiting) this.#more();
+    else if (this.#greeted && this.#follower.lost) this.end(overflowRecord(this.#follower.revision), true);
   }
 
   beat(): void {
-    this.#beat?.();
-  }
-
-  #overflow(): void {
-    this.end(overflowRecord(this.#follower.revision), true);
+    if (!this.#waiting) return;
+    this.#beatDue = true;
+    this.#more();
   }
 
   end(farewell: string, overflow = false): void {
-    if (this.#ended) return;
-    this.#say(farewell);
-    this.#controller?.close();
-    this.#finish(overflow);
+    this.#conclude(farewell, overflow);
+    this.#more();
   }
 
-  #finish(overflow: boolean): void {
+  close(): void {
+    this.#conclude(undefined, false);
+  }
+
+  #conclude(farewell: string | undefined, overflow: boolean): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#resume?.();
+    this.#farewell = farewell;
     this.#onEnd(overflow);
   }
+}
 
-  #say(text: string): void {
-    this.#controller?.enqueue(Buffer.from(text));
+let lastText = "";
+let lastBytes: Uint8Array = new Uint8Array();
+
+/** Most streams say the same at the same time: then it is the same bytes. */
+function bytesOf(text: string): Uint8Array {
+  if (text !== lastText) {
+    lastBytes = Buffer.from(text);
+    lastText = text;
   }
+  return lastBytes;
 }

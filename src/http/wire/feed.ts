@@ -1,0 +1,87 @@
+/**
+ * A body that is made while it is sent. It is asked for more when the socket has taken what it was given, so a reader
+ * that stalls costs what is in its hands and nothing more.
+ */
+export interface Feed {
+  /** Called once, before anything else: `more` is to be called when there is something again after a "wait". */
+  open(more: () => void): void;
+  next(): Uint8Array | "wait" | "end";
+  /** Whoever reads is gone, or the end was reached. */
+  close(): void;
+  /** Whether a reader that takes nothing is waited for without end. */
+  readonly patient: boolean;
+}
+
+export const isFeed = (body: object): body is Feed => "next" in body && "open" in body;
+
+/** Pieces that are all at hand, or made when asked for. */
+export class PieceFeed implements Feed {
+  readonly patient = false;
+  readonly #pieces: Iterator<Uint8Array>;
+
+  constructor(pieces: Iterable<Uint8Array>) {
+    this.#pieces = pieces[Symbol.iterator]();
+  }
+
+  open(): void {}
+
+  next(): Uint8Array | "end" {
+    const { value, done } = this.#pieces.next();
+    return done ? "end" : value;
+  }
+
+  close(): void {
+    this.#pieces.return?.();
+  }
+}
+
+/** Chunks that come in their own time. What they fail with is thrown by `next`. */
+export class StreamFeed implements Feed {
+  readonly patient: boolean;
+  readonly #reader: AsyncIterator<Uint8Array>;
+  readonly #cancel: () => void;
+  #came: Uint8Array | "wait" | "end" = "wait";
+  #failure: unknown;
+  #reading = false;
+  #more = () => {};
+
+  constructor(chunks: AsyncIterable<Uint8Array>, cancel: () => void, patient = false) {
+    this.#reader = chunks[Symbol.asyncIterator]();
+    this.#cancel = cancel;
+    this.patient = patient;
+  }
+
+  open(more: () => void): void {
+    this.#more = more;
+  }
+
+  next(): Uint8Array | "wait" | "end" {
+    if (this.#failure !== undefined) throw this.#failure;
+    const came = this.#came;
+    if (came === "wait") this.#read();
+    else if (came !== "end") this.#came = "wait";
+    return came;
+  }
+
+  close(): void {
+    this.#cancel();
+  }
+
+  #read(): void {
+    if (this.#reading) return;
+    this.#reading = true;
+    this.#reader.next().then(
+      ({ value, done }) => this.#arrived(done ? "end" : value),
+      (error: unknown) => {
+        this.#failure = error ?? new Error("the stream failed");
+        this.#arrived("wait");
+      },
+    );
+  }
+
+  #arrived(what: Uint8Array | "wait" | "end"): void {
+    this.#reading = false;
+    this.#came = what;
+    this.#more();
+  }
+}

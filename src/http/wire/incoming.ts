@@ -1,0 +1,139 @@
+/**
+ * A request as it came: the head's text taken apart, strictly (RFC 9112). Whatever two readers of the same bytes might
+ * take for different requests is refused: bare line feeds, folded lines, space before a colon, two lengths.
+ */
+
+/** What is wrong with a head, for whoever sent it. */
+export class Fault {
+  readonly code: "bad-request" | "headers-too-large" | "uri-too-long" | "http-version" | "request-timeout";
+  readonly detail: string;
+
+  constructor(code: Fault["code"], detail: string) {
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+/** How many bytes follow the head: so many, or chunks until there is an empty one. */
+export type BodyLength = number | "chunked";
+
+export class Incoming {
+  readonly method: string;
+  /** Path and query, without scheme and host. */
+  readonly target: string;
+  /** Lower-case names and values, in turn. */
+  readonly fields: readonly string[];
+  readonly bodyLength: BodyLength;
+  /** Of HTTP/1.0, which knows no chunks and closes unless asked not to. */
+  readonly old: boolean;
+  readonly keepsOpen: boolean;
+  /** A place for whoever answers: a connection that repeats its request word for word hands over this same object. */
+  memo: unknown = undefined;
+
+  constructor(
+    method: string,
+    target: string,
+    fields: readonly string[],
+    bodyLength: BodyLength,
+    old: boolean,
+  ) {
+    this.method = method;
+    this.target = target;
+    this.fields = fields;
+    this.bodyLength = bodyLength;
+    this.old = old;
+    const connection =
+      this.header("connection")
+        ?.toLowerCase()
+        .split(/[ \t]*,[ \t]*/) ?? [];
+    this.keepsOpen = old ? connection.includes("keep-alive") : !connection.includes("close");
+  }
+
+  /** By lower-case name; what stands there more than once is joined, as a list is. */
+  header(name: string): string | null {
+    const { fields } = this;
+    let found: string | null = null;
+    for (let i = 0; i < fields.length; i += 2) {
+      if (fields[i] === name) found = found === null ? (fields[i + 1] ?? "") : `${found}, ${fields[i + 1]}`;
+    }
+    return found;
+  }
+}
+
+const MOST_FIELDS = 100;
+const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) ([^\x00-\x20\x7f#]+) HTTP\/(\d)\.(\d)$/;
+const FIELD =
+  /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*((?:[^\x00-\x08\x0a-\x20\x7f](?:[^\x00-\x08\x0a-\x1f\x7f]*[^\x00-\x20\x7f])?)?)[ \t]*$/;
+const HOST = /^[A-Za-z0-9.\-_~%!$&'()*+,;=:[\]]*$/;
+const SCHEME_AND_HOST = /^https?:\/\/[^/?]*/i;
+
+const bad = (detail: string): Fault => new Fault("bad-request", detail);
+
+/** `head` is one character a byte, without the empty line that ends it. */
+export function readHead(head: string): Incoming | Fault {
+  const lineEnd = head.indexOf("\r\n");
+  const line = REQUEST_LINE.exec(lineEnd < 0 ? head : head.slice(0, lineEnd));
+  if (!line) return bad("The first line is not METHOD TARGET HTTP/1.1.");
+  const [, method = "", rawTarget = "", major, minor] = line;
+  if (major !== "1") return new Fault("http-version", "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+  const old = minor === "0";
+  const fields = lineEnd < 0 ? [] : readFields(head, lineEnd + 2);
+  if (fields instanceof Fault) return fields;
+  const target = originForm(method, rawTarget);
+  if (target === undefined) return bad("The target of the request does not begin with a slash.");
+  const bodyLength = lengthOf(fields, old);
+  if (bodyLength instanceof Fault) return bodyLength;
+  return new Incoming(method, target, fields, bodyLength, old);
+}
+
+function readFields(head: string, from: number): string[] | Fault {
+  const fields: string[] = [];
+  for (let at = from; at < head.length; ) {
+    const next = head.indexOf("\r\n", at);
+    const end = next < 0 ? head.length : next;
+    const field = FIELD.exec(head.slice(at, end));
+    if (!field) return bad(`Header line ${fields.length / 2 + 1} is not NAME: VALUE.`);
+    if (fields.length === 2 * MOST_FIELDS)
+      return new Fault("headers-too-large", `There are more than ${MOST_FIELDS} header lines.`);
+    const [, name = "", value = ""] = field;
+    fields.push(name.toLowerCase(), value);
+    at = end + 2;
+  }
+  return fields;
+}
+
+function originForm(method: string, target: string): string | undefined {
+  if (target === "*" && method === "OPTIONS") return target;
+  const local = target.startsWith("/") ? target : target.replace(SCHEME_AND_HOST, "");
+  const path = local !== target && !local.startsWith("/") ? `/${local}` : local;
+  if (!path.startsWith("/")) return undefined;
+  // Bytes that should have come percent-encoded, and mean the same.
+  return path.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
+}
+
+function lengthOf(fields: readonly string[], old: boolean): BodyLength | Fault {
+  let hosts = 0;
+  let length: string | undefined;
+  let coding: string | undefined;
+  for (let i = 0; i < fields.length; i += 2) {
+    const value = fields[i + 1] ?? "";
+    switch (fields[i]) {
+      case "host":
+        hosts++;
+        if (!HOST.test(value)) return bad("The Host header is not a host.");
+        break;
+      case "content-length":
+        if (length !== undefined || !/^\d{1,15}$/.test(value))
+          return bad("Content-Length must be one whole number.");
+        length = value;
+        break;
+      case "transfer-encoding":
+        coding = coding === undefined ? value.toLowerCase() : "several";
+    }
+  }
+  if (hosts > 1 || (hosts === 0 && !old)) return bad("There must be exactly one Host header.");
+  if (coding === undefined) return Number(length ?? 0);
+  if (coding !== "chunked" || length !== undefined || old)
+    return bad("Transfer-Encoding must be chunked, without Content-Length and not in HTTP/1.0.");
+  return "chunked";
+}

@@ -1,0 +1,93 @@
+/**
+ * The service's own HTTP/1.1 on sockets. The runtime's server spends three quarters of a small answer on objects that
+ * nobody looks at; here a request that was answered before costs one comparison and one write (docs/decisions/0006).
+ */
+import type { Clock } from "../../lib/clock.ts";
+import { Connection, type Handler, type House, type WireLimits } from "./connection.ts";
+
+export type Place =
+  | { readonly hostname: string; readonly port: number; readonly shared: boolean }
+  | { readonly unix: string };
+
+const CHECK_EVERY_MS = 1_000;
+
+/** Listens in one place after another with the same handler, until stopped. */
+export class Listener implements House {
+  readonly handler: Handler;
+  readonly limits: WireLimits;
+  stopping = false;
+  underWay = 0;
+  readonly #clock: Clock;
+  readonly #connections = new Set<Connection>();
+  readonly #listening: { stop(closeActiveConnections?: boolean): void }[] = [];
+  #allGone = () => {};
+
+  constructor(handler: Handler, limits: WireLimits, clock: Clock) {
+    this.handler = handler;
+    this.limits = limits;
+    this.#clock = clock;
+  }
+
+  /** Throws what the runtime throws when the place cannot be had. Gives the address that it got. */
+  listen(place: Place): { readonly hostname: string; readonly port: number } {
+    const socket: Bun.SocketHandler<Connection | undefined> = {
+      open: (one) => {
+        one.setNoDelay(true);
+        const connection = new Connection(one, this);
+        one.data = connection;
+        this.#connections.add(connection);
+      },
+      data: (one, bytes) => one.data?.received(bytes),
+      drain: (one) => one.data?.drained(),
+      end: (one) => one.data?.ended(),
+      close: (one) => {
+        if (one.data) this.#closed(one.data);
+      },
+      error: (one, error) => {
+        this.handler.failed(error);
+        one.terminate();
+      },
+    };
+    const common = { socket, allowHalfOpen: true, data: undefined };
+    if ("unix" in place) {
+      this.#listening.push(Bun.listen<Connection | undefined>({ ...common, unix: place.unix }));
+      return { hostname: place.unix, port: 0 };
+    }
+    const { hostname, port, shared } = place;
+    const reuse = shared ? { reusePort: true } : { exclusive: true };
+    const listening = Bun.listen<Connection | undefined>({ ...common, hostname, port, ...reuse });
+    this.#listening.push(listening);
+    return listening;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** Looks after the connections' deadlines until the signal aborts. */
+  async watch(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#clock.sleep(CHECK_EVERY_MS, signal);
+      const now = this.#clock.now();
+      for (const connection of this.#connections) connection.check(now);
+    }
+  }
+
+  /** Takes nothing new, lets what is under way come to its end, but no longer than `drainMs`. */
+  async stop(drainMs: number): Promise<void> {
+    this.stopping = true;
+    for (const listening of this.#listening) listening.stop(false);
+    const gone = new Promise<void>((resolve) => {
+      this.#allGone = resolve;
+    });
+    for (const connection of this.#connections) connection.retire();
+    if (this.#connections.size > 0) await Promise.race([gone, this.#clock.sleep(drainMs)]);
+    for (const connection of this.#connections) connection.cut();
+  }
+
+  #closed(connection: Connection): void {
+    connection.closed();
+    this.#connections.delete(connection);
+    if (this.#connections.size === 0) this.#allGone();
+  }
+}

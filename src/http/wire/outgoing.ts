@@ -1,0 +1,86 @@
+/**
+ * Answers as bytes: the head of an answer, and answers that are sent again and again as they are. A head tells the
+ * time, so what is kept of it is good for a second.
+ */
+const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  204: "No Content",
+  304: "Not Modified",
+  400: "Bad Request",
+  401: "Unauthorized",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  406: "Not Acceptable",
+  408: "Request Timeout",
+  410: "Gone",
+  414: "URI Too Long",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+  505: "HTTP Version Not Supported",
+};
+
+/** Never in a header: it would end the line, and begin another of somebody else's making. */
+const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** Status line and headers, without the date and without the empty line at the end. */
+export function headText(status: number, headers: Readonly<Record<string, string>>): string {
+  let text = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n`;
+  for (const name in headers) {
+    const value = headers[name] ?? "";
+    if (UNSAFE.test(value)) throw new Error(`the header ${name} cannot be sent: ${JSON.stringify(value)}`);
+    text += `${name}: ${value}\r\n`;
+  }
+  return text;
+}
+
+let dated = -1;
+let date = "";
+
+/** The line that tells the time, made once a second. */
+export function dateLine(nowMs: number): string {
+  const second = Math.floor(nowMs / 1000);
+  if (second !== dated) {
+    dated = second;
+    date = `Date: ${new Date(second * 1000).toUTCString()}\r\n`;
+  }
+  return date;
+}
+
+export const hasBody = (status: number): boolean => status !== 204 && status !== 304;
+
+/** Copied behind its head up to this size, to be one write; a larger one is sent from where it is. */
+const MOST_COPIED = 256 * 1024;
+
+/** An answer to a GET that keeps the connection open, to be sent many times. */
+export class Message {
+  readonly #head: string;
+  readonly #body: Uint8Array | undefined;
+  #date = "";
+  #bytes: readonly Uint8Array[] = [];
+
+  constructor(status: number, headers: Readonly<Record<string, string>>, body: Uint8Array | undefined) {
+    const length = hasBody(status) ? `Content-Length: ${body?.length ?? 0}\r\n` : "";
+    this.#head = headText(status, headers) + length;
+    this.#body = body;
+  }
+
+  bytes(nowMs: number): readonly Uint8Array[] {
+    const line = dateLine(nowMs);
+    if (line === this.#date) return this.#bytes;
+    this.#date = line;
+    this.#bytes = together(`${this.#head}${line}\r\n`, this.#body);
+    return this.#bytes;
+  }
+}
+
+/** A head and a body that is at hand, as few writes as it is worth. */
+export function together(head: string, body: Uint8Array | undefined): readonly Uint8Array[] {
+  if (body === undefined || body.length === 0) return [Buffer.from(head, "latin1")];
+  if (body.length > MOST_COPIED) return [Buffer.from(head, "latin1"), body];
+  const bytes = Buffer.allocUnsafeSlow(head.length + body.length);
+  bytes.write(head, "latin1");
+  bytes.set(body, head.length);
+  return [bytes];
+}
