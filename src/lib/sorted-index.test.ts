@@ -22,7 +22,7 @@ test("any adding, deleting and asking agrees with a plain list", () => {
           .sort();
       for (const { op, key, to, id } of steps) {
         if (op === "add") {
-          index.add(key, id);
+          if (!model.has(`${key} ${id}`)) index.add(key, id);
           model.set(`${key} ${id}`, { key, id });
         } else if (op === "delete") {
           index.delete(key, id);
@@ -42,6 +42,21 @@ test("any adding, deleting and asking agrees with a plain list", () => {
     }),
     { numRuns: 30 },
   );
+});
+
+test("of many ids under one key any may go, and come again", () => {
+  const index = new SortedIndex();
+  const ids = Array.from({ length: 1000 }, (_, n) => `id${n}`);
+  for (const id of ids) index.add("k", id);
+  for (const id of ids.slice(1)) index.delete("k", id);
+  index.delete("k", "never there");
+  expect([...index.get("k")]).toEqual(["id0"]);
+  for (const id of ids.slice(1)) index.add("k", id);
+  expect([...index.get("k")].sort()).toEqual(ids.sort());
+  expect(index.size).toBe(1000);
+  for (const id of ids) index.delete("k", id);
+  expect(index.has("k")).toBe(false);
+  expect(index.size).toBe(0);
 });
 
 test("a key that went and came again is in its old place and its new one, and answered once", () => {

@@ -10,10 +10,10 @@
 const FRESH_MOST = 1024;
 const FRESH_PART = 128;
 
-/** Ids of one key up to this many stand in an array, which is smaller and faster to look through than a set. */
+/** An id is looked for in an array of up to this many one by one; a longer one becomes a set when first one goes. */
 const ARRAY_MOST = 64;
 
-/** One id is itself: most keys of a large index have one. */
+/** One id is itself: most keys of a large index have one. An array takes a fraction of the room of a set. */
 type Ids = string | string[] | Set<string>;
 
 export class SortedIndex {
@@ -30,6 +30,7 @@ export class SortedIndex {
     return this.#size;
   }
 
+  /** Puts an id under a key, where the caller knows that it is not yet. */
   add(key: string, id: string): void {
     const there = this.#ids.get(key);
     if (there === undefined) {
@@ -37,36 +38,33 @@ export class SortedIndex {
       this.#fresh.push(key);
       // Keys that come and go for ever must not pile up where nobody asks for a range.
       if (this.#fresh.length > FRESH_MOST + this.#ids.size) this.settle();
-    } else if (typeof there === "string") {
-      if (there === id) return;
-      this.#ids.set(key, [there, id]);
-    } else if (there instanceof Set) {
-      if (there.has(id)) return;
-      there.add(id);
-    } else {
-      if (there.includes(id)) return;
-      if (there.length < ARRAY_MOST) there.push(id);
-      else this.#ids.set(key, new Set(there).add(id));
-    }
+    } else if (typeof there === "string") this.#ids.set(key, [there, id]);
+    else if (there instanceof Set) there.add(id);
+    else there.push(id);
     this.#size++;
   }
 
+  /** Takes an id away from a key; nothing happens where it is not. */
   delete(key: string, id: string): void {
     const there = this.#ids.get(key);
     if (there === undefined) return;
-    if (typeof there === "string") {
-      if (there !== id) return;
-    } else if (there instanceof Set) {
-      if (!there.delete(id)) return;
-    } else {
-      const at = there.indexOf(id);
-      if (at < 0) return;
-      there.splice(at, 1);
-    }
+    if (typeof there === "string" ? there !== id : !this.#deleteFrom(there, key, id)) return;
     this.#size--;
     if (typeof there !== "string" && countOf(there) > 0) return;
     this.#ids.delete(key);
     this.#someGone = true;
+  }
+
+  #deleteFrom(there: string[] | Set<string>, key: string, id: string): boolean {
+    if (there instanceof Set) return there.delete(id);
+    if (there.length > ARRAY_MOST) {
+      const ids = new Set(there);
+      this.#ids.set(key, ids);
+      return ids.delete(id);
+    }
+    const at = there.indexOf(id);
+    if (at >= 0) there.splice(at, 1);
+    return at >= 0;
   }
 
   has(key: string): boolean {
