@@ -16,6 +16,7 @@ import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim } from "../../src/model/claim.ts";
 import { Intake } from "../../src/view/intake.ts";
 import { Ledger } from "../../src/view/ledger.ts";
+import { restoreView } from "../../src/view/restore.ts";
 import { View } from "../../src/view/view.ts";
 
 const SOURCE = "bench";
@@ -103,11 +104,9 @@ const rssMiB = () => Math.round(process.memoryUsage().rss / 2 ** 20);
 async function measure(phase: string, hosts: number, path: string): Promise<Record<string, number>> {
   const network = new Network(hosts);
   const log = openEmbeddedLog(path);
-  const view = new View();
+  let view = new View();
   const restart = await timed(async () => {
-    const snapshot = log.snapshotBefore(Number.MAX_SAFE_INTEGER);
-    if (snapshot) view.load(snapshot);
-    for (const batch of log.read(view.revision)) view.apply(batch);
+    view = restoreView(log);
   });
   const ledger = new Ledger(view, log, systemClock, [SOURCE]);
   const intake = new Intake(ledger, SOURCE, silentLogger);

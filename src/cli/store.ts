@@ -10,7 +10,8 @@ import type { Log } from "../log/log.ts";
 import { History } from "../view/history.ts";
 import { Keeper } from "../view/keeper.ts";
 import { Ledger } from "../view/ledger.ts";
-import { View } from "../view/view.ts";
+import { restoreView } from "../view/restore.ts";
+import type { View } from "../view/view.ts";
 import type { Config } from "./config-schema.ts";
 
 export const MEMORY = ":memory:";
@@ -32,10 +33,7 @@ export function openStore(
   logger: Logger,
 ): Store {
   const log = openEmbeddedLog(config.data === MEMORY ? MEMORY : join(config.data, "log.sqlite"));
-  const view = new View();
-  const snapshot = log.snapshotBefore(Number.MAX_SAFE_INTEGER);
-  if (snapshot) view.load(snapshot);
-  for (const batch of log.read(view.revision)) view.apply(batch);
+  const view = restoreView(log);
   const ledger = new Ledger(view, log, clock, precedence);
   const { keepDays, maxBytes } = config.history;
   const keeper = new Keeper(view, log, clock, logger, { keepMs: keepDays * DAY_MS, maxBytes });

@@ -9,6 +9,7 @@ import { type Json, NaiveView, SOURCES } from "../../test/support/naive-view.ts"
 import { STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
+import { restoreView } from "./restore.ts";
 import { View } from "./view.ts";
 
 // A small world, so that things meet.
@@ -144,11 +145,7 @@ test("any history of claims gives what merging all claims anew gives", async () 
     for (const batch of net.log.read(0)) replayed.apply(batch);
     expect(anatomy(replayed)).toEqual(expected);
 
-    const restarted = new View();
-    const snapshot = net.log.snapshotBefore(Number.MAX_SAFE_INTEGER);
-    if (snapshot) restarted.load(snapshot);
-    for (const batch of net.log.read(restarted.revision)) restarted.apply(batch);
-    expect(anatomy(restarted)).toEqual(expected);
+    expect(anatomy(restoreView(net.log))).toEqual(expected);
 
     const undone = new Map<string, string>();
     for (const kind of STORE_KINDS) {

@@ -4,7 +4,7 @@
  * The view is a pure function of the log: `load` and `apply` are all that changes it, and both are synchronous, so a
  * reader between two turns of the event loop always sees one whole revision.
  */
-
+import { Garbage } from "../lib/garbage.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { type Batch, type Marks, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
@@ -108,14 +108,17 @@ export class View implements Reading {
   }
 
   /** Takes the place of everything: only for a view nobody reads yet. */
-  load(snapshot: Snapshot): void {
+  load(snapshot: Snapshot, garbage = new Garbage()): void {
     for (const kind of STORE_KINDS) {
-      const pages = snapshot.pages[kind].map((record) => Page.parse(record.encoded(), record.stored));
-      this.#collections[kind] = new Collection(pages);
-      for (const page of pages) {
+      const pages: Page[] = [];
+      for (const record of snapshot.pages[kind]) {
+        const page = Page.parse(record.encoded(), record.stored);
+        pages.push(page);
         for (const [i, id] of page.ids.entries())
           this.#index(kind, id, undefined, parseStored(kind, page.value(i)));
+        garbage.made(page.bytes.length);
       }
+      this.#collections[kind] = new Collection(pages);
       this.#indexes[kind].settle();
     }
     this.revision = snapshot.revision;

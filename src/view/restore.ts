@@ -1,0 +1,17 @@
+/** The view made from its log, as it was when the log was last written to: the newest snapshot and what came after. */
+import { Garbage } from "../lib/garbage.ts";
+import type { Log } from "../log/log.ts";
+import { View } from "./view.ts";
+
+export function restoreView(log: Log): View {
+  const view = new View();
+  const garbage = new Garbage();
+  const snapshot = log.snapshotBefore(Number.MAX_SAFE_INTEGER);
+  if (snapshot) view.load(snapshot, garbage);
+  for (const batch of log.read(view.revision)) {
+    view.apply(batch);
+    for (const { before, after } of batch.entries) garbage.made((before?.length ?? 0) + (after?.length ?? 0));
+  }
+  garbage.collect();
+  return view;
+}
