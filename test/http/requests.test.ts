@@ -188,7 +188,7 @@ test("a body that never comes is not waited for", async () => {
 });
 
 test("a body of any length is thrown away as it comes", async () => {
-  const size = 256 * 1024 * 1024;
+  const size = 1024 * 1024 * 1024;
   const before = process.memoryUsage().rss;
   let most = before;
   const piece = Buffer.alloc(1024 * 1024, "x");

@@ -143,12 +143,11 @@ export class Connection {
 
   /** Looked at every now and then: whether it has had its time. */
   check(now: number): void {
-    if (now < this.#deadline) return;
-    if (this.#state === "answering") {
-      // To make an answer slowly, or to have nothing to say, is no fault of the reader's; to take nothing is.
-      if (this.#outbox.blocked && !this.#outbox.patient) this.cut();
-      else this.#wait(this.#house.limits.idleMs);
-    } else if (this.#state === "lingering") this.cut();
+    // To make an answer slowly, or to have nothing to say, is no fault of the reader's; to take nothing is.
+    if (this.#state === "answering" && (this.#outbox.patient || !this.#outbox.blocked))
+      this.#wait(this.#house.limits.idleMs);
+    else if (now < this.#deadline) return;
+    else if (this.#state === "answering" || this.#state === "lingering") this.cut();
     else if (this.#headBegun)
       this.#refuse(new Fault("request-timeout", "The request did not come to its end."));
     else this.#close();
