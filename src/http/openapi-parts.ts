@@ -6,7 +6,7 @@ import { type Format, formatsOf, type Resource } from "../formats/format.ts";
 import type { Kind } from "../model/ids.ts";
 import { PROBLEMS, type ProblemCode } from "./problem.ts";
 import { FIELDS, type FieldRule, SCALARS } from "./query/fields.ts";
-import { PARAMETERS, parameterNames } from "./query/query.ts";
+import { PARAMETERS, parameterNames } from "./query/parameters.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { FORMATS } from "../../src/formats/format.ts";
-import { PARAMETERS } from "../../src/http/query/query.ts";
+import { PARAMETERS } from "../../src/http/query/parameters.ts";
 import { ENTITY_SCHEMAS, Topology } from "../../src/model/entity.ts";
 import { needs } from "../support/needs.ts";
 import { CREDENTIALS, type Harness, openHarness } from "./harness.ts";

@@ -1,9 +1,10 @@
 /**
  * Filters: each a test of one value, and two hints of how to find what passes without looking at everything: ranges
- * of an index, and pieces of JSON that a value must contain to have a chance (so that a scan can search bytes and
- * parse only what may match). Hints may let too much through, never too little; the test decides.
+ * of ids or of an index, and pieces of JSON that a value must contain to have a chance (so that a scan can search bytes
+ * and parse only what may match). Hints may let too much through, never too little; the test decides, unless the ranges
+ * are said to be exact: then what they hold passes, and need not even be parsed.
  */
-import { ipKey, ipKeyRange } from "../../model/address.ts";
+import { canonicalIp, ipKey, ipKeyRange } from "../../model/address.ts";
 import type { Entities, Host, Link } from "../../model/entity.ts";
 import { type Kind, portId } from "../../model/ids.ts";
 import { pair, pairRange } from "../../view/indexes.ts";
@@ -12,18 +13,25 @@ import type { FieldRule, Scalar } from "./fields.ts";
 import type { RawParameter } from "./text.ts";
 
 export type Value = Entities[Kind];
-type Range = readonly [from: string, to: string];
+export type Range = readonly [from: string, to: string];
 
 export interface Filter {
-  readonly test: (value: Value) => boolean;
+  test(value: Value): boolean;
   /** These ranges of these indexes together hold everything that passes; an index the kind has not is passed over. */
-  readonly indexed?: readonly { readonly name: string; readonly ranges: readonly Range[] }[];
+  readonly indexed?: readonly Indexed[] | undefined;
   /** Ranges of ids that hold everything that passes. */
-  readonly ids?: readonly Range[];
+  readonly ids?: readonly Range[] | undefined;
+  /** Whether the ranges hold nothing else. */
+  readonly exact?: boolean;
   /** Whatever passes contains one of these texts. */
   readonly needles?: readonly string[];
   /** Whatever passes contains this, in upper or lower case; itself lower case, and the same in JSON as it is. */
   readonly anyCase?: string;
+}
+
+export interface Indexed {
+  readonly name: string;
+  readonly ranges: readonly Range[];
 }
 
 /** Scalars that have an index of the same name. */
@@ -34,20 +42,46 @@ const INDEXED: Readonly<Record<Kind, readonly string[]>> = {
   hosts: [],
 };
 
-export function scalarFilter(kind: Kind, name: string, rule: FieldRule, parameter: RawParameter): Filter {
-  const wanted = new Set<Scalar>(parameter.values.map((text) => wantedValue(name, rule, text)));
-  const keys = [...wanted].map(String);
-  const exact = keys.map((key) => [key, key] as const);
-  return {
-    test: (value) => wanted.has(fieldOf(value, name)),
-    needles: [...wanted].map((one) => `${JSON.stringify(name)}:${JSON.stringify(one)}`),
-    ...(INDEXED[kind].includes(name) && { indexed: [{ name, ranges: exact }] }),
-    ...(name === "id" && { ids: exact }),
-    ...(name === "mac" &&
-      kind === "hosts" && { ids: keys.map((mac) => [`${mac}/`, `${mac}/\uffff`] as const) }),
-    ...(name === "element" &&
-      kind === "ports" && { ids: keys.map((id) => [`${id}/`, `${id}/\uffff`] as const) }),
-  };
+export function scalarFilter(kind: Kind, name: string, rule: FieldRule, { values }: RawParameter): Filter {
+  const wanted: Scalar[] = [];
+  for (const text of values) wanted.push(wantedValue(name, rule, text));
+  return new ScalarFilter(kind, name, wanted);
+}
+
+class ScalarFilter implements Filter {
+  readonly #name: string;
+  readonly #wanted: readonly Scalar[];
+  readonly ids: readonly Range[] | undefined;
+  readonly indexed: readonly Indexed[] | undefined;
+  readonly exact: boolean;
+
+  constructor(kind: Kind, name: string, wanted: readonly Scalar[]) {
+    this.#name = name;
+    this.#wanted = wanted;
+    this.ids = idRanges(kind, name, wanted);
+    this.indexed = INDEXED[kind].includes(name) ? [{ name, ranges: wanted.map(exactly) }] : undefined;
+    // A device's id may have slashes, so that among the ids that begin with it may be ports of another.
+    this.exact = name !== "element";
+  }
+
+  test(value: Value): boolean {
+    return this.#wanted.includes(fieldOf(value, this.#name));
+  }
+
+  get needles(): string[] {
+    return this.#wanted.map((one) => `${JSON.stringify(this.#name)}:${JSON.stringify(one)}`);
+  }
+}
+
+function idRanges(kind: Kind, name: string, wanted: readonly Scalar[]): readonly Range[] | undefined {
+  if (name === "id") return wanted.map(exactly);
+  const isPrefix = (name === "mac" && kind === "hosts") || (name === "element" && kind === "ports");
+  return isPrefix ? wanted.map((one) => [`${one}/`, `${one}/\uffff`]) : undefined;
+}
+
+function exactly(one: Scalar): Range {
+  const key = String(one);
+  return [key, key];
 }
 
 function wantedValue(name: string, rule: FieldRule, text: string): Scalar {
@@ -71,7 +105,8 @@ export function annotationFilter(key: string, parameter: RawParameter): Filter {
 export function sourceFilter(parameter: RawParameter): Filter {
   return {
     test: (value) => parameter.values.some((name) => value.sources.includes(name)),
-    indexed: [{ name: "source", ranges: parameter.values.map((name) => [name, name] as const) }],
+    indexed: [{ name: "source", ranges: parameter.values.map(exactly) }],
+    exact: true,
   };
 }
 
@@ -91,25 +126,39 @@ function holdsText(value: unknown, wanted: string): boolean {
   return Object.values(value).some((inner) => holdsText(inner, wanted));
 }
 
-export function ipFilter(parameter: RawParameter): Filter {
-  const ranges = parameter.values.map((text): Range => {
-    const range = ipKeyRange(text);
-    if (!range) {
-      throw badParameter(
-        "ip",
-        `is ${quoted(text)}; it must be an address or a block such as 10.0.0.1, 10.0.0.0/24 or 2001:db8::/32.`,
-      );
-    }
-    return [range.from, range.to];
-  });
-  return {
-    test: (value) => isHost(value) && value.ipAddresses.some((ip) => inRanges(ipKey(ip), ranges)),
-    indexed: [{ name: "ip", ranges }],
-  };
+export function ipFilter({ values }: RawParameter): Filter {
+  return new IpFilter(values.map(ipRange));
 }
 
+class IpFilter implements Filter {
+  readonly #ranges: readonly Range[];
+  readonly indexed: readonly Indexed[];
+  readonly exact = true;
+
+  constructor(ranges: readonly Range[]) {
+    this.#ranges = ranges;
+    this.indexed = [{ name: "ip", ranges }];
+  }
+
+  test(value: Value): boolean {
+    return isHost(value) && value.ipAddresses.some((ip) => inRanges(ipKey(ip), this.#ranges));
+  }
+}
+
+function ipRange(text: string): Range {
+  const address = canonicalIp(text);
+  if (address !== undefined) return exactly(ipKey(address));
+  const range = ipKeyRange(text);
+  if (range) return [range.from, range.to];
+  throw badParameter(
+    "ip",
+    `is ${quoted(text)}; it must be an address or a block such as 10.0.0.1, 10.0.0.0/24 or 2001:db8::/32.`,
+  );
+}
+
+/** Keys of the two families begin differently, so none is within a range of the other. */
 const inRanges = (key: string, ranges: readonly Range[]): boolean =>
-  ranges.some(([from, to]) => from.length === key.length && key >= from && key <= to);
+  ranges.some(([from, to]) => key >= from && key <= to);
 
 /** Hosts located at a device, or at one of its ports. */
 export function locationFilter(devices: readonly string[], ports: readonly string[] | undefined): Filter {
@@ -118,6 +167,7 @@ export function locationFilter(devices: readonly string[], ports: readonly strin
       isHost(value) &&
       value.locations.some((at) => devices.includes(at.elementId) && (!ports || ports.includes(at.port))),
     indexed: [{ name: "location", ranges: endRanges(devices, ports) }],
+    exact: true,
   };
 }
 
@@ -127,12 +177,16 @@ export function endFilter(
   devices: readonly string[],
   ports: readonly string[] | undefined,
 ): Filter {
+  const ranges = endRanges(devices, ports);
   return {
     test: (value) =>
       isLink(value) &&
       ends.some((one) => devices.includes(value[one].device) && (!ports || ports.includes(value[one].port))),
-    indexed: ends.map((name) => ({ name, ranges: endRanges(devices, ports) })),
-    needles: devices.map((id) => `"device":${JSON.stringify(id)}`),
+    indexed: ends.map((name) => ({ name, ranges })),
+    exact: true,
+    get needles() {
+      return devices.map((id) => `"device":${JSON.stringify(id)}`);
+    },
   };
 }
 

@@ -4,12 +4,11 @@
  * bytes are searched first and only likely values parsed. The past has no indexes and is always scanned.
  */
 
-import type { SortedIndex } from "../../lib/sorted-index.ts";
 import type { Kind } from "../../model/ids.ts";
 import { pageFor } from "../../view/collection.ts";
 import type { Page } from "../../view/page.ts";
 import { parseStored, type Reading, View } from "../../view/view.ts";
-import { type Filter, fieldOf, type Value } from "./filter.ts";
+import { type Filter, fieldOf, type Indexed, type Range, type Value } from "./filter.ts";
 import type { SortKey } from "./query.ts";
 
 export interface Match {
@@ -31,37 +30,25 @@ export function select(
   after = "",
 ): Iterable<Match> {
   if (filters.length === 0) return everything(reading.pages(kind), after);
-  const passes = (text: string) => {
-    const value = parseStored(kind, text);
-    return filters.every((filter) => filter.test(value));
-  };
-  const ids = candidates(reading, kind, filters);
-  return ids
-    ? among(reading, kind, ids, passes, after)
-    : scanned(reading.pages(kind), filters, passes, after);
+  const hint = filters.find((filter) => filter.ids) ?? narrowest(reading, kind, filters);
+  if (!hint) return scanned(kind, reading.pages(kind), filters, after);
+  const matches = hint.ids
+    ? inRanges(reading, kind, hint.ids, after)
+    : byIndex(reading, kind, hint.indexed ?? [], after);
+  // What an exact hint finds has passed its filter.
+  const rest = hint.exact ? filters.filter((filter) => filter !== hint) : filters;
+  return rest.length === 0 ? matches : matches.filter(({ text }) => passes(kind, text, rest));
 }
 
-/** Value by value and not by page: making pages anew for a look-up would cost more than the look-up. */
-function among(
-  reading: Reading,
-  kind: Kind,
-  ids: readonly string[],
-  passes: (text: string) => boolean,
-  after: string,
-): Match[] {
-  const found: Match[] = [];
-  for (const id of ids) {
-    if (id <= after) continue;
-    const text = reading.get(kind, id);
-    if (text !== undefined && passes(text)) found.push({ id, text });
-  }
-  return found;
+function passes(kind: Kind, text: string, filters: readonly Filter[]): boolean {
+  const value = parseStored(kind, text);
+  return filters.every((filter) => filter.test(value));
 }
 
 function* scanned(
+  kind: Kind,
   pages: readonly Page[],
   filters: readonly Filter[],
-  passes: (text: string) => boolean,
   after: string,
 ): Generator<Match> {
   const needles = filters.find((filter) => filter.needles)?.needles?.map((needle) => Buffer.from(needle));
@@ -77,7 +64,7 @@ function* scanned(
       const id = page.ids[i] ?? "";
       if (id <= after) continue;
       const text = page.value(i);
-      if (passes(text)) yield { id, text };
+      if (passes(kind, text, filters)) yield { id, text };
     }
   }
 }
@@ -121,52 +108,72 @@ function likelyInAnyCase(page: Page, wanted: string): Iterable<number> {
   return found.size < 2 ? found : [...found].sort((a, b) => a - b);
 }
 
-/** The ids of the narrowest hint any filter gives, in order; undefined when none is narrow enough. */
-function candidates(reading: Reading, kind: Kind, filters: readonly Filter[]): string[] | undefined {
-  const byId = filters.find((filter) => filter.ids)?.ids;
-  if (byId)
-    return inOrder(byId.map(([from, to]) => (from === to ? [from] : idsBetween(reading, kind, from, to))));
+/** The filter of which the indexes have the fewest entries; undefined when none is narrow enough. */
+function narrowest(reading: Reading, kind: Kind, filters: readonly Filter[]): Filter | undefined {
   if (!(reading instanceof View)) return undefined;
-  let best: Span[] | undefined;
+  let best: Filter | undefined;
   let least = Math.min(MOST_CANDIDATES, reading.size(kind) / 2);
   for (const filter of filters) {
-    const spans = (filter.indexed ?? []).flatMap(({ name, ranges }) => {
-      const index = reading.indexNamed(kind, name);
-      return index ? ranges.map(([from, to]) => ({ index, from, to })) : [];
-    });
-    if (spans.length === 0) continue;
-    let count = 0;
-    for (const { index, from, to } of spans) if (count <= least) count += index.count(from, to, least + 1);
+    const count = countOf(reading, kind, filter, least);
     if (count > least) continue;
-    best = spans;
+    best = filter;
     least = count;
   }
-  return best && inOrder(best.map(({ index, from, to }) => index.range(from, to)));
+  return best;
 }
 
-interface Span {
-  readonly index: SortedIndex;
-  readonly from: string;
-  readonly to: string;
+/** How many entries a filter's indexes have for it, counted little further than `most`. */
+function countOf(view: View, kind: Kind, { indexed = [] }: Filter, most: number): number {
+  let count = Number.POSITIVE_INFINITY;
+  for (const { name, ranges } of indexed) {
+    const index = view.indexNamed(kind, name);
+    if (!index) continue;
+    if (count === Number.POSITIVE_INFINITY) count = 0;
+    for (const [from, to] of ranges) if (count <= most) count += index.count(from, to, most + 1);
+  }
+  return count;
 }
 
-function* idsBetween(reading: Reading, kind: Kind, from: string, to: string): Generator<string> {
-  const pages = reading.pages(kind);
+/** Value by value and not by page: making pages anew for a look-up would cost more than the look-up. */
+function byIndex(reading: Reading, kind: Kind, indexed: readonly Indexed[], after: string): Match[] {
+  const ids: string[] = [];
+  for (const { name, ranges } of indexed) {
+    const index = reading instanceof View ? reading.indexNamed(kind, name) : undefined;
+    if (index) for (const [from, to] of ranges) for (const id of index.range(from, to)) ids.push(id);
+  }
+  const matches: Match[] = [];
+  for (const id of ids.length < 2 ? ids : [...new Set(ids)].sort()) addOne(matches, reading, kind, id, after);
+  return matches;
+}
+
+function inRanges(reading: Reading, kind: Kind, ranges: readonly Range[], after: string): Match[] {
+  const matches: Match[] = [];
+  for (const [from, to] of ranges) {
+    if (from === to) addOne(matches, reading, kind, from, after);
+    else addBetween(matches, reading.pages(kind), from, to, after);
+  }
+  if (matches.length < 2) return matches;
+  // Each once, in order: two ranges may hold the same.
+  matches.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return matches.filter(({ id }, i) => id !== matches[i + 1]?.id);
+}
+
+function addOne(matches: Match[], reading: Reading, kind: Kind, id: string, after: string): void {
+  if (id <= after) return;
+  const text = reading.get(kind, id);
+  if (text !== undefined) matches.push({ id, text });
+}
+
+function addBetween(matches: Match[], pages: readonly Page[], from: string, to: string, after: string): void {
   for (let at = pageFor(pages, from); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
     for (let i = page.position(from); i < page.length; i++) {
       const id = page.ids[i] ?? "";
       if (id > to) return;
-      yield id;
+      if (id > after) matches.push({ id, text: page.value(i) });
     }
   }
-}
-
-function inOrder(parts: readonly Iterable<string>[]): string[] {
-  const all = new Set<string>();
-  for (const part of parts) for (const id of part) all.add(id);
-  return [...all].sort();
 }
 
 /** Matches in the order asked for; equal ones in order of id. */

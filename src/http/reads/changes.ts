@@ -21,7 +21,7 @@ import {
   sightOrNothing,
   timeOf,
 } from "./context.ts";
-import { bytesOf, jsonList } from "./json.ts";
+import { bytesOfText, jsonList } from "./json.ts";
 
 export type ChangeEvent = "added" | "updated" | "removed";
 
@@ -90,7 +90,7 @@ export function changesRead(context: ReadContext, kind: Kind | undefined, query:
     mark: revision,
     revision,
     contentType: JSON_TYPE,
-    make: () => ({ pieces: bytesOf(jsonList('{"changes":[', texts(), `],"revision":${revision}}`)) }),
+    make: () => ({ pieces: jsonList('{"changes":[', texts(), `],"revision":${revision}}`) }),
   };
 }
 
@@ -242,7 +242,7 @@ export function diffRead(context: ReadContext, kind: Kind | undefined, query: Qu
     contentType: JSON_TYPE,
     make: () => {
       const open = `{"from":${moment(from)},"to":${moment(to)},"changes":[`;
-      return { pieces: bytesOf(jsonList(open, diffTexts(differences(then, now, kind)), "]}")) };
+      return { pieces: jsonList(open, diffTexts(differences(then, now, kind)), "]}") };
     },
   };
 }
@@ -281,7 +281,7 @@ export function timelineRead(context: ReadContext, query: Query): Representation
         oldest: { revision: oldest, time: first },
         newest: { revision: view.revision, time: view.time },
       };
-      return { pieces: bytesOf([JSON.stringify(body)]) };
+      return { pieces: bytesOfText(JSON.stringify(body)) };
     },
   };
 }

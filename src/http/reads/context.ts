@@ -58,7 +58,7 @@ export interface Sight {
   readonly reading: Reading;
   /** The devices of the neighbourhood; undefined when the query asks for none. */
   readonly within: ReadonlySet<string> | undefined;
-  filters(kind: Kind): readonly Filter[];
+  readonly filters: (kind: Kind) => readonly Filter[];
 }
 
 /** Refuses an `around` that names nothing there. */

@@ -6,44 +6,76 @@ import type { Target } from "../path.ts";
 import { Problem, quoted } from "../problem.ts";
 import type { Query } from "../query/query.ts";
 import { select } from "../query/select.ts";
-import type { Representation } from "../represent.ts";
+import type { Content, Representation } from "../represent.ts";
 import { type ReadContext, readingOf } from "./context.ts";
-import { bytesOf } from "./json.ts";
+import { bytesOfText } from "./json.ts";
 
 type ItemTarget = Exclude<Target, { read: "list" | "topology" }>;
 
 export function itemRead(context: ReadContext, target: ItemTarget, query: Query): Representation {
-  const reading = readingOf(context, query);
-  const { marks } = reading;
-  const { text, mark } = found(reading, target, marks);
-  return {
-    key: `${JSON.stringify(target)} ${query.fingerprint}`,
-    mark,
-    revision: reading.revision,
-    contentType: JSON_TYPE,
-    make: () => ({ pieces: bytesOf([text]) }),
-  };
+  return new Item(readingOf(context, query), target, query);
 }
 
-function found(
-  reading: Reading,
-  target: ItemTarget,
-  marks: Reading["marks"],
-): { text: string; mark: number } {
+class Item implements Representation {
+  readonly key: string;
+  readonly mark: number;
+  readonly markNow?: () => number;
+  readonly revision: number;
+  readonly contentType = JSON_TYPE;
+  readonly #text: string;
+
+  constructor(reading: Reading, target: ItemTarget, query: Query) {
+    this.key = `one ${query.fingerprint} ${keyOf(target)}`;
+    this.mark = markOf(reading, target);
+    if (query.at === undefined) this.markNow = () => markOf(reading, target);
+    this.revision = reading.revision;
+    // Found here and not in `make`: what is not there must be refused before a condition is looked at.
+    this.#text = textOf(reading, target);
+  }
+
+  make(): Content {
+    return { pieces: bytesOfText(this.#text) };
+  }
+}
+
+function keyOf(target: ItemTarget): string {
   switch (target.read) {
     case "item":
-      return { text: one(reading, target.kind, target.id), mark: marks[target.kind] };
+      return `${target.kind} ${target.id}`;
+    case "devicePorts":
+      return `ports of ${target.id}`;
+    case "clusters":
+      return "clusters";
+    case "cluster":
+      return `cluster ${target.n} ${target.part}`;
+  }
+}
+
+function markOf({ marks }: Reading, target: ItemTarget): number {
+  switch (target.read) {
+    case "item":
+      return marks[target.kind];
+    case "devicePorts":
+      return Math.max(marks.devices, marks.ports);
+    case "clusters":
+      return marks.graph;
+    case "cluster":
+      return Math.max(marks.graph, marks.links);
+  }
+}
+
+function textOf(reading: Reading, target: ItemTarget): string {
+  switch (target.read) {
+    case "item":
+      return one(reading, target.kind, target.id);
     case "devicePorts": {
       const device = one(reading, "devices", target.id);
-      const text = `${device.slice(0, -1)},"ports":[${portsOf(reading, target.id).join(",")}]}`;
-      return { text, mark: Math.max(marks.devices, marks.ports) };
+      return `${device.slice(0, -1)},"ports":[${portsOf(reading, target.id).join(",")}]}`;
     }
-    case "clusters": {
-      const clusters = reading.graph.clusters().map(clusterOf);
-      return { text: JSON.stringify({ clusters }), mark: marks.graph };
-    }
+    case "clusters":
+      return JSON.stringify({ clusters: reading.graph.clusters().map(clusterOf) });
     case "cluster":
-      return { text: clusterText(reading, target), mark: Math.max(marks.graph, marks.links) };
+      return clusterText(reading, target);
   }
 }
 
@@ -55,9 +87,11 @@ function one(reading: Reading, kind: "devices" | "hosts", id: string): string {
 }
 
 function portsOf(reading: Reading, id: string): string[] {
-  const prefix = { test: (value: object) => "element" in value && value.element === id };
-  const ids = [[portId(id, ""), portId(id, "\uffff")] as const];
-  return [...select(reading, "ports", [{ ...prefix, ids }])].map(({ text }) => text);
+  const ofDevice = {
+    test: (value: object) => "element" in value && value.element === id,
+    ids: [[portId(id, ""), portId(id, "\uffff")] as const],
+  };
+  return Array.from(select(reading, "ports", [ofDevice]), ({ text }) => text);
 }
 
 function clusterText(reading: Reading, { n, part }: Extract<Target, { read: "cluster" }>): string {

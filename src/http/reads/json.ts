@@ -1,20 +1,23 @@
-/** JSON lists as chunks of bytes: never whole in memory, never a write per item. */
-import { inChunks } from "../../formats/chunks.ts";
+/** JSON and other text as chunks of bytes: never whole in memory, never a write per item. */
+const CHUNK_CHARS = 65_536;
+const encoder = new TextEncoder();
 
-export function jsonList(open: string, items: Iterable<string>, close: string): Iterable<string> {
-  return inChunks(pieces(open, items, close));
-}
-
-function* pieces(open: string, items: Iterable<string>, close: string): Generator<string> {
-  yield open;
+/** A list that is put together as it is taken, in one go: small ones are most, and each step would cost more than they. */
+export function* jsonList(open: string, items: Iterable<string>, close: string): Generator<Uint8Array> {
+  let chunk = open;
   let comma = "";
   for (const item of items) {
-    yield comma + item;
+    chunk += comma + item;
     comma = ",";
+    if (chunk.length < CHUNK_CHARS) continue;
+    yield encoder.encode(chunk);
+    chunk = "";
   }
-  yield close;
+  yield encoder.encode(chunk + close);
 }
 
+export const bytesOfText = (text: string): readonly Uint8Array[] => [encoder.encode(text)];
+
 export function* bytesOf(chunks: Iterable<string>): Generator<Uint8Array> {
-  for (const chunk of chunks) yield Buffer.from(chunk);
+  for (const chunk of chunks) yield encoder.encode(chunk);
 }

@@ -18,11 +18,6 @@ import type { Content, Representation } from "../represent.ts";
 import { type ReadContext, readingOf, type Sight, sightOf } from "./context.ts";
 import { bytesOf, jsonList } from "./json.ts";
 
-interface Found {
-  readonly matches: Iterable<Match>;
-  readonly next: string | undefined;
-}
-
 export function listRead(
   context: ReadContext,
   kind: Kind,
@@ -30,36 +25,102 @@ export function listRead(
   format: Format,
   address: string,
 ): Representation {
-  const cursor =
-    query.cursor === undefined
-      ? undefined
-      : decodeCursor(query.cursor, cursorScope(kind, query), context.log.secret);
-  const reading = cursor ? pinned(context, cursor) : readingOf(context, query);
-  const markNow = () => cursor?.revision ?? markOf(context, reading, kind, query);
-  const mark = markNow();
-  // Resolved here and not in `make`: an unknown `around` must be refused before a condition is looked at.
-  const list = { context, kind, query, format, address, cursor, mark, sight: sightOf(reading, query) };
-  return {
-    key: `list ${kind} ${format.name} ${query.limit ?? ""} ${query.cursor ?? ""} ${query.fingerprint}`,
-    mark,
-    ...(query.at === undefined && !query.around && !cursor && { markNow }),
-    revision: reading.revision,
-    contentType: format.contentType,
-    make: () => content(list),
-  };
+  return new List(context, kind, query, format, address);
 }
 
-/** All that a list is made of. */
-interface List {
-  readonly context: ReadContext;
-  readonly kind: Kind;
-  readonly query: Query;
-  readonly format: Format;
-  readonly address: string;
-  readonly cursor: Cursor | undefined;
+interface Found {
+  readonly matches: Iterable<Match>;
+  readonly next: string | undefined;
+}
+
+class List implements Representation {
+  readonly key: string;
   /** The revision of its content: what the cursors it hands out are of. */
   readonly mark: number;
-  readonly sight: Sight;
+  readonly markNow?: () => number;
+  readonly revision: number;
+  readonly contentType: string;
+  readonly #context: ReadContext;
+  readonly #kind: Kind;
+  readonly #query: Query;
+  readonly #format: Format;
+  readonly #address: string;
+  readonly #cursor: Cursor | undefined;
+  readonly #sight: Sight;
+
+  constructor(context: ReadContext, kind: Kind, query: Query, format: Format, address: string) {
+    const cursor =
+      query.cursor === undefined
+        ? undefined
+        : decodeCursor(query.cursor, cursorScope(kind, query), context.log.secret);
+    const reading = cursor ? pinned(context, cursor) : readingOf(context, query);
+    this.key = `list ${kind} ${format.name} ${query.limit ?? ""} ${query.cursor ?? ""} ${query.fingerprint}`;
+    this.mark = cursor?.revision ?? markOf(context, reading, kind, query);
+    if (query.at === undefined && !query.around && !cursor)
+      this.markNow = () => markOf(context, reading, kind, query);
+    this.revision = reading.revision;
+    this.contentType = format.contentType;
+    this.#context = context;
+    this.#kind = kind;
+    this.#query = query;
+    this.#format = format;
+    this.#address = address;
+    this.#cursor = cursor;
+    // Found here and not in `make`: an unknown `around` must be refused before a condition is looked at.
+    this.#sight = sightOf(reading, query);
+  }
+
+  make(): Content {
+    const { fields } = this.#query;
+    if (this.#isWhole)
+      return { pieces: listPieces(this.#kind, this.#sight.reading.pages(this.#kind)), lasting: true };
+    const { matches, next } = this.#find();
+    const pieces =
+      this.#format.name === "json"
+        ? jsonList(`{"${this.#kind}":[`, texts(matches, fields), closing(next))
+        : bytesOf(rendered(this.#kind, matches, fields, this.#format));
+    return next === undefined
+      ? { pieces }
+      : { pieces, headers: { Link: `<${nextAddress(this.#address, next)}>; rel="next"` } };
+  }
+
+  /** Whether it is the collection as it lies in the view. */
+  get #isWhole(): boolean {
+    const { sort, limit, fields } = this.#query;
+    return (
+      this.#format.name === "json" &&
+      this.#sight.filters(this.#kind).length === 0 &&
+      sort.length === 0 &&
+      limit === undefined &&
+      !fields &&
+      !this.#cursor
+    );
+  }
+
+  #find(): Found {
+    const { limit, sort } = this.#query;
+    const kind = this.#kind;
+    const after = this.#cursor?.after;
+    const { reading } = this.#sight;
+    const filters = this.#sight.filters(kind);
+    const sorted = sort.length > 0;
+    const matches = sorted
+      ? sortMatches(kind, select(reading, kind, filters), sort).slice(Number(after ?? 0))
+      : select(reading, kind, filters, String(after ?? ""));
+    if (limit === undefined) return { matches, next: undefined };
+    const page: Match[] = [];
+    let more = false;
+    for (const match of matches) {
+      more = page.length === limit;
+      if (more) break;
+      page.push(match);
+    }
+    if (!more) return { matches: page, next: undefined };
+    const reached = sorted ? Number(after ?? 0) + page.length : (page.at(-1)?.id ?? "");
+    const cursor = { revision: this.mark, after: reached };
+    const next = encodeCursor(cursor, cursorScope(kind, this.#query), this.#context.log.secret);
+    return { matches: page, next };
+  }
 }
 
 /**
@@ -81,39 +142,6 @@ function pinned({ history }: ReadContext, { revision }: Cursor): Reading {
   );
 }
 
-function content(list: List): Content {
-  const { kind, query, format, address, cursor, sight } = list;
-  const filtered = sight.filters(kind).length > 0;
-  const whole = !filtered && query.sort.length === 0 && query.limit === undefined && !query.fields && !cursor;
-  if (whole && format.name === "json")
-    return { pieces: listPieces(kind, sight.reading.pages(kind)), lasting: true };
-  const { matches, next } = find(list);
-  const headers = next === undefined ? {} : { Link: `<${nextAddress(address, next)}>; rel="next"` };
-  return { pieces: bytesOf(rendered(kind, matches, query, format, next)), headers };
-}
-
-function find({ context, kind, query, cursor, mark, sight }: List): Found {
-  const { limit, sort } = query;
-  const { reading } = sight;
-  const filters = sight.filters(kind);
-  const sorted = sort.length > 0;
-  const matches = sorted
-    ? sortMatches(kind, select(reading, kind, filters), sort).slice(Number(cursor?.after ?? 0))
-    : select(reading, kind, filters, String(cursor?.after ?? ""));
-  if (limit === undefined) return { matches, next: undefined };
-  const page: Match[] = [];
-  let more = false;
-  for (const match of matches) {
-    more = page.length === limit;
-    if (more) break;
-    page.push(match);
-  }
-  if (!more) return { matches: page, next: undefined };
-  const after = sorted ? Number(cursor?.after ?? 0) + page.length : (page.at(-1)?.id ?? "");
-  const next = encodeCursor({ revision: mark, after }, cursorScope(kind, query), context.log.secret);
-  return { matches: page, next };
-}
-
 /** The same address, with the query as it came, and the cursor put in place of the old one. */
 function nextAddress(address: string, next: string): string {
   const question = address.indexOf("?");
@@ -125,32 +153,30 @@ function nextAddress(address: string, next: string): string {
   return `${base}?${[...kept, `cursor=${next}`].join("&")}`;
 }
 
+const closing = (next: string | undefined): string =>
+  next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`;
+
 function rendered(
   kind: Kind,
   matches: Iterable<Match>,
-  query: Query,
-  format: Format,
-  next: string | undefined,
+  fields: Query["fields"],
+  { name }: Format,
 ): Iterable<string> {
-  switch (format.name) {
+  switch (name) {
     case "ndjson":
-      return renderNdjsonLines(texts(matches, query));
+      return renderNdjsonLines(texts(matches, fields));
     case "csv":
-      return renderCsv(kind, valuesOf(kind, matches), query.fields);
+      return renderCsv(kind, valuesOf(kind, matches), fields);
     case "prometheus":
       return kind === "devices"
         ? renderPrometheusDevices(valuesOf("devices", matches))
         : renderPrometheusHosts(valuesOf("hosts", matches));
     default:
-      return jsonList(
-        `{"${kind}":[`,
-        texts(matches, query),
-        next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`,
-      );
+      throw new Error(`there are no lists as ${name}`);
   }
 }
 
-function* texts(matches: Iterable<Match>, { fields }: Query): Generator<string> {
+function* texts(matches: Iterable<Match>, fields: Query["fields"]): Generator<string> {
   for (const { text } of matches) yield fields ? withFields(text, fields) : text;
 }
 
