@@ -62,6 +62,7 @@ export class EmulatedSwitch {
   readonly #net: EmulatedNetwork;
   readonly #handlers: Handlers;
   #socket: Socket | undefined;
+  #greeting = Promise.withResolvers<void>();
   #out: Uint8Array[] = [];
   #blocked = false;
 
@@ -78,8 +79,14 @@ export class EmulatedSwitch {
     return deviceId(this.dpid);
   }
 
+  /** Resolves when the controller has said its hello: until then the kernel may have taken the connection, not it. */
+  get greeted(): Promise<void> {
+    return this.#greeting.promise;
+  }
+
   async connect({ port, host = "127.0.0.1", tls }: Target): Promise<void> {
     const framing = new Framing();
+    this.#greeting = Promise.withResolvers<void>();
     this.#socket = await Bun.connect({
       hostname: host,
       port,
@@ -167,6 +174,7 @@ export class EmulatedSwitch {
 
   #makeHandlers(): Handlers {
     return {
+      hello: () => this.#greeting.resolve(),
       error: (body) => this.errors.push(body),
       echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
       featuresRequest: (_, xid) => {

@@ -8,6 +8,7 @@ import { LLDP_MULTICAST, writeLldp } from "../../src/sources/openflow/codec/lldp
 import { encode } from "../../src/sources/openflow/codec/messages.ts";
 import { needs } from "../support/needs.ts";
 import { until } from "../support/until.ts";
+import { makeCertificates } from "./certificates.ts";
 import { deviceId, EmulatedNetwork, type Station } from "./emulator.ts";
 import { MemorySink, type Running, Started, type startSource } from "./harness.ts";
 import { arpRequest, hostEverywhere, macOf } from "./stations.ts";
@@ -233,19 +234,7 @@ describe("TLS", () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "gazetteer-openflow-"));
     if (!available) return;
-    const run = (args: string) => {
-      const { exitCode, stderr } = Bun.spawnSync(["openssl", ...args.split(" ")], { cwd: folder });
-      if (exitCode !== 0) throw new Error(stderr.toString());
-    };
-    run(
-      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.pem -subj /CN=ca -days 2",
-    );
-    for (const who of ["server", "switch"]) {
-      run(
-        `req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ${who}.key -out ${who}.csr -subj /CN=localhost`,
-      );
-      run(`x509 -req -in ${who}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out ${who}.pem -days 2`);
-    }
+    makeCertificates(folder, ["server", "switch"]);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
   const file = (name: string) => join(folder, name);

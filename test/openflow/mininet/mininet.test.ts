@@ -2,66 +2,23 @@
  * The whole service with real switches: Open vSwitch (userspace datapath) under Mininet. What Mininet built is what
  * the API shows, hosts can talk also where there are loops, and every change is seen in the API and as events.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
 import { until } from "../../support/until.ts";
-import { canRunMininet, ensureOvs, type Facts, Mininet, stopOvs } from "./mininet.ts";
+import { LONG, useLab } from "./lab.ts";
+import { canRunMininet } from "./mininet.ts";
 import { Controller } from "./service.ts";
 
-const runs = canRunMininet();
-const LONG = 120_000;
-
-describe.skipIf(!runs)("real switches", () => {
-  let mininet: Mininet;
-  let ovsIsOurs = false;
-  let folder = "";
-  let controller: Controller | undefined;
-
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "gazetteer-mininet-"));
-    mininet = new Mininet();
-    await mininet.ready();
-    ovsIsOurs = ensureOvs();
-  }, 5 * LONG);
-  afterEach(async () => {
-    await mininet.stop();
-    await controller?.stop();
-    controller = undefined;
-  }, LONG);
-  afterAll(async () => {
-    // Before the turn passes on: the next must not find an Open vSwitch that is about to stop.
-    if (ovsIsOurs) stopOvs();
-    await mininet.close();
-    rmSync(folder, { recursive: true });
-  }, LONG);
-
-  let runNumber = 0;
-  async function network(
-    topology: string,
-    options: Record<string, unknown> = {},
-  ): Promise<[Controller, Facts]> {
-    const started = await Controller.start(join(folder, `data-${++runNumber}`), "127.0.0.1:0", options);
-    controller = started;
-    const facts = await mininet.start(topology, started.openflowPort);
-    await started.shows(facts);
-    return [started, facts];
-  }
-
-  /** Hosts can talk from end to end; from then on every ping must get through. */
-  async function forwards(facts: Facts): Promise<void> {
-    const [first, last] = [facts.hosts[0]?.name ?? "", facts.hosts.at(-1)?.name ?? ""];
-    await until(() => mininet.ping(first, last), { what: "the first ping", deadlineMs: 60_000 });
-  }
+describe.skipIf(!canRunMininet())("real switches", () => {
+  const use = useLab();
 
   for (const topology of ["linear", "tree", "ring", "torus"]) {
     test(
       `${topology}: everything is found, and pingall loses nothing`,
       async () => {
-        const [shown, facts] = await network(topology);
-        await forwards(facts);
-        expect(await mininet.pingAll()).toBe(0);
+        const { lab } = use;
+        const [shown, facts] = await lab.network(topology);
+        await lab.forwards(facts);
+        expect(await lab.mininet.pingAll()).toBe(0);
         await shown.showsHosts(facts);
         const ports = (await shown.ports()).filter(({ port }) => port !== "local");
         const known = ports.map(({ element, port }) => `${element}/${port}`).sort();
@@ -78,10 +35,10 @@ describe.skipIf(!runs)("real switches", () => {
         expect(device).toMatchObject({ mfr: "Nicira, Inc.", hw: "Open vSwitch", role: "MASTER" });
         expect(device?.annotations).toMatchObject({ protocol: "OF_13", managementAddress: "127.0.0.1" });
         // Nothing circles: a storm on these links would be hundreds of thousands of frames a second.
-        const before = await mininet.frames();
-        expect(await mininet.pingAll()).toBe(0);
+        const before = await lab.mininet.frames();
+        expect(await lab.mininet.pingAll()).toBe(0);
         const hosts = facts.hosts.length;
-        expect((await mininet.frames()) - before).toBeLessThan(hosts * hosts * 40 + 4000);
+        expect((await lab.mininet.frames()) - before).toBeLessThan(hosts * hosts * 40 + 4000);
       },
       LONG,
     );
@@ -90,16 +47,17 @@ describe.skipIf(!runs)("real switches", () => {
   test(
     "a link that goes down and comes up, in a ring: seen, told in order, and hosts go on talking",
     async () => {
-      const [shown, facts] = await network("ring");
-      await forwards(facts);
-      await mininet.pingAll();
+      const { lab } = use;
+      const [shown, facts] = await lab.network("ring");
+      await lab.forwards(facts);
+      await lab.mininet.pingAll();
       await shown.showsHosts(facts);
       const [s1, s2] = [facts.names.s1 ?? "", facts.names.s2 ?? ""];
       const between = facts.links.find((pair) => pair.every(({ device }) => device === s1 || device === s2));
       const ids = between ? [linkId(between[0], between[1]), linkId(between[1], between[0])] : [];
 
       let mark = shown.events.length;
-      await mininet.link("s1", "s2", "down");
+      await lab.mininet.link("s1", "s2", "down");
       const without = { ...facts, links: facts.links.filter((pair) => pair !== between) };
       await shown.shows(without);
       await until(() => ids.every((id) => shown.since(mark).includes(`removed links ${id}`)), {
@@ -111,17 +69,20 @@ describe.skipIf(!runs)("real switches", () => {
           .filter((line) => line.startsWith("removed"))
           .sort(),
       ).toEqual(ids.map((id) => `removed links ${id}`).sort());
-      await until(async () => (await mininet.pingAll()) === 0, { what: "the way round", deadlineMs: 60_000 });
+      await until(async () => (await lab.mininet.pingAll()) === 0, {
+        what: "the way round",
+        deadlineMs: 60_000,
+      });
       await shown.showsHosts(facts);
 
       mark = shown.events.length;
-      await mininet.link("s1", "s2", "up");
+      await lab.mininet.link("s1", "s2", "up");
       await shown.shows(facts);
       await until(() => ids.every((id) => shown.since(mark).includes(`added links ${id}`)), {
         what: "the events",
       });
       expect(shown.since(mark).filter((line) => line.startsWith("removed"))).toEqual([]);
-      expect(await mininet.pingAll()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
     },
     LONG,
   );
@@ -129,14 +90,15 @@ describe.skipIf(!runs)("real switches", () => {
   test(
     "a switch that stops and starts: unavailable, its links and hosts gone, and all of it back",
     async () => {
-      const [shown, facts] = await network("ring");
-      await forwards(facts);
-      await mininet.pingAll();
+      const { lab } = use;
+      const [shown, facts] = await lab.network("ring");
+      await lab.forwards(facts);
+      await lab.mininet.pingAll();
       await shown.showsHosts(facts);
       const s2 = facts.names.s2 ?? "";
 
       let mark = shown.events.length;
-      await mininet.switch("s2", "stop");
+      await lab.mininet.switch("s2", "stop");
       await shown.shows(facts, [s2]);
       await shown.showsHosts(facts, ["h2"]);
       const devices = await shown.devices();
@@ -147,10 +109,10 @@ describe.skipIf(!runs)("real switches", () => {
       expect(told.filter((line) => line.includes("devices"))).toEqual([`updated devices ${s2}`]);
       expect(told.filter((line) => line.startsWith("removed links")).length).toBe(4);
       // The others still reach each other, the long way round.
-      await until(() => mininet.ping("h1", "h3"), { what: "h1 to h3", deadlineMs: 60_000 });
+      await until(() => lab.mininet.ping("h1", "h3"), { what: "h1 to h3", deadlineMs: 60_000 });
 
       mark = shown.events.length;
-      await mininet.switch("s2", "start");
+      await lab.mininet.switch("s2", "start");
       await shown.shows(facts);
       await until(() => shown.since(mark).filter((line) => line.startsWith("added links")).length === 4, {
         what: "the events",
@@ -159,7 +121,7 @@ describe.skipIf(!runs)("real switches", () => {
       expect(again.indexOf(`updated devices ${s2}`)).toBeLessThan(
         again.findIndex((line) => line.startsWith("added links")),
       );
-      await until(async () => (await mininet.pingAll()) === 0, {
+      await until(async () => (await lab.mininet.pingAll()) === 0, {
         what: "all hosts to talk",
         deadlineMs: 60_000,
       });
@@ -171,15 +133,16 @@ describe.skipIf(!runs)("real switches", () => {
   test(
     "a host that moves is where it is, and nowhere else",
     async () => {
-      const [shown, facts] = await network("linear");
-      await forwards(facts);
-      await mininet.pingAll();
+      const { lab } = use;
+      const [shown, facts] = await lab.network("linear");
+      await lab.forwards(facts);
+      await lab.mininet.pingAll();
       await shown.showsHosts(facts);
       const mark = shown.events.length;
-      const place = await mininet.move("h1", "s1", "s4");
+      const place = await lab.mininet.move("h1", "s1", "s4");
       await until(
         async () => {
-          await mininet.ping("h1", "h2");
+          await lab.mininet.ping("h1", "h2");
           const host = (await shown.hosts()).find(({ mac }) => mac === "00:00:00:00:00:01");
           return host?.locations.map(({ elementId, port }) => `${elementId}/${port}`).join() === place;
         },
@@ -196,17 +159,17 @@ describe.skipIf(!runs)("real switches", () => {
   test(
     "the service restarted: nothing vanishes meanwhile, traffic goes on, and what is gone is told",
     async () => {
+      const { lab } = use;
       const graceMs = 8000;
-      const [first, facts] = await network("ring", { graceMs });
-      await forwards(facts);
-      await mininet.pingAll();
+      const [first, facts] = await lab.network("ring", { graceMs });
+      await lab.forwards(facts);
+      await lab.mininet.pingAll();
       await first.showsHosts(facts);
       await first.stop();
-      expect(await mininet.pingAll()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
 
-      const data = join(folder, `data-${runNumber}`);
-      const second = await Controller.start(data, `127.0.0.1:${first.openflowPort}`, { graceMs });
-      controller = second;
+      const second = await Controller.start(lab.data, `127.0.0.1:${first.openflowPort}`, { graceMs });
+      lab.controller = second;
       const graceEnds = performance.now() + graceMs;
       expect((await second.devices()).length).toBe(4);
       expect((await second.links()).length).toBe(8);
@@ -216,42 +179,16 @@ describe.skipIf(!runs)("real switches", () => {
         deadlineMs: 60_000,
       });
       await second.shows(facts);
-      expect(await mininet.pingAll()).toBe(0);
+      expect(await lab.mininet.pingAll()).toBe(0);
       await second.showsHosts(facts);
       // Nor when the grace is over and the bridge takes the switches in hand again.
       await until(() => performance.now() > graceEnds + 1000, { what: "the end of the grace" });
-      await until(() => mininet.ping("h1", "h3"), { what: "h1 to h3", deadlineMs: 60_000 });
-      expect(await mininet.pingAll()).toBe(0);
+      await until(() => lab.mininet.ping("h1", "h3"), { what: "h1 to h3", deadlineMs: 60_000 });
+      expect(await lab.mininet.pingAll()).toBe(0);
       await second.shows(facts);
       await second.showsHosts(facts);
       const removed = second.events.filter(({ what }) => what === "removed").map(({ id }) => id);
       expect(removed).toEqual([]);
-    },
-    LONG,
-  );
-
-  test(
-    "beside another controller: links and hosts are seen, and not one of its flows is touched",
-    async () => {
-      const [shown, facts] = await network("linear", { forwarding: "none" });
-      // What another controller would have installed: announcements to controllers, and its own forwarding.
-      for (const name of Object.keys(facts.names)) {
-        const flows = "priority=10,arp,actions=CONTROLLER:65535,NORMAL";
-        await mininet.shell(`ovs-ofctl -O OpenFlow13 add-flow ${name} ${flows}`);
-        await mininet.shell(`ovs-ofctl -O OpenFlow13 add-flow ${name} priority=0,actions=NORMAL`);
-      }
-      await forwards(facts);
-      expect(await mininet.pingAll()).toBe(0);
-      await shown.showsHosts(facts);
-      const dump = await mininet.shell("ovs-ofctl -O OpenFlow13 --no-stats dump-flows s1");
-      const matches = dump.split("\n").map((line) => /priority=.*/.exec(line)?.[0] ?? "");
-      expect(matches.filter((line) => line !== "").sort()).toEqual([
-        "priority=0 actions=NORMAL",
-        "priority=10,arp actions=CONTROLLER:65535,NORMAL",
-        "priority=64000,dl_dst=02:67:7a:74:00:01 actions=CONTROLLER:65535",
-        "priority=65000,dl_type=0x88cc actions=CONTROLLER:65535",
-        "priority=65000,dl_type=0x8942 actions=CONTROLLER:65535",
-      ]);
     },
     LONG,
   );

@@ -20,7 +20,14 @@ export interface Facts {
   readonly names: Readonly<Record<string, string>>;
 }
 
-const SYSTEM_PYTHON = "/usr/bin/python3"; // Debian's packages are seen by Debian's Python only
+export interface StartOptions {
+  /** How the switches speak to us. */
+  readonly protocol?: "tcp" | "ssl";
+  /** The port of a second controller, beside ours. */
+  readonly other?: number;
+}
+
+export const SYSTEM_PYTHON = "/usr/bin/python3"; // Debian's packages are seen by Debian's Python only
 const OVS_DEADLINE_MS = 60_000;
 
 /** Whether real switches can be had here; says what is missing where not, and fails where CI=true. */
@@ -80,8 +87,8 @@ export class Mininet {
     await this.#do({ do: "ready" });
   }
 
-  async start(topology: string, port: number): Promise<Facts> {
-    const facts: unknown = await this.#do({ do: "start", topology, port });
+  async start(topology: string, port: number, options: StartOptions = {}): Promise<Facts> {
+    const facts: unknown = await this.#do({ do: "start", topology, port, ...options });
     return facts as Facts; // the driver is part of this file
   }
 
