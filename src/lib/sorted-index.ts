@@ -72,20 +72,25 @@ export class SortedIndex {
   }
 
   get(key: string): Iterable<string> {
-    const there = this.#ids.get(key) ?? [];
+    const there = this.#ids.get(key) ?? NOTHING;
     return typeof there === "string" ? [there] : there;
   }
 
   /** The ids whose keys lie in [from, to], in no particular order; once for each of their keys there. */
-  *range(from: string, to: string): Generator<string> {
+  range(from: string, to: string): Iterable<string> {
+    return from === to ? this.get(from) : this.#idsIn(from, to);
+  }
+
+  *#idsIn(from: string, to: string): Generator<string> {
     for (const key of this.#keysIn(from, to)) yield* this.get(key);
   }
 
   /** How many entries [from, to] holds, counted up to `most`: what a planner asks before it chooses an index. */
   count(from: string, to: string, most: number): number {
+    if (from === to) return Math.min(most, countOf(this.#ids.get(from) ?? NOTHING));
     let n = 0;
     for (const key of this.#keysIn(from, to)) {
-      n += countOf(this.#ids.get(key) ?? []);
+      n += countOf(this.#ids.get(key) ?? NOTHING);
       if (n >= most) return most;
     }
     return n;
@@ -121,10 +126,6 @@ export class SortedIndex {
   }
 
   *#keysIn(from: string, to: string): Generator<string> {
-    if (from === to) {
-      yield from;
-      return;
-    }
     if (this.#fresh.length > FRESH_MOST + this.#order.length / FRESH_PART) this.settle();
     const order = this.#order;
     const fresh = new Set(this.#fresh.filter((key) => key >= from && key <= to));
@@ -138,7 +139,9 @@ export class SortedIndex {
   }
 }
 
-const countOf = (ids: Ids): number =>
+const NOTHING: readonly string[] = [];
+
+const countOf = (ids: Ids | readonly string[]): number =>
   typeof ids === "string" ? 1 : ids instanceof Set ? ids.size : ids.length;
 
 function lowerBound(order: readonly string[], key: string): number {
