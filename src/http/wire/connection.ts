@@ -147,7 +147,9 @@ export class Connection {
     if (this.#state === "answering" && (this.#outbox.patient || !this.#outbox.blocked))
       this.#wait(this.#house.limits.idleMs);
     else if (now < this.#deadline) return;
-    else if (this.#state === "answering" || this.#state === "lingering") this.cut();
+    else if (this.#state === "answering") this.cut();
+    // Not cut: what the system still holds of our answer is on its way to a slow reader.
+    else if (this.#state === "lingering") this.#line.end();
     else if (this.#headBegun)
       this.#refuse(new Fault("request-timeout", "The request did not come to its end."));
     else this.#close();
