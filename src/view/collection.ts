@@ -6,6 +6,7 @@
  * and no single change pays for all. `pages()` answers an immutable array: whoever holds it holds the collection as
  * it was.
  */
+import { SortedTexts } from "../lib/sorted-texts.ts";
 import { PAGE_TARGET, Page } from "./page.ts";
 
 /** Notes kept: so many, or one for so many values. The more there are for a page, the less each costs. */
@@ -18,8 +19,8 @@ export class Collection {
   /** The revision that last changed anything here: what ETags are made of. */
   revision = 0;
   #pages: Page[];
-  /** The first id of each page, side by side: a search that went from page to page would miss the cache at each step. */
-  readonly #firsts: string[];
+  /** The first id of each page, beside the pages: a search from page to page would be all over memory. */
+  readonly #firsts: SortedTexts;
   /** Whether a reader has the array: then the next change of it makes another. */
   #handedOut = false;
   #size: number;
@@ -28,7 +29,7 @@ export class Collection {
 
   constructor(pages: readonly Page[] = []) {
     this.#pages = [...pages];
-    this.#firsts = pages.map((page) => page.first);
+    this.#firsts = new SortedTexts(pages.map((page) => page.first));
     this.#size = pages.reduce((sum, page) => sum + page.length, 0);
   }
 
@@ -84,7 +85,7 @@ export class Collection {
     this.#notes.delete(page);
     this.#noteCount -= notes.size;
     const made = page.with(notes);
-    let from = page === Page.empty ? 0 : lastNotAfter(this.#firsts, page.first);
+    let from = page === Page.empty ? 0 : this.#firsts.lastNotAfter(page.first);
     let until = page === Page.empty ? 0 : from + 1;
     // Neighbours that shrank are joined, or removals would leave a trail of tiny pages.
     const [only] = made;
@@ -99,13 +100,16 @@ export class Collection {
         until++;
       }
     }
-    if (made.length === 1 && until - from === 1 && made[0]) {
-      this.#pages[from] = made[0];
-      this.#firsts[from] = made[0].first;
-      return;
-    }
-    this.#pages.splice(from, until - from, ...made);
-    this.#firsts.splice(from, until - from, ...made.map((one) => one.first));
+    const [one] = made;
+    if (one && made.length === 1 && until - from === 1) {
+      this.#pages[from] = one;
+      if (one.first === page.first) return;
+    } else this.#pages.splice(from, until - from, ...made);
+    this.#firsts.splice(
+      from,
+      until - from,
+      made.map((page) => page.first),
+    );
   }
 
   #fits(neighbour: Page, page: Page): boolean {
@@ -127,19 +131,8 @@ export class Collection {
 
   /** The page that holds, or would hold, `id`. */
   #pageFor(id: string): Page {
-    return this.#pages[lastNotAfter(this.#firsts, id)] ?? Page.empty;
+    return this.#pages[this.#firsts.lastNotAfter(id)] ?? Page.empty;
   }
-}
-
-function lastNotAfter(firsts: readonly string[], id: string): number {
-  let low = 0;
-  let high = firsts.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((firsts[middle] ?? "") <= id) low = middle;
-    else high = middle - 1;
-  }
-  return Math.max(0, low);
 }
 
 /** The last page that does not begin after `id`. */

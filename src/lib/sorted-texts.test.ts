@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { SortedTexts } from "./sorted-texts.ts";
+
+/** Much that begins alike, and characters below, at and above what a number can tell apart. */
+const text = fc
+  .array(fc.constantFrom("a", "b", "aaaaaaaa", "", "\u0000", "~", "\u007f", "\u0080", "é", "\uffff", "🌍"), {
+    maxLength: 5,
+  })
+  .map((parts) => parts.join(""));
+const texts = fc.uniqueArray(text, { maxLength: 40 });
+
+function expected(all: readonly string[], wanted: string): number {
+  return Math.max(
+    0,
+    all.findLastIndex((one) => one <= wanted),
+  );
+}
+
+test("finds what a walk from the beginning finds", () => {
+  fc.assert(
+    fc.property(texts, texts, fc.constantFrom("", "00:00:", "é"), (some, wanted, prefix) => {
+      const all = some.map((one) => prefix + one).sort();
+      const sorted = new SortedTexts(all);
+      for (const one of [...wanted, ...wanted.map((rest) => prefix + rest), ...all]) {
+        expect(sorted.lastNotAfter(one)).toBe(expected(all, one));
+      }
+    }),
+  );
+});
+
+test("goes on finding while texts come and go", () => {
+  fc.assert(
+    fc.property(texts, fc.array(fc.tuple(fc.nat(), fc.nat(2), texts)), (some, steps) => {
+      const all = some.sort();
+      const sorted = new SortedTexts(all);
+      for (const [at, most, others] of steps) {
+        const from = at % (all.length + 1);
+        const count = Math.min(most, all.length - from);
+        const low = all[from - 1];
+        const high = all[from + count];
+        const fitting = others
+          .filter((one) => (low === undefined || one > low) && (high === undefined || one < high))
+          .sort();
+        all.splice(from, count, ...fitting);
+        sorted.splice(from, count, fitting);
+        for (const one of [...others, ...all]) expect(sorted.lastNotAfter(one)).toBe(expected(all, one));
+      }
+    }),
+  );
+});
