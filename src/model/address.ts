@@ -78,7 +78,23 @@ export function canonicalPort(value: string | number): string | undefined {
  * block. For comparing only: it is no text.
  */
 export function ipKey(canonical: string): string {
-  return keyOf(unitsOf(canonical));
+  if (canonical.includes(":")) return keyOf(unitsOf(canonical));
+  const address = ipv4Number(canonical);
+  return String.fromCharCode(FOUR, address >>> 16, address & 0xffff);
+}
+
+function ipv4Number(canonical: string): number {
+  let address = 0;
+  let value = 0;
+  for (let i = 0; i < canonical.length; i++) {
+    const code = canonical.charCodeAt(i);
+    if (code !== DOT) value = value * 10 + code - DIGIT_0;
+    else {
+      address = address * 256 + value;
+      value = 0;
+    }
+  }
+  return address * 256 + value;
 }
 
 function keyOf(units: readonly number[]): string {
@@ -95,16 +111,7 @@ function unitsOf(canonical: string): number[] {
   let value = 0;
   let gap = -1;
   if (!canonical.includes(":")) {
-    let address = 0;
-    for (let i = 0; i < canonical.length; i++) {
-      const code = canonical.charCodeAt(i);
-      if (code !== DOT) value = value * 10 + code - DIGIT_0;
-      else {
-        address = address * 256 + value;
-        value = 0;
-      }
-    }
-    address = address * 256 + value;
+    const address = ipv4Number(canonical);
     return [address >>> 16, address & 0xffff];
   }
   for (let i = 0; i < canonical.length; i++) {
