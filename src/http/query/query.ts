@@ -86,11 +86,11 @@ function filterByAnnotation(
 
 /** In order of name, so that it does not matter in which order they came. One word, which no other query has. */
 function fingerprintOf(given: readonly RawParameter[]): string {
-  const shaping = given.filter(({ name }) => name !== "cursor" && name !== "limit");
-  return shaping
-    .map(({ name, value }) => `${unmistakable(name)}=${unmistakable(value)}`)
-    .sort()
-    .join("&");
+  const words: string[] = [];
+  for (const { name, value } of given) {
+    if (name !== "cursor" && name !== "limit") words.push(`${unmistakable(name)}=${unmistakable(value)}`);
+  }
+  return words.length === 1 ? (words[0] ?? "") : words.sort().join("&");
 }
 
 const unmistakable = (text: string): string =>

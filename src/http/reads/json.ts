@@ -2,7 +2,6 @@
 const CHUNK_CHARS = 65_536;
 const encoder = new TextEncoder();
 
-/** A list that is put together as it is taken, in one go: small ones are most, and each step would cost more than they. */
 export function* jsonList(open: string, items: Iterable<string>, close: string): Generator<Uint8Array> {
   let chunk = open;
   let comma = "";

@@ -16,7 +16,7 @@ import type { Query } from "../query/query.ts";
 import { type Match, select, sortMatches, withFields } from "../query/select.ts";
 import type { Content, Representation } from "../represent.ts";
 import { type ReadContext, readingOf, type Sight, sightOf } from "./context.ts";
-import { bytesOf, jsonList } from "./json.ts";
+import { bytesOf, bytesOfText, jsonList } from "./json.ts";
 
 export function listRead(
   context: ReadContext,
@@ -77,7 +77,7 @@ class List implements Representation {
     const { matches, next } = this.#find();
     const pieces =
       this.#format.name === "json"
-        ? jsonList(`{"${this.#kind}":[`, texts(matches, fields), closing(next))
+        ? json(this.#kind, matches, fields, next)
         : bytesOf(rendered(this.#kind, matches, fields, this.#format));
     return next === undefined
       ? { pieces }
@@ -153,8 +153,19 @@ function nextAddress(address: string, next: string): string {
   return `${base}?${[...kept, `cursor=${next}`].join("&")}`;
 }
 
-const closing = (next: string | undefined): string =>
-  next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`;
+function json(
+  kind: Kind,
+  matches: Iterable<Match>,
+  fields: Query["fields"],
+  next: string | undefined,
+): Iterable<Uint8Array> {
+  const close = next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`;
+  const open = `{"${kind}":[`;
+  // Most questions have one answer or none.
+  if (Array.isArray(matches) && matches.length < 2 && !fields)
+    return bytesOfText(`${open}${matches[0]?.text ?? ""}${close}`);
+  return jsonList(open, texts(matches, fields), close);
+}
 
 function rendered(
   kind: Kind,
