@@ -255,12 +255,11 @@ function plainDiff(resource: string, before: readonly Thing[], after: readonly T
     const [old, value] = [was?.get(id), is?.get(id)];
     if (!value) return old ? [{ event: "removed", resource, value: old }] : [];
     if (!old) return [{ event: "added", resource, value }];
-    if (Bun.deepEquals(old, value)) return [];
     const names = [...new Set([...Object.keys(old), ...Object.keys(value)])];
     const changed = names.filter(
       (name) => name !== "revision" && name !== "lastChanged" && !Bun.deepEquals(old[name], value[name]),
     );
-    return [{ event: "updated", resource, value, before: old, changed }];
+    return changed.length === 0 ? [] : [{ event: "updated", resource, value, before: old, changed }];
   });
 }
 
@@ -284,6 +283,17 @@ describe("a history one knows", () => {
     expect(await h.json(`links?diff=${before}..`)).toMatchObject({ changes: [] });
     const back = await h.json<Diff & Record<string, unknown>>("topology?diff=3..1");
     expect(back.changes.map(({ event }) => event)).toEqual(["updated", "added"]);
+  });
+
+  test("what changed and changed back does not differ", async () => {
+    await using h = await openHarness();
+    await h.apply([device(1, { sw: "1" }), device(2, { sw: "1" })]);
+    await h.apply([device(1, { sw: "2" }), device(2, { sw: "2" })]);
+    await h.apply([device(1, { sw: "1" })]);
+    const { changes } = await h.json<Diff & Record<string, unknown>>("devices?diff=1..3");
+    expect(changes.map(({ event, value, changed }) => [event, keyOf(value), changed])).toEqual([
+      ["updated", deviceId(2), ["sw"]],
+    ]);
   });
 
   test("fold: added and removed cancel, changed and changed back is one update", async () => {

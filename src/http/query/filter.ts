@@ -8,6 +8,7 @@ import { canonicalIp, ipKey, ipKeyRange } from "../../model/address.ts";
 import type { Entities, Host, Link } from "../../model/entity.ts";
 import { type Kind, portId } from "../../model/ids.ts";
 import { pair, pairRange } from "../../view/indexes.ts";
+import { parseStored } from "../../view/view.ts";
 import { badParameter, quoted } from "../problem.ts";
 import type { FieldRule, Scalar } from "./fields.ts";
 import type { RawParameter } from "./text.ts";
@@ -34,6 +35,15 @@ export interface Indexed {
   readonly ranges: readonly Range[];
 }
 
+/** Whether a value as it is kept passes all filters. What cannot is not even parsed. */
+export function passes(kind: Kind, text: string, filters: readonly Filter[]): boolean {
+  for (const { needles } of filters) {
+    if (needles && !needles.some((needle) => text.includes(needle))) return false;
+  }
+  const value = parseStored(kind, text);
+  return filters.every((filter) => filter.test(value));
+}
+
 /** Scalars that have an index of the same name. */
 const INDEXED: Readonly<Record<Kind, readonly string[]>> = {
   devices: ["type", "available"],
@@ -51,6 +61,7 @@ export function scalarFilter(kind: Kind, name: string, rule: FieldRule, { values
 class ScalarFilter implements Filter {
   readonly #name: string;
   readonly #wanted: readonly Scalar[];
+  #needles: readonly string[] | undefined;
   readonly ids: readonly Range[] | undefined;
   readonly indexed: readonly Indexed[] | undefined;
   readonly exact: boolean;
@@ -68,8 +79,9 @@ class ScalarFilter implements Filter {
     return this.#wanted.includes(fieldOf(value, this.#name));
   }
 
-  get needles(): string[] {
-    return this.#wanted.map((one) => `${JSON.stringify(this.#name)}:${JSON.stringify(one)}`);
+  get needles(): readonly string[] {
+    this.#needles ??= this.#wanted.map((one) => `${JSON.stringify(this.#name)}:${JSON.stringify(one)}`);
+    return this.#needles;
   }
 }
 
@@ -178,6 +190,7 @@ export function endFilter(
   ports: readonly string[] | undefined,
 ): Filter {
   const ranges = endRanges(devices, ports);
+  let needles: string[] | undefined;
   return {
     test: (value) =>
       isLink(value) &&
@@ -185,7 +198,8 @@ export function endFilter(
     indexed: ends.map((name) => ({ name, ranges })),
     exact: true,
     get needles() {
-      return devices.map((id) => `"device":${JSON.stringify(id)}`);
+      needles ??= devices.map((id) => `"device":${JSON.stringify(id)}`);
+      return needles;
     },
   };
 }

@@ -8,7 +8,7 @@ import type { Kind } from "../../model/ids.ts";
 import { pageFor } from "../../view/collection.ts";
 import type { Page } from "../../view/page.ts";
 import { parseStored, type Reading, View } from "../../view/view.ts";
-import { type Filter, fieldOf, type Indexed, type Range, type Value } from "./filter.ts";
+import { type Filter, fieldOf, type Indexed, passes, type Range, type Value } from "./filter.ts";
 import type { SortKey } from "./query.ts";
 
 export interface Match {
@@ -38,11 +38,6 @@ export function select(
   // What an exact hint finds has passed its filter.
   const rest = hint.exact ? filters.filter((filter) => filter !== hint) : filters;
   return rest.length === 0 ? matches : matches.filter(({ text }) => passes(kind, text, rest));
-}
-
-function passes(kind: Kind, text: string, filters: readonly Filter[]): boolean {
-  const value = parseStored(kind, text);
-  return filters.every((filter) => filter.test(value));
 }
 
 function* scanned(

@@ -5,10 +5,10 @@
 import type { Entry } from "../../log/log.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import { differingValues } from "../../view/differing.ts";
-import { parseStored, type Reading } from "../../view/view.ts";
+import type { Reading } from "../../view/view.ts";
 import { JSON_TYPE } from "../answer.ts";
 import { badParameter, quoted } from "../problem.ts";
-import type { Filter } from "../query/filter.ts";
+import { type Filter, passes } from "../query/filter.ts";
 import type { Query } from "../query/query.ts";
 import { select } from "../query/select.ts";
 import type { Representation } from "../represent.ts";
@@ -46,15 +46,14 @@ export function changeFor(
   const { id, before, after, changed } = entry;
   const resource = scope.find((kind) => kind === entry.kind);
   if (!resource) return undefined;
-  const passes = (text: string | null): text is string =>
-    text !== null &&
-    (filters.length === 0 || filters.every((filter) => filter.test(parseStored(resource, text))));
-  if (passes(after)) {
-    return passes(before)
+  const seen = (text: string | null): text is string =>
+    text !== null && (filters.length === 0 || passes(resource, text, filters));
+  if (seen(after)) {
+    return seen(before)
       ? { event: "updated", resource, id, value: after, changed }
       : { event: "added", resource, id, value: after, changed: [] };
   }
-  return passes(before) ? { event: "removed", resource, id, value: before, changed: [] } : undefined;
+  return seen(before) ? { event: "removed", resource, id, value: before, changed: [] } : undefined;
 }
 
 /** The data of a change as both the stream and the delta send it. */
@@ -196,11 +195,7 @@ function* pairs(from: Sight, to: Sight, kind: Kind): Generator<Pair> {
 
 function seer(kind: Kind, filters: readonly Filter[]): (text: string | undefined) => string | undefined {
   if (filters.length === 0) return (text) => text;
-  return (text) => {
-    if (text === undefined) return undefined;
-    const value = parseStored(kind, text);
-    return filters.every((filter) => filter.test(value)) ? text : undefined;
-  };
+  return (text) => (text !== undefined && passes(kind, text, filters) ? text : undefined);
 }
 
 /** Whatever either end sees: a thing that did not change may still have come into the neighbourhood. */
@@ -249,6 +244,8 @@ export function diffRead(context: ReadContext, kind: Kind | undefined, query: Qu
 
 function* diffTexts(all: Iterable<Difference>): Generator<string> {
   for (const { event, resource, value, before, changed } of all) {
+    // It changed and changed back: it is what it was.
+    if (event === "updated" && changed.length === 0) continue;
     const more = event === "updated" ? `,"before":${before},"changed":${JSON.stringify(changed)}` : "";
     yield `{"event":"${event}","resource":"${resource}","value":${value}${more}}`;
   }
