@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: everything that is measured, side by side with peers, in one table of medians and ratios, also
- * written to `bench/results.json`. `npm run bench -- small streams large map growth` runs only those. What OpenFlow,
- * queries and the write path by themselves cost is measured by the scripts in their folders.
+ * written to `bench/results.json`. `npm run bench -- small streams large map openflow growth` runs only those.
+ * What queries and the write path by themselves cost is measured by the scripts in their folders.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { passed, type Result, ratioOf } from "./http/result.ts";
 import { measureSmall } from "./http/small.ts";
 import { measureStreams } from "./http/streams.ts";
 import { shown, table } from "./lib/table.ts";
+import { measureOpenflow } from "./openflow/openflow.ts";
 import { measureMap } from "./web/map.ts";
 
 await installPeers();
@@ -27,6 +28,13 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
   large: () =>
     measureLarge({ folder, rounds: Math.min(rounds, 3), seconds, hosts: quick ? 100_000 : 1_000_000 }),
   map: () => measureMap({ rounds: quick ? 1 : 3 }),
+  openflow: () =>
+    measureOpenflow({
+      sizes: quick ? [100] : [100, 500, 1000],
+      rounds,
+      held: quick ? 500 : 2000,
+      heldSeconds: quick ? 5 : 30,
+    }),
   growth: () =>
     measureGrowth({
       folder,

@@ -29,6 +29,12 @@ class Feed {
     this.#check?.(at);
   }
 
+  /** From here on as if nothing had been told. */
+  forget(): void {
+    this.now.clear();
+    this.ever.clear();
+  }
+
   /** The time at which a condition came true; undefined when it did not before the deadline. */
   async when(condition: () => boolean, deadlineMs: number): Promise<number | undefined> {
     const came = new Promise<number>((resolve) => {
@@ -117,20 +123,14 @@ export async function startGazetteer(options: Record<string, unknown> = {}): Pro
   await listens(port);
   await listens(web);
   const feed = new Feed();
-  const end = new AbortController();
-  const stream = await fetch(`http://127.0.0.1:${web}/controller/v1/links?format=events`, {
-    headers: { authorization: `Basic ${btoa("bench:bench")}` },
-    signal: end.signal,
-  });
-  if (!stream.body || stream.status !== 200) throw new Error(`no event stream: ${stream.status}`);
-  void follow(stream.body, feed, ({ value }: { value: { id: string } }) => value.id).catch(() => {});
+  const stream = await follow(web, "/controller/v1/links?format=events", feed, ({ value }: Told) => value.id);
   return {
     name: "gazetteer",
     port,
     feed,
     ...processFacts(child.pid),
     async stop() {
-      end.abort();
+      stream.end();
       child.kill("SIGTERM");
       await child.exited;
       await Bun.file(config).delete();
@@ -138,19 +138,51 @@ export async function startGazetteer(options: Record<string, unknown> = {}): Pro
   };
 }
 
-/** Both tell of links by server-sent events; they differ in how a link is named. */
+interface Told {
+  readonly value: { readonly id: string };
+}
+
+/**
+ * Both tell of links by server-sent events over HTTP; they differ in how a link is named. Read from the socket itself,
+ * where a record is seen when it arrives: `fetch` would add a thread and its scheduling to every figure. Both send whole
+ * records in each chunk, so lines are never torn by the chunks' own lines, which are passed over.
+ */
 async function follow<T>(
-  body: ReadableStream<Uint8Array>,
+  port: number,
+  path: string,
   feed: Feed,
   name: (data: T) => string,
-): Promise<void> {
+): Promise<{ end(): void }> {
+  const answered = Promise.withResolvers<void>();
+  const decoder = new TextDecoder();
+  let text = "";
   let event = "";
-  for await (const line of lines(body)) {
+  const take = (line: string, at: number) => {
+    if (line.startsWith("HTTP/1.1 ")) {
+      if (line.startsWith("HTTP/1.1 200")) answered.resolve();
+      else answered.reject(new Error(`no event stream: ${line}`));
+    }
     if (line.startsWith("event: ")) event = line.slice("event: ".length);
-    if (!line.startsWith("data: ") || (event !== "added" && event !== "removed")) continue;
-    const at = performance.timeOrigin + performance.now();
+    if (!line.startsWith("data: ") || (event !== "added" && event !== "removed")) return;
     feed.tell(name(JSON.parse(line.slice("data: ".length))), event === "added", at);
-  }
+  };
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      data(_, chunk) {
+        const at = performance.timeOrigin + performance.now();
+        const whole = (text + decoder.decode(chunk, { stream: true })).split("\n");
+        text = whole.pop() ?? "";
+        for (const line of whole) take(line, at);
+      },
+    },
+  });
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic ${btoa("bench:bench")}\r\n\r\n`,
+  );
+  await answered.promise;
+  return socket;
 }
 
 interface OskenEnd {
@@ -180,18 +212,15 @@ export async function startOsken(): Promise<Controller> {
   await listens(port);
   await listens(web);
   const feed = new Feed();
-  const end = new AbortController();
-  const stream = await fetch(`http://127.0.0.1:${web}/`, { signal: end.signal });
-  if (!stream.body) throw new Error(`no event stream: ${stream.status}`);
   const name = ({ src, dst }: { src: OskenEnd; dst: OskenEnd }) => `${oskenEnd(src)}-${oskenEnd(dst)}`;
-  void follow(stream.body, feed, name).catch(() => {});
+  const stream = await follow(web, "/", feed, name);
   return {
     name: "os-ken",
     port,
     feed,
     ...processFacts(child.pid),
     async stop() {
-      end.abort();
+      stream.end();
       child.kill("SIGKILL");
       await child.exited;
     },

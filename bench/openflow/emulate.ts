@@ -1,44 +1,63 @@
 /**
- * A child process that is the network: `emulate.ts PORT SHAPE COUNT BEFORE`. Tells on standard output, one JSON object a line,
- * when it began to connect and what it did; obeys `down INDEX` and `up INDEX` (a wire by its number) on standard input.
- * Times are epoch milliseconds with fractions, the same clock for every process of the machine.
+ * A child process that is the network, obeying one command a line on standard input and answering with JSON objects, one
+ * a line, on standard output:
+ *
+ *   connect PORT SHAPE COUNT BEFORE   builds it, tells its wires, connects, and tells when it began and when it was done
+ *   down INDEX, up INDEX              a wire by its number; tells when
+ *   leave                             ends all sessions
+ *
+ * One process serves a whole measurement, so that it is as warm for the first controller as for the last. Times are epoch
+ * milliseconds with fractions, the same clock for every process of the machine.
  */
-import { build, type Pair, torus, tree } from "../../test/openflow/topologies.ts";
+import { type Built, build, type Pair, torus, tree } from "../../test/openflow/topologies.ts";
 
-const [port = "6653", shape = "tree", count = "100", before = "0"] = process.argv.slice(2);
-const switches = Number(count);
+/** Connections that wait to be taken: fewer than anybody's listen backlog, or the kernel delays the rest by a second. */
+const AT_ONCE = 40;
 
-export function shapeOf(name: string, size: number): Pair[] {
+function shapeOf(name: string, size: number): Pair[] {
   if (name === "tree") return tree(size, 4);
-  const columns = Math.ceil(Math.sqrt(size));
-  if (size % columns === 0) return torus(size / columns, columns);
   // The most nearly square torus of exactly that size.
-  const rows = Array.from({ length: columns }, (_, i) => columns - i).find((each) => size % each === 0) ?? 1;
+  const side = Math.ceil(Math.sqrt(size));
+  const rows = Array.from({ length: side }, (_, i) => side - i).find((each) => size % each === 0) ?? 1;
   return torus(rows, size / rows);
 }
 
 const now = () => performance.timeOrigin + performance.now();
 const tell = (fact: object) => process.stdout.write(`${JSON.stringify(fact)}\n`);
 
-const { net, wires } = build(switches, shapeOf(shape, switches), Number(before));
-const names = wires.map(({ a, portA, b, portB }) => [
-  `${a.id}/${portA}-${b.id}/${portB}`,
-  `${b.id}/${portB}-${a.id}/${portA}`,
-]);
-tell({ wires: names, first: now() });
-// A hundred at a time: a listen backlog is finite.
-const all = [...net.switches.values()];
-for (let at = 0; at < all.length; at += 100) {
-  await Promise.all(all.slice(at, at + 100).map((sw) => sw.connect({ port: Number(port) })));
+async function connect(port: number, shape: string, count: number, before: number): Promise<Built> {
+  const built = build(count, shapeOf(shape, count), before);
+  tell({
+    wires: built.wires.map(({ a, portA, b, portB }) => [
+      `${a.id}/${portA}-${b.id}/${portB}`,
+      `${b.id}/${portB}-${a.id}/${portA}`,
+    ]),
+  });
+  const switches = [...built.net.switches.values()];
+  const first = now();
+  for (let at = 0; at < switches.length; at += AT_ONCE) {
+    const group = switches.slice(at, at + AT_ONCE);
+    await Promise.all(group.map((sw) => sw.connect({ port })));
+    await Promise.all(group.map((sw) => sw.greeted));
+  }
+  tell({ first, connected: now() });
+  return built;
 }
-tell({ connected: now() });
 
+let built: Built | undefined;
 for await (const line of console) {
-  const [word, index] = line.split(" ");
-  const wire = wires[Number(index)];
-  if (!wire) continue;
-  const { a, portA } = wire;
-  tell({ did: word, at: now() });
-  a.setPort(portA, word === "up");
+  const [word, ...rest] = line.split(" ");
+  const [first = 0, , count = 0, before = 0] = rest.map(Number);
+  if (word === "connect") built = await connect(first, rest[1] ?? "", count, before);
+  else if (word === "leave") {
+    built?.net.disconnect();
+    tell({});
+  } else {
+    const wire = built?.wires[first];
+    const at = now();
+    wire?.a.setPort(wire.portA, word === "up");
+    // Told only now: it is no part of what happens in the network.
+    tell({ at });
+  }
 }
 process.exit(0);

@@ -38,6 +38,8 @@ interface Order {
 }
 
 const BARRIER_MS = 2000;
+/** How long a network that grows is watched at most before it gets a tree; a quiet tick is enough. */
+const GROWTH_MS = 500;
 
 export class Forwarding {
   readonly #switches: Switches;
@@ -50,6 +52,11 @@ export class Forwarding {
   #holdUntil = 0;
   #dirty = false;
   #busy = false;
+  /** Something else happened than growth. */
+  #urgent = false;
+  /** Something came since the last tick: a tree made now would soon be made again. */
+  #grew = false;
+  #growsSince: number | undefined;
 
   constructor(switches: Switches, links: Links, clock: Clock, probeIntervalMs: number) {
     this.#switches = switches;
@@ -61,6 +68,7 @@ export class Forwarding {
   /** Something about ports, links or switches is not as it was. */
   changed(): void {
     this.#dirty = true;
+    this.#urgent = true;
   }
 
   /** No rule is changed before then. */
@@ -75,16 +83,26 @@ export class Forwarding {
       if (inherited) this.#applied.delete(key);
       else this.#applied.set(key, CLOSED);
     }
-    this.#dirty = true;
+    this.#grow();
   }
 
   portDown(end: End): void {
     this.#resolve(end);
+    this.changed();
   }
 
   linkFound(link: Link): void {
     this.#resolve(link.src);
     this.#resolve(link.dst);
+    // Between closed ports nothing can circle yet.
+    const closed = [link.src, link.dst].every((end) => this.#applied.get(endKey(end))?.open === false);
+    if (closed) this.#grow();
+    else this.changed();
+  }
+
+  #grow(): void {
+    this.#dirty = true;
+    this.#grew = true;
   }
 
   /** What is behind this port is known again. */
@@ -93,11 +111,10 @@ export class Forwarding {
     for (const [id, { link }] of this.#doubtful) {
       if (endKey(link.src) === key || endKey(link.dst) === key) this.#doubtful.delete(id);
     }
-    this.#dirty = true;
   }
 
   linkEnded(link: Link, why: LinkEnding): void {
-    this.#dirty = true;
+    this.changed();
     const lost = [link.src, link.dst]
       .map(({ device }) => this.#switches.get(device))
       .find((sw) => !sw?.session);
@@ -120,17 +137,27 @@ export class Forwarding {
     for (const [id, { until }] of this.#doubtful) {
       if (now < until) continue;
       this.#doubtful.delete(id);
-      this.#dirty = true;
+      this.changed();
     }
-    if (!this.#dirty || this.#busy || now < this.#holdUntil) return;
+    if (!this.#dirty || this.#busy || now < this.#holdUntil || this.#stillGrows(now)) return;
     this.#busy = true;
     this.#converge().finally(() => {
       this.#busy = false;
     });
   }
 
+  #stillGrows(now: number): boolean {
+    const grew = this.#grew && !this.#urgent;
+    this.#grew = false;
+    if (grew) this.#growsSince ??= now;
+    if (grew && now - (this.#growsSince ?? now) < GROWTH_MS) return true;
+    this.#growsSince = undefined;
+    return false;
+  }
+
   async #converge(): Promise<void> {
     this.#dirty = false;
+    this.#urgent = false;
     const orders = this.#orders();
     const closings = orders.filter(({ rule }) => !rule.open);
     await this.#carryOut(closings);

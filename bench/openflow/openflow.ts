@@ -1,0 +1,169 @@
+/**
+ * OpenFlow discovery, side by side with os-ken on the same emulated networks: time from the first connection to the
+ * whole topology, CPU it took, and time from a port going down to the links' end being told. Rounds are interleaved, so
+ * that whatever else the machine does falls on both; the figures are medians. Ours runs as it comes, so it also bridges;
+ * os-ken only observes. Then how many sessions are held, at what cost, beside what ONOS published of itself.
+ *
+ * Both are read by a client of an event stream over HTTP: ours is the public interface, theirs the least that an
+ * application would add (`osken_observer.py`), as os-ken itself has none.
+ */
+import type { Result } from "../http/result.ts";
+import { median } from "../lib/table.ts";
+import { type Controller, startGazetteer, startOsken } from "./controllers.ts";
+import { Network } from "./network.ts";
+import { hold, type Measured, measure, measurePairs } from "./run.ts";
+
+const SHAPES = ["tree", "torus"];
+/** os-ken's discovery of a large network takes minutes; how long to wait for it. */
+const DEADLINE_MS = 120_000;
+const PEER = "os-ken";
+/** Published by ONOS's own system tests, one node; the better end where it is a range. */
+const ONOS = { switchUpMs: 75, portDownMs: 6, portUpMs: 10, switches: 1600 };
+const PUBLISHED = "ONOS, published,";
+
+interface Run {
+  readonly controller: "gazetteer" | typeof PEER;
+  readonly shape: string;
+  readonly switches: number;
+  readonly measured: Measured;
+}
+
+export interface OpenflowOptions {
+  readonly sizes: readonly number[];
+  /** Of the smallest networks; the larger ones, where nothing is close, are run once. */
+  readonly rounds: number;
+  readonly held: number;
+  readonly heldSeconds: number;
+}
+
+export async function measureOpenflow(options: OpenflowOptions): Promise<Result[]> {
+  const network = new Network();
+  try {
+    // The emulator's own first second is nobody's.
+    await withController(startGazetteer, (controller) => measurePairs(controller, network));
+    const runs = await measureAll(options, network);
+    return [...sideBySide(runs), ...(await besideOnos(options, runs, network))];
+  } finally {
+    await network.close();
+  }
+}
+
+async function withController<T>(
+  start: () => Promise<Controller>,
+  use: (controller: Controller) => Promise<T>,
+): Promise<T> {
+  const controller = await start();
+  try {
+    return await use(controller);
+  } finally {
+    await controller.stop();
+  }
+}
+
+async function measureAll({ sizes, rounds }: OpenflowOptions, network: Network): Promise<Run[]> {
+  const peer = await Bun.file("/usr/bin/osken-manager").exists();
+  const contenders = [
+    { controller: "gazetteer", start: startGazetteer },
+    ...(peer ? [{ controller: PEER, start: startOsken } as const] : []),
+  ] as const;
+  const runs: Run[] = [];
+  for (const [i, switches] of sizes.entries()) {
+    for (let round = 0; round < (i === 0 ? rounds : 1); round++) {
+      for (const shape of SHAPES) {
+        for (const { controller, start } of contenders) {
+          const task = { shape, switches, deadlineMs: DEADLINE_MS };
+          const measured = await withController(start, (one) => measure(one, network, task));
+          runs.push({ controller, shape, switches, measured });
+          process.stderr.write(`${JSON.stringify(runs.at(-1))}\n`);
+        }
+      }
+    }
+  }
+  return runs;
+}
+
+type Figure = (measured: Measured) => number | undefined;
+interface Column {
+  readonly what: string;
+  readonly unit: string;
+  readonly figure: Figure;
+}
+const PORT_DOWN: Column = {
+  what: "port down to told",
+  unit: "ms",
+  figure: ({ portDownMs }) => portDownMs,
+};
+const PORT_UP: Column = { what: "port up to told", unit: "ms", figure: ({ portUpMs }) => portUpMs };
+const FIGURES: readonly Column[] = [
+  { what: "topology complete", unit: "ms", figure: ({ completeMs }) => completeMs ?? DEADLINE_MS },
+  { what: "CPU until then", unit: "s", figure: ({ cpuSeconds }) => cpuSeconds },
+  PORT_DOWN,
+  PORT_UP,
+];
+/** Shown, and held to no bar: a process is young once. */
+const FIRST_FIGURES: readonly Column[] = [
+  { what: "complete", unit: "ms", figure: ({ first }) => first.completeMs },
+  { what: "CPU until then", unit: "s", figure: ({ first }) => first.cpuSeconds },
+];
+
+function middle(runs: readonly Run[], controller: Run["controller"], figure: Figure): number | undefined {
+  const values = runs
+    .filter((run) => run.controller === controller)
+    .map(({ measured }) => figure(measured))
+    .filter((value) => value !== undefined);
+  // Rounded, since it is a bar to others and is shown as such.
+  return values.length > 0 ? Number(median(values).toPrecision(3)) : undefined;
+}
+
+function compared(runs: readonly Run[], name: string, figures: readonly Column[], bar: boolean): Result[] {
+  return figures.flatMap(({ what, unit, figure }) => {
+    const ours = middle(runs, "gazetteer", figure);
+    const theirs = middle(runs, PEER, figure);
+    if (ours === undefined) return [];
+    const against = theirs !== undefined && { against: { [PEER]: theirs }, ...(bar && { most: theirs }) };
+    return [{ name, what, unit, ours, ...against }];
+  });
+}
+
+function sideBySide(runs: readonly Run[]): Result[] {
+  const networks = Map.groupBy(runs, ({ shape, switches }) => `${shape} of ${switches}`);
+  return [
+    ...[...networks].flatMap(([name, some]) => compared(some, name, FIGURES, true)),
+    ...compared(runs, "first network of a process", FIRST_FIGURES, false),
+  ];
+}
+
+async function besideOnos(
+  { held: switches, heldSeconds }: OpenflowOptions,
+  runs: readonly Run[],
+  network: Network,
+): Promise<Result[]> {
+  const beside = (what: string, ours: number | undefined, theirs: number): Result[] =>
+    ours === undefined
+      ? []
+      : [{ name: "beside ONOS", what, unit: "ms", ours, against: { [PUBLISHED]: theirs }, most: theirs }];
+  const pairMs = await withController(startGazetteer, async (controller) => {
+    await measurePairs(controller, network);
+    return measurePairs(controller, network);
+  });
+  const held = await withController(startGazetteer, (controller) =>
+    hold(controller, network, { shape: "tree", switches, deadlineMs: DEADLINE_MS }, heldSeconds),
+  );
+  const name = `${switches} sessions`;
+  return [
+    ...beside("two switches up and linked", pairMs, ONOS.switchUpMs),
+    ...beside(PORT_DOWN.what, middle(runs, "gazetteer", PORT_DOWN.figure), ONOS.portDownMs),
+    ...beside(PORT_UP.what, middle(runs, "gazetteer", PORT_UP.figure), ONOS.portUpMs),
+    {
+      name,
+      what: `held for ${heldSeconds} s, all links still there`,
+      unit: "switches",
+      ours: held.still ? switches : 0,
+      against: { [PUBLISHED]: ONOS.switches },
+      least: switches,
+    },
+    { name, what: "complete after", unit: "ms", ours: held.completeMs ?? DEADLINE_MS },
+    { name, what: "CPU while held", unit: "% of a core", ours: held.cpuPercent },
+    { name, what: "resident", unit: "MiB", ours: held.residentMiB },
+  ];
+}
