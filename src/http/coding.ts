@@ -60,7 +60,7 @@ export function* gzipFragments(pieces: Iterable<Uint8Array>): Generator<Uint8Arr
   yield trailer;
 }
 
-export function encode(bytes: Buffer, coding: Coding): Buffer {
+export function encode(bytes: Uint8Array, coding: Coding): Uint8Array {
   switch (coding) {
     case "gzip":
       return gzipSync(bytes, { level: GZIP_LEVEL });

@@ -23,8 +23,7 @@ export class HotAnswer {
   readonly bytes: number;
   readonly #prepared: Prepared;
   readonly #markNow: () => number;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #bodyHeaders: Readonly<Record<string, string>>;
+  readonly #ownHeaders: Readonly<Record<string, string>>;
   /** Undefined while everybody who asked had it already. */
   readonly #body: Uint8Array | undefined;
   readonly #counters: Counters;
@@ -33,14 +32,13 @@ export class HotAnswer {
   #unchanged: Message | undefined;
 
   constructor(request: Incoming, parts: Parts, markNow: () => number) {
-    const { prepared, body, common, bodyHeaders, counters } = parts;
+    const { prepared, body, ownHeaders, counters } = parts;
     this.accept = request.header("accept");
     this.acceptEncoding = request.header("accept-encoding");
     this.bytes = MOST_LENGTH + (body?.length ?? 0);
     this.#prepared = prepared;
     this.#markNow = markNow;
-    this.#headers = { ...common, ...prepared.headers };
-    this.#bodyHeaders = bodyHeaders;
+    this.#ownHeaders = ownHeaders;
     this.#body = body;
     this.#counters = counters;
     this.#revision = prepared.what.revision;
@@ -52,17 +50,17 @@ export class HotAnswer {
     if (this.#revision !== revision) this.#renew(revision);
     if (ifNoneMatch !== null && tagMatches(ifNoneMatch, this.#prepared.etag)) {
       this.#counters.notModified.count++;
-      this.#unchanged ??= new Message(304, this.#headersNow(), undefined);
+      this.#unchanged ??= new Message(304, this.#prepared.headers(revision), undefined);
       return this.#unchanged;
     }
     if (this.#body === undefined) return undefined;
     this.#counters.served.count++;
-    this.#ok ??= new Message(200, { ...this.#headersNow(), ...this.#bodyHeaders }, this.#body);
+    this.#ok ??= new Message(200, this.#okHeaders(), this.#body);
     return this.#ok;
   }
 
-  #headersNow(): Record<string, string> {
-    return { ...this.#headers, "Gazetteer-Revision": String(this.#revision) };
+  #okHeaders(): Record<string, string> {
+    return { ...this.#prepared.bodyHeaders(this.#revision), ...this.#ownHeaders };
   }
 
   /** The network moved on but this did not change: the same bytes are now of the new revision. */
@@ -81,9 +79,8 @@ interface Counters {
 interface Parts {
   readonly prepared: Prepared;
   readonly body: Uint8Array | undefined;
-  /** The headers that every answer has. */
-  readonly common: Readonly<Record<string, string>>;
-  readonly bodyHeaders: Readonly<Record<string, string>>;
+  /** Those that the body brings with it. */
+  readonly ownHeaders: Readonly<Record<string, string>>;
   readonly counters: Counters;
 }
 
@@ -100,21 +97,20 @@ export class HotAnswers {
     return known.find((hot) => hot.accept === accept && hot.acceptEncoding === acceptEncoding);
   }
 
+  /** Whether it was asked before, a short while ago. */
+  wants({ target }: Incoming): boolean {
+    return target.length <= MOST_LENGTH && !this.#asked.isNew(target);
+  }
+
   /** After an answer with this `status`. */
-  keep(
-    request: Incoming,
-    prepared: Prepared,
-    status: number,
-    common: Readonly<Record<string, string>>,
-    counters: Counters,
-  ): void {
+  keep(request: Incoming, prepared: Prepared, status: number, counters: Counters): void {
     const { markNow, mark } = prepared.what;
     const { target } = request;
-    if (!markNow || markNow() !== mark || target.length > MOST_LENGTH || this.#asked.isNew(target)) return;
-    const { body, headers: bodyHeaders } =
+    if (!markNow || markNow() !== mark) return;
+    const { body, headers: ownHeaders } =
       status === 200 ? prepared.content() : { body: undefined, headers: {} };
     if (body && isFeed(body)) return;
-    const hot = new HotAnswer(request, { prepared, body, common, bodyHeaders, counters }, markNow);
+    const hot = new HotAnswer(request, { prepared, body, ownHeaders, counters }, markNow);
     if (hot.bytes > MOST_BODY_BYTES) return;
     const others = (this.#byTarget.get(target) ?? []).filter(
       (other) => other.accept !== hot.accept || other.acceptEncoding !== hot.acceptEncoding,

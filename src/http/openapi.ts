@@ -271,6 +271,7 @@ export function openapi(version: string): Json {
           description: "Which methods there are.",
           headers: headers([
             "Allow",
+            "X-Content-Type-Options",
             "Vary",
             "Access-Control-Allow-Origin",
             "Access-Control-Expose-Headers",

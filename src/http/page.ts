@@ -46,13 +46,12 @@ const HEADERS = {
   "Cross-Origin-Resource-Policy": "same-origin",
   "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
   "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
   Vary: "Accept-Encoding",
 } as const;
 
 export function createPage(load: () => Promise<readonly PageFile[]> = bundlePage): Page {
   let loading: Promise<ReadonlyMap<string, PageFile>> | undefined;
-  const encoded = new Map<string, Buffer<ArrayBufferLike>>();
+  const encoded = new Map<string, Uint8Array>();
   const files = () => {
     loading ??= load().then(
       (list) => new Map(list.map((file) => [file.path, file])),

@@ -30,7 +30,7 @@ const HOP_BY_HOP = [
 /** What belongs to the connection it came on, or to a body that a read has none of. */
 const NOT_ASKED_ON = [...HOP_BY_HOP, "host", "content-length", "expect"];
 /** Told anew by whoever sends the answer on. */
-const NOT_ANSWERED = [...HOP_BY_HOP, "date", "content-length"];
+const NOT_ANSWERED = [...HOP_BY_HOP, "date", "content-length", "x-content-type-options"];
 const CATCH_UP_MS = 5_000;
 
 export function createRelay(socket: string, history: History, clock: Clock): Relay {

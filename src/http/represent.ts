@@ -6,7 +6,6 @@
  * of). Both survive a restart, so entity tags do. Nothing is rendered or compressed for a 304 or for bytes at hand.
  */
 import { createHash } from "node:crypto";
-import { Recent } from "../lib/recent.ts";
 import type { Answer } from "./answer.ts";
 import { encode, encodedFeed, gzipFragments } from "./coding.ts";
 import { type Coding, identityAllowed, negotiateCoding } from "./negotiate.ts";
@@ -33,20 +32,51 @@ export interface Representation {
   make(): Content;
 }
 
-/** A representation in a coding: what is needed to answer it, with nothing rendered yet. */
-export interface Prepared {
-  readonly what: Representation;
-  readonly etag: string;
-  /** The headers of a 304, and of every answer. */
+/** A body, and the headers that go with it. Bytes are at hand and may be sent again; a feed only once. */
+export interface Made {
+  readonly body: Uint8Array | Feed;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body and the headers that go with it. Bytes are at hand and may be sent again; a feed only once. */
-  content(): {
-    readonly body: Uint8Array | Feed;
-    readonly headers: Readonly<Record<string, string>>;
-  };
 }
 
-/** Up to here, to make a body again costs less than to keep it. */
+/** A representation in a coding: what is needed to answer it, with nothing rendered yet. */
+export class Prepared {
+  readonly what: Representation;
+  readonly etag: string;
+  readonly #representer: Representer;
+  readonly #coding: Coding;
+
+  constructor(representer: Representer, what: Representation, coding: Coding) {
+    this.what = what;
+    this.etag = representer.etag(what, coding);
+    this.#representer = representer;
+    this.#coding = coding;
+  }
+
+  /** Those of a 304, and of every answer. */
+  headers(revision = this.what.revision): Record<string, string> {
+    return {
+      ETag: this.etag,
+      "Cache-Control": "private, no-cache",
+      Vary: "Accept, Accept-Encoding",
+      "Gazetteer-Revision": String(revision),
+      "Gazetteer-Log": this.#representer.log,
+    };
+  }
+
+  /** Those of an answer with a body, besides what the body brings with it. */
+  bodyHeaders(revision?: number): Record<string, string> {
+    const headers = this.headers(revision);
+    headers["Content-Type"] = this.what.contentType;
+    if (this.#coding !== "identity") headers["Content-Encoding"] = this.#coding;
+    return headers;
+  }
+
+  content(): Made {
+    return this.#representer.body(this.what, this.#coding);
+  }
+}
+
+/** Up to here, to make a body again costs less than to keep it; what is asked for again is kept as a whole answer. */
 const SMALL_BYTES = 16 * 1024;
 
 /** Larger bodies are made while they are sent, and not kept. */
@@ -62,53 +92,29 @@ interface Kept {
 }
 
 export class Representer {
-  readonly #log: string;
+  readonly log: string;
   readonly #epoch: string;
   readonly #kept = new Map<string, Kept>();
-  readonly #asked = new Recent();
   #keptBytes = 0;
 
   /** `epoch` names the log and `version` the code: bytes of another log or another version are other bytes. */
   constructor(epoch: string, version: string) {
-    this.#log = epoch;
+    this.log = epoch;
     this.#epoch = createHash("sha256").update(`${epoch} ${version}`).digest("base64url").slice(0, 8);
   }
 
   prepare(what: Representation, acceptEncoding: string | null): Prepared {
-    const coding = this.#codingFor(what, acceptEncoding);
-    const etag = this.#etag(what, coding);
-    const headers = {
-      ETag: etag,
-      "Cache-Control": "private, no-cache",
-      Vary: "Accept, Accept-Encoding",
-      "Gazetteer-Revision": String(what.revision),
-      "Gazetteer-Log": this.#log,
-    };
-    const contentHeaders = {
-      "Content-Type": what.contentType,
-      ...(coding !== "identity" && { "Content-Encoding": coding }),
-    };
-    return {
-      what,
-      etag,
-      headers,
-      content: () => {
-        const { body, headers: own } = this.#body(what, coding);
-        return { body, headers: { ...contentHeaders, ...own } };
-      },
-    };
+    const plain = what.tiny && identityAllowed(acceptEncoding);
+    return new Prepared(this, what, plain ? "identity" : negotiateCoding(acceptEncoding));
   }
 
-  #codingFor(what: Representation, acceptEncoding: string | null): Coding {
-    return what.tiny && identityAllowed(acceptEncoding) ? "identity" : negotiateCoding(acceptEncoding);
-  }
-
-  #etag({ key, mark }: Representation, coding: Coding): string {
-    const what = Bun.hash(key).toString(36);
+  /** The hash only has to tell apart what one address can mean. */
+  etag({ key, mark }: Representation, coding: Coding): string {
+    const what = Bun.hash.xxHash32(key).toString(36);
     return `"${this.#epoch}.${mark.toString(36)}.${what}${coding === "identity" ? "" : `.${coding}`}"`;
   }
 
-  #body(what: Representation, coding: Coding): ReturnType<Prepared["content"]> {
+  body(what: Representation, coding: Coding): Made {
     const name = `${coding} ${what.key}`;
     const kept = this.#kept.get(name);
     if (kept && kept.mark === what.mark) {
@@ -119,17 +125,15 @@ export class Representer {
     if (kept) this.#forget(name, kept);
     const { pieces, lasting, headers = {} } = what.make();
     const coded = lasting && coding === "gzip" ? gzipFragments(pieces) : pieces;
-    const gathered = gather(coded);
-    if (gathered.rest) {
-      const all = joined(gathered.parts, gathered.rest);
+    const { parts, rest } = gather(coded);
+    if (rest) {
+      const all = joined(parts, rest);
       const body = lasting && coding === "gzip" ? new PieceFeed(all) : encodedFeed(all, coding);
       return { body, headers };
     }
-    const whole = Buffer.concat(gathered.parts);
+    const whole = inOne(parts);
     const body = lasting && coding === "gzip" ? whole : encode(whole, coding);
-    // A small answer (a look-up, each time another) is kept when it is asked for again.
-    if (body.length > SMALL_BYTES || !this.#asked.isNew(name))
-      this.#keep(name, { mark: what.mark, body, headers });
+    if (body.length > SMALL_BYTES) this.#keep(name, { mark: what.mark, body, headers });
     return { body, headers };
   }
 
@@ -151,10 +155,15 @@ export class Representer {
 /** What a prepared representation answers under a condition. */
 export function answerPrepared(prepared: Prepared, ifNoneMatch: string | null): Answer {
   if (ifNoneMatch !== null && tagMatches(ifNoneMatch, prepared.etag)) {
-    return { status: 304, headers: prepared.headers, body: null };
+    return { status: 304, headers: prepared.headers(), body: null };
   }
   const { body, headers } = prepared.content();
-  return { status: 200, headers: { ...prepared.headers, ...headers }, body };
+  return { status: 200, headers: Object.assign(prepared.bodyHeaders(), headers), body };
+}
+
+function inOne(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  return only && parts.length === 1 ? only : Buffer.concat(parts);
 }
 
 /** Takes pieces until there are none, or until it is too much to hold. */

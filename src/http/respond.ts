@@ -57,7 +57,7 @@ export interface ServerLimits {
 
 const HEARTBEAT_MS = 15_000;
 const ALLOW = "GET, HEAD, OPTIONS";
-const SAFE = { "X-Content-Type-Options": "nosniff" };
+const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** What is known of a request that comes again word for word: that its credentials are good, and its answer. */
 class Repeated {
@@ -160,7 +160,7 @@ export class Responder implements Handler {
   #probe(request: Incoming, path: "/healthz" | "/readyz"): Answer {
     if (!isRead(request.method)) return this.#problem(notAllowed(request.method), request, "health");
     const { context, sources } = this.#options;
-    return withMore(path === "/healthz" ? healthz() : readyz(context.view, sources(), this.#stopping));
+    return path === "/healthz" ? healthz() : readyz(context.view, sources(), this.#stopping);
   }
 
   async #admit(request: Incoming, connection: Connection, path: string): Promise<Answer> {
@@ -181,7 +181,7 @@ export class Responder implements Handler {
     const { relay, limits } = this.#options;
     const { length } = request.target;
     let read = "other";
-    let rate: Readonly<Record<string, string>> = {};
+    let rate = NO_HEADERS;
     try {
       if (connection.underWay >= limits.connections) throw this.#shed();
       if (length > limits.urlBytes) {
@@ -196,10 +196,10 @@ export class Responder implements Handler {
       read = target.read === "list" ? target.kind : target.read;
       // Only here: a page without its script would be a blank page, and it asks again by itself for what is refused.
       if (this.#valve.shut) throw this.#shed();
-      const common = { ...SAFE, ...rate, ...this.#cors.headers(request.header("origin")) };
-      const answer = this.#read(request, path, target, read, credential, common);
+      const answer = this.#read(request, path, target, read, credential);
       this.#metrics.requests(read, answer.status).count++;
-      return withMore(answer, common);
+      if (this.#sameForAll) return answer;
+      return withMore(answer, { ...rate, ...this.#cors.headers(request.header("origin")) });
     } catch (error) {
       if (relay && error instanceof PastElsewhere) return this.#relayed(relay, request);
       return this.#problem(error, request, read, rate);
@@ -220,14 +220,7 @@ export class Responder implements Handler {
     }
   }
 
-  #read(
-    request: Incoming,
-    path: string,
-    target: Target,
-    name: string,
-    credential: Credential,
-    common: Readonly<Record<string, string>>,
-  ): Answer {
+  #read(request: Incoming, path: string, target: Target, name: string, credential: Credential): Answer {
     const { method, target: address } = request;
     if (!isRead(method)) throw notAllowed(method);
     const read = readTarget(this.#routes, target, {
@@ -242,12 +235,12 @@ export class Responder implements Handler {
     if ("stream" in read) return read.stream;
     const answer = answerPrepared(read.prepared, request.header("if-none-match"));
     // Headers that differ from request to request cannot be kept with an answer.
-    if (this.#sameForAll && method === "GET") {
+    if (this.#sameForAll && method === "GET" && this.#hot.wants(request)) {
       const counters = {
         served: this.#metrics.requests(name, 200),
         notModified: this.#metrics.requests(name, 304),
       };
-      this.#hot.keep(request, read.prepared, answer.status, common, counters);
+      this.#hot.keep(request, read.prepared, answer.status, counters);
     }
     return answer;
   }
@@ -307,7 +300,6 @@ export class Responder implements Handler {
     const problem = error instanceof Problem ? error : this.#unexpected(error, instance);
     this.#metrics.requests(read, problem.status).count++;
     const headers = {
-      ...SAFE,
       "Content-Type": "application/problem+json",
       "Cache-Control": "no-store",
       ...more,
@@ -351,8 +343,8 @@ function pathOf(address: string): string {
   return question < 0 ? address : address.slice(0, question);
 }
 
-function withMore(answer: Answer, more: Readonly<Record<string, string>> = {}): Answer {
+function withMore(answer: Answer, more: Readonly<Record<string, string>>): Answer {
   const { headers } = answer;
   const vary = headers.Vary && more.Vary ? { Vary: `${headers.Vary}, ${more.Vary}` } : {};
-  return { ...answer, headers: { ...SAFE, ...headers, ...more, ...vary } };
+  return { ...answer, headers: { ...headers, ...more, ...vary } };
 }

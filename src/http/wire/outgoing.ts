@@ -24,9 +24,12 @@ const REASONS: Readonly<Record<number, string>> = {
 /** Never in a header: it would end the line, and begin another of somebody else's making. */
 const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
 
+/** Every answer has it: what we say a thing is, it is. */
+const ALWAYS = "X-Content-Type-Options: nosniff\r\n";
+
 /** Status line and headers, without the date and without the empty line at the end. */
 export function headText(status: number, headers: Readonly<Record<string, string>>): string {
-  let text = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n`;
+  let text = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${ALWAYS}`;
   for (const name in headers) {
     const value = headers[name] ?? "";
     if (UNSAFE.test(value)) throw new Error(`the header ${name} cannot be sent: ${JSON.stringify(value)}`);
