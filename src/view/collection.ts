@@ -15,6 +15,12 @@ const NOTES_PART = 16;
 
 type Notes = Map<string, string | null>;
 
+/** A value and its id. */
+export interface Item {
+  readonly id: string;
+  readonly text: string;
+}
+
 export class Collection {
   /** The revision that last changed anything here: what ETags are made of. */
   revision = 0;
@@ -129,10 +135,35 @@ export class Collection {
     }
   }
 
+  /** The same with their ids, all at once. */
+  between(from: string, to: string): Item[] {
+    return itemsBetween(this.pages(), from, to, this.#firsts.lastNotAfter(from));
+  }
+
   /** The page that holds, or would hold, `id`. */
   #pageFor(id: string): Page {
     return this.#pages[this.#firsts.lastNotAfter(id)] ?? Page.empty;
   }
+}
+
+/** What lies in [from, to] on pages, of which the one at `first` is where it begins. */
+export function itemsBetween(
+  pages: readonly Page[],
+  from: string,
+  to: string,
+  first = pageFor(pages, from),
+): Item[] {
+  const found: Item[] = [];
+  for (let at = first; at < pages.length; at++) {
+    const page = pages[at];
+    if (!page) break;
+    for (let i = page.position(from); i < page.length; i++) {
+      const id = page.ids[i] ?? "";
+      if (id > to) return found;
+      found.push({ id, text: page.value(i) });
+    }
+  }
+  return found;
 }
 
 /** The last page that does not begin after `id`. */

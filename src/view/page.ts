@@ -20,6 +20,8 @@ export class Page implements PageRecord {
   /** Where each value ends in `bytes`. */
   readonly ends: Uint32Array;
   stored: number | undefined;
+  /** A byte of each id; made when first one is looked for. */
+  #hashes: Uint8Array | undefined;
 
   constructor(ids: readonly string[], bytes: Buffer, ends: Uint32Array, stored?: number) {
     this.ids = ids;
@@ -57,12 +59,25 @@ export class Page implements PageRecord {
   }
 
   get(id: string): string | undefined {
-    const i = this.position(id);
-    return this.ids[i] === id ? this.value(i) : undefined;
+    const i = this.find(id);
+    return i < 0 ? undefined : this.value(i);
   }
 
   has(id: string): boolean {
-    return this.ids[this.position(id)] === id;
+    return this.find(id) >= 0;
+  }
+
+  /**
+   * Where `id` is; -1 when it is not here. By a byte of each id, side by side: a search by halves would reach for seven
+   * texts, each somewhere else in memory, and that takes longer than all the rest of a look-up.
+   */
+  find(id: string): number {
+    const { ids } = this;
+    this.#hashes ??= Uint8Array.from(ids, hashOf);
+    const hashes = this.#hashes;
+    const wanted = hashOf(id);
+    for (let i = 0; i < hashes.length; i++) if (hashes[i] === wanted && ids[i] === id) return i;
+    return -1;
   }
 
   toMap(): Map<string, string> {
@@ -175,6 +190,13 @@ function cut(ids: string[], bytes: Buffer, lengths: readonly number[]): Page[] {
     offset += size + 1;
   }
   return pages;
+}
+
+/** A byte that every character has its part in. */
+function hashOf(id: string): number {
+  let sum = 0;
+  for (let i = 0; i < id.length; i++) sum = (sum * 31 + id.charCodeAt(i)) | 0;
+  return (sum ^ (sum >>> 8)) & 0xff;
 }
 
 /** A copy that owns its memory: a small slice must not keep a large buffer alive. */

@@ -9,7 +9,7 @@ import type { SortedIndex } from "../lib/sorted-index.ts";
 import { type Batch, type Marks, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
-import { Collection } from "./collection.ts";
+import { Collection, type Item } from "./collection.ts";
 import { type ClusterMembers, changesGraph, Graph } from "./graph.ts";
 import { Indexes, type Stored } from "./indexes.ts";
 import { Page } from "./page.ts";
@@ -96,6 +96,11 @@ export class View implements Reading {
   /** Values whose ids lie in [from, to], in order. */
   range(kind: StoreKind, from: string, to: string): Generator<string> {
     return this.#collections[kind].range(from, to);
+  }
+
+  /** The same with their ids, all at once. */
+  between(kind: StoreKind, from: string, to: string): Item[] {
+    return this.#collections[kind].between(from, to);
   }
 
   indexes<K extends keyof Stored>(kind: K): Indexes<K> {
