@@ -5,7 +5,7 @@
  */
 
 import type { Kind } from "../../model/ids.ts";
-import { pageFor } from "../../view/collection.ts";
+import { itemsBetween, pageFor } from "../../view/collection.ts";
 import type { Page } from "../../view/page.ts";
 import { parseStored, type Reading, View } from "../../view/view.ts";
 import { type Filter, fieldOf, type Indexed, passes, type Range, type Value } from "./filter.ts";
@@ -145,7 +145,7 @@ function inRanges(reading: Reading, kind: Kind, ranges: readonly Range[], after:
   const matches: Match[] = [];
   for (const [from, to] of ranges) {
     if (from === to) addOne(matches, reading, kind, from, after);
-    else addBetween(matches, reading.pages(kind), from, to, after);
+    else for (const match of between(reading, kind, from, to)) if (match.id > after) matches.push(match);
   }
   if (matches.length < 2) return matches;
   // Each once, in order: two ranges may hold the same.
@@ -159,17 +159,8 @@ function addOne(matches: Match[], reading: Reading, kind: Kind, id: string, afte
   if (text !== undefined) matches.push({ id, text });
 }
 
-function addBetween(matches: Match[], pages: readonly Page[], from: string, to: string, after: string): void {
-  for (let at = pageFor(pages, from); at < pages.length; at++) {
-    const page = pages[at];
-    if (!page) return;
-    for (let i = page.position(from); i < page.length; i++) {
-      const id = page.ids[i] ?? "";
-      if (id > to) return;
-      if (id > after) matches.push({ id, text: page.value(i) });
-    }
-  }
-}
+const between = (reading: Reading, kind: Kind, from: string, to: string): readonly Match[] =>
+  reading instanceof View ? reading.between(kind, from, to) : itemsBetween(reading.pages(kind), from, to);
 
 /** Matches in the order asked for; equal ones in order of id. */
 export function sortMatches(kind: Kind, matches: Iterable<Match>, sort: readonly SortKey[]): Match[] {
