@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Socket } from "bun";
 import { ETHER, startFrame } from "../../src/sources/openflow/codec/ethernet.ts";
 import { LLDP_MULTICAST, writeLldp } from "../../src/sources/openflow/codec/lldp.ts";
 import { encode } from "../../src/sources/openflow/codec/messages.ts";
@@ -93,6 +94,31 @@ describe("a session that", () => {
     expect(metric("paused_total")).toBeGreaterThan(0);
     expect(sink.links.size).toBe(4);
     expect([...sink.devices.values()].every((device) => device.available)).toBe(true);
+  }, 30_000);
+
+  test("does not read what it is sent is cut off, and no other", async () => {
+    const built = build(2, line(2));
+    const { port, sink, metric } = await connected(built);
+    let waiting = Buffer.concat([
+      encode("hello", { versions: [4] }),
+      ...Array.from({ length: 500 }, () => encode("echoRequest", { data: new Uint8Array(60_000) })),
+    ]);
+    const ask = (socket: Socket) => {
+      waiting = waiting.subarray(Math.max(0, socket.write(waiting)));
+    };
+    const socket = await Bun.connect({
+      hostname: "127.0.0.1",
+      port,
+      socket: { data: () => {}, drain: ask, error: () => {} },
+    });
+    started.later(() => socket.terminate());
+    socket.pause();
+    ask(socket);
+    await until(() => metric("sessions") === 3, { what: "the session" });
+    await until(() => metric("sessions") === 2, { what: "its end" });
+    expect(metric("malformed_total")).toBe(0);
+    expect(sink.links.size).toBe(2);
+    expect([...built.net.switches.values()].every((sw) => sw.connected)).toBe(true);
   }, 30_000);
 
   test("is one too many is not taken", async () => {
@@ -216,6 +242,22 @@ describe("a restart", () => {
     expect(sink.told).not.toContain(`remove links ${deviceId(1)}/2-${deviceId(2)}/2`);
     expect(hosts[0]?.asked).toBeGreaterThan(0);
   }, 20_000);
+
+  test("gives a switch that was gone before no new time", async () => {
+    const day = 86_400_000;
+    const gone = (id: number, hours: number) => ({
+      id: deviceId(id),
+      available: false,
+      lastUpdate: String(Date.now() - hours * 3_600_000),
+    });
+    class Remembering extends MemorySink {
+      recall = async () => ({ devices: [gone(1, 23), gone(2, 25)] });
+    }
+    const sink = new Remembering();
+    await started.source({ graceMs: 200, removeAfterMs: day }, { sink });
+    await until(() => sink.devices.size === 1, { what: "the older one removed" });
+    expect([...sink.devices.keys()]).toEqual([deviceId(1)]);
+  });
 
   test("of a service that does not remember leaves what was claimed for the grace, then says what came back", async () => {
     const sink = new MemorySink();

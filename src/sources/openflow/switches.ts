@@ -139,7 +139,7 @@ export class Switches {
     sw.session = undefined;
     sw.goneAt = now;
     sw.leftByItself = leftByItself;
-    this.#claimGone(sw);
+    this.#claimGone(sw, this.#book.device(sw.id));
     this.#watcher.switchDown(sw);
   }
 
@@ -157,9 +157,11 @@ export class Switches {
   recallGone(claim: DeviceClaim, now: number): void {
     if (this.#known.has(claim.id)) return;
     const sw = new Switch(claim.id);
-    sw.goneAt = now;
+    // One that was lost in that life already has been gone since then: a restart gives it no new time.
+    const goneAt = claim.available === false ? Number(claim.lastUpdate ?? now) : now;
+    sw.goneAt = Math.min(goneAt, now);
     this.#known.set(sw.id, sw);
-    this.#book.setDevice({ ...claim, available: false, role: "NONE" });
+    this.#claimGone(sw, claim);
   }
 
   #of(session: Session): Switch | undefined {
@@ -243,9 +245,9 @@ export class Switches {
     });
   }
 
-  #claimGone(sw: Switch): void {
-    const last = this.#book.device(sw.id);
-    if (last) this.#book.setDevice({ ...last, available: false, role: "NONE" });
+  #claimGone({ goneAt }: Switch, last: DeviceClaim | undefined): void {
+    if (!last || goneAt === undefined) return;
+    this.#book.setDevice({ ...last, available: false, role: "NONE", lastUpdate: String(goneAt) });
   }
 
   #claimPort(sw: Switch, { number, description, up }: SwitchPort): void {

@@ -145,8 +145,13 @@ export function listen(settings: Settings, accept: (channel: Channel) => Receive
     const channel = new SocketChannel(socket, outbox);
     const receiver = accept(channel);
     socket.data = { channel, receiver };
-    if (!receiver) socket.terminate();
-    else socket.setNoDelay(true);
+    if (!receiver) {
+      socket.terminate();
+      return;
+    }
+    socket.setNoDelay(true);
+    // The first words at once: whoever connects waits for them, perhaps with others behind it.
+    channel.flush();
   };
   try {
     const server = Bun.listen<Connection>({
