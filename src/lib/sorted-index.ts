@@ -85,15 +85,11 @@ export class SortedIndex {
     for (const key of this.#keysIn(from, to)) yield* this.get(key);
   }
 
-  /** How many entries [from, to] holds, counted up to `most`: what a planner asks before it chooses an index. */
-  count(from: string, to: string, most: number): number {
-    if (from === to) return Math.min(most, countOf(this.#ids.get(from) ?? NOTHING));
-    let n = 0;
-    for (const key of this.#keysIn(from, to)) {
-      n += countOf(this.#ids.get(key) ?? NOTHING);
-      if (n >= most) return most;
-    }
-    return n;
+  /** Puts the same into `into`, unless that would then hold more than `most`: false, and how far it came is left open. */
+  gather(from: string, to: string, into: string[], most: number): boolean {
+    if (from === to) return gatherIds(this.#ids.get(from), into, most);
+    for (const key of this.#keysIn(from, to)) if (!gatherIds(this.#ids.get(key), into, most)) return false;
+    return true;
   }
 
   /** Each different key once, in order. */
@@ -128,7 +124,8 @@ export class SortedIndex {
   *#keysIn(from: string, to: string): Generator<string> {
     if (this.#fresh.length > FRESH_MOST + this.#order.length / FRESH_PART) this.settle();
     const order = this.#order;
-    const fresh = new Set(this.#fresh.filter((key) => key >= from && key <= to));
+    const fresh = new Set<string>();
+    for (const key of this.#fresh) if (key >= from && key <= to) fresh.add(key);
     for (let at = lowerBound(order, from); at < order.length; at++) {
       const key = order[at] ?? "";
       if (key > to) break;
@@ -141,8 +138,16 @@ export class SortedIndex {
 
 const NOTHING: readonly string[] = [];
 
-const countOf = (ids: Ids | readonly string[]): number =>
+const countOf = (ids: Ids): number =>
   typeof ids === "string" ? 1 : ids instanceof Set ? ids.size : ids.length;
+
+function gatherIds(ids: Ids | undefined, into: string[], most: number): boolean {
+  if (ids === undefined) return true;
+  if (into.length + countOf(ids) > most) return false;
+  if (typeof ids === "string") into.push(ids);
+  else for (const id of ids) into.push(id);
+  return true;
+}
 
 function lowerBound(order: readonly string[], key: string): number {
   let low = 0;

@@ -30,12 +30,15 @@ export function select(
   after = "",
 ): Iterable<Match> {
   if (filters.length === 0) return everything(reading.pages(kind), after);
-  const hint = filters.find((filter) => filter.ids) ?? narrowest(reading, kind, filters);
-  if (!hint) return scanned(kind, reading.pages(kind), filters, after);
-  const matches = hint.ids
-    ? inRanges(reading, kind, hint.ids, after)
-    : byIndex(reading, kind, hint.indexed ?? [], after);
-  // What an exact hint finds has passed its filter.
+  const byId = filters.find((filter) => filter.ids);
+  if (byId?.ids) return checked(inRanges(reading, kind, byId.ids, after), kind, byId, filters);
+  const found = reading instanceof View ? narrowest(reading, kind, filters) : undefined;
+  if (!found) return scanned(kind, reading.pages(kind), filters, after);
+  return checked(withIds(reading, kind, found.ids, after), kind, found.filter, filters);
+}
+
+/** What the hint of one filter found, put to the test of all; if the hint is exact, of the others. */
+function checked(matches: Match[], kind: Kind, hint: Filter, filters: readonly Filter[]): Match[] {
   const rest = hint.exact ? filters.filter((filter) => filter !== hint) : filters;
   return rest.length === 0 ? matches : matches.filter(({ text }) => passes(kind, text, rest));
 }
@@ -103,39 +106,38 @@ function likelyInAnyCase(page: Page, wanted: string): Iterable<number> {
   return found.size < 2 ? found : [...found].sort((a, b) => a - b);
 }
 
-/** The filter of which the indexes have the fewest entries; undefined when none is narrow enough. */
-function narrowest(reading: Reading, kind: Kind, filters: readonly Filter[]): Filter | undefined {
-  if (!(reading instanceof View)) return undefined;
-  let best: Filter | undefined;
-  let least = Math.min(MOST_CANDIDATES, reading.size(kind) / 2);
+interface Found {
+  readonly filter: Filter;
+  readonly ids: readonly string[];
+}
+
+/** The ids that the indexes of one filter give, where they give the fewest; undefined when none is narrow enough. */
+function narrowest(view: View, kind: Kind, filters: readonly Filter[]): Found | undefined {
+  let best: Found | undefined;
+  let most = Math.min(MOST_CANDIDATES, view.size(kind) / 2);
   for (const filter of filters) {
-    const count = countOf(reading, kind, filter, least);
-    if (count > least) continue;
-    best = filter;
-    least = count;
+    const ids = filter.indexed && gathered(view, kind, filter.indexed, most);
+    if (!ids) continue;
+    best = { filter, ids };
+    most = ids.length;
   }
   return best;
 }
 
-/** How many entries a filter's indexes have for it, counted little further than `most`. */
-function countOf(view: View, kind: Kind, { indexed = [] }: Filter, most: number): number {
-  let count = Number.POSITIVE_INFINITY;
+/** Undefined when there are more than `most`, and when the kind has none of the indexes. */
+function gathered(view: View, kind: Kind, indexed: readonly Indexed[], most: number): string[] | undefined {
+  let ids: string[] | undefined;
   for (const { name, ranges } of indexed) {
     const index = view.indexNamed(kind, name);
     if (!index) continue;
-    if (count === Number.POSITIVE_INFINITY) count = 0;
-    for (const [from, to] of ranges) if (count <= most) count += index.count(from, to, most + 1);
+    ids ??= [];
+    for (const [from, to] of ranges) if (!index.gather(from, to, ids, most)) return undefined;
   }
-  return count;
+  return ids;
 }
 
 /** Value by value and not by page: making pages anew for a look-up would cost more than the look-up. */
-function byIndex(reading: Reading, kind: Kind, indexed: readonly Indexed[], after: string): Match[] {
-  const ids: string[] = [];
-  for (const { name, ranges } of indexed) {
-    const index = reading instanceof View ? reading.indexNamed(kind, name) : undefined;
-    if (index) for (const [from, to] of ranges) for (const id of index.range(from, to)) ids.push(id);
-  }
+function withIds(reading: Reading, kind: Kind, ids: readonly string[], after: string): Match[] {
   const matches: Match[] = [];
   for (const id of ids.length < 2 ? ids : [...new Set(ids)].sort()) addOne(matches, reading, kind, id, after);
   return matches;
