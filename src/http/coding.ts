@@ -3,7 +3,7 @@
  * compressed form is remembered with it, so that after a change only the pages that changed are compressed again.
  * gzip stays a single member: each piece is raw deflate ended by a full flush, and the CRC-32s are combined.
  */
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import {
   brotliCompressSync,
   constants,
@@ -83,9 +83,11 @@ export function encodedFeed(pieces: Iterable<Uint8Array>, coding: Coding): Feed 
       : coding === "zstd"
         ? createZstdCompress()
         : createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
-  source.pipe(compressor);
-  return new StreamFeed(compressor, () => {
-    source.destroy();
-    compressor.destroy();
-  });
+  // What goes wrong on either side ends both, and is told to whoever reads.
+  pipeline(source, compressor, () => {});
+  const chunks = compressor[Symbol.asyncIterator]();
+  return new StreamFeed(
+    () => chunks.next(),
+    () => compressor.destroy(),
+  );
 }

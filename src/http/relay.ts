@@ -66,7 +66,16 @@ function relayed({ status, headers, body }: Response): Answer {
   const length = headers.get("content-length");
   if (length !== null) kept["Content-Length"] = length;
   const live = headers.get("content-type") === "text/event-stream";
-  return { status, headers: kept, body: body && new StreamFeed(body, () => body.cancel(), live) };
+  // Through its reader, which can let go of the stream also while it waits for more.
+  const reader = body?.getReader();
+  const feed =
+    reader &&
+    new StreamFeed(
+      () => reader.read(),
+      () => reader.cancel(),
+      live,
+    );
+  return { status, headers: kept, body: feed ?? null };
 }
 
 const unavailable = (code: "stopping" | "overloaded"): Problem =>

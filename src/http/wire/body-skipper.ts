@@ -1,9 +1,9 @@
 /** Finds the end of a request's body and throws away everything before it: no read here takes a body. */
-import { type BodyLength, Fault } from "./incoming.ts";
+import { type BodyLength, Fault, isField } from "./incoming.ts";
 
 /** Longer than any size or trailer that means well. */
 const MOST_LINE = 4096;
-const SIZE = /^([0-9a-fA-F]{1,12})[ \t]*(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?$/;
+const SIZE = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[^\x00-\x08\x0a-\x1f\x7f]*)?$/;
 
 type Part = "size" | "data" | "gap" | "trailer" | "over";
 
@@ -55,6 +55,8 @@ export class BodySkipper {
     const text = line.slice(0, -2);
     if (this.#part === "trailer") {
       if (text === "") this.#part = "over";
+      else if (!isField(text))
+        return new Fault("bad-request", "A line after the last chunk is not NAME: VALUE.");
       return undefined;
     }
     if (this.#part === "gap") {

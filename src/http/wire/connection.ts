@@ -1,11 +1,12 @@
 /**
  * One connection: requests in, one at a time, and their answers out, in order. While an answer is under way nothing
- * more is read from what the client sent ahead, and never is more made of an answer than the socket takes.
+ * more is read from what the client sent ahead, and never is more made of an answer than the socket takes. Whatever
+ * goes wrong costs this connection and no other.
  */
 import type { Answer } from "../answer.ts";
-import { BodySkipper } from "./body-skipper.ts";
 import { type Feed, isFeed } from "./feed.ts";
-import { Fault, Incoming, readHead } from "./incoming.ts";
+import { type HeadLimits, Inbox } from "./inbox.ts";
+import { Fault, Incoming } from "./incoming.ts";
 import { Outbox, type Sink } from "./outbox.ts";
 import { dateLine, hasBody, headText, Message, together } from "./outgoing.ts";
 
@@ -13,7 +14,7 @@ export interface Handler {
   respond(request: Incoming, connection: Connection): Message | Answer | Promise<Answer>;
   /** To a request that cannot be read. */
   refuse(fault: Fault): Answer;
-  /** To what went wrong in answering; it is heard even where nobody can be answered any more. */
+  /** To what went wrong in answering; it is heard even where nobody can be answered any more. Never throws. */
   failed(error: unknown): Answer;
 }
 
@@ -30,17 +31,18 @@ export interface House {
 /** What a connection needs of its socket. */
 export interface Line extends Sink {
   readonly remoteAddress: string;
-  /** Sends what is left, and closes. */
+  /** Closes; what the system holds of what was written is still sent. */
   end(): void;
   /** Says that nothing more comes; what comes from there can still be read. */
   shutdown(): void;
-  /** Closes without another word. */
+  /** Closes without another word, and what is on its way is lost. */
   terminate(): void;
+  /** Reads nothing until it resumes. */
+  pause(): void;
+  resume(): void;
 }
 
-export interface WireLimits {
-  readonly urlBytes: number;
-  readonly headBytes: number;
+export interface WireLimits extends HeadLimits {
   readonly idleMs: number;
   /** From the first byte of a head to its last. */
   readonly headMs: number;
@@ -48,16 +50,11 @@ export interface WireLimits {
   readonly lingerMs: number;
 }
 
-/** What a client may send ahead while it is being answered. */
+/** With so much sent ahead a client is not listened to until it has had some answers. */
 const MOST_AHEAD = 256 * 1024;
-/** A longer head is read anew each time. */
-const MOST_REPEATED = 2048;
-const EMPTY = Buffer.alloc(0);
-const HEAD_END = Buffer.from("\r\n\r\n");
+/** After so many requests in a row the others get their turn. */
+const TURN_REQUESTS = 64;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
-/** Method, version, line end. */
-const MOST_AROUND_TARGET = 64;
-const BARE_LINE_FEED = /(?:^|[^\r])\n/;
 
 /** Of what could not be read, all that counts for its answer. */
 const UNREADABLE = new Incoming("GET", "/", [], 0, false);
@@ -68,13 +65,11 @@ export class Connection {
   readonly #line: Line;
   readonly #house: House;
   readonly #outbox: Outbox;
+  readonly #inbox: Inbox;
   #state: State = "idle";
-  /** What came and is not yet understood. */
-  #input: Buffer = EMPTY;
   #headBegun = false;
-  #skipper: BodySkipper | undefined;
-  #repeatedHead: Buffer | undefined;
-  #repeated: Incoming | undefined;
+  #turnDue = false;
+  #paused = false;
   #closesAfter = false;
   #clientEnded = false;
   #deadline: number;
@@ -83,12 +78,14 @@ export class Connection {
     this.#line = line;
     this.#house = house;
     this.#outbox = new Outbox(line, {
-      sent: () => this.#sent(),
-      failed: (error) => {
-        house.handler.failed(error);
-        this.cut();
-      },
+      sent: () =>
+        this.#safely(() => {
+          this.#sent();
+          this.#goOn();
+        }),
+      failed: (error) => this.#fault(error),
     });
+    this.#inbox = new Inbox(house.limits);
     this.#deadline = house.now() + house.limits.idleMs;
   }
 
@@ -103,25 +100,25 @@ export class Connection {
 
   received(bytes: Buffer): void {
     if (this.#state === "idle") {
-      const again = this.#repeatedHead;
-      if (again?.length === bytes.length && this.#repeated && again.equals(bytes))
-        this.#answer(this.#repeated);
-      else this.#take(this.#input.length === 0 ? bytes : Buffer.concat([this.#input, bytes]));
-    } else if (this.#state === "answering") this.#sentAhead(bytes);
+      const again = this.#inbox.repeated(bytes);
+      if (again) this.#answer(again);
+      else this.#heard(bytes);
+    } else if (this.#state === "answering" && !this.#closesAfter) this.#add(bytes);
+    if (this.#inbox.size > MOST_AHEAD) this.#holdBack();
   }
 
   /** The socket takes more again. */
   drained(): void {
+    if (this.#state !== "answering") return;
     this.#wait(this.#house.limits.idleMs);
     this.#outbox.flush();
   }
 
-  /** The client says that it sends nothing more. */
+  /** The client says that it sends nothing more. It gets what it has asked for, unless that would never end. */
   ended(): void {
     this.#clientEnded = true;
-    this.#closesAfter = true;
-    if (this.#state !== "answering") this.#line.end();
-    else if (this.#outbox.patient) this.cut();
+    if (this.#state === "idle") this.#goOn();
+    else if (this.#state === "lingering" || this.#outbox.patient) this.cut();
   }
 
   /** The socket is gone. */
@@ -137,8 +134,10 @@ export class Connection {
     if (this.#state === "idle") this.#close();
   }
 
+  /** Closes now. What the system still holds of answers that were given goes on to whoever reads slowly. */
   cut(): void {
-    this.#line.terminate();
+    if (this.#state === "lingering") this.#line.end();
+    else this.#line.terminate();
   }
 
   /** Looked at every now and then: whether it has had its time. */
@@ -146,10 +145,11 @@ export class Connection {
     // To make an answer slowly, or to have nothing to say, is no fault of the reader's; to take nothing is.
     if (this.#state === "answering" && (this.#outbox.patient || !this.#outbox.blocked))
       this.#wait(this.#house.limits.idleMs);
-    else if (now < this.#deadline) return;
-    else if (this.#state === "answering") this.cut();
-    // Not cut: what the system still holds of our answer is on its way to a slow reader.
-    else if (this.#state === "lingering") this.#line.end();
+    else if (now >= this.#deadline) this.#safely(() => this.#timeIsUp());
+  }
+
+  #timeIsUp(): void {
+    if (this.#state !== "idle") this.cut();
     else if (this.#headBegun)
       this.#refuse(new Fault("request-timeout", "The request did not come to its end."));
     else this.#close();
@@ -159,91 +159,89 @@ export class Connection {
     this.#deadline = this.#house.now() + ms;
   }
 
-  #take(bytes: Buffer): void {
-    this.#input = EMPTY;
-    let rest = this.#withoutBody(bytes);
-    while (rest.length > 0 && this.#state === "idle") rest = this.#takeOne(rest);
-    if (this.#state === "answering") this.#input = rest;
+  #heard(bytes: Buffer): void {
+    if (this.#inbox.inBody) this.#wait(this.#house.limits.idleMs);
+    this.#add(bytes);
+    this.#goOn();
   }
 
-  /** What is left after the first request. */
-  #takeOne(bytes: Buffer): Buffer {
-    // An empty line before a request is left over from some client's last one.
-    const rest = bytes[0] === 13 && bytes[1] === 10 ? bytes.subarray(2) : bytes;
-    const end = rest.indexOf(HEAD_END);
-    const whole = end >= 0 && end <= this.#house.limits.headBytes;
-    const request = whole ? readHead(rest.toString("latin1", 0, end)) : this.#whyNotWait(rest);
-    if (request === undefined) {
-      if (!this.#headBegun) this.#wait(this.#house.limits.headMs);
+  #add(bytes: Buffer): void {
+    // A malformed body: its request has its answer, or is about to have it, and is the last.
+    if (this.#inbox.add(bytes)) this.retire();
+  }
+
+  #holdBack(): void {
+    if (this.#outbox.patient) this.cut();
+    else if (!this.#paused && this.#state !== "closed") {
+      this.#paused = true;
+      this.#line.pause();
+    }
+  }
+
+  #listenAgain(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#line.resume();
+  }
+
+  /** Answers what has come, until an answer takes its time. */
+  #goOn(): void {
+    for (let left = TURN_REQUESTS; left > 0 && this.#state === "idle"; left--) {
+      const request = this.#inbox.next();
+      if (this.#inbox.size <= MOST_AHEAD) this.#listenAgain();
+      if (request instanceof Fault) this.#refuse(request);
+      else if (request) this.#answer(request);
+      else {
+        this.#waitForMore();
+        return;
+      }
+    }
+    if (this.#state === "idle") this.#goOnLater();
+  }
+
+  #goOnLater(): void {
+    if (this.#turnDue) return;
+    this.#turnDue = true;
+    setImmediate(() => {
+      this.#turnDue = false;
+      this.#safely(() => this.#goOn());
+    });
+  }
+
+  #waitForMore(): void {
+    if (this.#clientEnded) this.#line.end();
+    else if (this.#inbox.size > 0 && !this.#headBegun) {
       this.#headBegun = true;
-      this.#input = rest;
-      return EMPTY;
+      this.#wait(this.#house.limits.headMs);
     }
-    if (request instanceof Fault) {
-      this.#refuse(request);
-      return EMPTY;
-    }
-    const length = end + HEAD_END.length;
-    this.#remember(request, rest, length);
-    if (request.bodyLength !== 0) this.#skipper = new BodySkipper(request.bodyLength);
-    const after = this.#withoutBody(rest.subarray(length));
-    this.#answer(request);
-    return after;
-  }
-
-  #whyNotWait(rest: Buffer): Fault | undefined {
-    const { headBytes, urlBytes } = this.#house.limits;
-    const lineEnd = rest.indexOf(10);
-    if ((lineEnd < 0 ? rest.length : lineEnd) > urlBytes + MOST_AROUND_TARGET)
-      return new Fault("uri-too-long", `The address is longer than the ${urlBytes} bytes that are taken.`);
-    if (rest.length > headBytes)
-      return new Fault(
-        "headers-too-large",
-        `The headers are longer than the ${headBytes} bytes that are taken.`,
-      );
-    if (BARE_LINE_FEED.test(rest.toString("latin1")))
-      return new Fault("bad-request", "A line of the head does not end in CR LF.");
-    return undefined;
-  }
-
-  #sentAhead(bytes: Buffer): void {
-    const rest = this.#withoutBody(bytes);
-    if (this.#input.length + rest.length > MOST_AHEAD) this.cut();
-    else if (rest.length > 0) this.#input = Buffer.concat([this.#input, rest]);
-  }
-
-  /** What follows the body that is being thrown away. One that is malformed has no end that could be trusted. */
-  #withoutBody(bytes: Buffer): Buffer {
-    if (!this.#skipper) return bytes;
-    this.#wait(this.#house.limits.idleMs);
-    const rest = this.#skipper.take(bytes);
-    if (this.#skipper.over) this.#skipper = undefined;
-    if (!(rest instanceof Fault)) return rest;
-    this.cut();
-    return EMPTY;
-  }
-
-  /** A client that asks the same again on the same connection is spared the reading of it. */
-  #remember(request: Incoming, bytes: Buffer, length: number): void {
-    const plain = request.bodyLength === 0 && length === bytes.length && length <= MOST_REPEATED;
-    this.#repeatedHead = plain ? Buffer.from(bytes) : undefined;
-    this.#repeated = plain ? request : undefined;
   }
 
   #answer(request: Incoming): void {
     this.#headBegun = false;
-    const answer = this.#house.handler.respond(request, this);
+    const answer = this.#answerTo(request);
     if (answer instanceof Message) this.#send(answer.bytes(this.#house.now()));
     else if (answer instanceof Promise) {
       this.#begin();
-      answer.then(
-        (made) => this.#deliver(request, made),
-        (error: unknown) => this.#deliver(request, this.#house.handler.failed(error)),
-      );
+      answer
+        .catch((error: unknown) => this.#house.handler.failed(error))
+        .then((made) => {
+          this.#deliver(request, made);
+          this.#goOn();
+        })
+        .catch((error: unknown) => this.#fault(error));
     } else this.#deliver(request, answer);
   }
 
+  #answerTo(request: Incoming): Message | Answer | Promise<Answer> {
+    try {
+      return this.#house.handler.respond(request, this);
+    } catch (error) {
+      return this.#house.handler.failed(error);
+    }
+  }
+
   #refuse(fault: Fault): void {
+    this.#headBegun = false;
     this.#closesAfter = true;
     this.#deliver(UNREADABLE, this.#house.handler.refuse(fault));
   }
@@ -255,13 +253,23 @@ export class Connection {
       fed?.close();
       return;
     }
-    const counted = !fed || "Content-Length" in answer.headers;
+    // Of what another process was asked for on our behalf, a HEAD has no body here and no length.
+    const unsized =
+      fed !== undefined || (body === null && request.method === "HEAD" && hasBody(answer.status));
+    const counted = !unsized || "Content-Length" in answer.headers;
     const chunked = !counted && !request.old;
     this.#closesAfter ||= !request.keepsOpen || this.#house.stopping || !(counted || chunked);
     const bytes =
       typeof body === "string" ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
-    const framing = chunked ? "Transfer-Encoding: chunked\r\n" : fed ? "" : lengthLine(answer, bytes);
-    const head = `${this.#head(request, answer)}${framing}\r\n`;
+    const framing = chunked ? "Transfer-Encoding: chunked\r\n" : unsized ? "" : lengthLine(answer, bytes);
+    let head: string;
+    try {
+      head = `${this.#head(request, answer)}${framing}\r\n`;
+    } catch (error) {
+      fed?.close();
+      this.#deliver(request, this.#house.handler.failed(error));
+      return;
+    }
     if (request.method === "HEAD") {
       fed?.close();
       this.#send(together(head, undefined));
@@ -269,11 +277,10 @@ export class Connection {
   }
 
   #head(request: Incoming, { status, headers }: Answer): string {
-    const expects = request.bodyLength !== 0 && request.header("expect")?.toLowerCase() === "100-continue";
     const connection = this.#closesAfter ? "close" : request.old ? "keep-alive" : undefined;
     return [
       // Whoever waits for this sends its body then, and it can be told from what comes after it.
-      expects ? CONTINUE : "",
+      request.awaitsContinue ? CONTINUE : "",
       headText(status, headers),
       dateLine(this.#house.now()),
       connection === undefined ? "" : `Connection: ${connection}\r\n`,
@@ -283,6 +290,7 @@ export class Connection {
   #send(parts: readonly Uint8Array[], feed?: Feed, chunked?: boolean): void {
     if (this.#outbox.send(parts, feed, chunked)) this.#sent();
     else this.#begin();
+    if (this.#clientEnded && this.#outbox.patient) this.cut();
   }
 
   #begin(): void {
@@ -299,15 +307,29 @@ export class Connection {
     }
     this.#wait(this.#house.limits.idleMs);
     if (this.#closesAfter) this.#close();
-    else if (this.#input.length > 0) this.#take(this.#input);
   }
 
   /** Says that nothing more comes, and reads on for a while: to close on a client that still sends would undo our answer. */
   #close(): void {
     this.#state = "lingering";
     this.#wait(this.#house.limits.lingerMs);
+    this.#listenAgain();
     if (this.#clientEnded) this.#line.end();
     else this.#line.shutdown();
+  }
+
+  /** For what is called from where nobody would catch it. */
+  #safely(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fault(error);
+    }
+  }
+
+  #fault(error: unknown): void {
+    this.#house.handler.failed(error);
+    this.cut();
   }
 }
 

@@ -35,18 +35,26 @@ export class PieceFeed implements Feed {
   }
 }
 
+/** Where chunks come from in their own time: an iterator over them, or a reader's `read`. */
+export type Chunks = () => Promise<{
+  readonly done?: boolean | undefined;
+  readonly value?: Uint8Array | undefined;
+}>;
+
 /** Chunks that come in their own time. What they fail with is thrown by `next`. */
 export class StreamFeed implements Feed {
   readonly patient: boolean;
-  readonly #reader: AsyncIterator<Uint8Array>;
-  readonly #cancel: () => void;
+  readonly #chunks: Chunks;
+  readonly #cancel: () => unknown;
   #came: Uint8Array | "wait" | "end" = "wait";
   #failure: unknown;
   #reading = false;
+  #closed = false;
   #more = () => {};
 
-  constructor(chunks: AsyncIterable<Uint8Array>, cancel: () => void, patient = false) {
-    this.#reader = chunks[Symbol.asyncIterator]();
+  /** `cancel` is called once, also after the end, and what it fails with is of no interest. */
+  constructor(chunks: Chunks, cancel: () => unknown, patient = false) {
+    this.#chunks = chunks;
     this.#cancel = cancel;
     this.patient = patient;
   }
@@ -64,14 +72,16 @@ export class StreamFeed implements Feed {
   }
 
   close(): void {
-    this.#cancel();
+    if (this.#closed) return;
+    this.#closed = true;
+    (async () => this.#cancel())().catch(() => {});
   }
 
   #read(): void {
     if (this.#reading) return;
     this.#reading = true;
-    this.#reader.next().then(
-      ({ value, done }) => this.#arrived(done ? "end" : value),
+    this.#chunks().then(
+      ({ value, done }) => this.#arrived(done || !value ? "end" : value),
       (error: unknown) => {
         this.#failure = error ?? new Error("the stream failed");
         this.#arrived("wait");
@@ -82,6 +92,6 @@ export class StreamFeed implements Feed {
   #arrived(what: Uint8Array | "wait" | "end"): void {
     this.#reading = false;
     this.#came = what;
-    this.#more();
+    if (!this.#closed) this.#more();
   }
 }

@@ -42,11 +42,16 @@ export class Incoming {
     this.fields = fields;
     this.bodyLength = bodyLength;
     this.old = old;
-    const connection =
-      this.header("connection")
-        ?.toLowerCase()
-        .split(/[ \t]*,[ \t]*/) ?? [];
-    this.keepsOpen = old ? connection.includes("keep-alive") : !connection.includes("close");
+    const connection = this.header("connection");
+    this.keepsOpen =
+      connection === null
+        ? !old
+        : !hasOption(connection, "close") && (!old || hasOption(connection, "keep-alive"));
+  }
+
+  /** Whether the client holds its body back until it is told to send it (RFC 9110, 10.1.1). */
+  get awaitsContinue(): boolean {
+    return this.bodyLength !== 0 && !this.old && this.header("expect")?.toLowerCase() === "100-continue";
   }
 
   /** By lower-case name; what stands there more than once is joined, as a list is. */
@@ -64,9 +69,15 @@ const MOST_FIELDS = 100;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) ([^\x00-\x20\x7f#]+) HTTP\/(\d)\.(\d)$/;
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00-\x08\x0a-\x1f\x7f]*)$/;
 const HOST = /^[A-Za-z0-9.\-_~%!$&'()*+,;=:[\]]*$/;
-const SCHEME_AND_HOST = /^https?:\/\/[^/?]*/i;
+const SCHEME = /^https?:\/\//i;
 
 const bad = (detail: string): Fault => new Fault("bad-request", detail);
+
+/** Whether a line, of the head or after the last chunk, is NAME: VALUE. */
+export const isField = (line: string): boolean => FIELD.test(line);
+
+const hasOption = (list: string, option: string): boolean =>
+  list.split(",").some((one) => trimmed(one).toLowerCase() === option);
 
 /** `head` is one character a byte, without the empty line that ends it. */
 export function readHead(head: string): Incoming | Fault {
@@ -79,7 +90,7 @@ export function readHead(head: string): Incoming | Fault {
   const fields = lineEnd < 0 ? [] : readFields(head, lineEnd + 2);
   if (fields instanceof Fault) return fields;
   const target = originForm(method, rawTarget);
-  if (target === undefined) return bad("The target of the request does not begin with a slash.");
+  if (target === undefined) return bad("The target of the request is neither a path nor http://HOST/PATH.");
   const bodyLength = lengthOf(fields, old);
   if (bodyLength instanceof Fault) return bodyLength;
   return new Incoming(method, target, fields, bodyLength, old);
@@ -114,11 +125,21 @@ const isBlank = (code: number): boolean => code === 32 || code === 9;
 
 function originForm(method: string, target: string): string | undefined {
   if (target === "*" && method === "OPTIONS") return target;
-  const local = target.startsWith("/") ? target : target.replace(SCHEME_AND_HOST, "");
-  const path = local !== target && !local.startsWith("/") ? `/${local}` : local;
-  if (!path.startsWith("/")) return undefined;
+  const path = target.startsWith("/") ? target : afterHost(target);
   // Bytes that should have come percent-encoded, and mean the same.
-  return path.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
+  return path?.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
+}
+
+/** The path of `http://HOST/PATH`, as a client sends it that takes us for a proxy. */
+function afterHost(target: string): string | undefined {
+  const scheme = SCHEME.exec(target)?.[0];
+  if (scheme === undefined) return undefined;
+  const found = target.slice(scheme.length).search(/[/?]/);
+  const end = found < 0 ? target.length : scheme.length + found;
+  const host = target.slice(scheme.length, end);
+  if (host === "" || !HOST.test(host)) return undefined;
+  const path = target.slice(end);
+  return path.startsWith("/") ? path : `/${path}`;
 }
 
 function lengthOf(fields: readonly string[], old: boolean): BodyLength | Fault {

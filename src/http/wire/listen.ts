@@ -32,6 +32,7 @@ export class Listener implements House {
   listen(place: Place): { readonly hostname: string; readonly port: number } {
     const socket: Bun.SocketHandler<Connection | undefined> = {
       open: (one) => {
+        if (this.stopping) return one.terminate();
         one.setNoDelay(true);
         const connection = new Connection(one, this);
         one.data = connection;
@@ -43,9 +44,10 @@ export class Listener implements House {
       close: (one) => {
         if (one.data) this.#closed(one.data);
       },
+      // Also what any of these functions throws comes here.
       error: (one, error) => {
-        this.handler.failed(error);
         one.terminate();
+        this.handler.failed(error);
       },
     };
     const common = { socket, allowHalfOpen: true, data: undefined };
@@ -81,13 +83,15 @@ export class Listener implements House {
       this.#allGone = resolve;
     });
     for (const connection of this.#connections) connection.retire();
-    if (this.#connections.size > 0) await Promise.race([gone, this.#clock.sleep(drainMs)]);
+    const done = new AbortController();
+    if (this.#connections.size > 0) await Promise.race([gone, this.#clock.sleep(drainMs, done.signal)]);
+    done.abort();
     for (const connection of this.#connections) connection.cut();
   }
 
   #closed(connection: Connection): void {
-    connection.closed();
     this.#connections.delete(connection);
+    connection.closed();
     if (this.#connections.size === 0) this.#allGone();
   }
 }
