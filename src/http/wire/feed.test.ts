@@ -147,7 +147,6 @@ describe.each(["gzip", "br", "zstd", "identity"] as const)("a body in %s", (codi
       if (feed.next() !== "wait") resolve();
     });
     feed.close();
-    for (let n = 0; n < 100 && !closed; n++) await turn();
-    expect(closed).toBe(true);
+    await until(() => closed, { what: "the source to be let go", everyMs: 0 });
   });
 });
