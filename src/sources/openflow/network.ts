@@ -30,6 +30,8 @@ const LIMITS = { handshakeMs: 10_000, maxPorts: 8192, maxMessages: 2000 } as con
 const SWEEP_MS = 1000;
 const SETTLE_TICKS = 3;
 const ONE_WAY_TICKS = 30;
+/** A probe that was sent so long ago has come through by now, or was lost. */
+const UNDER_WAY_MS = 50;
 const BROADCAST_PROBE_FLOW = encode("flowMod", broadcastProbeFlow);
 /** A switch that is behind with reading gets no more probes on top. */
 const PROBE_BACKLOG_BYTES = 64 * 1024;
@@ -227,8 +229,8 @@ export class Network implements SessionOwner, SwitchWatcher {
     const now = this.#clock.now();
     this.links.heard(from, at, direct, now);
     // The other direction need not wait for its turn, unless a probe is under way that the other can hear.
-    if (this.links.connects(at, from) || arrival.probedAt > sender.connectedAt) return;
-    this.#probe(receiver, arrival, direct, now);
+    const underWay = arrival.probedAt > sender.connectedAt && now - arrival.probedAt < UNDER_WAY_MS;
+    if (!underWay && !this.links.connects(at, from)) this.#probe(receiver, arrival, direct, now);
   }
 
   foreign(lldp: Lldp, at: End): void {
@@ -274,7 +276,8 @@ export class Network implements SessionOwner, SwitchWatcher {
     port.ticks++;
     if (port.linked) {
       // Known in one direction only: the probe for the other may have come before the switch could hear it.
-      if (now - port.probedAt < settleMs / 2 || this.links.startsAt(end)) return;
+      const patienceMs = port.ticks <= SETTLE_TICKS ? UNDER_WAY_MS : settleMs / 2;
+      if (now - port.probedAt < patienceMs || this.links.startsAt(end)) return;
       this.#probe(sw, port, this.links.hasDirect(end), now);
       return;
     }
