@@ -44,6 +44,10 @@ export function passes(kind: Kind, text: string, filters: readonly Filter[]): bo
   return filters.every((filter) => filter.test(value));
 }
 
+/** Whether something with this id has a chance to pass. */
+export const mayPass = (id: string, filters: readonly Filter[]): boolean =>
+  filters.every(({ ids }) => !ids || inRanges(id, ids));
+
 /** Scalars that have an index of the same name. */
 const INDEXED: Readonly<Record<Kind, readonly string[]>> = {
   devices: ["type", "available"],
@@ -152,6 +156,7 @@ class IpFilter implements Filter {
     this.indexed = [{ name: "ip", ranges }];
   }
 
+  /** Keys of the two families begin differently, so none is within a range of the other. */
   test(value: Value): boolean {
     return isHost(value) && value.ipAddresses.some((ip) => inRanges(ipKey(ip), this.#ranges));
   }
@@ -168,7 +173,6 @@ function ipRange(text: string): Range {
   );
 }
 
-/** Keys of the two families begin differently, so none is within a range of the other. */
 const inRanges = (key: string, ranges: readonly Range[]): boolean =>
   ranges.some(([from, to]) => key >= from && key <= to);
 

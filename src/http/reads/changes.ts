@@ -8,7 +8,7 @@ import { differingValues } from "../../view/differing.ts";
 import type { Reading } from "../../view/view.ts";
 import { JSON_TYPE } from "../answer.ts";
 import { badParameter, quoted } from "../problem.ts";
-import { type Filter, passes } from "../query/filter.ts";
+import { type Filter, mayPass, passes } from "../query/filter.ts";
 import type { Query } from "../query/query.ts";
 import { select } from "../query/select.ts";
 import type { Representation } from "../represent.ts";
@@ -21,7 +21,7 @@ import {
   sightOrNothing,
   timeOf,
 } from "./context.ts";
-import { bytesOfText, jsonList } from "./json.ts";
+import { jsonList } from "./json.ts";
 
 export type ChangeEvent = "added" | "updated" | "removed";
 
@@ -45,7 +45,7 @@ export function changeFor(
 ): Change | undefined {
   const { id, before, after, changed } = entry;
   const resource = scope.find((kind) => kind === entry.kind);
-  if (!resource) return undefined;
+  if (!resource || !mayPass(id, filters)) return undefined;
   const seen = (text: string | null): text is string =>
     text !== null && (filters.length === 0 || passes(resource, text, filters));
   if (seen(after)) {
@@ -278,7 +278,7 @@ export function timelineRead(context: ReadContext, query: Query): Representation
         oldest: { revision: oldest, time: first },
         newest: { revision: view.revision, time: view.time },
       };
-      return { pieces: bytesOfText(JSON.stringify(body)) };
+      return { pieces: JSON.stringify(body) };
     },
   };
 }

@@ -8,7 +8,6 @@ import type { Query } from "../query/query.ts";
 import { select } from "../query/select.ts";
 import type { Content, Representation } from "../represent.ts";
 import { type ReadContext, readingOf } from "./context.ts";
-import { bytesOfText } from "./json.ts";
 
 type ItemTarget = Exclude<Target, { read: "list" | "topology" }>;
 
@@ -34,7 +33,7 @@ class Item implements Representation {
   }
 
   make(): Content {
-    return { pieces: bytesOfText(this.#text) };
+    return { pieces: this.#text };
   }
 }
 

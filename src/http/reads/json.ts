@@ -15,8 +15,6 @@ export function* jsonList(open: string, items: Iterable<string>, close: string):
   yield encoder.encode(chunk + close);
 }
 
-export const bytesOfText = (text: string): readonly Uint8Array[] => [encoder.encode(text)];
-
 export function* bytesOf(chunks: Iterable<string>): Generator<Uint8Array> {
   for (const chunk of chunks) yield encoder.encode(chunk);
 }

@@ -16,7 +16,7 @@ import type { Query } from "../query/query.ts";
 import { type Match, select, sortMatches, withFields } from "../query/select.ts";
 import type { Content, Representation } from "../represent.ts";
 import { type ReadContext, readingOf, type Sight, sightOf } from "./context.ts";
-import { bytesOf, bytesOfText, jsonList } from "./json.ts";
+import { bytesOf, jsonList } from "./json.ts";
 
 export function listRead(
   context: ReadContext,
@@ -158,12 +158,12 @@ function json(
   matches: Iterable<Match>,
   fields: Query["fields"],
   next: string | undefined,
-): Iterable<Uint8Array> {
+): string | Iterable<Uint8Array> {
   const close = next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`;
   const open = `{"${kind}":[`;
   // Most questions have one answer or none.
   if (Array.isArray(matches) && matches.length < 2 && !fields)
-    return bytesOfText(`${open}${matches[0]?.text ?? ""}${close}`);
+    return `${open}${matches[0]?.text ?? ""}${close}`;
   return jsonList(open, texts(matches, fields), close);
 }
 

@@ -10,7 +10,7 @@ import type { Query } from "../query/query.ts";
 import { select } from "../query/select.ts";
 import type { Representation } from "../represent.ts";
 import { type ReadContext, readingOf, type Sight, sightOf } from "./context.ts";
-import { bytesOf, bytesOfText } from "./json.ts";
+import { bytesOf } from "./json.ts";
 
 const RENDER: Readonly<Record<string, (graph: Graph) => Iterable<string>>> = TOPOLOGY_RENDERERS;
 
@@ -34,7 +34,7 @@ export function topologyRead(context: ReadContext, query: Query, format: Format)
     tiny: !render,
     make: () => {
       const cut = sight.within && cutGraph(sight);
-      if (!render) return { pieces: bytesOfText(JSON.stringify(cut?.topology ?? topologyOf(reading))) };
+      if (!render) return { pieces: JSON.stringify(cut?.topology ?? topologyOf(reading)) };
       return { pieces: bytesOf(render(cut ?? wholeGraph(reading))) };
     },
   };
