@@ -10,10 +10,14 @@
 const FRESH_MOST = 1024;
 const FRESH_PART = 128;
 
-/** An id is looked for in an array of up to this many one by one; a longer one becomes a set when first one goes. */
-const ARRAY_MOST = 64;
+/**
+ * Ids of one key stand in an array, which takes a fraction of the room and time of a set, until finding one in it would
+ * take long: it becomes a set when one goes of more than so many, and before that would itself take long.
+ */
+const SEARCHED_MOST = 64;
+const ARRAY_MOST = 1024;
 
-/** One id is itself: most keys of a large index have one. An array takes a fraction of the room of a set. */
+/** One id is itself: most keys of a large index have one. */
 type Ids = string | string[] | Set<string>;
 
 export class SortedIndex {
@@ -40,6 +44,7 @@ export class SortedIndex {
       if (this.#fresh.length > FRESH_MOST + this.#ids.size) this.settle();
     } else if (typeof there === "string") this.#ids.set(key, [there, id]);
     else if (there instanceof Set) there.add(id);
+    else if (there.length >= ARRAY_MOST) this.#ids.set(key, new Set(there).add(id));
     else there.push(id);
     this.#size++;
   }
@@ -57,7 +62,7 @@ export class SortedIndex {
 
   #deleteFrom(there: string[] | Set<string>, key: string, id: string): boolean {
     if (there instanceof Set) return there.delete(id);
-    if (there.length > ARRAY_MOST) {
+    if (there.length > SEARCHED_MOST) {
       const ids = new Set(there);
       this.#ids.set(key, ids);
       return ids.delete(id);
