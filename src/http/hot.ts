@@ -107,8 +107,9 @@ export class HotAnswers {
     const { markNow, mark } = prepared.what;
     const { target } = request;
     if (!markNow || markNow() !== mark) return;
-    const { body, headers: ownHeaders } =
+    const { body: made, headers: ownHeaders } =
       status === 200 ? prepared.content() : { body: undefined, headers: {} };
+    const body = typeof made === "string" ? Buffer.from(made) : made;
     if (body && isFeed(body)) return;
     const hot = new HotAnswer(request, { prepared, body, ownHeaders, counters }, markNow);
     if (hot.bytes > MOST_BODY_BYTES) return;

@@ -36,9 +36,10 @@ const CATCH_UP_MS = 5_000;
 export function createRelay(socket: string, history: History, clock: Clock): Relay {
   return async ({ method, target, fields }) => {
     const headers = new Headers();
-    for (let i = 0; i < fields.length; i += 2) {
-      const name = fields[i] ?? "";
-      if (!NOT_ASKED_ON.includes(name)) headers.append(name, fields[i + 1] ?? "");
+    const { list } = fields;
+    for (let i = 0; i < list.length; i += 2) {
+      const name = list[i] ?? "";
+      if (!NOT_ASKED_ON.includes(name)) headers.append(name, list[i + 1] ?? "");
     }
     // Otherwise `fetch` would ask for codings in the client's name.
     if (!headers.has("accept-encoding")) headers.set("accept-encoding", "identity");

@@ -12,8 +12,8 @@ import { type Coding, identityAllowed, negotiateCoding } from "./negotiate.ts";
 import { type Feed, PieceFeed } from "./wire/feed.ts";
 
 export interface Content {
-  /** Bytes in order. */
-  readonly pieces: Iterable<Uint8Array>;
+  /** Bytes in order; or the whole as text, when it is little. */
+  readonly pieces: string | Iterable<Uint8Array>;
   /** The pieces outlive this response (pages of the view): their compressed form is worth keeping with them. */
   readonly lasting?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
@@ -32,9 +32,9 @@ export interface Representation {
   make(): Content;
 }
 
-/** A body, and the headers that go with it. Bytes are at hand and may be sent again; a feed only once. */
+/** A body, and the headers that go with it. Text and bytes may be sent again; a feed only once. */
 export interface Made {
-  readonly body: Uint8Array | Feed;
+  readonly body: string | Uint8Array | Feed;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -124,6 +124,8 @@ export class Representer {
     }
     if (kept) this.#forget(name, kept);
     const { pieces, lasting, headers = {} } = what.make();
+    if (typeof pieces === "string")
+      return { body: coding === "identity" ? pieces : encode(Buffer.from(pieces), coding), headers };
     const coded = lasting && coding === "gzip" ? gzipFragments(pieces) : pieces;
     const { parts, rest } = gather(coded);
     if (rest) {

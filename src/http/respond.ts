@@ -59,6 +59,17 @@ const HEARTBEAT_MS = 15_000;
 const ALLOW = "GET, HEAD, OPTIONS";
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
+/** Whose the header lines are that a connection repeats, until any user changes. */
+class Standing {
+  readonly generation: number;
+  readonly credential: Credential;
+
+  constructor(generation: number, credential: Credential) {
+    this.generation = generation;
+    this.credential = credential;
+  }
+}
+
 /** What is known of a request that comes again word for word: that its credentials are good, and its answer. */
 class Repeated {
   readonly generation: number;
@@ -130,7 +141,7 @@ export class Responder implements Handler {
       const message = memo.hot.answer(memo.ifNoneMatch, context.view.revision);
       if (message) return message;
     }
-    const known = authenticator.known(request.header("authorization"));
+    const known = this.#credentialOf(request);
     if (known && this.#calm && isPlain(request)) {
       const message = this.#known(request);
       if (message) return message;
@@ -140,6 +151,17 @@ export class Responder implements Handler {
     if (path === "/readyz" && relay) return this.#relayed(relay, request);
     if (path === "/healthz" || path === "/readyz") return this.#probe(request, path);
     return known ? this.#serve(request, connection, path, known) : this.#admit(request, connection, path);
+  }
+
+  #credentialOf(request: Incoming): Credential | undefined {
+    const { authenticator } = this.#options;
+    const { fields } = request;
+    const { generation } = authenticator;
+    if (fields.memo instanceof Standing && fields.memo.generation === generation)
+      return fields.memo.credential;
+    const known = authenticator.known(request.header("authorization"));
+    if (known) fields.memo = new Standing(generation, known);
+    return known;
   }
 
   /** Whether requests are answered alike, whoever sends them and however many there are. */

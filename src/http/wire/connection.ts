@@ -6,9 +6,9 @@
 import type { Answer } from "../answer.ts";
 import { type Feed, isFeed } from "./feed.ts";
 import { type HeadLimits, Inbox } from "./inbox.ts";
-import { Fault, Incoming } from "./incoming.ts";
+import { Fault, Fields, Incoming } from "./incoming.ts";
 import { Outbox, type Sink } from "./outbox.ts";
-import { dateLine, hasBody, headText, Message, together } from "./outgoing.ts";
+import { dateLine, hasBody, headText, lengthOf, Message, together } from "./outgoing.ts";
 
 export interface Handler {
   respond(request: Incoming, connection: Connection): Message | Answer | Promise<Answer>;
@@ -57,7 +57,7 @@ const TURN_REQUESTS = 64;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /** Of what could not be read, all that counts for its answer. */
-const UNREADABLE = new Incoming("GET", "/", [], 0, false);
+const UNREADABLE = new Incoming("GET", "/", new Fields("", []), 0, false);
 
 type State = "idle" | "answering" | "lingering" | "closed";
 
@@ -259,9 +259,8 @@ export class Connection {
     const counted = !unsized || "Content-Length" in answer.headers;
     const chunked = !counted && !request.old;
     this.#closesAfter ||= !request.keepsOpen || this.#house.stopping || !(counted || chunked);
-    const bytes =
-      typeof body === "string" ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
-    const framing = chunked ? "Transfer-Encoding: chunked\r\n" : unsized ? "" : lengthLine(answer, bytes);
+    const ready = typeof body === "string" || body instanceof Uint8Array ? body : undefined;
+    const framing = chunked ? "Transfer-Encoding: chunked\r\n" : unsized ? "" : lengthLine(answer, ready);
     let head: string;
     try {
       head = `${this.#head(request, answer)}${framing}\r\n`;
@@ -272,19 +271,16 @@ export class Connection {
     }
     if (request.method === "HEAD") {
       fed?.close();
-      this.#send(together(head, undefined));
-    } else this.#send(together(head, bytes), fed, chunked);
+      this.#send(together(head));
+    } else this.#send(together(head, ready), fed, chunked);
   }
 
   #head(request: Incoming, { status, headers }: Answer): string {
     const connection = this.#closesAfter ? "close" : request.old ? "keep-alive" : undefined;
-    return [
-      // Whoever waits for this sends its body then, and it can be told from what comes after it.
-      request.awaitsContinue ? CONTINUE : "",
-      headText(status, headers),
-      dateLine(this.#house.now()),
-      connection === undefined ? "" : `Connection: ${connection}\r\n`,
-    ].join("");
+    const head = headText(status, headers) + dateLine(this.#house.now());
+    const whole = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
+    // Whoever waits for this sends its body then, and it can be told from what comes after it.
+    return request.awaitsContinue ? CONTINUE + whole : whole;
   }
 
   #send(parts: readonly Uint8Array[], feed?: Feed, chunked?: boolean): void {
@@ -333,6 +329,7 @@ export class Connection {
   }
 }
 
-function lengthLine({ status, headers }: Answer, bytes: Uint8Array | undefined): string {
-  return hasBody(status) && !("Content-Length" in headers) ? `Content-Length: ${bytes?.length ?? 0}\r\n` : "";
+function lengthLine({ status, headers }: Answer, body: string | Uint8Array | undefined): string {
+  if (!hasBody(status) || "Content-Length" in headers) return "";
+  return `Content-Length: ${body === undefined ? 0 : lengthOf(body)}\r\n`;
 }

@@ -68,13 +68,14 @@ export class Inbox {
     const fault = this.#tooLong(bytes, end);
     if (fault) return fault;
     if (end < 0) return this.#notYet(bytes);
-    const request = readHead(bytes.toString("latin1", 0, end));
+    const request = readHead(bytes.toString("latin1", 0, end), this.#last);
     if (request instanceof Fault) return request;
     const length = end + HEAD_END.length;
     this.#remember(request, bytes, length);
     this.#seen = 0;
     this.#bytes = EMPTY;
     if (request.bodyLength !== 0) this.#skipper = new BodySkipper(request.bodyLength);
+    if (length === bytes.length) return request;
     return this.add(bytes.subarray(length)) ?? request;
   }
 
@@ -91,12 +92,12 @@ export class Inbox {
   #tooLong(bytes: Buffer, end: number): Fault | undefined {
     const { headBytes, urlBytes } = this.#limits;
     const size = end < 0 ? bytes.length : end;
-    if (size <= urlBytes && size <= headBytes) return undefined;
-    const lineEnd = bytes.indexOf(LF);
-    if ((lineEnd < 0 ? size : lineEnd) > urlBytes + MOST_AROUND_TARGET)
-      return new Fault("uri-too-long", `The address is longer than the ${urlBytes} bytes that are taken.`);
     // All but the last byte of the end may be here.
     if (size <= headBytes || (end < 0 && size < headBytes + HEAD_END.length)) return undefined;
+    const lineEnd = bytes.indexOf(LF);
+    // A shorter one is refused by whoever answers, and only to who may know.
+    if ((lineEnd < 0 ? size : lineEnd) > urlBytes + MOST_AROUND_TARGET)
+      return new Fault("uri-too-long", `The address is longer than the ${urlBytes} bytes that are taken.`);
     return new Fault(
       "headers-too-large",
       `The headers are longer than the ${headBytes} bytes that are taken.`,
@@ -109,14 +110,17 @@ export class Inbox {
       if (bytes[at - 1] !== CR) return new Fault("bad-request", "A line of the head does not end in CR LF.");
     }
     this.#seen = bytes.length;
-    // A few bytes must not hold on to all that came with them.
-    if (bytes.buffer.byteLength > 4 * bytes.length) this.#bytes = Buffer.from(bytes);
+    this.#bytes = alone(bytes);
     return undefined;
   }
 
   #remember(request: Incoming, bytes: Buffer, length: number): void {
-    const plain = request.bodyLength === 0 && length === bytes.length && length <= MOST_REPEATED;
-    this.#lastHead = plain ? Buffer.from(bytes) : undefined;
-    this.#last = plain ? request : undefined;
+    const short = length <= MOST_REPEATED;
+    this.#last = short ? request : undefined;
+    this.#lastHead = short && request.bodyLength === 0 && length === bytes.length ? alone(bytes) : undefined;
   }
 }
+
+/** A few bytes must not hold on to all that came with them. */
+const alone = (bytes: Buffer): Buffer =>
+  bytes.buffer.byteLength > 4 * bytes.length ? Buffer.from(bytes) : bytes;

@@ -17,26 +17,33 @@ export class Fault {
 /** How many bytes follow the head: so many, or chunks until there is an empty one. */
 export type BodyLength = number | "chunked";
 
+/** The lines after the first: most clients send the same with each request. */
+export class Fields {
+  readonly text: string;
+  /** Lower-case names and values, in turn. */
+  readonly list: readonly string[];
+  /** A place for whoever answers: a connection that repeats these lines word for word hands over this same object. */
+  memo: unknown = undefined;
+
+  constructor(text: string, list: readonly string[]) {
+    this.text = text;
+    this.list = list;
+  }
+}
+
 export class Incoming {
   readonly method: string;
   /** Path and query, without scheme and host. */
   readonly target: string;
-  /** Lower-case names and values, in turn. */
-  readonly fields: readonly string[];
+  readonly fields: Fields;
   readonly bodyLength: BodyLength;
   /** Of HTTP/1.0, which knows no chunks and closes unless asked not to. */
   readonly old: boolean;
   readonly keepsOpen: boolean;
-  /** A place for whoever answers: a connection that repeats its request word for word hands over this same object. */
+  /** As that of the fields, for a request that is repeated as a whole. */
   memo: unknown = undefined;
 
-  constructor(
-    method: string,
-    target: string,
-    fields: readonly string[],
-    bodyLength: BodyLength,
-    old: boolean,
-  ) {
+  constructor(method: string, target: string, fields: Fields, bodyLength: BodyLength, old: boolean) {
     this.method = method;
     this.target = target;
     this.fields = fields;
@@ -56,10 +63,10 @@ export class Incoming {
 
   /** By lower-case name; what stands there more than once is joined, as a list is. */
   header(name: string): string | null {
-    const { fields } = this;
+    const { list } = this.fields;
     let found: string | null = null;
-    for (let i = 0; i < fields.length; i += 2) {
-      if (fields[i] === name) found = found === null ? (fields[i + 1] ?? "") : `${found}, ${fields[i + 1]}`;
+    for (let i = 0; i < list.length; i += 2) {
+      if (list[i] === name) found = found === null ? (list[i + 1] ?? "") : `${found}, ${list[i + 1]}`;
     }
     return found;
   }
@@ -79,29 +86,32 @@ export const isField = (line: string): boolean => FIELD.test(line);
 const hasOption = (list: string, option: string): boolean =>
   list.split(",").some((one) => trimmed(one).toLowerCase() === option);
 
-/** `head` is one character a byte, without the empty line that ends it. */
-export function readHead(head: string): Incoming | Fault {
+/** `head` is one character a byte, without the empty line that ends it; `before` came on the same connection. */
+export function readHead(head: string, before?: Incoming): Incoming | Fault {
   const lineEnd = head.indexOf("\r\n");
   const line = REQUEST_LINE.exec(lineEnd < 0 ? head : head.slice(0, lineEnd));
   if (!line) return bad("The first line is not METHOD TARGET HTTP/1.1.");
   const [, method = "", rawTarget = "", major, minor] = line;
   if (major !== "1") return new Fault("http-version", "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
   const old = minor === "0";
-  const fields = lineEnd < 0 ? [] : readFields(head, lineEnd + 2);
-  if (fields instanceof Fault) return fields;
   const target = originForm(method, rawTarget);
   if (target === undefined) return bad("The target of the request is neither a path nor http://HOST/PATH.");
+  const text = lineEnd < 0 ? "" : head.slice(lineEnd + 2);
+  if (before && before.old === old && before.fields.text === text)
+    return new Incoming(method, target, before.fields, before.bodyLength, old);
+  const fields = readFields(text);
+  if (fields instanceof Fault) return fields;
   const bodyLength = lengthOf(fields, old);
   if (bodyLength instanceof Fault) return bodyLength;
-  return new Incoming(method, target, fields, bodyLength, old);
+  return new Incoming(method, target, new Fields(text, fields), bodyLength, old);
 }
 
-function readFields(head: string, from: number): string[] | Fault {
+function readFields(text: string): string[] | Fault {
   const fields: string[] = [];
-  for (let at = from; at < head.length; ) {
-    const next = head.indexOf("\r\n", at);
-    const end = next < 0 ? head.length : next;
-    const field = FIELD.exec(head.slice(at, end));
+  for (let at = 0; at < text.length; ) {
+    const next = text.indexOf("\r\n", at);
+    const end = next < 0 ? text.length : next;
+    const field = FIELD.exec(text.slice(at, end));
     if (!field) return bad(`Header line ${fields.length / 2 + 1} is not NAME: VALUE.`);
     if (fields.length === 2 * MOST_FIELDS)
       return new Fault("headers-too-large", `There are more than ${MOST_FIELDS} header lines.`);

@@ -78,12 +78,16 @@ export class Message {
   }
 }
 
+export const lengthOf = (body: string | Uint8Array): number =>
+  typeof body === "string" ? Buffer.byteLength(body) : body.length;
+
 /** A head and a body that is at hand, as few writes as it is worth. */
-export function together(head: string, body: Uint8Array | undefined): readonly Uint8Array[] {
-  if (body === undefined || body.length === 0) return [Buffer.from(head, "latin1")];
-  if (body.length > MOST_COPIED) return [Buffer.from(head, "latin1"), body];
-  const bytes = Buffer.allocUnsafeSlow(head.length + body.length);
+export function together(head: string, body?: string | Uint8Array): readonly Uint8Array[] {
+  const length = body === undefined ? 0 : lengthOf(body);
+  if (body instanceof Uint8Array && length > MOST_COPIED) return [Buffer.from(head, "latin1"), body];
+  const bytes = Buffer.allocUnsafe(head.length + length);
   bytes.write(head, "latin1");
-  bytes.set(body, head.length);
+  if (typeof body === "string") bytes.write(body, head.length);
+  else if (body) bytes.set(body, head.length);
   return [bytes];
 }
