@@ -14,6 +14,8 @@ const UPS = 3;
 const CHANGE_DEADLINE_MS = 10_000;
 /** For what a controller still does once all is found. */
 const REST_MS = 2000;
+/** Between two changes, so that each is one by itself. */
+const BETWEEN_MS = 20;
 const PAIRS = 5;
 
 export interface Found {
@@ -74,6 +76,7 @@ async function changes({ feed }: Controller, network: Network, { wires }: Connec
   for (const [wire, names] of known.filter((_, i) => i % step === 0).slice(0, DOWNS)) {
     // They come and go by themselves in larger networks of os-ken's.
     if (!names.every((name) => feed.now.has(name))) continue;
+    await Bun.sleep(BETWEEN_MS);
     const downAt = await network.set(wire, "down");
     const gone = await feed.when(() => !names.some((name) => feed.now.has(name)), CHANGE_DEADLINE_MS);
     if (gone !== undefined) downs.push(gone - downAt);
