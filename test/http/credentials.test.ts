@@ -1,15 +1,12 @@
 /** Part 8 of the interface: who may read, how clients say so, and what those hear who may not. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
-import { hashPassword } from "../../src/http/auth/password.ts";
-import { openUsers, type Users } from "../../src/http/auth/users.ts";
+import { openUsers } from "../../src/http/auth/users.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
-import { temporaryFolder } from "../support/folder.ts";
-import { until } from "../support/until.ts";
 import { API, type Harness, openHarness } from "./harness.ts";
 import { SAMPLE } from "./network.ts";
 import { rawRequest } from "./raw.ts";
+import { withUsersFile } from "./users-file.ts";
 
 const PASSWORD = "pässwörd:with colons";
 let h: Harness;
@@ -143,26 +140,6 @@ test("wrong passwords are throttled where they come from, and nobody is locked o
   await fresh.clock.advance(2_000);
   expect((await from("127.0.0.1", encoded("jörg:once more"))).head[0]).toContain("401");
 });
-
-async function withUsersFile(body: (users: Users, write: (text: string) => Promise<void>) => Promise<void>) {
-  const file = join(temporaryFolder(), "users");
-  const [one, two] = await Promise.all([hashPassword("one"), hashPassword("two")]);
-  await Bun.write(file, `ann:${one}\nbob:${two}\n`);
-  const clock = new ManualClock();
-  const users = await openUsers({ file, clock, logger: silentLogger });
-  const ended = new AbortController();
-  const following = users.follow(ended.signal);
-  try {
-    await body(users, async (text) => {
-      const before = users.all();
-      await Bun.write(file, text.replaceAll("ONE", one).replaceAll("TWO", two));
-      await until(() => clock.advance(1000).then(() => users.all() !== before), { what: "the users file" });
-    });
-  } finally {
-    ended.abort();
-    await following;
-  }
-}
 
 test("who is taken from the users file, or gets another password, is out at once, streams too", async () => {
   await withUsersFile(async (users, write) => {
