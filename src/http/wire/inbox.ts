@@ -110,17 +110,15 @@ export class Inbox {
       if (bytes[at - 1] !== CR) return new Fault("bad-request", "A line of the head does not end in CR LF.");
     }
     this.#seen = bytes.length;
-    this.#bytes = alone(bytes);
+    // A few bytes must not hold on to all that came with them.
+    if (bytes.buffer.byteLength > 4 * bytes.length) this.#bytes = Buffer.from(bytes);
     return undefined;
   }
 
   #remember(request: Incoming, bytes: Buffer, length: number): void {
     const short = length <= MOST_REPEATED;
     this.#last = short ? request : undefined;
-    this.#lastHead = short && request.bodyLength === 0 && length === bytes.length ? alone(bytes) : undefined;
+    this.#lastHead =
+      short && request.bodyLength === 0 && length === bytes.length ? Buffer.from(bytes) : undefined;
   }
 }
-
-/** A few bytes must not hold on to all that came with them. */
-const alone = (bytes: Buffer): Buffer =>
-  bytes.buffer.byteLength > 4 * bytes.length ? Buffer.from(bytes) : bytes;
