@@ -347,6 +347,14 @@ describe("requests that come together", () => {
     expect(statuses(b.take())).toHaveLength(20_001);
   });
 
+  test("when the last of them is answered, the client is listened to again, to hear that it closes", async () => {
+    b.receive(get("/later"));
+    b.receive(get("/a", "Connection: close\r\n") + "x".repeat(300_000));
+    b.later(0).resolve(text("made"));
+    await turn();
+    expect(b.line.did).toEqual(["pause", "resume", "shutdown"]);
+  });
+
   test("behind a stream there is no use for much: the client is cut off", () => {
     b.receive(get("/stream"));
     b.receive("x".repeat(300_000));

@@ -62,6 +62,19 @@ test.each([
   expect(readAnyhow(text + GET)).toEqual([code]);
 });
 
+test("lines that come again mean what they mean with this first line", () => {
+  const lines = "Connection: keep-alive\r\n\r\n";
+  const chunks = "Host: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  expect(readAnyhow(`GET /a HTTP/1.0\r\n${lines}GET /b HTTP/1.1\r\n${lines}`)).toEqual(["/a", "bad-request"]);
+  expect(readAnyhow(`PUT /a HTTP/1.1\r\n${chunks}0\r\n\r\nPUT /b HTTP/1.0\r\n${chunks}`)).toEqual([
+    "/a",
+    "bad-request",
+  ]);
+  expect(
+    readAnyhow(`PUT /a HTTP/1.1\r\n${chunks}0\r\n\r\nPUT /b HTTP/1.1\r\n${chunks}0\r\n\r\n${GET}`),
+  ).toEqual(["/a", "/b", "/x"]);
+});
+
 test("a bare line feed is not waited on", () => {
   expect(read(["GET /x HTTP/1.1\nHost"])).toEqual(["bad-request"]);
   expect(read(["GET /x HTTP/1.1\r\nHost: x\r\n", "X: y\n"])).toEqual(["bad-request"]);
