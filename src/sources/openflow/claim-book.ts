@@ -1,6 +1,7 @@
 /**
- * What this source claims, and what of it the sink has not heard yet. What happens after a pause is said at once; what
- * follows close upon it goes in batches: all that happened in one turn of the event loop, or while the sink was busy.
+ * What this source claims, and what of it the sink has not heard yet. What happens after a pause is said at once, and of
+ * that first what ended: whoever sends traffic by a link must hear that it is gone before anybody hears why. What follows
+ * close upon it goes in batches: all that happened in one turn of the event loop, or while the sink was busy.
  * A thing that changed twice meanwhile is said once, as it is now, so what waits is never more than what exists.
  */
 import type { Clock } from "../../lib/clock.ts";
@@ -115,10 +116,20 @@ export class ClaimBook {
       if (signal.aborted) break;
       const changes = [...this.#unsaid.values()];
       this.#unsaid = new Map();
-      if (changes.length > 0) await sink.apply(changes);
+      await say(sink, changes);
       saidAt = clock.now();
       if (changes.length >= MANY) await clock.sleep(BREATH_MS, signal);
     }
     signal.removeEventListener("abort", wake);
   }
+}
+
+async function say(sink: ClaimSink, changes: readonly ClaimChange[]): Promise<void> {
+  const ended = changes.length < MANY ? changes.filter(({ op }) => op === "remove") : [];
+  if (ended.length === 0 || ended.length === changes.length) {
+    if (changes.length > 0) await sink.apply(changes);
+    return;
+  }
+  await sink.apply(ended);
+  await sink.apply(changes.filter(({ op }) => op !== "remove"));
 }
