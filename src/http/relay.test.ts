@@ -11,11 +11,19 @@ import { Fault, type Incoming, readHead } from "./wire/incoming.ts";
 
 const marks = { devices: 0, ports: 0, links: 0, hosts: 0, graph: 0 };
 const socket = join(temporaryFolder(), "writer");
+let letGo = false;
+const endless = new ReadableStream({
+  start: (controller) => controller.enqueue(Buffer.from("some")),
+  cancel() {
+    letGo = true;
+  },
+});
 /** Says what it was asked; its answers are of the revision in the path. */
 const writer = Bun.serve({
   unix: socket,
   fetch(request) {
     const { pathname, search } = new URL(request.url);
+    if (search === "?endless") return new Response(endless);
     const headers = {
       "Gazetteer-Revision": pathname.slice(1),
       "Content-Type": "application/json",
@@ -75,6 +83,18 @@ describe("a request handed on", () => {
       status: 304,
       etag: '"e"',
     });
+  });
+
+  test("for what never ends is let go when nobody reads it any more", async () => {
+    const { body } = await relayAt(5).relay(request("/5?endless"));
+    if (!body || typeof body === "string" || !isFeed(body)) throw new Error("not fed");
+    const more = new Promise<void>((resolve) => body.open(resolve));
+    expect(body.next()).toBe("wait");
+    await more;
+    expect(Buffer.from(body.next()).toString()).toBe("some");
+    expect(body.next()).toBe("wait");
+    body.close();
+    await until(() => letGo, { what: "the end of the stream there" });
   });
 
   test("is answered when this process has come as far as the answer", async () => {
