@@ -24,8 +24,8 @@ export class HotAnswer {
   readonly #prepared: Prepared;
   readonly #markNow: () => number;
   readonly #ownHeaders: Readonly<Record<string, string>>;
-  /** Undefined while everybody who asked had it already. */
-  readonly #body: Uint8Array | undefined;
+  /** Undefined while everybody who asked had it already, and when it is let go. */
+  #body: Uint8Array | undefined;
   readonly #counters: Counters;
   #revision: number;
   #ok: Message | undefined;
@@ -57,6 +57,12 @@ export class HotAnswer {
     this.#counters.served.count++;
     this.#ok ??= new Message(200, this.#okHeaders(), this.#body);
     return this.#ok;
+  }
+
+  /** Connections remember it for as long as they last: they must not keep its bytes from being forgotten. */
+  letGo(): void {
+    this.#body = undefined;
+    this.#ok = undefined;
   }
 
   #okHeaders(): Record<string, string> {
@@ -110,14 +116,19 @@ export class HotAnswers {
     const { body: made, headers: ownHeaders } =
       status === 200 ? prepared.content() : { body: undefined, headers: {} };
     const body = typeof made === "string" ? Buffer.from(made) : made;
-    if (body && isFeed(body)) return;
+    if (body && isFeed(body)) {
+      body.close();
+      return;
+    }
     const hot = new HotAnswer(request, { prepared, body, ownHeaders, counters }, markNow);
     if (hot.bytes > MOST_BODY_BYTES) return;
-    const others = (this.#byTarget.get(target) ?? []).filter(
+    const before = this.#forget(target);
+    const others = before.filter(
       (other) => other.accept !== hot.accept || other.acceptEncoding !== hot.acceptEncoding,
     );
-    this.#forget(target);
-    this.#remember(target, [...others.slice(1 - MOST_PER_ADDRESS), hot]);
+    const kept = [...others.slice(1 - MOST_PER_ADDRESS), hot];
+    for (const old of before) if (!kept.includes(old)) old.letGo();
+    this.#remember(target, kept);
   }
 
   #remember(target: string, answers: HotAnswer[]): void {
@@ -125,12 +136,14 @@ export class HotAnswers {
     for (const { bytes } of answers) this.#bytes += bytes;
     for (const eldest of this.#byTarget.keys()) {
       if (this.#bytes <= MOST_BYTES || eldest === target) break;
-      this.#forget(eldest);
+      for (const old of this.#forget(eldest)) old.letGo();
     }
   }
 
-  #forget(target: string): void {
-    for (const { bytes } of this.#byTarget.get(target) ?? []) this.#bytes -= bytes;
+  #forget(target: string): readonly HotAnswer[] {
+    const answers = this.#byTarget.get(target) ?? [];
+    for (const { bytes } of answers) this.#bytes -= bytes;
     this.#byTarget.delete(target);
+    return answers;
   }
 }
