@@ -7,6 +7,13 @@ import type { ClaimChange, Claims } from "../../src/model/claim.ts";
 
 export const deviceId = (n: number): string => `of:${n.toString(16).padStart(16, "0")}`;
 
+/** A claim of a device, as a source makes it. */
+export const setDevice = (n: number, more: object = {}) =>
+  ({ op: "set", kind: "devices", claim: { id: deviceId(n), ...more } }) as const;
+
+/** Their list is a body that no socket's buffers hold: it is fed while it is taken. */
+export const MUCH = Array.from({ length: 1_800 }, (_, n) => setDevice(n, { mfr: "x".repeat(15_000) }));
+
 /** Hostile on purpose: what a device says of itself may break a careless representation. */
 export const HOSTILE = '"<b>&]]>,\n=1+1 \u202e🦊\u0000';
 

@@ -7,11 +7,9 @@ import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
 import { openEvents } from "./events.ts";
 import { API, AUTHORIZATION, type Harness, openHarness } from "./harness.ts";
-import { deviceId, SAMPLE } from "./network.ts";
+import { setDevice as device, deviceId, SAMPLE } from "./network.ts";
 import { slowRequest } from "./raw.ts";
 
-const device = (n: number, more: object = {}) =>
-  ({ op: "set", kind: "devices", claim: { id: deviceId(n), ...more } }) as const;
 const without = (n: number) => ({ op: "remove", kind: "devices", id: deviceId(n) }) as const;
 
 async function sample(options: Parameters<typeof openHarness>[0] = {}): Promise<Harness> {

@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from "node:net";
 import { until } from "../support/until.ts";
-import { API, AUTHORIZATION } from "./harness.ts";
+import { API, AUTHORIZATION, type Harness } from "./harness.ts";
 
 export interface Heard {
   readonly status: number;
@@ -12,9 +12,23 @@ export interface Heard {
   readonly body: string;
 }
 
-/** A request with the right credentials; `more` is whole header lines. */
+/** What every request has: a host, and the right credentials. */
+export const LINES = `Host: x\r\nAuthorization: ${AUTHORIZATION}\r\n`;
+
+/** `more` is whole header lines. */
 export const ask = (path: string, more = "", method = "GET"): string =>
-  `${method} ${path.startsWith("/") ? path : `${API}/${path}`} HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTHORIZATION}\r\n${more}\r\n`;
+  `${method} ${path.startsWith("/") ? path : `${API}/${path}`} HTTP/1.1\r\n${LINES}${more}\r\n`;
+
+/** Of a problem. */
+export const codeOf = ({ body }: Heard): string => /#([a-z-]+)"/.exec(body)?.[1] ?? body;
+
+let asked = 0;
+/** Whether no more answers may be under way; asked each time in other words, for an answer that is not at hand. */
+export const isFull = async (of: Harness, init: RequestInit = {}): Promise<boolean> =>
+  (await of.fetch(`hosts?q=${asked++}`, init)).status === 503;
+
+export const streamsOpen = async (of: Harness, init: RequestInit = {}): Promise<number> =>
+  Number(/^gazetteer_streams_open (\d+)$/m.exec(await (await of.fetch("/metrics", init)).text())?.[1]);
 
 export class Talk implements AsyncDisposable {
   readonly socket: Socket;
@@ -85,6 +99,12 @@ export class Talk implements AsyncDisposable {
     const heard = (await this.send(text).answers(count + 1))[count];
     if (!heard) throw new Error("no answer");
     return heard;
+  }
+
+  /** Lets go of the answers that came so far. */
+  forget(): void {
+    this.#heard = [];
+    this.#came = Buffer.from(this.#came);
   }
 
   /** All answers that came before the service closed; what is left over must be nothing. */
