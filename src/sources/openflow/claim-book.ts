@@ -131,5 +131,7 @@ async function say(sink: ClaimSink, changes: readonly ClaimChange[]): Promise<vo
     return;
   }
   await sink.apply(ended);
+  // Out to those who follow before anything else is worked on.
+  await new Promise<void>((resolve) => setImmediate(resolve));
   await sink.apply(changes.filter(({ op }) => op !== "remove"));
 }
