@@ -110,6 +110,10 @@ describe("refused", () => {
     await using talk = new Talk(h.port);
     await talk.sendApart([`POST / HTTP/1.1\r\n\r\n`, ...Array<string>(50).fill("x".repeat(60_000))]);
     expect((await talk.rest()).map(codeOf)).toEqual(["bad-request"]);
+    await using atOnce = new Talk(h.port);
+    const answers = await atOnce.send(`POST / HTTP/1.1\r\n\r\n${"x".repeat(3_000_000)}`).rest();
+    expect(answers.map(codeOf)).toEqual(["bad-request"]);
+    expect(atOnce.error).toBeUndefined();
   });
 });
 

@@ -355,6 +355,12 @@ describe("requests that come together", () => {
     expect(b.line.did).toEqual(["pause", "resume", "shutdown"]);
   });
 
+  test("behind a refused one much is read and thrown away, so that the refusal can be", () => {
+    b.receive(`GET /a\r\n\r\n${"x".repeat(300_000)}`);
+    b.receive("x".repeat(300_000));
+    expect(b.line.did).toEqual(["shutdown"]);
+  });
+
   test("behind a stream there is no use for much: the client is cut off", () => {
     b.receive(get("/stream"));
     b.receive("x".repeat(300_000));

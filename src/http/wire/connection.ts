@@ -104,7 +104,7 @@ export class Connection {
       if (again) this.#answer(again);
       else this.#heard(bytes);
     } else if (this.#state === "answering" && !this.#closesAfter) this.#add(bytes);
-    if (this.#inbox.size > MOST_AHEAD) this.#holdBack();
+    if (this.#inbox.size > MOST_AHEAD && !this.#closesAfter) this.#holdBack();
   }
 
   /** The socket takes more again. */
