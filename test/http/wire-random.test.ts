@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { until } from "../support/until.ts";
 import { API, AUTHORIZATION, openHarness, PROPERTY_MS } from "./harness.ts";
 import { SAMPLE } from "./network.ts";
-import { ask, streamsOpen, Talk } from "./talk.ts";
+import { ask, isFull, streamsOpen, Talk } from "./talk.ts";
 
 const piece = fc.oneof(
   {
@@ -51,7 +51,15 @@ const piece = fc.oneof(
       "\x80\xff",
     ),
   },
-  { weight: 3, arbitrary: fc.constantFrom(ask("topology"), ask("devices"), ask("devices", "", "HEAD")) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      ask("topology"),
+      ask("devices"),
+      ask("devices", "", "HEAD"),
+      ask("devices?format=events"),
+    ),
+  },
   { weight: 1, arbitrary: fc.nat({ max: 20_000 }).map((n) => "x".repeat(n)) },
   { weight: 1, arbitrary: fc.nat({ max: 200 }).map((n) => "X: y\r\n".repeat(n)) },
 );
@@ -99,7 +107,11 @@ test(
     );
     // Nothing is left of them: there are only three places, and no stream.
     await until(async () => (await streamsOpen(fresh)) === 0, { what: "no streams" });
-    expect((await fresh.fetch("topology")).status).toBe(200);
+    expect(await isFull(fresh)).toBe(false);
+    const figures = await (await fresh.fetch("/metrics")).text();
+    expect(figures).not.toContain("gazetteer_streams_opened_total 0\n");
+    // Nor did any of them meet a fault of ours: a 500, or nothing but a connection cut off.
+    expect(figures).not.toContain('status="500"');
   },
   PROPERTY_MS,
 );
