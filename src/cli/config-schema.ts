@@ -21,7 +21,7 @@ export const Limits = section(
       1,
       1_000_000,
       10_000,
-      "Requests and streams under way; more are turned away with 503.",
+      "Requests and streams under way; more are turned away with 503. With 1000 more connections open, idle ones are closed.",
     ),
     streamsPerUser: count(0, 100_000, 100, "Event streams that one user may have open."),
     streamBufferBytes: count(

@@ -4,6 +4,7 @@
  * for its credential, a look-up here, and one write.
  */
 import { Recent } from "../lib/recent.ts";
+import type { Answer } from "./answer.ts";
 import type { Counter } from "./metrics.ts";
 import { type Prepared, tagMatches } from "./represent.ts";
 import { isFeed } from "./wire/feed.ts";
@@ -23,7 +24,7 @@ export class HotAnswer {
   readonly bytes: number;
   readonly #prepared: Prepared;
   readonly #markNow: () => number;
-  readonly #ownHeaders: Readonly<Record<string, string>>;
+  readonly #headers: Readonly<Record<string, string>>;
   /** Undefined while everybody who asked had it already, and when it is let go. */
   #body: Uint8Array | undefined;
   readonly #counters: Counters;
@@ -32,13 +33,13 @@ export class HotAnswer {
   #unchanged: Message | undefined;
 
   constructor(request: Incoming, parts: Parts, markNow: () => number) {
-    const { prepared, body, ownHeaders, counters } = parts;
+    const { prepared, body, headers, counters } = parts;
     this.accept = request.header("accept");
     this.acceptEncoding = request.header("accept-encoding");
     this.bytes = MOST_LENGTH + (body?.length ?? 0);
     this.#prepared = prepared;
     this.#markNow = markNow;
-    this.#ownHeaders = ownHeaders;
+    this.#headers = headers;
     this.#body = body;
     this.#counters = counters;
     this.#revision = prepared.what.revision;
@@ -55,7 +56,7 @@ export class HotAnswer {
     }
     if (this.#body === undefined) return undefined;
     this.#counters.served.count++;
-    this.#ok ??= new Message(200, this.#okHeaders(), this.#body);
+    this.#ok ??= new Message(200, { ...this.#headers, "Gazetteer-Revision": String(revision) }, this.#body);
     return this.#ok;
   }
 
@@ -63,10 +64,6 @@ export class HotAnswer {
   letGo(): void {
     this.#body = undefined;
     this.#ok = undefined;
-  }
-
-  #okHeaders(): Record<string, string> {
-    return { ...this.#prepared.bodyHeaders(this.#revision), ...this.#ownHeaders };
   }
 
   /** The network moved on but this did not change: the same bytes are now of the new revision. */
@@ -85,8 +82,8 @@ interface Counters {
 interface Parts {
   readonly prepared: Prepared;
   readonly body: Uint8Array | undefined;
-  /** Those that the body brings with it. */
-  readonly ownHeaders: Readonly<Record<string, string>>;
+  /** Of the answer that it is made from. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly counters: Counters;
 }
 
@@ -108,19 +105,15 @@ export class HotAnswers {
     return target.length <= MOST_LENGTH && !this.#asked.isNew(target);
   }
 
-  /** After an answer with this `status`. */
-  keep(request: Incoming, prepared: Prepared, status: number, counters: Counters): void {
+  /** After this answer was given to it. */
+  keep(request: Incoming, prepared: Prepared, answer: Answer, counters: Counters): void {
     const { markNow, mark } = prepared.what;
     const { target } = request;
     if (!markNow || markNow() !== mark) return;
-    const { body: made, headers: ownHeaders } =
-      status === 200 ? prepared.content() : { body: undefined, headers: {} };
-    const body = typeof made === "string" ? Buffer.from(made) : made;
-    if (body && isFeed(body)) {
-      body.close();
-      return;
-    }
-    const hot = new HotAnswer(request, { prepared, body, ownHeaders, counters }, markNow);
+    const made = answer.status === 200 ? answer.body : null;
+    if (made !== null && typeof made === "object" && isFeed(made)) return;
+    const body = typeof made === "string" ? Buffer.from(made) : (made ?? undefined);
+    const hot = new HotAnswer(request, { prepared, body, headers: answer.headers, counters }, markNow);
     if (hot.bytes > MOST_BODY_BYTES) return;
     const before = this.#forget(target);
     const others = before.filter(

@@ -32,9 +32,12 @@ const NOT_ASKED_ON = [...HOP_BY_HOP, "host", "content-length", "expect"];
 /** Told anew by whoever sends the answer on. */
 const NOT_ANSWERED = [...HOP_BY_HOP, "date", "content-length", "x-content-type-options"];
 const CATCH_UP_MS = 5_000;
+/** What `fetch` would ask in other words: a path with `.` or `..` in it, or with a backslash. Nothing is there. */
+const REWRITTEN = /^[^?]*(?:\\|\/(?:\.|%2e){1,2}(?:[/?]|$))/i;
 
 export function createRelay(socket: string, history: History, clock: Clock): Relay {
   return async ({ method, target, fields }) => {
+    if (REWRITTEN.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
     const headers = new Headers();
     const { list } = fields;
     for (let i = 0; i < list.length; i += 2) {

@@ -262,7 +262,7 @@ export class Responder implements Handler {
         served: this.#metrics.requests(name, 200),
         notModified: this.#metrics.requests(name, 304),
       };
-      this.#hot.keep(request, read.prepared, answer.status, counters);
+      this.#hot.keep(request, read.prepared, answer, counters);
     }
     return answer;
   }

@@ -22,6 +22,8 @@ export interface Server {
 }
 
 const HEAD_MS = 10_000;
+/** Connections that may be open besides those on which something is under way. */
+const MOST_IDLE_BESIDES = 1_000;
 const LINGER_MS = 2_000;
 
 /** Throws what Bun throws when the address cannot be had; the caller knows what to tell the operator. */
@@ -31,6 +33,7 @@ export function openServer(options: ServerOptions): Server {
   const wireLimits = {
     urlBytes: limits.urlBytes,
     headBytes: limits.headerBytes,
+    connections: limits.connections + MOST_IDLE_BESIDES,
     idleMs: limits.idleTimeoutSeconds * 1000,
     headMs: HEAD_MS,
     lingerMs: LINGER_MS,

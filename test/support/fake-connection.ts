@@ -5,7 +5,14 @@ import type { Feed } from "../../src/http/wire/feed.ts";
 import type { Fault, Incoming } from "../../src/http/wire/incoming.ts";
 import { Message } from "../../src/http/wire/outgoing.ts";
 
-const LIMITS = { urlBytes: 300, headBytes: 1000, idleMs: 60_000, headMs: 10_000, lingerMs: 2_000 };
+const LIMITS = {
+  urlBytes: 300,
+  headBytes: 1000,
+  connections: 9,
+  idleMs: 60_000,
+  headMs: 10_000,
+  lingerMs: 2_000,
+};
 export const turn = () => new Promise((resolve) => setImmediate(resolve));
 export const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
 

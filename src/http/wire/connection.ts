@@ -43,6 +43,8 @@ export interface Line extends Sink {
 }
 
 export interface WireLimits extends HeadLimits {
+  /** Open ones, before the oldest idle one has to leave for another. */
+  readonly connections: number;
   readonly idleMs: number;
   /** From the first byte of a head to its last. */
   readonly headMs: number;
@@ -126,6 +128,13 @@ export class Connection {
     if (this.#state === "answering") this.#house.underWay--;
     this.#state = "closed";
     this.#outbox.abandon();
+  }
+
+  /** Closes if nothing is under way; whether it did. */
+  leave(): boolean {
+    if (this.#state !== "idle") return false;
+    this.#close();
+    return true;
   }
 
   /** Closes when what is under way is sent. */

@@ -36,6 +36,7 @@ export class Listener implements House {
     const socket: Bun.SocketHandler<Connection | undefined> = {
       open: (one) => {
         if (this.stopping) return one.terminate();
+        if (this.#connections.size >= this.limits.connections) this.#makeRoom();
         one.setNoDelay(true);
         const connection = new Connection(one, this);
         one.data = connection;
@@ -91,6 +92,11 @@ export class Listener implements House {
     if (this.#connections.size > 0) await Promise.race([gone, this.#clock.sleep(drainMs, done.signal)]);
     done.abort();
     for (const connection of this.#connections) connection.cut();
+  }
+
+  /** The oldest that waits for nothing goes, so that whoever comes is heard. */
+  #makeRoom(): void {
+    for (const connection of this.#connections) if (connection.leave()) return;
   }
 
   #closed(connection: Connection): void {
