@@ -16,6 +16,8 @@ export interface Content {
   readonly pieces: string | Iterable<Uint8Array>;
   /** The pieces outlive this response (pages of the view): their compressed form is worth keeping with them. */
   readonly lasting?: boolean;
+  /** How many bytes it is, where that is known before it is made. */
+  readonly length?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -123,7 +125,7 @@ export class Representer {
       return kept;
     }
     if (kept) this.#forget(name, kept);
-    const { pieces, lasting, headers = {} } = what.make();
+    const { pieces, lasting, length, headers = {} } = what.make();
     if (typeof pieces === "string")
       return { body: coding === "identity" ? pieces : encode(Buffer.from(pieces), coding), headers };
     const coded = lasting && coding === "gzip" ? gzipFragments(pieces) : pieces;
@@ -131,7 +133,8 @@ export class Representer {
     if (rest) {
       const all = joined(parts, rest);
       const body = lasting && coding === "gzip" ? new PieceFeed(all) : encodedFeed(all, coding);
-      return { body, headers };
+      const told = coding === "identity" && length !== undefined;
+      return { body, headers: told ? { ...headers, "Content-Length": String(length) } : headers };
     }
     const whole = inOne(parts);
     const body = lasting && coding === "gzip" ? whole : encode(whole, coding);

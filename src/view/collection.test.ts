@@ -177,6 +177,9 @@ describe("a page", () => {
 
   test("owns its memory: no small page keeps a large buffer alive", () => {
     const large = filled(numbered(PAGE_MOST + 1));
-    for (const page of large.pages()) expect(page.bytes.buffer.byteLength).toBe(page.bytes.length);
+    for (const page of large.pages()) {
+      expect(page.bytes.buffer.byteLength).toBe(page.bytes.length + 1);
+      expect(page.followed.toString()).toBe(`${page.bytes.toString()},`);
+    }
   });
 });

@@ -24,7 +24,9 @@ export interface Item {
 export class Collection {
   /** The revision that last changed anything here: what ETags are made of. */
   revision = 0;
+  /** None of them is empty. */
   #pages: Page[];
+  #bytes: number;
   /** The first id of each page, beside the pages: a search from page to page would be all over memory. */
   readonly #firsts: SortedTexts;
   /** Whether a reader has the array: then the next change of it makes another. */
@@ -37,6 +39,7 @@ export class Collection {
     this.#pages = [...pages];
     this.#firsts = new SortedTexts(pages.map((page) => page.first));
     this.#size = pages.reduce((sum, page) => sum + page.length, 0);
+    this.#bytes = sumOfBytes(pages);
   }
 
   get size(): number {
@@ -74,6 +77,7 @@ export class Collection {
   pages(): readonly Page[] {
     for (const [page, notes] of this.#notes) this.#renew(page, notes);
     this.#handedOut = true;
+    totals.set(this.#pages, this.#bytes);
     return this.#pages;
   }
 
@@ -106,6 +110,7 @@ export class Collection {
         until++;
       }
     }
+    this.#bytes += sumOfBytes(made) - sumOfBytes(this.#pages.slice(from, until));
     const [one] = made;
     if (one && made.length === 1 && until - from === 1) {
       this.#pages[from] = one;
@@ -144,6 +149,18 @@ export class Collection {
   #pageFor(id: string): Page {
     return this.#pages[this.#firsts.lastNotAfter(id)] ?? Page.empty;
   }
+}
+
+const totals = new WeakMap<readonly Page[], number>();
+
+const sumOfBytes = (pages: readonly Page[]): number =>
+  pages.reduce((sum, { bytes }) => sum + bytes.length, 0);
+
+/** How many bytes pages hold together. For those of a collection it is known: to look at each would take a while. */
+export function bytesOn(pages: readonly Page[]): number {
+  const total = totals.get(pages) ?? sumOfBytes(pages);
+  totals.set(pages, total);
+  return total;
 }
 
 /** What lies in [from, to] on pages, of which the one at `first` is where it begins. */

@@ -12,16 +12,17 @@ const COMMA = 0x2c;
 const NEW_LINE = 0x0a;
 
 export class Page implements PageRecord {
-  static readonly empty = new Page([], Buffer.alloc(0), new Uint32Array());
+  static readonly empty = new Page([], withComma(0), new Uint32Array());
 
   readonly ids: readonly string[];
-  /** The values' JSON, joined by commas: the inside of a JSON array. */
+  /** The values' JSON, joined by commas: the inside of a JSON array. In memory a comma follows them. */
   readonly bytes: Buffer;
   /** Where each value ends in `bytes`. */
   readonly ends: Uint32Array;
   stored: number | undefined;
   /** A byte of each id; made when first one is looked for. */
   #hashes: Uint8Array | undefined;
+  #followed: Buffer | undefined;
 
   constructor(ids: readonly string[], bytes: Buffer, ends: Uint32Array, stored?: number) {
     this.ids = ids;
@@ -32,6 +33,12 @@ export class Page implements PageRecord {
 
   get length(): number {
     return this.ids.length;
+  }
+
+  /** The same bytes and the comma that follows them where another page does: one run, and one write. */
+  get followed(): Buffer {
+    this.#followed ??= Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length + 1);
+    return this.#followed;
   }
 
   get first(): string {
@@ -160,7 +167,7 @@ export class Page implements PageRecord {
 }
 
 function joined(pieces: readonly (Buffer | string)[], total: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(Math.max(0, total));
+  const bytes = withComma(Math.max(0, total));
   let at = 0;
   for (const piece of pieces) {
     if (at > 0) bytes[at++] = COMMA;
@@ -201,7 +208,14 @@ function hashOf(id: string): number {
 
 /** A copy that owns its memory: a small slice must not keep a large buffer alive. */
 function owned(bytes: Buffer): Buffer {
-  const own = Buffer.allocUnsafeSlow(bytes.length);
+  const own = withComma(bytes.length);
   bytes.copy(own);
   return own;
+}
+
+/** Room for so many bytes, with a comma behind them. */
+function withComma(length: number): Buffer {
+  const room = Buffer.allocUnsafeSlow(length + 1);
+  room[length] = COMMA;
+  return room.subarray(0, length);
 }

@@ -136,7 +136,7 @@ function presentPages(view: View): Map<Kind, readonly Page[]> {
 
 function withValues(pages: readonly Page[], values: Values): readonly Page[] {
   if (values.size === 0) return pages;
-  const from = pages.length > 0 ? pages : [new Page([], Buffer.alloc(0), new Uint32Array())];
+  const from = pages.length > 0 ? pages : [Page.empty];
   const perPage = new Map<number, Values>();
   for (const [id, value] of values) {
     const at = pageFor(from, id);

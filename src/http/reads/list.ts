@@ -8,6 +8,7 @@ import type { Format } from "../../formats/format.ts";
 import { renderNdjsonLines } from "../../formats/ndjson.ts";
 import { renderPrometheusDevices, renderPrometheusHosts } from "../../formats/prometheus.ts";
 import type { Kind } from "../../model/ids.ts";
+import { bytesOn } from "../../view/collection.ts";
 import type { Page } from "../../view/page.ts";
 import { parseStored, type Reading } from "../../view/view.ts";
 import { Problem } from "../problem.ts";
@@ -72,8 +73,7 @@ class List implements Representation {
 
   make(): Content {
     const { fields } = this.#query;
-    if (this.#isWhole)
-      return { pieces: listPieces(this.#kind, this.#sight.reading.pages(this.#kind)), lasting: true };
+    if (this.#isWhole) return wholeList(this.#kind, this.#sight.reading.pages(this.#kind));
     const { matches, next } = this.#find();
     const pieces =
       this.#format.name === "json"
@@ -201,18 +201,17 @@ const OPEN: Readonly<Record<Kind, Buffer>> = {
   links: Buffer.from('{"links":['),
   hosts: Buffer.from('{"hosts":['),
 };
-const COMMA = Buffer.from(",");
 const CLOSE = Buffer.from("]}");
 
 /** A whole list as it lies in the view. Every piece is the same object each time, so what is remembered of it holds. */
-function* listPieces(kind: Kind, pages: readonly Page[]): Generator<Uint8Array> {
-  yield OPEN[kind];
-  let first = true;
-  for (const page of pages) {
-    if (page.length === 0) continue;
-    if (!first) yield COMMA;
-    first = false;
-    yield page.bytes;
+function wholeList(kind: Kind, pages: readonly Page[]): Content {
+  const last = pages.at(-1);
+  function* pieces(): Generator<Uint8Array> {
+    yield OPEN[kind];
+    for (const page of pages) yield page === last ? page.bytes : page.followed;
+    yield CLOSE;
   }
-  yield CLOSE;
+  const commas = Math.max(0, pages.length - 1);
+  const length = OPEN[kind].length + bytesOn(pages) + commas + CLOSE.length;
+  return { pieces: pieces(), lasting: true, length };
 }

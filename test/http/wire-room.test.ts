@@ -1,10 +1,11 @@
+/** Room for connections: who has to leave when there are too many. */
 import { expect, test } from "bun:test";
-import { Talk } from "../../../test/http/talk.ts";
-import { until } from "../../../test/support/until.ts";
-import { ManualClock } from "../../lib/clock.ts";
-import type { Answer } from "../answer.ts";
-import type { Feed } from "./feed.ts";
-import { Listener } from "./listen.ts";
+import type { Answer } from "../../src/http/answer.ts";
+import type { Feed } from "../../src/http/wire/feed.ts";
+import { Listener } from "../../src/http/wire/listen.ts";
+import { ManualClock } from "../../src/lib/clock.ts";
+import { until } from "../support/until.ts";
+import { Talk } from "./talk.ts";
 
 const ANSWER: Answer = { status: 200, headers: {}, body: "here" };
 const SILENT: Feed = { open() {}, next: () => "wait", close() {}, patient: true };
