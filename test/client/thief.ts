@@ -14,8 +14,7 @@ export interface Thief {
 export function createThief(): Thief {
   let armed = false;
   let stolen: string | undefined;
-  const isPrey = (record: string) =>
-    armed && stolen === undefined && /^event: (?:added|updated|removed)\n/.test(record);
+  const isPrey = (record: string) => armed && /^event: (?:added|updated|removed)\n/.test(record);
   return {
     arm() {
       armed = true;
@@ -27,14 +26,25 @@ export function createThief(): Thief {
       const decoder = new TextDecoder();
       const encoder = new TextEncoder();
       let rest = "";
+      // What is taken from a revision that the reader never gets the end of is told again: that is no theft yet.
+      let taken: string | undefined;
       return new TransformStream({
         transform(chunk, controller) {
           const records = (rest + decoder.decode(chunk, { stream: true })).split("\n\n");
           rest = records.pop() ?? "";
+          let passed = "";
+          let ended = false;
           for (const record of records) {
-            if (isPrey(record)) stolen = record;
-            else controller.enqueue(encoder.encode(`${record}\n\n`));
+            const free = stolen === undefined && taken === undefined;
+            if (free && isPrey(record)) taken = record;
+            else {
+              passed += `${record}\n\n`;
+              ended ||= taken !== undefined && record.startsWith("id: ");
+            }
           }
+          // In one piece: the reader waits for it, and a connection that breaks now cannot take it back.
+          if (passed !== "") controller.enqueue(encoder.encode(passed));
+          if (ended) stolen ??= taken;
         },
       });
     },
