@@ -112,6 +112,14 @@ describe("a request handed on", () => {
     expect((await answer).headers["gazetteer-revision"]).toBe("5");
   });
 
+  test("is refused where the other process would be asked in other words", async () => {
+    const { relay } = relayAt(9);
+    for (const target of ["/a/../5", "/5/.", "/a/%2E%2e/5?q=1", "/.."]) {
+      expect(await relay(request(target)).catch((error) => error)).toMatchObject({ status: 404 });
+    }
+    expect((await relay(request("/5?q=/../x"))).status).toBe(200);
+  });
+
   test("is refused when this process does not get there, or when nobody answers", async () => {
     const { relay, clock } = relayAt(3);
     const late = relay(request("/5")).catch((error) => error);

@@ -32,8 +32,8 @@ const NOT_ASKED_ON = [...HOP_BY_HOP, "host", "content-length", "expect"];
 /** Told anew by whoever sends the answer on. */
 const NOT_ANSWERED = [...HOP_BY_HOP, "date", "content-length", "x-content-type-options"];
 const CATCH_UP_MS = 5_000;
-/** What `fetch` would ask in other words: a path with `.` or `..` in it, or with a backslash. Nothing is there. */
-const REWRITTEN = /^[^?]*(?:\\|\/(?:\.|%2e){1,2}(?:[/?]|$))/i;
+/** What `fetch` would ask in other words: a path with `.` or `..` in it. Nothing is there. */
+const REWRITTEN = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 
 export function createRelay(socket: string, history: History, clock: Clock): Relay {
   return async ({ method, target, fields }) => {

@@ -5,9 +5,10 @@ import fc from "fast-check";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { Keeper } from "../../src/view/keeper.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
+import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
 import { address, anyQuestions, type Thing } from "./naive.ts";
 import { aNetwork, aStep, deviceId, SAMPLE } from "./network.ts";
+import { rawRequest } from "./raw.ts";
 
 type Page = Record<string, Thing[]> & { next?: never } & { readonly [key: string]: unknown };
 
@@ -99,6 +100,19 @@ test("limit and cursor in the formats that have no room for a cursor: the Link h
     expect(await second.text()).not.toBe(await first.text());
   }
   expect((await h.fetch("devices?limit=100")).headers.get("link")).toBeNull();
+});
+
+test("what came without percent-encoding is encoded in the Link: nobody's angle ends it", async () => {
+  await using h = await openHarness();
+  await h.replace(SAMPLE);
+  const target = `${API}/devices?limit=2&annotations.<x>=`;
+  const raw = `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTHORIZATION}\r\nConnection: close\r\n\r\n`;
+  const { head } = await rawRequest(h.port, raw);
+  const link = /^Link: <([^<>]*)>; rel="next"$/.exec(
+    head.find((line) => line.startsWith("Link:")) ?? "",
+  )?.[1];
+  expect(link).toStartWith(`${API}/devices?limit=2&annotations.%3Cx%3E=&cursor=`);
+  expect((await h.fetch(link ?? "")).status).toBe(200);
 });
 
 async function nextOf(h: Harness, path: string): Promise<string> {

@@ -31,8 +31,8 @@ describe("the first line", () => {
     ["GET http://elsewhere HTTP/1.1", "GET", "/"],
     ["GET http://elsewhere?y HTTP/1.1", "GET", "/?y"],
     ["GET http://[::1]:8/x HTTP/1.1", "GET", "/x"],
-    ["GET /\xc3\xa9 HTTP/1.1", "GET", "/%c3%a9"],
-    ['GET /"<>\\^`{|} HTTP/1.1', "GET", '/"<>\\^`{|}'],
+    ["GET /\xc3\xa9 HTTP/1.1", "GET", "/%C3%A9"],
+    ['GET /"<>\\^`{|} HTTP/1.1', "GET", "/%22%3C%3E%5C^`{|}"],
   ])("%p", (line, method, target) => {
     expect(good(head([], line))).toMatchObject({ method, target, bodyLength: 0, keepsOpen: true });
   });

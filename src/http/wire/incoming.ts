@@ -77,6 +77,8 @@ const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) ([^\x00-\x20\x7f#]+) 
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00-\x08\x0a-\x1f\x7f]*)$/;
 const HOST = /^[A-Za-z0-9.\-_~%!$&'()*+,;=:[\]]*$/;
 const SCHEME = /^https?:\/\//i;
+/** What should have come percent-encoded, and means the same so: addresses are handed back in `Link`, between angles. */
+const UNENCODED = /["<>\\\x80-\xff]/g;
 
 const bad = (detail: string): Fault => new Fault("bad-request", detail);
 
@@ -136,8 +138,7 @@ const isBlank = (code: number): boolean => code === 32 || code === 9;
 function originForm(method: string, target: string): string | undefined {
   if (target === "*" && method === "OPTIONS") return target;
   const path = target.startsWith("/") ? target : afterHost(target);
-  // Bytes that should have come percent-encoded, and mean the same.
-  return path?.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
+  return path?.replace(UNENCODED, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** The path of `http://HOST/PATH`, as a client sends it that takes us for a proxy. */
