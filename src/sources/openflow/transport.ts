@@ -1,9 +1,9 @@
 /**
  * Sockets: the listener and, for each connection, a `Channel` with bounded output. All that one turn of the event loop
- * has to say to a peer, whoever caused it, goes out in one write at its end. A peer that does not read is cut off once its backlog passes a cap, so no switch
- * can make us hold memory; a peer that sends too much can be paused, and TCP then holds it back.
+ * has to say to a peer, whoever caused it, goes out in one write at its end. A peer that does not read is cut off once
+ * its backlog passes a cap, so no switch can make us hold memory; a peer that sends too much can be paused, and TCP then
+ * holds it back.
  */
-
 import { readFileSync } from "node:fs";
 import type { Socket } from "bun";
 import { SourceError } from "../source.ts";
@@ -29,8 +29,8 @@ export interface Channel {
   resume(): void;
 }
 
-/** The channels that have something to write at the end of this turn. */
-class Outbox {
+/** The channels that have something to write when this turn of the event loop ends. */
+class TurnEnd {
   #waiting: SocketChannel[] = [];
 
   add(channel: SocketChannel): void {
@@ -47,16 +47,16 @@ class SocketChannel implements Channel {
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly #socket: Socket<Connection>;
-  readonly #outbox: Outbox;
+  readonly #turnEnd: TurnEnd;
   #queue: Uint8Array[] = [];
   #queued = 0;
   #flushing = false;
   #blocked = false;
   #reason: string | undefined;
 
-  constructor(socket: Socket<Connection>, outbox: Outbox) {
+  constructor(socket: Socket<Connection>, turnEnd: TurnEnd) {
     this.#socket = socket;
-    this.#outbox = outbox;
+    this.#turnEnd = turnEnd;
     // On a socket for both families an IPv4 peer shows in its IPv6 form.
     this.remoteAddress = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
     this.remotePort = socket.remotePort;
@@ -78,7 +78,7 @@ class SocketChannel implements Channel {
       this.#cut("does not read what it is sent");
     } else if (!this.#flushing && !this.#blocked) {
       this.#flushing = true;
-      this.#outbox.add(this);
+      this.#turnEnd.add(this);
     }
   }
 
@@ -140,9 +140,9 @@ export function listen(settings: Settings, accept: (channel: Channel) => Receive
       rejectUnauthorized: true,
     }),
   };
-  const outbox = new Outbox();
+  const turnEnd = new TurnEnd();
   const begin = (socket: Socket<Connection>) => {
-    const channel = new SocketChannel(socket, outbox);
+    const channel = new SocketChannel(socket, turnEnd);
     const receiver = accept(channel);
     socket.data = { channel, receiver };
     if (!receiver) {
