@@ -9,9 +9,3 @@ export interface Answer {
 }
 
 export const JSON_TYPE = "application/json";
-
-/** Joins what `Vary` and `Link` may name more than once. */
-export function merged(name: "Vary" | "Link", ...values: (string | undefined)[]): Record<string, string> {
-  const said = values.filter((value) => value !== undefined);
-  return said.length === 0 ? {} : { [name]: said.join(", ") };
-}

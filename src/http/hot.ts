@@ -1,7 +1,8 @@
 /**
  * Answers at hand: what was asked before, in the same words, is answered again without reading the question. An answer
  * holds for as long as the mark of what it was made from is the same number; then the whole of a request is a look-up
- * for its credential, a look-up here, and one write.
+ * for its credential, a look-up here, and one write. Connections remember what they were answered, and spare themselves
+ * both look-ups.
  */
 import { Recent } from "../lib/recent.ts";
 import type { Answer } from "./answer.ts";

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Answer } from "./answer.ts";
 import { encode } from "./coding.ts";
 import { type Coding, negotiateCoding } from "./negotiate.ts";
+import { tagMatches } from "./represent.ts";
 
 export interface PageFile {
   /** `/`, or `/assets/NAME-HASH.EXT`. */
@@ -75,19 +76,12 @@ export function createPage(load: () => Promise<readonly PageFile[]> = bundlePage
       const coding = negotiateCoding(request.header("accept-encoding"));
       const etag = `"${hashOf(file.bytes)}-${coding}"`;
       const headers = { ...HEADERS, "Content-Type": file.type, ETag: etag };
-      if (matches(request.header("if-none-match"), etag)) return { status: 304, headers, body: null };
+      const known = request.header("if-none-match");
+      if (known !== null && tagMatches(known, etag)) return { status: 304, headers, body: null };
       const coded = coding === "identity" ? {} : { "Content-Encoding": coding };
       return { status: 200, headers: { ...headers, ...coded }, body: bodyOf(file, coding) };
     },
   };
-}
-
-function matches(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  return header.split(",").some((part) => {
-    const tag = part.trim().replace(/^W\//, "");
-    return tag === etag || tag === "*";
-  });
 }
 
 const hashOf = (bytes: Uint8Array): string => Bun.hash(bytes).toString(36).padStart(13, "0");
