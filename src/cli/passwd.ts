@@ -47,11 +47,8 @@ async function askPassword(name: string, context: Context): Promise<string> {
 }
 
 async function askTwice(name: string, context: Context): Promise<string> {
-  await context.err(`New password for ${name}: `);
-  const first = await readHidden();
-  await context.err("\nThe same again: ");
-  const second = await readHidden();
-  await context.err("\n");
+  const prompts = [`New password for ${name}: `, "The same again: "];
+  const [first = "", second = ""] = await readHidden(prompts, (text) => context.err(text));
   if (first !== second) throw usageFailure("the two are not the same; nothing was changed");
   return first;
 }

@@ -1,7 +1,7 @@
-/** Reading what a person or a script says on standard input: one line, shown or not. */
+/** Reading what a person or a script enters on standard input: one line, or hidden lines of a terminal. */
 import { CommandFailure, usageFailure } from "./failure.ts";
 
-const MOST_LINE_CHARACTERS = 4096;
+const MAX_LINE_CHARACTERS = 4096;
 
 /** The first line of standard input, without its end. */
 export async function readLine(): Promise<string> {
@@ -10,45 +10,58 @@ export async function readLine(): Promise<string> {
   try {
     for await (const chunk of Bun.stdin.stream()) {
       text += decoder.decode(chunk, { stream: true });
-      if (text.includes("\n") || text.length > MOST_LINE_CHARACTERS) break;
+      if (text.includes("\n") || text.length > MAX_LINE_CHARACTERS) break;
     }
   } catch {
     throw usageFailure("standard input is not UTF-8");
   }
   const [line = ""] = text.split("\n");
-  if (line.length > MOST_LINE_CHARACTERS)
-    throw usageFailure(`longer than ${MOST_LINE_CHARACTERS} characters`);
+  if (line.length > MAX_LINE_CHARACTERS) throw usageFailure(`longer than ${MAX_LINE_CHARACTERS} characters`);
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
-/** A line typed on a terminal without appearing there. Backspace and Ctrl-U mend it, Ctrl-C and Ctrl-D end it all. */
-export async function readHidden(): Promise<string> {
+/**
+ * One line a prompt, typed on a terminal without appearing there. Backspace and Ctrl-U correct a line; Ctrl-C, Ctrl-D
+ * and the end of the terminal cancel. The terminal is in raw mode before the first prompt is visible and until after
+ * the last line: in any gap it would show what is typed, and turn Ctrl-C into a signal that ends the process.
+ */
+export async function readHidden(
+  prompts: readonly string[],
+  write: (text: string) => Promise<void>,
+): Promise<string[]> {
   const { stdin } = process;
   stdin.setRawMode(true);
-  stdin.setEncoding("utf8");
-  stdin.resume();
+  const typed = characters(stdin);
   try {
-    return await new Promise((resolve, reject) => {
-      let typed: string[] = [];
-      const listen = (chunk: string) => {
-        for (const letter of chunk) {
-          if (letter === "\r" || letter === "\n") return settle(() => resolve(typed.join("")));
-          if (letter === "\u0003" || letter === "\u0004") {
-            return settle(() => reject(new CommandFailure("nothing was changed")));
-          }
-          if (letter === "\u007f" || letter === "\b") typed.pop();
-          else if (letter === "\u0015") typed = [];
-          else if (typed.length < MOST_LINE_CHARACTERS) typed.push(letter);
-        }
-      };
-      const settle = (how: () => void) => {
-        stdin.off("data", listen);
-        how();
-      };
-      stdin.on("data", listen);
-    });
+    const lines: string[] = [];
+    for (const prompt of prompts) {
+      await write(prompt);
+      const line = await editLine(typed);
+      await write("\n"); // the one that was typed did not appear either
+      if (line === undefined) throw new CommandFailure("nothing was changed");
+      lines.push(line);
+    }
+    return lines;
   } finally {
     stdin.setRawMode(false);
     stdin.pause();
+  }
+}
+
+async function* characters(stdin: typeof process.stdin): AsyncGenerator<string, void, void> {
+  stdin.setEncoding("utf8");
+  for await (const chunk of stdin) yield* String(chunk);
+}
+
+/** Undefined when it is cancelled. Whatever follows the line stays in `typed`. */
+async function editLine(typed: AsyncGenerator<string, void, void>): Promise<string | undefined> {
+  let line: string[] = [];
+  for (;;) {
+    const { value: character } = await typed.next();
+    if (character === undefined || character === "\u0003" || character === "\u0004") return undefined;
+    if (character === "\r" || character === "\n") return line.join("");
+    if (character === "\u007f" || character === "\b") line.pop();
+    else if (character === "\u0015") line = [];
+    else if (line.length < MAX_LINE_CHARACTERS) line.push(character);
   }
 }

@@ -4,7 +4,6 @@ import { readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/folder.ts";
 import { GAZETTEER, runCommand } from "../support/service.ts";
-import { until } from "../support/until.ts";
 
 describe("help and usage", () => {
   test("without arguments: the commands, on standard error, status 2", async () => {
@@ -149,25 +148,25 @@ describe("passwd", () => {
     expect((await runCommand(["passwd", nowhere, "bob"], { stdin: "x\n" })).status).toBe(2);
   });
 
-  /** A person at a terminal: sends each line when the prompt before it has appeared. */
+  /** A person at a terminal: each answer is sent in the moment in which its prompt appears, not a poll later. */
   async function typed(
     path: string,
     answers: readonly string[],
   ): Promise<{ status: number; screen: string }> {
+    const prompts = ["New password for ann: ", "The same again: "];
     let screen = "";
+    let sent = 0;
     const child = Bun.spawn([GAZETTEER, "passwd", path, "ann"], {
       terminal: {
-        data: (_terminal, bytes) => {
+        data: (terminal, bytes) => {
           screen += new TextDecoder().decode(bytes);
+          const [prompt, answer] = [prompts[sent], answers[sent]];
+          if (prompt === undefined || answer === undefined || !screen.endsWith(prompt)) return;
+          sent++;
+          terminal.write(answer);
         },
       },
     });
-    const prompts = ["New password for ann: ", "The same again: "];
-    for (const [i, answer] of answers.entries()) {
-      const prompt = prompts[i] ?? "";
-      await until(() => screen.endsWith(prompt), { what: `the prompt ${prompt}` });
-      child.terminal?.write(answer);
-    }
     const status = await child.exited;
     child.terminal?.close();
     return { status, screen };
@@ -185,6 +184,7 @@ describe("passwd", () => {
     const path = users();
     expect((await typed(path, ["one\r", "two\r"])).status).toBe(2);
     expect((await typed(path, ["one\u0003"])).status).toBe(1);
+    expect((await typed(path, ["one\r", "one\u0003"])).status).toBe(1);
     expect(() => statSync(path)).toThrow();
   });
 });
