@@ -1,13 +1,9 @@
 /**
- * A TCP proxy that breaks connections: each lasts for a random number of bytes, then both ends lose it, wherever in a
- * record, a chunk or a letter that is. Its own address stays while the service behind it comes and goes.
+ * A TCP proxy that breaks connections: each lasts for a given number of bytes, then both ends lose it, wherever in a
+ * record, a chunk or a character that is. Its own address stays while the service behind it stops and starts.
  */
 import { afterAll } from "bun:test";
 import { connect, createServer, type Server, type Socket } from "node:net";
-
-/** Sizes are even in their logarithm: most are small, and now and then one lets a whole snapshot through. */
-const LEAST_BYTES = 1024;
-const MOST_BYTES = 8 * 1024 * 1024;
 
 export interface ChaosProxy {
   readonly url: string;
@@ -24,14 +20,14 @@ afterAll(() => {
   for (const socket of sockets) socket.destroy();
 });
 
-/** `random` gives numbers from 0 to 1. */
-export async function startChaosProxy(random: () => number): Promise<ChaosProxy> {
+/** `limitBytes` gives the limit of the next connection: it breaks after so many bytes of responses. */
+export async function startChaosProxy(limitBytes: () => number): Promise<ChaosProxy> {
   let port: number | undefined;
   let broken = 0;
   const server = createServer((near) => {
     if (port === undefined) return near.destroy();
     const far = connect(port, "127.0.0.1");
-    let left = LEAST_BYTES * (MOST_BYTES / LEAST_BYTES) ** random();
+    let left = limitBytes();
     const end = () => {
       near.destroy();
       far.destroy();

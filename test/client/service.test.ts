@@ -133,7 +133,7 @@ describe("gazetteer watch", () => {
 
   test("says when the service goes, and goes on when it is back", async () => {
     const args = ["--data", temporaryFolder(), "--demo", "devices=5,hosts=20,churn=20"];
-    const proxy = await startChaosProxy(() => 1);
+    const proxy = await startChaosProxy(() => Number.POSITIVE_INFINITY);
     const first = await startService({ args });
     proxy.forwardTo(first.url);
     const { child, texts } = running([GAZETTEER, "watch", "--url", proxy.url]);
