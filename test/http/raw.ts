@@ -7,8 +7,6 @@ export interface RawAnswer {
   /** What followed that head. */
   readonly body: string;
   readonly all: string;
-  /** Whether the server left the connection open. */
-  readonly open: boolean;
 }
 
 export interface RawOptions {
@@ -19,40 +17,47 @@ export interface RawOptions {
   readonly localAddress?: string;
 }
 
-/** Sends, and gives what came once the server closed, or was silent for a moment after its first answer. */
+/**
+ * Sends, and gives what came once the server closed. A server that was not requested to close leaves the connection
+ * open: then once the first answer is whole.
+ */
 export async function rawRequest(port: number, text: string, options: RawOptions = {}): Promise<RawAnswer> {
-  const { localAddress } = options;
+  const { localAddress, body = [], last = "" } = options;
   const socket = connect({ port, host: "127.0.0.1", ...(localAddress !== undefined && { localAddress }) });
+  const isHead = text.startsWith("HEAD ");
+  const closes = /^connection: close\r$/im.test(text + last);
   let all = "";
-  let open = true;
   const done = new Promise<void>((resolve) => {
-    let quiet: NodeJS.Timeout | undefined;
     socket.on("data", (data) => {
       all += data.toString("latin1");
-      clearTimeout(quiet);
-      quiet = setTimeout(resolve, 60);
+      if (!isHead && isEndless(all)) resolve();
+      else if (!closes && isWhole(all, isHead)) resolve();
     });
-    socket.on("close", () => {
-      open = false;
-      clearTimeout(quiet);
-      resolve();
-    });
+    socket.on("close", () => resolve());
     socket.on("error", () => {});
   });
   await write(socket, Buffer.from(text, "latin1"));
-  for (const piece of options.body ?? []) await write(socket, piece);
-  if (options.last !== undefined) {
-    await write(socket, Buffer.from(options.last, "latin1"));
-    while (open) await Promise.race([done, closed(socket)]).then(() => new Promise((r) => setTimeout(r, 5)));
-  } else await done;
+  for (const piece of body) await write(socket, piece);
+  if (last !== "") await write(socket, Buffer.from(last, "latin1"));
+  await done;
   socket.destroy();
   const gap = all.indexOf("\r\n\r\n");
   const head = (gap < 0 ? all : all.slice(0, gap)).split("\r\n");
-  return { head, body: gap < 0 ? "" : all.slice(gap + 4), all, open };
+  return { head, body: gap < 0 ? "" : all.slice(gap + 4), all };
 }
 
-const closed = (socket: Socket): Promise<void> =>
-  new Promise((resolve) => socket.once("close", () => resolve()));
+/** An event stream, of which the head is all that is waited for. */
+const isEndless = (all: string): boolean => /\r\ncontent-type: text\/event-stream\b.*\r\n\r\n/is.test(all);
+
+function isWhole(all: string, isHead: boolean): boolean {
+  const gap = all.indexOf("\r\n\r\n");
+  if (gap < 0) return false;
+  if (isHead) return true;
+  const head = all.slice(0, gap);
+  if (/\r\ntransfer-encoding: chunked/i.test(head)) return all.endsWith("\r\n0\r\n\r\n");
+  const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+  return length !== undefined && all.length >= gap + 4 + Number(length);
+}
 
 function write(socket: Socket, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
