@@ -131,7 +131,7 @@ test("a reader that was held up catches up without a gap, also past what the wri
   expect(late.body.toString()).toBe(same?.body.toString() ?? "");
   expect(service.stderr()).not.toContain("reader ended");
   expect(await service.stop()).toBe(0);
-}, 30_000);
+}, 180_000);
 
 test("the figures are those of all processes, also of one that is gone", async () => {
   const { service } = await startHere(["--data", ":memory:", "--demo", "devices=4,hosts=4,churn=0"]);
