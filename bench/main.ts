@@ -7,11 +7,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installPeers } from "../scripts/peers.ts";
-import { measureGrowth } from "./http/growth.ts";
-import { measureLarge } from "./http/large.ts";
-import { passed, type Result, ratioOf } from "./http/result.ts";
-import { measureSmall } from "./http/small.ts";
-import { measureStreams } from "./http/streams.ts";
+import { measureGrowth } from "./api/growth.ts";
+import { measureLarge } from "./api/large.ts";
+import { passed, type Result, ratioOf } from "./api/result.ts";
+import { measureSmall } from "./api/small.ts";
+import { measureStreams } from "./api/streams.ts";
 import { shown, table } from "./lib/table.ts";
 import { measureOpenflow } from "./openflow/openflow.ts";
 import { measureMap } from "./web/map.ts";

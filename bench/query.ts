@@ -4,20 +4,20 @@
  * for what it costs to have no index. Run: `bun bench/query.ts`
  */
 
+import { listRead } from "../src/api/reads/list.ts";
+import type { ReadContext } from "../src/api/reads/read-context.ts";
+import { targetOf } from "../src/api/route.ts";
 import { formatsOf } from "../src/formats/format.ts";
-import { targetOf } from "../src/http/path.ts";
-import { parseQuery } from "../src/http/query/query.ts";
-import type { ReadContext } from "../src/http/reads/context.ts";
-import { listRead } from "../src/http/reads/list.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
 import { openEmbeddedLog } from "../src/log/embedded.ts";
 import type { Kind } from "../src/model/ids.ts";
+import { parseQuery } from "../src/query/query.ts";
+import { Intake } from "../src/view/claim-ingest.ts";
+import { Ledger } from "../src/view/committer.ts";
 import { History } from "../src/view/history.ts";
-import { Intake } from "../src/view/intake.ts";
-import { Ledger } from "../src/view/ledger.ts";
 import { View } from "../src/view/view.ts";
-import { deviceClaims, hostAddress, hostClaims } from "./http/network.ts";
+import { deviceClaims, hostAddress, hostClaims } from "./api/network.ts";
 import { median, table } from "./lib/table.ts";
 
 const SMALL = { devices: 100, hosts: 1_000 };

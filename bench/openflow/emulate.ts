@@ -9,7 +9,7 @@
  * One process serves a whole measurement, so that it is as warm for the first controller as for the last. Times are epoch
  * milliseconds with fractions, the same clock for every process of the machine.
  */
-import { type Built, build, type Pair, torus, tree } from "../../test/openflow/topologies.ts";
+import { type Built, build, type Pair, torus, tree } from "../../test/sources/openflow/topologies.ts";
 
 /** Connections that wait to be taken: fewer than anybody's listen backlog, or the kernel delays the rest by a second. */
 const AT_ONCE = 40;

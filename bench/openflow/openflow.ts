@@ -7,7 +7,7 @@
  * Both are read by a client of an event stream over HTTP: ours is the public interface, theirs the least that an
  * application would add (`osken_observer.py`), as os-ken itself has none.
  */
-import type { Result } from "../http/result.ts";
+import type { Result } from "../api/result.ts";
 import { median } from "../lib/table.ts";
 import { type Controller, startGazetteer, startOsken } from "./controllers.ts";
 import { Network } from "./network.ts";

@@ -14,8 +14,8 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim } from "../../src/model/claim.ts";
-import { Intake } from "../../src/view/intake.ts";
-import { Ledger } from "../../src/view/ledger.ts";
+import { Intake } from "../../src/view/claim-ingest.ts";
+import { Ledger } from "../../src/view/committer.ts";
 import { restoreView } from "../../src/view/restore.ts";
 import { View } from "../../src/view/view.ts";
 

@@ -6,7 +6,7 @@
 import type { Browser, Page } from "playwright-core";
 import { openChromium } from "../../test/web/chromium.ts";
 import { type DemoService, startDemo } from "../../test/web/demo-service.ts";
-import type { Result } from "../http/result.ts";
+import type { Result } from "../api/result.ts";
 
 const SIZES = [
   { devices: 50, hosts: 300 },

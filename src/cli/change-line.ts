@@ -2,7 +2,7 @@
  * One change as one line for a person: what happened, to what, and what about it matters. What is said of a thing
  * comes from the network, so every word of it is made harmless and none is longer than a line bears.
  */
-import { idOf } from "../client/answers.ts";
+import { idOf } from "../client/types.ts";
 import type { Entities } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import { type Colour, painter, shownCell } from "./table.ts";

@@ -24,8 +24,8 @@ export const checkCommand: Command = {
 
 async function faultsIn(path: string): Promise<readonly string[]> {
   // Loaded here, so that the commands that need no configuration start without its libraries.
-  const { composeConfig, readConfigFile } = await import("./config.ts");
-  const { makeSources } = await import("./config-sources.ts");
+  const { composeConfig, readConfigFile } = await import("../config/config.ts");
+  const { makeSources } = await import("../config/sources.ts");
   const file = readConfigFile(path);
   if (file.faults.length > 0) return file.faults;
   const config = composeConfig(file.values, {});

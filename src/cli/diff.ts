@@ -1,5 +1,6 @@
 /** `gazetteer diff`: what appeared, disappeared and changed between two moments. */
-import type { Differences, Mark } from "../client/answers.ts";
+import type { Differences, Mark } from "../client/types.ts";
+import { changeLine } from "./change-line.ts";
 import {
   asking,
   CREDENTIALS_NOTE,
@@ -8,12 +9,11 @@ import {
   type Resource,
   URL_FLAG,
   wantsJson,
-} from "./asking.ts";
-import { changeLine } from "./change-line.ts";
+} from "./client-command.ts";
 import type { Command, Context } from "./command.ts";
 import { STATUS, usageFailure } from "./failure.ts";
-import { momentGiven } from "./moment.ts";
 import { harmless } from "./table.ts";
+import { momentGiven } from "./time-argument.ts";
 
 export const diffCommand: Command = {
   name: "diff",

@@ -1,7 +1,14 @@
 /** `gazetteer get`: one of the four reads, as a table for a person or as the body itself for a program. */
-import type { Query } from "../client/answers.ts";
+import type { Query } from "../client/types.ts";
 import { type Format, formatsOf } from "../formats/format.ts";
-import { asking, CREDENTIALS_NOTE, queryOf, type Resource, resourceNamed, URL_FLAG } from "./asking.ts";
+import {
+  asking,
+  CREDENTIALS_NOTE,
+  queryOf,
+  type Resource,
+  resourceNamed,
+  URL_FLAG,
+} from "./client-command.ts";
 import { at, chosenColumns, isRow, LIST_COLUMNS, TOPOLOGY_COLUMNS } from "./columns.ts";
 import type { Command, Context } from "./command.ts";
 import { STATUS, usageFailure } from "./failure.ts";

@@ -2,9 +2,10 @@
  * A list that comes in pages, put together again: `limit` is how many are asked for at a time, and every page is of the
  * same revision. Each format has its own way to join: lines follow lines, a header is not repeated, arrays become one.
  */
-import type { Query } from "../client/answers.ts";
+
 import type { Client } from "../client/client.ts";
-import type { Resource } from "./asking.ts";
+import type { Query } from "../client/types.ts";
+import type { Resource } from "./client-command.ts";
 import { at } from "./columns.ts";
 
 /** The answers of all pages, in order; one, when there are no pages. */

@@ -3,8 +3,8 @@
  * so the change counts within about a second. The password is asked for twice without being shown; in a script it is
  * one line on standard input. Never an argument: those are for everybody on the machine to read.
  */
-import { hashPassword } from "../http/auth/password.ts";
-import { nameFault, storeUser, UsersError } from "../http/auth/users-file.ts";
+import { hashPassword } from "../api/auth/password.ts";
+import { nameFault, storeUser, UsersError } from "../api/auth/users-file.ts";
 import type { Command, Context } from "./command.ts";
 import { CommandFailure, reasonOf, STATUS, usageFailure } from "./failure.ts";
 import { readHidden, readLine } from "./prompt.ts";

@@ -9,7 +9,7 @@ export const readerCommand: Command = {
   summary: "Answer requests beside the service that started this.",
   flags: [],
   async run(_args, context) {
-    const { runReader } = await import("./reader-process.ts");
+    const { runReader } = await import("../service/reader-process.ts");
     return runReader(context);
   },
 };

@@ -1,8 +1,9 @@
 /** From the flags of `serve`, and the file they may name, to a Config. Every flag has a key there. */
+
+import { type ConfigFile, composeConfig, faultyConfig, readConfigFile } from "../config/config.ts";
+import type { Config } from "../config/schema.ts";
 import { parseDemoSpec } from "../sources/demo/options.ts";
 import type { Arguments } from "./args.ts";
-import { type ConfigFile, composeConfig, faultyConfig, readConfigFile } from "./config.ts";
-import type { Config } from "./config-schema.ts";
 import { usageFailure } from "./failure.ts";
 
 const EMPTY_FILE: ConfigFile = { values: {}, faults: [], place: () => "" };

@@ -60,7 +60,7 @@ first start makes a user and shows the password once.
   async run(args, context) {
     const { serveOptions } = await import("./serve-options.ts");
     const options = serveOptions(args);
-    const { runService } = await import("./service.ts");
+    const { runService } = await import("../service/service.ts");
     return runService(options, context);
   },
 };

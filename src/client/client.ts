@@ -9,6 +9,9 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Cluster, Device, Entities, Host, Link, Port, Topology } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { addressOf, type Credentials } from "./address.ts";
+import { ClientError, localError } from "./client-error.ts";
+import { Mirror } from "./local-cache.ts";
+import { createTransport, type Fetch, parameter } from "./transport.ts";
 import {
   type Carried,
   type Change,
@@ -28,10 +31,7 @@ import {
   type WatchChange,
   type WatchEvent,
   type Watched,
-} from "./answers.ts";
-import { ClientError, localError } from "./client-error.ts";
-import { Mirror } from "./mirror.ts";
-import { createTransport, type Fetch, parameter } from "./transport.ts";
+} from "./types.ts";
 import { type WatchOptions, watch } from "./watch.ts";
 
 export type {

@@ -4,9 +4,9 @@
  * Event names and resources that are not known are passed over: the interface may gain some.
  */
 import { KINDS, type Kind } from "../model/ids.ts";
-import type { SyncedFacts, WatchChange, WatchSnapshot } from "./answers.ts";
 import { localError } from "./client-error.ts";
 import type { EventRecord } from "./event-stream.ts";
+import type { SyncedFacts, WatchChange, WatchSnapshot } from "./types.ts";
 
 /** A change whose place in its revision is still open. */
 export type HeldChange<K extends Kind> = WatchChange<K> & { readonly revision: number; last: boolean };

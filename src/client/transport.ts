@@ -6,8 +6,8 @@
  * stream beats every 15 s. A peer that vanished without a word is given up after `SILENCE_MS`.
  */
 import type { Clock } from "../lib/clock.ts";
-import type { Query, QueryValue } from "./answers.ts";
 import { ClientError, errorOf, localError } from "./client-error.ts";
+import type { Query, QueryValue } from "./types.ts";
 
 /** Three heartbeats. */
 export const SILENCE_MS = 45_000;

@@ -8,11 +8,11 @@
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Kind } from "../model/ids.ts";
-import type { ConnectionState, WatchEvent } from "./answers.ts";
 import { ClientError } from "./client-error.ts";
-import { Course } from "./course.ts";
 import { EventStreamParser } from "./event-stream.ts";
 import { reasonIn } from "./stream-records.ts";
+import type { ConnectionState, WatchEvent } from "./types.ts";
+import { Course } from "./watch-state.ts";
 
 const FIRST_PAUSE_MS = 500;
 const MOST_PAUSE_MS = 30_000;

@@ -5,7 +5,7 @@
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ClaimedNetwork } from "../../test/support/claims.ts";
-import { type Json, NaiveView, SOURCES } from "../../test/support/naive-view.ts";
+import { type Json, NaiveView, SOURCES } from "../../test/support/reference-view.ts";
 import { STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { KINDS, type Kind } from "../model/ids.ts";

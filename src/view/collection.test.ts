@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Collection } from "./collection.ts";
-import { PAGE_MOST, PAGE_TARGET, Page } from "./page.ts";
+import { PAGE_MOST, PAGE_TARGET, Page } from "./encoded-page.ts";
 
 const HOSTILE = ['"\\u0000\\n\\t"', '"ünïcödé 漢字 👾 \u2028"', '{"a":",,","b":[1,2]}', '"\\ud800"', "{}"];
 const sortedPairs = (model: ReadonlyMap<string, string>) => [...model].sort(([a], [b]) => (a < b ? -1 : 1));

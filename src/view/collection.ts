@@ -7,7 +7,7 @@
  * it was.
  */
 import { SortedTexts } from "../lib/sorted-texts.ts";
-import { PAGE_TARGET, Page } from "./page.ts";
+import { PAGE_TARGET, Page } from "./encoded-page.ts";
 
 /** Notes kept: so many, or one for so many values. The more there are for a page, the less each costs. */
 const NOTES_MOST = 16_384;

@@ -5,11 +5,11 @@
  */
 import type { Entry } from "../log/log.ts";
 import { linkId, portId } from "../model/ids.ts";
+import type { CheckedChange } from "./committer.ts";
 import { cablesConcerned, hostConflict, hostsConcerned, linkConflict } from "./conflicts.ts";
 import { isCable, pairRange } from "./indexes.ts";
-import type { CheckedChange } from "./ledger.ts";
 import { parseStored, type View } from "./view.ts";
-import { Working } from "./working.ts";
+import { Working } from "./working-set.ts";
 
 export class Commit {
   readonly #view: View;

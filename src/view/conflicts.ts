@@ -11,7 +11,7 @@ import { portId } from "../model/ids.ts";
 import { cableKey, isCable } from "./indexes.ts";
 import type { Flaggable } from "./merge.ts";
 import { parseStored, type View } from "./view.ts";
-import type { Told } from "./working.ts";
+import type { Told } from "./working-set.ts";
 
 const MOST_NAMED = 3;
 const ENDS = [

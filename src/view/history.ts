@@ -6,7 +6,7 @@
  * that is slower than the ring is long has fallen out of it and is told so: memory is bounded whatever readers do.
  */
 import type { Batch, Log } from "../log/log.ts";
-import { pastAt, presentAsPast } from "./past.ts";
+import { pastAt, presentAsPast } from "./historical-state.ts";
 import type { Reading, View } from "./view.ts";
 
 const MOST_PASTS = 8;

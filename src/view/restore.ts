@@ -1,5 +1,5 @@
 /** The view made from its log, as it was when the log was last written to: the newest snapshot and what came after. */
-import { Garbage } from "../lib/garbage.ts";
+import { Garbage } from "../lib/gc-pacer.ts";
 import type { Log } from "../log/log.ts";
 import { View } from "./view.ts";
 

@@ -4,15 +4,15 @@
  * The view is a pure function of the log: `load` and `apply` are all that changes it, and both are synchronous, so a
  * reader between two turns of the event loop always sees one whole revision.
  */
-import { Garbage } from "../lib/garbage.ts";
+import { Garbage } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { type Batch, type Marks, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { Collection, type Item } from "./collection.ts";
-import { type ClusterMembers, changesGraph, Graph } from "./graph.ts";
+import { Page } from "./encoded-page.ts";
 import { Indexes, type Stored } from "./indexes.ts";
-import { Page } from "./page.ts";
+import { type ClusterMembers, changesGraph, Graph } from "./link-graph.ts";
 
 /** A value as it is kept and as it is worked with. */
 export interface Version<K extends StoreKind> {

@@ -4,7 +4,7 @@
  * hundred thousand is there.
  */
 import type { Change, Client, ConnectionState, WatchEvent } from "../client/client.ts";
-import type { Told } from "./happenings.ts";
+import type { Told } from "./change-text.ts";
 import { Network } from "./network.ts";
 
 export interface LiveEvents {

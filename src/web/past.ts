@@ -1,7 +1,7 @@
 /** The network at a moment of the past, and two moments held against each other. */
 import type { Client, Difference } from "../client/client.ts";
 import type { Marks } from "./map/focus.ts";
-import type { Mark } from "./map/looks.ts";
+import type { Mark } from "./map/style.ts";
 import { cableId, type Entry, Network } from "./network.ts";
 
 export async function loadMoment(client: Client, at: string, signal: AbortSignal): Promise<Network> {

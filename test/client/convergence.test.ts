@@ -14,8 +14,8 @@ import { temporaryFolder } from "../support/folder.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { startChaosProxy } from "./chaos-proxy.ts";
-import { changeText, Follower } from "./follower.ts";
-import { createThief, type Thief } from "./thief.ts";
+import { createThief, type Thief } from "./event-dropper.ts";
+import { changeText, Follower } from "./stream-checker.ts";
 
 const CREDENTIALS = "reader:secret";
 const NETWORK = "devices=20,seed=7";

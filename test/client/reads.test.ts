@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { until } from "../support/until.ts";
 import { answers, refusal, type Step, startFake } from "./fake-service.ts";
-import { HastyClock } from "./hasty-clock.ts";
+import { HastyClock } from "./fast-clock.ts";
 
 async function asking(...script: Step[]) {
   const fake = await startFake(...script);

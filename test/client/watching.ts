@@ -1,9 +1,10 @@
 /** A watch of a service that only pretends, told in few letters. */
-import type { ConnectionState, WatchEvent } from "../../src/client/answers.ts";
+
 import { createClient } from "../../src/client/client.ts";
+import type { ConnectionState, WatchEvent } from "../../src/client/types.ts";
 import type { WatchOptions } from "../../src/client/watch.ts";
 import { type FakeService, said } from "./fake-service.ts";
-import { HastyClock } from "./hasty-clock.ts";
+import { HastyClock } from "./fast-clock.ts";
 
 /** With `random` at 1 the first pauses are 500, 1000, 2000 … */
 export function watching(fake: FakeService, options: WatchOptions = {}) {

@@ -9,8 +9,8 @@ import type { Batch, Log } from "../../src/log/log.ts";
 import type { ClaimChange, ClaimTypes } from "../../src/model/claim.ts";
 import type { Entities } from "../../src/model/entity.ts";
 import type { Kind } from "../../src/model/ids.ts";
-import { Intake } from "../../src/view/intake.ts";
-import { Ledger } from "../../src/view/ledger.ts";
+import { Intake } from "../../src/view/claim-ingest.ts";
+import { Ledger } from "../../src/view/committer.ts";
 import { parseStored, View } from "../../src/view/view.ts";
 
 export class ClaimedNetwork {

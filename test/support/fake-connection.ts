@@ -1,9 +1,10 @@
 /** A connection without a network: a line that takes as much as the test says, and answers of every kind. */
-import type { Answer } from "../../src/http/answer.ts";
-import { Connection, type Handler, type House, type Line } from "../../src/http/wire/connection.ts";
-import type { Feed } from "../../src/http/wire/feed.ts";
-import type { Fault, Incoming } from "../../src/http/wire/incoming.ts";
-import { Message } from "../../src/http/wire/outgoing.ts";
+
+import type { Feed } from "../../src/http1/body-source.ts";
+import { Connection, type Handler, type House, type Line } from "../../src/http1/connection.ts";
+import type { Fault, Incoming } from "../../src/http1/request.ts";
+import type { Answer } from "../../src/http1/response.ts";
+import { Message } from "../../src/http1/serialized-response.ts";
 
 const LIMITS = {
   urlBytes: 300,

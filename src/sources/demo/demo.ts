@@ -3,8 +3,8 @@
  * give the same network and the same events in the same order; only the clock says when they come.
  */
 import { aborted } from "../../lib/aborted.ts";
+import { createPoll } from "../../lib/poll.ts";
 import type { ClaimChange } from "../../model/claim.ts";
-import { createPoll } from "../poll.ts";
 import type { Source, SourceContext } from "../source.ts";
 import { Churn } from "./churn.ts";
 import { createDemoNetwork } from "./network.ts";

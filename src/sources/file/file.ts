@@ -10,7 +10,7 @@ import { type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import Type from "typebox";
-import { createPoll } from "../poll.ts";
+import { createPoll } from "../../lib/poll.ts";
 import type { Source, SourceContext } from "../source.ts";
 import { readNetwork, reason } from "./read-network.ts";
 

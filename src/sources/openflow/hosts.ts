@@ -9,11 +9,11 @@
  *   to would otherwise stay unseen.
  */
 import ipaddr from "ipaddr.js";
-import { Challenges } from "./challenges.ts";
-import type { ClaimBook } from "./claim-book.ts";
+import type { ClaimBook } from "./claim-buffer.ts";
 import { type Announcement, writeArpProbe, writeNdProbe } from "./codec/announce.ts";
 import { isStationIp, isStationMac, type Tags } from "./codec/ethernet.ts";
 import { macBytes } from "./codec/wire.ts";
+import { Challenges } from "./duplicate-detection.ts";
 import { OUR_MAC } from "./flows.ts";
 import { Host, heardAgain, heardFirst, type Place } from "./host.ts";
 import { type End, endKey } from "./links.ts";

@@ -4,7 +4,7 @@
  * that nobody has judged yet wait, few of them, until it turns out to be an edge: the only words of a quiet host are
  * often those it says when its link comes up.
  */
-import { Budget } from "./budget.ts";
+
 import { type Announcement, readAnnouncement } from "./codec/announce.ts";
 import { ETHER, readFrame, type Tags } from "./codec/ethernet.ts";
 import { type Lldp, readLldp } from "./codec/lldp.ts";
@@ -13,6 +13,7 @@ import type { Counter } from "./counters.ts";
 import { type End, endKey } from "./links.ts";
 import type { Settings } from "./options.ts";
 import type { Probes, ProbeVerdict } from "./probes.ts";
+import { Budget } from "./token-bucket.ts";
 
 const MOST_WAITING = 64;
 const ETHERNET_BYTES = 14;

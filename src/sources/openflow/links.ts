@@ -7,7 +7,7 @@
  * INDIRECT. Two links on one port are both kept: the view flags them.
  */
 import { linkId, portId } from "../../model/ids.ts";
-import type { ClaimBook } from "./claim-book.ts";
+import type { ClaimBook } from "./claim-buffer.ts";
 import { portText } from "./port-text.ts";
 
 export interface End {

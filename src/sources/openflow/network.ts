@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import { ClaimBook } from "./claim-book.ts";
+import { ClaimBook } from "./claim-buffer.ts";
 import type { Announcement } from "./codec/announce.ts";
 import type { Tags } from "./codec/ethernet.ts";
 import { PORT } from "./codec/instruction.ts";
@@ -14,11 +14,11 @@ import { encode } from "./codec/messages.ts";
 import type { PortDescription } from "./codec/port.ts";
 import { type Counter, Counters } from "./counters.ts";
 import { baseFlows, broadcastProbeFlow, forgetAll } from "./flows.ts";
-import { ForeignNeighbours } from "./foreign.ts";
 import { Forwarding } from "./forwarding.ts";
 import { Hosts } from "./hosts.ts";
 import { Intake } from "./intake.ts";
 import { type End, type Link, type LinkEnding, Links, silenceMs } from "./links.ts";
+import { ForeignNeighbours } from "./lldp-neighbours.ts";
 import type { Settings } from "./options.ts";
 import { isWiredPort } from "./port-text.ts";
 import { Probes } from "./probes.ts";

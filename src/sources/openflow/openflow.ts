@@ -9,10 +9,10 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Sink, Source } from "../source.ts";
-import type { ClaimBook } from "./claim-book.ts";
+import type { ClaimBook } from "./claim-buffer.ts";
+import { Recollection } from "./graceful-restart.ts";
 import { Network } from "./network.ts";
 import { type OpenflowOptions, type Settings, settingsOf } from "./options.ts";
-import { Recollection } from "./recollection.ts";
 import { listen } from "./transport.ts";
 
 const TICK_MS = 100;

@@ -15,7 +15,7 @@ import { privateTlv } from "./codec/lldp.ts";
 import { uint } from "./codec/wire.ts";
 import type { End } from "./links.ts";
 import { portText } from "./port-text.ts";
-import { OUI, ProbeForms, SEAL_BYTES, SIGNED, SIGNED_BYTES, SUBTYPE } from "./probe-form.ts";
+import { OUI, ProbeForms, SEAL_BYTES, SIGNED, SIGNED_BYTES, SUBTYPE } from "./probe-format.ts";
 
 /** How many probes of a port may be under way: the one just sent and those that are late. */
 const MOST_UNDER_WAY = 4;

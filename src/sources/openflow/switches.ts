@@ -5,7 +5,7 @@
  */
 import type { DeviceClaim } from "../../model/claim.ts";
 import { portId } from "../../model/ids.ts";
-import type { ClaimBook } from "./claim-book.ts";
+import type { ClaimBook } from "./claim-buffer.ts";
 import { isFiber, isUp, type PortDescription, speedMbps } from "./codec/port.ts";
 import type { Settings } from "./options.ts";
 import { isRealPort, portText } from "./port-text.ts";

@@ -1,6 +1,7 @@
 /** What narrows the view right now, each with a cross to undo it: nobody should wonder why something is not there. */
-import { wholeTime } from "../clock-words.ts";
+
 import { h, replace } from "../dom.ts";
+import { wholeTime } from "../format-time.ts";
 import { icon } from "../icons.ts";
 import { STATES } from "../map/focus.ts";
 import type { Actions, Model, Part } from "../model.ts";

@@ -1,7 +1,7 @@
 /** Whether what is on the screen is true now: live, old on purpose, or old by mishap, and then whose fault it is. */
-import type { SourceStatus } from "../../client/answers.ts";
-import { duration, shortTime, wholeTime } from "../clock-words.ts";
+import type { SourceStatus } from "../../client/types.ts";
 import { h, replace } from "../dom.ts";
+import { duration, shortTime, wholeTime } from "../format-time.ts";
 import type { Model, Part } from "../model.ts";
 import { counted } from "../names.ts";
 import { createPopover } from "./popover.ts";

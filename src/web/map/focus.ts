@@ -5,9 +5,9 @@
  */
 import type { Device, Link } from "../../model/entity.ts";
 import { type Cable, cableId, inConflict, type Network } from "../network.ts";
+import { devicesOf, neighbourhood, shortestWay, type Way } from "../path.ts";
 import type { ViewState } from "../state.ts";
-import { devicesOf, neighbourhood, shortestWay, type Way } from "../walk.ts";
-import type { Emphasis, Mark } from "./looks.ts";
+import type { Emphasis, Mark } from "./style.ts";
 
 export const STATES = {
   down: "Device down",

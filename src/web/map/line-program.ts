@@ -7,8 +7,8 @@ import type Sigma from "sigma";
 import { EdgeProgram, type ProgramInfo } from "sigma/rendering";
 import type { EdgeDisplayData, NodeDisplayData, RenderParams } from "sigma/types";
 import { floatColor } from "sigma/utils";
-import type { LineLook } from "./looks.ts";
 import { colour, numbers, quads, setCamera, type Uniform } from "./quads.ts";
+import type { LineLook } from "./style.ts";
 
 const VERTEX = /*glsl*/ `
 attribute vec4 a_color;

@@ -7,14 +7,14 @@ import { SPACING } from "../layout/arrange.ts";
 import type { Network } from "../network.ts";
 import type { Camera, Ref } from "../state.ts";
 import { type Block, createBlocks } from "./blocks.ts";
+import { composePicture } from "./export-png.ts";
 import type { Focus } from "./focus.ts";
 import { drawGround } from "./ground.ts";
+import { lineAt, nodeAt } from "./hit-test.ts";
+import { namesFar, namesNear } from "./label-select.ts";
 import { createLayouter } from "./layouter.ts";
 import { drawNames, type Name } from "./names.ts";
-import { namesFar, namesNear } from "./naming.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
-import { composePicture } from "./picture.ts";
-import { lineAt, nodeAt } from "./pointing.ts";
 import { type Projection, projectionOf } from "./projection.ts";
 import { createRenderer, type Renderer } from "./renderer.ts";
 import {

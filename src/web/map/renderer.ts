@@ -2,9 +2,9 @@
 import Sigma from "sigma";
 import { SPACING } from "../layout/arrange.ts";
 import type { Camera } from "../state.ts";
+import type { Pointer } from "./hit-test.ts";
 import { LineProgram } from "./line-program.ts";
 import { DeviceProgram } from "./node-program.ts";
-import type { Pointer } from "./pointing.ts";
 import { radiusFor } from "./projection.ts";
 import type { Drawing } from "./scene.ts";
 

@@ -8,9 +8,9 @@ import type { Device } from "../../model/entity.ts";
 import type { Cable, Network } from "../network.ts";
 import type { Block, Spot } from "./blocks.ts";
 import type { Focus } from "./focus.ts";
-import { CARD, cableLook, deviceLook, type LineLook, type NodeLook, SHAPES } from "./looks.ts";
 import type { Palette } from "./palette.ts";
 import { SMALLEST_RADIUS } from "./projection.ts";
+import { CARD, cableLook, deviceLook, type LineLook, type NodeLook, SHAPES } from "./style.ts";
 
 export interface NodeAttributes extends NodeLook {
   readonly x: number;

@@ -3,7 +3,7 @@ import { createPopover } from "../bar/popover.ts";
 import { button, h, replace } from "../dom.ts";
 import { icon } from "../icons.ts";
 import type { Actions, Model, Part } from "../model.ts";
-import { devicesOf } from "../walk.ts";
+import { devicesOf } from "../path.ts";
 import { createFocus, type Focus } from "./focus.ts";
 import { legend, mapSummary } from "./legend.ts";
 import { createMap } from "./map.ts";

@@ -1,8 +1,8 @@
 /** What happened to one thing, as far back as is remembered, newest first. */
 import type { Client } from "../../client/client.ts";
-import { momentOf, shortTime } from "../clock-words.ts";
+import { happening, type Told } from "../change-text.ts";
 import { h } from "../dom.ts";
-import { happening, type Told } from "../happenings.ts";
+import { momentOf, shortTime } from "../format-time.ts";
 import type { NetworkChange } from "../live.ts";
 import type { Network } from "../network.ts";
 import type { Ref } from "../state.ts";

@@ -1,13 +1,14 @@
 /** The lists beside the map: what changed lately, what differs between two moments, and the steps of a way. */
-import { momentOf, shortTime } from "../clock-words.ts";
+
+import { type Happening, happening } from "../change-text.ts";
 import { h } from "../dom.ts";
-import { type Happening, happening } from "../happenings.ts";
+import { momentOf, shortTime } from "../format-time.ts";
 import type { NetworkChange } from "../live.ts";
 import type { Model } from "../model.ts";
 import { counted, nameOfDevice } from "../names.ts";
 import type { Network } from "../network.ts";
 import type { Comparison } from "../past.ts";
-import { shortestWay } from "../walk.ts";
+import { shortestWay } from "../path.ts";
 import { type PanelContext, thing } from "./pieces.ts";
 
 const MOST_SHOWN = 200;

@@ -1,7 +1,7 @@
 /** What the panels are made of: facts, lists of things that can be clicked, badges. */
 import type { Annotations } from "../../model/entity.ts";
-import { shortTime, wholeTime } from "../clock-words.ts";
 import { h } from "../dom.ts";
+import { shortTime, wholeTime } from "../format-time.ts";
 import type { Actions } from "../model.ts";
 import { formatState, type Ref, type ViewState } from "../state.ts";
 

@@ -1,6 +1,6 @@
 /** The columns of each table: what they show, and by which field the service sorts them. */
 import type { Device, Host, Link } from "../../model/entity.ts";
-import { shortTime } from "../clock-words.ts";
+import { shortTime } from "../format-time.ts";
 import { deviceName, hostName, nameOfDevice, typeWords } from "../names.ts";
 import { type Entry, inConflict, type Network } from "../network.ts";
 import type { Table } from "../state.ts";

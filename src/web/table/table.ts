@@ -5,11 +5,11 @@
  */
 import { ClientError } from "../../client/client.ts";
 import { h, replace } from "../dom.ts";
-import { createLater } from "../later.ts";
 import type { Actions, Model, Part } from "../model.ts";
 import { counted } from "../names.ts";
 import type { Entry } from "../network.ts";
 import { sameRef, type Table } from "../state.ts";
+import { createLater } from "../throttle.ts";
 import { COLUMNS, cellsOf, EXAMPLES } from "./columns.ts";
 import { parseFilter } from "./filter.ts";
 import { loadRows } from "./rows.ts";

@@ -3,8 +3,8 @@
  * then; with two handles the map shows what differs between them. The right end is now.
  */
 import type { Timeline } from "../../client/client.ts";
-import { momentOf, shortTime, wholeTime } from "../clock-words.ts";
 import { button, h, replace, s } from "../dom.ts";
+import { momentOf, shortTime, wholeTime } from "../format-time.ts";
 import type { Actions, Model, Part } from "../model.ts";
 import { counted } from "../names.ts";
 import { SPANS, type Span, type ViewState } from "../state.ts";

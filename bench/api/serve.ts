@@ -1,0 +1,89 @@
+/**
+ * The service under measurement: the real log, view and server, fed by a source that makes exactly the network and the
+ * changes a case asks for. Run as a process of its own, pinned to a core.
+ *
+ *   bun bench/api/serve.ts '{"devices":300,"hosts":10000,"churn":"hosts","perSecond":100,"data":":memory:"}'
+ *
+ * Prints `ready URL` once everything is in. On standard input, `apply N` applies N host changes in batches of 1,000 and
+ * prints `applied MILLISECONDS`; `pause` and `resume` stop and start the changes, so that a service that waits its turn
+ * takes nothing from the one that is measured.
+ */
+
+import { createAuthenticator } from "../../src/api/auth/authenticate.ts";
+import { openUsers } from "../../src/api/auth/users.ts";
+import { openServer } from "../../src/api/server.ts";
+import { composeConfig } from "../../src/config/config.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { silentLogger } from "../../src/lib/logger.ts";
+import { openStore } from "../../src/service/store.ts";
+import { Intake } from "../../src/view/claim-ingest.ts";
+import { deviceClaim, deviceClaims, hostClaim, hostClaims } from "./network.ts";
+
+interface Wanted {
+  readonly devices: number;
+  readonly hosts: number;
+  readonly data: string;
+  readonly churn?: "devices" | "hosts";
+  readonly perSecond?: number;
+}
+
+const wanted: Wanted = JSON.parse(process.argv[2] ?? "{}");
+const config = composeConfig({ data: wanted.data }, {});
+const store = openStore(config, ["bench"], systemClock, silentLogger);
+const users = await openUsers({ environment: "bench:bench", clock: systemClock, logger: silentLogger });
+const intake = new Intake(store.ledger, "bench", silentLogger);
+if (store.view.size("hosts") !== wanted.hosts || store.view.size("devices") !== wanted.devices) {
+  await intake.replace({
+    devices: deviceClaims(wanted.devices),
+    hosts: hostClaims(wanted.hosts, wanted.devices),
+  });
+  await store.keeper.look();
+}
+const server = openServer({
+  host: "127.0.0.1",
+  port: 0,
+  aliases: [],
+  origins: [],
+  limits: { ...config.limits, streamsPerUser: 100_000 },
+  version: "bench",
+  context: store,
+  authenticator: createAuthenticator({ users, clock: systemClock }),
+  users,
+  sources: () => [],
+  refusedRecords: () => ({}),
+  page: undefined,
+  clock: systemClock,
+  logger: silentLogger,
+});
+
+let n = 0;
+function change(kind: "devices" | "hosts") {
+  n++;
+  // A stride that is prime to the size, so that changes fall all over the collection.
+  const at = (n * 7919) % (kind === "devices" ? wanted.devices : wanted.hosts);
+  return kind === "devices"
+    ? ({ op: "set", kind, claim: deviceClaim(at, n) } as const)
+    : ({ op: "set", kind, claim: hostClaim(at, wanted.devices, n) } as const);
+}
+
+const { churn, perSecond = 0 } = wanted;
+let paused = false;
+if (churn && perSecond > 0) {
+  setInterval(() => {
+    if (!paused) intake.apply([change(churn)]);
+  }, 1000 / perSecond);
+}
+
+console.log(`ready http://127.0.0.1:${server.port}`);
+for await (const line of console) {
+  const [word, count = "0"] = line.split(" ");
+  if (word === "pause" || word === "resume") paused = word === "pause";
+  if (word !== "apply") continue;
+  const began = performance.now();
+  for (let done = 0; done < Number(count); done += 1000) {
+    await intake.apply(Array.from({ length: 1000 }, () => change("hosts")));
+  }
+  console.log(`applied ${performance.now() - began}`);
+}
+// Whoever started us is gone.
+process.exit();

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { Problem } from "./problem.ts";
+import { type Target, targetOf } from "./route.ts";
+
+const item = (kind: "devices" | "hosts", id: string): Target => ({ read: "item", kind, id });
+
+const NAMED: readonly (readonly [path: string, Target | undefined])[] = [
+  ["/controller/v1/devices", { read: "list", kind: "devices" }],
+  ["/controller/v1/links/", { read: "list", kind: "links" }],
+  ["/onos/v1/hosts///", { read: "list", kind: "hosts" }],
+  ["/controller/v1/%68osts", { read: "list", kind: "hosts" }],
+  ["/controller/v1/topology", { read: "topology" }],
+  ["/controller/v1/devices/ports", { read: "list", kind: "ports" }],
+  ["/controller/v1/devices/ports/", { read: "list", kind: "ports" }],
+  ["/controller/v1/devices/of:1", item("devices", "of:1")],
+  ["/controller/v1/devices/of%3A1", item("devices", "of:1")],
+  ["/controller/v1/devices/a/b", item("devices", "a/b")],
+  ["/controller/v1/devices/a%2Fports", item("devices", "a/ports")],
+  ["/controller/v1/devices/a/b/ports", { read: "devicePorts", id: "a/b" }],
+  ["/controller/v1/hosts/00-00-00-00-00-0a/-1", item("hosts", "00:00:00:00:00:0A/None")],
+  ["/controller/v1/hosts/00:00:00:00:00:0A%2F10", item("hosts", "00:00:00:00:00:0A/10")],
+  ["/controller/v1/hosts/nobody", item("hosts", "nobody")],
+  ["/controller/v1/topology/clusters", { read: "clusters" }],
+  ["/controller/v1/topology/clusters/3/", { read: "cluster", n: 3, part: "" }],
+  ["/controller/v1/topology/clusters/3/links", { read: "cluster", n: 3, part: "links" }],
+  ["/", undefined],
+  ["/controllers/v1/devices", undefined],
+  ["/metrics", undefined],
+];
+
+test.each(NAMED)("%s", (path, target) => {
+  expect(targetOf(path, ["controller", "onos"])).toEqual(target as Target);
+});
+
+test.each([
+  ["/controller", "version-unknown"],
+  ["/controller/v2/devices", "version-unknown"],
+  ["/controller/v1", "not-found"],
+  ["/controller/v1/", "not-found"],
+  ["/controller/v1//devices", "not-found"],
+  ["/controller/v1/device", "not-found"],
+  ["/controller/v1/devices%2Fports", "not-found"],
+  ["/controller/v1/links/1", "not-found"],
+  ["/controller/v1/topology/devices", "not-found"],
+  ["/controller/v1/topology/clusters/x", "not-found"],
+  ["/controller/v1/topology/clusters/1/hosts", "not-found"],
+  ["/controller/v1/topology/clusters/1/links/1", "not-found"],
+  ["/controller/v1/devices/%E0%A4%A", "bad-path"],
+])("%s is refused: %s", (path, code) => {
+  let thrown: unknown;
+  try {
+    targetOf(path, ["controller"]);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(Problem);
+  expect(thrown).toHaveProperty("code", code);
+});

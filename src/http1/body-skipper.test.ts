@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { BodySkipper } from "./body-skipper.ts";
+import { type BodyLength, Fault } from "./request.ts";
+
+/** What follows the body, or that there is none; handed in as many pieces as there are. */
+function after(length: BodyLength, pieces: readonly string[]): string | Fault | "more" {
+  const skipper = new BodySkipper(length);
+  let rest = "";
+  for (const piece of pieces) {
+    const left = skipper.over ? Buffer.from(piece, "latin1") : skipper.take(Buffer.from(piece, "latin1"));
+    if (left instanceof Fault) return left;
+    rest += left.toString("latin1");
+  }
+  return skipper.over ? rest : "more";
+}
+
+const cut = (text: string, at: readonly number[]): string[] => {
+  const cuts = [0, ...at.map((n) => n % (text.length + 1)).sort((a, b) => a - b), text.length];
+  return cuts.slice(1).map((end, i) => text.slice(cuts[i], end));
+};
+
+test("a counted body ends where it says", () => {
+  expect(after(5, ["hello"])).toBe("");
+  expect(after(5, ["helloGET"])).toBe("GET");
+  expect(after(5, ["he", "l", "loGET"])).toBe("GET");
+  expect(after(5, ["hell"])).toBe("more");
+});
+
+describe("chunks", () => {
+  test.each([
+    "0\r\n\r\n",
+    "000\r\n\r\n",
+    "5\r\nhello\r\n0\r\n\r\n",
+    "A\r\n0123456789\r\na\r\n0123456789\r\n0\r\n\r\n",
+    "5;x=y\r\nhello\r\n0;z\r\n\r\n",
+    '5 ; x="a;b"\r\nhello\r\n0\r\n\r\n',
+    "5;\r\nhello\r\n0\r\n\r\n",
+    "0\r\nX-Sum: 1\r\nY:\r\n\r\n",
+    "4\r\n\r\n\r\n\r\n0\r\n\r\n",
+  ])("%p", (body) => {
+    expect(after("chunked", [`${body}GET`])).toBe("GET");
+    expect(after("chunked", [...`${body}GET`])).toBe("GET");
+    expect(after("chunked", [body.slice(0, -1)])).toBe("more");
+  });
+
+  test.each([
+    "\r\n",
+    " 5\r\nhello\r\n",
+    "5 \r\nhello\r\n",
+    "\t5\r\nhello\r\n",
+    "5\x0b\r\nhello\r\n",
+    "0x5\r\nhello\r\n",
+    "+5\r\nhello\r\n",
+    "-5\r\nhello\r\n",
+    "-0\r\n\r\n",
+    "5g\r\nhello\r\n",
+    "5,5\r\nhello\r\n",
+    "5.0\r\nhello\r\n",
+    "5 5\r\nhello\r\n",
+    "five\r\nhello\r\n",
+    "1000000000000\r\nhello",
+    "ffffffffffffffff5\r\nhello\r\n",
+    "10000000000000005\r\nhello\r\n",
+    "5\nhello\r\n",
+    "5\rhello\r\n",
+    "5\r\r\nhello\r\n",
+    "5\r\nhello0\r\n\r\n",
+    "5\r\nhello\n0\r\n\r\n",
+    "5\r\nhello\r0\r\n\r\n",
+    "5\r\nhello!\r\n0\r\n\r\n",
+    "5;x=\x00\r\nhello\r\n",
+    "5;x=\r\r\nhello\r\n",
+    "5;x\nhello\r\n",
+    "0\r\n\n",
+    "0\n\r\n",
+    "0\r\nX: y\n\r\n",
+    "0\r\nX: a\rb\r\n\r\n",
+    "0\r\nGET / HTTP/1.1\r\n\r\n",
+    "0\r\n X: y\r\n\r\n",
+    `5;${"x".repeat(5000)}\r\nhello\r\n`,
+    `0\r\nX: ${"y".repeat(5000)}\r\n\r\n`,
+    "0".repeat(5000),
+  ])("%p is refused", (body) => {
+    expect(after("chunked", [body])).toBeInstanceOf(Fault);
+    expect(after("chunked", [...body])).toBeInstanceOf(Fault);
+  });
+
+  test("any chunks, cut anywhere, end where they end", () => {
+    const chunk = fc.tuple(fc.string({ minLength: 1, unit: "binary-ascii" }), fc.boolean());
+    fc.assert(
+      fc.property(
+        fc.array(chunk),
+        fc.array(fc.nat()),
+        fc.string({ unit: "binary-ascii" }),
+        (chunks, at, rest) => {
+          const body = chunks.map(([data, upper]) => {
+            const size = data.length.toString(16);
+            return `${upper ? size.toUpperCase() : size}\r\n${data}\r\n`;
+          });
+          expect(after("chunked", cut(`${body.join("")}0\r\n\r\n${rest}`, at))).toBe(rest);
+        },
+      ),
+    );
+  });
+});

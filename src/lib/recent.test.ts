@@ -1,9 +1,0 @@
-import { expect, test } from "bun:test";
-import { Recent } from "./recent.ts";
-
-test("a text is new once, until so many others came that all is forgotten", () => {
-  const recent = new Recent();
-  expect([recent.isNew("a"), recent.isNew("a"), recent.isNew("b")]).toEqual([true, false, true]);
-  for (let i = 0; i < 1000; i++) recent.isNew(`other ${i}`);
-  expect(recent.isNew("a")).toBe(true);
-});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Edge, spanningForest } from "./spanning-tree.ts";
+
+const edge = (id: string, a: string, b: string, standing: Partial<Edge> = {}): Edge => ({
+  id,
+  a,
+  b,
+  open: false,
+  fixed: false,
+  ...standing,
+});
+
+function components(nodes: readonly string[], edges: readonly Edge[]): number {
+  const group = new Map(nodes.map((node) => [node, node]));
+  const root = (node: string): string => {
+    const up = group.get(node) ?? node;
+    return up === node ? node : root(up);
+  };
+  for (const { a, b } of edges) group.set(root(a), root(b));
+  return new Set(nodes.map(root)).size;
+}
+
+describe("the forest", () => {
+  const nodes = ["a", "b", "c", "d", "e", "f"];
+  const anyEdges = fc
+    .array(fc.record({ a: fc.constantFrom(...nodes), b: fc.constantFrom(...nodes), open: fc.boolean() }))
+    .map((list) => list.map(({ a, b, open }, i) => edge(String(i), a, b, { open })));
+
+  test("reaches whatever the graph reaches, without a loop", () => {
+    fc.assert(
+      fc.property(anyEdges, (edges) => {
+        const chosen = spanningForest(edges);
+        const tree = edges.filter(({ id }) => chosen.has(id));
+        expect(components(nodes, tree)).toBe(components(nodes, edges));
+        expect(tree.length).toBe(nodes.length - components(nodes, edges));
+      }),
+    );
+  });
+
+  test("stays as it is when a link is added", () => {
+    fc.assert(
+      fc.property(anyEdges, fc.constantFrom(...nodes), fc.constantFrom(...nodes), (edges, a, b) => {
+        const before = spanningForest(edges);
+        const standing = edges.map((one) => ({ ...one, open: before.has(one.id) }));
+        const after = spanningForest([...standing, edge("new", a, b)]);
+        expect(before.isSubsetOf(after)).toBe(true);
+      }),
+    );
+  });
+});
+
+test("what cannot be changed is not: an open link out of reach is in, a closed one is out", () => {
+  const ring = [
+    edge("ab", "a", "b"),
+    edge("bc", "b", "c", { fixed: true, open: true }),
+    edge("ca", "c", "a", { fixed: true, open: true }),
+  ];
+  expect([...spanningForest(ring)].sort()).toEqual(["bc", "ca"]);
+  expect([...spanningForest([edge("ab", "a", "b", { fixed: true })])]).toEqual([]);
+});
+
+test("a new network gets a shallow tree", () => {
+  const ids = ["1", "2", "3", "4", "5"];
+  const mesh = ids.flatMap((a) => ids.filter((b) => b > a).map((b) => edge(`${a}${b}`, a, b)));
+  expect([...spanningForest(mesh)].sort()).toEqual(["12", "13", "14", "15"]);
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import { ManualClock } from "../lib/clock.ts";
+import { silentLogger } from "../lib/logger.ts";
+import { createSource, createSources } from "./registry.ts";
+
+const context = { clock: new ManualClock(), log: silentLogger };
+
+describe("an entry that makes a source", () => {
+  const cases: [object, { kind: string; name: string }][] = [
+    [{ type: "demo" }, { kind: "demo", name: "demo" }],
+    [
+      { type: "demo", name: "lab-1", devices: 10, churn: 0 },
+      { kind: "demo", name: "lab-1" },
+    ],
+    [
+      { type: "openflow", listen: "0.0.0.0:6653" },
+      { kind: "openflow", name: "openflow" },
+    ],
+    [
+      { type: "file", path: "net.yaml" },
+      { kind: "file", name: "file" },
+    ],
+  ];
+  for (const [entry, { kind, name }] of cases) {
+    test(JSON.stringify(entry), () => {
+      expect(createSource(entry, context)).toMatchObject({ ok: true, kind, source: { name } });
+    });
+  }
+});
+
+describe("an entry that is refused", () => {
+  const cases: [unknown, string, RegExp][] = [
+    [null, "", /must be an object/],
+    [["demo"], "", /must be an object/],
+    [{}, "type", /is required \(one of demo, file/],
+    [{ type: "dmeo" }, "type", /dmeo is not a kind of source, did you mean demo\?/],
+    [{ type: "constructor" }, "type", /is not a kind of source/],
+    [{ type: "demo", name: "" }, "name", /must be up to 63/],
+    [{ type: "demo", name: "a b" }, "name", /must be up to 63/],
+    [{ type: "demo", devcies: 3 }, "devcies", /is not an option, did you mean devices\?/],
+    [{ type: "demo", devices: 0 }, "devices", />= 1/],
+    [{ type: "demo", devices: "many" }, "devices", /must be integer/],
+    [{ type: "openflow", lsiten: "6653" }, "lsiten", /is not an option, did you mean listen\?/],
+    [{ type: "openflow", tls: { cert: "c" } }, "tls.key", /is required/],
+    [{ type: "file" }, "path", /is required/],
+    [{ type: "file", path: "" }, "path", /fewer than 1/],
+  ];
+  for (const [entry, field, message] of cases) {
+    test(JSON.stringify(entry), () => {
+      const made = createSource(entry, context);
+      if (made.ok) throw new Error("was taken");
+      expect(made.fault.field).toBe(field);
+      expect(made.fault.message).toMatch(message);
+    });
+  }
+});
+
+test("all faults are told at once, and two sources cannot have one name", () => {
+  const entries = [{ type: "demo" }, { type: "demo" }, { type: "x" }, { type: "file", path: "a", name: "b" }];
+  expect(createSources(entries, context)).toMatchObject({
+    ok: false,
+    faults: [
+      { index: 1, field: "name", message: "demo is taken by another source: give each a name" },
+      { index: 2, field: "type" },
+    ],
+  });
+  expect(createSources([entries[0], entries[3]], context)).toMatchObject({
+    ok: true,
+    sources: [{ kind: "demo" }, { kind: "file" }],
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { Collection } from "./collection.ts";
+import { type Differing, differingValues } from "./diff.ts";
+
+type Changes = readonly (readonly [id: string, value: string | null])[];
+const id = fc.integer({ min: 0, max: 999 }).map((n) => `id${String(n).padStart(4, "0")}`);
+const some = (most: number): fc.Arbitrary<Changes> =>
+  fc.array(fc.tuple(id, fc.constantFrom('"a"', '"b"', '"ü"', null)), { maxLength: most, size: "max" });
+
+function set(collection: Collection, one: string, value: string | null): void {
+  collection.put(one, collection.get(one) ?? null, value);
+}
+
+/** The same the plain way, from all values of both. */
+function plainly(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): Differing[] {
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .sort()
+    .map((one) => ({ id: one, before: before.get(one), after: after.get(one) }))
+    .filter((pair) => pair.before !== pair.after);
+}
+
+const valuesOf = (collection: Collection) =>
+  new Map(collection.pages().flatMap((page) => page.ids.map((one, i) => [one, page.value(i)] as const)));
+
+test("finds exactly what differs, in order, whether pages are shared or not", () => {
+  fc.assert(
+    fc.property(some(900), some(40), fc.boolean(), (first, changes, shared) => {
+      const collection = new Collection();
+      for (const [one, value] of first) set(collection, one, value);
+      const [pages, before] = [collection.pages(), valuesOf(collection)];
+      const later = shared ? collection : new Collection();
+      if (!shared) for (const [one, value] of before) set(later, one, value);
+      for (const [one, value] of changes) set(later, one, value);
+      const after = valuesOf(later);
+      expect([...differingValues(pages, later.pages())]).toEqual(plainly(before, after));
+      expect([...differingValues(later.pages(), pages)]).toEqual(plainly(after, before));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("pages that both have are not read", () => {
+  const collection = new Collection();
+  for (let n = 0; n < 1000; n++) set(collection, `id${String(n).padStart(4, "0")}`, '"a"');
+  const before = collection.pages();
+  set(collection, "id0500", '"b"');
+  const after = collection.pages();
+  expect(after.filter((page) => before.includes(page)).length).toBe(after.length - 1);
+  expect([...differingValues(before, after)]).toEqual([{ id: "id0500", before: '"a"', after: '"b"' }]);
+});

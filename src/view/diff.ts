@@ -1,0 +1,69 @@
+/** Two states of one collection compared, value by value, without reading what they share. */
+import type { Page } from "./encoded-page.ts";
+
+export interface Differing {
+  readonly id: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/**
+ * The values in which two lists of pages differ, in order of id. Both are walked side by side and compared as bytes;
+ * pages that both have are passed over, so what did not change between two moments of the network costs nothing.
+ */
+export function* differingValues(before: readonly Page[], after: readonly Page[]): Generator<Differing> {
+  const then = new PageWalk(before, new Set(after));
+  const now = new PageWalk(after, new Set(before));
+  for (;;) {
+    const [was, is] = [then.id, now.id];
+    if (was === undefined && is === undefined) return;
+    if (is === undefined || (was !== undefined && was < is)) {
+      yield { id: was ?? "", before: then.text(), after: undefined };
+      then.step();
+    } else if (was === undefined || is < was) {
+      yield { id: is, before: undefined, after: now.text() };
+      now.step();
+    } else {
+      if (!then.sameAs(now)) yield { id: is, before: then.text(), after: now.text() };
+      then.step();
+      now.step();
+    }
+  }
+}
+
+/** A place on the pages of a list, less those that both lists have. */
+class PageWalk {
+  readonly #pages: readonly Page[];
+  #page = 0;
+  #at = 0;
+
+  constructor(pages: readonly Page[], others: ReadonlySet<Page>) {
+    this.#pages = pages.filter((page) => page.length > 0 && !others.has(page));
+  }
+
+  get id(): string | undefined {
+    return this.#pages[this.#page]?.ids[this.#at];
+  }
+
+  text(): string | undefined {
+    return this.#pages[this.#page]?.value(this.#at);
+  }
+
+  sameAs(other: PageWalk): boolean {
+    const mine = this.#bytes();
+    const theirs = other.#bytes();
+    return mine !== undefined && theirs !== undefined && mine.equals(theirs);
+  }
+
+  step(): void {
+    this.#at++;
+    if (this.#at < (this.#pages[this.#page]?.length ?? 0)) return;
+    this.#page++;
+    this.#at = 0;
+  }
+
+  #bytes(): Buffer | undefined {
+    const page = this.#pages[this.#page];
+    return page?.bytes.subarray(page.start(this.#at), page.ends[this.#at]);
+  }
+}

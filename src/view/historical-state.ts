@@ -1,0 +1,157 @@
+/**
+ * The network as it was at one revision. Made from the nearest known state, now (undoing what came since) or a
+ * snapshot (redoing what came after it), by putting the differing values on its pages: whatever did not change is
+ * shared with the present, so a past costs what differs, not what there is.
+ */
+import type { Log, Marks, StoreKind } from "../log/log.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
+import { pageFor } from "./collection.ts";
+import { Page } from "./encoded-page.ts";
+import { changesGraph, Graph } from "./link-graph.ts";
+import { parseStored, type Reading, type View } from "./view.ts";
+
+type Values = Map<string, string | null>;
+
+export class Past implements Reading {
+  readonly revision: number;
+  readonly time: number;
+  readonly #log: Log;
+  readonly #base: (kind: Kind) => readonly Page[];
+  readonly #differing: ReadonlyMap<StoreKind, Values>;
+  readonly #pages = new Map<Kind, readonly Page[]>();
+  #graph: Graph | undefined;
+  #graphTime: number | undefined;
+
+  constructor(
+    revision: number,
+    time: number,
+    log: Log,
+    base: (kind: Kind) => readonly Page[],
+    differing: ReadonlyMap<StoreKind, Values>,
+  ) {
+    this.revision = revision;
+    this.time = time;
+    this.#log = log;
+    this.#base = base;
+    this.#differing = differing;
+  }
+
+  /** Everything about a past is of its revision: it never changes again. */
+  get marks(): Marks {
+    const { revision } = this;
+    return {
+      devices: revision,
+      ports: revision,
+      links: revision,
+      hosts: revision,
+      claims: revision,
+      graph: revision,
+    };
+  }
+
+  pages(kind: Kind): readonly Page[] {
+    let pages = this.#pages.get(kind);
+    if (!pages) {
+      pages = withValues(this.#base(kind), this.#differing.get(kind) ?? new Map());
+      this.#pages.set(kind, pages);
+    }
+    return pages;
+  }
+
+  size(kind: Kind): number {
+    return this.pages(kind).reduce((sum, page) => sum + page.length, 0);
+  }
+
+  get(kind: Kind, id: string): string | undefined {
+    const pages = this.pages(kind);
+    return pages[pageFor(pages, id)]?.get(id);
+  }
+
+  get graph(): Graph {
+    if (!this.#graph) {
+      this.#graph = new Graph();
+      for (const [id, text] of valuesOf(this.pages("devices"))) {
+        this.#graph.setDevice(id, parseStored("devices", text));
+      }
+      for (const [id, text] of valuesOf(this.pages("links")))
+        this.#graph.setLink(id, parseStored("links", text));
+    }
+    return this.#graph;
+  }
+
+  get graphTime(): number {
+    if (this.#graphTime === undefined) {
+      const snapshot = this.#log.snapshotBefore(this.revision);
+      let last = snapshot?.graphTime ?? 0;
+      for (const batch of this.#log.read(snapshot?.revision ?? 0, this.revision)) {
+        if (batch.entries.some(changesGraph)) last = batch.time;
+      }
+      this.#graphTime = last;
+    }
+    return this.#graphTime;
+  }
+}
+
+/** The past at `revision`, which must be one the log can still tell. */
+export function pastAt(view: View, log: Log, revision: number): Past {
+  const snapshot = log.snapshotBefore(revision);
+  const fromSnapshot = revision - (snapshot?.revision ?? 0);
+  const differing = new Map<StoreKind, Values>();
+  const valuesFor = (kind: StoreKind): Values => {
+    let values = differing.get(kind);
+    if (!values) {
+      values = new Map();
+      differing.set(kind, values);
+    }
+    return values;
+  };
+  const time = log.timeOf(revision) ?? 0;
+  if (view.revision - revision <= fromSnapshot) {
+    const now = presentPages(view);
+    for (const { entries } of log.read(revision, view.revision)) {
+      for (const { kind, id, before } of entries) {
+        const values = valuesFor(kind);
+        if (!values.has(id)) values.set(id, before);
+      }
+    }
+    return new Past(revision, time, log, (kind) => now.get(kind) ?? [], differing);
+  }
+  for (const { entries } of log.read(snapshot?.revision ?? 0, revision)) {
+    for (const { kind, id, after } of entries) valuesFor(kind).set(id, after);
+  }
+  const stored = (kind: Kind) =>
+    snapshot?.pages[kind].map((record) => Page.parse(record.encoded(), record.stored)) ?? [];
+  return new Past(revision, time, log, stored, differing);
+}
+
+/** Now, held fast: its pages are immutable already, only the list of them is taken. */
+export function presentAsPast(view: View, log: Log): Past {
+  const now = presentPages(view);
+  return new Past(view.revision, view.time, log, (kind) => now.get(kind) ?? [], new Map());
+}
+
+function presentPages(view: View): Map<Kind, readonly Page[]> {
+  return new Map(KINDS.map((kind) => [kind, view.pages(kind)]));
+}
+
+function withValues(pages: readonly Page[], values: Values): readonly Page[] {
+  if (values.size === 0) return pages;
+  const from = pages.length > 0 ? pages : [Page.empty];
+  const perPage = new Map<number, Values>();
+  for (const [id, value] of values) {
+    const at = pageFor(from, id);
+    const some = perPage.get(at);
+    if (some) some.set(id, value);
+    else perPage.set(at, new Map([[id, value]]));
+  }
+  return from.flatMap((page, at) => {
+    const some = perPage.get(at);
+    return some ? page.with(some) : [page];
+  });
+}
+
+export function* valuesOf(pages: readonly Page[]): Generator<[id: string, text: string]> {
+  for (const page of pages) {
+    for (const [i, id] of page.ids.entries()) yield [id, page.value(i)];
+  }
+}

@@ -1,0 +1,76 @@
+/** docs/interface.md is true: its examples work as they stand, and its tables name what there is. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { FORMATS } from "../../src/formats/format.ts";
+import { ENTITY_SCHEMAS, Topology } from "../../src/model/entity.ts";
+import { PARAMETERS } from "../../src/query/parameters.ts";
+import { needs } from "../support/needs.ts";
+import { CREDENTIALS, type Harness, openHarness } from "./harness.ts";
+import { SAMPLE } from "./network.ts";
+
+const DOCS = join(import.meta.dir, "..", "..", "docs");
+const TEXT = await Bun.file(join(DOCS, "interface.md")).text();
+
+let h: Harness;
+beforeAll(async () => {
+  h = await openHarness();
+  await h.replace(SAMPLE);
+});
+afterAll(() => h.stop());
+
+const EXAMPLES = [...TEXT.matchAll(/^curl .*$/gm)].map(([line]) => line);
+
+test.skipIf(!needs("curl")).each(EXAMPLES)("%s", async (line) => {
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? "");
+  const args = words
+    .slice(1)
+    .map((word) => word.replace("USERNAME:PASSWORD", CREDENTIALS).replace("http://127.0.0.1:8181", h.url));
+  const stream = args.includes("-N");
+  // A stream does not end by itself: curl is given a moment and says 28 for that.
+  const child = Bun.spawn(["curl", "-sf", ...(stream ? ["-m", "1"] : []), ...args], { stdout: "pipe" });
+  const text = await new Response(child.stdout).text();
+  expect(await child.exited).toBe(stream ? 28 : 0);
+  if (stream) expect(text).toContain("event: synced\n");
+  else expect(text.length).toBeGreaterThan(10);
+});
+
+const section = (title: string): string => {
+  const from = TEXT.indexOf(`\n## ${title}`);
+  return TEXT.slice(from, TEXT.indexOf("\n## ", from + 1));
+};
+const firstCells = (text: string): string[] =>
+  [...text.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map((m) => m[1] ?? ""),
+  );
+
+test("the table of parameters names every parameter", () => {
+  const told = firstCells(section("4 Queries"));
+  expect(told.toSorted()).toEqual([...Object.keys(PARAMETERS), "annotations.KEY"].toSorted());
+});
+
+test("the table of formats names every format", () => {
+  const told = firstCells(section("5 Representations")).filter((name) => name !== "format");
+  expect(told).toEqual(FORMATS.map(({ name }) => name));
+});
+
+test("every field of every resource is told", () => {
+  const told = firstCells(section("2 Resources and fields"));
+  for (const { properties } of Object.values(ENTITY_SCHEMAS))
+    for (const name of Object.keys(properties)) expect(told).toContain(name);
+  for (const name of Object.keys(Topology.properties)) expect(section("2 Resources")).toContain(`"${name}":`);
+});
+
+test("the links lead somewhere", () => {
+  const headings = [...TEXT.matchAll(/^##+ (.*)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, "")
+      .replaceAll(" ", "-"),
+  );
+  for (const [, target = ""] of TEXT.matchAll(/\]\(([^)]+)\)/g)) {
+    if (target.startsWith("#")) expect(headings).toContain(target.slice(1));
+    else if (!target.startsWith("http"))
+      expect([target, existsSync(join(DOCS, target.split("#")[0] ?? ""))]).toEqual([target, true]);
+  }
+});

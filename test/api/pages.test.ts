@@ -1,0 +1,213 @@
+/** Paging: walking all pages gives exactly one list of one revision, whatever happens meanwhile. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { silentLogger } from "../../src/lib/logger.ts";
+import { Keeper } from "../../src/view/compactor.ts";
+import { rawRequest } from "../http1/raw-request.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
+import { aNetwork, aStep, deviceId, SAMPLE } from "./network.ts";
+import { address, anyQuestions, type Thing } from "./reference-query.ts";
+
+type Page = Record<string, Thing[]> & { next?: never } & { readonly [key: string]: unknown };
+
+interface Walk {
+  readonly things: unknown[];
+  readonly revisions: Set<string | null>;
+}
+
+/** Follows `next` to the end, with whatever `between` does after each page. */
+async function walk(open: () => Harness, path: string, between: () => Promise<void>): Promise<Walk> {
+  const things: unknown[] = [];
+  const revisions = new Set<string | null>();
+  for (let at: string | undefined = path; at !== undefined; ) {
+    const response = await open().fetch(at);
+    expect(response.status).toBe(200);
+    revisions.add(response.headers.get("gazetteer-revision"));
+    const body: Page = await response.json();
+    const [list] = Object.values(body);
+    things.push(...(Array.isArray(list) ? list : []));
+    const link = /^<(.*)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1];
+    expect(link === undefined).toBe(body.next === undefined);
+    at = link;
+    if (at !== undefined) await between();
+  }
+  return { things, revisions };
+}
+
+test(
+  "pages put together are the list of their revision, with any filter and order, under any changes",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        aNetwork,
+        fc.array(aStep, { minLength: 4, maxLength: 4 }),
+        anyQuestions,
+        fc.integer({ min: 1, max: 4 }),
+        fc.constantFrom(undefined, "revision", "-lastChanged,type"),
+        async (first, steps, asked, limit, sort) => {
+          await using h = await openHarness();
+          await h.apply(first.changes, first.source);
+          const order = sort !== undefined && asked.list !== "hosts" ? { sort } : {};
+          const whole = await h.json<Record<string, unknown[]>>(address(asked, order));
+          const rest = steps[Symbol.iterator]();
+          const { things } = await walk(
+            () => h,
+            address(asked, { ...order, limit: String(limit) }),
+            async () => {
+              const { value } = rest.next();
+              if (value) await h.apply(value.changes, value.source);
+            },
+          );
+          expect({ [asked.list]: things }).toEqual(whole);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  },
+  PROPERTY_MS,
+);
+
+test("a cursor is good after a restart, and of the same revision", async () => {
+  const data = join(temporaryFolder(), "log.sqlite");
+  let h = await openHarness({ data });
+  await h.replace(SAMPLE);
+  const whole = await h.json<{ devices: unknown[] }>("devices?sort=-type");
+  const { things } = await walk(
+    () => h,
+    "devices?sort=-type&limit=2",
+    async () => {
+      await h.apply([{ op: "remove", kind: "devices", id: deviceId(2) }]);
+      await h.apply([{ op: "set", kind: "devices", claim: { id: deviceId(2), type: "IDS" } }]);
+      await h.stop();
+      h = await openHarness({ data });
+    },
+  );
+  expect(things).toEqual(whole.devices);
+  await h.stop();
+});
+
+test("limit and cursor in the formats that have no room for a cursor: the Link header", async () => {
+  await using h = await openHarness();
+  await h.replace(SAMPLE);
+  for (const format of ["ndjson", "csv", "prometheus"]) {
+    const first = await h.fetch(`devices?limit=2&format=${format}`);
+    const link = /^<([^>]*)>; rel="next"$/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
+    expect(link).toStartWith(`/controller/v1/devices?limit=2&format=${format}&cursor=`);
+    const second = await h.fetch(link);
+    expect(second.status).toBe(200);
+    expect(await second.text()).not.toBe(await first.text());
+  }
+  expect((await h.fetch("devices?limit=100")).headers.get("link")).toBeNull();
+});
+
+test("what came without percent-encoding is encoded in the Link: nobody's angle ends it", async () => {
+  await using h = await openHarness();
+  await h.replace(SAMPLE);
+  const target = `${API}/devices?limit=2&annotations.<x>=`;
+  const raw = `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTHORIZATION}\r\nConnection: close\r\n\r\n`;
+  const { head } = await rawRequest(h.port, raw);
+  const link = /^Link: <([^<>]*)>; rel="next"$/.exec(
+    head.find((line) => line.startsWith("Link:")) ?? "",
+  )?.[1];
+  expect(link).toStartWith(`${API}/devices?limit=2&annotations.%3Cx%3E=&cursor=`);
+  expect((await h.fetch(link ?? "")).status).toBe(200);
+});
+
+async function nextOf(h: Harness, path: string): Promise<string> {
+  const { next } = await h.json<{ next: string }>(path);
+  expect(next).toBeString();
+  return next;
+}
+
+test("a cursor that was altered, made up, or belongs to another question is a 400", async () => {
+  await using h = await openHarness();
+  await h.replace(SAMPLE);
+  const next = await nextOf(h, "devices?limit=2&type=SWITCH,ROUTER,OTHER");
+  const ask = async (query: string) => {
+    const response = await h.fetch(query);
+    return [response.status, (await response.json()).type];
+  };
+  const bad = [400, "/docs/errors#bad-cursor"];
+  expect((await ask(`devices?limit=2&type=SWITCH,ROUTER,OTHER&cursor=${next}`))[0]).toBe(200);
+  expect((await ask(`devices?limit=3&cursor=${next}&type=SWITCH,ROUTER,OTHER`))[0]).toBe(200);
+  for (const query of ["devices?limit=2", "devices?limit=2&type=SWITCH", "links?limit=2", "hosts?limit=2"])
+    expect(await ask(`${query}&cursor=${next}`)).toEqual(bad);
+  const made = Buffer.from(JSON.stringify([1, deviceId(1)])).toString("base64url");
+  const flipped = Buffer.from(next, "base64url");
+  for (let i = 0; i < flipped.length; i += 3) {
+    const copy = Buffer.from(flipped);
+    copy.writeUInt8(copy.readUInt8(i) ^ 1, i);
+    expect(
+      await ask(`devices?limit=2&type=SWITCH,ROUTER,OTHER&cursor=${copy.toString("base64url")}`),
+    ).toEqual(bad);
+  }
+  for (const cursor of [made, `${next}A`, `${next}=`, `${next}!`, next.slice(0, -1), "x".repeat(3000), "%00"])
+    expect(await ask(`devices?limit=2&type=SWITCH,ROUTER,OTHER&cursor=${cursor}`)).toEqual(bad);
+});
+
+test("a cursor of another log is a 400", async () => {
+  await using one = await openHarness();
+  await using other = await openHarness();
+  await one.replace(SAMPLE);
+  await other.replace(SAMPLE);
+  const response = await other.fetch(`devices?limit=2&cursor=${await nextOf(one, "devices?limit=2")}`);
+  expect(response.status).toBe(400);
+});
+
+/** Forgets everything but the present. */
+async function forget(h: Harness): Promise<void> {
+  const options = { keepMs: 0, maxBytes: Number.MAX_SAFE_INTEGER, snapshotAfterChanges: 1 };
+  await h.clock.advance(10);
+  await new Keeper(h.view, h.log, h.clock, silentLogger, options).look();
+  await h.clock.advance(10);
+  await h.log.prune(h.clock.now(), Number.MAX_SAFE_INTEGER, async () => {});
+}
+
+test("a cursor whose revision is no longer kept is a 410 that says to begin again", async () => {
+  await using h = await openHarness();
+  await h.replace(SAMPLE);
+  const next = await nextOf(h, "devices?limit=2");
+  await h.apply([{ op: "remove", kind: "devices", id: deviceId(1) }]);
+  await forget(h);
+  expect(h.log.facts().oldest).toBe(h.view.revision);
+  const response = await h.fetch(`devices?limit=2&cursor=${next}`);
+  expect(response.status).toBe(410);
+  const body = await response.json();
+  expect(body).toMatchObject({ type: "/docs/errors#cursor-expired", code: 410 });
+  expect(body.detail).toContain("begin again");
+});
+
+test("a page of a list that has not changed for long has a cursor that works", async () => {
+  await using h = await openHarness();
+  await h.replace(SAMPLE);
+  await nextOf(h, "links?limit=2");
+  await h.apply([
+    {
+      op: "set",
+      kind: "hosts",
+      claim: { mac: "02:00:00:00:00:01", locations: [{ elementId: deviceId(1), port: 1 }] },
+    },
+  ]);
+  await forget(h);
+  const next = await nextOf(h, "links?limit=2");
+  expect((await h.fetch(`links?limit=2&cursor=${next}`)).status).toBe(200);
+});
+
+test("a page has one tag for its bytes, before and after a restart", async () => {
+  const data = join(temporaryFolder(), "log.sqlite");
+  const read = async (h: Harness) => {
+    const response = await h.fetch("links?limit=2");
+    return [response.headers.get("etag"), await response.text()];
+  };
+  let h = await openHarness({ data });
+  await h.replace(SAMPLE);
+  const before = await read(h);
+  await h.apply([{ op: "set", kind: "ports", claim: { element: deviceId(3), port: 5 } }]);
+  expect(await read(h)).toEqual(before);
+  await h.stop();
+  h = await openHarness({ data });
+  expect(await read(h)).toEqual(before);
+  await h.stop();
+});

@@ -1,0 +1,321 @@
+/** Part 5 of the interface: which representation, in which coding, under which condition. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync, inflateRawSync, zstdDecompressSync } from "node:zlib";
+import fc from "fast-check";
+import { slowRequest } from "../http1/raw-request.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
+import { aNetwork, aStep, deviceId, SAMPLE } from "./network.ts";
+import { address, anyQuestions } from "./reference-query.ts";
+
+let h: Harness;
+beforeAll(async () => {
+  h = await openHarness();
+  await h.replace(SAMPLE);
+});
+afterAll(() => h.stop());
+
+const JSON_TYPE = "application/json";
+const CSV = "text/csv; charset=utf-8; header=present";
+const SVG = "image/svg+xml";
+const BROWSER =
+  "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7";
+const JAVA = "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2";
+const CHROME_IMG = "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8";
+const FIREFOX_IMG = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5";
+
+const asked = async (path: string, headers: Record<string, string>) => {
+  const response = await h.fetch(path, { headers });
+  const type = response.headers.get("content-type");
+  await response.body?.cancel();
+  return response.status === 200 ? type : response.status;
+};
+
+test.each<[path: string, accept: string, expected: string | number]>([
+  ["devices", "*/*", JSON_TYPE],
+  ["devices", "", JSON_TYPE],
+  ["devices", BROWSER, JSON_TYPE],
+  ["topology", BROWSER, JSON_TYPE],
+  ["devices", JAVA, JSON_TYPE],
+  ["topology", JAVA, JSON_TYPE],
+  ["devices", CHROME_IMG, JSON_TYPE],
+  ["topology", CHROME_IMG, SVG],
+  ["topology", FIREFOX_IMG, SVG],
+  ["topology", "image/*", SVG],
+  ["devices", "application/json", JSON_TYPE],
+  ["devices", "application/json; charset=utf-8", JSON_TYPE],
+  ["devices", "APPLICATION/JSON", JSON_TYPE],
+  ["devices", "text/csv", CSV],
+  ["devices", "text/*", CSV],
+  ["devices", "text/csv;q=0.5, application/json;q=0.4", CSV],
+  ["devices", "text/csv;q=0.5, application/json", JSON_TYPE],
+  ["devices", "application/json;q=0, */*", "application/x-ndjson"],
+  ["devices", "application/*", JSON_TYPE],
+  ["devices", "application/x-ndjson", "application/x-ndjson"],
+  ["devices", "nonsense, text/csv", CSV],
+  ["devices", "text/csv;q=2, application/json;q=0.1", JSON_TYPE],
+  ["devices", "text/event-stream", "text/event-stream"],
+  ["devices", "text/event-stream, */*;q=0.1", "text/event-stream"],
+  ["topology", "text/*", "text/vnd.graphviz; charset=utf-8"],
+  ["topology", "text/vnd.graphviz", "text/vnd.graphviz; charset=utf-8"],
+  ["topology", "application/graphml+xml", "application/graphml+xml"],
+  ["topology", "application/netjson+json", "application/netjson+json"],
+  ["topology", "application/yang-data+json", "application/yang-data+json"],
+  ["devices", "application/xml", 406],
+  ["devices", "image/svg+xml", 406],
+  ["devices", "*/*;q=0", 406],
+  ["topology", "text/csv", 406],
+  [`devices/${deviceId(1)}`, BROWSER, JSON_TYPE],
+  [`devices/${deviceId(1)}`, "text/csv", 406],
+  ["topology/clusters", "image/svg+xml", 406],
+  ["devices/ports", "text/csv", CSV],
+  ["devices?format=csv", "application/json", CSV],
+  ["topology?format=svg", "application/json", SVG],
+  ["devices?format=json", "text/csv", JSON_TYPE],
+  ["devices?format=prometheus", "text/html", JSON_TYPE],
+  ["devices?format=csv", "image/png", CSV],
+])("%s with Accept: %s is %s", async (path, accept, expected) => {
+  expect(await asked(path, { accept })).toBe(expected);
+});
+
+test("a 406 lists what there is", async () => {
+  const response = await h.fetch("topology", { headers: { accept: "application/xml" } });
+  const body = await response.json();
+  expect(body.type).toBe("/docs/errors#not-acceptable");
+  for (const there of ["application/json (format=json)", "image/svg+xml (format=svg)", "text/event-stream"])
+    expect(body.detail).toContain(there);
+});
+
+test("no Accept at all is JSON", async () => {
+  const response = await fetch(`${h.url}${API}/devices`, { headers: { authorization: AUTHORIZATION } });
+  expect(response.headers.get("content-type")).toBe(JSON_TYPE);
+});
+
+test("Vary says what was negotiated", async () => {
+  for (const path of ["devices", "topology", `devices/${deviceId(1)}`, "devices?format=csv"])
+    expect((await h.fetch(path)).headers.get("vary")).toBe("Accept, Accept-Encoding");
+});
+
+test.each([
+  ["gzip", "gzip"],
+  ["gzip, deflate, br, zstd", "gzip"],
+  ["br", "br"],
+  ["zstd", "zstd"],
+  ["br;q=1.0, gzip;q=0.8, *;q=0.1", "br"],
+  ["gzip;q=0.5, zstd;q=0.9", "zstd"],
+  ["deflate", null],
+  ["identity", null],
+  ["gzip;q=0", null],
+  ["gzip;q=0, *", "zstd"],
+  ["*", "gzip"],
+  ["identity;q=0.9, gzip;q=0.2", null],
+  ["X-GZIP", "gzip"],
+  ["nonsense;q=x", null],
+])("Accept-Encoding: %s gives %s", async (acceptEncoding, coding) => {
+  const response = await h.fetch("devices", { headers: { "accept-encoding": acceptEncoding }, ...RAW });
+  expect(response.headers.get("content-encoding")).toBe(coding);
+});
+
+/** Bun's fetch would take the coding off; here it is looked at. */
+const RAW = { decompress: false };
+const DECODE: Record<string, (bytes: Buffer) => Buffer> = {
+  gzip: (bytes) => gunzipSync(bytes),
+  br: (bytes) => brotliDecompressSync(bytes),
+  zstd: (bytes) => zstdDecompressSync(bytes),
+};
+
+async function bytesOf(from: Harness, path: string, coding: string): Promise<Buffer> {
+  const response = await from.fetch(path, { headers: { "accept-encoding": coding }, ...RAW });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-encoding")).toBe(coding === "identity" ? null : coding);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+async function checkCodings(from: Harness, path: string): Promise<void> {
+  const plain = await bytesOf(from, path, "identity");
+  for (const [coding, decode] of Object.entries(DECODE)) {
+    const coded = await bytesOf(from, path, coding);
+    expect(decode(coded).equals(plain)).toBe(true);
+    if (coding === "gzip") expect(isOneMember(coded)).toBe(true);
+  }
+}
+
+/** A single gzip member: inflating from behind its header ends eight bytes before the end of the body. */
+function isOneMember(gzip: Buffer): boolean {
+  const { engine } = inflateRawSync(gzip.subarray(10), { info: true }) as unknown as {
+    engine: { bytesWritten: number };
+  };
+  return gzip.length - 10 - engine.bytesWritten === 8;
+}
+
+test(
+  "every coding decodes to the plain body, as the network goes on",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        aNetwork,
+        fc.array(aStep, { minLength: 2, maxLength: 4 }),
+        anyQuestions,
+        async (first, steps, questions) => {
+          await using random = await openHarness();
+          for (const step of [first, ...steps]) {
+            await random.apply(step.changes, step.source);
+            for (const path of ["devices", "hosts", "links?format=csv", address(questions)])
+              await checkCodings(random, path);
+          }
+        },
+      ),
+      { numRuns: 12 },
+    );
+  },
+  PROPERTY_MS,
+);
+
+describe("a list larger than is held", () => {
+  let large: Harness;
+  beforeAll(async () => {
+    large = await openHarness();
+    const devices = Array.from({ length: 2_401 }, (_, i) => {
+      // Does not compress well, so that its coded form is sent piece by piece too.
+      const noise = Buffer.from(Bun.SHA512.hash(String(i), "hex").repeat(60)).toString("base64");
+      return { id: deviceId(i), mfr: noise.slice(0, 12_000), annotations: { name: `n${i}` } };
+    });
+    await large.replace({ devices });
+  }, PROPERTY_MS);
+  afterAll(() => large.stop());
+
+  test(
+    "in every coding, whole and filtered, and by a foreign gunzip",
+    async () => {
+      for (const path of ["devices", "devices?q=of:", "devices?format=ndjson"])
+        await checkCodings(large, path);
+      const gunzip = Bun.which("gunzip");
+      if (!gunzip) throw new Error("gunzip is not installed");
+      const coded = await bytesOf(large, "devices", "gzip");
+      const child = Bun.spawn([gunzip, "-c"], { stdin: coded, stdout: "pipe" });
+      const plain = Buffer.from(await new Response(child.stdout).arrayBuffer());
+      expect(await child.exited).toBe(0);
+      expect(plain.equals(await bytesOf(large, "devices", "identity"))).toBe(true);
+      expect(plain.length).toBeGreaterThan(24 * 1024 * 1024);
+    },
+    PROPERTY_MS,
+  );
+
+  test.each(["devices", "devices?q=of:", "devices?source=first", "devices?format=ndjson"])(
+    "%s: what changes while it is sent does not show in it",
+    async (path) => {
+      const expected = await (await large.fetch(path)).bytes();
+      const slow = slowRequest(large.port, `${API}/${path}`, AUTHORIZATION);
+      await slow.begun;
+      await large.apply([
+        { op: "set", kind: "devices", claim: { id: deviceId(2_400), mfr: `changed by ${path}` } },
+        { op: "remove", kind: "devices", id: deviceId(2_300) },
+      ]);
+      expect((await slow.finish()).equals(expected)).toBe(true);
+      await large.apply([{ op: "set", kind: "devices", claim: { id: deviceId(2_300) } }]);
+    },
+    PROPERTY_MS,
+  );
+});
+
+describe("conditional reads", () => {
+  const PATHS = [
+    "devices",
+    "links?state=ACTIVE",
+    "hosts?format=csv",
+    "topology",
+    "topology?format=svg",
+    `devices/${deviceId(1)}`,
+    "topology/clusters",
+    "devices?limit=2",
+    "devices?at=1",
+    "devices?since=0",
+    "devices?diff=0..",
+    "topology?timeline=3",
+  ];
+  const get = (path: string, etag?: string, more: Record<string, string> = {}) =>
+    h.fetch(path, { headers: { ...more, ...(etag !== undefined && { "if-none-match": etag }) } });
+
+  test.each(PATHS)("%s: a strong tag, and 304 with the headers that belong to it", async (path) => {
+    const first = await get(path);
+    const etag = first.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[\x21\x23-\x7e]+"$/);
+    for (const condition of [etag, `W/${etag}`, `"x", ${etag}`, `"x",W/${etag},"y"`, "*"]) {
+      for (const method of ["GET", "HEAD"]) {
+        const second = await h.fetch(path, { method, headers: { "if-none-match": condition } });
+        expect(second.status).toBe(304);
+        expect(await second.text()).toBe("");
+        for (const name of ["etag", "cache-control", "vary", "gazetteer-revision"])
+          expect(second.headers.get(name)).toBe(first.headers.get(name));
+        expect(second.headers.get("content-encoding")).toBeNull();
+      }
+    }
+    expect((await get(path, '"x", "y"')).status).toBe(200);
+    expect((await get(path, "")).status).toBe(200);
+  });
+
+  test("each representation and coding has a tag of its own", async () => {
+    const tags = new Set<string | null>();
+    const variants = [
+      ["devices", {}],
+      ["devices", { "accept-encoding": "gzip" }],
+      ["devices", { "accept-encoding": "br" }],
+      ["devices", { accept: "text/csv" }],
+      ["devices?fields=id", {}],
+      ["devices?type=SWITCH", {}],
+      ["links", {}],
+      [`devices/${deviceId(1)}`, {}],
+      [`devices/${deviceId(2)}`, {}],
+      [`devices/${deviceId(1)}/ports`, {}],
+    ] as const;
+    for (const [path, headers] of variants)
+      tags.add((await h.fetch(path, { headers, ...RAW })).headers.get("etag"));
+    expect(tags.size).toBe(variants.length);
+  });
+
+  test("only a change of what it is made of changes the tag; the revision is always told", async () => {
+    await using own = await openHarness();
+    await own.replace(SAMPLE);
+    const tags = async () =>
+      Promise.all(
+        ["devices", "hosts", "links", "topology"].map(async (path) =>
+          (await own.fetch(path)).headers.get("etag"),
+        ),
+      );
+    const before = await tags();
+    await own.apply([
+      {
+        op: "set",
+        kind: "hosts",
+        claim: {
+          mac: "00:00:00:00:00:01",
+          suspended: true,
+          locations: [{ elementId: deviceId(1), port: 3 }],
+        },
+      },
+    ]);
+    const after = await tags();
+    expect(after.map((tag, i) => tag === before[i])).toEqual([true, false, true, true]);
+    const response = await own.fetch("devices", { headers: { "if-none-match": before[0] ?? "" } });
+    expect(response.status).toBe(304);
+    expect(response.headers.get("gazetteer-revision")).toBe("2");
+  });
+
+  test("an unchanged network answers 304 after a restart, in every representation", async () => {
+    const data = join(temporaryFolder(), "log.sqlite");
+    let own = await openHarness({ data });
+    await own.replace(SAMPLE);
+    await own.apply([{ op: "set", kind: "devices", claim: { id: deviceId(3), sw: "2" } }]);
+    const tags = new Map<string, string>();
+    for (const path of PATHS) tags.set(path, (await own.fetch(path)).headers.get("etag") ?? "");
+    await own.stop();
+    own = await openHarness({ data });
+    for (const [path, etag] of tags)
+      expect([path, (await own.fetch(path, { headers: { "if-none-match": etag } })).status]).toEqual([
+        path,
+        304,
+      ]);
+    await own.stop();
+  });
+});

@@ -1,0 +1,277 @@
+/** Part 1 of the interface: paths, methods, and what clients send that they should not. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rawRequest } from "../http1/raw-request.ts";
+import { API, AUTHORIZATION, type Harness, openHarness } from "./harness.ts";
+import { deviceId, SAMPLE } from "./network.ts";
+
+let h: Harness;
+beforeAll(async () => {
+  h = await openHarness({ aliases: ["onos"] });
+  await h.replace(SAMPLE);
+});
+afterAll(() => h.stop());
+
+const FOUR = ["devices", "links", "hosts", "topology"] as const;
+const OTHERS = [
+  "devices/ports",
+  `devices/${deviceId(1)}`,
+  `devices/${deviceId(1)}/ports`,
+  "hosts/00:00:00:00:00:01/None",
+  "topology/clusters",
+  "topology/clusters/0",
+  "topology/clusters/0/devices",
+  "topology/clusters/0/links",
+];
+
+test.each([...FOUR, ...OTHERS])("%s: JSON, uncached, the same with a trailing slash", async (path) => {
+  const plain = await h.fetch(path);
+  expect(plain.status).toBe(200);
+  expect(plain.headers.get("content-type")).toBe("application/json");
+  expect(plain.headers.get("cache-control")).toBe("private, no-cache");
+  expect(plain.headers.get("gazetteer-revision")).toBe(String(h.view.revision));
+  const slashed = await h.fetch(`${path}/`);
+  expect(slashed.status).toBe(200);
+  expect(await slashed.text()).toBe(await plain.text());
+});
+
+test.each([...FOUR, ...OTHERS])("%s: the alias serves the same", async (path) => {
+  expect(await (await h.fetch(`/onos/v1/${path}`)).text()).toBe(await (await h.fetch(path)).text());
+});
+
+const HEADED = [
+  ...FOUR,
+  ...OTHERS,
+  "devices?limit=2",
+  "devices?format=csv",
+  "topology?format=svg",
+  "devices?format=events",
+  "nothing",
+  "devices?typ=x",
+  "/healthz",
+  "/metrics",
+  "/openapi.json",
+];
+
+test.each(HEADED)("HEAD %s has the headers of GET and no body", async (path) => {
+  const target = path.startsWith("/") ? path : `${API}/${path}`;
+  const read = async (method: string) => {
+    // To the end of the connection, so that a body that comes late is seen.
+    const { head, body } = await rawRequest(
+      h.port,
+      `${method} ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTHORIZATION}\r\nConnection: close\r\n\r\n`,
+    );
+    return { head, body };
+  };
+  const get = await read("GET");
+  const head = await read("HEAD");
+  expect(head.body).toBe("");
+  const names = ({ head: lines }: typeof get) =>
+    lines
+      .map((line) => line.toLowerCase())
+      // The moment and the request's own id differ; the figures grow by being asked for.
+      .filter(
+        (line) => !line.startsWith("date:") && !(path === "/metrics" && line.startsWith("content-length:")),
+      )
+      .sort();
+  expect(names(head)).toEqual(names(get));
+  if (head.head.some((line) => line.startsWith("HTTP/1.1 200")) && target.startsWith(API))
+    expect(head.head.some((line) => /^date:/i.test(line))).toBe(true);
+});
+
+test.each([...FOUR, ...OTHERS, "/", "/healthz", "/readyz", "/metrics", "/openapi.json"])(
+  "%s: other methods are 405 with Allow",
+  async (path) => {
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      const response = await h.fetch(path, { method });
+      expect(response.status).toBe(405);
+      expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+      expect(await response.json()).toMatchObject({ type: "/docs/errors#method-not-allowed", code: 405 });
+    }
+  },
+);
+
+test("OPTIONS needs no credentials, and says what there is", async () => {
+  for (const path of ["/controller/v1/devices", "/", "/nothing"]) {
+    const response = await fetch(h.url + path, {
+      method: "OPTIONS",
+      headers: { origin: "https://a.example" },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+    expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  }
+});
+
+test.each([
+  ["/nothing", "/controller/v1"],
+  ["/controller/v1", "/controller/v1/devices"],
+  ["/controller/v1/", "/controller/v1/devices"],
+  ["/controller/v1/switches", "/controller/v1/devices"],
+  ["/controller/v1/links/x", "/controller/v1/links"],
+  ["/controller/v1/topology/nothing", "/controller/v1/topology"],
+  ["/controller/v1/topology/clusters/x", "/controller/v1/topology"],
+  ["/controller/v1/topology/clusters/0/hosts", "/controller/v1/topology"],
+  ["/controller/v1/topology/clusters/99", "0 to"],
+  [`/controller/v1/devices/${deviceId(99)}`, deviceId(99)],
+  ["/controller/v1/hosts/nobody", "MAC/VLAN"],
+  ["/controller/v1/Devices", "/controller/v1/devices"],
+])("%s is 404 and says what there is", async (path, told) => {
+  const response = await h.fetch(path);
+  expect(response.status).toBe(404);
+  const body = await response.json();
+  expect(body.type).toBe("/docs/errors#not-found");
+  expect(body.detail).toContain(told);
+});
+
+test.each(["/controller/v2/devices", "/controller/v1.1/devices", "/controller", "/onos/v2/devices"])(
+  "%s is 404 and names the versions",
+  async (path) => {
+    const response = await h.fetch(path);
+    expect(response.status).toBe(404);
+    const { type, detail } = await response.json();
+    expect(type).toBe("/docs/errors#version-unknown");
+    expect(detail).toContain(`/${path.split("/")[1]}/v1`);
+  },
+);
+
+const HOST = "00:00:00:00:00:02/10";
+test.each([
+  [`devices/${deviceId(1)}`, deviceId(1)],
+  [`devices/${encodeURIComponent(deviceId(1))}`, deviceId(1)],
+  [`devices/netconf:198.51.100.7:830`, "netconf:198.51.100.7:830"],
+  [`hosts/${HOST}`, HOST],
+  [`hosts/${encodeURIComponent(HOST)}`, HOST],
+  ["hosts/00-00-00-00-00-02/10", HOST],
+  ["hosts/0000.0000.0002/10", HOST],
+  ["hosts/00:00:00:00:00:01/None", "00:00:00:00:00:01/None"],
+  ["hosts/00:00:00:00:00:01/-1", "00:00:00:00:00:01/None"],
+  ["hosts/00%3A00%3A00%3A00%3A00%3A01%2F-1", "00:00:00:00:00:01/None"],
+  ["hosts/00:00:00:00:00:01", "00:00:00:00:00:01/None"],
+])("%s is %s", async (path, id) => {
+  expect(await h.json(path)).toMatchObject({ id });
+});
+
+test("a path that is not percent-encoded UTF-8 is a 400", async () => {
+  const response = await h.fetch("devices/%ff%fe");
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ type: "/docs/errors#bad-path" });
+});
+
+test("nothing ever has a max-age", async () => {
+  for (const path of [...HEADED, "/readyz", "/nothing", "topology?format=dot"]) {
+    if (path.includes("events")) continue;
+    expect((await h.fetch(path)).headers.get("cache-control") ?? "").not.toContain("max-age");
+  }
+});
+
+const get = (path: string, more: string, body = "") =>
+  `GET ${API}/${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTHORIZATION}\r\n${more}\r\n${body}`;
+
+test("a GET with a body is answered as one without, and the connection goes on", async () => {
+  const bodies = [
+    get("topology", "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}"),
+    get("topology", "Content-Type: application/x-www-form-urlencoded\r\n"),
+    get("topology", "Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n0\r\n\r\n"),
+    get("topology", "Content-Length: 5\r\nExpect: 100-continue\r\n", "hello"),
+  ];
+  const expected = await (await h.fetch("topology")).text();
+  for (const text of bodies) {
+    const { all } = await rawRequest(h.port, text + get("topology", "Connection: close\r\n"));
+    expect(all.split(expected).length - 1).toBe(2);
+  }
+});
+
+test("a body that never comes is not waited for", async () => {
+  for (const more of ["Content-Length: 500000000\r\n", "Transfer-Encoding: chunked\r\n"]) {
+    const { head } = await rawRequest(h.port, get("topology", more, "5\r\nhello\r\n"));
+    expect(head[0]).toBe("HTTP/1.1 200 OK");
+  }
+});
+
+test("a body of any length is thrown away as it comes", async () => {
+  const size = 1024 * 1024 * 1024;
+  // What is held, and not what waits to be collected.
+  const rss = () => {
+    Bun.gc(true);
+    return process.memoryUsage.rss();
+  };
+  const before = rss();
+  let most = before;
+  const piece = Buffer.alloc(1024 * 1024, "x");
+  function* body() {
+    for (let sent = 0; sent < size; sent += piece.length) {
+      if (sent % (64 * piece.length) === 0) most = Math.max(most, rss());
+      yield piece;
+    }
+  }
+  const text = get("topology", `Content-Length: ${size}\r\n`);
+  const { all } = await rawRequest(h.port, text, {
+    body: body(),
+    last: get("topology", "Connection: close\r\n"),
+  });
+  expect(all.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+  expect(most - before).toBeLessThan(size / 2);
+});
+
+test("a client of HTTP/1.0 without a host is served", async () => {
+  const { head } = await rawRequest(
+    h.port,
+    `GET ${API}/devices HTTP/1.0\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`,
+  );
+  expect(head[0]).toBe("HTTP/1.1 200 OK");
+});
+
+test("a request target with scheme and host is the same resource", async () => {
+  const text = `GET http://elsewhere${API}/devices HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`;
+  expect((await rawRequest(h.port, text)).head[0]).toBe("HTTP/1.1 200 OK");
+});
+
+test("a host header cannot stand for a path", async () => {
+  const text = `GET ${API}/devices HTTP/1.1\r\nHost: x/healthz?\r\n\r\n`;
+  expect((await rawRequest(h.port, text)).head[0]).not.toContain("200");
+});
+
+test("an address that is too long is a 414", async () => {
+  const response = await h.fetch(`devices?q=${"x".repeat(8192)}`);
+  expect(response.status).toBe(414);
+  expect(await response.json()).toMatchObject({ type: "/docs/errors#uri-too-long" });
+});
+
+test("headers that are too large are a 431", async () => {
+  const { head } = await rawRequest(h.port, get("topology", `X: ${"y".repeat(64 * 1024)}\r\n`));
+  expect(head[0]).toStartWith("HTTP/1.1 431");
+});
+
+test("CORS: configured origins may read, others are not told so", async () => {
+  await using open = await openHarness({ origins: ["https://map.example"] });
+  const preflight = (origin: string) =>
+    fetch(`${open.url}${API}/devices`, {
+      method: "OPTIONS",
+      headers: {
+        origin,
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "authorization",
+      },
+    });
+  const welcome = await preflight("https://map.example");
+  expect(welcome.status).toBe(204);
+  expect(welcome.headers.get("access-control-allow-origin")).toBe("https://map.example");
+  expect(welcome.headers.get("access-control-allow-headers")).toBe(
+    "authorization, content-type, cache-control, if-none-match, last-event-id",
+  );
+  expect((await preflight("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
+  for (const path of ["devices", "nothing", "topology?x=y", "devices?format=events"]) {
+    const response = await open.fetch(path, { headers: { origin: "https://map.example" } });
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://map.example");
+    expect(response.headers.get("access-control-expose-headers")).toContain("Gazetteer-Revision");
+    expect(response.headers.get("vary")).toContain("Origin");
+    await response.body?.cancel();
+    const other = await open.fetch(path, { headers: { origin: "https://evil.example" } });
+    expect(other.headers.get("access-control-allow-origin")).toBeNull();
+    expect(other.headers.get("vary")).toContain("Origin");
+    await other.body?.cancel();
+  }
+  const refused = await fetch(`${open.url}${API}/devices`, { headers: { origin: "https://map.example" } });
+  expect(refused.status).toBe(401);
+  expect(refused.headers.get("access-control-allow-origin")).toBe("https://map.example");
+});

@@ -1,0 +1,371 @@
+/**
+ * Emulated OpenFlow switches: many in one process, each with a real TCP (or TLS) session, wired to each other and to
+ * hosts. They keep a flow table and run frames through it, NORMAL being a plain flood without learning: the harshest
+ * reading, under which any loop shows at once. Frames travel in the order they were sent; a budget ends a storm.
+ */
+import type { Socket, TCPSocketConnectOptions } from "bun";
+import { ETHER, readFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
+import { Framing } from "../../../src/sources/openflow/codec/framing.ts";
+import { PORT } from "../../../src/sources/openflow/codec/instruction.ts";
+import type { Match } from "../../../src/sources/openflow/codec/match.ts";
+import {
+  type Bodies,
+  dispatch,
+  encode,
+  FLOW_COMMAND,
+  type FlowMod,
+  type Handlers,
+  type MessageKind,
+  MULTIPART,
+  PORT_REASON,
+} from "../../../src/sources/openflow/codec/messages.ts";
+import { PORT_CONFIG, PORT_STATE, type PortDescription } from "../../../src/sources/openflow/codec/port.ts";
+import { macText } from "../../../src/sources/openflow/codec/wire.ts";
+
+export const deviceId = (dpid: number): string => `of:${dpid.toString(16).padStart(16, "0")}`;
+const MOST_DELIVERIES = 200_000;
+
+/** What is plugged into a port when it is not another switch. */
+export interface Station {
+  receive(frame: Uint8Array): void;
+}
+
+interface Wire {
+  readonly to: EmulatedSwitch;
+  readonly port: number;
+}
+
+interface EmulatedPort {
+  readonly number: number;
+  up: boolean;
+  config: number;
+  wire: Wire | undefined;
+  station: Station | undefined;
+}
+
+export interface Target {
+  readonly port: number;
+  readonly host?: string;
+  readonly tls?: TCPSocketConnectOptions["tls"];
+}
+
+export class EmulatedSwitch {
+  readonly dpid: number;
+  readonly ports = new Map<number, EmulatedPort>();
+  flows: FlowMod[] = [];
+  /** Messages of the controller, by kind. */
+  readonly received = new Map<MessageKind, number>();
+  readonly errors: Bodies["error"][] = [];
+  connected = false;
+  /** Stops answering and reading, with the connection open. */
+  deaf = false;
+  readonly #net: EmulatedNetwork;
+  readonly #handlers: Handlers;
+  #socket: Socket | undefined;
+  #greeting = Promise.withResolvers<void>();
+  #out: Uint8Array[] = [];
+  #blocked = false;
+
+  constructor(net: EmulatedNetwork, dpid: number, portCount: number) {
+    this.#net = net;
+    this.dpid = dpid;
+    for (let number = 1; number <= portCount; number++) {
+      this.ports.set(number, { number, up: true, config: 0, wire: undefined, station: undefined });
+    }
+    this.#handlers = this.#makeHandlers();
+  }
+
+  get id(): string {
+    return deviceId(this.dpid);
+  }
+
+  /** Resolves when the controller has said its hello: until then the kernel may have taken the connection, not it. */
+  get greeted(): Promise<void> {
+    return this.#greeting.promise;
+  }
+
+  async connect({ port, host = "127.0.0.1", tls }: Target): Promise<void> {
+    const framing = new Framing();
+    this.#greeting = Promise.withResolvers<void>();
+    this.#socket = await Bun.connect({
+      hostname: host,
+      port,
+      ...(tls !== undefined && { tls }),
+      socket: {
+        data: (_, chunk) => {
+          if (this.deaf) return;
+          framing.push(chunk);
+          for (let message = framing.next(); message; message = framing.next()) this.#take(message);
+        },
+        drain: () => this.#flush(),
+        close: (socket) => {
+          if (this.#socket !== socket) return;
+          this.connected = false;
+          this.#socket = undefined;
+        },
+        error: () => {},
+      },
+    });
+    this.connected = true;
+    this.#out = [];
+    this.#blocked = false;
+    this.send("hello", { versions: [4] });
+  }
+
+  /** Ends the session; the flows stay, as in a switch in secure mode. */
+  disconnect(): void {
+    this.connected = false;
+    this.#socket?.end();
+    this.#socket = undefined;
+  }
+
+  send<K extends MessageKind>(kind: K, body: Bodies[K], xid = 0): void {
+    this.sendBytes(encode(kind, body, xid));
+  }
+
+  sendBytes(bytes: Uint8Array): void {
+    if (!this.#socket) return;
+    if (this.#out.length === 0 && !this.#blocked) queueMicrotask(() => this.#flush());
+    this.#out.push(bytes);
+  }
+
+  #flush(): void {
+    this.#blocked = false;
+    if (this.#out.length === 0 || !this.#socket) return;
+    const bytes = Buffer.concat(this.#out);
+    const written = Math.max(0, this.#socket.write(bytes));
+    this.#out = written < bytes.length ? [bytes.subarray(written)] : [];
+    this.#blocked = this.#out.length > 0;
+  }
+
+  setPort(number: number, up: boolean): void {
+    const port = this.ports.get(number);
+    if (!port || port.up === up) return;
+    port.up = up;
+    this.send("portStatus", { reason: PORT_REASON.modify, port: this.describe(port) });
+    // The other end of a wire loses its carrier too.
+    port.wire?.to.setPort(port.wire.port, up);
+  }
+
+  removePort(number: number): void {
+    const port = this.ports.get(number);
+    if (!port) return;
+    this.ports.delete(number);
+    this.send("portStatus", { reason: PORT_REASON.delete, port: this.describe(port) });
+  }
+
+  describe({ number, up, config }: EmulatedPort): PortDescription {
+    return {
+      number,
+      mac: macText(Uint8Array.of(0x02, 0xee, this.dpid >> 8, this.dpid & 0xff, number >> 8, number & 0xff)),
+      name: `s${this.dpid}-eth${number}`,
+      config,
+      state: up ? PORT_STATE.live : PORT_STATE.linkDown,
+      current: 0x40,
+      currentKbps: 10_000_000,
+      mostKbps: 10_000_000,
+    };
+  }
+
+  #take(message: Uint8Array): void {
+    const kind = dispatch(message, this.#handlers);
+    if (kind) this.received.set(kind, (this.received.get(kind) ?? 0) + 1);
+  }
+
+  #makeHandlers(): Handlers {
+    return {
+      hello: () => this.#greeting.resolve(),
+      error: (body) => this.errors.push(body),
+      echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
+      featuresRequest: (_, xid) => {
+        const dpid = this.id.slice(3);
+        this.send("featuresReply", { dpid, buffers: 0, tables: 254, auxiliary: 0, capabilities: 0x4f }, xid);
+      },
+      multipartRequest: ({ type }, xid) => this.#multipart(type, xid),
+      barrierRequest: (_, xid) => this.send("barrierReply", {}, xid),
+      roleRequest: (body, xid) => this.send("roleReply", body, xid),
+      flowMod: (flow) => this.#flowMod(flow),
+      portMod: ({ port: number, config, mask }) => {
+        const port = this.ports.get(number);
+        if (!port) return;
+        port.config = (port.config & ~mask) | (config & mask);
+        this.send("portStatus", { reason: PORT_REASON.modify, port: this.describe(port) });
+      },
+      packetOut: ({ output, frame }) => {
+        for (const port of output) this.#net.emit(this, port, frame);
+      },
+    };
+  }
+
+  #multipart(type: number, xid: number): void {
+    if (type === MULTIPART.aggregate) {
+      this.send("multipartReply", { type, more: false, flowCount: this.flows.length }, xid);
+    } else if (type === MULTIPART.description) {
+      const description = {
+        mfr: "Emulated",
+        hw: "Switch",
+        sw: "1",
+        serial: "None",
+        datapath: `s${this.dpid}`,
+      };
+      this.send("multipartReply", { type, more: false, description }, xid);
+    } else if (type === MULTIPART.portDescription) {
+      const ports = [...this.ports.values()].map((port) => this.describe(port));
+      this.send("multipartReply", { type, more: false, ports }, xid);
+    }
+  }
+
+  #flowMod(flow: FlowMod): void {
+    const same = (other: FlowMod) =>
+      other.table === flow.table &&
+      other.priority === flow.priority &&
+      Bun.deepEquals(other.match, flow.match);
+    const ours = (other: FlowMod) =>
+      (other.cookie & (flow.cookieMask ?? 0n)) === (flow.cookie & (flow.cookieMask ?? 0n));
+    if (flow.command === FLOW_COMMAND.delete) this.flows = this.flows.filter((other) => !ours(other));
+    else this.flows = this.flows.filter((other) => !same(other));
+    if (flow.command !== FLOW_COMMAND.add) return;
+    this.flows.push(flow);
+    this.flows.sort((a, b) => b.priority - a.priority);
+  }
+
+  /** Whether what comes in at a port is forwarded. */
+  isOpen(port: number): boolean {
+    return this.flows.some((flow) => flow.table === 1 && flow.match.inPort === port);
+  }
+
+  /** A frame arrives at a port. */
+  take(inPort: number, frame: Uint8Array): void {
+    const port = this.ports.get(inPort);
+    if (!port?.up) return;
+    const facts = factsOf(inPort, frame);
+    for (let table: number | undefined = 0; table !== undefined; ) {
+      const at: number = table;
+      const flow = this.flows.find((one) => one.table === at && matches(one.match, facts));
+      for (const output of flow?.instructions.output ?? []) this.#output(inPort, output, frame);
+      table = flow?.instructions.gotoTable;
+    }
+  }
+
+  #output(inPort: number, output: number, frame: Uint8Array): void {
+    if (output === PORT.controller) this.send("packetIn", { reason: 1, inPort, frame });
+    else if (output === PORT.normal) {
+      for (const { number } of this.ports.values())
+        if (number !== inPort) this.#net.emit(this, number, frame);
+    } else this.#net.emit(this, output, frame);
+  }
+}
+
+function factsOf(inPort: number, bytes: Uint8Array): Match {
+  const frame = readFrame(bytes);
+  const facts: Match = { inPort, ethDst: frame.dst, ethType: frame.type };
+  const { payload } = frame;
+  if (frame.type === ETHER.ipv6) {
+    facts.ipProto = payload[6] ?? 0;
+    facts.icmpv6Type = payload[40] ?? 0;
+  } else if (frame.type === ETHER.ipv4) {
+    facts.ipProto = payload[9] ?? 0;
+    facts.udpSrc = ((payload[20] ?? 0) << 8) | (payload[21] ?? 0);
+    facts.udpDst = ((payload[22] ?? 0) << 8) | (payload[23] ?? 0);
+  }
+  return facts;
+}
+
+function matches(match: Match, facts: Match): boolean {
+  return (
+    (match.inPort === undefined || match.inPort === facts.inPort) &&
+    (match.ethType === undefined || match.ethType === facts.ethType) &&
+    (match.ethDst === undefined || match.ethDst === facts.ethDst) &&
+    (match.ipProto === undefined || match.ipProto === facts.ipProto) &&
+    (match.udpSrc === undefined || match.udpSrc === facts.udpSrc) &&
+    (match.udpDst === undefined || match.udpDst === facts.udpDst) &&
+    (match.icmpv6Type === undefined || match.icmpv6Type === facts.icmpv6Type)
+  );
+}
+
+/** A bridge that is not ours: floods what is not LLDP, as any cheap switch does. */
+export class PlainBridge {
+  readonly #net: EmulatedNetwork;
+  readonly #ports: { readonly to: EmulatedSwitch; readonly port: number }[] = [];
+
+  constructor(net: EmulatedNetwork) {
+    this.#net = net;
+  }
+
+  attach(to: EmulatedSwitch, port: number): void {
+    const index = this.#ports.push({ to, port }) - 1;
+    const entry = to.ports.get(port);
+    if (!entry) throw new Error(`no port ${port}`);
+    entry.station = { receive: (frame) => this.#flood(index, frame) };
+  }
+
+  #flood(from: number, frame: Uint8Array): void {
+    if (readFrame(frame).type === ETHER.lldp) return;
+    for (const [index, { to, port }] of this.#ports.entries()) {
+      if (index !== from) this.#net.deliver(() => to.take(port, frame));
+    }
+  }
+}
+
+export class EmulatedNetwork {
+  readonly switches = new Map<number, EmulatedSwitch>();
+  /** Frames that went over a wire since it was last set to zero. */
+  deliveries = 0;
+  #queue: (() => void)[] = [];
+  #draining = false;
+
+  add(dpid: number, portCount: number): EmulatedSwitch {
+    const sw = new EmulatedSwitch(this, dpid, portCount);
+    this.switches.set(dpid, sw);
+    return sw;
+  }
+
+  get(dpid: number): EmulatedSwitch {
+    const sw = this.switches.get(dpid);
+    if (!sw) throw new Error(`no switch ${dpid}`);
+    return sw;
+  }
+
+  /** Wires two ports; both switches keep their own numbering. */
+  wire(a: EmulatedSwitch, portA: number, b: EmulatedSwitch, portB: number): void {
+    const [endA, endB] = [a.ports.get(portA), b.ports.get(portB)];
+    if (!endA || !endB) throw new Error("no such port");
+    endA.wire = { to: b, port: portB };
+    endB.wire = { to: a, port: portA };
+  }
+
+  plug(sw: EmulatedSwitch, port: number, station: Station | undefined): void {
+    const end = sw.ports.get(port);
+    if (end) end.station = station;
+  }
+
+  /** A frame leaves a switch by a port. */
+  emit(sw: EmulatedSwitch, number: number, frame: Uint8Array): void {
+    const port = sw.ports.get(number);
+    if (!port?.up || (port.config & PORT_CONFIG.noForward) !== 0) return;
+    const { wire, station } = port;
+    if (wire) this.deliver(() => wire.to.take(wire.port, frame));
+    else if (station) this.deliver(() => station.receive(frame));
+  }
+
+  deliver(arrival: () => void): void {
+    if (++this.deliveries > MOST_DELIVERIES) throw new Error("a storm");
+    this.#queue.push(arrival);
+    if (this.#draining) return;
+    this.#draining = true;
+    try {
+      for (let next = this.#queue.shift(); next; next = this.#queue.shift()) next();
+    } finally {
+      this.#draining = false;
+      this.#queue = [];
+    }
+  }
+
+  async connect(target: Target): Promise<void> {
+    await Promise.all([...this.switches.values()].map((sw) => sw.connect(target)));
+  }
+
+  disconnect(): void {
+    for (const sw of this.switches.values()) sw.disconnect();
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The source under test, running on a free port with a sink that keeps what is claimed and the order it was told in.
+ */
+import { type Clock, systemClock } from "../../../src/lib/clock.ts";
+import { createLogger } from "../../../src/lib/logger.ts";
+import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../../../src/model/claim.ts";
+import type { Kind } from "../../../src/model/ids.ts";
+import { createOpenflowSource } from "../../../src/sources/openflow/openflow.ts";
+import type { OpenflowOptions } from "../../../src/sources/openflow/options.ts";
+import type { Sink, Source } from "../../../src/sources/source.ts";
+import { until } from "../../support/until.ts";
+import type { EmulatedNetwork } from "./emulator.ts";
+
+export class MemorySink implements Sink {
+  readonly devices = new Map<string, ClaimTypes["devices"]>();
+  readonly ports = new Map<string, ClaimTypes["ports"]>();
+  readonly links = new Map<string, ClaimTypes["links"]>();
+  readonly hosts = new Map<string, ClaimTypes["hosts"]>();
+  /** One line a change: `set links ID`, `remove hosts ID`. */
+  readonly told: string[] = [];
+  readonly refused: string[] = [];
+
+  async replace(all: Claims): Promise<void> {
+    this.told.push("replace");
+    for (const kind of ["devices", "ports", "links", "hosts"] as const) this[kind].clear();
+    for (const claim of all.devices ?? []) this.#set("devices", claim);
+    for (const claim of all.ports ?? []) this.#set("ports", claim);
+    for (const claim of all.links ?? []) this.#set("links", claim);
+    for (const claim of all.hosts ?? []) this.#set("hosts", claim);
+  }
+
+  async apply(changes: readonly ClaimChange[]): Promise<void> {
+    for (const change of changes) {
+      if (change.op === "remove") {
+        this[change.kind].delete(change.id);
+        this.told.push(`remove ${change.kind} ${change.id}`);
+      } else this.told.push(`set ${change.kind} ${this.#set(change.kind, change.claim)}`);
+    }
+  }
+
+  trouble(): void {}
+
+  /** What a real sink would remember for the next life of the source. */
+  all(): Claims {
+    return {
+      devices: [...this.devices.values()],
+      ports: [...this.ports.values()],
+      links: [...this.links.values()],
+      hosts: [...this.hosts.values()],
+    };
+  }
+
+  #maps(): { readonly [K in Kind]: Map<string, ClaimTypes[K]> } {
+    return this;
+  }
+
+  #set<K extends Kind>(kind: K, claim: ClaimTypes[K]): string {
+    const result = canonicalClaim(kind, claim);
+    if (!result.ok) {
+      this.refused.push(`${kind} ${result.fault.field} ${result.fault.message}`);
+      return "?";
+    }
+    const map: Map<string, ClaimTypes[K]> = this.#maps()[kind];
+    map.set(result.id, result.claim);
+    return result.id;
+  }
+}
+
+export interface Running {
+  readonly source: Source;
+  readonly sink: MemorySink;
+  readonly port: number;
+  metric(name: string): number;
+  stop(): Promise<void>;
+}
+
+/** Intervals short enough for a test, long enough for a busy machine. */
+export const QUICK: OpenflowOptions = {
+  listen: "127.0.0.1:0",
+  probeIntervalMs: 500,
+  settleMs: 200,
+  graceMs: 1000,
+  echoIntervalMs: 1000,
+};
+
+export async function startSource(
+  options: OpenflowOptions = {},
+  { sink = new MemorySink(), clock = systemClock }: { sink?: MemorySink; clock?: Clock } = {},
+): Promise<Running> {
+  let port = 0;
+  const log = createLogger("info", (line) => {
+    port ||= Number(/openflow listening on \S+:(\d+)/.exec(line)?.[1] ?? 0);
+  });
+  const source = createOpenflowSource({ ...QUICK, ...options, name: "openflow" }, { clock, log });
+  const life = new AbortController();
+  const done = source.run(sink, life.signal);
+  done.catch(() => {});
+  await until(() => port > 0, { what: "the listener" });
+  return {
+    source,
+    sink,
+    port,
+    metric: (name) => source.metrics?.()[name] ?? 0,
+    async stop() {
+      life.abort();
+      await done;
+    },
+  };
+}
+
+/** What the tests of a file have started; `endAll` after each of them ends it, the last first. */
+export class Started {
+  readonly #ends: (() => Promise<void> | void)[] = [];
+
+  later(end: () => Promise<void> | void): void {
+    this.#ends.push(end);
+  }
+
+  async source(...args: Parameters<typeof startSource>): Promise<Running> {
+    const source = await startSource(...args);
+    this.later(() => source.stop());
+    return source;
+  }
+
+  async connect(net: EmulatedNetwork, port: number): Promise<void> {
+    this.later(() => net.disconnect());
+    await net.connect({ port });
+  }
+
+  async endAll(): Promise<void> {
+    for (const end of this.#ends.splice(0).reverse()) await end();
+  }
+}

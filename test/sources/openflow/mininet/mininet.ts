@@ -1,0 +1,146 @@
+/** Real switches for tests: Open vSwitch with its userspace datapath, under Mininet, driven by `driver.py`. */
+import { join } from "node:path";
+import { needs } from "../../../support/needs.ts";
+
+export interface ConnectPoint {
+  readonly device: string;
+  readonly port: string;
+}
+
+/** The network as Mininet built it. */
+export interface Facts {
+  readonly links: readonly (readonly [ConnectPoint, ConnectPoint])[];
+  readonly hosts: readonly {
+    readonly name: string;
+    readonly mac: string;
+    readonly ip: string;
+    readonly at: ConnectPoint;
+  }[];
+  readonly ports: Readonly<Record<string, readonly string[]>>;
+  readonly names: Readonly<Record<string, string>>;
+}
+
+export interface StartOptions {
+  /** How the switches speak to us. */
+  readonly protocol?: "tcp" | "ssl";
+  /** The port of a second controller, beside ours. */
+  readonly other?: number;
+}
+
+export const SYSTEM_PYTHON = "/usr/bin/python3"; // Debian's packages are seen by Debian's Python only
+const OVS_DEADLINE_MS = 60_000;
+
+/** Whether real switches can be had here; says what is missing where not, and fails where CI=true. */
+export function canRunMininet(): boolean {
+  if (!needs("mn", "ovs-vsctl", "ovs-vswitchd", "ping", "ip")) return false;
+  if (process.getuid?.() === 0) return true;
+  const message = "SKIP: Mininet needs root";
+  if (process.env.CI === "true") throw new Error(message);
+  console.error(`\n${"!".repeat(78)}\n${message}\n${"!".repeat(78)}`);
+  return false;
+}
+
+function run(...command: string[]): { ok: boolean; text: string } {
+  const done = Bun.spawnSync(command, { timeout: OVS_DEADLINE_MS });
+  return { ok: done.exitCode === 0, text: done.stdout.toString() + done.stderr.toString() };
+}
+
+/** Starts Open vSwitch unless it runs; says whether it was started here, and is thus to be stopped here. */
+export function ensureOvs(): boolean {
+  if (run("ovs-appctl", "-T", "5", "version").ok) return false;
+  const started = run(
+    "/usr/share/openvswitch/scripts/ovs-ctl",
+    "start",
+    "--system-id=random",
+    "--no-ovs-vswitchd-ulimit",
+  );
+  if (!run("ovs-appctl", "-T", "5", "version").ok)
+    throw new Error(`Open vSwitch does not start: ${started.text}`);
+  return true;
+}
+
+export function stopOvs(): void {
+  run("/usr/share/openvswitch/scripts/ovs-ctl", "stop");
+}
+
+export class Mininet {
+  readonly #child = Bun.spawn([SYSTEM_PYTHON, join(import.meta.dir, "driver.py")], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  readonly #answers = lines(this.#child.stdout);
+  readonly #errors = new Response(this.#child.stderr).text();
+
+  async #do(command: object): Promise<Record<string, unknown>> {
+    this.#child.stdin.write(`${JSON.stringify(command)}\n`);
+    await this.#child.stdin.flush();
+    const { value, done } = await this.#answers.next();
+    if (done) throw new Error(`the driver ended: ${await this.#errors}`);
+    const answer: Record<string, unknown> = JSON.parse(value);
+    if (answer.error !== undefined) throw new Error(`driver: ${answer.error}`);
+    return answer;
+  }
+
+  /** Resolves when it is this driver's turn: there is one at a time on a machine. */
+  async ready(): Promise<void> {
+    await this.#do({ do: "ready" });
+  }
+
+  async start(topology: string, port: number, options: StartOptions = {}): Promise<Facts> {
+    const facts: unknown = await this.#do({ do: "start", topology, port, ...options });
+    return facts as Facts; // the driver is part of this file
+  }
+
+  /** Per cent of pings lost. */
+  async pingAll(): Promise<number> {
+    return Number((await this.#do({ do: "pingall" })).lost);
+  }
+
+  async ping(source: string, target: string): Promise<boolean> {
+    return (await this.#do({ do: "ping", source, target })).ok === true;
+  }
+
+  async link(a: string, b: string, state: "up" | "down"): Promise<void> {
+    await this.#do({ do: "link", a, b, state });
+  }
+
+  async switch(name: string, action: "start" | "stop"): Promise<void> {
+    await this.#do({ do: "switch", name, action });
+  }
+
+  async move(host: string, source: string, target: string): Promise<string> {
+    const at = await this.#do({ do: "move", host, source, target });
+    return `${at.device}/${at.port}`;
+  }
+
+  async frames(): Promise<number> {
+    return Number((await this.#do({ do: "frames" })).frames);
+  }
+
+  async shell(command: string): Promise<string> {
+    return String((await this.#do({ do: "shell", command })).out);
+  }
+
+  async stop(): Promise<void> {
+    await this.#do({ do: "stop" });
+  }
+
+  async close(): Promise<void> {
+    this.#child.stdin.end();
+    await this.#child.exited;
+  }
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n")) {
+      yield text.slice(0, end);
+      text = text.slice(end + 1);
+    }
+  }
+  return undefined;
+}
