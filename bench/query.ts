@@ -6,15 +6,15 @@
 
 import { listRead } from "../src/api/reads/list.ts";
 import type { ReadContext } from "../src/api/reads/read-context.ts";
-import { targetOf } from "../src/api/route.ts";
+import { parseRoute } from "../src/api/route.ts";
 import { formatsOf } from "../src/formats/format.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
 import { openEmbeddedLog } from "../src/log/embedded.ts";
 import type { Kind } from "../src/model/ids.ts";
 import { parseQuery } from "../src/query/query.ts";
-import { Intake } from "../src/view/claim-ingest.ts";
-import { Ledger } from "../src/view/committer.ts";
+import { ClaimIngest } from "../src/view/claim-ingest.ts";
+import { Committer } from "../src/view/committer.ts";
 import { History } from "../src/view/history.ts";
 import { View } from "../src/view/view.ts";
 import { deviceClaims, hostAddress, hostClaims } from "./api/network.ts";
@@ -104,9 +104,9 @@ const QUESTIONS: readonly Question[] = [
 async function networkOf({ devices, hosts }: typeof SMALL): Promise<ReadContext> {
   const view = new View();
   const log = openEmbeddedLog(":memory:");
-  const ledger = new Ledger(view, log, systemClock, ["bench"]);
+  const ledger = new Committer(view, log, systemClock, ["bench"]);
   const history = new History(ledger, 1024 * 1024);
-  await new Intake(ledger, "bench", silentLogger).replace({
+  await new ClaimIngest(ledger, "bench", silentLogger).replace({
     devices: deviceClaims(devices),
     links: ring(devices),
     hosts: hostClaims(hosts, devices),
@@ -128,7 +128,7 @@ function* ring(devices: number) {
 /** From the query's text to the body's bytes, as a request makes them; microseconds each. */
 function costOf(context: ReadContext, { list, query }: Question, size: typeof SMALL): number {
   const kind: Kind = list;
-  const target = targetOf(`/controller/v1/${list}`, ["controller"]);
+  const target = parseRoute(`/controller/v1/${list}`, ["controller"]);
   const [json] = formatsOf(list);
   if (!target || !json) throw new Error(`no ${list}`);
   let n = 0;

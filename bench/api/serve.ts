@@ -16,7 +16,7 @@ import { composeConfig } from "../../src/config/config.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { openStore } from "../../src/service/store.ts";
-import { Intake } from "../../src/view/claim-ingest.ts";
+import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { deviceClaim, deviceClaims, hostClaim, hostClaims } from "./network.ts";
 
 interface Wanted {
@@ -31,7 +31,7 @@ const wanted: Wanted = JSON.parse(process.argv[2] ?? "{}");
 const config = composeConfig({ data: wanted.data }, {});
 const store = openStore(config, ["bench"], systemClock, silentLogger);
 const users = await openUsers({ environment: "bench:bench", clock: systemClock, logger: silentLogger });
-const intake = new Intake(store.ledger, "bench", silentLogger);
+const intake = new ClaimIngest(store.ledger, "bench", silentLogger);
 if (store.view.size("hosts") !== wanted.hosts || store.view.size("devices") !== wanted.devices) {
   await intake.replace({
     devices: deviceClaims(wanted.devices),

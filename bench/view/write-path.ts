@@ -14,8 +14,8 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim } from "../../src/model/claim.ts";
-import { Intake } from "../../src/view/claim-ingest.ts";
-import { Ledger } from "../../src/view/committer.ts";
+import { ClaimIngest } from "../../src/view/claim-ingest.ts";
+import { Committer } from "../../src/view/committer.ts";
 import { restoreView } from "../../src/view/restore.ts";
 import { View } from "../../src/view/view.ts";
 
@@ -108,8 +108,8 @@ async function measure(phase: string, hosts: number, path: string): Promise<Reco
   const restart = await timed(async () => {
     view = restoreView(log);
   });
-  const ledger = new Ledger(view, log, systemClock, [SOURCE]);
-  const intake = new Intake(ledger, SOURCE, silentLogger);
+  const ledger = new Committer(view, log, systemClock, [SOURCE]);
+  const intake = new ClaimIngest(ledger, SOURCE, silentLogger);
   if (phase === "load") {
     const load = await timed(() => intake.replace(network.claims()));
     const snapshot = await timed(() => log.writeSnapshot(view.snapshot(), breathe));

@@ -6,8 +6,8 @@
  * of). Both survive a restart, so entity tags do. Nothing is rendered or compressed for a 304 or for bytes at hand.
  */
 import { createHash } from "node:crypto";
-import { type Feed, PieceFeed } from "../http1/body-source.ts";
-import type { Answer } from "../http1/response.ts";
+import { type BodySource, IterableBodySource } from "../http1/body-source.ts";
+import type { Response } from "../http1/response.ts";
 import { encode, encodedFeed, gzipFragments } from "./content-encoding.ts";
 import { type Coding, identityAllowed, negotiateCoding } from "./negotiate.ts";
 
@@ -24,9 +24,9 @@ export interface Content {
 export interface Representation {
   /** Everything that shapes the bytes but the coding and the state of the network. */
   readonly key: string;
-  readonly mark: number;
+  readonly version: number;
   /** For what is read from the present: the mark as it is now. The same number means the same bytes. */
-  readonly markNow?: () => number;
+  readonly currentVersion?: () => number;
   readonly revision: number;
   readonly contentType: string;
   /** Known to be too small to gain from compression. */
@@ -36,7 +36,7 @@ export interface Representation {
 
 /** A body, and the headers that go with it. Text and bytes may be sent again; a feed only once. */
 export interface Made {
-  readonly body: string | Uint8Array | Feed;
+  readonly body: string | Uint8Array | BodySource;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -44,10 +44,10 @@ export interface Made {
 export class Prepared {
   readonly what: Representation;
   readonly etag: string;
-  readonly #representer: Representer;
+  readonly #representer: BodyRenderer;
   readonly #coding: Coding;
 
-  constructor(representer: Representer, what: Representation, coding: Coding) {
+  constructor(representer: BodyRenderer, what: Representation, coding: Coding) {
     this.what = what;
     this.etag = representer.etag(what, coding);
     this.#representer = representer;
@@ -93,7 +93,7 @@ interface Kept {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export class Representer {
+export class BodyRenderer {
   readonly log: string;
   readonly #epoch: string;
   readonly #kept = new Map<string, Kept>();
@@ -111,15 +111,15 @@ export class Representer {
   }
 
   /** The hash only has to tell apart what one address can mean. */
-  etag({ key, mark }: Representation, coding: Coding): string {
+  etag({ key, version }: Representation, coding: Coding): string {
     const what = Bun.hash.xxHash32(key).toString(36);
-    return `"${this.#epoch}.${mark.toString(36)}.${what}${coding === "identity" ? "" : `.${coding}`}"`;
+    return `"${this.#epoch}.${version.toString(36)}.${what}${coding === "identity" ? "" : `.${coding}`}"`;
   }
 
   body(what: Representation, coding: Coding): Made {
     const name = `${coding} ${what.key}`;
     const kept = this.#kept.get(name);
-    if (kept && kept.mark === what.mark) {
+    if (kept && kept.mark === what.version) {
       this.#kept.delete(name);
       this.#kept.set(name, kept);
       return kept;
@@ -132,13 +132,13 @@ export class Representer {
     const { parts, rest } = gather(coded);
     if (rest) {
       const all = joined(parts, rest);
-      const body = lasting && coding === "gzip" ? new PieceFeed(all) : encodedFeed(all, coding);
+      const body = lasting && coding === "gzip" ? new IterableBodySource(all) : encodedFeed(all, coding);
       const told = coding === "identity" && length !== undefined;
       return { body, headers: told ? { ...headers, "Content-Length": String(length) } : headers };
     }
     const whole = inOne(parts);
     const body = lasting && coding === "gzip" ? whole : encode(whole, coding);
-    if (body.length > SMALL_BYTES) this.#keep(name, { mark: what.mark, body, headers });
+    if (body.length > SMALL_BYTES) this.#keep(name, { mark: what.version, body, headers });
     return { body, headers };
   }
 
@@ -158,7 +158,7 @@ export class Representer {
 }
 
 /** What a prepared representation answers under a condition. */
-export function answerPrepared(prepared: Prepared, ifNoneMatch: string | null): Answer {
+export function respondWith(prepared: Prepared, ifNoneMatch: string | null): Response {
   if (ifNoneMatch !== null && tagMatches(ifNoneMatch, prepared.etag)) {
     return { status: 304, headers: prepared.headers(), body: null };
   }

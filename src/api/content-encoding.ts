@@ -14,7 +14,7 @@ import {
   deflateRawSync,
   gzipSync,
 } from "node:zlib";
-import { type Feed, PieceFeed, StreamFeed } from "../http1/body-source.ts";
+import { AsyncBodySource, type BodySource, IterableBodySource } from "../http1/body-source.ts";
 import { crc32Combine } from "../lib/crc32.ts";
 import type { Coding } from "./negotiate.ts";
 
@@ -74,8 +74,8 @@ export function encode(bytes: Uint8Array, coding: Coding): Uint8Array {
 }
 
 /** Pieces in a coding, made no faster than they are sent. */
-export function encodedFeed(pieces: Iterable<Uint8Array>, coding: Coding): Feed {
-  if (coding === "identity") return new PieceFeed(pieces);
+export function encodedFeed(pieces: Iterable<Uint8Array>, coding: Coding): BodySource {
+  if (coding === "identity") return new IterableBodySource(pieces);
   const source = Readable.from(pieces, { objectMode: false });
   const compressor =
     coding === "gzip"
@@ -86,7 +86,7 @@ export function encodedFeed(pieces: Iterable<Uint8Array>, coding: Coding): Feed 
   // What goes wrong on either side ends both, and is told to whoever reads.
   pipeline(source, compressor, () => {});
   const chunks = compressor[Symbol.asyncIterator]();
-  return new StreamFeed(
+  return new AsyncBodySource(
     () => chunks.next(),
     () => compressor.destroy(),
   );

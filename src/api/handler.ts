@@ -4,31 +4,31 @@
  */
 
 import type { Connection, Handler } from "../http1/connection.ts";
-import type { Fault, Incoming } from "../http1/request.ts";
-import type { Answer } from "../http1/response.ts";
-import type { Message } from "../http1/serialized-response.ts";
+import type { ParseError, Request } from "../http1/request.ts";
+import type { Response } from "../http1/response.ts";
+import type { SerializedResponse } from "../http1/serialized-response.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
-import { PastElsewhere } from "../view/replica.ts";
-import { refusal } from "./auth/auth-problem.ts";
-import { type Authenticator, type Credential, OURSELVES } from "./auth/authenticate.ts";
+import { HistoryNotHere } from "../view/replica.ts";
+import { authProblem } from "./auth/auth-problem.ts";
+import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
 import type { Users } from "./auth/users.ts";
-import { answerPrepared, Representer } from "./body-renderer.ts";
+import { BodyRenderer, respondWith } from "./body-renderer.ts";
 import { createCors } from "./cors.ts";
 import { healthz, readyz, type SourceReport } from "./health.ts";
-import { createRateLimiter, Valve } from "./load-shedder.ts";
-import { type Figures, Metrics, type Tally } from "./metrics.ts";
+import { createRateLimiter, LoadShedder } from "./load-shedder.ts";
+import { Metrics, type MetricsInput, type ProcessCounters } from "./metrics.ts";
 import { openapiText } from "./openapi.ts";
 import { Problem, quoted } from "./problem.ts";
 import type { ReadContext } from "./reads/read-context.ts";
 import type { Relay } from "./relay.ts";
-import { type HotAnswer, HotAnswers } from "./response-cache.ts";
-import { type Target, targetOf } from "./route.ts";
-import { type Routes, readTarget } from "./router.ts";
-import type { Page } from "./static-site.ts";
-import { Streams } from "./stream/sse-hub.ts";
+import { type CachedResponse, ResponseCache } from "./response-cache.ts";
+import { parseRoute, type Route } from "./route.ts";
+import { type Routes, readRoute } from "./router.ts";
+import type { StaticSite } from "./static-site.ts";
+import { SseHub } from "./stream/sse-hub.ts";
 
-export interface ResponderOptions {
+export interface RequestHandlerOptions {
   readonly aliases: readonly string[];
   readonly origins: readonly string[];
   readonly limits: ServerLimits;
@@ -38,8 +38,8 @@ export interface ResponderOptions {
   readonly users: Users;
   readonly sources: () => readonly SourceReport[];
   readonly refusedRecords: () => Readonly<Record<string, number>>;
-  readonly page: Page | undefined;
-  readonly readers?: Figures["readers"];
+  readonly page: StaticSite | undefined;
+  readonly readers?: MetricsInput["readers"];
   /** Of a process that follows another: to that one goes what it cannot answer. */
   readonly relay?: Relay;
   readonly clock: Clock;
@@ -61,7 +61,7 @@ const ALLOW = "GET, HEAD, OPTIONS";
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** Whose the header lines are that a connection repeats, until any user changes. */
-class Standing {
+class CachedAuth {
   readonly generation: number;
   readonly credential: Credential;
 
@@ -72,43 +72,43 @@ class Standing {
 }
 
 /** What is known of a request that comes again word for word: that its credentials are good, and its answer. */
-class Repeated {
+class RepeatHit {
   readonly generation: number;
-  readonly hot: HotAnswer;
+  readonly hot: CachedResponse;
   readonly ifNoneMatch: string | null;
 
-  constructor(generation: number, hot: HotAnswer, ifNoneMatch: string | null) {
+  constructor(generation: number, hot: CachedResponse, ifNoneMatch: string | null) {
     this.generation = generation;
     this.hot = hot;
     this.ifNoneMatch = ifNoneMatch;
   }
 }
 
-export class Responder implements Handler {
-  readonly #options: ResponderOptions;
+export class RequestHandler implements Handler {
+  readonly #options: RequestHandlerOptions;
   readonly #routes: Routes;
-  readonly #streams: Streams;
+  readonly #streams: SseHub;
   readonly #metrics = new Metrics();
-  readonly #valve = new Valve();
+  readonly #loadShedder = new LoadShedder();
   readonly #cors: ReturnType<typeof createCors>;
   readonly #rate: ReturnType<typeof createRateLimiter>;
   readonly #prefixes: readonly string[];
-  readonly #hot = new HotAnswers();
+  readonly #responseCache = new ResponseCache();
   readonly #sameForAll: boolean;
   #openapi: string | undefined;
   #stopping = false;
 
-  constructor(options: ResponderOptions) {
+  constructor(options: RequestHandlerOptions) {
     const { context, limits } = options;
     this.#options = options;
-    this.#streams = new Streams(context.history, {
+    this.#streams = new SseHub(context.history, {
       streamsPerUser: limits.streamsPerUser,
       heartbeatMs: HEARTBEAT_MS,
     });
     this.#routes = {
       context,
       streams: this.#streams,
-      representer: new Representer(context.log.epoch, options.version),
+      representer: new BodyRenderer(context.log.epoch, options.version),
       pageLimit: limits.pageLimit,
     };
     this.#cors = createCors(options.origins);
@@ -121,11 +121,11 @@ export class Responder implements Handler {
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([
       this.#streams.beat(this.#options.clock, signal),
-      this.#valve.watch(this.#options.clock, signal),
+      this.#loadShedder.watch(this.#options.clock, signal),
     ]);
   }
 
-  tally(): Tally {
+  tally(): ProcessCounters {
     return this.#metrics.tally(this.#streams);
   }
 
@@ -135,15 +135,15 @@ export class Responder implements Handler {
   }
 
   /** Synchronous for a known credential, and short for a known question: this runs a hundred thousand times a second. */
-  respond(request: Incoming, connection: Connection): Message | Answer | Promise<Answer> {
+  handle(request: Request, connection: Connection): SerializedResponse | Response | Promise<Response> {
     const { authenticator, context, relay } = this.#options;
     const { memo } = request;
-    if (memo instanceof Repeated && memo.generation === authenticator.generation && this.#calm) {
+    if (memo instanceof RepeatHit && memo.generation === authenticator.generation && this.#cacheUsable) {
       const message = memo.hot.answer(memo.ifNoneMatch, context.view.revision);
       if (message) return message;
     }
     const known = this.#credentialOf(request);
-    if (known && this.#calm && isPlain(request)) {
+    if (known && this.#cacheUsable && isPlain(request)) {
       const message = this.#known(request);
       if (message) return message;
     }
@@ -154,77 +154,77 @@ export class Responder implements Handler {
     return known ? this.#serve(request, connection, path, known) : this.#admit(request, connection, path);
   }
 
-  #credentialOf(request: Incoming): Credential | undefined {
+  #credentialOf(request: Request): Credential | undefined {
     const { authenticator } = this.#options;
-    const { fields } = request;
+    const { headers } = request;
     const { generation } = authenticator;
-    if (fields.memo instanceof Standing && fields.memo.generation === generation)
-      return fields.memo.credential;
+    if (headers.memo instanceof CachedAuth && headers.memo.generation === generation)
+      return headers.memo.credential;
     const known = authenticator.known(request.header("authorization"));
-    if (known) fields.memo = new Standing(generation, known);
+    if (known) headers.memo = new CachedAuth(generation, known);
     return known;
   }
 
   /** Whether requests are answered alike, whoever sends them and however many there are. */
-  get #calm(): boolean {
-    return this.#sameForAll && !this.#valve.shut && !this.#stopping;
+  get #cacheUsable(): boolean {
+    return this.#sameForAll && !this.#loadShedder.shut && !this.#stopping;
   }
 
-  #known(request: Incoming): Message | undefined {
+  #known(request: Request): SerializedResponse | undefined {
     const { authenticator, context } = this.#options;
-    const hot = this.#hot.find(request);
+    const hot = this.#responseCache.find(request);
     if (!hot) return undefined;
-    const again = new Repeated(authenticator.generation, hot, request.header("if-none-match"));
+    const again = new RepeatHit(authenticator.generation, hot, request.header("if-none-match"));
     request.memo = again;
     return hot.answer(again.ifNoneMatch, context.view.revision);
   }
 
   /** Open to everybody, so that whoever watches over the service needs no password. */
-  #probe(request: Incoming, path: "/healthz" | "/readyz"): Answer {
+  #probe(request: Request, path: "/healthz" | "/readyz"): Response {
     if (!isRead(request.method)) return this.#problem(notAllowed(request.method), request, "health");
     const { context, sources } = this.#options;
     return path === "/healthz" ? healthz() : readyz(context.view, sources(), this.#stopping);
   }
 
-  async #admit(request: Incoming, connection: Connection, path: string): Promise<Answer> {
+  async #admit(request: Request, connection: Connection, path: string): Promise<Response> {
     const result = await this.#options.authenticator.authenticate(
       request.header("authorization"),
-      connection.client,
+      connection.remoteAddress,
     );
     if (result.outcome === "ok") return this.#serve(request, connection, path, result);
-    return this.#problem(refusal(result), request, "auth");
+    return this.#problem(authProblem(result), request, "auth");
   }
 
   #serve(
-    request: Incoming,
+    request: Request,
     connection: Connection,
     path: string,
     credential: Credential,
-  ): Answer | Promise<Answer> {
+  ): Response | Promise<Response> {
     const { relay, limits } = this.#options;
     const { length } = request.target;
     let read = "other";
     let rate = NO_HEADERS;
     try {
-      if (connection.underWay >= limits.connections) throw this.#shed();
+      if (connection.inFlight >= limits.connections) throw this.#shed();
       if (length > limits.urlBytes) {
         throw new Problem(
           "uri-too-long",
           `The address is ${length} bytes long; at most ${limits.urlBytes} are taken.`,
         );
       }
-      if (credential.user !== OURSELVES) rate = this.#rate.take(credential.user);
-      const target = targetOf(path, this.#prefixes);
+      if (credential.user !== INTERNAL_USER) rate = this.#rate.take(credential.user);
+      const target = parseRoute(path, this.#prefixes);
       if (!target) return relay ? this.#relayed(relay, request) : this.#elsewhere(request, path, rate);
       read = target.read === "list" ? target.kind : target.read;
       // Only here: a page without its script would be a blank page, and it asks again by itself for what is refused.
-      if (this.#valve.shut) throw this.#shed();
+      if (this.#loadShedder.shut) throw this.#shed();
       const answer = this.#read(request, path, target, read, credential);
       this.#metrics.requests(read, answer.status).count++;
       if (this.#sameForAll) return answer;
       return withMore(answer, { ...rate, ...this.#cors.headers(request.header("origin")) });
     } catch (error) {
-      if (relay && error instanceof PastElsewhere) return this.#relayed(relay, request);
+      if (relay && error instanceof HistoryNotHere) return this.#relayed(relay, request);
       return this.#problem(error, request, read, rate);
     }
   }
@@ -235,7 +235,7 @@ export class Responder implements Handler {
     return new Problem("overloaded", detail, { "Retry-After": "2" });
   }
 
-  async #relayed(relay: Relay, request: Incoming): Promise<Answer> {
+  async #relayed(relay: Relay, request: Request): Promise<Response> {
     try {
       return await relay(request);
     } catch (error) {
@@ -243,10 +243,10 @@ export class Responder implements Handler {
     }
   }
 
-  #read(request: Incoming, path: string, target: Target, name: string, credential: Credential): Answer {
+  #read(request: Request, path: string, target: Route, name: string, credential: Credential): Response {
     const { method, target: address } = request;
     if (!isRead(method)) throw notAllowed(method);
-    const read = readTarget(this.#routes, target, {
+    const read = readRoute(this.#routes, target, {
       method,
       address,
       queryText: address.slice(path.length + 1),
@@ -256,20 +256,24 @@ export class Responder implements Handler {
       lastEventId: request.header("last-event-id"),
     });
     if ("stream" in read) return read.stream;
-    const answer = answerPrepared(read.prepared, request.header("if-none-match"));
+    const answer = respondWith(read.prepared, request.header("if-none-match"));
     // Headers that differ from request to request cannot be kept with an answer.
-    if (this.#sameForAll && method === "GET" && this.#hot.wants(request)) {
+    if (this.#sameForAll && method === "GET" && this.#responseCache.wants(request)) {
       const counters = {
         served: this.#metrics.requests(name, 200),
         notModified: this.#metrics.requests(name, 304),
       };
-      this.#hot.keep(request, read.prepared, answer, counters);
+      this.#responseCache.keep(request, read.prepared, answer, counters);
     }
     return answer;
   }
 
   /** What is not the interface: figures, its description, the page. */
-  async #elsewhere(request: Incoming, path: string, rate: Readonly<Record<string, string>>): Promise<Answer> {
+  async #elsewhere(
+    request: Request,
+    path: string,
+    rate: Readonly<Record<string, string>>,
+  ): Promise<Response> {
     try {
       const answer = this.#ownPage(path);
       if ((answer || path === "/") && !isRead(request.method)) throw notAllowed(request.method);
@@ -285,7 +289,7 @@ export class Responder implements Handler {
     }
   }
 
-  #ownPage(path: string): Answer | undefined {
+  #ownPage(path: string): Response | undefined {
     const { context, version } = this.#options;
     if (path === "/metrics") {
       return this.#metrics.answer({
@@ -303,22 +307,22 @@ export class Responder implements Handler {
     return { status: 200, headers, body: this.#openapi };
   }
 
-  #options204(request: Incoming): Answer {
+  #options204(request: Request): Response {
     const headers = { Allow: ALLOW, ...this.#cors.preflight(request.header("origin")) };
     return { status: 204, headers, body: null };
   }
 
   #problem(
     error: unknown,
-    request: Incoming,
+    request: Request,
     read: string,
     more: Readonly<Record<string, string>> = {},
-  ): Answer {
+  ): Response {
     const cors = this.#cors.headers(request.header("origin"));
-    return this.#told(error, read, { ...cors, ...more });
+    return this.#problemResponse(error, read, { ...cors, ...more });
   }
 
-  #told(error: unknown, read: string, more: Readonly<Record<string, string>>): Answer {
+  #problemResponse(error: unknown, read: string, more: Readonly<Record<string, string>>): Response {
     const instance = `urn:uuid:${crypto.randomUUID()}`;
     const problem = error instanceof Problem ? error : this.#unexpected(error, instance);
     this.#metrics.requests(read, problem.status).count++;
@@ -341,12 +345,12 @@ export class Responder implements Handler {
   }
 
   /** To a request that could not be read. */
-  refuse({ code, detail }: Fault): Answer {
-    return this.#told(new Problem(code, detail), "unreadable", {});
+  onParseError({ code, detail }: ParseError): Response {
+    return this.#problemResponse(new Problem(code, detail), "unreadable", {});
   }
 
-  failed(error: unknown): Answer {
-    return this.#told(error, "other", {});
+  onError(error: unknown): Response {
+    return this.#problemResponse(error, "other", {});
   }
 }
 
@@ -358,15 +362,15 @@ const notAllowed = (method: string): Problem =>
   });
 
 /** A GET like most: its answer may be sent as it was to another. */
-const isPlain = ({ method, keepsOpen, old, bodyLength }: Incoming): boolean =>
-  method === "GET" && keepsOpen && !old && bodyLength === 0;
+const isPlain = ({ method, keepAlive, isHttp10, bodyLength }: Request): boolean =>
+  method === "GET" && keepAlive && !isHttp10 && bodyLength === 0;
 
 function pathOf(address: string): string {
   const question = address.indexOf("?");
   return question < 0 ? address : address.slice(0, question);
 }
 
-function withMore(answer: Answer, more: Readonly<Record<string, string>>): Answer {
+function withMore(answer: Response, more: Readonly<Record<string, string>>): Response {
   const { headers } = answer;
   const vary = headers.Vary && more.Vary ? { Vary: `${headers.Vary}, ${more.Vary}` } : {};
   return { ...answer, headers: { ...headers, ...more, ...vary } };

@@ -3,7 +3,7 @@
  * tells more than a probe or a person at 3 a.m. needs.
  */
 
-import { type Answer, JSON_TYPE } from "../http1/response.ts";
+import { JSON_TYPE, type Response } from "../http1/response.ts";
 import type { View } from "../view/view.ts";
 
 /** What the supervisor says of a source. */
@@ -20,10 +20,10 @@ export interface SourceReport {
 
 const HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" };
 
-export const healthz = (): Answer => ({ status: 200, headers: HEADERS, body: '{"status":"alive"}' });
+export const healthz = (): Response => ({ status: 200, headers: HEADERS, body: '{"status":"alive"}' });
 
 /** Ready once every source has said what it knows; a source that is stale later leaves it ready, but degraded. */
-export function readyz(view: View, sources: readonly SourceReport[], stopping: boolean): Answer {
+export function readyz(view: View, sources: readonly SourceReport[], stopping: boolean): Response {
   const starting = sources.some((source) => source.status === "starting");
   const stale = sources.some((source) => source.status === "stale");
   const status = stopping ? "stopping" : starting ? "starting" : stale ? "degraded" : "ready";

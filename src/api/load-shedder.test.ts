@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Clock, ManualClock } from "../lib/clock.ts";
-import { createRateLimiter, Valve } from "./load-shedder.ts";
+import { createRateLimiter, LoadShedder } from "./load-shedder.ts";
 
 /** A clock whose sleeps end as late as it is told. */
 class LateClock implements Clock {
@@ -29,7 +29,7 @@ class LateClock implements Clock {
 
 test("the valve shuts while the event loop is late, and opens again", async () => {
   const clock = new LateClock();
-  const valve = new Valve();
+  const valve = new LoadShedder();
   const ended = new AbortController();
   const watching = valve.watch(clock, ended.signal);
   await clock.tick();

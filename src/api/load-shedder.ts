@@ -46,11 +46,11 @@ export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter 
 }
 
 /** How late a timer may be before new requests are turned away. */
-const MOST_LATE_MS = 2_000;
+const MAX_LATE_MS = 2_000;
 const LOOK_EVERY_MS = 250;
 
 /** Watches how late the event loop is. */
-export class Valve {
+export class LoadShedder {
   #shut = false;
 
   get shut(): boolean {
@@ -61,7 +61,7 @@ export class Valve {
     while (!signal.aborted) {
       const before = clock.now();
       await clock.sleep(LOOK_EVERY_MS, signal);
-      this.#shut = clock.now() - before - LOOK_EVERY_MS > MOST_LATE_MS;
+      this.#shut = clock.now() - before - LOOK_EVERY_MS > MAX_LATE_MS;
     }
   }
 }

@@ -1,22 +1,22 @@
 /** The service in figures: Prometheus' text format (0.0.4). Counters are kept here; everything else is asked when read. */
 
-import type { Answer } from "../http1/response.ts";
+import type { Response } from "../http1/response.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "./health.ts";
 import type { ReadContext } from "./reads/read-context.ts";
-import type { Streams } from "./stream/sse-hub.ts";
+import type { SseHub } from "./stream/sse-hub.ts";
 
-export interface Figures {
+export interface MetricsInput {
   readonly context: ReadContext;
-  readonly streams: Streams;
+  readonly streams: SseHub;
   readonly sources: readonly SourceReport[];
   readonly refusedRecords: Readonly<Record<string, number>>;
   readonly version: string;
-  readonly readers?: ReaderFigures | undefined;
+  readonly readers?: ReaderMetrics | undefined;
 }
 
 /** What one process counts of its own work. */
-export interface Tally {
+export interface ProcessCounters {
   /** Requests answered, by what was read and the status: `devices 200`. */
   readonly requests: Readonly<Record<string, number>>;
   readonly shed: number;
@@ -26,14 +26,14 @@ export interface Tally {
 }
 
 /** The processes that answer beside this one. */
-export interface ReaderFigures {
+export interface ReaderMetrics {
   /** How many processes there should be, and how many there are, this one included. */
   count(): { readonly configured: number; readonly alive: number };
   /** What they have counted, those that have ended too. */
-  tally(): Tally;
+  tally(): ProcessCounters;
 }
 
-export const NOTHING: Tally = {
+export const NOTHING: ProcessCounters = {
   requests: {},
   shed: 0,
   streamsOpen: 0,
@@ -41,7 +41,7 @@ export const NOTHING: Tally = {
   streamsOverflowed: 0,
 };
 
-export function sumOf(a: Tally, b: Tally): Tally {
+export function sumOf(a: ProcessCounters, b: ProcessCounters): ProcessCounters {
   const requests = { ...a.requests };
   for (const [key, n] of Object.entries(b.requests)) requests[key] = (requests[key] ?? 0) + n;
   return {
@@ -80,13 +80,13 @@ export class Metrics {
     this.#shed++;
   }
 
-  tally({ open, opened, overflowed }: Streams): Tally {
+  tally({ open, opened, overflowed }: SseHub): ProcessCounters {
     const requests = Object.fromEntries([...this.#requests].map(([key, { count }]) => [key, count]));
     const streams = { streamsOpen: open, streamsOpened: opened, streamsOverflowed: overflowed };
     return { requests, shed: this.#shed, ...streams };
   }
 
-  answer(figures: Figures): Answer {
+  answer(figures: MetricsInput): Response {
     const headers = {
       "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
       "Cache-Control": "no-store",
@@ -94,7 +94,14 @@ export class Metrics {
     return { status: 200, headers, body: [...this.#families(figures)].join("") };
   }
 
-  *#families({ context, streams, sources, refusedRecords, version, readers }: Figures): Generator<string> {
+  *#families({
+    context,
+    streams,
+    sources,
+    refusedRecords,
+    version,
+    readers,
+  }: MetricsInput): Generator<string> {
     const { view, log } = context;
     const facts = log.facts();
     const total = sumOf(this.tally(streams), readers?.tally() ?? NOTHING);

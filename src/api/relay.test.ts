@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { until } from "../../test/support/until.ts";
-import { isFeed } from "../http1/body-source.ts";
-import { Fault, type Incoming, readHead } from "../http1/request.ts";
-import type { Answer } from "../http1/response.ts";
+import { isBodySource } from "../http1/body-source.ts";
+import { ParseError, parseHead, type Request } from "../http1/request.ts";
+import type { Response } from "../http1/response.ts";
 import { ManualClock } from "../lib/clock.ts";
 import { logElsewhere, Replica } from "../view/replica.ts";
 import { createRelay } from "./relay.ts";
@@ -44,16 +44,16 @@ function relayAt(revision: number) {
   return { clock, replica, relay: createRelay(socket, replica.history, clock) };
 }
 
-function request(target: string, headers: Record<string, string> = {}): Incoming {
+function request(target: string, headers: Record<string, string> = {}): Request {
   const lines = Object.entries({ Host: "service", ...headers }).map(([name, value]) => `${name}: ${value}`);
-  const read = readHead([`GET ${target} HTTP/1.1`, ...lines].join("\r\n"));
-  if (read instanceof Fault) throw new Error(read.detail);
+  const read = parseHead([`GET ${target} HTTP/1.1`, ...lines].join("\r\n"));
+  if (read instanceof ParseError) throw new Error(read.detail);
   return read;
 }
 
 /** All that an answer's feed gives. */
-async function bytesOf({ body }: Answer): Promise<Uint8Array<ArrayBuffer>> {
-  if (!body || typeof body === "string" || !isFeed(body)) throw new Error("not fed");
+async function bytesOf({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
+  if (!body || typeof body === "string" || !isBodySource(body)) throw new Error("not fed");
   const parts: Uint8Array[] = [];
   for (;;) {
     const more = new Promise<void>((resolve) => body.open(resolve));
@@ -87,7 +87,7 @@ describe("a request handed on", () => {
 
   test("for what never ends is let go when nobody reads it any more", async () => {
     const { body } = await relayAt(5).relay(request("/5?endless"));
-    if (!body || typeof body === "string" || !isFeed(body)) throw new Error("not fed");
+    if (!body || typeof body === "string" || !isBodySource(body)) throw new Error("not fed");
     const more = new Promise<void>((resolve) => body.open(resolve));
     expect(body.next()).toBe("wait");
     await more;

@@ -5,22 +5,22 @@
  * both look-ups.
  */
 
-import { isFeed } from "../http1/body-source.ts";
-import type { Incoming } from "../http1/request.ts";
-import type { Answer } from "../http1/response.ts";
-import { Message } from "../http1/serialized-response.ts";
-import { Recent } from "../lib/doorkeeper.ts";
+import { isBodySource } from "../http1/body-source.ts";
+import type { Request } from "../http1/request.ts";
+import type { Response } from "../http1/response.ts";
+import { SerializedResponse } from "../http1/serialized-response.ts";
+import { Doorkeeper } from "../lib/doorkeeper.ts";
 import { type Prepared, tagMatches } from "./body-renderer.ts";
 import type { Counter } from "./metrics.ts";
 
-const MOST_PER_ADDRESS = 8;
-const MOST_LENGTH = 1024;
+const MAX_PER_ADDRESS = 8;
+const MAX_LENGTH = 1024;
 /** A larger body is not worth it: sending it costs far more than finding it. */
-const MOST_BODY_BYTES = 4 * 1024 * 1024;
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /** One answer at hand, to whoever asks in these words. */
-export class HotAnswer {
+export class CachedResponse {
   readonly accept: string | null;
   readonly acceptEncoding: string | null;
   readonly bytes: number;
@@ -31,14 +31,14 @@ export class HotAnswer {
   #body: Uint8Array | undefined;
   readonly #counters: Counters;
   #revision: number;
-  #ok: Message | undefined;
-  #unchanged: Message | undefined;
+  #ok: SerializedResponse | undefined;
+  #unchanged: SerializedResponse | undefined;
 
-  constructor(request: Incoming, parts: Parts, markNow: () => number) {
+  constructor(request: Request, parts: Parts, markNow: () => number) {
     const { prepared, body, headers, counters } = parts;
     this.accept = request.header("accept");
     this.acceptEncoding = request.header("accept-encoding");
-    this.bytes = MOST_LENGTH + (body?.length ?? 0);
+    this.bytes = MAX_LENGTH + (body?.length ?? 0);
     this.#prepared = prepared;
     this.#markNow = markNow;
     this.#headers = headers;
@@ -48,17 +48,21 @@ export class HotAnswer {
   }
 
   /** Undefined when it no longer holds. */
-  answer(ifNoneMatch: string | null, revision: number): Message | undefined {
-    if (this.#markNow() !== this.#prepared.what.mark) return undefined;
+  answer(ifNoneMatch: string | null, revision: number): SerializedResponse | undefined {
+    if (this.#markNow() !== this.#prepared.what.version) return undefined;
     if (this.#revision !== revision) this.#renew(revision);
     if (ifNoneMatch !== null && tagMatches(ifNoneMatch, this.#prepared.etag)) {
       this.#counters.notModified.count++;
-      this.#unchanged ??= new Message(304, this.#prepared.headers(revision), undefined);
+      this.#unchanged ??= new SerializedResponse(304, this.#prepared.headers(revision), undefined);
       return this.#unchanged;
     }
     if (this.#body === undefined) return undefined;
     this.#counters.served.count++;
-    this.#ok ??= new Message(200, { ...this.#headers, "Gazetteer-Revision": String(revision) }, this.#body);
+    this.#ok ??= new SerializedResponse(
+      200,
+      { ...this.#headers, "Gazetteer-Revision": String(revision) },
+      this.#body,
+    );
     return this.#ok;
   }
 
@@ -89,12 +93,12 @@ interface Parts {
   readonly counters: Counters;
 }
 
-export class HotAnswers {
-  readonly #byTarget = new Map<string, HotAnswer[]>();
-  readonly #asked = new Recent();
+export class ResponseCache {
+  readonly #byTarget = new Map<string, CachedResponse[]>();
+  readonly #asked = new Doorkeeper();
   #bytes = 0;
 
-  find(request: Incoming): HotAnswer | undefined {
+  find(request: Request): CachedResponse | undefined {
     const known = this.#byTarget.get(request.target);
     if (known === undefined) return undefined;
     const accept = request.header("accept");
@@ -103,39 +107,43 @@ export class HotAnswers {
   }
 
   /** Whether it was asked before, a short while ago. */
-  wants({ target }: Incoming): boolean {
-    return target.length <= MOST_LENGTH && !this.#asked.isNew(target);
+  wants({ target }: Request): boolean {
+    return target.length <= MAX_LENGTH && !this.#asked.isNew(target);
   }
 
   /** After this answer was given to it. */
-  keep(request: Incoming, prepared: Prepared, answer: Answer, counters: Counters): void {
-    const { markNow, mark } = prepared.what;
+  keep(request: Request, prepared: Prepared, answer: Response, counters: Counters): void {
+    const { currentVersion, version } = prepared.what;
     const { target } = request;
-    if (!markNow || markNow() !== mark) return;
+    if (!currentVersion || currentVersion() !== version) return;
     const made = answer.status === 200 ? answer.body : null;
-    if (made !== null && typeof made === "object" && isFeed(made)) return;
+    if (made !== null && typeof made === "object" && isBodySource(made)) return;
     const body = typeof made === "string" ? Buffer.from(made) : (made ?? undefined);
-    const hot = new HotAnswer(request, { prepared, body, headers: answer.headers, counters }, markNow);
-    if (hot.bytes > MOST_BODY_BYTES) return;
+    const hot = new CachedResponse(
+      request,
+      { prepared, body, headers: answer.headers, counters },
+      currentVersion,
+    );
+    if (hot.bytes > MAX_BODY_BYTES) return;
     const before = this.#forget(target);
     const others = before.filter(
       (other) => other.accept !== hot.accept || other.acceptEncoding !== hot.acceptEncoding,
     );
-    const kept = [...others.slice(1 - MOST_PER_ADDRESS), hot];
+    const kept = [...others.slice(1 - MAX_PER_ADDRESS), hot];
     for (const old of before) if (!kept.includes(old)) old.letGo();
     this.#remember(target, kept);
   }
 
-  #remember(target: string, answers: HotAnswer[]): void {
+  #remember(target: string, answers: CachedResponse[]): void {
     this.#byTarget.set(target, answers);
     for (const { bytes } of answers) this.#bytes += bytes;
     for (const eldest of this.#byTarget.keys()) {
-      if (this.#bytes <= MOST_BYTES || eldest === target) break;
+      if (this.#bytes <= MAX_BYTES || eldest === target) break;
       for (const old of this.#forget(eldest)) old.letGo();
     }
   }
 
-  #forget(target: string): readonly HotAnswer[] {
+  #forget(target: string): readonly CachedResponse[] {
     const answers = this.#byTarget.get(target) ?? [];
     for (const { bytes } of answers) this.#bytes -= bytes;
     this.#byTarget.delete(target);

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { Problem } from "./problem.ts";
-import { type Target, targetOf } from "./route.ts";
+import { parseRoute, type Route } from "./route.ts";
 
-const item = (kind: "devices" | "hosts", id: string): Target => ({ read: "item", kind, id });
+const item = (kind: "devices" | "hosts", id: string): Route => ({ read: "item", kind, id });
 
-const NAMED: readonly (readonly [path: string, Target | undefined])[] = [
+const NAMED: readonly (readonly [path: string, Route | undefined])[] = [
   ["/controller/v1/devices", { read: "list", kind: "devices" }],
   ["/controller/v1/links/", { read: "list", kind: "links" }],
   ["/onos/v1/hosts///", { read: "list", kind: "hosts" }],
@@ -29,7 +29,7 @@ const NAMED: readonly (readonly [path: string, Target | undefined])[] = [
 ];
 
 test.each(NAMED)("%s", (path, target) => {
-  expect(targetOf(path, ["controller", "onos"])).toEqual(target as Target);
+  expect(parseRoute(path, ["controller", "onos"])).toEqual(target as Route);
 });
 
 test.each([
@@ -49,7 +49,7 @@ test.each([
 ])("%s is refused: %s", (path, code) => {
   let thrown: unknown;
   try {
-    targetOf(path, ["controller"]);
+    parseRoute(path, ["controller"]);
   } catch (error) {
     thrown = error;
   }

@@ -6,7 +6,7 @@ import { canonicalMac, canonicalVlan } from "../model/address.ts";
 import { hostId, type Kind } from "../model/ids.ts";
 import { Problem, quoted } from "./problem.ts";
 
-export type Target =
+export type Route =
   | { readonly read: "list"; readonly kind: Kind }
   | { readonly read: "item"; readonly kind: "devices" | "hosts"; readonly id: string }
   | { readonly read: "devicePorts"; readonly id: string }
@@ -16,11 +16,11 @@ export type Target =
 
 const VERSIONS = ["v1"];
 
-const PORTS: Target = { read: "list", kind: "ports" };
-const CLUSTERS: Target = { read: "clusters" };
+const PORTS: Route = { read: "list", kind: "ports" };
+const CLUSTERS: Route = { read: "clusters" };
 
 /** What is named by one word. */
-const RESOURCES: ReadonlyMap<string, Target> = new Map<string, Target>([
+const RESOURCES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["devices", { read: "list", kind: "devices" }],
   ["links", { read: "list", kind: "links" }],
   ["hosts", { read: "list", kind: "hosts" }],
@@ -28,7 +28,7 @@ const RESOURCES: ReadonlyMap<string, Target> = new Map<string, Target>([
 ]);
 
 /** Whether the path belongs to the interface at all, and what it names there. Undefined: it is somewhere else. */
-export function targetOf(path: string, prefixes: readonly string[]): Target | undefined {
+export function parseRoute(path: string, prefixes: readonly string[]): Route | undefined {
   const prefixEnd = segmentEnd(path, 1);
   const prefix = path.slice(1, prefixEnd);
   if (!prefixes.includes(prefix)) return undefined;
@@ -50,7 +50,7 @@ function segmentEnd(path: string, from: number): number {
   return slash < 0 ? path.length : slash;
 }
 
-function within(text: string): Target | undefined {
+function within(text: string): Route | undefined {
   const below = text.split("/").map(decoded);
   while (below.length > 1 && below.at(-1) === "") below.pop();
   const resource = below.shift() ?? "";
@@ -67,7 +67,7 @@ function within(text: string): Target | undefined {
   }
 }
 
-function withinDevices(below: readonly string[]): Target {
+function withinDevices(below: readonly string[]): Route {
   if (below.length === 1 && below[0] === "ports") return PORTS;
   if (below.length > 1 && below.at(-1) === "ports")
     return { read: "devicePorts", id: below.slice(0, -1).join("/") };
@@ -75,7 +75,7 @@ function withinDevices(below: readonly string[]): Target {
 }
 
 /** What is no host's id is looked up as it stands, and not found. */
-const hostTarget = (id: string): Target => ({
+const hostTarget = (id: string): Route => ({
   read: "item",
   kind: "hosts",
   id: canonicalHostId(id) ?? id,
@@ -89,7 +89,7 @@ export function canonicalHostId(text: string): string | undefined {
   return mac && vlan ? hostId(mac, vlan) : undefined;
 }
 
-function withinTopology(below: readonly string[]): Target | undefined {
+function withinTopology(below: readonly string[]): Route | undefined {
   const [first, n = "", part = "", ...more] = below;
   if (first !== "clusters" || more.length > 0) return undefined;
   if (below.length === 1) return CLUSTERS;

@@ -1,9 +1,9 @@
 /** From a checked request to its answer: which read a path and query mean. The one place that knows them all. */
 import { type Format, formatsOf } from "../formats/format.ts";
-import { PieceFeed } from "../http1/body-source.ts";
-import type { Answer } from "../http1/response.ts";
+import { IterableBodySource } from "../http1/body-source.ts";
+import type { Response } from "../http1/response.ts";
 import { parseQuery, type Query } from "../query/query.ts";
-import type { Prepared, Representation, Representer } from "./body-renderer.ts";
+import type { BodyRenderer, Prepared, Representation } from "./body-renderer.ts";
 import { negotiateFormat } from "./negotiate.ts";
 import { badParameter } from "./problem.ts";
 import { changesRead, diffRead, sinceOf, timelineRead } from "./reads/changes.ts";
@@ -11,11 +11,11 @@ import { itemRead } from "./reads/item.ts";
 import { listRead } from "./reads/list.ts";
 import type { ReadContext } from "./reads/read-context.ts";
 import { topologyRead } from "./reads/topology.ts";
-import type { Target } from "./route.ts";
-import { createFollower } from "./stream/change-cursor.ts";
-import type { Streams } from "./stream/sse-hub.ts";
+import type { Route } from "./route.ts";
+import { createChangeCursor } from "./stream/change-cursor.ts";
+import type { SseHub } from "./stream/sse-hub.ts";
 
-export interface Asked {
+export interface RequestInfo {
   readonly method: "GET" | "HEAD";
   /** Path and query as they came, without scheme and host. */
   readonly address: string;
@@ -28,15 +28,15 @@ export interface Asked {
 
 export interface Routes {
   readonly context: ReadContext;
-  readonly streams: Streams;
-  readonly representer: Representer;
+  readonly streams: SseHub;
+  readonly representer: BodyRenderer;
   readonly pageLimit: number;
 }
 
 /** What a read comes to: a representation that may be asked for again, or a stream that is this client's alone. */
-export type Read = { readonly prepared: Prepared } | { readonly stream: Answer };
+export type Read = { readonly prepared: Prepared } | { readonly stream: Response };
 
-export function readTarget(routes: Routes, target: Target, asked: Asked): Read {
+export function readRoute(routes: Routes, target: Route, asked: RequestInfo): Read {
   const query = parseQuery(asked.queryText, target, routes);
   if (target.read !== "list" && target.read !== "topology") {
     negotiateFormat("topology", query.format, asked.accept, JSON_ONLY);
@@ -53,7 +53,7 @@ export function readTarget(routes: Routes, target: Target, asked: Asked): Read {
 
 function representation(
   context: ReadContext,
-  target: Extract<Target, { read: "list" | "topology" }>,
+  target: Extract<Route, { read: "list" | "topology" }>,
   query: Query,
   format: Format,
   address: string,
@@ -77,7 +77,13 @@ const JSON_ONLY = formatsOf("topology").filter((format) => format.name === "json
 
 const NOT_OF_A_STREAM = ["at", "diff", "timeline", "limit", "cursor", "fields"] as const;
 
-function streamAnswer(routes: Routes, target: Target, query: Query, format: Format, asked: Asked): Answer {
+function streamAnswer(
+  routes: Routes,
+  target: Route,
+  query: Query,
+  format: Format,
+  asked: RequestInfo,
+): Response {
   for (const name of NOT_OF_A_STREAM) {
     if (query[name] !== undefined)
       throw badParameter(name, "cannot be asked of a stream; leave it out, or ask for JSON.");
@@ -99,8 +105,8 @@ function streamAnswer(routes: Routes, target: Target, query: Query, format: Form
     "X-Accel-Buffering": "no",
   };
   // Never read, but of unknown length, as the body of a GET.
-  if (asked.method === "HEAD") return { status: 200, headers, body: new PieceFeed([]) };
+  if (asked.method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
   const kind = target.read === "list" ? target.kind : undefined;
-  const follower = createFollower(context, kind, query, since);
+  const follower = createChangeCursor(context, kind, query, since);
   return { status: 200, headers, body: streams.start(asked.user, follower) };
 }

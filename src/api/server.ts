@@ -1,10 +1,10 @@
 /** The server: where it listens, what runs beside it, and how it comes to its end. */
 
-import { Listener } from "../http1/listener.ts";
-import { Responder, type ResponderOptions } from "./handler.ts";
-import type { Tally } from "./metrics.ts";
+import { HttpListener } from "../http1/listener.ts";
+import { RequestHandler, type RequestHandlerOptions } from "./handler.ts";
+import type { ProcessCounters } from "./metrics.ts";
 
-export interface ServerOptions extends ResponderOptions {
+export interface ServerOptions extends RequestHandlerOptions {
   readonly host: string;
   readonly port: number;
   /** Whether other processes listen on the same port. */
@@ -16,29 +16,29 @@ export interface ServerOptions extends ResponderOptions {
 export interface Server {
   readonly hostname: string;
   readonly port: number;
-  tally(): Tally;
+  tally(): ProcessCounters;
   /** Ends streams, lets requests under way finish, but no longer than `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }
 
 const HEAD_MS = 10_000;
 /** Connections that may be open besides those on which something is under way. */
-const MOST_IDLE_BESIDES = 1_000;
+const MAX_IDLE_BESIDES = 1_000;
 const LINGER_MS = 2_000;
 
 /** Throws what Bun throws when the address cannot be had; the caller knows what to tell the operator. */
 export function openServer(options: ServerOptions): Server {
   const { host, port, sharedPort: shared = false, socket: unix, limits, clock } = options;
-  const responder = new Responder(options);
+  const responder = new RequestHandler(options);
   const wireLimits = {
     urlBytes: limits.urlBytes,
     headBytes: limits.headerBytes,
-    connections: limits.connections + MOST_IDLE_BESIDES,
+    connections: limits.connections + MAX_IDLE_BESIDES,
     idleMs: limits.idleTimeoutSeconds * 1000,
     headMs: HEAD_MS,
     lingerMs: LINGER_MS,
   };
-  const listener = new Listener(responder, wireLimits, clock);
+  const listener = new HttpListener(responder, wireLimits, clock);
   const listening = listener.listen({ hostname: host, port, shared });
   if (unix !== undefined) listener.listen({ unix });
   const ended = new AbortController();

@@ -5,12 +5,12 @@
  * Nothing but this origin is ever allowed to run, style or be contacted: what a device calls itself stays text.
  */
 import { join } from "node:path";
-import type { Answer } from "../http1/response.ts";
+import type { Response } from "../http1/response.ts";
 import { tagMatches } from "./body-renderer.ts";
 import { encode } from "./content-encoding.ts";
 import { type Coding, negotiateCoding } from "./negotiate.ts";
 
-export interface PageFile {
+export interface SiteFile {
   /** `/`, or `/assets/NAME-HASH.EXT`. */
   readonly path: string;
   readonly type: string;
@@ -22,9 +22,9 @@ interface Asker {
   header(name: string): string | null;
 }
 
-export interface Page {
+export interface StaticSite {
   /** Undefined where the page has nothing. The caller has checked who asks, and that it is GET or HEAD. */
-  respond(path: string, request: Asker): Promise<Answer | undefined>;
+  respond(path: string, request: Asker): Promise<Response | undefined>;
 }
 
 const POLICY = [
@@ -50,8 +50,8 @@ const HEADERS = {
   Vary: "Accept-Encoding",
 } as const;
 
-export function createPage(load: () => Promise<readonly PageFile[]> = bundlePage): Page {
-  let loading: Promise<ReadonlyMap<string, PageFile>> | undefined;
+export function createStaticSite(load: () => Promise<readonly SiteFile[]> = bundlePage): StaticSite {
+  let loading: Promise<ReadonlyMap<string, SiteFile>> | undefined;
   const encoded = new Map<string, Uint8Array>();
   const files = () => {
     loading ??= load().then(
@@ -63,7 +63,7 @@ export function createPage(load: () => Promise<readonly PageFile[]> = bundlePage
     );
     return loading;
   };
-  const bodyOf = ({ path, bytes }: PageFile, coding: Coding) => {
+  const bodyOf = ({ path, bytes }: SiteFile, coding: Coding) => {
     const key = `${coding} ${path}`;
     const body = encoded.get(key) ?? encode(bytes, coding);
     encoded.set(key, body);
@@ -89,7 +89,7 @@ const hashOf = (bytes: Uint8Array): string => Bun.hash(bytes).toString(36).padSt
 /** Where the page's sources are, next to this folder. */
 const SOURCES = join(import.meta.dir, "..", "web");
 
-export async function bundlePage(): Promise<PageFile[]> {
+export async function bundlePage(): Promise<SiteFile[]> {
   const [app, worker, style, icon] = await Promise.all([
     bundled("main.ts", "app", "js"),
     bundled("layout/worker.ts", "worker", "js"),
@@ -108,7 +108,7 @@ export async function bundlePage(): Promise<PageFile[]> {
 
 const TYPES = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8" } as const;
 
-async function bundled(entry: string, name: string, kind: keyof typeof TYPES): Promise<PageFile> {
+async function bundled(entry: string, name: string, kind: keyof typeof TYPES): Promise<SiteFile> {
   const { outputs } = await Bun.build({
     entrypoints: [join(SOURCES, entry)],
     target: "browser",
@@ -121,7 +121,7 @@ async function bundled(entry: string, name: string, kind: keyof typeof TYPES): P
   return { path: `/assets/${name}-${hashOf(bytes)}.${kind}`, type: TYPES[kind], bytes };
 }
 
-async function copied(name: string): Promise<PageFile> {
+async function copied(name: string): Promise<SiteFile> {
   const bytes = Buffer.from(await Bun.file(join(SOURCES, name)).arrayBuffer());
   return { path: `/assets/icon-${hashOf(bytes)}.svg`, type: "image/svg+xml", bytes };
 }

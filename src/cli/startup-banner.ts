@@ -15,7 +15,7 @@ export interface GreetingFacts {
   readonly sources: readonly string[];
 }
 
-const MOST_USERS_SHOWN = 10;
+const MAX_USERS_SHOWN = 10;
 
 /** `http://HOST:PORT`. */
 export function urlOf(host: string, port: number): string {
@@ -68,8 +68,8 @@ function firstStart(users: Users, url: string): string[] {
 
 function laterStart(users: Users): string[] {
   const names = users.all().map((user) => harmless(user.name));
-  const more = names.length > MOST_USERS_SHOWN ? ` and ${names.length - MOST_USERS_SHOWN} more` : "";
-  const lines = [`Users: ${names.slice(0, MOST_USERS_SHOWN).join(", ")}${more}`];
+  const more = names.length > MAX_USERS_SHOWN ? ` and ${names.length - MAX_USERS_SHOWN} more` : "";
+  const lines = [`Users: ${names.slice(0, MAX_USERS_SHOWN).join(", ")}${more}`];
   const change =
     users.file === undefined
       ? "New password: set another GAZETTEER_CREDENTIALS and start again"

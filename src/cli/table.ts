@@ -16,7 +16,7 @@ export type Colour = "red" | "green" | "yellow" | "bold" | "dim";
 const CODES: Readonly<Record<Colour, string>> = { red: "31", green: "32", yellow: "33", bold: "1", dim: "2" };
 const GAP = "  ";
 /** A device may call itself sixteen thousand letters; a table is for reading, and `-o json` has it all. */
-const MOST_COLUMNS_A_CELL = 64;
+const MAX_COLUMNS_A_CELL = 64;
 /** Controls, line and paragraph separators, what has no width, and what changes the direction of the text. */
 const UNSAFE =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
@@ -61,12 +61,12 @@ function shown(value: unknown): string {
 }
 
 function clipped(text: string): string {
-  if (Bun.stringWidth(text) <= MOST_COLUMNS_A_CELL) return text;
+  if (Bun.stringWidth(text) <= MAX_COLUMNS_A_CELL) return text;
   let kept = "";
   let width = 0;
   for (const { segment } of new Intl.Segmenter().segment(text)) {
     width += Bun.stringWidth(segment);
-    if (width >= MOST_COLUMNS_A_CELL) break;
+    if (width >= MAX_COLUMNS_A_CELL) break;
     kept += segment;
   }
   return `${kept}…`;

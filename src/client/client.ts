@@ -10,7 +10,7 @@ import type { Cluster, Device, Entities, Host, Link, Port, Topology } from "../m
 import { KINDS, type Kind } from "../model/ids.ts";
 import { addressOf, type Credentials } from "./address.ts";
 import { ClientError, localError } from "./client-error.ts";
-import { Mirror } from "./local-cache.ts";
+import { LocalCache } from "./local-cache.ts";
 import { createTransport, type Fetch, parameter } from "./transport.ts";
 import {
   type Carried,
@@ -62,7 +62,7 @@ export type {
   Watched,
   WatchOptions,
 };
-export { ClientError, idOf, Mirror };
+export { ClientError, idOf, LocalCache };
 
 export interface ClientOptions {
   /** `http://host:port`, or longer where the service stands below a path or under another prefix. */

@@ -15,7 +15,7 @@ export interface EventRecord {
 }
 
 /** In UTF-16 units. The largest entity that the service takes in, every character escaped, fits. */
-const MOST_RECORD = 64 * 1024 * 1024;
+const MAX_RECORD = 64 * 1024 * 1024;
 const LINE_END = /[\r\n]/g;
 
 export class EventStreamParser {
@@ -33,7 +33,7 @@ export class EventStreamParser {
   #lastEventId = "";
   #retryMs: number | undefined;
 
-  constructor(mostRecord = MOST_RECORD) {
+  constructor(mostRecord = MAX_RECORD) {
     this.#mostRecord = mostRecord;
   }
 

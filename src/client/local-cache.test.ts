@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Host } from "../model/entity.ts";
-import { Mirror } from "./local-cache.ts";
+import { LocalCache } from "./local-cache.ts";
 
 const host = (mac: string, ipAddresses: string[] = []): Host => ({
   id: `${mac}/None`,
@@ -18,11 +18,11 @@ const host = (mac: string, ipAddresses: string[] = []): Host => ({
   sources: ["test"],
   revision: 1,
 });
-const macs = (mirror: Mirror) => [...mirror.all("hosts").values()].map(({ mac }) => mac);
+const macs = (mirror: LocalCache) => [...mirror.all("hosts").values()].map(({ mac }) => mac);
 const facts = { resource: "hosts", time: 0, last: true } as const;
 
 test("shows what the events add up to", () => {
-  const mirror = new Mirror();
+  const mirror = new LocalCache();
   expect(mirror.revision).toBeUndefined();
   mirror.apply({ type: "snapshot", resource: "hosts", revision: 1, value: host("A") });
   expect(macs(mirror)).toEqual([]);
@@ -44,7 +44,7 @@ test("shows what the events add up to", () => {
 });
 
 test("after a reset the old view stays until the new one is whole", () => {
-  const mirror = new Mirror();
+  const mirror = new LocalCache();
   mirror.apply({ type: "snapshot", resource: "hosts", revision: 1, value: host("A") });
   mirror.apply({ type: "synced", revision: 1 });
   mirror.apply({ type: "reset" });
@@ -58,7 +58,7 @@ test("after a reset the old view stays until the new one is whole", () => {
 });
 
 test("an empty snapshot is a view too", () => {
-  const mirror = new Mirror();
+  const mirror = new LocalCache();
   mirror.apply({ type: "synced", revision: 3 });
   expect(macs(mirror)).toEqual([]);
   expect(mirror.revision).toBe(3);

@@ -10,7 +10,7 @@ type Maps = { readonly [K in Kind]: Map<string, Entities[K]> };
 
 const emptyMaps = (): Maps => ({ devices: new Map(), ports: new Map(), links: new Map(), hosts: new Map() });
 
-export class Mirror {
+export class LocalCache {
   #shown = emptyMaps();
   /** The snapshot that is still coming. */
   #coming: Maps | undefined;

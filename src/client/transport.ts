@@ -10,9 +10,9 @@ import { ClientError, errorOf, localError } from "./client-error.ts";
 import type { Query, QueryValue } from "./types.ts";
 
 /** Three heartbeats. */
-export const SILENCE_MS = 45_000;
+export const IDLE_TIMEOUT_MS = 45_000;
 /** As much of a refusal as is read for its explanation. */
-const MOST_PROBLEM_BYTES = 64 * 1024;
+const MAX_PROBLEM_BYTES = 64 * 1024;
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -92,7 +92,7 @@ export function createTransport(options: {
     try {
       for await (const chunk of chunks(response)) {
         start += decoder.decode(chunk, { stream: true });
-        if (start.length >= MOST_PROBLEM_BYTES) break;
+        if (start.length >= MAX_PROBLEM_BYTES) break;
       }
     } catch {
       return "";
@@ -106,8 +106,8 @@ export function createTransport(options: {
 /** `work`, unless nothing comes of it for too long. */
 async function patiently<T>(work: Promise<T>, clock: Clock): Promise<T> {
   const done = new AbortController();
-  const silence = clock.sleep(SILENCE_MS, done.signal).then((): never => {
-    throw localError("silent", `no word for ${SILENCE_MS / 1000} s`);
+  const silence = clock.sleep(IDLE_TIMEOUT_MS, done.signal).then((): never => {
+    throw localError("silent", `no word for ${IDLE_TIMEOUT_MS / 1000} s`);
   });
   try {
     return await Promise.race([work, silence]);

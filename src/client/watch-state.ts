@@ -12,7 +12,7 @@ import type { EventRecord } from "./event-stream.ts";
 import { changeIn, type HeldChange, revisionIn, snapshotIn, syncedFactsIn } from "./stream-records.ts";
 import type { WatchEvent } from "./types.ts";
 
-export class Course<K extends Kind> {
+export class WatchState<K extends Kind> {
   readonly #kinds: readonly K[];
   #since: number | undefined;
   /** Whether the consumer knows anything that a new snapshot would put out of date. */

@@ -12,12 +12,12 @@ import { ClientError } from "./client-error.ts";
 import { EventStreamParser } from "./event-stream.ts";
 import { reasonIn } from "./stream-records.ts";
 import type { ConnectionState, WatchEvent } from "./types.ts";
-import { Course } from "./watch-state.ts";
+import { WatchState } from "./watch-state.ts";
 
 const FIRST_PAUSE_MS = 500;
-const MOST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 /** However long a peer asks to be left alone. */
-const MOST_HINT_MS = 5 * 60_000;
+const MAX_HINT_MS = 5 * 60_000;
 
 export interface WatchOptions {
   /** Ends the watch, quietly. */
@@ -51,8 +51,8 @@ export async function* watch<K extends Kind>(
 ): AsyncGenerator<WatchEvent<K>, void, void> {
   const { signal, onState = () => {} } = options;
   const { clock } = context;
-  const course = new Course(context.kinds, options.since);
-  const backoff = createBackoff(FIRST_PAUSE_MS, MOST_PAUSE_MS, context.random);
+  const course = new WatchState(context.kinds, options.since);
+  const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS, context.random);
   try {
     while (!signal?.aborted) {
       onState({ state: "connecting" });
@@ -61,9 +61,9 @@ export async function* watch<K extends Kind>(
       if (signal?.aborted) return;
       // Being connected is not yet success: a service that lets everybody in and breaks down is to be spared.
       const advanced = course.since !== undefined && course.since !== before;
-      if (advanced || clock.now() - began > MOST_PAUSE_MS) backoff.reset();
+      if (advanced || clock.now() - began > MAX_PAUSE_MS) backoff.reset();
       // On top of what is asked for, so that those who were told the same do not come back together.
-      const afterMs = atOnce ? 0 : Math.min(hintMs, MOST_HINT_MS) + backoff.nextMs();
+      const afterMs = atOnce ? 0 : Math.min(hintMs, MAX_HINT_MS) + backoff.nextMs();
       onState({ state: "reconnecting", afterMs, reason });
       if (afterMs > 0) await clock.sleep(afterMs, signal);
     }
@@ -75,7 +75,7 @@ export async function* watch<K extends Kind>(
 /** One connection, from first to last byte. Throws what trying again would not mend. */
 async function* connection<K extends Kind>(
   { connect }: WatchContext<K>,
-  course: Course<K>,
+  course: WatchState<K>,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<K>, Ending, void> {
   const { signal, onState, onRevision } = options;
@@ -112,7 +112,7 @@ async function* connection<K extends Kind>(
 }
 
 /** Who fell behind resumes at once, unless it did not get anywhere: then catching up takes a fresh start. */
-function overflow(course: Course<Kind>, from: number | undefined): Ending {
+function overflow(course: WatchState<Kind>, from: number | undefined): Ending {
   const stuck = course.since === from;
   if (stuck) course.forget();
   return { reason: "fell behind", atOnce: !stuck, hintMs: 0 };

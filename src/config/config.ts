@@ -10,7 +10,7 @@ import { type CommandFailure, reasonOf, usageFailure } from "../cli/failure.ts";
 import { type ConfigFault, faultsOf, type KeyPath, shownPath } from "./faults.ts";
 import { type Config, Configuration } from "./schema.ts";
 
-const MOST_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /** The content of a configuration file: whatever was right in it, and a line for everything that was not. */
 export interface ConfigFile {
@@ -27,7 +27,7 @@ export function readConfigFile(path: string): ConfigFile {
   } catch (error) {
     throw usageFailure(`the configuration cannot be read: ${reasonOf(error)}`, error);
   }
-  if (text.length > MOST_FILE_BYTES) throw usageFailure(`${path} is larger than ${MOST_FILE_BYTES} bytes`);
+  if (text.length > MAX_FILE_BYTES) throw usageFailure(`${path} is larger than ${MAX_FILE_BYTES} bytes`);
   return parseConfig(text, path);
 }
 

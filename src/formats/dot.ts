@@ -7,17 +7,24 @@
  */
 import type { Device } from "../model/entity.ts";
 import { inChunks } from "./chunks.ts";
-import { deviceName, type Edge, type Graph, hostCounts, nodeNames, undirectedEdges } from "./graph.ts";
+import {
+  deviceName,
+  type Edge,
+  hostCounts,
+  nodeNames,
+  type TopologyGraph,
+  undirectedEdges,
+} from "./graph.ts";
 import { pictureLabel } from "./label.ts";
 import { counted, DEVICE_LOOKS, deviceState, INK, LINE_LOOKS, lineState, MUTED } from "./picture.ts";
 
 const LABEL_EMS = 24;
 
-export function renderDot(graph: Graph): Iterable<string> {
+export function renderDot(graph: TopologyGraph): Iterable<string> {
   return inChunks(document(graph));
 }
 
-function* document(graph: Graph): Generator<string> {
+function* document(graph: TopologyGraph): Generator<string> {
   const names = nodeNames(graph, drawable);
   const hosts = hostCounts(graph);
   yield `graph "gazetteer" {\n`;
@@ -35,7 +42,7 @@ label="${caption(graph)}"]\n`;
   yield "}\n";
 }
 
-function caption({ topology, revision, devices, links, hosts }: Graph): string {
+function caption({ topology, revision, devices, links, hosts }: TopologyGraph): string {
   const counts = [
     counted(devices.length, "device"),
     counted(links.length, "link"),

@@ -8,7 +8,7 @@
 import type { Device, Host, Link, Topology } from "../model/entity.ts";
 import { type ConnectPoint, linkId } from "../model/ids.ts";
 
-export interface Graph {
+export interface TopologyGraph {
   readonly topology: Topology;
   readonly revision: number;
   readonly devices: readonly Device[];
@@ -52,12 +52,12 @@ export function hostName(host: Host): string {
 }
 
 /** The links both of whose ends are in the graph. */
-export function resolvedLinks(graph: Graph): Link[] {
+export function resolvedLinks(graph: TopologyGraph): Link[] {
   const known = new Set(graph.devices.map((device) => device.id));
   return graph.links.filter((link) => known.has(link.src.device) && known.has(link.dst.device));
 }
 
-export function undirectedEdges(graph: Graph): Edge[] {
+export function undirectedEdges(graph: TopologyGraph): Edge[] {
   const links = resolvedLinks(graph);
   const byId = new Map(links.map((link) => [link.id, link]));
   const edges: Edge[] = [];
@@ -85,7 +85,7 @@ function edgeOf(links: readonly [Link] | readonly [Link, Link]): Edge {
 }
 
 /** Every location of every host that is in the graph, newest first for each host. */
-export function attachments(graph: Graph): Attachment[] {
+export function attachments(graph: TopologyGraph): Attachment[] {
   const known = new Set(graph.devices.map((device) => device.id));
   const found: Attachment[] = [];
   for (const host of graph.hosts) {
@@ -97,7 +97,7 @@ export function attachments(graph: Graph): Attachment[] {
 }
 
 /** How many hosts hang on each device; a host with several locations counts once, where it was seen last. */
-export function hostCounts(graph: Graph): Map<string, number> {
+export function hostCounts(graph: TopologyGraph): Map<string, number> {
   const counts = new Map<string, number>();
   let last: Host | undefined;
   for (const { host, at } of attachments(graph)) {
@@ -117,7 +117,7 @@ export interface NodeNames {
  * device may have chosen an id that looks like a host's, and that two ids may become one when `clean` takes away
  * what the format cannot carry.
  */
-export function nodeNames(graph: Graph, clean: (id: string) => string = (id) => id): NodeNames {
+export function nodeNames(graph: TopologyGraph, clean: (id: string) => string = (id) => id): NodeNames {
   const unique = createUnique();
   const assign = (entities: readonly { readonly id: string }[]) => {
     const names = new Map(entities.map(({ id }) => [id, unique(clean(id))]));

@@ -11,11 +11,11 @@ import {
   attachments,
   createUnique,
   deviceName,
-  type Graph,
   hostName,
   type NodeNames,
   nodeNames,
   resolvedLinks,
+  type TopologyGraph,
 } from "./graph.ts";
 import { xmlCharacters, xmlText } from "./xml.ts";
 
@@ -28,11 +28,11 @@ const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
 xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
 `;
 
-export function renderGraphml(graph: Graph): Iterable<string> {
+export function renderGraphml(graph: TopologyGraph): Iterable<string> {
   return inChunks(document(graph));
 }
 
-function* document(graph: Graph): Generator<string> {
+function* document(graph: TopologyGraph): Generator<string> {
   const names = nodeNames(graph, xmlCharacters);
   const keys = new Keys();
   // Keys must stand before the graph: everything is looked at once for its keys, then once more for its data.
@@ -55,7 +55,7 @@ interface Element {
   readonly facts: Facts;
 }
 
-function* elements(graph: Graph, names: NodeNames): Generator<Element> {
+function* elements(graph: TopologyGraph, names: NodeNames): Generator<Element> {
   for (const device of graph.devices) yield node(names.device(device.id), deviceFacts(device));
   for (const host of graph.hosts) yield node(names.host(host.id), hostFacts(host));
   const unique = createUnique();

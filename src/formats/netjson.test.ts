@@ -8,7 +8,7 @@ import {
   mac,
   troubledCampus,
 } from "../../test/support/sample-network.ts";
-import type { Graph } from "./graph.ts";
+import type { TopologyGraph } from "./graph.ts";
 import { renderNetJson } from "./netjson.ts";
 
 interface NetworkGraph {
@@ -20,7 +20,7 @@ interface NetworkGraph {
   nodes: { id: string; label: string; local_addresses: string[]; properties: Record<string, unknown> }[];
   links: { source: string; target: string; cost: number; properties: Record<string, unknown> }[];
 }
-const render = (of: Graph): NetworkGraph => JSON.parse([...renderNetJson(of)].join(""));
+const render = (of: TopologyGraph): NetworkGraph => JSON.parse([...renderNetJson(of)].join(""));
 
 test("a small network", () => {
   const a = { device: "of:1", port: "1" };

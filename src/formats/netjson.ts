@@ -10,19 +10,19 @@ import {
   attachments,
   deviceName,
   type Edge,
-  type Graph,
   hostName,
   inConflict,
   type NodeNames,
   nodeNames,
+  type TopologyGraph,
   undirectedEdges,
 } from "./graph.ts";
 
-export function renderNetJson(graph: Graph): Iterable<string> {
+export function renderNetJson(graph: TopologyGraph): Iterable<string> {
   return inChunks(document(graph));
 }
 
-function* document(graph: Graph): Generator<string> {
+function* document(graph: TopologyGraph): Generator<string> {
   const head = {
     type: "NetworkGraph",
     protocol: "gazetteer",
@@ -38,12 +38,12 @@ function* document(graph: Graph): Generator<string> {
   yield* jsonItems(',\n"links":[', links(graph, names), "\n]}\n");
 }
 
-function* nodes(graph: Graph, names: NodeNames): Generator<string> {
+function* nodes(graph: TopologyGraph, names: NodeNames): Generator<string> {
   for (const device of graph.devices) yield JSON.stringify(deviceNode(device, names));
   for (const host of graph.hosts) yield JSON.stringify(hostNode(host, names));
 }
 
-function* links(graph: Graph, names: NodeNames): Generator<string> {
+function* links(graph: TopologyGraph, names: NodeNames): Generator<string> {
   for (const edge of undirectedEdges(graph)) yield JSON.stringify(cable(edge, names));
   for (const attachment of attachments(graph)) yield JSON.stringify(attached(attachment, names));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { campus, device, graph, host, hostileGraph, link, mac } from "../../test/support/sample-network.ts";
-import type { Graph } from "./graph.ts";
+import type { TopologyGraph } from "./graph.ts";
 import { RFC8345_NETWORK_ID, renderRfc8345 } from "./rfc8345.ts";
 
 interface Network {
@@ -15,7 +15,7 @@ interface Network {
   }[];
 }
 
-function render(of: Graph): Network {
+function render(of: TopologyGraph): Network {
   const found: { "ietf-network:networks": { network: [Network] } } = JSON.parse(
     [...renderRfc8345(of)].join(""),
   );
@@ -29,7 +29,7 @@ const encoded = (id: string) => [...id.matchAll(/%(..)/g)].map(([, hex = ""]) =>
 const isUri = (id: string) => URI.test(id) && !UNRESERVED.test(String.fromCharCode(...encoded(id)));
 
 /** What the modules' keys and references ask for, and what yanglint does not look at. */
-function check(of: Graph): void {
+function check(of: TopologyGraph): void {
   const network = render(of);
   const points = new Map<string, Set<string>>();
   for (const node of network.node) {

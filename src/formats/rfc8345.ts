@@ -11,7 +11,7 @@
  */
 import { linkId, portId } from "../model/ids.ts";
 import { inChunks, jsonItems } from "./chunks.ts";
-import { attachments, type Graph, resolvedLinks } from "./graph.ts";
+import { attachments, resolvedLinks, type TopologyGraph } from "./graph.ts";
 
 export const RFC8345_NETWORK_ID = "gazetteer:network";
 
@@ -31,17 +31,17 @@ function uri(kind: "device" | "link" | "host" | "attachment", id: string): strin
 const deviceTp = (device: string, port: string): string => portId(uri("device", device), port);
 const hostTp = (host: string): string => `${uri("host", host)}/nic`;
 
-export function renderRfc8345(graph: Graph): Iterable<string> {
+export function renderRfc8345(graph: TopologyGraph): Iterable<string> {
   return inChunks(document(graph));
 }
 
-function* document(graph: Graph): Generator<string> {
+function* document(graph: TopologyGraph): Generator<string> {
   yield `{"ietf-network:networks":{"network":[{"network-id":"${RFC8345_NETWORK_ID}","network-types":{}`;
   yield* jsonItems(',\n"node":[', nodes(graph), "\n]");
   yield* jsonItems(',\n"ietf-network-topology:link":[', links(graph), "\n]}]}}\n");
 }
 
-function* nodes(graph: Graph): Generator<string> {
+function* nodes(graph: TopologyGraph): Generator<string> {
   const ports = portsInUse(graph);
   const attached = new Set(attachments(graph).map(({ host }) => host.id));
   for (const { id } of graph.devices) {
@@ -59,7 +59,7 @@ function node(id: string, terminationPoints: string[]): string {
 }
 
 /** What the links and hosts refer to: every reference in the document resolves. */
-function portsInUse(graph: Graph): Map<string, Set<string>> {
+function portsInUse(graph: TopologyGraph): Map<string, Set<string>> {
   const ports = new Map<string, Set<string>>();
   const use = (device: string, port: string) => {
     const known = ports.get(device);
@@ -79,7 +79,7 @@ interface End {
   readonly tp: string;
 }
 
-function* links(graph: Graph): Generator<string> {
+function* links(graph: TopologyGraph): Generator<string> {
   const deviceEnd = (device: string, port: string): End => ({
     node: uri("device", device),
     tp: deviceTp(device, port),

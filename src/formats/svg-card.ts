@@ -10,7 +10,7 @@ const HEIGHT = 38;
 const PADDING = 9;
 const NAME_PX = 12;
 const SMALL_PX = 9.5;
-const MOST_EMS = 15;
+const MAX_EMS = 15;
 const LEAST_WIDTH = 92;
 const TOOLTIP_EMS = 150;
 
@@ -35,8 +35,8 @@ export function createCard(device: Device, hosts: number): Card {
     id: device.id,
     state,
     conflict: inConflict(device),
-    name: pictureLabel(deviceName(device), MOST_EMS),
-    detail: pictureLabel(detail, (MOST_EMS * NAME_PX) / SMALL_PX),
+    name: pictureLabel(deviceName(device), MAX_EMS),
+    detail: pictureLabel(detail, (MAX_EMS * NAME_PX) / SMALL_PX),
     tooltip: [pictureLabel(deviceName(device), TOOLTIP_EMS), ...shown].join("\n"),
   };
 }

@@ -16,7 +16,7 @@ const LOOP_RADIUS = 8;
 const CORNER_RADIUS = 6;
 const ORIGIN: Point = { x: 0, y: 0 };
 /** With more, nobody could follow a line anyway. */
-const MOST_EDGES_TO_ROUTE = 4000;
+const MAX_EDGES_TO_ROUTE = 4000;
 const PARALLEL_GAP = 7;
 const PARALLEL_BAND = 28;
 /** From the least to the most urgent: the later is drawn above the earlier. */
@@ -53,7 +53,7 @@ export function routeEdges(edges: readonly Edge[], { places, layered, card, gutt
     return [{ edge, from, to, layered: layered.has(edge.from.device) && layered.has(edge.to.device) }];
   });
   const paths: readonly Path[] =
-    lines.length <= MOST_EDGES_TO_ROUTE ? routeLines(lines, places.values(), card, gutter) : lines;
+    lines.length <= MAX_EDGES_TO_ROUTE ? routeLines(lines, places.values(), card, gutter) : lines;
   const asides = bundled(lines.map((line) => line.edge));
   return lines.flatMap(({ edge }, i) => {
     const path = paths[i];

@@ -13,10 +13,10 @@ import {
   plugger,
   troubledCampus,
 } from "../../test/support/sample-network.ts";
-import type { Graph } from "./graph.ts";
+import type { TopologyGraph } from "./graph.ts";
 import { renderSvg } from "./svg.ts";
 
-const render = (of: Graph): string => [...renderSvg(of)].join("");
+const render = (of: TopologyGraph): string => [...renderSvg(of)].join("");
 const a = { device: "a", port: "1" };
 const b = { device: "b", port: "1" };
 
@@ -88,7 +88,7 @@ describe("the picture", () => {
 describe("states", () => {
   const two = [device("a"), device("b")];
   /** The picture above its legend, which shows every state there is. */
-  const drawn = (of: Graph) => render(of).split(">Devices</text>")[0] ?? "";
+  const drawn = (of: TopologyGraph) => render(of).split(">Devices</text>")[0] ?? "";
 
   test("an unavailable device is dashed, square and crossed; a conflict has a second frame and a sign", () => {
     const calm = drawn(graph(two, []));

@@ -6,7 +6,7 @@
  * looks are presentation attributes, which every viewer and converter knows and no content policy forbids.
  */
 import { inChunks } from "./chunks.ts";
-import { deviceName, type Edge, type Graph, hostCounts, undirectedEdges } from "./graph.ts";
+import { deviceName, type Edge, hostCounts, type TopologyGraph, undirectedEdges } from "./graph.ts";
 import type { LayoutNode, Point, Spacing } from "./layout/adjacency.ts";
 import { layoutNetwork } from "./layout/layout.ts";
 import { extent } from "./layout/route.ts";
@@ -22,11 +22,11 @@ const HEADER = 84;
 const byName = new Intl.Collator("en", { numeric: true });
 const GUTTER: Spacing = { x: 22, y: 22 };
 
-export function renderSvg(graph: Graph): Iterable<string> {
+export function renderSvg(graph: TopologyGraph): Iterable<string> {
   return inChunks(document(graph));
 }
 
-function* document(graph: Graph): Generator<string> {
+function* document(graph: TopologyGraph): Generator<string> {
   const hosts = hostCounts(graph);
   const edges = undirectedEdges(graph);
   const devices = graph.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
@@ -75,7 +75,7 @@ function layoutNode(id: string, layer: string | undefined, leaves: number): Layo
   return named === -1 ? { id, leaves } : { id, leaves, layer: named };
 }
 
-function* header(graph: Graph, edges: readonly Edge[], page: Spacing): Generator<string> {
+function* header(graph: TopologyGraph, edges: readonly Edge[], page: Spacing): Generator<string> {
   const { topology, revision, devices, links, hosts } = graph;
   const down = devices.filter((device) => !device.available).length;
   const inactive = edges.filter((edge) => !edge.active).length;

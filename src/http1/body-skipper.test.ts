@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { BodySkipper } from "./body-skipper.ts";
-import { type BodyLength, Fault } from "./request.ts";
+import { type BodyLength, ParseError } from "./request.ts";
 
 /** What follows the body, or that there is none; handed in as many pieces as there are. */
-function after(length: BodyLength, pieces: readonly string[]): string | Fault | "more" {
+function after(length: BodyLength, pieces: readonly string[]): string | ParseError | "more" {
   const skipper = new BodySkipper(length);
   let rest = "";
   for (const piece of pieces) {
     const left = skipper.over ? Buffer.from(piece, "latin1") : skipper.take(Buffer.from(piece, "latin1"));
-    if (left instanceof Fault) return left;
+    if (left instanceof ParseError) return left;
     rest += left.toString("latin1");
   }
   return skipper.over ? rest : "more";
@@ -82,8 +82,8 @@ describe("chunks", () => {
     `0\r\nX: ${"y".repeat(5000)}\r\n\r\n`,
     "0".repeat(5000),
   ])("%p is refused", (body) => {
-    expect(after("chunked", [body])).toBeInstanceOf(Fault);
-    expect(after("chunked", [...body])).toBeInstanceOf(Fault);
+    expect(after("chunked", [body])).toBeInstanceOf(ParseError);
+    expect(after("chunked", [...body])).toBeInstanceOf(ParseError);
   });
 
   test("any chunks, cut anywhere, end where they end", () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { until } from "../../test/support/until.ts";
 import { encodedFeed } from "../api/content-encoding.ts";
-import { type Feed, isFeed, PieceFeed, StreamFeed } from "./body-source.ts";
+import { AsyncBodySource, type BodySource, IterableBodySource, isBodySource } from "./body-source.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const bytes = (text: string) => Buffer.from(text);
 
 /** Everything the feed gives, taken as an outbox takes it. */
-function drain(feed: Feed): Promise<Buffer> {
+function drain(feed: BodySource): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   return new Promise((resolve, reject) => {
     const take = () => {
@@ -38,9 +38,9 @@ test("pieces are given one by one, and made no earlier", () => {
       closed++;
     }
   }
-  const feed = new PieceFeed(pieces());
-  expect(isFeed(feed)).toBe(true);
-  expect(isFeed(bytes("x"))).toBe(false);
+  const feed = new IterableBodySource(pieces());
+  expect(isBodySource(feed)).toBe(true);
+  expect(isBodySource(bytes("x"))).toBe(false);
   expect(String(feed.next())).toBe("0");
   expect(made).toEqual([0]);
   feed.close();
@@ -51,7 +51,7 @@ test("pieces are given one by one, and made no earlier", () => {
 describe("chunks that come in their own time", () => {
   test("are waited for, and end", async () => {
     const chunks = ["a", "", "b"].map(bytes).values();
-    const feed = new StreamFeed(
+    const feed = new AsyncBodySource(
       async () => chunks.next(),
       () => {},
     );
@@ -61,7 +61,7 @@ describe("chunks that come in their own time", () => {
 
   test("one is asked for at a time", async () => {
     let asked = 0;
-    const feed = new StreamFeed(
+    const feed = new AsyncBodySource(
       () => {
         asked++;
         return new Promise(() => {});
@@ -74,7 +74,7 @@ describe("chunks that come in their own time", () => {
 
   test("a failure is thrown at whoever asks for more, whatever was thrown", async () => {
     const failing = (why: unknown) =>
-      new StreamFeed(
+      new AsyncBodySource(
         () => Promise.reject(why),
         () => {},
       );
@@ -86,7 +86,7 @@ describe("chunks that come in their own time", () => {
     let cancelled = 0;
     let woken = 0;
     let arrive = (_: { done: boolean }) => {};
-    const feed = new StreamFeed(
+    const feed = new AsyncBodySource(
       () => new Promise((resolve) => (arrive = resolve)),
       () => {
         cancelled++;
@@ -110,12 +110,12 @@ describe("chunks that come in their own time", () => {
       },
     });
     const reader = stream.getReader();
-    const feed = new StreamFeed(
+    const feed = new AsyncBodySource(
       () => reader.read(),
       () => reader.cancel(),
       true,
     );
-    expect(feed.patient).toBe(true);
+    expect(feed.noTimeout).toBe(true);
     feed.next();
     feed.close();
     await turn();

@@ -2,21 +2,21 @@
  * A body that is made while it is sent. It is asked for more when the socket has taken what it was given, so a reader
  * that stalls costs what is in its hands and nothing more.
  */
-export interface Feed {
+export interface BodySource {
   /** Called once, before anything else: `more` is to be called when there is something again after a "wait". */
   open(more: () => void): void;
   next(): Uint8Array | "wait" | "end";
   /** Whoever reads is gone, or the end was reached. */
   close(): void;
   /** Whether a reader that takes nothing is waited for without end. */
-  readonly patient: boolean;
+  readonly noTimeout: boolean;
 }
 
-export const isFeed = (body: object): body is Feed => "next" in body && "open" in body;
+export const isBodySource = (body: object): body is BodySource => "next" in body && "open" in body;
 
 /** Pieces that are all at hand, or made when asked for. */
-export class PieceFeed implements Feed {
-  readonly patient = false;
+export class IterableBodySource implements BodySource {
+  readonly noTimeout = false;
   readonly #pieces: Iterator<Uint8Array>;
 
   constructor(pieces: Iterable<Uint8Array>) {
@@ -36,15 +36,15 @@ export class PieceFeed implements Feed {
 }
 
 /** Where chunks come from in their own time: an iterator over them, or a reader's `read`. */
-export type Chunks = () => Promise<{
+export type ReadChunk = () => Promise<{
   readonly done?: boolean | undefined;
   readonly value?: Uint8Array | undefined;
 }>;
 
 /** Chunks that come in their own time. What they fail with is thrown by `next`. */
-export class StreamFeed implements Feed {
-  readonly patient: boolean;
-  readonly #chunks: Chunks;
+export class AsyncBodySource implements BodySource {
+  readonly noTimeout: boolean;
+  readonly #chunks: ReadChunk;
   readonly #cancel: () => unknown;
   #came: Uint8Array | "wait" | "end" = "wait";
   #failure: unknown;
@@ -53,10 +53,10 @@ export class StreamFeed implements Feed {
   #more = () => {};
 
   /** `cancel` is called once, also after the end, and what it fails with is of no interest. */
-  constructor(chunks: Chunks, cancel: () => unknown, patient = false) {
+  constructor(chunks: ReadChunk, cancel: () => unknown, patient = false) {
     this.#chunks = chunks;
     this.#cancel = cancel;
-    this.patient = patient;
+    this.noTimeout = patient;
   }
 
   open(more: () => void): void {

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Bench, bodies, get, statuses, text, turn } from "../../test/support/fake-connection.ts";
-import type { Answer } from "./response.ts";
+import type { Response } from "./response.ts";
 
 let b: Bench;
 beforeEach(() => {
@@ -101,7 +101,7 @@ describe("time", () => {
     b.pass(30_000);
     expect(b.line.did).toEqual(["terminate"]);
     expect(b.feed().closed).toBe(1);
-    expect(b.underWay).toBe(0);
+    expect(b.inFlight).toBe(0);
   });
 
   test("a reader of a stream is not", () => {
@@ -115,12 +115,12 @@ describe("time", () => {
 
 describe("stopping", () => {
   test("what is idle closes at once, what is under way when it is sent", async () => {
-    b.connection.retire();
+    b.connection.closeAfterResponse();
     expect(b.line.did).toEqual(["shutdown"]);
 
     b = new Bench();
     b.receive(get("/later") + get("/a"));
-    b.connection.retire();
+    b.connection.closeAfterResponse();
     expect(b.line.did).toEqual([]);
     b.later(0).resolve(text("made"));
     await turn();
@@ -141,12 +141,12 @@ describe("stopping", () => {
   test("cutting loses what is not sent, and nothing that is", () => {
     b.line.room = 10;
     b.receive(get("/a"));
-    b.connection.cut();
+    b.connection.destroy();
     expect(b.line.did).toEqual(["terminate"]);
 
     b = new Bench();
     b.receive(get("/a", "Connection: close\r\n"));
-    b.connection.cut();
+    b.connection.destroy();
     expect(b.line.did).toEqual(["shutdown", "end"]);
   });
 });
@@ -158,7 +158,7 @@ describe("what goes wrong", () => {
     await turn();
     expect(statuses(b.take())).toEqual([500, 500, 200]);
     expect(b.handler.faults).toEqual(["thrown", "rejected"]);
-    expect(b.underWay).toBe(0);
+    expect(b.inFlight).toBe(0);
   });
 
   test("in a feed cuts the connection: what was sent of it has no end", () => {
@@ -170,7 +170,7 @@ describe("what goes wrong", () => {
     expect(b.line.did).toEqual(["terminate"]);
     expect(b.handler.faults).toEqual(["gone"]);
     expect(b.feed().closed).toBe(1);
-    expect(b.underWay).toBe(0);
+    expect(b.inFlight).toBe(0);
     expect(b.take()).not.toContain("0\r\n\r\n");
   });
 
@@ -201,13 +201,13 @@ describe("what goes wrong", () => {
   test("for a client that is gone, an answer is not sent and its feed is closed", async () => {
     b.receive(get("/later"));
     b.line.terminate();
-    expect(b.underWay).toBe(0);
+    expect(b.inFlight).toBe(0);
     const feed = b.handler.feed(false);
     b.later(0).resolve({ status: 200, headers: {}, body: feed });
     await turn();
     expect(feed.closed).toBe(1);
     expect(b.take()).toBe("");
-    expect(b.underWay).toBe(0);
+    expect(b.inFlight).toBe(0);
   });
 });
 
@@ -246,7 +246,7 @@ test("whatever happens, everything is counted, closed once, and over when the cl
       let failing = 0;
       line.room = room;
       const settled = new Set<unknown>();
-      const settle = (made: PromiseWithResolvers<Answer> | undefined, answer: () => Answer | Error) => {
+      const settle = (made: PromiseWithResolvers<Response> | undefined, answer: () => Response | Error) => {
         if (!made || settled.has(made)) return;
         settled.add(made);
         const how = answer();
@@ -273,12 +273,12 @@ test("whatever happens, everything is counted, closed once, and over when the cl
           feed.more();
         }
         if (event.what === "ended") connection.ended();
-        if (event.what === "retire") connection.retire();
-        if (event.what === "cut") connection.cut();
+        if (event.what === "retire") connection.closeAfterResponse();
+        if (event.what === "cut") connection.destroy();
         if (event.what === "gone") line.terminate();
         if (event.what === "stop") bench.stopping = true;
         if (event.what === "turn" || event.what === "resolve" || event.what === "reject") await turn();
-        expect(bench.underWay === 0 || bench.underWay === 1).toBe(true);
+        expect(bench.inFlight === 0 || bench.inFlight === 1).toBe(true);
         expect(failing).toBeLessThan(2);
       }
       for (const made of handler.later)
@@ -287,7 +287,7 @@ test("whatever happens, everything is counted, closed once, and over when the cl
       line.terminate();
       await turn();
       await turn();
-      expect(bench.underWay).toBe(0);
+      expect(bench.inFlight).toBe(0);
       expect(handler.feeds.filter(({ closed }) => closed !== 1)).toEqual([]);
       expect(line.did.filter((did) => did === "terminate" || did === "end")).toHaveLength(1);
       expect(handler.faults.filter((fault) => !/thrown|rejected|gone|header/.test(fault))).toEqual([]);

@@ -44,7 +44,7 @@ describe("answers", () => {
         const fresh = new Bench();
         fresh.receive(`${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
         const closed = fresh.handler.feeds.map((feed) => feed.closed);
-        return { came: fresh.take(), closed, underWay: fresh.underWay };
+        return { came: fresh.take(), closed, underWay: fresh.inFlight };
       };
       const head = read("HEAD");
       if (path === "/message") continue; // only ever made for GET
@@ -103,7 +103,7 @@ describe("requests that come together", () => {
   test("are answered in order, each when the one before it is sent", async () => {
     b.receive(get("/a") + get("/later") + get("/feed") + get("/b"));
     expect(b.handler.asked).toEqual(["GET /a", "GET /later"]);
-    expect(b.underWay).toBe(1);
+    expect(b.inFlight).toBe(1);
     b.receive(get("/c"));
     b.later(0).resolve(text("made"));
     await turn();
@@ -113,7 +113,7 @@ describe("requests that come together", () => {
     b.feed().say("end");
     expect(b.handler.asked.slice(3)).toEqual(["GET /b", "GET /c"]);
     expect(bodies(b.take())).toEqual(["/a", "made", "1\r\nx\r\n0\r\n\r\n", "/b", "/c"]);
-    expect(b.underWay).toBe(0);
+    expect(b.inFlight).toBe(0);
   });
 
   test("the socket's pace is kept: nothing is asked while an answer is not taken", () => {
@@ -124,7 +124,7 @@ describe("requests that come together", () => {
     expect(b.handler.asked).toEqual(["GET /a", "GET /b", "GET /c"]);
     b.drain();
     expect(bodies(b.take())).toEqual(["/a", "/b", "/c"]);
-    expect(b.underWay).toBe(0);
+    expect(b.inFlight).toBe(0);
   });
 
   test("nothing after a last request is looked at", () => {
@@ -187,7 +187,7 @@ describe("requests that come together", () => {
     b.receive("x".repeat(300_000));
     expect(b.line.did).toEqual(["terminate"]);
     expect(b.feed().closed).toBe(1);
-    expect(b.underWay).toBe(0);
+    expect(b.inFlight).toBe(0);
   });
 });
 
@@ -286,7 +286,7 @@ describe("a client that sends nothing more", () => {
     b.drain();
     expect(bodies(b.take())).toEqual(["made", `64\r\n${"x".repeat(100)}\r\n0\r\n\r\n`, "/a"]);
     expect(b.line.did).toEqual(["end"]);
-    expect(b.underWay).toBe(0);
+    expect(b.inFlight).toBe(0);
   });
 
   test("also when it is so much that others get their turn", async () => {
@@ -311,6 +311,6 @@ describe("a client that sends nothing more", () => {
     await turn();
     expect(b.line.did).toEqual(["terminate"]);
     expect(feed.closed).toBe(1);
-    expect(b.underWay).toBe(0);
+    expect(b.inFlight).toBe(0);
   });
 });

@@ -4,33 +4,40 @@
  * goes wrong costs this connection and no other.
  */
 
-import { type Feed, isFeed } from "./body-source.ts";
-import { Fault, Fields, Incoming } from "./request.ts";
-import { type HeadLimits, Inbox } from "./request-parser.ts";
-import type { Answer } from "./response.ts";
-import { Outbox, type Sink } from "./response-writer.ts";
-import { dateLine, hasBody, headText, lengthOf, Message, together } from "./serialized-response.ts";
+import { type BodySource, isBodySource } from "./body-source.ts";
+import { Headers, ParseError, Request } from "./request.ts";
+import { type HeadLimits, RequestParser } from "./request-parser.ts";
+import type { Response } from "./response.ts";
+import { type ByteSink, ResponseWriter } from "./response-writer.ts";
+import {
+  dateLine,
+  hasBody,
+  headText,
+  lengthOf,
+  SerializedResponse,
+  together,
+} from "./serialized-response.ts";
 
 export interface Handler {
-  respond(request: Incoming, connection: Connection): Message | Answer | Promise<Answer>;
+  handle(request: Request, connection: Connection): SerializedResponse | Response | Promise<Response>;
   /** To a request that cannot be read. */
-  refuse(fault: Fault): Answer;
+  onParseError(fault: ParseError): Response;
   /** To what went wrong in answering; it is heard even where nobody can be answered any more. Never throws. */
-  failed(error: unknown): Answer;
+  onError(error: unknown): Response;
 }
 
 /** What a connection is one of. */
-export interface House {
+export interface ServerContext {
   readonly handler: Handler;
-  readonly limits: WireLimits;
+  readonly limits: ConnectionLimits;
   readonly stopping: boolean;
   /** Answers that are not sent to their end. */
-  underWay: number;
+  inFlight: number;
   now(): number;
 }
 
 /** What a connection needs of its socket. */
-export interface Line extends Sink {
+export interface Socket extends ByteSink {
   readonly remoteAddress: string;
   /** Closes; what the system holds of what was written is still sent. */
   end(): void;
@@ -43,7 +50,7 @@ export interface Line extends Sink {
   resume(): void;
 }
 
-export interface WireLimits extends HeadLimits {
+export interface ConnectionLimits extends HeadLimits {
   /** Open ones, before the oldest idle one has to leave for another. */
   readonly connections: number;
   readonly idleMs: number;
@@ -54,21 +61,21 @@ export interface WireLimits extends HeadLimits {
 }
 
 /** With so much sent ahead a client is not listened to until it has had some answers. */
-const MOST_AHEAD = 256 * 1024;
+const MAX_AHEAD = 256 * 1024;
 /** After so many requests in a row the others get their turn. */
 const TURN_REQUESTS = 64;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /** Of what could not be read, all that counts for its answer. */
-const UNREADABLE = new Incoming("GET", "/", new Fields("", []), 0, false);
+const UNREADABLE = new Request("GET", "/", new Headers("", []), 0, false);
 
 type State = "idle" | "answering" | "lingering" | "closed";
 
 export class Connection {
-  readonly #line: Line;
-  readonly #house: House;
-  readonly #outbox: Outbox;
-  readonly #inbox: Inbox;
+  readonly #socket: Socket;
+  readonly #context: ServerContext;
+  readonly #writer: ResponseWriter;
+  readonly #parser: RequestParser;
   #state: State = "idle";
   #headBegun = false;
   #turnDue = false;
@@ -77,10 +84,10 @@ export class Connection {
   #clientEnded = false;
   #deadline: number;
 
-  constructor(line: Line, house: House) {
-    this.#line = line;
-    this.#house = house;
-    this.#outbox = new Outbox(line, {
+  constructor(socket: Socket, context: ServerContext) {
+    this.#socket = socket;
+    this.#context = context;
+    this.#writer = new ResponseWriter(socket, {
       sent: () =>
         this.#safely(() => {
           this.#sent();
@@ -88,118 +95,118 @@ export class Connection {
         }),
       failed: (error) => this.#fault(error),
     });
-    this.#inbox = new Inbox(house.limits);
-    this.#deadline = house.now() + house.limits.idleMs;
+    this.#parser = new RequestParser(context.limits);
+    this.#deadline = context.now() + context.limits.idleMs;
   }
 
-  get client(): string {
-    return this.#line.remoteAddress;
+  get remoteAddress(): string {
+    return this.#socket.remoteAddress;
   }
 
   /** How many answers of all connections are under way. */
-  get underWay(): number {
-    return this.#house.underWay;
+  get inFlight(): number {
+    return this.#context.inFlight;
   }
 
   received(bytes: Buffer): void {
     if (this.#state === "idle") {
-      const again = this.#inbox.repeated(bytes);
+      const again = this.#parser.repeated(bytes);
       if (again) this.#answer(again);
       else this.#heard(bytes);
     } else if (this.#state === "answering" && !this.#closesAfter) this.#add(bytes);
-    if (this.#inbox.size > MOST_AHEAD && !this.#closesAfter) this.#holdBack();
+    if (this.#parser.size > MAX_AHEAD && !this.#closesAfter) this.#holdBack();
   }
 
   /** The socket takes more again. */
   drained(): void {
     if (this.#state !== "answering") return;
-    this.#wait(this.#house.limits.idleMs);
-    this.#outbox.flush();
+    this.#wait(this.#context.limits.idleMs);
+    this.#writer.flush();
   }
 
   /** The client says that it sends nothing more. It gets what it has asked for, unless that would never end. */
   ended(): void {
     this.#clientEnded = true;
     if (this.#state === "idle") this.#goOn();
-    else if (this.#state === "lingering" || this.#outbox.patient) this.cut();
+    else if (this.#state === "lingering" || this.#writer.noTimeout) this.destroy();
   }
 
   /** The socket is gone. */
   closed(): void {
-    if (this.#state === "answering") this.#house.underWay--;
+    if (this.#state === "answering") this.#context.inFlight--;
     this.#state = "closed";
-    this.#outbox.abandon();
+    this.#writer.abandon();
   }
 
   /** Closes if nothing is under way; whether it did. */
-  leave(): boolean {
+  closeIfIdle(): boolean {
     if (this.#state !== "idle") return false;
     this.#close();
     return true;
   }
 
   /** Closes when what is under way is sent. */
-  retire(): void {
+  closeAfterResponse(): void {
     this.#closesAfter = true;
     if (this.#state === "idle") this.#close();
   }
 
   /** Closes now. What the system still holds of answers that were given goes on to whoever reads slowly. */
-  cut(): void {
-    if (this.#state === "lingering") this.#line.end();
-    else this.#line.terminate();
+  destroy(): void {
+    if (this.#state === "lingering") this.#socket.end();
+    else this.#socket.terminate();
   }
 
   /** Looked at every now and then: whether it has had its time. */
   check(now: number): void {
     // To make an answer slowly, or to have nothing to say, is no fault of the reader's; to take nothing is.
-    if (this.#state === "answering" && (this.#outbox.patient || !this.#outbox.blocked))
-      this.#wait(this.#house.limits.idleMs);
+    if (this.#state === "answering" && (this.#writer.noTimeout || !this.#writer.blocked))
+      this.#wait(this.#context.limits.idleMs);
     else if (now >= this.#deadline) this.#safely(() => this.#timeIsUp());
   }
 
   #timeIsUp(): void {
-    if (this.#state !== "idle") this.cut();
+    if (this.#state !== "idle") this.destroy();
     else if (this.#headBegun)
-      this.#refuse(new Fault("request-timeout", "The request did not come to its end."));
+      this.#refuse(new ParseError("request-timeout", "The request did not come to its end."));
     else this.#close();
   }
 
   #wait(ms: number): void {
-    this.#deadline = this.#house.now() + ms;
+    this.#deadline = this.#context.now() + ms;
   }
 
   #heard(bytes: Buffer): void {
-    if (this.#inbox.inBody) this.#wait(this.#house.limits.idleMs);
+    if (this.#parser.inBody) this.#wait(this.#context.limits.idleMs);
     this.#add(bytes);
     this.#goOn();
   }
 
   #add(bytes: Buffer): void {
     // A malformed body: its request has its answer, or is about to have it, and is the last.
-    if (this.#inbox.add(bytes)) this.retire();
+    if (this.#parser.add(bytes)) this.closeAfterResponse();
   }
 
   #holdBack(): void {
-    if (this.#outbox.patient) this.cut();
+    if (this.#writer.noTimeout) this.destroy();
     else if (!this.#paused && this.#state !== "closed") {
       this.#paused = true;
-      this.#line.pause();
+      this.#socket.pause();
     }
   }
 
   #listenAgain(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    this.#line.resume();
+    this.#socket.resume();
   }
 
   /** Answers what has come, until an answer takes its time. */
   #goOn(): void {
     for (let left = TURN_REQUESTS; left > 0 && this.#state === "idle"; left--) {
-      const request = this.#inbox.next();
-      if (this.#inbox.size <= MOST_AHEAD) this.#listenAgain();
-      if (request instanceof Fault) this.#refuse(request);
+      const request = this.#parser.next();
+      if (this.#parser.size <= MAX_AHEAD) this.#listenAgain();
+      if (request instanceof ParseError) this.#refuse(request);
       else if (request) this.#answer(request);
       else {
         this.#waitForMore();
@@ -219,21 +226,21 @@ export class Connection {
   }
 
   #waitForMore(): void {
-    if (this.#clientEnded) this.#line.end();
-    else if (this.#inbox.size > 0 && !this.#headBegun) {
+    if (this.#clientEnded) this.#socket.end();
+    else if (this.#parser.size > 0 && !this.#headBegun) {
       this.#headBegun = true;
-      this.#wait(this.#house.limits.headMs);
+      this.#wait(this.#context.limits.headMs);
     }
   }
 
-  #answer(request: Incoming): void {
+  #answer(request: Request): void {
     this.#headBegun = false;
     const answer = this.#answerTo(request);
-    if (answer instanceof Message) this.#send(answer.bytes(this.#house.now()));
+    if (answer instanceof SerializedResponse) this.#send(answer.bytes(this.#context.now()));
     else if (answer instanceof Promise) {
       this.#begin();
       answer
-        .catch((error: unknown) => this.#house.handler.failed(error))
+        .catch((error: unknown) => this.#context.handler.onError(error))
         .then((made) => {
           this.#deliver(request, made);
           this.#goOn();
@@ -242,23 +249,23 @@ export class Connection {
     } else this.#deliver(request, answer);
   }
 
-  #answerTo(request: Incoming): Message | Answer | Promise<Answer> {
+  #answerTo(request: Request): SerializedResponse | Response | Promise<Response> {
     try {
-      return this.#house.handler.respond(request, this);
+      return this.#context.handler.handle(request, this);
     } catch (error) {
-      return this.#house.handler.failed(error);
+      return this.#context.handler.onError(error);
     }
   }
 
-  #refuse(fault: Fault): void {
+  #refuse(fault: ParseError): void {
     this.#headBegun = false;
     this.#closesAfter = true;
-    this.#deliver(UNREADABLE, this.#house.handler.refuse(fault));
+    this.#deliver(UNREADABLE, this.#context.handler.onParseError(fault));
   }
 
-  #deliver(request: Incoming, answer: Answer): void {
+  #deliver(request: Request, answer: Response): void {
     const { body } = answer;
-    const fed = body !== null && typeof body === "object" && isFeed(body) ? body : undefined;
+    const fed = body !== null && typeof body === "object" && isBodySource(body) ? body : undefined;
     if (this.#state === "closed") {
       fed?.close();
       return;
@@ -267,8 +274,8 @@ export class Connection {
     const unsized =
       fed !== undefined || (body === null && request.method === "HEAD" && hasBody(answer.status));
     const counted = !unsized || "Content-Length" in answer.headers;
-    const chunked = !counted && !request.old;
-    this.#closesAfter ||= !request.keepsOpen || this.#house.stopping || !(counted || chunked);
+    const chunked = !counted && !request.isHttp10;
+    this.#closesAfter ||= !request.keepAlive || this.#context.stopping || !(counted || chunked);
     const ready = typeof body === "string" || body instanceof Uint8Array ? body : undefined;
     const framing = chunked ? "Transfer-Encoding: chunked\r\n" : unsized ? "" : lengthLine(answer, ready);
     let head: string;
@@ -276,7 +283,7 @@ export class Connection {
       head = `${this.#head(request, answer)}${framing}\r\n`;
     } catch (error) {
       fed?.close();
-      this.#deliver(request, this.#house.handler.failed(error));
+      this.#deliver(request, this.#context.handler.onError(error));
       return;
     }
     if (request.method === "HEAD") {
@@ -285,43 +292,43 @@ export class Connection {
     } else this.#send(together(head, ready), fed, chunked);
   }
 
-  #head(request: Incoming, { status, headers }: Answer): string {
-    const connection = this.#closesAfter ? "close" : request.old ? "keep-alive" : undefined;
-    const head = headText(status, headers) + dateLine(this.#house.now());
+  #head(request: Request, { status, headers }: Response): string {
+    const connection = this.#closesAfter ? "close" : request.isHttp10 ? "keep-alive" : undefined;
+    const head = headText(status, headers) + dateLine(this.#context.now());
     const whole = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
     // Whoever waits for this sends its body then, and it can be told from what comes after it.
-    return request.awaitsContinue ? CONTINUE + whole : whole;
+    return request.expectsContinue ? CONTINUE + whole : whole;
   }
 
-  #send(parts: readonly Uint8Array[], feed?: Feed, chunked?: boolean): void {
-    if (this.#outbox.send(parts, feed, chunked)) this.#sent();
+  #send(parts: readonly Uint8Array[], feed?: BodySource, chunked?: boolean): void {
+    if (this.#writer.send(parts, feed, chunked)) this.#sent();
     else this.#begin();
-    if (this.#clientEnded && this.#outbox.patient) this.cut();
+    if (this.#clientEnded && this.#writer.noTimeout) this.destroy();
   }
 
   #begin(): void {
     if (this.#state !== "idle") return;
     this.#state = "answering";
-    this.#house.underWay++;
-    this.#wait(this.#house.limits.idleMs);
+    this.#context.inFlight++;
+    this.#wait(this.#context.limits.idleMs);
   }
 
   #sent(): void {
     if (this.#state === "answering") {
       this.#state = "idle";
-      this.#house.underWay--;
+      this.#context.inFlight--;
     }
-    this.#wait(this.#house.limits.idleMs);
+    this.#wait(this.#context.limits.idleMs);
     if (this.#closesAfter) this.#close();
   }
 
   /** Says that nothing more comes, and reads on for a while: to close on a client that still sends would undo our answer. */
   #close(): void {
     this.#state = "lingering";
-    this.#wait(this.#house.limits.lingerMs);
+    this.#wait(this.#context.limits.lingerMs);
     this.#listenAgain();
-    if (this.#clientEnded) this.#line.end();
-    else this.#line.shutdown();
+    if (this.#clientEnded) this.#socket.end();
+    else this.#socket.shutdown();
   }
 
   /** For what is called from where nobody would catch it. */
@@ -334,12 +341,12 @@ export class Connection {
   }
 
   #fault(error: unknown): void {
-    this.#house.handler.failed(error);
-    this.cut();
+    this.#context.handler.onError(error);
+    this.destroy();
   }
 }
 
-function lengthLine({ status, headers }: Answer, body: string | Uint8Array | undefined): string {
+function lengthLine({ status, headers }: Response, body: string | Uint8Array | undefined): string {
   if (!hasBody(status) || "Content-Length" in headers) return "";
   return `Content-Length: ${body === undefined ? 0 : lengthOf(body)}\r\n`;
 }

@@ -3,9 +3,9 @@
  * nobody looks at; here a request that was answered before costs one comparison and one write (docs/decisions/0006).
  */
 import type { Clock } from "../lib/clock.ts";
-import { Connection, type Handler, type House, type WireLimits } from "./connection.ts";
+import { Connection, type ConnectionLimits, type Handler, type ServerContext } from "./connection.ts";
 
-export type Place =
+export type BindAddress =
   | { readonly hostname: string; readonly port: number; readonly shared: boolean }
   | { readonly unix: string };
 
@@ -13,18 +13,18 @@ export type Place =
 const LOOK_EVERY_MS = 250;
 
 /** Listens in one place after another with the same handler, until stopped. */
-export class Listener implements House {
+export class HttpListener implements ServerContext {
   readonly handler: Handler;
-  readonly limits: WireLimits;
+  readonly limits: ConnectionLimits;
   stopping = false;
-  underWay = 0;
+  inFlight = 0;
   readonly #clock: Clock;
   readonly #connections = new Set<Connection>();
   readonly #listening: { stop(closeActiveConnections?: boolean): void }[] = [];
   #now: number;
   #allGone = () => {};
 
-  constructor(handler: Handler, limits: WireLimits, clock: Clock) {
+  constructor(handler: Handler, limits: ConnectionLimits, clock: Clock) {
     this.handler = handler;
     this.limits = limits;
     this.#clock = clock;
@@ -32,7 +32,7 @@ export class Listener implements House {
   }
 
   /** Throws what the runtime throws when the place cannot be had. Gives the address that it got. */
-  listen(place: Place): { readonly hostname: string; readonly port: number } {
+  listen(place: BindAddress): { readonly hostname: string; readonly port: number } {
     const socket: Bun.SocketHandler<Connection | undefined> = {
       open: (one) => {
         if (this.stopping) return one.terminate();
@@ -51,7 +51,7 @@ export class Listener implements House {
       // Also what any of these functions throws comes here.
       error: (one, error) => {
         one.terminate();
-        this.handler.failed(error);
+        this.handler.onError(error);
       },
     };
     const common = { socket, allowHalfOpen: true, data: undefined };
@@ -87,16 +87,16 @@ export class Listener implements House {
     const gone = new Promise<void>((resolve) => {
       this.#allGone = resolve;
     });
-    for (const connection of this.#connections) connection.retire();
+    for (const connection of this.#connections) connection.closeAfterResponse();
     const done = new AbortController();
     if (this.#connections.size > 0) await Promise.race([gone, this.#clock.sleep(drainMs, done.signal)]);
     done.abort();
-    for (const connection of this.#connections) connection.cut();
+    for (const connection of this.#connections) connection.destroy();
   }
 
   /** The oldest that waits for nothing goes, so that whoever comes is heard. */
   #makeRoom(): void {
-    for (const connection of this.#connections) if (connection.leave()) return;
+    for (const connection of this.#connections) if (connection.closeIfIdle()) return;
   }
 
   #closed(connection: Connection): void {

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Fault } from "./request.ts";
-import { Inbox } from "./request-parser.ts";
+import { ParseError } from "./request.ts";
+import { RequestParser } from "./request-parser.ts";
 
 const LIMITS = { urlBytes: 300, headBytes: 1000 };
 const GET = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
 
 /** What is made of the pieces: targets, `?` for a head that is not whole, the code of a fault. */
 function read(pieces: readonly string[], limits = LIMITS): string[] {
-  const inbox = new Inbox(limits);
+  const inbox = new RequestParser(limits);
   const read: string[] = [];
   for (const piece of pieces) {
     const fault = inbox.add(Buffer.from(piece, "latin1"));
     if (fault) return [...read, `body ${fault.code}`];
     for (let request = inbox.next(); request; request = inbox.next()) {
-      if (request instanceof Fault) return [...read, request.code];
+      if (request instanceof ParseError) return [...read, request.code];
       read.push(request.target);
     }
   }
@@ -119,7 +119,7 @@ describe("limits", () => {
 describe("a request that comes again word for word", () => {
   const bytes = (text: string) => Buffer.from(text, "latin1");
   const after = (...pieces: string[]) => {
-    const inbox = new Inbox(LIMITS);
+    const inbox = new RequestParser(LIMITS);
     let last: unknown;
     for (const piece of pieces) {
       inbox.add(bytes(piece));

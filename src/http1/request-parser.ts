@@ -3,7 +3,7 @@
  * away as it comes, so what is held is heads that are not whole yet, and requests that wait for their turn.
  */
 import { BodySkipper } from "./body-skipper.ts";
-import { Fault, type Incoming, readHead } from "./request.ts";
+import { ParseError, parseHead, type Request } from "./request.ts";
 
 export interface HeadLimits {
   readonly urlBytes: number;
@@ -11,22 +11,22 @@ export interface HeadLimits {
 }
 
 /** A longer head is read anew each time. */
-const MOST_REPEATED = 2048;
+const MAX_REPEATED = 2048;
 /** Method, version, line end. */
-const MOST_AROUND_TARGET = 64;
+const MAX_AROUND_TARGET = 64;
 const EMPTY = Buffer.alloc(0);
 const HEAD_END = Buffer.from("\r\n\r\n");
 const CR = 13;
 const LF = 10;
 
-export class Inbox {
+export class RequestParser {
   readonly #limits: HeadLimits;
   #bytes: Buffer = EMPTY;
   /** So many of them were looked at, and have no end of a head. */
   #seen = 0;
   #skipper: BodySkipper | undefined;
   #lastHead: Buffer | undefined;
-  #last: Incoming | undefined;
+  #last: Request | undefined;
 
   constructor(limits: HeadLimits) {
     this.#limits = limits;
@@ -43,7 +43,7 @@ export class Inbox {
   }
 
   /** A client that asks the same again, word for word, is spared the reading of it. */
-  repeated(bytes: Buffer): Incoming | undefined {
+  repeated(bytes: Buffer): Request | undefined {
     const head = this.#lastHead;
     return head?.length === bytes.length && this.#bytes.length === 0 && head.equals(bytes)
       ? this.#last
@@ -51,16 +51,16 @@ export class Inbox {
   }
 
   /** A fault is one of the body of the request that was given last: what follows it has no beginning to be trusted. */
-  add(bytes: Buffer): Fault | undefined {
+  add(bytes: Buffer): ParseError | undefined {
     const rest = this.#skipper ? this.#skipper.take(bytes) : bytes;
     if (this.#skipper?.over) this.#skipper = undefined;
-    if (rest instanceof Fault) return rest;
+    if (rest instanceof ParseError) return rest;
     this.#bytes = this.#bytes.length === 0 ? rest : Buffer.concat([this.#bytes, rest]);
     return undefined;
   }
 
   /** The next request; undefined while it is not whole. After a fault there is none. */
-  next(): Incoming | Fault | undefined {
+  next(): Request | ParseError | undefined {
     this.#skipEmptyLines();
     const bytes = this.#bytes;
     if (bytes.length === 0) return undefined;
@@ -68,8 +68,8 @@ export class Inbox {
     const fault = this.#tooLong(bytes, end);
     if (fault) return fault;
     if (end < 0) return this.#notYet(bytes);
-    const request = readHead(bytes.toString("latin1", 0, end), this.#last);
-    if (request instanceof Fault) return request;
+    const request = parseHead(bytes.toString("latin1", 0, end), this.#last);
+    if (request instanceof ParseError) return request;
     const length = end + HEAD_END.length;
     this.#remember(request, bytes, length);
     this.#seen = 0;
@@ -89,25 +89,29 @@ export class Inbox {
     this.#seen = 0;
   }
 
-  #tooLong(bytes: Buffer, end: number): Fault | undefined {
+  #tooLong(bytes: Buffer, end: number): ParseError | undefined {
     const { headBytes, urlBytes } = this.#limits;
     const size = end < 0 ? bytes.length : end;
     // All but the last byte of the end may be here.
     if (size <= headBytes || (end < 0 && size < headBytes + HEAD_END.length)) return undefined;
     const lineEnd = bytes.indexOf(LF);
     // A shorter one is refused by whoever answers, and only to who may know.
-    if ((lineEnd < 0 ? size : lineEnd) > urlBytes + MOST_AROUND_TARGET)
-      return new Fault("uri-too-long", `The address is longer than the ${urlBytes} bytes that are taken.`);
-    return new Fault(
+    if ((lineEnd < 0 ? size : lineEnd) > urlBytes + MAX_AROUND_TARGET)
+      return new ParseError(
+        "uri-too-long",
+        `The address is longer than the ${urlBytes} bytes that are taken.`,
+      );
+    return new ParseError(
       "headers-too-large",
       `The headers are longer than the ${headBytes} bytes that are taken.`,
     );
   }
 
   /** Looks at new bytes only: a head that comes byte by byte costs no more than one that comes at once. */
-  #notYet(bytes: Buffer): Fault | undefined {
+  #notYet(bytes: Buffer): ParseError | undefined {
     for (let at = bytes.indexOf(LF, this.#seen); at >= 0; at = bytes.indexOf(LF, at + 1)) {
-      if (bytes[at - 1] !== CR) return new Fault("bad-request", "A line of the head does not end in CR LF.");
+      if (bytes[at - 1] !== CR)
+        return new ParseError("bad-request", "A line of the head does not end in CR LF.");
     }
     this.#seen = bytes.length;
     // A few bytes must not hold on to all that came with them.
@@ -115,8 +119,8 @@ export class Inbox {
     return undefined;
   }
 
-  #remember(request: Incoming, bytes: Buffer, length: number): void {
-    const short = length <= MOST_REPEATED;
+  #remember(request: Request, bytes: Buffer, length: number): void {
+    const short = length <= MAX_REPEATED;
     this.#last = short ? request : undefined;
     this.#lastHead =
       short && request.bodyLength === 0 && length === bytes.length ? Buffer.from(bytes) : undefined;

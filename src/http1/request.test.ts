@@ -1,19 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { Fault, type Incoming, readHead } from "./request.ts";
+import { ParseError, parseHead, type Request } from "./request.ts";
 
 /** One character a byte, as the wire hands it in; `Host` is there unless the lines bring their own. */
 const head = (lines: readonly string[], line = "GET /x HTTP/1.1", host = "Host: x") =>
   [line, ...(host === "" ? [] : [host]), ...lines].join("\r\n");
 
-function good(text: string): Incoming {
-  const request = readHead(text);
-  if (request instanceof Fault) throw new Error(request.detail);
+function good(text: string): Request {
+  const request = parseHead(text);
+  if (request instanceof ParseError) throw new Error(request.detail);
   return request;
 }
 
-function faultOf(text: string): Fault["code"] | undefined {
-  const request = readHead(text);
-  return request instanceof Fault ? request.code : undefined;
+function faultOf(text: string): ParseError["code"] | undefined {
+  const request = parseHead(text);
+  return request instanceof ParseError ? request.code : undefined;
 }
 
 describe("the first line", () => {
@@ -142,7 +142,7 @@ describe("header lines", () => {
     const much = part.repeat(500_000);
     expect(faultOf(head([`X:${much}\x01`]))).toBe("bad-request");
     expect(faultOf(head([`${much}:`]))).toBe("bad-request");
-    expect(good(head([`Connection:${much}x`])).keepsOpen).toBe(true);
+    expect(good(head([`Connection:${much}x`])).keepAlive).toBe(true);
     expect(faultOf(head([`Content-Length:${much}x`]))).toBe("bad-request");
   });
 });
@@ -246,7 +246,7 @@ describe("how long the body is", () => {
 
   test("who waits to be told to send it", () => {
     const awaits = (lines: string[], version = "1.1") =>
-      good(head(lines, `GET / HTTP/${version}`)).awaitsContinue;
+      good(head(lines, `GET / HTTP/${version}`)).expectsContinue;
     expect(awaits(["Content-Length: 5", "Expect: 100-Continue"])).toBe(true);
     expect(awaits(["Content-Length: 5"])).toBe(false);
     expect(awaits(["Expect: 100-continue"])).toBe(false);
@@ -270,5 +270,5 @@ test.each([
   ["1.0", ["Connection: keep-alive, close"], false],
   ["1.0", ["Keep-Alive: 5"], false],
 ] as const)("HTTP/%s with %p keeps the connection open: %p", (version, lines, open) => {
-  expect(good(head(lines, `GET / HTTP/${version}`)).keepsOpen).toBe(open);
+  expect(good(head(lines, `GET / HTTP/${version}`)).keepAlive).toBe(open);
 });

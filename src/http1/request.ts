@@ -4,11 +4,11 @@
  */
 
 /** What is wrong with a head, for whoever sent it. */
-export class Fault {
+export class ParseError {
   readonly code: "bad-request" | "headers-too-large" | "uri-too-long" | "http-version" | "request-timeout";
   readonly detail: string;
 
-  constructor(code: Fault["code"], detail: string) {
+  constructor(code: ParseError["code"], detail: string) {
     this.code = code;
     this.detail = detail;
   }
@@ -18,7 +18,7 @@ export class Fault {
 export type BodyLength = number | "chunked";
 
 /** The lines after the first: most clients send the same with each request. */
-export class Fields {
+export class Headers {
   readonly text: string;
   /** Lower-case names and values, in turn. */
   readonly list: readonly string[];
@@ -31,39 +31,39 @@ export class Fields {
   }
 }
 
-export class Incoming {
+export class Request {
   readonly method: string;
   /** Path and query, without scheme and host. */
   readonly target: string;
-  readonly fields: Fields;
+  readonly headers: Headers;
   readonly bodyLength: BodyLength;
   /** Of HTTP/1.0, which knows no chunks and closes unless asked not to. */
-  readonly old: boolean;
-  readonly keepsOpen: boolean;
+  readonly isHttp10: boolean;
+  readonly keepAlive: boolean;
   /** As that of the fields, for a request that is repeated as a whole. */
   memo: unknown = undefined;
 
-  constructor(method: string, target: string, fields: Fields, bodyLength: BodyLength, old: boolean) {
+  constructor(method: string, target: string, headers: Headers, bodyLength: BodyLength, isHttp10: boolean) {
     this.method = method;
     this.target = target;
-    this.fields = fields;
+    this.headers = headers;
     this.bodyLength = bodyLength;
-    this.old = old;
+    this.isHttp10 = isHttp10;
     const connection = this.header("connection");
-    this.keepsOpen =
+    this.keepAlive =
       connection === null
-        ? !old
-        : !hasOption(connection, "close") && (!old || hasOption(connection, "keep-alive"));
+        ? !isHttp10
+        : !hasOption(connection, "close") && (!isHttp10 || hasOption(connection, "keep-alive"));
   }
 
   /** Whether the client holds its body back until it is told to send it (RFC 9110, 10.1.1). */
-  get awaitsContinue(): boolean {
-    return this.bodyLength !== 0 && !this.old && this.header("expect")?.toLowerCase() === "100-continue";
+  get expectsContinue(): boolean {
+    return this.bodyLength !== 0 && !this.isHttp10 && this.header("expect")?.toLowerCase() === "100-continue";
   }
 
   /** By lower-case name; what stands there more than once is joined, as a list is. */
   header(name: string): string | null {
-    const { list } = this.fields;
+    const { list } = this.headers;
     let found: string | null = null;
     for (let i = 0; i < list.length; i += 2) {
       if (list[i] === name) found = found === null ? (list[i + 1] ?? "") : `${found}, ${list[i + 1]}`;
@@ -72,7 +72,7 @@ export class Incoming {
   }
 }
 
-const MOST_FIELDS = 100;
+const MAX_FIELDS = 100;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) ([^\x00-\x20\x7f#]+) HTTP\/(\d)\.(\d)$/;
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00-\x08\x0a-\x1f\x7f]*)$/;
 const HOST = /^[A-Za-z0-9.\-_~%!$&'()*+,;=:[\]]*$/;
@@ -80,7 +80,7 @@ const SCHEME = /^https?:\/\//i;
 /** What should have come percent-encoded, and means the same so: addresses are handed back in `Link`, between angles. */
 const UNENCODED = /["<>\\\x80-\xff]/g;
 
-const bad = (detail: string): Fault => new Fault("bad-request", detail);
+const bad = (detail: string): ParseError => new ParseError("bad-request", detail);
 
 /** Whether a line, of the head or after the last chunk, is NAME: VALUE. */
 export const isField = (line: string): boolean => FIELD.test(line);
@@ -89,34 +89,34 @@ const hasOption = (list: string, option: string): boolean =>
   list.split(",").some((one) => trimmed(one).toLowerCase() === option);
 
 /** `head` is one character a byte, without the empty line that ends it; `before` came on the same connection. */
-export function readHead(head: string, before?: Incoming): Incoming | Fault {
+export function parseHead(head: string, before?: Request): Request | ParseError {
   const lineEnd = head.indexOf("\r\n");
   const line = REQUEST_LINE.exec(lineEnd < 0 ? head : head.slice(0, lineEnd));
   if (!line) return bad("The first line is not METHOD TARGET HTTP/1.1.");
   const [, method = "", rawTarget = "", major, minor] = line;
-  if (major !== "1") return new Fault("http-version", "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+  if (major !== "1") return new ParseError("http-version", "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
   const old = minor === "0";
   const target = originForm(method, rawTarget);
   if (target === undefined) return bad("The target of the request is neither a path nor http://HOST/PATH.");
   const text = lineEnd < 0 ? "" : head.slice(lineEnd + 2);
-  if (before && before.old === old && before.fields.text === text)
-    return new Incoming(method, target, before.fields, before.bodyLength, old);
-  const fields = readFields(text);
-  if (fields instanceof Fault) return fields;
+  if (before && before.isHttp10 === old && before.headers.text === text)
+    return new Request(method, target, before.headers, before.bodyLength, old);
+  const fields = parseHeaderLines(text);
+  if (fields instanceof ParseError) return fields;
   const bodyLength = lengthOf(fields, old);
-  if (bodyLength instanceof Fault) return bodyLength;
-  return new Incoming(method, target, new Fields(text, fields), bodyLength, old);
+  if (bodyLength instanceof ParseError) return bodyLength;
+  return new Request(method, target, new Headers(text, fields), bodyLength, old);
 }
 
-function readFields(text: string): string[] | Fault {
+function parseHeaderLines(text: string): string[] | ParseError {
   const fields: string[] = [];
   for (let at = 0; at < text.length; ) {
     const next = text.indexOf("\r\n", at);
     const end = next < 0 ? text.length : next;
     const field = FIELD.exec(text.slice(at, end));
     if (!field) return bad(`Header line ${fields.length / 2 + 1} is not NAME: VALUE.`);
-    if (fields.length === 2 * MOST_FIELDS)
-      return new Fault("headers-too-large", `There are more than ${MOST_FIELDS} header lines.`);
+    if (fields.length === 2 * MAX_FIELDS)
+      return new ParseError("headers-too-large", `There are more than ${MAX_FIELDS} header lines.`);
     const [, name = "", value = ""] = field;
     fields.push(name.toLowerCase(), trimmed(value));
     at = end + 2;
@@ -153,7 +153,7 @@ function afterHost(target: string): string | undefined {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
-function lengthOf(fields: readonly string[], old: boolean): BodyLength | Fault {
+function lengthOf(fields: readonly string[], old: boolean): BodyLength | ParseError {
   let hosts = 0;
   let length: string | undefined;
   let coding: string | undefined;

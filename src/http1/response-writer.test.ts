@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Feed } from "./body-source.ts";
-import { Outbox } from "./response-writer.ts";
+import type { BodySource } from "./body-source.ts";
+import { ResponseWriter } from "./response-writer.ts";
 
 /** Takes as much of each write as the script says, then everything; remembers what it took. */
 class Narrow {
@@ -31,8 +31,8 @@ class Narrow {
 }
 
 /** Says what it is told to, and holds whoever asks while the sink is full to account. */
-class Scripted implements Feed {
-  readonly patient = false;
+class Scripted implements BodySource {
+  readonly noTimeout = false;
   readonly #says: (Uint8Array | "wait")[];
   readonly #sink: Narrow;
   closed = 0;
@@ -94,7 +94,7 @@ function dechunked(text: string): string {
 }
 
 /** Plays the socket and the source of the feed until all is sent. */
-async function play(outbox: Outbox, feed: Scripted, isSent: () => boolean): Promise<void> {
+async function play(outbox: ResponseWriter, feed: Scripted, isSent: () => boolean): Promise<void> {
   for (let turns = 0; !isSent(); turns++) {
     if (turns > 10_000) throw new Error("it never ends");
     if (turns % 2 === 0) outbox.flush();
@@ -126,7 +126,7 @@ test("whatever a feed gives arrives, however little the socket takes at a time",
       async (says, script, chunked) => {
         const sink = new Narrow(script);
         const heard = hooks();
-        const outbox = new Outbox(sink, heard.hooks);
+        const outbox = new ResponseWriter(sink, heard.hooks);
         const feed = new Scripted(says, sink);
         const at = outbox.send([HEAD], feed, chunked);
         if (!at) await play(outbox, feed, () => heard.sent > 0);
@@ -153,7 +153,7 @@ test("whatever a feed gives arrives, however little the socket takes at a time",
 test("parts that are ready keep their order when the socket is full", () => {
   const sink = new Narrow([3, 0, 2, 5]);
   const heard = hooks();
-  const outbox = new Outbox(sink, heard.hooks);
+  const outbox = new ResponseWriter(sink, heard.hooks);
   expect(outbox.send(["first ", "second ", "third"].map((text) => Buffer.from(text)))).toBe(false);
   expect(outbox.blocked).toBe(true);
   for (let n = 0; n < 10 && heard.sent === 0; n++) outbox.flush();
@@ -164,10 +164,10 @@ test("parts that are ready keep their order when the socket is full", () => {
 test("a feed that fails is closed once and told, and nothing more is said of it", () => {
   const sink = new Narrow([]);
   const heard = hooks();
-  const outbox = new Outbox(sink, heard.hooks);
+  const outbox = new ResponseWriter(sink, heard.hooks);
   let closed = 0;
-  const feed: Feed = {
-    patient: false,
+  const feed: BodySource = {
+    noTimeout: false,
     open() {},
     next() {
       throw new Error("gone");
@@ -187,7 +187,7 @@ test("a feed that fails is closed once and told, and nothing more is said of it"
 test("what is abandoned is closed once and never asked again", () => {
   const sink = new Narrow([2, 0]);
   const heard = hooks();
-  const outbox = new Outbox(sink, heard.hooks);
+  const outbox = new ResponseWriter(sink, heard.hooks);
   const feed = new Scripted([HEAD, "wait", HEAD], sink);
   outbox.send([HEAD], feed, true);
   outbox.abandon();
@@ -202,7 +202,7 @@ test("what is abandoned is closed once and never asked again", () => {
 test("one that has much to give lets others have their turn", async () => {
   const sink = new Narrow([]);
   const heard = hooks();
-  const outbox = new Outbox(sink, heard.hooks);
+  const outbox = new ResponseWriter(sink, heard.hooks);
   const megabyte = new Uint8Array(1024 * 1024);
   expect(outbox.send([HEAD], new Scripted(Array(12).fill(megabyte), sink), false)).toBe(false);
   expect(sink.took.length).toBeLessThan(12);

@@ -2,14 +2,14 @@
  * What is on its way to one socket: bytes that are ready, and a feed that gives more when they are gone. Nothing is
  * copied that is large, and nothing is asked of a feed before the socket has taken what it gave.
  */
-import type { Feed } from "./body-source.ts";
+import type { BodySource } from "./body-source.ts";
 
 /** What is written to; `write` says how much was taken, or a negative number when there is nobody any more. */
-export interface Sink {
+export interface ByteSink {
   write(bytes: Uint8Array): number;
 }
 
-export interface OutboxHooks {
+export interface ResponseWriterCallbacks {
   /** Everything is sent, after `send` could not send it at once. */
   sent(): void;
   /** The feed failed in the middle: what was sent of it has no end. */
@@ -23,17 +23,17 @@ const TURN_BYTES = 2 * 1024 * 1024;
 /** Up to this size, bytes are copied together to be one write. */
 const SMALL_BYTES = 64 * 1024;
 
-export class Outbox {
-  readonly #sink: Sink;
-  readonly #hooks: OutboxHooks;
+export class ResponseWriter {
+  readonly #sink: ByteSink;
+  readonly #hooks: ResponseWriterCallbacks;
   #queue: Uint8Array[] = [];
-  #feed: Feed | undefined;
+  #feed: BodySource | undefined;
   #chunked = false;
   #busy = false;
   #blocked = false;
   #scheduled = false;
 
-  constructor(sink: Sink, hooks: OutboxHooks) {
+  constructor(sink: ByteSink, hooks: ResponseWriterCallbacks) {
     this.#sink = sink;
     this.#hooks = hooks;
   }
@@ -44,12 +44,12 @@ export class Outbox {
   }
 
   /** Whether it feeds somebody who may be silent, and may be slow. */
-  get patient(): boolean {
-    return this.#feed?.patient === true;
+  get noTimeout(): boolean {
+    return this.#feed?.noTimeout === true;
   }
 
   /** Only after what was sent before is gone. True when all of this is gone, too. */
-  send(parts: readonly Uint8Array[], feed?: Feed, chunked = false): boolean {
+  send(parts: readonly Uint8Array[], feed?: BodySource, chunked = false): boolean {
     this.#busy = true;
     this.#feed = feed;
     this.#chunked = chunked;
@@ -121,7 +121,7 @@ export class Outbox {
   }
 
   /** Takes a chunk's worth from the feed; how many bytes it was. */
-  #gather(feed: Feed): number {
+  #gather(feed: BodySource): number {
     const pieces: Uint8Array[] = [];
     let size = 0;
     let over = false;

@@ -1,11 +1,11 @@
 /** What a read answers, before the server adds what every answer has. */
-import type { Feed } from "./body-source.ts";
+import type { BodySource } from "./body-source.ts";
 
-export interface Answer {
+export interface Response {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Text, bytes that are ready, or what is made while it is sent. */
-  readonly body: string | Uint8Array | Feed | null;
+  readonly body: string | Uint8Array | BodySource | null;
 }
 
 export const JSON_TYPE = "application/json";

@@ -54,12 +54,12 @@ export function dateLine(nowMs: number): string {
 export const hasBody = (status: number): boolean => status !== 204 && status !== 304;
 
 /** Copied behind its head up to this size, to be one write; a larger one is sent from where it is, but for its beginning. */
-const MOST_COPIED = 256 * 1024;
+const MAX_COPIED = 256 * 1024;
 /** A head alone would be a packet that wakes the reader for nothing. */
 const BEGINNING = 64 * 1024;
 
 /** An answer to a GET that keeps the connection open, to be sent many times. */
-export class Message {
+export class SerializedResponse {
   readonly #head: string;
   readonly #body: Uint8Array | undefined;
   #date = "";
@@ -86,7 +86,7 @@ export const lengthOf = (body: string | Uint8Array): number =>
 /** A head and a body that is at hand, as few writes as it is worth. */
 export function together(head: string, body?: string | Uint8Array): readonly Uint8Array[] {
   const length = body === undefined ? 0 : lengthOf(body);
-  if (!(body instanceof Uint8Array) || length <= MOST_COPIED) return [copied(head, body, length)];
+  if (!(body instanceof Uint8Array) || length <= MAX_COPIED) return [copied(head, body, length)];
   return [copied(head, body.subarray(0, BEGINNING), BEGINNING), body.subarray(BEGINNING)];
 }
 

@@ -4,7 +4,7 @@
  */
 const MOST = 1000;
 
-export class Recent {
+export class Doorkeeper {
   readonly #texts = new Set<string>();
 
   /** True for the first time in a while. */

@@ -5,15 +5,15 @@
  * does not hurry even then; what the process once had it gives back late. Collecting every so often keeps it small
  * from the beginning, and costs no more than it saves: memory that is used again is still in the cache.
  */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
-export class Garbage {
+export class GcPacer {
   #bytes = 0;
 
   /** So many bytes of text have been read and are done with: what was made of them is several times as much. */
   made(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes >= MOST_BYTES) this.collect();
+    if (this.#bytes >= MAX_BYTES) this.collect();
   }
 
   collect(): void {

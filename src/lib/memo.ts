@@ -3,7 +3,7 @@
  * few clients). Forgetting is wholesale, so whoever sends a different text each time costs no more than the function.
  */
 const MOST = 128;
-const MOST_LENGTH = 512;
+const MAX_LENGTH = 512;
 
 /** Not for functions that may answer undefined: that would be worked out each time. */
 export function memo<T>(make: (text: string) => T): (text: string) => T {
@@ -12,7 +12,7 @@ export function memo<T>(make: (text: string) => T): (text: string) => T {
     const known = kept.get(text);
     if (known !== undefined) return known;
     const made = make(text);
-    if (text.length > MOST_LENGTH) return made;
+    if (text.length > MAX_LENGTH) return made;
     if (kept.size >= MOST) kept.clear();
     kept.set(text, made);
     return made;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { createGate } from "./semaphore.ts";
+import { createSemaphore } from "./semaphore.ts";
 
 test("runs so many at a time, lets so many wait and turns the rest away", async () => {
-  const gate = createGate(2, 3);
+  const gate = createSemaphore(2, 3);
   let running = 0;
   let most = 0;
   const release: (() => void)[] = [];
@@ -32,7 +32,7 @@ test("runs so many at a time, lets so many wait and turns the rest away", async 
 });
 
 test("a task that fails leaves its place", async () => {
-  const gate = createGate(1, 0);
+  const gate = createSemaphore(1, 0);
   await expect(gate.enter(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await gate.enter(() => Promise.resolve("yes"))).toBe("yes");
 });

@@ -2,12 +2,12 @@
  * A bounded number of tasks at a time, and a bounded queue before them: hashing a password costs memory and a core,
  * and whoever sends many must not get many of both.
  */
-export interface Gate {
+export interface Semaphore {
   /** Runs the task when there is room; undefined at once when the queue is full. */
   enter<T>(task: () => Promise<T>): Promise<T> | undefined;
 }
 
-export function createGate(mostRunning: number, mostWaiting: number): Gate {
+export function createSemaphore(mostRunning: number, mostWaiting: number): Semaphore {
   let running = 0;
   const waiting: (() => void)[] = [];
 

@@ -7,15 +7,15 @@
  */
 
 /** How many fresh keys a range looks through one by one: so many, and one for so many in order. */
-const FRESH_MOST = 1024;
+const MAX_FRESH = 1024;
 const FRESH_PART = 128;
 
 /**
  * Ids of one key stand in an array, which takes a fraction of the room and time of a set, until finding one in it would
  * take long: it becomes a set when one goes of more than so many, and before that would itself take long.
  */
-const SEARCHED_MOST = 64;
-const ARRAY_MOST = 1024;
+const MAX_SEARCHED = 64;
+const MAX_ARRAY = 1024;
 
 /** One id is itself: most keys of a large index have one. */
 type Ids = string | string[] | Set<string>;
@@ -41,10 +41,10 @@ export class SortedIndex {
       this.#ids.set(key, id);
       this.#fresh.push(key);
       // Keys that come and go for ever must not pile up where nobody asks for a range.
-      if (this.#fresh.length > FRESH_MOST + this.#ids.size) this.settle();
+      if (this.#fresh.length > MAX_FRESH + this.#ids.size) this.settle();
     } else if (typeof there === "string") this.#ids.set(key, [there, id]);
     else if (there instanceof Set) there.add(id);
-    else if (there.length >= ARRAY_MOST) this.#ids.set(key, new Set(there).add(id));
+    else if (there.length >= MAX_ARRAY) this.#ids.set(key, new Set(there).add(id));
     else there.push(id);
     this.#size++;
   }
@@ -62,7 +62,7 @@ export class SortedIndex {
 
   #deleteFrom(there: string[] | Set<string>, key: string, id: string): boolean {
     if (there instanceof Set) return there.delete(id);
-    if (there.length > SEARCHED_MOST) {
+    if (there.length > MAX_SEARCHED) {
       const ids = new Set(there);
       this.#ids.set(key, ids);
       return ids.delete(id);
@@ -127,7 +127,7 @@ export class SortedIndex {
   }
 
   *#keysIn(from: string, to: string): Generator<string> {
-    if (this.#fresh.length > FRESH_MOST + this.#order.length / FRESH_PART) this.settle();
+    if (this.#fresh.length > MAX_FRESH + this.#order.length / FRESH_PART) this.settle();
     const order = this.#order;
     const fresh = new Set<string>();
     for (const key of this.#fresh) if (key >= from && key <= to) fresh.add(key);

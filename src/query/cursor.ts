@@ -12,7 +12,7 @@ export interface Cursor {
 }
 
 const SIGNATURE_BYTES = 16;
-const MOST_LENGTH = 2048;
+const MAX_LENGTH = 2048;
 
 /** `query` is what the cursor belongs to: its signature covers it, so it fits no other question. */
 export function encodeCursor(cursor: Cursor, query: string, secret: Uint8Array): string {
@@ -26,7 +26,7 @@ export function decodeCursor(text: string, query: string, secret: Uint8Array): C
   const signature = sign(payload, query, secret);
   const given = bytes.subarray(0, SIGNATURE_BYTES);
   // Base64 has many spellings of the same bytes; only the one that was handed out is ours.
-  const ours = text.length <= MOST_LENGTH && bytes.toString("base64url") === text;
+  const ours = text.length <= MAX_LENGTH && bytes.toString("base64url") === text;
   if (!ours || given.length !== SIGNATURE_BYTES || !timingSafeEqual(given, signature)) {
     throw new Problem(
       "bad-cursor",

@@ -215,13 +215,13 @@ const endRanges = (devices: readonly string[], ports: readonly string[] | undefi
   );
 
 /** Sets up to this size are looked for in the bytes of pages that have no index. */
-const MOST_NEEDLES = 32;
+const MAX_NEEDLES = 32;
 
 /** What of a kind lies within a set of devices: they, their ports, the links between them, the hosts on them. */
 export function withinFilter(kind: Kind, devices: ReadonlySet<string>): Filter {
   const ids = [...devices];
   const needles = (field: string) =>
-    ids.length <= MOST_NEEDLES && { needles: ids.map((id) => `"${field}":${JSON.stringify(id)}`) };
+    ids.length <= MAX_NEEDLES && { needles: ids.map((id) => `"${field}":${JSON.stringify(id)}`) };
   switch (kind) {
     case "devices":
       return { test: (value) => "id" in value && devices.has(value.id), ids: ids.map((id) => [id, id]) };

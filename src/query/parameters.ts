@@ -12,7 +12,7 @@ import type { RawParameter } from "./query-string.ts";
 const NO_ORDER: readonly SortKey[] = [];
 
 /** A query in the making. */
-export class Draft implements Query {
+export class QueryBuilder implements Query {
   readonly given: readonly RawParameter[];
   readonly pageLimit: number;
   filters: Filter[] = [];
@@ -50,20 +50,20 @@ export class Draft implements Query {
 export type On = "list" | "topology" | "item";
 
 /** Puts what a parameter means into a query. */
-export type Take = (query: Draft, parameter: RawParameter) => void;
+export type ParamHandler = (query: QueryBuilder, parameter: RawParameter) => void;
 
 interface Parameter {
   readonly on: readonly On[];
   readonly kinds?: readonly Kind[];
   readonly about: string;
   /** Of some only with the kind it is asked of. Left out where it means something only together with others. */
-  readonly take?: Take;
-  readonly takeFor?: (kind: Kind) => Take;
+  readonly take?: ParamHandler;
+  readonly takeFor?: (kind: Kind) => ParamHandler;
 }
 
 /** A filter of its own. */
 const filtering =
-  (make: (parameter: RawParameter) => Filter): Take =>
+  (make: (parameter: RawParameter) => Filter): ParamHandler =>
   (query, parameter) => {
     query.filters.push(make(parameter));
   };
@@ -194,13 +194,15 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
 };
 
 /** The names that a read takes, fields first. */
-export const parameterNames = (on: On, kind: Kind | undefined): string[] => [...takesOf(on, kind).keys()];
+export const parameterNames = (on: On, kind: Kind | undefined): string[] => [
+  ...paramHandlersOf(on, kind).keys(),
+];
 
-const later: Take = () => {};
+const later: ParamHandler = () => {};
 
 /** What each parameter of a read does, by its name; fields first. */
-export function takesOf(on: On, kind: Kind | undefined): Map<string, Take> {
-  const takes = new Map<string, Take>();
+export function paramHandlersOf(on: On, kind: Kind | undefined): Map<string, ParamHandler> {
+  const takes = new Map<string, ParamHandler>();
   if (on === "list" && kind) {
     for (const [name, rule] of SCALARS[kind])
       takes.set(name, (query, parameter) => query.filters.push(scalarFilter(kind, name, rule, parameter)));

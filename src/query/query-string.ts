@@ -12,8 +12,8 @@ export interface RawParameter {
   readonly value: string;
 }
 
-const MOST_PARAMETERS = 100;
-const MOST_VALUES = 1000;
+const MAX_PARAMETERS = 100;
+const MAX_VALUES = 1000;
 
 export function parseQueryText(text: string): RawParameter[] {
   const parameters: RawParameter[] = [];
@@ -21,7 +21,7 @@ export function parseQueryText(text: string): RawParameter[] {
     const and = text.indexOf("&", from);
     const end = and < 0 ? text.length : and;
     if (end > from) {
-      if (parameters.length === MOST_PARAMETERS) throw tooMany(text);
+      if (parameters.length === MAX_PARAMETERS) throw tooMany(text);
       parameters.push(parameterOf(text.slice(from, end)));
     }
     from = end + 1;
@@ -33,7 +33,7 @@ function tooMany(text: string): Problem {
   const count = text.split("&").filter((part) => part !== "").length;
   return new Problem(
     "bad-parameter",
-    `There are ${count} query parameters; at most ${MOST_PARAMETERS} may be given.`,
+    `There are ${count} query parameters; at most ${MAX_PARAMETERS} may be given.`,
   );
 }
 
@@ -42,7 +42,7 @@ function parameterOf(part: string): RawParameter {
   const name = decoded(equals < 0 ? part : part.slice(0, equals), part);
   const value = equals < 0 ? "" : decoded(part.slice(equals + 1), name);
   const values = value.includes(",") ? partsOf(value) : [value];
-  if (values.length > MOST_VALUES) throw badParameter(name, `has more than ${MOST_VALUES} values.`);
+  if (values.length > MAX_VALUES) throw badParameter(name, `has more than ${MAX_VALUES} values.`);
   return { name, values, value };
 }
 

@@ -4,11 +4,11 @@
  */
 
 import { badParameter, hint, Problem } from "../api/problem.ts";
-import type { Target } from "../api/route.ts";
+import type { Route } from "../api/route.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { annotationFilter, type Filter } from "./filter.ts";
 import { aroundOf, placeFilter } from "./parameter-values.ts";
-import { Draft, type On, type Take, takesOf } from "./parameters.ts";
+import { type On, type ParamHandler, paramHandlersOf, QueryBuilder } from "./parameters.ts";
 import { parseQueryText, type RawParameter } from "./query-string.ts";
 
 export interface SortKey {
@@ -41,19 +41,22 @@ export interface QueryLimits {
   readonly pageLimit: number;
 }
 
-const EMPTY: Query = new Draft([], 0);
+const EMPTY: Query = new QueryBuilder([], 0);
 
 /** The parameters of each read. */
-const TAKES: ReadonlyMap<Kind | On, ReadonlyMap<string, Take>> = new Map<Kind | On, Map<string, Take>>([
-  ...KINDS.map((kind) => [kind, takesOf("list", kind)] as const),
-  ["topology", takesOf("topology", undefined)],
-  ["item", takesOf("item", undefined)],
+const TAKES: ReadonlyMap<Kind | On, ReadonlyMap<string, ParamHandler>> = new Map<
+  Kind | On,
+  Map<string, ParamHandler>
+>([
+  ...KINDS.map((kind) => [kind, paramHandlersOf("list", kind)] as const),
+  ["topology", paramHandlersOf("topology", undefined)],
+  ["item", paramHandlersOf("item", undefined)],
 ]);
 
-export function parseQuery(text: string, target: Target, { pageLimit }: QueryLimits): Query {
+export function parseQuery(text: string, target: Route, { pageLimit }: QueryLimits): Query {
   if (text === "") return EMPTY;
   const given = parseQueryText(text);
-  const query = new Draft(given, pageLimit);
+  const query = new QueryBuilder(given, pageLimit);
   const kind = target.read === "list" ? target.kind : undefined;
   const takes = TAKES.get(kind ?? (target.read === "topology" ? "topology" : "item"));
   for (const parameter of given) {
@@ -116,7 +119,7 @@ const CONTRADICTIONS = [
   ["diff", "fields"],
 ] as const;
 
-function refuseContradictions(query: Draft): void {
+function refuseContradictions(query: QueryBuilder): void {
   if (query.given.length > 1) {
     for (const [a, b] of CONTRADICTIONS) {
       if (query.has(a) && query.has(b))

@@ -6,8 +6,8 @@
 
 import type { Kind } from "../model/ids.ts";
 import { itemsBetween, pageFor } from "../view/collection.ts";
-import type { Page } from "../view/encoded-page.ts";
-import { parseStored, type Reading, View } from "../view/view.ts";
+import type { EncodedPage } from "../view/encoded-page.ts";
+import { type NetworkState, parseStored, View } from "../view/view.ts";
 import { type Filter, fieldOf, type Indexed, passes, type Range, type Value } from "./filter.ts";
 import type { SortKey } from "./query.ts";
 
@@ -17,14 +17,14 @@ export interface Match {
 }
 
 /** Beyond this many candidates a scan is as good, and needs no sorting. */
-const MOST_CANDIDATES = 20_000;
+const MAX_CANDIDATES = 20_000;
 
 /**
  * Matches with ids after `after`, in order. What is read is settled by the call, not as the matches are taken: the
  * network may go on meanwhile.
  */
 export function select(
-  reading: Reading,
+  reading: NetworkState,
   kind: Kind,
   filters: readonly Filter[],
   after = "",
@@ -45,13 +45,13 @@ function checked(matches: Match[], kind: Kind, hint: Filter, filters: readonly F
 
 function* scanned(
   kind: Kind,
-  pages: readonly Page[],
+  pages: readonly EncodedPage[],
   filters: readonly Filter[],
   after: string,
 ): Generator<Match> {
   const needles = filters.find((filter) => filter.needles)?.needles?.map((needle) => Buffer.from(needle));
   const anyCase = filters.find((filter) => filter.anyCase !== undefined)?.anyCase;
-  const worthALook = (page: Page): Iterable<number> => {
+  const worthALook = (page: EncodedPage): Iterable<number> => {
     if (needles) return likely(page, needles);
     return anyCase === undefined ? page.ids.keys() : likelyInAnyCase(page, anyCase);
   };
@@ -67,7 +67,7 @@ function* scanned(
   }
 }
 
-function* everything(pages: readonly Page[], after: string): Generator<Match> {
+function* everything(pages: readonly EncodedPage[], after: string): Generator<Match> {
   for (let at = after === "" ? 0 : pageFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
@@ -78,7 +78,7 @@ function* everything(pages: readonly Page[], after: string): Generator<Match> {
 }
 
 /** The values of a page that contain one of the needles, in order. */
-function likely(page: Page, needles: readonly Buffer[]): Iterable<number> {
+function likely(page: EncodedPage, needles: readonly Buffer[]): Iterable<number> {
   const found = new Set<number>();
   for (const needle of needles) {
     for (let at = page.bytes.indexOf(needle); at >= 0; ) {
@@ -95,7 +95,7 @@ function likely(page: Page, needles: readonly Buffer[]): Iterable<number> {
 const LOWERED_TO_ASCII = ["\u212a", "\u0130"].map((letter) => Buffer.from(letter));
 
 /** The same for text in upper or lower case. As Latin-1 a byte is a character, so that places in both are the same. */
-function likelyInAnyCase(page: Page, wanted: string): Iterable<number> {
+function likelyInAnyCase(page: EncodedPage, wanted: string): Iterable<number> {
   const found = new Set(likely(page, LOWERED_TO_ASCII));
   const text = page.bytes.toString("latin1").toLowerCase();
   for (let at = text.indexOf(wanted); at >= 0; ) {
@@ -114,7 +114,7 @@ interface Found {
 /** The ids that the indexes of one filter give, where they give the fewest; undefined when none is narrow enough. */
 function narrowest(view: View, kind: Kind, filters: readonly Filter[]): Found | undefined {
   let best: Found | undefined;
-  let most = Math.min(MOST_CANDIDATES, view.size(kind) / 2);
+  let most = Math.min(MAX_CANDIDATES, view.size(kind) / 2);
   for (const filter of filters) {
     const ids = filter.indexed && gathered(view, kind, filter.indexed, most);
     if (!ids) continue;
@@ -137,13 +137,13 @@ function gathered(view: View, kind: Kind, indexed: readonly Indexed[], most: num
 }
 
 /** Value by value and not by page: making pages anew for a look-up would cost more than the look-up. */
-function withIds(reading: Reading, kind: Kind, ids: readonly string[], after: string): Match[] {
+function withIds(reading: NetworkState, kind: Kind, ids: readonly string[], after: string): Match[] {
   const matches: Match[] = [];
   for (const id of ids.length < 2 ? ids : [...new Set(ids)].sort()) addOne(matches, reading, kind, id, after);
   return matches;
 }
 
-function inRanges(reading: Reading, kind: Kind, ranges: readonly Range[], after: string): Match[] {
+function inRanges(reading: NetworkState, kind: Kind, ranges: readonly Range[], after: string): Match[] {
   const matches: Match[] = [];
   for (const [from, to] of ranges) {
     if (from === to) addOne(matches, reading, kind, from, after);
@@ -155,13 +155,13 @@ function inRanges(reading: Reading, kind: Kind, ranges: readonly Range[], after:
   return matches.filter(({ id }, i) => id !== matches[i + 1]?.id);
 }
 
-function addOne(matches: Match[], reading: Reading, kind: Kind, id: string, after: string): void {
+function addOne(matches: Match[], reading: NetworkState, kind: Kind, id: string, after: string): void {
   if (id <= after) return;
   const text = reading.get(kind, id);
   if (text !== undefined) matches.push({ id, text });
 }
 
-const between = (reading: Reading, kind: Kind, from: string, to: string): readonly Match[] =>
+const between = (reading: NetworkState, kind: Kind, from: string, to: string): readonly Match[] =>
   reading instanceof View ? reading.between(kind, from, to) : itemsBetween(reading.pages(kind), from, to);
 
 /** Matches in the order asked for; equal ones in order of id. */

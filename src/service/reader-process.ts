@@ -6,7 +6,7 @@
  */
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { ToldUsers } from "../api/auth/pushed-users.ts";
+import { PushedUsers } from "../api/auth/pushed-users.ts";
 import { createRelay } from "../api/relay.ts";
 import { openServer, type Server } from "../api/server.ts";
 import type { Context } from "../cli/command.ts";
@@ -26,7 +26,7 @@ const REPORT_EVERY_MS = 1000;
 export async function runReader(context: Context): Promise<number> {
   const told = jsonLines(Bun.stdin.stream());
   const { orders, users: first } = await firstWord(told);
-  const users = new ToldUsers(first);
+  const users = new PushedUsers(first);
   const stop = catchStopSignals(() => context.exit(STATUS.failed));
   const ordered = new AbortController();
   const stopping = AbortSignal.any([stop.signal, ordered.signal]);
@@ -58,7 +58,7 @@ async function firstWord(
 }
 
 /** Does what the writer says, until there is none. */
-async function obey(told: AsyncGenerator<unknown>, users: ToldUsers, stop: AbortController): Promise<void> {
+async function obey(told: AsyncGenerator<unknown>, users: PushedUsers, stop: AbortController): Promise<void> {
   for await (const line of told) {
     const { users: now, stop: end } = readToReader(line);
     if (now) users.adopt(now);
@@ -66,7 +66,12 @@ async function obey(told: AsyncGenerator<unknown>, users: ToldUsers, stop: Abort
   }
 }
 
-async function answer(orders: Orders, users: ToldUsers, stop: AbortSignal, context: Context): Promise<void> {
+async function answer(
+  orders: Orders,
+  users: PushedUsers,
+  stop: AbortSignal,
+  context: Context,
+): Promise<void> {
   const { socket, password, config, port } = orders;
   const clock = systemClock;
   const logger = createLogger(config.logLevel, (line) => {

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Users } from "../api/auth/users.ts";
-import { NOTHING, type ReaderFigures, sumOf, type Tally } from "../api/metrics.ts";
+import { NOTHING, type ProcessCounters, type ReaderMetrics, sumOf } from "../api/metrics.ts";
 import { reasonOf, usageFailure } from "../cli/failure.ts";
 import { READER_COMMAND } from "../cli/reader.ts";
 import type { Config } from "../config/schema.ts";
@@ -20,14 +20,14 @@ import { readFromReader, type ToReader } from "./reader-protocol.ts";
 import { DRAIN_MS } from "./server-options.ts";
 
 const FIRST_PAUSE_MS = 500;
-const MOST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 /** A reader that does not end in good order by then is ended. */
 const STOP_MS = DRAIN_MS + 1000;
 /** How long those of a service that was killed may take to notice. */
 const LEAVING_MS = 1000;
 const LOOK_EVERY_MS = 50;
 /** The longest path of a socket that Linux takes. */
-const MOST_SOCKET_BYTES = 107;
+const MAX_SOCKET_BYTES = 107;
 const PASSWORD_BYTES = 32;
 
 export interface ReadersOptions {
@@ -52,14 +52,14 @@ export function openReaders(options: ReadersOptions): Readers {
   if (process.platform !== "linux") throw usageFailure("more than one reader needs Linux");
   // For this user alone: mkdtemp gives nobody else a way in.
   const folder = mkdtempSync(join(tmpdir(), "gazetteer-readers-"));
-  if (Buffer.byteLength(join(folder, "writer")) > MOST_SOCKET_BYTES) {
+  if (Buffer.byteLength(join(folder, "writer")) > MAX_SOCKET_BYTES) {
     rmSync(folder, { recursive: true });
     throw usageFailure(`the path of ${tmpdir()} is too long for a socket; set TMPDIR to a shorter one`);
   }
   return new Readers(options, processes, folder);
 }
 
-export class Readers implements ReaderFigures, Disposable {
+export class Readers implements ReaderMetrics, Disposable {
   readonly processes: number;
   readonly #options: ReadersOptions;
   readonly #folder: string | undefined;
@@ -69,7 +69,7 @@ export class Readers implements ReaderFigures, Disposable {
   );
   readonly #children = new Set<Child>();
   /** What those alive have counted so far, and what those that ended had. */
-  readonly #tallies = new Map<Child, Tally>();
+  readonly #tallies = new Map<Child, ProcessCounters>();
   #ended = NOTHING;
   #listening = 0;
 
@@ -94,7 +94,7 @@ export class Readers implements ReaderFigures, Disposable {
     return { configured: this.processes, alive: 1 + this.#listening };
   }
 
-  tally(): Tally {
+  tally(): ProcessCounters {
     return [...this.#tallies.values()].reduce(sumOf, this.#ended);
   }
 
@@ -137,7 +137,7 @@ export class Readers implements ReaderFigures, Disposable {
 
   async #keep(reader: number, port: number, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options;
-    const backoff = createBackoff(FIRST_PAUSE_MS, MOST_PAUSE_MS);
+    const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
     const enough = AbortSignal.any([signal, stopping]);
     while (!enough.aborted) {
       const began = clock.now();
@@ -148,7 +148,7 @@ export class Readers implements ReaderFigures, Disposable {
         status = reasonOf(error);
       }
       if (enough.aborted) return;
-      if (clock.now() - began > MOST_PAUSE_MS) backoff.reset();
+      if (clock.now() - began > MAX_PAUSE_MS) backoff.reset();
       const againInMs = backoff.nextMs();
       logger.warn("reader ended", { reader, status, againInMs });
       await clock.sleep(againInMs, enough);

@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 
 /** Addresses whose failed log-ins are remembered. */
-const MOST_ADDRESSES = 10_000;
+const MAX_ADDRESSES = 10_000;
 /** Requests under way get this long to be answered when the service stops. */
 export const DRAIN_MS = 3000;
 
@@ -26,7 +26,7 @@ type Common = "host" | "aliases" | "origins" | "limits" | "version" | "authentic
 export function answeringOptions({ config, users, clock, logger, ourselves }: Answering) {
   const { host, aliases, cors, limits } = config;
   const refillMs = 60_000 / limits.failuresPerMinute;
-  const throttle = { burst: limits.failureBurst, refillMs, mostAddresses: MOST_ADDRESSES };
+  const throttle = { burst: limits.failureBurst, refillMs, mostAddresses: MAX_ADDRESSES };
   return {
     host,
     aliases,

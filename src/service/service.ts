@@ -5,7 +5,7 @@
 import { openUsers, type Users } from "../api/auth/users.ts";
 import { UsersError } from "../api/auth/users-file.ts";
 import { openServer, type Server } from "../api/server.ts";
-import { createPage } from "../api/static-site.ts";
+import { createStaticSite } from "../api/static-site.ts";
 import type { Context } from "../cli/command.ts";
 import { reasonOf, STATUS, usageFailure } from "../cli/failure.ts";
 import type { ServeOptions } from "../cli/serve-options.ts";
@@ -18,7 +18,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import { LogError, STORE_KINDS } from "../log/log.ts";
 import { createSupervisor, type Supervisor } from "../sources/supervise.ts";
-import { Intake } from "../view/claim-ingest.ts";
+import { ClaimIngest } from "../view/claim-ingest.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { answeringOptions, DRAIN_MS } from "./server-options.ts";
 import { catchStopSignals } from "./stop-signals.ts";
@@ -46,21 +46,21 @@ export async function runService({ config, file }: ServeOptions, context: Contex
   const made = makeSources(config, file, { clock, log: logger });
   if (!made.ok) throw faultyConfig(made.faults);
   const stop = catchStopSignals(() => context.exit(STATUS.failed));
-  const users = await orRefuse(() => openUsers(usersOptions(config, context, clock, logger)));
+  const users = await asStartupError(() => openUsers(usersOptions(config, context, clock, logger)));
   const names = made.sources.map(({ source }) => source.name);
-  const store = await orRefuse(() => openStore(config, names, clock, logger));
+  const store = await asStartupError(() => openStore(config, names, clock, logger));
   try {
     using readers = openReaders({ config, users, log: store.log, clock, logger });
-    const intakes = new Map(names.map((name) => [name, new Intake(store.ledger, name, logger)]));
+    const intakes = new Map(names.map((name) => [name, new ClaimIngest(store.ledger, name, logger)]));
     const supervisor = createSupervisor({
       sources: made.sources,
-      sinkFor: (name) => intakes.get(name) ?? new Intake(store.ledger, name, logger),
+      sinkFor: (name) => intakes.get(name) ?? new ClaimIngest(store.ledger, name, logger),
       clock,
       log: logger,
     });
     const refusedRecords = () =>
       Object.fromEntries([...intakes].map(([name, intake]) => [name, intake.refused]));
-    await forgetFormer(store, names, logger);
+    await dropRemovedSources(store, names, logger);
     const parts = { config, clock, logger, users, store, supervisor, readers, refusedRecords };
     await serveUntil(stop.signal, parts, context);
   } finally {
@@ -82,8 +82,8 @@ async function serveUntil(signal: AbortSignal, parts: Parts, context: Context): 
   const sourcesEnded = supervisor.run(sources.signal);
   const restEnded = Promise.all([store.keeper.run(rest.signal), users.follow(rest.signal)]);
   try {
-    await firstWords(parts, signal);
-    await orRefuse(() => users.keepGenerated());
+    await waitForInitialSync(parts, signal);
+    await asStartupError(() => users.keepGenerated());
     readersEnded = readers.run(server.port, reading.signal, signal);
     const url = urlOf(parts.config.host, server.port);
     const names = supervisor.status().map((source) => source.name);
@@ -105,7 +105,7 @@ async function serveUntil(signal: AbortSignal, parts: Parts, context: Context): 
 }
 
 /** Who was a source once and is no longer configured speaks for nothing any more. */
-async function forgetFormer(
+async function dropRemovedSources(
   { view, ledger }: Store,
   names: readonly string[],
   logger: Logger,
@@ -113,7 +113,7 @@ async function forgetFormer(
   const known = new Set(STORE_KINDS.flatMap((kind) => [...view.indexes(kind).named("source").keys()]));
   for (const name of known.difference(new Set(names))) {
     logger.info("source forgotten", { source: name });
-    await new Intake(ledger, name, logger).replace({});
+    await new ClaimIngest(ledger, name, logger).replace({});
   }
 }
 
@@ -137,7 +137,7 @@ async function listen(parts: Parts): Promise<Server> {
       context: store,
       sources: () => supervisor.status(),
       refusedRecords,
-      page: createPage(),
+      page: createStaticSite(),
     });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -148,7 +148,7 @@ async function listen(parts: Parts): Promise<Server> {
 }
 
 /** Until every source has said what it knows or what keeps it from that, but not for long. */
-async function firstWords({ supervisor, clock }: Parts, signal: AbortSignal): Promise<void> {
+async function waitForInitialSync({ supervisor, clock }: Parts, signal: AbortSignal): Promise<void> {
   const until = clock.now() + FIRST_WORDS_MS;
   const silent = () =>
     supervisor.status().some(({ status, error }) => status === "starting" && error === undefined);
@@ -156,7 +156,7 @@ async function firstWords({ supervisor, clock }: Parts, signal: AbortSignal): Pr
 }
 
 /** What was meant for the operator keeps the service from starting; anything else is a fault of ours. */
-async function orRefuse<T>(open: () => T | Promise<T>): Promise<T> {
+async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {

@@ -8,8 +8,8 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { openEmbeddedLog } from "../log/embedded.ts";
 import type { Log } from "../log/log.ts";
-import { Ledger } from "../view/committer.ts";
-import { Keeper } from "../view/compactor.ts";
+import { Committer } from "../view/committer.ts";
+import { Compactor } from "../view/compactor.ts";
 import { History } from "../view/history.ts";
 import { restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
@@ -20,9 +20,9 @@ const DAY_MS = 86_400_000;
 export interface Store {
   readonly log: Log;
   readonly view: View;
-  readonly ledger: Ledger;
+  readonly ledger: Committer;
   readonly history: History;
-  readonly keeper: Keeper;
+  readonly keeper: Compactor;
 }
 
 /** Throws `LogError`, with a message for the operator. */
@@ -34,8 +34,8 @@ export function openStore(
 ): Store {
   const log = openEmbeddedLog(config.data === MEMORY ? MEMORY : join(config.data, "log.sqlite"));
   const view = restoreView(log);
-  const ledger = new Ledger(view, log, clock, precedence);
+  const ledger = new Committer(view, log, clock, precedence);
   const { keepDays, maxBytes } = config.history;
-  const keeper = new Keeper(view, log, clock, logger, { keepMs: keepDays * DAY_MS, maxBytes });
+  const keeper = new Compactor(view, log, clock, logger, { keepMs: keepDays * DAY_MS, maxBytes });
   return { log, view, ledger, history: new History(ledger, config.limits.streamBufferBytes), keeper };
 }

@@ -3,8 +3,8 @@ import { openMemoryLog } from "../../test/support/claims.ts";
 import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import type { Claims } from "../model/claim.ts";
-import { Intake } from "./claim-ingest.ts";
-import { Ledger } from "./committer.ts";
+import { ClaimIngest } from "./claim-ingest.ts";
+import { Committer } from "./committer.ts";
 import { View } from "./view.ts";
 
 const A = "of:000000000000000a";
@@ -19,14 +19,20 @@ const CLAIMS: Claims = {
 test("a source is told what it claimed, and nothing that others did, also after a restart", async () => {
   const log = openMemoryLog();
   const clock = new ManualClock();
-  const ledger = new Ledger(new View(), log, clock, ["mine", "other"]);
-  const mine = new Intake(ledger, "mine", silentLogger);
+  const ledger = new Committer(new View(), log, clock, ["mine", "other"]);
+  const mine = new ClaimIngest(ledger, "mine", silentLogger);
   await mine.replace(CLAIMS);
-  await new Intake(ledger, "other", silentLogger).replace({ devices: [{ id: A, hw: "EX" }, { id: "of:c" }] });
+  await new ClaimIngest(ledger, "other", silentLogger).replace({
+    devices: [{ id: A, hw: "EX" }, { id: "of:c" }],
+  });
   expect(await mine.recall()).toEqual(CLAIMS);
 
   const again = new View();
   for (const batch of log.read(0)) again.apply(batch);
-  const restarted = new Intake(new Ledger(again, log, clock, ["mine", "other"]), "mine", silentLogger);
+  const restarted = new ClaimIngest(
+    new Committer(again, log, clock, ["mine", "other"]),
+    "mine",
+    silentLogger,
+  );
   expect(await restarted.recall()).toEqual(CLAIMS);
 });

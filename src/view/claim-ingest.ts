@@ -7,20 +7,20 @@
 import type { Logger } from "../lib/logger.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
-import type { CheckedChange, Ledger } from "./committer.ts";
+import type { CheckedChange, Committer } from "./committer.ts";
 
 const SLICE = 10_000;
 /** Bad records logged one by one before only the count goes on: a broken source must not flood the diary. */
-const MOST_LOGGED = 10;
+const MAX_LOGGED = 10;
 
-export class Intake {
-  readonly #ledger: Ledger;
+export class ClaimIngest {
+  readonly #ledger: Committer;
   readonly #source: string;
   readonly #log: Logger;
   #busy: Promise<void> = Promise.resolve();
   #refused = 0;
 
-  constructor(ledger: Ledger, source: string, log: Logger) {
+  constructor(ledger: Committer, source: string, log: Logger) {
     this.#ledger = ledger;
     this.#source = source;
     this.#log = log;
@@ -93,7 +93,7 @@ export class Intake {
   #check<K extends Kind>(kind: K, record: ClaimTypes[K]): CheckedChange | undefined {
     const result = canonicalClaim(kind, record);
     if (result.ok) return { kind, id: result.id, claim: result.claim } as CheckedChange;
-    if (++this.#refused <= MOST_LOGGED) {
+    if (++this.#refused <= MAX_LOGGED) {
       const { field, message } = result.fault;
       this.#log.warn("record refused", { source: this.#source, kind, field, why: message });
     }

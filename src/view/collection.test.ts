@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Collection } from "./collection.ts";
-import { PAGE_MOST, PAGE_TARGET, Page } from "./encoded-page.ts";
+import { EncodedPage, MAX_PAGE, PAGE_TARGET } from "./encoded-page.ts";
 
 const HOSTILE = ['"\\u0000\\n\\t"', '"ünïcödé 漢字 👾 \u2028"', '{"a":",,","b":[1,2]}', '"\\ud800"', "{}"];
 const sortedPairs = (model: ReadonlyMap<string, string>) => [...model].sort(([a], [b]) => (a < b ? -1 : 1));
-const pairsOf = (pages: readonly Page[]) => pages.flatMap((page) => [...page.toMap()]);
+const pairsOf = (pages: readonly EncodedPage[]) => pages.flatMap((page) => [...page.toMap()]);
 
 /** The list as it goes out: the inside of a JSON array. */
-const wire = (pages: readonly Page[]) =>
+const wire = (pages: readonly EncodedPage[]) =>
   Buffer.concat(
     pages.flatMap((page, i) => (i > 0 ? [Buffer.from(","), page.bytes] : [page.bytes])),
   ).toString();
@@ -41,7 +41,7 @@ describe("a collection", () => {
       fc.property(fc.array(op, { maxLength: 1500, size: "max" }), (ops) => {
         const collection = new Collection();
         const model = new Map<string, string>();
-        const held: { pages: readonly Page[]; was: string }[] = [];
+        const held: { pages: readonly EncodedPage[]; was: string }[] = [];
         for (const { id, value, read } of ops) {
           expect(set(collection, id, value)).toBe(model.get(id) ?? null);
           if (value === null) model.delete(id);
@@ -58,7 +58,7 @@ describe("a collection", () => {
         );
         for (const page of collection.pages()) {
           expect(page.length).toBeGreaterThan(0);
-          expect(page.length).toBeLessThanOrEqual(PAGE_MOST);
+          expect(page.length).toBeLessThanOrEqual(MAX_PAGE);
         }
         for (const { pages, was } of held) expect(wire(pages)).toBe(was);
       }),
@@ -154,17 +154,17 @@ describe("a collection", () => {
 describe("a page", () => {
   test("comes back from its text, whatever the values say", () => {
     const pairs = HOSTILE.map((value, i) => [`id-${i}/ü`, value] as const);
-    const [page] = Page.empty.with(new Map(pairs));
-    const again = Page.parse(page?.encoded() ?? Buffer.alloc(0), 7);
+    const [page] = EncodedPage.empty.with(new Map(pairs));
+    const again = EncodedPage.parse(page?.encoded() ?? Buffer.alloc(0), 7);
     expect([...again.toMap()]).toEqual([...pairs] as [string, string][]);
     expect(again.bytes.equals(page?.bytes ?? Buffer.alloc(0))).toBe(true);
     expect([...again.ends]).toEqual([...(page?.ends ?? [])]);
     expect(again.stored).toBe(7);
-    expect(Page.parse(Page.empty.encoded()).length).toBe(0);
+    expect(EncodedPage.parse(EncodedPage.empty.encoded()).length).toBe(0);
   });
 
   test("finds the value a byte belongs to", () => {
-    const [page] = Page.empty.with(
+    const [page] = EncodedPage.empty.with(
       new Map([
         ["a", '"é"'],
         ["b", "22"],
@@ -176,7 +176,7 @@ describe("a page", () => {
   });
 
   test("owns its memory: no small page keeps a large buffer alive", () => {
-    const large = filled(numbered(PAGE_MOST + 1));
+    const large = filled(numbered(MAX_PAGE + 1));
     for (const page of large.pages()) {
       expect(page.bytes.buffer.byteLength).toBe(page.bytes.length + 1);
       expect(page.followed.toString()).toBe(`${page.bytes.toString()},`);

@@ -7,13 +7,13 @@
  * it was.
  */
 import { SortedTexts } from "../lib/sorted-texts.ts";
-import { PAGE_TARGET, Page } from "./encoded-page.ts";
+import { EncodedPage, PAGE_TARGET } from "./encoded-page.ts";
 
 /** Notes kept: so many, or one for so many values. The more there are for a page, the less each costs. */
-const NOTES_MOST = 16_384;
+const MAX_NOTES = 16_384;
 const NOTES_PART = 16;
 
-type Notes = Map<string, string | null>;
+type PendingWrites = Map<string, string | null>;
 
 /** A value and its id. */
 export interface Item {
@@ -25,17 +25,17 @@ export class Collection {
   /** The revision that last changed anything here: what ETags are made of. */
   revision = 0;
   /** None of them is empty. */
-  #pages: Page[];
+  #pages: EncodedPage[];
   #bytes: number;
   /** The first id of each page, beside the pages: a search from page to page would be all over memory. */
   readonly #firsts: SortedTexts;
   /** Whether a reader has the array: then the next change of it makes another. */
   #handedOut = false;
   #size: number;
-  readonly #notes = new Map<Page, Notes>();
+  readonly #notes = new Map<EncodedPage, PendingWrites>();
   #noteCount = 0;
 
-  constructor(pages: readonly Page[] = []) {
+  constructor(pages: readonly EncodedPage[] = []) {
     this.#pages = [...pages];
     this.#firsts = new SortedTexts(pages.map((page) => page.first));
     this.#size = pages.reduce((sum, page) => sum + page.length, 0);
@@ -69,12 +69,11 @@ export class Collection {
     if (!notes.has(id)) this.#noteCount++;
     notes.set(id, after);
     this.#size += (after === null ? 0 : 1) - (before === null ? 0 : 1);
-    if (this.#noteCount > NOTES_MOST && this.#noteCount > this.#size / NOTES_PART)
-      this.#renewLongestWaiting();
+    if (this.#noteCount > MAX_NOTES && this.#noteCount > this.#size / NOTES_PART) this.#renewLongestWaiting();
   }
 
   /** The pages as of now. Never changed afterwards. */
-  pages(): readonly Page[] {
+  pages(): readonly EncodedPage[] {
     for (const [page, notes] of this.#notes) this.#renew(page, notes);
     this.#handedOut = true;
     totals.set(this.#pages, this.#bytes);
@@ -89,14 +88,14 @@ export class Collection {
   }
 
   /** Makes a page anew from its notes. */
-  #renew(page: Page, notes: Notes): void {
+  #renew(page: EncodedPage, notes: PendingWrites): void {
     if (this.#handedOut) this.#pages = [...this.#pages];
     this.#handedOut = false;
     this.#notes.delete(page);
     this.#noteCount -= notes.size;
     const made = page.with(notes);
-    let from = page === Page.empty ? 0 : this.#firsts.lastNotAfter(page.first);
-    let until = page === Page.empty ? 0 : from + 1;
+    let from = page === EncodedPage.empty ? 0 : this.#firsts.lastNotAfter(page.first);
+    let until = page === EncodedPage.empty ? 0 : from + 1;
     // Neighbours that shrank are joined, or removals would leave a trail of tiny pages.
     const [only] = made;
     if (made.length === 1 && only) {
@@ -123,7 +122,7 @@ export class Collection {
     );
   }
 
-  #fits(neighbour: Page, page: Page): boolean {
+  #fits(neighbour: EncodedPage, page: EncodedPage): boolean {
     return neighbour.length + page.length <= PAGE_TARGET / 2 && !this.#notes.has(neighbour);
   }
 
@@ -146,18 +145,18 @@ export class Collection {
   }
 
   /** The page that holds, or would hold, `id`. */
-  #pageFor(id: string): Page {
-    return this.#pages[this.#firsts.lastNotAfter(id)] ?? Page.empty;
+  #pageFor(id: string): EncodedPage {
+    return this.#pages[this.#firsts.lastNotAfter(id)] ?? EncodedPage.empty;
   }
 }
 
-const totals = new WeakMap<readonly Page[], number>();
+const totals = new WeakMap<readonly EncodedPage[], number>();
 
-const sumOfBytes = (pages: readonly Page[]): number =>
+const sumOfBytes = (pages: readonly EncodedPage[]): number =>
   pages.reduce((sum, { bytes }) => sum + bytes.length, 0);
 
 /** How many bytes pages hold together. For those of a collection it is known: to look at each would take a while. */
-export function bytesOn(pages: readonly Page[]): number {
+export function bytesOn(pages: readonly EncodedPage[]): number {
   const total = totals.get(pages) ?? sumOfBytes(pages);
   totals.set(pages, total);
   return total;
@@ -165,7 +164,7 @@ export function bytesOn(pages: readonly Page[]): number {
 
 /** What lies in [from, to] on pages, of which the one at `first` is where it begins. */
 export function itemsBetween(
-  pages: readonly Page[],
+  pages: readonly EncodedPage[],
   from: string,
   to: string,
   first = pageFor(pages, from),
@@ -184,7 +183,7 @@ export function itemsBetween(
 }
 
 /** The last page that does not begin after `id`. */
-export function pageFor(pages: readonly Page[], id: string): number {
+export function pageFor(pages: readonly EncodedPage[], id: string): number {
   let low = 0;
   let high = pages.length - 1;
   while (low < high) {

@@ -9,26 +9,26 @@ import type { CheckedChange } from "./committer.ts";
 import { cablesConcerned, hostConflict, hostsConcerned, linkConflict } from "./conflicts.ts";
 import { isCable, pairRange } from "./indexes.ts";
 import { parseStored, type View } from "./view.ts";
-import { Working } from "./working-set.ts";
+import { WorkingSet } from "./working-set.ts";
 
 export class Commit {
   readonly #view: View;
-  readonly #devices: Working<"devices">;
-  readonly #ports: Working<"ports">;
-  readonly #links: Working<"links">;
-  readonly #hosts: Working<"hosts">;
+  readonly #devices: WorkingSet<"devices">;
+  readonly #ports: WorkingSet<"ports">;
+  readonly #links: WorkingSet<"links">;
+  readonly #hosts: WorkingSet<"hosts">;
 
   constructor(view: View, precedence: readonly string[], revision: number, time: number) {
     const rank = new Map(precedence.map((name, i) => [name, i]));
     const occasion = { view, revision, time, timeText: new Date(time).toISOString(), rank };
     this.#view = view;
-    this.#devices = new Working("devices", occasion);
-    this.#ports = new Working("ports", occasion);
-    this.#links = new Working("links", occasion, (link) => ({
+    this.#devices = new WorkingSet("devices", occasion);
+    this.#ports = new WorkingSet("ports", occasion);
+    this.#links = new WorkingSet("links", occasion, (link) => ({
       reverse: view.graph.hasLink(linkId(link.dst, link.src)),
       conflict: linkConflict(view, link),
     }));
-    this.#hosts = new Working("hosts", occasion, (host, told) => ({
+    this.#hosts = new WorkingSet("hosts", occasion, (host, told) => ({
       reverse: false,
       conflict: hostConflict(view, host, told),
     }));

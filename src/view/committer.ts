@@ -24,7 +24,7 @@ export type CheckedChange = {
 
 export type BatchListener = (batch: Batch) => void;
 
-export class Ledger {
+export class Committer {
   readonly view: View;
   readonly log: Log;
   readonly #clock: Clock;

@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { ClaimedNetwork } from "../../test/support/claims.ts";
 import { createLogger, silentLogger } from "../lib/logger.ts";
 import type { Log } from "../log/log.ts";
-import { Keeper, type KeeperOptions } from "./compactor.ts";
+import { Compactor, type CompactorOptions } from "./compactor.ts";
 
 const DAY = 86_400_000;
-const KEEP_ALL: KeeperOptions = { keepMs: 36_500 * DAY, maxBytes: 1e12, snapshotAfterChanges: 10 };
+const KEEP_ALL: CompactorOptions = { keepMs: 36_500 * DAY, maxBytes: 1e12, snapshotAfterChanges: 10 };
 
-function keeperOf(network: ClaimedNetwork, options: Partial<KeeperOptions> = {}): Keeper {
-  return new Keeper(network.view, network.log, network.clock, silentLogger, { ...KEEP_ALL, ...options });
+function keeperOf(network: ClaimedNetwork, options: Partial<CompactorOptions> = {}): Compactor {
+  return new Compactor(network.view, network.log, network.clock, silentLogger, { ...KEEP_ALL, ...options });
 }
 
 async function change(network: ClaimedNetwork, times: number): Promise<void> {
@@ -87,7 +87,7 @@ test("a log that cannot be written is told of, tried again, and stops nothing", 
       full ? Promise.reject(new Error("disk full")) : network.log.writeSnapshot(snapshot, breathe),
   };
   const logger = createLogger("error", (line) => lines.push(line));
-  const keeper = new Keeper(network.view, broken, network.clock, logger, KEEP_ALL);
+  const keeper = new Compactor(network.view, broken, network.clock, logger, KEEP_ALL);
   await change(network, 12);
   await keeper.look();
   expect(lines.join("")).toContain('snapshot failed why="disk full"');

@@ -8,7 +8,7 @@ import type { Log } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
 import type { View } from "./view.ts";
 
-export interface KeeperOptions {
+export interface CompactorOptions {
   readonly keepMs: number;
   readonly maxBytes: number;
   readonly lookEveryMs?: number;
@@ -18,18 +18,18 @@ export interface KeeperOptions {
   readonly snapshotAfterChanges?: number;
 }
 
-const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const yieldToLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export class Keeper {
+export class Compactor {
   readonly #view: View;
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #options: Required<KeeperOptions>;
+  readonly #options: Required<CompactorOptions>;
   #changesAtSnapshot: number;
   #snapshotTime: number;
 
-  constructor(view: View, log: Log, clock: Clock, logger: Logger, options: KeeperOptions) {
+  constructor(view: View, log: Log, clock: Clock, logger: Logger, options: CompactorOptions) {
     this.#view = view;
     this.#log = log;
     this.#clock = clock;
@@ -60,7 +60,7 @@ export class Keeper {
     const old = this.#changes > 0 && this.#clock.now() - this.#snapshotTime >= snapshotEveryMs;
     const large = this.#log.facts().bytes > maxBytes && this.#changes > 0;
     if (enough || old || large) await this.#try("snapshot", () => this.#snapshot());
-    await this.#try("pruning", () => this.#log.prune(this.#clock.now() - keepMs, maxBytes, breathe));
+    await this.#try("pruning", () => this.#log.prune(this.#clock.now() - keepMs, maxBytes, yieldToLoop));
   }
 
   get #changes(): number {
@@ -70,7 +70,7 @@ export class Keeper {
   async #snapshot(): Promise<void> {
     const changes = this.#view.changesApplied;
     const time = this.#clock.now();
-    await this.#log.writeSnapshot(this.#view.snapshot(), breathe);
+    await this.#log.writeSnapshot(this.#view.snapshot(), yieldToLoop);
     // Only now: one that could not be written is still due.
     this.#changesAtSnapshot = changes;
     this.#snapshotTime = time;

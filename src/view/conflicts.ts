@@ -11,9 +11,9 @@ import { portId } from "../model/ids.ts";
 import { cableKey, isCable } from "./indexes.ts";
 import type { Flaggable } from "./merge.ts";
 import { parseStored, type View } from "./view.ts";
-import type { Told } from "./working-set.ts";
+import type { SourcedClaim } from "./working-set.ts";
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 const ENDS = [
   ["src", "dst", "to"],
   ["dst", "src", "from"],
@@ -24,8 +24,8 @@ export function linkConflict(view: View, link: Flaggable["links"]): string | und
   const found: string[] = [];
   for (const [end, other, word] of ENDS) {
     const at = portId(link[end].device, link[end].port);
-    const rivals = rivalCables(view, link, end, MOST_NAMED + 1);
-    if (rivals.length > MOST_NAMED) found.push(`port ${at} has more than ${MOST_NAMED} other links`);
+    const rivals = rivalCables(view, link, end, MAX_NAMED + 1);
+    if (rivals.length > MAX_NAMED) found.push(`port ${at} has more than ${MAX_NAMED} other links`);
     else {
       for (const id of rivals) {
         const rival = parseStored("links", view.get("links", id) ?? "");
@@ -39,12 +39,12 @@ export function linkConflict(view: View, link: Flaggable["links"]): string | und
 export function hostConflict(
   view: View,
   host: Flaggable["hosts"],
-  told: readonly Told<"hosts">[],
+  told: readonly SourcedClaim<"hosts">[],
 ): string | undefined {
   const found: string[] = [];
   for (const ip of host.ipAddresses) {
-    const rivals = rivalHosts(view, host.id, ip, MOST_NAMED + 1);
-    if (rivals.length > MOST_NAMED) found.push(`${ip} is also claimed by more than ${MOST_NAMED} others`);
+    const rivals = rivalHosts(view, host.id, ip, MAX_NAMED + 1);
+    if (rivals.length > MAX_NAMED) found.push(`${ip} is also claimed by more than ${MAX_NAMED} others`);
     else for (const id of rivals) found.push(`${ip} is also claimed by ${id}`);
   }
   if (told.length > 1) {
@@ -62,12 +62,12 @@ export function hostConflict(
 
 /** The links whose flags may be others once this cable has come or gone. */
 export function cablesConcerned(view: View, link: Flaggable["links"]): string[] {
-  return ENDS.flatMap(([end]) => concerned(rivalCables(view, link, end, MOST_NAMED + 2)));
+  return ENDS.flatMap(([end]) => concerned(rivalCables(view, link, end, MAX_NAMED + 2)));
 }
 
 /** The hosts whose flags may be others once this one has taken or left the address. */
 export const hostsConcerned = (view: View, id: string, ip: string): string[] =>
-  concerned(rivalHosts(view, id, ip, MOST_NAMED + 2));
+  concerned(rivalHosts(view, id, ip, MAX_NAMED + 2));
 
 function rivalCables(view: View, link: Flaggable["links"], end: "src" | "dst", most: number): string[] {
   const there = view.indexes("links").named("cable").get(cableKey(end, link[end]));
@@ -91,10 +91,10 @@ function few(ids: Iterable<string>, most: number, isRival: (id: string) => boole
 }
 
 /** With `n` rivals here, each of them has `n - 1` besides: above the limit their words stay as they are. */
-const concerned = (rivals: string[]): string[] => (rivals.length > MOST_NAMED + 1 ? [] : rivals);
+const concerned = (rivals: string[]): string[] => (rivals.length > MAX_NAMED + 1 ? [] : rivals);
 
 function listed(found: readonly string[]): string | undefined {
   if (found.length === 0) return undefined;
-  const more = found.length - MOST_NAMED;
-  return found.slice(0, MOST_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : "");
+  const more = found.length - MAX_NAMED;
+  return found.slice(0, MAX_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : "");
 }

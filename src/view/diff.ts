@@ -1,7 +1,7 @@
 /** Two states of one collection compared, value by value, without reading what they share. */
-import type { Page } from "./encoded-page.ts";
+import type { EncodedPage } from "./encoded-page.ts";
 
-export interface Differing {
+export interface DifferingValue {
   readonly id: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -11,7 +11,10 @@ export interface Differing {
  * The values in which two lists of pages differ, in order of id. Both are walked side by side and compared as bytes;
  * pages that both have are passed over, so what did not change between two moments of the network costs nothing.
  */
-export function* differingValues(before: readonly Page[], after: readonly Page[]): Generator<Differing> {
+export function* diffValues(
+  before: readonly EncodedPage[],
+  after: readonly EncodedPage[],
+): Generator<DifferingValue> {
   const then = new PageWalk(before, new Set(after));
   const now = new PageWalk(after, new Set(before));
   for (;;) {
@@ -33,11 +36,11 @@ export function* differingValues(before: readonly Page[], after: readonly Page[]
 
 /** A place on the pages of a list, less those that both lists have. */
 class PageWalk {
-  readonly #pages: readonly Page[];
+  readonly #pages: readonly EncodedPage[];
   #page = 0;
   #at = 0;
 
-  constructor(pages: readonly Page[], others: ReadonlySet<Page>) {
+  constructor(pages: readonly EncodedPage[], others: ReadonlySet<EncodedPage>) {
     this.#pages = pages.filter((page) => page.length > 0 && !others.has(page));
   }
 

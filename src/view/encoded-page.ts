@@ -6,13 +6,13 @@
 import type { PageRecord } from "../log/log.ts";
 
 export const PAGE_TARGET = 128;
-export const PAGE_MOST = 256;
+export const MAX_PAGE = 256;
 
 const COMMA = 0x2c;
 const NEW_LINE = 0x0a;
 
-export class Page implements PageRecord {
-  static readonly empty = new Page([], withComma(0), new Uint32Array());
+export class EncodedPage implements PageRecord {
+  static readonly empty = new EncodedPage([], withComma(0), new Uint32Array());
 
   readonly ids: readonly string[];
   /** The values' JSON, joined by commas: the inside of a JSON array. In memory a comma follows them. */
@@ -115,7 +115,7 @@ export class Page implements PageRecord {
    * The way back. Bytes and ids are copied out: a decompressed buffer has room to spare, and an id that is a part of a
    * larger text would keep all of that in memory.
    */
-  static parse(encoded: Uint8Array, stored?: number): Page {
+  static parse(encoded: Uint8Array, stored?: number): EncodedPage {
     const all = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const ids: string[] = [];
     let at = 0;
@@ -134,11 +134,11 @@ export class Page implements PageRecord {
       from = end + 1;
     }
     if (ids.length > 0) ends[ids.length - 1] = bytes.length;
-    return new Page(ids, bytes, ends, stored);
+    return new EncodedPage(ids, bytes, ends, stored);
   }
 
   /** This page with `changes` (null removes) put in: none, one or several pages. */
-  with(changes: ReadonlyMap<string, string | null>): Page[] {
+  with(changes: ReadonlyMap<string, string | null>): EncodedPage[] {
     const sorted = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
     const ids: string[] = [];
     const pieces: (Buffer | string)[] = [];
@@ -177,11 +177,11 @@ function joined(pieces: readonly (Buffer | string)[], total: number): Buffer {
 }
 
 /** One page, or as many equal ones as come nearest to the target: a remainder would be a page of next to nothing. */
-function cut(ids: string[], bytes: Buffer, lengths: readonly number[]): Page[] {
+function cut(ids: string[], bytes: Buffer, lengths: readonly number[]): EncodedPage[] {
   if (ids.length === 0) return [];
-  const parts = ids.length <= PAGE_MOST ? 1 : Math.round(ids.length / PAGE_TARGET);
+  const parts = ids.length <= MAX_PAGE ? 1 : Math.round(ids.length / PAGE_TARGET);
   const step = Math.ceil(ids.length / parts);
-  const pages: Page[] = [];
+  const pages: EncodedPage[] = [];
   let offset = 0;
   for (let from = 0; from < ids.length; from += step) {
     const count = Math.min(step, ids.length - from);
@@ -193,7 +193,7 @@ function cut(ids: string[], bytes: Buffer, lengths: readonly number[]): Page[] {
     }
     const size = at - 1;
     const part = step === ids.length ? bytes : owned(bytes.subarray(offset, offset + size));
-    pages.push(new Page(step === ids.length ? ids : ids.slice(from, from + count), part, ends));
+    pages.push(new EncodedPage(step === ids.length ? ids : ids.slice(from, from + count), part, ends));
     offset += size + 1;
   }
   return pages;

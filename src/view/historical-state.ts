@@ -6,27 +6,27 @@
 import type { Log, Marks, StoreKind } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { pageFor } from "./collection.ts";
-import { Page } from "./encoded-page.ts";
-import { changesGraph, Graph } from "./link-graph.ts";
-import { parseStored, type Reading, type View } from "./view.ts";
+import { EncodedPage } from "./encoded-page.ts";
+import { changesGraph, LinkGraph } from "./link-graph.ts";
+import { type NetworkState, parseStored, type View } from "./view.ts";
 
 type Values = Map<string, string | null>;
 
-export class Past implements Reading {
+export class HistoricalState implements NetworkState {
   readonly revision: number;
   readonly time: number;
   readonly #log: Log;
-  readonly #base: (kind: Kind) => readonly Page[];
+  readonly #base: (kind: Kind) => readonly EncodedPage[];
   readonly #differing: ReadonlyMap<StoreKind, Values>;
-  readonly #pages = new Map<Kind, readonly Page[]>();
-  #graph: Graph | undefined;
+  readonly #pages = new Map<Kind, readonly EncodedPage[]>();
+  #graph: LinkGraph | undefined;
   #graphTime: number | undefined;
 
   constructor(
     revision: number,
     time: number,
     log: Log,
-    base: (kind: Kind) => readonly Page[],
+    base: (kind: Kind) => readonly EncodedPage[],
     differing: ReadonlyMap<StoreKind, Values>,
   ) {
     this.revision = revision;
@@ -49,7 +49,7 @@ export class Past implements Reading {
     };
   }
 
-  pages(kind: Kind): readonly Page[] {
+  pages(kind: Kind): readonly EncodedPage[] {
     let pages = this.#pages.get(kind);
     if (!pages) {
       pages = withValues(this.#base(kind), this.#differing.get(kind) ?? new Map());
@@ -67,9 +67,9 @@ export class Past implements Reading {
     return pages[pageFor(pages, id)]?.get(id);
   }
 
-  get graph(): Graph {
+  get graph(): LinkGraph {
     if (!this.#graph) {
-      this.#graph = new Graph();
+      this.#graph = new LinkGraph();
       for (const [id, text] of valuesOf(this.pages("devices"))) {
         this.#graph.setDevice(id, parseStored("devices", text));
       }
@@ -93,7 +93,7 @@ export class Past implements Reading {
 }
 
 /** The past at `revision`, which must be one the log can still tell. */
-export function pastAt(view: View, log: Log, revision: number): Past {
+export function historicalStateAt(view: View, log: Log, revision: number): HistoricalState {
   const snapshot = log.snapshotBefore(revision);
   const fromSnapshot = revision - (snapshot?.revision ?? 0);
   const differing = new Map<StoreKind, Values>();
@@ -114,29 +114,29 @@ export function pastAt(view: View, log: Log, revision: number): Past {
         if (!values.has(id)) values.set(id, before);
       }
     }
-    return new Past(revision, time, log, (kind) => now.get(kind) ?? [], differing);
+    return new HistoricalState(revision, time, log, (kind) => now.get(kind) ?? [], differing);
   }
   for (const { entries } of log.read(snapshot?.revision ?? 0, revision)) {
     for (const { kind, id, after } of entries) valuesFor(kind).set(id, after);
   }
   const stored = (kind: Kind) =>
-    snapshot?.pages[kind].map((record) => Page.parse(record.encoded(), record.stored)) ?? [];
-  return new Past(revision, time, log, stored, differing);
+    snapshot?.pages[kind].map((record) => EncodedPage.parse(record.encoded(), record.stored)) ?? [];
+  return new HistoricalState(revision, time, log, stored, differing);
 }
 
 /** Now, held fast: its pages are immutable already, only the list of them is taken. */
-export function presentAsPast(view: View, log: Log): Past {
+export function currentAsHistorical(view: View, log: Log): HistoricalState {
   const now = presentPages(view);
-  return new Past(view.revision, view.time, log, (kind) => now.get(kind) ?? [], new Map());
+  return new HistoricalState(view.revision, view.time, log, (kind) => now.get(kind) ?? [], new Map());
 }
 
-function presentPages(view: View): Map<Kind, readonly Page[]> {
+function presentPages(view: View): Map<Kind, readonly EncodedPage[]> {
   return new Map(KINDS.map((kind) => [kind, view.pages(kind)]));
 }
 
-function withValues(pages: readonly Page[], values: Values): readonly Page[] {
+function withValues(pages: readonly EncodedPage[], values: Values): readonly EncodedPage[] {
   if (values.size === 0) return pages;
-  const from = pages.length > 0 ? pages : [Page.empty];
+  const from = pages.length > 0 ? pages : [EncodedPage.empty];
   const perPage = new Map<number, Values>();
   for (const [id, value] of values) {
     const at = pageFor(from, id);
@@ -150,7 +150,7 @@ function withValues(pages: readonly Page[], values: Values): readonly Page[] {
   });
 }
 
-export function* valuesOf(pages: readonly Page[]): Generator<[id: string, text: string]> {
+export function* valuesOf(pages: readonly EncodedPage[]): Generator<[id: string, text: string]> {
   for (const page of pages) {
     for (const [i, id] of page.ids.entries()) yield [id, page.value(i)];
   }

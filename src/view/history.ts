@@ -6,10 +6,10 @@
  * that is slower than the ring is long has fallen out of it and is told so: memory is bounded whatever readers do.
  */
 import type { Batch, Log } from "../log/log.ts";
-import { pastAt, presentAsPast } from "./historical-state.ts";
-import type { Reading, View } from "./view.ts";
+import { currentAsHistorical, historicalStateAt } from "./historical-state.ts";
+import type { NetworkState, View } from "./view.ts";
 
-const MOST_PASTS = 8;
+const MAX_PASTS = 8;
 
 export type HistoryFault =
   | { readonly code: "revision-expired"; readonly oldest: number; readonly oldestTime: number }
@@ -20,7 +20,7 @@ export type Resolved =
   | { readonly ok: false; readonly fault: HistoryFault };
 
 /** Where batches come from: the ledger that makes them, or a copy of its view that is told of them. */
-export interface Feed {
+export interface BatchFeed {
   readonly view: View;
   readonly log: Log;
   /** Called with each batch once it is visible, in order of revision and without a gap. */
@@ -34,10 +34,10 @@ export class History {
   #ring: { batch: Batch; bytes: number }[] = [];
   #held = 0;
   #ringStart: number;
-  readonly #pasts = new Map<number, Reading>();
+  readonly #pasts = new Map<number, NetworkState>();
   readonly #followers = new Set<() => void>();
 
-  constructor(feed: Feed, ringBytes: number) {
+  constructor(feed: BatchFeed, ringBytes: number) {
     this.view = feed.view;
     this.log = feed.log;
     this.#ringBytes = ringBytes;
@@ -71,7 +71,7 @@ export class History {
   }
 
   /** Calls `wake` after each batch, until the returned function is called. */
-  follow(wake: () => void): () => void {
+  subscribe(wake: () => void): () => void {
     this.#followers.add(wake);
     return () => this.#followers.delete(wake);
   }
@@ -115,20 +115,20 @@ export class History {
   }
 
   /** The network at a revision that `resolve` said can be told. */
-  at(revision: number): Reading {
+  at(revision: number): NetworkState {
     if (revision === this.view.revision) return this.view;
     let past = this.#pasts.get(revision);
     if (past) this.#pasts.delete(revision);
-    else past = pastAt(this.view, this.log, revision);
+    else past = historicalStateAt(this.view, this.log, revision);
     this.#pasts.set(revision, past);
     const [eldest] = this.#pasts.keys();
-    if (this.#pasts.size > MOST_PASTS && eldest !== undefined) this.#pasts.delete(eldest);
+    if (this.#pasts.size > MAX_PASTS && eldest !== undefined) this.#pasts.delete(eldest);
     return past;
   }
 
   /** The same, but never the live view: a value that stays as it is while the network goes on. */
-  frozen(revision: number): Reading {
-    return revision === this.view.revision ? presentAsPast(this.view, this.log) : this.at(revision);
+  frozen(revision: number): NetworkState {
+    return revision === this.view.revision ? currentAsHistorical(this.view, this.log) : this.at(revision);
   }
 
   timeOf(revision: number): number {

@@ -18,7 +18,7 @@ export interface ClusterMembers {
   readonly links: readonly string[];
 }
 
-export class Graph {
+export class LinkGraph {
   readonly #available = new Map<string, boolean>();
   readonly #edges = new Map<string, Edge>();
   readonly #out = new Map<string, Set<Edge>>();

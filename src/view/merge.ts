@@ -35,7 +35,7 @@ export interface Flaggable {
 }
 
 /** What a value depends on besides its claims. */
-export interface Surroundings<K extends Kind> {
+export interface MergeContext<K extends Kind> {
   readonly now: number;
   /** The thing as it was: a device remembers when its availability last changed. */
   readonly before: Entities[K] | undefined;
@@ -44,7 +44,7 @@ export interface Surroundings<K extends Kind> {
   readonly flagsOf: (thing: Flaggable[K]) => Flags;
 }
 
-function deviceBody(claims: readonly DeviceClaim[], around: Surroundings<"devices">): Stored["devices"] {
+function deviceBody(claims: readonly DeviceClaim[], around: MergeContext<"devices">): Stored["devices"] {
   const first = pick(claims);
   const available = first("available") ?? true;
   const unchanged = around.before?.available === available ? around.before.lastUpdate : undefined;
@@ -72,7 +72,7 @@ function deviceBody(claims: readonly DeviceClaim[], around: Surroundings<"device
   };
 }
 
-function portBody(claims: readonly PortClaim[], around: Surroundings<"ports">): Stored["ports"] | undefined {
+function portBody(claims: readonly PortClaim[], around: MergeContext<"ports">): Stored["ports"] | undefined {
   if (!around.deviceExists(claims[0]?.element ?? "")) return undefined;
   const first = pick(claims);
   return {
@@ -86,7 +86,7 @@ function portBody(claims: readonly PortClaim[], around: Surroundings<"ports">): 
   };
 }
 
-function linkBody(claims: readonly LinkClaim[], around: Surroundings<"links">): Stored["links"] | undefined {
+function linkBody(claims: readonly LinkClaim[], around: MergeContext<"links">): Stored["links"] | undefined {
   const src = end(claims[0]?.src);
   const dst = end(claims[0]?.dst);
   if (!around.deviceExists(src.device) || !around.deviceExists(dst.device)) return undefined;
@@ -110,7 +110,7 @@ function linkBody(claims: readonly LinkClaim[], around: Surroundings<"links">): 
   };
 }
 
-function hostBody(claims: readonly HostClaim[], around: Surroundings<"hosts">): Stored["hosts"] | undefined {
+function hostBody(claims: readonly HostClaim[], around: MergeContext<"hosts">): Stored["hosts"] | undefined {
   const locations = mergedLocations(claims).filter((at) => around.deviceExists(at.elementId));
   const [location] = locations;
   if (!location) return undefined;
@@ -139,7 +139,7 @@ function hostBody(claims: readonly HostClaim[], around: Surroundings<"hosts">): 
 
 type Merge<K extends Kind> = (
   claims: readonly ClaimTypes[K][],
-  around: Surroundings<K>,
+  around: MergeContext<K>,
 ) => Stored[K] | undefined;
 const MERGE: { [K in Kind]: Merge<K> } = {
   devices: deviceBody,
@@ -152,7 +152,7 @@ const MERGE: { [K in Kind]: Merge<K> } = {
 export function mergeClaims<K extends Kind>(
   kind: K,
   claims: readonly ClaimTypes[K][],
-  around: Surroundings<K>,
+  around: MergeContext<K>,
 ): Stored[K] | undefined {
   return MERGE[kind](claims, around);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ClaimedNetwork } from "../../test/support/claims.ts";
 import type { Batch } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
-import { logElsewhere, PastElsewhere, Replica } from "./replica.ts";
+import { HistoryNotHere, logElsewhere, Replica } from "./replica.ts";
 import { topologyOf, type View } from "./view.ts";
 
 const RING = 1_000_000;
@@ -102,7 +102,7 @@ describe("a replica", () => {
     const replica = replicaOf(network);
     const before = shown(replica.view);
     let woken = 0;
-    replica.history.follow(() => woken++);
+    replica.history.subscribe(() => woken++);
     await network.remove("first", "devices", "of:2");
     await network.set("first", "devices", { id: "of:3" }, { id: "of:1", sw: "2" });
     replica.begin();
@@ -145,7 +145,7 @@ describe("a replica", () => {
       () => log.facts(),
       () => log.density(0, 1, 1),
     ]) {
-      expect(ask).toThrow(PastElsewhere);
+      expect(ask).toThrow(HistoryNotHere);
     }
   });
 });

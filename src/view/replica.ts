@@ -10,11 +10,11 @@
  */
 import type { Batch, Entry, Log, Marks } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
-import { type Feed, History, type Resolved } from "./history.ts";
+import { type BatchFeed, History, type Resolved } from "./history.ts";
 import { View, versionOf } from "./view.ts";
 
 /** What is asked is not known here, but where this is a copy of. */
-export class PastElsewhere extends Error {
+export class HistoryNotHere extends Error {
   override readonly name = "PastElsewhere";
 
   constructor() {
@@ -30,7 +30,7 @@ export interface Original {
   readonly marks: Omit<Marks, "claims">;
 }
 
-export class Replica implements Feed {
+export class Replica implements BatchFeed {
   readonly view = new View();
   readonly log: Log;
   readonly history: History;
@@ -120,18 +120,18 @@ const keyOf = (kind: Kind, id: string): string => `${kind} ${id}`;
 class RecentHistory extends History {
   override resolve(revision: number): Resolved {
     if (revision <= this.view.revision && this.holds(revision)) return { ok: true, revision };
-    throw new PastElsewhere();
+    throw new HistoryNotHere();
   }
 
   override resolveTime(): Resolved {
-    throw new PastElsewhere();
+    throw new HistoryNotHere();
   }
 }
 
 /** The log of a copy: its name and key are the original's, and it remembers nothing. */
 export function logElsewhere(epoch: string, secret: Uint8Array): Log {
   const elsewhere = (): never => {
-    throw new PastElsewhere();
+    throw new HistoryNotHere();
   };
   return {
     epoch,

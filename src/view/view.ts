@@ -4,15 +4,15 @@
  * The view is a pure function of the log: `load` and `apply` are all that changes it, and both are synchronous, so a
  * reader between two turns of the event loop always sees one whole revision.
  */
-import { Garbage } from "../lib/gc-pacer.ts";
+import { GcPacer } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { type Batch, type Marks, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { Collection, type Item } from "./collection.ts";
-import { Page } from "./encoded-page.ts";
+import { EncodedPage } from "./encoded-page.ts";
 import { Indexes, type Stored } from "./indexes.ts";
-import { type ClusterMembers, changesGraph, Graph } from "./link-graph.ts";
+import { type ClusterMembers, changesGraph, LinkGraph } from "./link-graph.ts";
 
 /** A value as it is kept and as it is worked with. */
 export interface Version<K extends StoreKind> {
@@ -23,26 +23,26 @@ export interface Version<K extends StoreKind> {
 type Drawn<K extends StoreKind> = (id: string, value: Stored[K] | undefined) => void;
 
 /** What can be asked of the network at one revision, be it now or in the past. */
-export interface Reading {
+export interface NetworkState {
   readonly revision: number;
   /** Epoch milliseconds of that revision. */
   readonly time: number;
   readonly graphTime: number;
   readonly marks: Marks;
   /** Immutable; hold it as long as needed. */
-  pages(kind: Kind): readonly Page[];
+  pages(kind: Kind): readonly EncodedPage[];
   size(kind: Kind): number;
   get(kind: Kind, id: string): string | undefined;
-  readonly graph: Graph;
+  readonly graph: LinkGraph;
 }
 
-export class View implements Reading {
+export class View implements NetworkState {
   revision = 0;
   time = 0;
   graphTime = 0;
   /** Changes applied since the view was made: what decides when a snapshot is due. */
   changesApplied = 0;
-  readonly graph = new Graph();
+  readonly graph = new LinkGraph();
   #graphRevision = 0;
   readonly #collections: Record<StoreKind, Collection> = {
     devices: new Collection(),
@@ -77,7 +77,7 @@ export class View implements Reading {
     };
   }
 
-  pages(kind: StoreKind): readonly Page[] {
+  pages(kind: StoreKind): readonly EncodedPage[] {
     return this.#collections[kind].pages();
   }
 
@@ -113,11 +113,11 @@ export class View implements Reading {
   }
 
   /** Takes the place of everything: only for a view nobody reads yet. */
-  load(snapshot: Snapshot, garbage = new Garbage()): void {
+  load(snapshot: Snapshot, garbage = new GcPacer()): void {
     for (const kind of STORE_KINDS) {
-      const pages: Page[] = [];
+      const pages: EncodedPage[] = [];
       for (const record of snapshot.pages[kind]) {
-        const page = Page.parse(record.encoded(), record.stored);
+        const page = EncodedPage.parse(record.encoded(), record.stored);
         pages.push(page);
         for (const [i, id] of page.ids.entries())
           this.#index(kind, id, undefined, parseStored(kind, page.value(i)));
@@ -221,7 +221,7 @@ export function parseStored<K extends keyof Stored>(_kind: K, text: string): Sto
   return JSON.parse(text);
 }
 
-export function topologyOf(reading: Reading): Topology {
+export function topologyOf(reading: NetworkState): Topology {
   return {
     time: reading.graphTime,
     devices: reading.size("devices"),

@@ -11,25 +11,25 @@ import { type Flaggable, type Flags, mergeClaims } from "./merge.ts";
 import { recoverClaim, sameClaim } from "./recover.ts";
 import { type Version, type View, versionOf } from "./view.ts";
 
-export interface Told<K extends Kind> {
+export interface SourcedClaim<K extends Kind> {
   readonly source: string;
   readonly claim: ClaimTypes[K];
 }
 
 /** One thing in this commit. */
-export interface Thing<K extends Kind> {
+export interface TouchedEntity<K extends Kind> {
   readonly id: string;
   readonly before: Version<K> | undefined;
   now: Version<K> | undefined;
   /** Fields in which `now` differs from `before`. */
   changed: readonly string[];
-  told: readonly Told<K>[];
+  told: readonly SourcedClaim<K>[];
   readonly claimsBefore: Version<"claims"> | undefined;
   claims: Version<"claims"> | undefined;
 }
 
 /** What is the same for all of a commit. */
-export interface Occasion {
+export interface CommitContext {
   readonly view: View;
   readonly revision: number;
   readonly time: number;
@@ -37,21 +37,21 @@ export interface Occasion {
   readonly rank: ReadonlyMap<string, number>;
 }
 
-type FlagsOf<K extends Kind> = (thing: Flaggable[K], told: readonly Told<K>[]) => Flags;
+type FlagsOf<K extends Kind> = (thing: Flaggable[K], told: readonly SourcedClaim<K>[]) => Flags;
 const NO_FLAGS: Flags = { reverse: false, conflict: undefined };
 
 /** Where the explicit claims of a thing are kept. Ids hold no white space, so the blank parts kind and id. */
 export const claimsKey = (kind: Kind, id: string): string => `${kind} ${id}`;
 
-export class Working<K extends Kind> {
+export class WorkingSet<K extends Kind> {
   /** What must be worked out. May grow while it is walked through. */
-  readonly due = new Set<Thing<K>>();
+  readonly due = new Set<TouchedEntity<K>>();
   readonly #kind: K;
-  readonly #occasion: Occasion;
+  readonly #occasion: CommitContext;
   readonly #flagsOf: FlagsOf<K>;
-  readonly #things = new Map<string, Thing<K>>();
+  readonly #things = new Map<string, TouchedEntity<K>>();
 
-  constructor(kind: K, occasion: Occasion, flagsOf: FlagsOf<K> = () => NO_FLAGS) {
+  constructor(kind: K, occasion: CommitContext, flagsOf: FlagsOf<K> = () => NO_FLAGS) {
     this.#kind = kind;
     this.#occasion = occasion;
     this.#flagsOf = flagsOf;
@@ -71,7 +71,7 @@ export class Working<K extends Kind> {
     this.due.add(this.thing(id));
   }
 
-  thing(id: string): Thing<K> {
+  thing(id: string): TouchedEntity<K> {
     let thing = this.#things.get(id);
     if (!thing) {
       const { view } = this.#occasion;
@@ -87,7 +87,7 @@ export class Working<K extends Kind> {
     return thing;
   }
 
-  #toldBy(value: Version<K> | undefined, claims: Version<"claims"> | undefined): readonly Told<K>[] {
+  #toldBy(value: Version<K> | undefined, claims: Version<"claims"> | undefined): readonly SourcedClaim<K>[] {
     if (claims) {
       const pairs: readonly (readonly [string, ClaimTypes[K]])[] = JSON.parse(claims.text);
       return this.#ranked(pairs.map(([source, claim]) => ({ source, claim })));
@@ -96,22 +96,22 @@ export class Working<K extends Kind> {
     return [{ source: value.value.sources[0] ?? "", claim: recoverClaim(this.#kind, value.value) }];
   }
 
-  #ranked(told: Told<K>[]): Told<K>[] {
+  #ranked(told: SourcedClaim<K>[]): SourcedClaim<K>[] {
     if (told.length < 2) return told;
     const { rank } = this.#occasion;
-    const place = (one: Told<K>) => rank.get(one.source) ?? rank.size;
+    const place = (one: SourcedClaim<K>) => rank.get(one.source) ?? rank.size;
     return told.sort((a, b) => place(a) - place(b) || (a.source < b.source ? -1 : 1));
   }
 
   /** Works out the value of one thing from its claims and from what is around it now. */
-  refresh(thing: Thing<K>): void {
+  refresh(thing: TouchedEntity<K>): void {
     const next = this.#work(thing);
     if (next === thing.now) return;
     this.#occasion.view.change(this.#kind, thing.id, thing.now, next);
     thing.now = next;
   }
 
-  #work(thing: Thing<K>): Version<K> | undefined {
+  #work(thing: TouchedEntity<K>): Version<K> | undefined {
     const { told, before } = thing;
     if (told.length === 0) return undefined;
     const { view, time, timeText, revision } = this.#occasion;
@@ -149,7 +149,7 @@ export class Working<K extends Kind> {
     }
   }
 
-  #keep(id: string, thing: Thing<K>, claims: Version<"claims"> | undefined): void {
+  #keep(id: string, thing: TouchedEntity<K>, claims: Version<"claims"> | undefined): void {
     if (claims?.text === thing.claims?.text) return;
     this.#occasion.view.change("claims", claimsKey(this.#kind, id), thing.claims, claims);
     thing.claims = claims;

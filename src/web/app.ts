@@ -26,7 +26,7 @@ import { createLater } from "./throttle.ts";
 import { createTimeline } from "./time/timeline.ts";
 
 const HEALTH_EVERY_MS = 10_000;
-const MOST_RECENT = 500;
+const MAX_RECENT = 500;
 /** A large network is redrawn at most this often, however lively it is. */
 const LARGE_REDRAW_MS = 400;
 const LARGE = 2000;
@@ -192,12 +192,12 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
         render();
       },
       changed(changes) {
-        recent = [...changes.toReversed(), ...recent].slice(0, MOST_RECENT);
+        recent = [...changes.toReversed(), ...recent].slice(0, MAX_RECENT);
         followComparison();
         renderChange();
       },
       recalled(changes) {
-        recent = [...recent, ...changes.toReversed()].slice(0, MOST_RECENT);
+        recent = [...recent, ...changes.toReversed()].slice(0, MAX_RECENT);
         render();
       },
       connection(state) {

@@ -62,13 +62,13 @@ async function follow(client: Client, events: LiveEvents, signal: AbortSignal): 
 
 /** What happened in the last minutes, unless that is more than anybody would read, as after a start. */
 const RECALL_MS = 10 * 60_000;
-const MOST_RECALLED = 1000;
+const MAX_RECALLED = 1000;
 
 async function recall(client: Client, signal: AbortSignal): Promise<NetworkChange[]> {
   const { oldest, newest } = await client.timeline(1, {}, { signal });
   const from = new Date(Math.max(oldest.time, newest.time - RECALL_MS));
   const { counts } = await client.timeline(1, { from }, { signal });
-  if ((counts[0] ?? 0) > MOST_RECALLED) return [];
+  if ((counts[0] ?? 0) > MAX_RECALLED) return [];
   const start = await client.diff("devices", from, undefined, {}, { signal });
   const { changes } = await client.changes("topology", start.from.revision, {}, { signal });
   return changes.filter(isShown);

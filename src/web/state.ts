@@ -73,7 +73,7 @@ export const HOME: ViewState = {
   camera: undefined,
 };
 
-export const MOST_HOPS = 9;
+export const MAX_HOPS = 9;
 
 export const sameRef = (a: Ref | undefined, b: Ref | undefined): boolean =>
   a?.kind === b?.kind && a?.id === b?.id;
@@ -131,7 +131,7 @@ export function parseState(search: string): ViewState {
     states: words("state"),
     sources: query.getAll("source"),
     around: text("around"),
-    hops: hops >= 1 && hops <= MOST_HOPS ? hops : 1,
+    hops: hops >= 1 && hops <= MAX_HOPS ? hops : 1,
     path: from && to ? [from, to] : undefined,
     expanded: query.getAll("hosts"),
     at: parseMoment(query.get("at")),

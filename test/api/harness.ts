@@ -7,14 +7,14 @@ import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import type { ServerLimits } from "../../src/api/handler.ts";
 import type { SourceReport } from "../../src/api/health.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
-import type { Page } from "../../src/api/static-site.ts";
+import type { StaticSite } from "../../src/api/static-site.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Log } from "../../src/log/log.ts";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
-import { Intake } from "../../src/view/claim-ingest.ts";
-import { Ledger } from "../../src/view/committer.ts";
+import { ClaimIngest } from "../../src/view/claim-ingest.ts";
+import { Committer } from "../../src/view/committer.ts";
 import { History } from "../../src/view/history.ts";
 import { View } from "../../src/view/view.ts";
 
@@ -43,7 +43,7 @@ export interface HarnessOptions {
   readonly users?: Users;
   readonly clock?: ManualClock;
   readonly sources?: () => readonly SourceReport[];
-  readonly page?: Page;
+  readonly page?: StaticSite;
   readonly host?: string;
 }
 
@@ -95,9 +95,9 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   if (snapshot) view.load(snapshot);
   for (const batch of log.read(view.revision)) view.apply(batch);
   const names = ["first", "second"];
-  const ledger = new Ledger(view, log, clock, names);
+  const ledger = new Committer(view, log, clock, names);
   const history = new History(ledger, options.ringBytes ?? 64 * 1024 * 1024);
-  const intakes = new Map(names.map((name) => [name, new Intake(ledger, name, silentLogger)]));
+  const intakes = new Map(names.map((name) => [name, new ClaimIngest(ledger, name, silentLogger)]));
   const server = openServer({
     host: options.host ?? "127.0.0.1",
     port: 0,
@@ -116,7 +116,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   });
   const url = `http://127.0.0.1:${server.port}`;
 
-  function intake(source: string): Intake {
+  function intake(source: string): ClaimIngest {
     const found = intakes.get(source);
     if (!found) throw new Error(`no source ${source}`);
     return found;

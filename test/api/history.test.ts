@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { KINDS } from "../../src/model/ids.ts";
-import { Keeper } from "../../src/view/compactor.ts";
+import { Compactor } from "../../src/view/compactor.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { Mirror, openEvents } from "./events.ts";
 import { type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
@@ -345,7 +345,7 @@ describe("a history one knows", () => {
   test("what was forgotten is a 410 that names the oldest there is, for every kind of question", async () => {
     await using h = await openHarness();
     for (let n = 1; n <= 4; n++) await h.apply([device(n)]);
-    const keeper = new Keeper(h.view, h.log, h.clock, silentLogger, {
+    const keeper = new Compactor(h.view, h.log, h.clock, silentLogger, {
       keepMs: 0,
       maxBytes: 1e12,
       snapshotAfterChanges: 1,

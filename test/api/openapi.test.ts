@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Compile } from "typebox/compile";
 import manifest from "../../package.json";
 import { openapi, openapiText } from "../../src/api/openapi.ts";
-import { createPage } from "../../src/api/static-site.ts";
+import { createStaticSite } from "../../src/api/static-site.ts";
 import { type Harness, openHarness } from "./harness.ts";
 import { deviceId, SAMPLE } from "./network.ts";
 
@@ -26,7 +26,7 @@ test("openapi.json is what the service serves", async () => {
 let h: Harness;
 let locked: Harness;
 beforeAll(async () => {
-  const page = createPage(async () => [
+  const page = createStaticSite(async () => [
     { path: "/", type: "text/html; charset=utf-8", bytes: Buffer.from("<p>") },
   ]);
   h = await openHarness({ page, origins: ["https://map.example"], limits: { requestsPerSecond: 100_000 } });

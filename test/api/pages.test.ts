@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { silentLogger } from "../../src/lib/logger.ts";
-import { Keeper } from "../../src/view/compactor.ts";
+import { Compactor } from "../../src/view/compactor.ts";
 import { rawRequest } from "../http1/raw-request.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
@@ -160,7 +160,7 @@ test("a cursor of another log is a 400", async () => {
 async function forget(h: Harness): Promise<void> {
   const options = { keepMs: 0, maxBytes: Number.MAX_SAFE_INTEGER, snapshotAfterChanges: 1 };
   await h.clock.advance(10);
-  await new Keeper(h.view, h.log, h.clock, silentLogger, options).look();
+  await new Compactor(h.view, h.log, h.clock, silentLogger, options).look();
   await h.clock.advance(10);
   await h.log.prune(h.clock.now(), Number.MAX_SAFE_INTEGER, async () => {});
 }

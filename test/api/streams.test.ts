@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { silentLogger } from "../../src/lib/logger.ts";
-import { Keeper } from "../../src/view/compactor.ts";
+import { Compactor } from "../../src/view/compactor.ts";
 import { slowRequest } from "../http1/raw-request.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
@@ -306,7 +306,7 @@ test("history that is forgotten under a slow reader of the log ends it; it never
   for (let n = 1; n <= 600; n++) await h.apply([device(n % 50, { annotations: { ...much, n: String(n) } })]);
   const slow = slowRequest(h.port, `${API}/devices?format=events&since=1`, AUTHORIZATION);
   await slow.begun;
-  const keeper = new Keeper(h.view, h.log, h.clock, silentLogger, {
+  const keeper = new Compactor(h.view, h.log, h.clock, silentLogger, {
     keepMs: 0,
     maxBytes: 1e12,
     snapshotAfterChanges: 1,

@@ -6,7 +6,7 @@
  */
 import { expect, test } from "bun:test";
 import { type Client, createClient, type Fetch } from "../../src/client/client.ts";
-import { SILENCE_MS } from "../../src/client/transport.ts";
+import { IDLE_TIMEOUT_MS } from "../../src/client/transport.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import type { Kind } from "../../src/model/ids.ts";
 import { createRandom } from "../../src/sources/demo/random.ts";
@@ -40,7 +40,7 @@ const MAX_CONNECTION_BYTES = 2 * 1024 * 1024;
  */
 const HURRIED: Clock = {
   now: systemClock.now,
-  sleep: (ms, signal) => systemClock.sleep(ms === SILENCE_MS ? ms : ms / 100, signal),
+  sleep: (ms, signal) => systemClock.sleep(ms === IDLE_TIMEOUT_MS ? ms : ms / 100, signal),
 };
 
 interface Ordeal {

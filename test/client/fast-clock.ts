@@ -2,7 +2,7 @@
  * A clock for the client: pauses before a new connection take no time and are written down; the wait for a silent
  * peer lasts until the test says that it is over.
  */
-import { SILENCE_MS } from "../../src/client/transport.ts";
+import { IDLE_TIMEOUT_MS } from "../../src/client/transport.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 
 export class HastyClock implements Clock {
@@ -15,7 +15,7 @@ export class HastyClock implements Clock {
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (ms !== SILENCE_MS) {
+    if (ms !== IDLE_TIMEOUT_MS) {
       this.pauses.push(ms);
       this.#now += ms;
       return;
@@ -29,7 +29,7 @@ export class HastyClock implements Clock {
 
   /** Whoever waits for a word has waited long enough. */
   silence(): void {
-    this.#now += SILENCE_MS;
+    this.#now += IDLE_TIMEOUT_MS;
     for (const resolve of this.#waiting) resolve();
   }
 }

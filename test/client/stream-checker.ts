@@ -5,14 +5,14 @@
 
 import type { Client } from "../../src/client/client.ts";
 import { ClientError } from "../../src/client/client-error.ts";
-import { Mirror } from "../../src/client/local-cache.ts";
+import { LocalCache } from "../../src/client/local-cache.ts";
 import { snapshotIn } from "../../src/client/stream-records.ts";
 import { idOf, type Resource, type WatchEvent, type Watched } from "../../src/client/types.ts";
 import { KINDS, type Kind } from "../../src/model/ids.ts";
 
 export class Follower {
   readonly watched: Watched;
-  readonly mirror = new Mirror();
+  readonly mirror = new LocalCache();
   /** Every change since `from`, as the service's own list of changes would put it. */
   readonly diary: string[] = [];
   readonly fouls: string[] = [];

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
 import { renderDot } from "../../src/formats/dot.ts";
-import { attachments, type Graph, undirectedEdges } from "../../src/formats/graph.ts";
+import { attachments, type TopologyGraph, undirectedEdges } from "../../src/formats/graph.ts";
 import { renderGraphml } from "../../src/formats/graphml.ts";
 import { renderNetJson } from "../../src/formats/netjson.ts";
 import { renderRfc8345 } from "../../src/formats/rfc8345.ts";
@@ -20,7 +20,7 @@ const SHARED = join(import.meta.dir, "../../../shared");
 const YANG = join(SHARED, "yang");
 const NETJSON_SCHEMA = join(SHARED, "schemas/netjson-network-graph.json");
 
-const NETWORKS: [string, Graph][] = [
+const NETWORKS: [string, TopologyGraph][] = [
   ["demo", demoGraph()],
   ["campus", troubledCampus()],
   ["hostile", hostileGraph()],

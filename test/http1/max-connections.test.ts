@@ -1,14 +1,14 @@
 /** Room for connections: who has to leave when there are too many. */
 import { expect, test } from "bun:test";
-import type { Feed } from "../../src/http1/body-source.ts";
-import { Listener } from "../../src/http1/listener.ts";
-import type { Answer } from "../../src/http1/response.ts";
+import type { BodySource } from "../../src/http1/body-source.ts";
+import { HttpListener } from "../../src/http1/listener.ts";
+import type { Response } from "../../src/http1/response.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { until } from "../support/until.ts";
 import { Talk } from "./strict-client.ts";
 
-const ANSWER: Answer = { status: 200, headers: {}, body: "here" };
-const SILENT: Feed = { open() {}, next: () => "wait", close() {}, patient: true };
+const ANSWER: Response = { status: 200, headers: {}, body: "here" };
+const SILENT: BodySource = { open() {}, next: () => "wait", close() {}, noTimeout: true };
 const LIMITS = {
   urlBytes: 100,
   headBytes: 1000,
@@ -22,16 +22,15 @@ const ask = (target: string) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
 test("where there is no room, the oldest connection that is idle leaves, never one at work", async () => {
   const clock = new ManualClock();
   const handler = {
-    respond: ({ target }: { target: string }) =>
-      target === "/stream" ? { ...ANSWER, body: SILENT } : ANSWER,
-    refuse: () => ANSWER,
-    failed: () => ANSWER,
+    handle: ({ target }: { target: string }) => (target === "/stream" ? { ...ANSWER, body: SILENT } : ANSWER),
+    onParseError: () => ANSWER,
+    onError: () => ANSWER,
   };
-  const listener = new Listener(handler, LIMITS, clock);
+  const listener = new HttpListener(handler, LIMITS, clock);
   const { port } = listener.listen({ hostname: "127.0.0.1", port: 0, shared: false });
   await using stream = new Talk(port);
   stream.send(ask("/stream"));
-  await until(() => listener.underWay === 1, { what: "the stream" });
+  await until(() => listener.inFlight === 1, { what: "the stream" });
   await using first = new Talk(port);
   await first.answerTo(ask("/"));
   await using second = new Talk(port);

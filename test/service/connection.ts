@@ -164,12 +164,12 @@ function linksOf(pid: number): string[] {
   }
 }
 
-const MOST_TRIES = 300;
+const MAX_TRIES = 300;
 
 /** A connection to each of the processes, in their order. */
 export async function oneToEach(service: Service, pids: readonly number[]): Promise<Connection[]> {
   const found = new Map<number, Connection>();
-  for (let tries = 0; tries < MOST_TRIES && found.size < pids.length; tries++) {
+  for (let tries = 0; tries < MAX_TRIES && found.size < pids.length; tries++) {
     const connection = await Connection.open(service);
     // Accepted for sure once it has answered.
     await connection.get("/healthz");

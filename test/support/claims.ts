@@ -9,8 +9,8 @@ import type { Batch, Log } from "../../src/log/log.ts";
 import type { ClaimChange, ClaimTypes } from "../../src/model/claim.ts";
 import type { Entities } from "../../src/model/entity.ts";
 import type { Kind } from "../../src/model/ids.ts";
-import { Intake } from "../../src/view/claim-ingest.ts";
-import { Ledger } from "../../src/view/committer.ts";
+import { ClaimIngest } from "../../src/view/claim-ingest.ts";
+import { Committer } from "../../src/view/committer.ts";
 import { parseStored, View } from "../../src/view/view.ts";
 
 export class ClaimedNetwork {
@@ -20,18 +20,18 @@ export class ClaimedNetwork {
   /** What the intakes wrote to the diary. */
   readonly lines: string[] = [];
   readonly log: Log;
-  readonly ledger: Ledger;
-  readonly #intakes: ReadonlyMap<string, Intake>;
+  readonly ledger: Committer;
+  readonly #intakes: ReadonlyMap<string, ClaimIngest>;
 
   constructor(sources: readonly string[] = ["first", "second", "third"], log = openMemoryLog()) {
     this.log = log;
-    this.ledger = new Ledger(this.view, log, this.clock, sources);
+    this.ledger = new Committer(this.view, log, this.clock, sources);
     this.ledger.onBatch((batch) => this.batches.push(batch));
     const logger = createLogger("debug", (line) => this.lines.push(line));
-    this.#intakes = new Map(sources.map((name) => [name, new Intake(this.ledger, name, logger)]));
+    this.#intakes = new Map(sources.map((name) => [name, new ClaimIngest(this.ledger, name, logger)]));
   }
 
-  source(name: string): Intake {
+  source(name: string): ClaimIngest {
     const found = this.#intakes.get(name);
     if (!found) throw new Error(`no source ${name}`);
     return found;

@@ -1,9 +1,9 @@
 /** The simulated network as a graph, without a service in between: what the pictures are made for. */
-import type { Graph } from "../../src/formats/graph.ts";
+import type { TopologyGraph } from "../../src/formats/graph.ts";
 import { createDemoNetwork } from "../../src/sources/demo/network.ts";
 import { device, graph, host, link } from "./sample-network.ts";
 
-export function demoGraph(devices = 50, hosts = 300): Graph {
+export function demoGraph(devices = 50, hosts = 300): TopologyGraph {
   const claims = createDemoNetwork({ devices, hosts, seed: 1 }).claims();
   const end = (at: { device: string; port: string | number }) => ({
     device: at.device,

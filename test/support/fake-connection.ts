@@ -1,10 +1,10 @@
 /** A connection without a network: a line that takes as much as the test says, and answers of every kind. */
 
-import type { Feed } from "../../src/http1/body-source.ts";
-import { Connection, type Handler, type House, type Line } from "../../src/http1/connection.ts";
-import type { Fault, Incoming } from "../../src/http1/request.ts";
-import type { Answer } from "../../src/http1/response.ts";
-import { Message } from "../../src/http1/serialized-response.ts";
+import type { BodySource } from "../../src/http1/body-source.ts";
+import { Connection, type Handler, type ServerContext, type Socket } from "../../src/http1/connection.ts";
+import type { ParseError, Request } from "../../src/http1/request.ts";
+import type { Response } from "../../src/http1/response.ts";
+import { SerializedResponse } from "../../src/http1/serialized-response.ts";
 
 const LIMITS = {
   urlBytes: 300,
@@ -18,7 +18,7 @@ export const turn = () => new Promise((resolve) => setImmediate(resolve));
 export const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
 
 /** Behaves as the runtime's sockets do: closing is told at once, and to write to what is closed gives -1. */
-class FakeLine implements Line {
+class FakeLine implements Socket {
   readonly remoteAddress = "192.0.2.1";
   readonly did: string[] = [];
   text = "";
@@ -52,14 +52,14 @@ class FakeLine implements Line {
   }
 }
 
-export class FakeFeed implements Feed {
-  readonly patient: boolean;
+export class FakeFeed implements BodySource {
+  readonly noTimeout: boolean;
   says: (Uint8Array | "wait" | "end")[] = [];
   closed = 0;
   more = () => {};
 
   constructor(patient: boolean) {
-    this.patient = patient;
+    this.noTimeout = patient;
   }
   open(more: () => void): void {
     this.more = more;
@@ -77,7 +77,7 @@ export class FakeFeed implements Feed {
   }
 }
 
-export const text = (body: string, headers: Record<string, string> = {}): Answer => ({
+export const text = (body: string, headers: Record<string, string> = {}): Response => ({
   status: 200,
   headers,
   body,
@@ -87,13 +87,13 @@ class FakeHandler implements Handler {
   readonly asked: string[] = [];
   readonly faults: string[] = [];
   readonly feeds: FakeFeed[] = [];
-  readonly later: PromiseWithResolvers<Answer>[] = [];
+  readonly later: PromiseWithResolvers<Response>[] = [];
 
-  respond({ method, target }: Incoming): Message | Answer | Promise<Answer> {
+  handle({ method, target }: Request): SerializedResponse | Response | Promise<Response> {
     this.asked.push(`${method} ${target}`);
     switch (target.split("?")[0]) {
       case "/message":
-        return new Message(200, {}, Buffer.from("message"));
+        return new SerializedResponse(200, {}, Buffer.from("message"));
       case "/unchanged":
         return { status: 304, headers: { ETag: '"x"' }, body: null };
       case "/nothing":
@@ -105,7 +105,7 @@ class FakeHandler implements Handler {
       case "/stream":
         return { status: 200, headers: {}, body: this.feed(true) };
       case "/later": {
-        const made = Promise.withResolvers<Answer>();
+        const made = Promise.withResolvers<Response>();
         this.later.push(made);
         return made.promise;
       }
@@ -126,23 +126,23 @@ class FakeHandler implements Handler {
     return feed;
   }
 
-  refuse({ code }: Fault): Answer {
+  onParseError({ code }: ParseError): Response {
     return { status: 400, headers: {}, body: code };
   }
 
-  failed(error: unknown): Answer {
+  onError(error: unknown): Response {
     this.faults.push(error instanceof Error ? error.message : String(error));
     return { status: 500, headers: {}, body: "failed" };
   }
 }
 
-export class Bench implements House {
+export class Bench implements ServerContext {
   readonly handler = new FakeHandler();
   readonly limits = LIMITS;
   readonly line = new FakeLine();
   readonly connection: Connection;
   stopping = false;
-  underWay = 0;
+  inFlight = 0;
   time = 1_000_000_000_000;
 
   constructor() {
@@ -170,7 +170,7 @@ export class Bench implements House {
     this.connection.drained();
   }
 
-  later(n: number): PromiseWithResolvers<Answer> {
+  later(n: number): PromiseWithResolvers<Response> {
     const made = this.handler.later[n];
     if (!made) throw new Error(`answer ${n} was not asked for`);
     return made;

@@ -1,7 +1,7 @@
 /**
  * Networks for the tests of the formats: a plain one, several shapes, and one whose every text is hostile.
  */
-import type { Graph } from "../../src/formats/graph.ts";
+import type { TopologyGraph } from "../../src/formats/graph.ts";
 import type { Device, Host, Link } from "../../src/model/entity.ts";
 import { type ConnectPoint, hostId, linkId } from "../../src/model/ids.ts";
 
@@ -69,7 +69,7 @@ export function host(mac: string, at: ConnectPoint, more: Partial<Host> = {}): H
   };
 }
 
-export function graph(devices: Device[], links: Link[], hosts: Host[] = []): Graph {
+export function graph(devices: Device[], links: Link[], hosts: Host[] = []): TopologyGraph {
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
   return {
     topology: {
@@ -101,7 +101,7 @@ export function plugger() {
 }
 
 /** Two core, `distributions` pairs below them, `access` switches below each pair, `hostsEach` on each of those. */
-export function campus(distributions = 4, access = 9, hostsEach = 12): Graph {
+export function campus(distributions = 4, access = 9, hostsEach = 12): TopologyGraph {
   const plug = plugger();
   const devices: Device[] = [];
   const links: Link[] = [];
@@ -131,7 +131,7 @@ export function campus(distributions = 4, access = 9, hostsEach = 12): Graph {
 }
 
 /** The campus with one of every state a picture has to show. */
-export function troubledCampus(): Graph {
+export function troubledCampus(): TopologyGraph {
   const calm = campus();
   const devices = calm.devices.map((d, i) => {
     if (i === 7) return { ...d, available: false };
@@ -150,7 +150,7 @@ export function troubledCampus(): Graph {
   return graph([...devices], links, [...calm.hosts]);
 }
 
-export function leafSpine(spines: number, leaves: number): Graph {
+export function leafSpine(spines: number, leaves: number): TopologyGraph {
   const plug = plugger();
   const spineIds = Array.from({ length: spines }, (_, i) => `spine:${i + 1}`);
   const leafIds = Array.from({ length: leaves }, (_, i) => `leaf:${i + 1}`);
@@ -162,7 +162,7 @@ export function leafSpine(spines: number, leaves: number): Graph {
 }
 
 /** A rectangular mesh, wrapped around at its borders when `torus`. */
-export function mesh(columns: number, rows: number, torus = false): Graph {
+export function mesh(columns: number, rows: number, torus = false): TopologyGraph {
   const plug = plugger();
   const at = (x: number, y: number) => `sw:${x % columns},${y % rows}`;
   const devices: Device[] = [];
@@ -215,7 +215,7 @@ export const HOSTILE_IDS = [
 ]; // biome-ignore format: a list of texts
 
 /** Every device carries one hostile id and one hostile text in each of its texts; all are linked in a ring. */
-export function hostileGraph(): Graph {
+export function hostileGraph(): TopologyGraph {
   const plug = plugger();
   const ids = HOSTILE_TEXTS.map((_, i) => HOSTILE_IDS[i] ?? `of:${i}`);
   const devices = ids.map((id, i) => {

@@ -4,7 +4,7 @@ import type { AuthResult, Credential } from "./authenticate.ts";
 
 const CHALLENGE = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
 
-export function refusal(result: Exclude<AuthResult, Credential>): Problem {
+export function authProblem(result: Exclude<AuthResult, Credential>): Problem {
   if (result.outcome === "throttled") {
     const wait = String(result.retryAfterSeconds);
     return new Problem(

@@ -11,8 +11,8 @@
  * - What is remembered of a user goes the moment that user changes.
  */
 import type { Clock } from "../../lib/clock.ts";
-import { createGate } from "../../lib/semaphore.ts";
-import { MOST_HEADER_CHARACTERS, type Reading, readBasic } from "./basic.ts";
+import { createSemaphore } from "../../lib/semaphore.ts";
+import { MAX_HEADER_CHARACTERS, type Reading, readBasic } from "./basic.ts";
 import { hashPassword, randomPassword, verifyPassword } from "./password.ts";
 import { createThrottle, THROTTLE_DEFAULTS, type ThrottleOptions } from "./throttle.ts";
 import type { User, Users } from "./users.ts";
@@ -48,12 +48,12 @@ export interface AuthenticatorOptions {
 }
 
 /** The name under which the service asks itself: no user can have it, and no limit on users applies to it. */
-export const OURSELVES = "";
+export const INTERNAL_USER = "";
 
 /** One credential has few spellings, so this is users, with room. The first in goes first; it costs one hash more. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
-const OWN: Credential = { outcome: "ok", user: OURSELVES, credentialId: "" };
+const OWN: Credential = { outcome: "ok", user: INTERNAL_USER, credentialId: "" };
 const MISSING: AuthResult = { outcome: "missing" };
 const MALFORMED: AuthResult = { outcome: "malformed" };
 const WRONG: AuthResult = { outcome: "wrong" };
@@ -64,7 +64,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   // Short enough that it and a usual header are one block of the digest.
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString("base64");
   const throttle = createThrottle(clock, options.throttle ?? THROTTLE_DEFAULTS);
-  const gate = createGate(mostChecking, mostWaiting);
+  const gate = createSemaphore(mostChecking, mostWaiting);
   const remembered = new Map<string, Credential>();
   const underWay = new Map<string, Promise<AuthResult>>();
   let nobody: Promise<string> | undefined;
@@ -80,7 +80,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const own = options.ourselves === undefined ? undefined : digestOf(options.ourselves);
 
   function known(header: string | null): Credential | undefined {
-    if (header === null || header.length > MOST_HEADER_CHARACTERS) return undefined;
+    if (header === null || header.length > MAX_HEADER_CHARACTERS) return undefined;
     const digest = digestOf(header);
     return digest === own ? OWN : remembered.get(digest);
   }
@@ -112,7 +112,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const credential: Credential = { outcome: "ok", user: owner.name, credentialId: owner.credentialId };
     remembered.set(digest, credential);
     const [first] = remembered.keys();
-    if (remembered.size > MOST_REMEMBERED && first !== undefined) remembered.delete(first);
+    if (remembered.size > MAX_REMEMBERED && first !== undefined) remembered.delete(first);
     return credential;
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MOST_HEADER_CHARACTERS, readBasic } from "./basic.ts";
+import { MAX_HEADER_CHARACTERS, readBasic } from "./basic.ts";
 
 const base64 = (text: string, encoding: "utf8" | "latin1" = "utf8") =>
   Buffer.from(text, encoding).toString("base64");
@@ -64,7 +64,7 @@ describe("malformed", () => {
     ["a NUL", `Basic ${base64("a\u0000:b")}`],
     ["a line end", `Basic ${base64("a:b\r\nc")}`],
     ["two credentials", `Basic ${base64("a:b")}, Basic ${base64("a:b")}`],
-    ["oversize", `Basic ${"QUFB".repeat(MOST_HEADER_CHARACTERS / 4)}`],
+    ["oversize", `Basic ${"QUFB".repeat(MAX_HEADER_CHARACTERS / 4)}`],
   ];
   for (const [what, header] of cases) test(what, () => expect(readBasic(header)).toEqual([]));
 });

@@ -11,7 +11,7 @@ export interface Reading {
 }
 
 /** More than any name and password; what is longer is refused before it is decoded. */
-export const MOST_HEADER_CHARACTERS = 4096;
+export const MAX_HEADER_CHARACTERS = 4096;
 
 const BASIC = /^basic[ \t]+([A-Za-z0-9+/_-]+)={0,2}[ \t]*$/i;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -19,7 +19,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The readings of a header, most likely first; empty when it is malformed. */
 export function readBasic(header: string): Reading[] {
-  if (header.length > MOST_HEADER_CHARACTERS) return [];
+  if (header.length > MAX_HEADER_CHARACTERS) return [];
   const encoded = BASIC.exec(header)?.[1];
   if (encoded === undefined || encoded.length % 4 === 1) return [];
   const bytes = Buffer.from(encoded, "base64");

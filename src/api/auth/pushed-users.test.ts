@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { ToldUsers } from "./pushed-users.ts";
+import { PushedUsers } from "./pushed-users.ts";
 
 const user = (name: string, hash: string) => ({ name, hash, credentialId: `${name}:${hash}` });
 
 test("who changed or is gone is named, who came is not, and new requests see the new ones", () => {
-  const users = new ToldUsers([user("ann", "1"), user("bob", "1")]);
+  const users = new PushedUsers([user("ann", "1"), user("bob", "1")]);
   const told: string[][] = [];
   const end = users.onChange((names) => {
     told.push([...names].sort());

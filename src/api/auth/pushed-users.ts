@@ -1,7 +1,7 @@
 /** Users of a process that reads no file of its own: another process says who they are, and when they change. */
 import { changedUsers, type User, type Users } from "./users.ts";
 
-export class ToldUsers implements Users {
+export class PushedUsers implements Users {
   readonly file = undefined;
   readonly generated = undefined;
   readonly #listeners = new Set<(names: ReadonlySet<string>) => void>();

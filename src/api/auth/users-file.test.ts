@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MOST_FILE_BYTES, nameFault, parseUsers, readUsersFile, storeUser } from "./users-file.ts";
+import { MAX_FILE_BYTES, nameFault, parseUsers, readUsersFile, storeUser } from "./users-file.ts";
 
 const A = await Bun.password.hash("a", { algorithm: "bcrypt", cost: 4 });
 const B = await Bun.password.hash("b", { algorithm: "bcrypt", cost: 4 });
@@ -46,7 +46,7 @@ describe("reading", () => {
   test("neither a folder nor a huge file is read", async () => {
     await expect(readUsersFile(folder)).rejects.toThrow();
     const huge = join(folder, "huge");
-    writeFileSync(huge, "#".repeat(MOST_FILE_BYTES + 1));
+    writeFileSync(huge, "#".repeat(MAX_FILE_BYTES + 1));
     await expect(readUsersFile(huge)).rejects.toThrow("larger than");
   });
 });

@@ -6,8 +6,8 @@
 import { chmod, chown, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { hashFault } from "./password.ts";
 
-export const MOST_FILE_BYTES = 1_048_576;
-const MOST_NAME_CHARACTERS = 255;
+export const MAX_FILE_BYTES = 1_048_576;
+const MAX_NAME_CHARACTERS = 255;
 
 /** Name → hash, in the order of the file. */
 export type StoredUsers = ReadonlyMap<string, string>;
@@ -25,8 +25,8 @@ export class UsersError extends Error {
 /** What is wrong with `name` as a user name; undefined when nothing is. RFC 7617 rules out colons and controls. */
 export function nameFault(name: string): string | undefined {
   if (name === "") return "the user name is empty";
-  if (name.length > MOST_NAME_CHARACTERS)
-    return `the user name is longer than ${MOST_NAME_CHARACTERS} characters`;
+  if (name.length > MAX_NAME_CHARACTERS)
+    return `the user name is longer than ${MAX_NAME_CHARACTERS} characters`;
   if (name.includes(":")) return "a user name may not contain a colon";
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return "a user name may not contain control characters";
   return undefined;
@@ -62,7 +62,7 @@ async function readText(path: string): Promise<string> {
   try {
     const about = await handle.stat();
     if (!about.isFile()) throw new UsersError(`${path}: not a file`);
-    if (about.size > MOST_FILE_BYTES) throw new UsersError(`${path}: larger than ${MOST_FILE_BYTES} bytes`);
+    if (about.size > MAX_FILE_BYTES) throw new UsersError(`${path}: larger than ${MAX_FILE_BYTES} bytes`);
     return await handle.readFile("utf8");
   } finally {
     await handle.close();

@@ -18,7 +18,7 @@ const POLL_MS = 1000;
 /** A file still being written is read when it has been left alone for this long. */
 const SETTLE_MS = 100;
 /** One that is never left alone is read all the same. */
-const MOST_WAITS = 20;
+const MAX_WAITS = 20;
 
 export interface User {
   readonly name: string;
@@ -117,7 +117,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: Loaded): Users {
   async function look(path: string, signal: AbortSignal): Promise<void> {
     let seen = await signatureOf(path);
     if (seen === signature) return;
-    for (let waits = 0, settled = false; !settled && waits < MOST_WAITS && !signal.aborted; waits++) {
+    for (let waits = 0, settled = false; !settled && waits < MAX_WAITS && !signal.aborted; waits++) {
       await clock.sleep(SETTLE_MS, signal);
       const now = await signatureOf(path);
       settled = now === seen;

@@ -9,18 +9,18 @@ import { KINDS, type Kind } from "../../model/ids.ts";
 import { type Filter, mayPass, passes } from "../../query/filter.ts";
 import type { Query } from "../../query/query.ts";
 import { select } from "../../query/select.ts";
-import { differingValues } from "../../view/diff.ts";
-import type { Reading } from "../../view/view.ts";
+import { diffValues } from "../../view/diff.ts";
+import type { NetworkState } from "../../view/view.ts";
 import type { Representation } from "../body-renderer.ts";
 import { badParameter, quoted } from "../problem.ts";
 import { jsonList } from "./json-list.ts";
 import {
+  type FilteredState,
+  filteredStateOf,
+  filteredStateOrEmpty,
   momentOf,
   type ReadContext,
-  type Sight,
   settled,
-  sightOf,
-  sightOrNothing,
   timeOf,
 } from "./read-context.ts";
 
@@ -87,7 +87,7 @@ export function changesRead(context: ReadContext, kind: Kind | undefined, query:
   };
   return {
     key: `changes ${kind ?? "topology"} ${query.fingerprint}`,
-    mark: revision,
+    version: revision,
     revision,
     contentType: JSON_TYPE,
     make: () => ({ pieces: jsonList('{"changes":[', texts(), `],"revision":${revision}}`) }),
@@ -142,15 +142,21 @@ function* foldedTexts(
 }
 
 /** A neighbourhood moves with the graph, so its two ends are compared, and what came and went between is not told. */
-function* aroundTexts(from: Sight, to: Sight, kind: Kind | undefined): Generator<string> {
+function* aroundTexts(from: FilteredState, to: FilteredState, kind: Kind | undefined): Generator<string> {
   const { revision, time } = to.reading;
   for (const change of differences(from, to, kind)) yield changeText(change, revision, time);
 }
 
 /** Both ends of a comparison. What `around` names must have been there at one of them. */
-function sights(from: Reading, to: Reading, query: Query): [from: Sight, to: Sight] {
-  const then = sightOrNothing(from, query);
-  return then.within?.size === 0 ? [then, sightOf(to, query)] : [then, sightOrNothing(to, query)];
+function sights(
+  from: NetworkState,
+  to: NetworkState,
+  query: Query,
+): [from: FilteredState, to: FilteredState] {
+  const then = filteredStateOrEmpty(from, query);
+  return then.within?.size === 0
+    ? [then, filteredStateOf(to, query)]
+    : [then, filteredStateOrEmpty(to, query)];
 }
 
 interface Difference extends Change {
@@ -158,7 +164,11 @@ interface Difference extends Change {
 }
 
 /** What differs between two sights of the network, by resource, then id. */
-export function* differences(from: Sight, to: Sight, kind: Kind | undefined): Generator<Difference> {
+export function* differences(
+  from: FilteredState,
+  to: FilteredState,
+  kind: Kind | undefined,
+): Generator<Difference> {
   for (const resource of scopeOf(kind)) {
     for (const { id, before, after } of pairs(from, to, resource)) {
       if (after === undefined) {
@@ -180,13 +190,13 @@ interface Pair {
   readonly after: string | undefined;
 }
 
-function* pairs(from: Sight, to: Sight, kind: Kind): Generator<Pair> {
+function* pairs(from: FilteredState, to: FilteredState, kind: Kind): Generator<Pair> {
   const seenBefore = seer(kind, from.filters(kind));
   const seenAfter = seer(kind, to.filters(kind));
   const sameWithin =
     from.within === to.within || from.within?.symmetricDifference(to.within ?? new Set()).size === 0;
   const all = sameWithin ? [] : membersOf(from, to, kind);
-  const differing = differingValues(from.reading.pages(kind), to.reading.pages(kind));
+  const differing = diffValues(from.reading.pages(kind), to.reading.pages(kind));
   for (const pair of sameWithin ? differing : all) {
     const before = seenBefore(pair.before);
     const after = seenAfter(pair.after);
@@ -200,7 +210,7 @@ function seer(kind: Kind, filters: readonly Filter[]): (text: string | undefined
 }
 
 /** Whatever either end sees: a thing that did not change may still have come into the neighbourhood. */
-function* membersOf(from: Sight, to: Sight, kind: Kind): Generator<Pair> {
+function* membersOf(from: FilteredState, to: FilteredState, kind: Kind): Generator<Pair> {
   const ids = new Set<string>();
   for (const { reading, filters } of [from, to]) {
     for (const { id } of select(reading, kind, filters(kind))) ids.add(id);
@@ -233,7 +243,7 @@ export function diffRead(context: ReadContext, kind: Kind | undefined, query: Qu
   const moment = (revision: number) => JSON.stringify({ revision, time: history.timeOf(revision) });
   return {
     key: `diff ${kind ?? "topology"} ${from} ${to} ${query.fingerprint}`,
-    mark: to,
+    version: to,
     revision: to,
     contentType: JSON_TYPE,
     make: () => {
@@ -268,7 +278,7 @@ export function timelineRead(context: ReadContext, query: Query): Representation
   }
   return {
     key: `timeline ${from} ${to} ${oldest} ${query.fingerprint}`,
-    mark: view.revision,
+    version: view.revision,
     revision: view.revision,
     contentType: JSON_TYPE,
     make: () => {

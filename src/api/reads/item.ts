@@ -4,30 +4,30 @@ import { JSON_TYPE } from "../../http1/response.ts";
 import { portId } from "../../model/ids.ts";
 import type { Query } from "../../query/query.ts";
 import { select } from "../../query/select.ts";
-import { clusterOf, type Reading } from "../../view/view.ts";
+import { clusterOf, type NetworkState } from "../../view/view.ts";
 import type { Content, Representation } from "../body-renderer.ts";
 import { Problem, quoted } from "../problem.ts";
-import type { Target } from "../route.ts";
-import { type ReadContext, readingOf } from "./read-context.ts";
+import type { Route } from "../route.ts";
+import { type ReadContext, stateFor } from "./read-context.ts";
 
-type ItemTarget = Exclude<Target, { read: "list" | "topology" }>;
+type ItemTarget = Exclude<Route, { read: "list" | "topology" }>;
 
 export function itemRead(context: ReadContext, target: ItemTarget, query: Query): Representation {
-  return new Item(readingOf(context, query), target, query);
+  return new Item(stateFor(context, query), target, query);
 }
 
 class Item implements Representation {
   readonly key: string;
-  readonly mark: number;
-  readonly markNow?: () => number;
+  readonly version: number;
+  readonly currentVersion?: () => number;
   readonly revision: number;
   readonly contentType = JSON_TYPE;
   readonly #text: string;
 
-  constructor(reading: Reading, target: ItemTarget, query: Query) {
+  constructor(reading: NetworkState, target: ItemTarget, query: Query) {
     this.key = `one ${query.fingerprint} ${keyOf(target)}`;
-    this.mark = markOf(reading, target);
-    if (query.at === undefined) this.markNow = () => markOf(reading, target);
+    this.version = markOf(reading, target);
+    if (query.at === undefined) this.currentVersion = () => markOf(reading, target);
     this.revision = reading.revision;
     // Found here and not in `make`: what is not there must be refused before a condition is looked at.
     this.#text = textOf(reading, target);
@@ -51,7 +51,7 @@ function keyOf(target: ItemTarget): string {
   }
 }
 
-function markOf({ marks }: Reading, target: ItemTarget): number {
+function markOf({ marks }: NetworkState, target: ItemTarget): number {
   switch (target.read) {
     case "item":
       return marks[target.kind];
@@ -64,7 +64,7 @@ function markOf({ marks }: Reading, target: ItemTarget): number {
   }
 }
 
-function textOf(reading: Reading, target: ItemTarget): string {
+function textOf(reading: NetworkState, target: ItemTarget): string {
   switch (target.read) {
     case "item":
       return one(reading, target.kind, target.id);
@@ -79,14 +79,14 @@ function textOf(reading: Reading, target: ItemTarget): string {
   }
 }
 
-function one(reading: Reading, kind: "devices" | "hosts", id: string): string {
+function one(reading: NetworkState, kind: "devices" | "hosts", id: string): string {
   const text = reading.get(kind, id);
   if (text !== undefined) return text;
   const hint = kind === "hosts" ? "; a host's id is MAC/VLAN, such as 00:00:00:00:00:01/None" : "";
   throw new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quoted(id)}${hint}.`);
 }
 
-function portsOf(reading: Reading, id: string): string[] {
+function portsOf(reading: NetworkState, id: string): string[] {
   const ofDevice = {
     test: (value: object) => "element" in value && value.element === id,
     ids: [[portId(id, ""), portId(id, "\uffff")] as const],
@@ -94,7 +94,7 @@ function portsOf(reading: Reading, id: string): string[] {
   return Array.from(select(reading, "ports", [ofDevice]), ({ text }) => text);
 }
 
-function clusterText(reading: Reading, { n, part }: Extract<Target, { read: "cluster" }>): string {
+function clusterText(reading: NetworkState, { n, part }: Extract<Route, { read: "cluster" }>): string {
   const clusters = reading.graph.clusters();
   const members = clusters[n];
   if (!members) {

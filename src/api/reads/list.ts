@@ -12,12 +12,12 @@ import { type Cursor, decodeCursor, encodeCursor } from "../../query/cursor.ts";
 import type { Query } from "../../query/query.ts";
 import { type Match, select, sortMatches, withFields } from "../../query/select.ts";
 import { bytesOn } from "../../view/collection.ts";
-import type { Page } from "../../view/encoded-page.ts";
-import { parseStored, type Reading } from "../../view/view.ts";
+import type { EncodedPage } from "../../view/encoded-page.ts";
+import { type NetworkState, parseStored } from "../../view/view.ts";
 import type { Content, Representation } from "../body-renderer.ts";
 import { Problem } from "../problem.ts";
 import { bytesOf, jsonList } from "./json-list.ts";
-import { type ReadContext, readingOf, type Sight, sightOf } from "./read-context.ts";
+import { type FilteredState, filteredStateOf, type ReadContext, stateFor } from "./read-context.ts";
 
 export function listRead(
   context: ReadContext,
@@ -37,8 +37,8 @@ interface Found {
 class List implements Representation {
   readonly key: string;
   /** The revision of its content: what the cursors it hands out are of. */
-  readonly mark: number;
-  readonly markNow?: () => number;
+  readonly version: number;
+  readonly currentVersion?: () => number;
   readonly revision: number;
   readonly contentType: string;
   readonly #context: ReadContext;
@@ -47,18 +47,18 @@ class List implements Representation {
   readonly #format: Format;
   readonly #address: string;
   readonly #cursor: Cursor | undefined;
-  readonly #sight: Sight;
+  readonly #sight: FilteredState;
 
   constructor(context: ReadContext, kind: Kind, query: Query, format: Format, address: string) {
     const cursor =
       query.cursor === undefined
         ? undefined
         : decodeCursor(query.cursor, cursorScope(kind, query), context.log.secret);
-    const reading = cursor ? pinned(context, cursor) : readingOf(context, query);
+    const reading = cursor ? pinned(context, cursor) : stateFor(context, query);
     this.key = `list ${kind} ${format.name} ${query.limit ?? ""} ${query.cursor ?? ""} ${query.fingerprint}`;
-    this.mark = cursor?.revision ?? markOf(context, reading, kind, query);
+    this.version = cursor?.revision ?? markOf(context, reading, kind, query);
     if (query.at === undefined && !query.around && !cursor)
-      this.markNow = () => markOf(context, reading, kind, query);
+      this.currentVersion = () => markOf(context, reading, kind, query);
     this.revision = reading.revision;
     this.contentType = format.contentType;
     this.#context = context;
@@ -68,7 +68,7 @@ class List implements Representation {
     this.#address = address;
     this.#cursor = cursor;
     // Found here and not in `make`: an unknown `around` must be refused before a condition is looked at.
-    this.#sight = sightOf(reading, query);
+    this.#sight = filteredStateOf(reading, query);
   }
 
   make(): Content {
@@ -117,7 +117,7 @@ class List implements Representation {
     }
     if (!more) return { matches: page, next: undefined };
     const reached = sorted ? Number(after ?? 0) + page.length : (page.at(-1)?.id ?? "");
-    const cursor = { revision: this.mark, after: reached };
+    const cursor = { revision: this.version, after: reached };
     const next = encodeCursor(cursor, cursorScope(kind, this.#query), this.#context.log.secret);
     return { matches: page, next };
   }
@@ -127,14 +127,14 @@ class List implements Representation {
  * The revision that last changed what a list is made of. A neighbourhood changes with any device or link; everything
  * else with its own collection. A page hands out that revision in its cursor, so it must be one that is still kept.
  */
-function markOf({ log }: ReadContext, { marks }: Reading, kind: Kind, query: Query): number {
+function markOf({ log }: ReadContext, { marks }: NetworkState, kind: Kind, query: Query): number {
   const changed = query.around ? Math.max(marks.devices, marks.links, marks.hosts, marks[kind]) : marks[kind];
   return query.limit === undefined ? changed : Math.max(changed, log.facts().oldest);
 }
 
 const cursorScope = (kind: Kind, query: Query): string => `${kind} ${query.fingerprint}`;
 
-function pinned({ history }: ReadContext, { revision }: Cursor): Reading {
+function pinned({ history }: ReadContext, { revision }: Cursor): NetworkState {
   if (history.resolve(revision).ok) return history.at(revision);
   throw new Problem(
     "cursor-expired",
@@ -204,7 +204,7 @@ const OPEN: Readonly<Record<Kind, Buffer>> = {
 const CLOSE = Buffer.from("]}");
 
 /** A whole list as it lies in the view. Every piece is the same object each time, so what is remembered of it holds. */
-function wholeList(kind: Kind, pages: readonly Page[]): Content {
+function wholeList(kind: Kind, pages: readonly EncodedPage[]): Content {
   const last = pages.at(-1);
   function* pieces(): Generator<Uint8Array> {
     yield OPEN[kind];

@@ -4,8 +4,8 @@ import type { Kind } from "../../model/ids.ts";
 import { type Filter, withinFilter } from "../../query/filter.ts";
 import type { Query } from "../../query/query.ts";
 import type { History, Resolved } from "../../view/history.ts";
-import type { Graph } from "../../view/link-graph.ts";
-import { parseStored, type Reading, type View } from "../../view/view.ts";
+import type { LinkGraph } from "../../view/link-graph.ts";
+import { type NetworkState, parseStored, type View } from "../../view/view.ts";
 import { badParameter, Problem, quoted } from "../problem.ts";
 import { canonicalHostId } from "../route.ts";
 
@@ -48,21 +48,21 @@ export function settled(found: Resolved, name: string): number {
 }
 
 /** The network a query asks about: now, or as it was `at` some moment. */
-export function readingOf(context: ReadContext, query: Query): Reading {
+export function stateFor(context: ReadContext, query: Query): NetworkState {
   if (query.at === undefined) return context.view;
   return context.history.at(momentOf(context, "at", query.at));
 }
 
 /** The network at one moment as a query sees it. */
-export interface Sight {
-  readonly reading: Reading;
+export interface FilteredState {
+  readonly reading: NetworkState;
   /** The devices of the neighbourhood; undefined when the query asks for none. */
   readonly within: ReadonlySet<string> | undefined;
   readonly filters: (kind: Kind) => readonly Filter[];
 }
 
 /** Refuses an `around` that names nothing there. */
-export function sightOf(reading: Reading, query: Query): Sight {
+export function filteredStateOf(reading: NetworkState, query: Query): FilteredState {
   const sight = sightIfAny(reading, query);
   if (sight) return sight;
   throw badParameter(
@@ -72,25 +72,25 @@ export function sightOf(reading: Reading, query: Query): Sight {
 }
 
 /** The same where what `around` names may not have been there yet, or not any more: then nothing is around it. */
-export function sightOrNothing(reading: Reading, query: Query, graph?: Graph): Sight {
+export function filteredStateOrEmpty(reading: NetworkState, query: Query, graph?: LinkGraph): FilteredState {
   return sightIfAny(reading, query, graph) ?? sight(reading, query, new Set());
 }
 
 /** `graph`: the live one, where the reading is of now; a past would have to make its own. */
-function sightIfAny(reading: Reading, query: Query, graph?: Graph): Sight | undefined {
+function sightIfAny(reading: NetworkState, query: Query, graph?: LinkGraph): FilteredState | undefined {
   const { around } = query;
   if (!around) return sight(reading, query, undefined);
   const centre = centreOf(reading, around.id);
   return centre && sight(reading, query, (graph ?? reading.graph).around(centre, around.hops));
 }
 
-function sight(reading: Reading, query: Query, within: ReadonlySet<string> | undefined): Sight {
+function sight(reading: NetworkState, query: Query, within: ReadonlySet<string> | undefined): FilteredState {
   const filters = (kind: Kind) => (within ? [...query.filters, withinFilter(kind, within)] : query.filters);
   return { reading, within, filters };
 }
 
 /** The devices a neighbourhood begins with: the one named, or those the host named is at. */
-function centreOf(reading: Reading, id: string): string[] | undefined {
+function centreOf(reading: NetworkState, id: string): string[] | undefined {
   if (reading.get("devices", id) !== undefined) return [id];
   const host = reading.get("hosts", canonicalHostId(id) ?? id);
   if (host === undefined) return undefined;

@@ -1,21 +1,21 @@
 /** The topology: counts as JSON, the whole graph in the graph formats; all of it, or what lies around something. */
 import type { Format } from "../../formats/format.ts";
-import type { Graph } from "../../formats/graph.ts";
+import type { TopologyGraph } from "../../formats/graph.ts";
 import { TOPOLOGY_RENDERERS } from "../../formats/topology.ts";
 import type { Topology } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { Query } from "../../query/query.ts";
 import { select } from "../../query/select.ts";
-import { Graph as Connections } from "../../view/link-graph.ts";
-import { parseStored, type Reading, topologyOf } from "../../view/view.ts";
+import { LinkGraph as Connections } from "../../view/link-graph.ts";
+import { type NetworkState, parseStored, topologyOf } from "../../view/view.ts";
 import type { Representation } from "../body-renderer.ts";
 import { bytesOf } from "./json-list.ts";
-import { type ReadContext, readingOf, type Sight, sightOf } from "./read-context.ts";
+import { type FilteredState, filteredStateOf, type ReadContext, stateFor } from "./read-context.ts";
 
-const RENDER: Readonly<Record<string, (graph: Graph) => Iterable<string>>> = TOPOLOGY_RENDERERS;
+const RENDER: Readonly<Record<string, (graph: TopologyGraph) => Iterable<string>>> = TOPOLOGY_RENDERERS;
 
 export function topologyRead(context: ReadContext, query: Query, format: Format): Representation {
-  const reading = readingOf(context, query);
+  const reading = stateFor(context, query);
   const render = RENDER[format.name];
   const markNow = () => {
     const { marks, revision } = reading;
@@ -24,11 +24,11 @@ export function topologyRead(context: ReadContext, query: Query, format: Format)
     return query.around ? Math.max(marks.devices, marks.links, marks.hosts, marks.graph) : marks.graph;
   };
   // Resolved here and not in `make`: an unknown `around` must be refused before a condition is looked at.
-  const sight = sightOf(reading, query);
+  const sight = filteredStateOf(reading, query);
   return {
     key: `topology ${format.name} ${query.fingerprint}`,
-    mark: markNow(),
-    ...(query.at === undefined && !query.around && { markNow }),
+    version: markNow(),
+    ...(query.at === undefined && !query.around && { currentVersion: markNow }),
     revision: reading.revision,
     contentType: format.contentType,
     tiny: !render,
@@ -40,7 +40,7 @@ export function topologyRead(context: ReadContext, query: Query, format: Format)
   };
 }
 
-function wholeGraph(reading: Reading): Graph {
+function wholeGraph(reading: NetworkState): TopologyGraph {
   return {
     topology: topologyOf(reading),
     revision: reading.revision,
@@ -51,7 +51,7 @@ function wholeGraph(reading: Reading): Graph {
 }
 
 /** What lies around something, with counts of its own. */
-function cutGraph({ reading, filters }: Sight): Graph {
+function cutGraph({ reading, filters }: FilteredState): TopologyGraph {
   const devices = all(reading, "devices", filters("devices"));
   const links = all(reading, "links", filters("links"));
   const hosts = all(reading, "hosts", filters("hosts"));
@@ -68,5 +68,5 @@ function cutGraph({ reading, filters }: Sight): Graph {
   return { topology, revision: reading.revision, devices, links, hosts };
 }
 
-const all = <K extends Kind>(reading: Reading, kind: K, filters: Parameters<typeof select>[2]) =>
+const all = <K extends Kind>(reading: NetworkState, kind: K, filters: Parameters<typeof select>[2]) =>
   [...select(reading, kind, filters)].map(({ text }) => parseStored(kind, text));

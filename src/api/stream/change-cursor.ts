@@ -11,16 +11,21 @@ import type { Filter } from "../../query/filter.ts";
 import type { Query } from "../../query/query.ts";
 import { select } from "../../query/select.ts";
 import type { History } from "../../view/history.ts";
-import type { Reading } from "../../view/view.ts";
+import type { NetworkState } from "../../view/view.ts";
 import { differences, scopeOf } from "../reads/changes.ts";
-import { type ReadContext, type Sight, sightOf, sightOrNothing } from "../reads/read-context.ts";
+import {
+  type FilteredState,
+  filteredStateOf,
+  filteredStateOrEmpty,
+  type ReadContext,
+} from "../reads/read-context.ts";
 import { batchRecords, changeRecords, snapshotRecord, syncedRecord } from "./sse.ts";
 
 /** About how much text one piece holds, and how many batches are looked at for it at most. */
 const PIECE = 65_536;
-const MOST_BATCHES = 256;
+const MAX_BATCHES = 256;
 
-export interface Follower {
+export interface ChangeCursor {
   /** The revision the reader has when it has all pieces so far. */
   readonly revision: number;
   next(): string | "overflow";
@@ -30,19 +35,23 @@ export interface Follower {
   readonly lost: boolean;
 }
 
-export function createFollower(
+export function createChangeCursor(
   context: ReadContext,
   kind: Kind | undefined,
   query: Query,
   since?: number,
-): Follower {
+): ChangeCursor {
   return query.around
-    ? new AroundFollower(context, kind, query, since)
-    : new LogFollower(context, kind, query, since);
+    ? new NeighbourhoodCursor(context, kind, query, since)
+    : new LogCursor(context, kind, query, since);
 }
 
 /** The collection as it is now, as pieces; what it reads is settled when it is made, and shared with the view. */
-function snapshotPieces({ reading, filters }: Sight, scope: readonly Kind[], now: Reading): Iterator<string> {
+function snapshotPieces(
+  { reading, filters }: FilteredState,
+  scope: readonly Kind[],
+  now: NetworkState,
+): Iterator<string> {
   const { revision } = reading;
   const synced = syncedRecord(now);
   const parts = scope.map((kind) => ({ kind, matches: select(reading, kind, filters(kind)) }));
@@ -61,7 +70,7 @@ function snapshotPieces({ reading, filters }: Sight, scope: readonly Kind[], now
   return pieces();
 }
 
-class LogFollower implements Follower {
+class LogCursor implements ChangeCursor {
   revision: number;
   readonly #history: History;
   readonly #scope: readonly Kind[];
@@ -79,7 +88,7 @@ class LogFollower implements Follower {
     this.#scope = scopeOf(kind);
     this.#filters = query.filters;
     this.revision = since ?? view.revision;
-    if (since === undefined) this.#snapshot = snapshotPieces(sightOf(view, query), this.#scope, view);
+    if (since === undefined) this.#snapshot = snapshotPieces(filteredStateOf(view, query), this.#scope, view);
     else if (!history.holds(since)) this.#catchingUp = history.changes(since)[Symbol.iterator]();
   }
 
@@ -117,7 +126,7 @@ class LogFollower implements Follower {
 
   #take(batches: Iterator<Batch>): string | "overflow" {
     let text = "";
-    for (let n = 0; n < MOST_BATCHES && text.length < PIECE; n++) {
+    for (let n = 0; n < MAX_BATCHES && text.length < PIECE; n++) {
       const { value, done } = batches.next();
       if (done) break;
       // What comes next was forgotten while a slow reader caught up: it must hear of the gap, not miss it.
@@ -133,14 +142,14 @@ class LogFollower implements Follower {
  * A neighbourhood moves with the graph, so it is compared as a whole whenever anything changed. What it is compared
  * with are pages, which cost only what differs from now, however many streams hold them.
  */
-class AroundFollower implements Follower {
+class NeighbourhoodCursor implements ChangeCursor {
   revision: number;
   readonly behind = false;
   #begun = false;
   readonly #context: ReadContext;
   readonly #kind: Kind | undefined;
   readonly #query: Query;
-  #known: Sight;
+  #known: FilteredState;
   #snapshot: Iterator<string> | undefined;
 
   constructor(context: ReadContext, kind: Kind | undefined, query: Query, since: number | undefined) {
@@ -150,11 +159,11 @@ class AroundFollower implements Follower {
     this.#query = query;
     this.revision = since ?? view.revision;
     if (since === undefined) {
-      this.#known = { ...sightOf(view, query), reading: history.frozen(view.revision) };
+      this.#known = { ...filteredStateOf(view, query), reading: history.frozen(view.revision) };
       this.#snapshot = snapshotPieces(this.#known, scopeOf(kind), view);
     } else {
       // Whoever resumes may have heard already that what it asks about is gone: it waits for it to come again.
-      this.#known = sightOrNothing(history.frozen(since), query);
+      this.#known = filteredStateOrEmpty(history.frozen(since), query);
     }
   }
 
@@ -172,7 +181,7 @@ class AroundFollower implements Follower {
     }
     const { view, history } = this.#context;
     if (view.revision === this.revision) return "";
-    const now = sightOrNothing(history.frozen(view.revision), this.#query, view.graph);
+    const now = filteredStateOrEmpty(history.frozen(view.revision), this.#query, view.graph);
     const changes = [...differences(this.#known, now, this.#kind)];
     this.#known = now;
     this.revision = now.reading.revision;

@@ -7,12 +7,12 @@
  * `overflow`; it resumes by id.
  */
 
-import type { Feed } from "../../http1/body-source.ts";
+import type { BodySource } from "../../http1/body-source.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { History } from "../../view/history.ts";
-import { OURSELVES } from "../auth/authenticate.ts";
+import { INTERNAL_USER } from "../auth/authenticate.ts";
 import { Problem } from "../problem.ts";
-import type { Follower } from "./change-cursor.ts";
+import type { ChangeCursor } from "./change-cursor.ts";
 import { closingRecord, GREETING, heartbeat, overflowRecord } from "./sse.ts";
 
 export interface StreamLimits {
@@ -23,7 +23,7 @@ export interface StreamLimits {
 const RETRY_AFTER_STOP_MS = 2_000;
 const RETRY_AFTER_CREDENTIALS_MS = 10_000;
 
-export class Streams {
+export class SseHub {
   readonly #limits: StreamLimits;
   readonly #open = new Set<Stream>();
   readonly #perUser = new Map<string, number>();
@@ -34,7 +34,7 @@ export class Streams {
 
   constructor(history: History, limits: StreamLimits) {
     this.#limits = limits;
-    history.follow(() => this.#wakeSoon());
+    history.subscribe(() => this.#wakeSoon());
   }
 
   /** Changes that come faster than streams can be told of them are told together. */
@@ -60,13 +60,13 @@ export class Streams {
   }
 
   /** A body that follows until the client goes or the stream is ended. */
-  start(user: string, follower: Follower): Feed {
+  start(user: string, follower: ChangeCursor): BodySource {
     if (this.#stopping)
       throw new Problem("stopping", "The service is stopping; try again in a moment.", {
         "Retry-After": "2",
       });
     const mine = this.#perUser.get(user) ?? 0;
-    if (mine >= this.#limits.streamsPerUser && user !== OURSELVES) {
+    if (mine >= this.#limits.streamsPerUser && user !== INTERNAL_USER) {
       throw new Problem(
         "too-many-streams",
         `This user has ${mine} open streams, which is as many as one may have; close one first.`,
@@ -108,9 +108,9 @@ export class Streams {
   }
 }
 
-class Stream implements Feed {
+class Stream implements BodySource {
   readonly user: string;
-  readonly #follower: Follower;
+  readonly #follower: ChangeCursor;
   readonly #onEnd: (overflow: boolean) => void;
   #more = () => {};
   #greeted = false;
@@ -120,13 +120,13 @@ class Stream implements Feed {
   #farewell: string | undefined;
   #ended = false;
 
-  constructor(user: string, follower: Follower, onEnd: (overflow: boolean) => void) {
+  constructor(user: string, follower: ChangeCursor, onEnd: (overflow: boolean) => void) {
     this.user = user;
     this.#follower = follower;
     this.#onEnd = onEnd;
   }
 
-  get patient(): boolean {
+  get noTimeout(): boolean {
     return !this.#ended;
   }
 

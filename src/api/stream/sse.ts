@@ -6,7 +6,7 @@
 import type { Batch } from "../../log/log.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import type { Filter } from "../../query/filter.ts";
-import type { Reading } from "../../view/view.ts";
+import type { NetworkState } from "../../view/view.ts";
 import { type Change, changeFields, changeFor } from "../reads/changes.ts";
 
 /**
@@ -21,7 +21,7 @@ export const snapshotRecord = (resource: Kind, revision: number, value: string):
   `event: snapshot\ndata: {"resource":"${resource}","revision":${revision},"value":${value}}\n\n`;
 
 /** With when its parts last changed, so that a copy can answer with the same entity tags. */
-export function syncedRecord({ revision, time, graphTime, marks }: Reading): string {
+export function syncedRecord({ revision, time, graphTime, marks }: NetworkState): string {
   const { claims: _, ...seen } = marks;
   return `id: ${revision}\nevent: synced\ndata: ${JSON.stringify({ revision, time, graphTime, marks: seen })}\n\n`;
 }

@@ -8,7 +8,7 @@ import { type Adjacency, distances, largest, type Point, type Spacing } from "./
 import { separated } from "./separate.ts";
 
 /** All pairs are kept: beyond this many nodes that is too much memory and time. */
-export const MOST_NODES_FOR_FORCE = 1200;
+export const MAX_NODES_FOR_FORCE = 1200;
 const ROUNDS = 18;
 const LAST_STEP = 0.05;
 

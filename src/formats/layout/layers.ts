@@ -8,12 +8,12 @@
  */
 import { type Adjacency, distances, largest, smallest } from "./adjacency.ts";
 
-const MOST_LAYERS = 10;
+const MAX_LAYERS = 10;
 /** How much of a picture may go against the rule before it is no hierarchy; what people said is trusted further. */
 const TOLERANCE = 0.3;
 const TOLERANCE_IF_TOLD = 0.75;
 /** Finding the middle looks from every node at every other. */
-const MOST_NODES_FOR_MIDDLE = 1500;
+const MAX_NODES_FOR_MIDDLE = 1500;
 
 /** The layer of each node, 0 on top, none empty; undefined when it is no hierarchy. */
 export function findLayers(graph: Adjacency): number[] | undefined {
@@ -48,7 +48,7 @@ function* guesses(graph: Adjacency): Generator<number[]> {
   if (bottom.length > 0) yield up(bottom);
   yield down(where((node) => (degrees[node] ?? 0) >= most * 0.7));
   yield up(where((node) => degrees[node] === least));
-  if (graph.nodes.length > MOST_NODES_FOR_MIDDLE) return;
+  if (graph.nodes.length > MAX_NODES_FOR_MIDDLE) return;
   const reach = where(() => true).map((node) => largest(distances(graph, [node])));
   const shortest = smallest(reach);
   yield down(where((node) => reach[node] === shortest));
@@ -76,7 +76,7 @@ function fromHints(graph: Adjacency): number[] | undefined {
 function disorder(graph: Adjacency, layers: readonly number[]): number {
   const sizes: number[] = [];
   for (const layer of layers) sizes[layer] = (sizes[layer] ?? 0) + 1;
-  const most = Math.min(MOST_LAYERS, Math.max(3, graph.nodes.length / 2.5));
+  const most = Math.min(MAX_LAYERS, Math.max(3, graph.nodes.length / 2.5));
   if (sizes.length < 2 || sizes.length > most) return Number.POSITIVE_INFINITY;
   let against = 0;
   for (const [a, b] of graph.edges) {

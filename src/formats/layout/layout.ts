@@ -13,7 +13,7 @@ import {
   type Point,
   type Spacing,
 } from "./adjacency.ts";
-import { forceLayout, MOST_NODES_FOR_FORCE } from "./force.ts";
+import { forceLayout, MAX_NODES_FOR_FORCE } from "./force.ts";
 import { gridLayout } from "./grid.ts";
 import { layeredLayout } from "./layered.ts";
 import { findLayers } from "./layers.ts";
@@ -21,7 +21,7 @@ import { isDense, ringLayout } from "./ring.ts";
 
 /** Pages and screens are about this much wider than high. */
 const ASPECT = 1.6;
-const MOST_EDGES_FOR_LAYERS = 60_000;
+const MAX_EDGES_FOR_LAYERS = 60_000;
 
 export interface LayoutInput {
   readonly nodes: readonly LayoutNode[];
@@ -48,9 +48,9 @@ export function layoutNetwork({ nodes, edges }: LayoutInput, spacing: Spacing): 
 
 /** One connected part, by the layout that suits it. */
 function layoutPart(part: Adjacency, spacing: Spacing): Block {
-  const layers = part.edges.length <= MOST_EDGES_FOR_LAYERS ? findLayers(part) : undefined;
+  const layers = part.edges.length <= MAX_EDGES_FOR_LAYERS ? findLayers(part) : undefined;
   if (layers !== undefined) return createBlock(part.nodes, layeredLayout(part, layers, spacing), true);
-  const isSmall = part.nodes.length <= MOST_NODES_FOR_FORCE;
+  const isSmall = part.nodes.length <= MAX_NODES_FOR_FORCE;
   const layout = isDense(part) ? ringLayout : isSmall ? forceLayout : gridLayout;
   return createBlock(part.nodes, layout(part, spacing), false);
 }

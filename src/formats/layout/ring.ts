@@ -2,12 +2,12 @@
 import type { Adjacency, Point, Spacing } from "./adjacency.ts";
 import { separated } from "./separate.ts";
 
-const MOST_NODES = 60;
+const MAX_NODES = 60;
 const DENSE = 0.5;
 
 export function isDense({ nodes, edges }: Adjacency): boolean {
   const n = nodes.length;
-  return n > 3 && n <= MOST_NODES && edges.length >= (DENSE * n * (n - 1)) / 2;
+  return n > 3 && n <= MAX_NODES && edges.length >= (DENSE * n * (n - 1)) / 2;
 }
 
 export function ringLayout({ nodes }: Adjacency, spacing: Spacing): Point[] {

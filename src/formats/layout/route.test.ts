@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { demoGraph } from "../../../test/support/demo-graph.ts";
 import { campus, leafSpine } from "../../../test/support/sample-network.ts";
-import { type Graph, undirectedEdges } from "../graph.ts";
+import { type TopologyGraph, undirectedEdges } from "../graph.ts";
 import type { Point } from "./adjacency.ts";
 import { layoutNetwork } from "./layout.ts";
 import { curvePoint, extent, type Path, routeLines } from "./route.ts";
@@ -10,7 +10,7 @@ const SIZE = { x: 100, y: 40 };
 const GUTTER = { x: 20, y: 20 };
 const line = (from: Point, to: Point, layered = false) => ({ from, to, layered });
 
-function routed(graph: Graph): { paths: Path[]; nodes: Point[] } {
+function routed(graph: TopologyGraph): { paths: Path[]; nodes: Point[] } {
   const edges = undirectedEdges(graph);
   const layers: Record<string, number> = { core: 0, spine: 1, leaf: 2, access: 3 };
   const nodes = graph.devices.map(({ id, annotations }) => {

@@ -36,10 +36,10 @@ const SAMPLES = 24;
 const BENDS = [1, 1.5, 2, 2.5, 3];
 /** How high an arc is for its width, and, in heights of a node, at most. */
 const RISE = 0.07;
-const MOST_RISE = 4;
+const MAX_RISE = 4;
 /** The part of the room between two columns that lines may take. */
 const CHANNEL = 0.7;
-const MOST_BETWEEN_ENTRIES = 5;
+const MAX_BETWEEN_ENTRIES = 5;
 
 /**
  * One path for each line, whose ends are two of the nodes, the same objects. `size` is that of a node as drawn,
@@ -91,7 +91,7 @@ function leadThrough(channel: Drop[], paths: Path[], size: Spacing, gutter: Spac
   for (const [i, { line, down, foot, lower, top }] of channel.entries()) {
     const x = lower.x - size.x / 2 - (gutter.x - room) / 2 - (room * (i + 0.5)) / channel.length;
     const together = channel.filter((other) => other.lower === lower);
-    const gap = Math.min(MOST_BETWEEN_ENTRIES, (size.y * 0.6) / together.length);
+    const gap = Math.min(MAX_BETWEEN_ENTRIES, (size.y * 0.6) / together.length);
     const y =
       lower.y + (together.findIndex((other) => other.line === line) - (together.length - 1) / 2) * gap;
     const corners = [
@@ -143,7 +143,7 @@ function createCover(nodes: Iterable<Point>, size: Spacing): Cover {
 /** Straight, or an arc over the heads, the higher the farther it goes: no two arcs from one node run together. */
 function arched({ from, to }: Line, covers: Cover, size: Spacing): Path {
   if (countHidden(from, middle(from, to), to, (at) => covers(at, from, to)) === 0) return { from, to };
-  const rise = Math.min(size.y * MOST_RISE, size.y * 0.6 + Math.abs(to.x - from.x) * RISE);
+  const rise = Math.min(size.y * MAX_RISE, size.y * 0.6 + Math.abs(to.x - from.x) * RISE);
   const head = ({ x, y }: Point): Point => ({ x, y: y - size.y / 2 });
   // A quadratic curve rises half as high as its control point.
   const control = { x: (from.x + to.x) / 2, y: Math.min(head(from).y, head(to).y) - rise * 2 };

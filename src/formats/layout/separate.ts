@@ -5,7 +5,7 @@
 import { cellKey, type Point, type Spacing } from "./adjacency.ts";
 
 const ROUNDS_BEFORE_GROWING = 12;
-const MOST_ROUNDS = 600;
+const MAX_ROUNDS = 600;
 const GROWTH = 1.12;
 /** Pushed a hair further than needed, or rounding would bring the pair back. */
 const SLACK = 1.001;
@@ -13,7 +13,7 @@ const SLACK = 1.001;
 export function separated(points: readonly Point[], spacing: Spacing): Point[] {
   const x = Float64Array.from(points, (point) => point.x);
   const y = Float64Array.from(points, (point) => point.y);
-  for (let round = 1; round <= MOST_ROUNDS; round++) {
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
     if (!pushApart(x, y, spacing)) break;
     if (round % ROUNDS_BEFORE_GROWING !== 0) continue;
     for (let i = 0; i < x.length; i++) {

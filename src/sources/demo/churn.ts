@@ -12,8 +12,8 @@ import { createRandom, type Random } from "./random.ts";
 const FLAP_SECONDS = { least: 5, most: 30 };
 const REBOOT_SECONDS = { least: 40, most: 120 };
 /** What share of cables, of devices and of hosts may be out of order or away at once. */
-const MOST_BROKEN = 0.05;
-const MOST_HOSTS_AWAY = 10_000;
+const MAX_BROKEN = 0.05;
+const MAX_HOSTS_AWAY = 10_000;
 
 type Event = () => ClaimChange[];
 
@@ -38,7 +38,7 @@ export class Churn {
     this.#network = network;
     this.#perSecond = perSecond;
     this.#random = createRandom(seed);
-    this.#mostHostsAway = Math.min(MOST_HOSTS_AWAY, Math.ceil(network.hosts.count * MOST_BROKEN));
+    this.#mostHostsAway = Math.min(MAX_HOSTS_AWAY, Math.ceil(network.hosts.count * MAX_BROKEN));
   }
 
   /** The changes of one event; none when nothing can happen (all that may be broken is). */
@@ -66,7 +66,7 @@ export class Churn {
     const cable = this.#random.below(plan.cables.length);
     const ends = plan.cables[cable];
     if (!ends || down.has(ends.a) || down.has(ends.b) || cut.has(cable)) return [];
-    if (cut.size >= Math.ceil(plan.cables.length * MOST_BROKEN)) return [];
+    if (cut.size >= Math.ceil(plan.cables.length * MAX_BROKEN)) return [];
     this.#later(FLAP_SECONDS, () => this.#network.setCable(cable, true));
     return this.#network.setCable(cable, false);
   }
@@ -74,7 +74,7 @@ export class Churn {
   #reboot(): ClaimChange[] {
     const { plan, down } = this.#network;
     const device = this.#random.below(plan.devices.length);
-    if (down.size >= Math.ceil(plan.devices.length * MOST_BROKEN) || down.has(device)) return [];
+    if (down.size >= Math.ceil(plan.devices.length * MAX_BROKEN) || down.has(device)) return [];
     this.#later(REBOOT_SECONDS, () => this.#network.setDevice(device, true));
     return this.#network.setDevice(device, false);
   }

@@ -54,7 +54,7 @@ export interface Plan {
   readonly edges: readonly Edge[];
 }
 
-const MOST_WAN_CABLES_PER_SITE = 8;
+const MAX_WAN_CABLES_PER_SITE = 8;
 const ROUTER_PAIR_PORT = 16;
 
 export function createPlan(deviceCount: number): Plan {
@@ -172,7 +172,7 @@ function* wanCables(sites: readonly Site[], routers: readonly (readonly number[]
     const elders = sites
       .slice(0, index)
       .map((elder, at) => ({ at, km: kilometres(site, elder) }))
-      .filter(({ at }) => (used[at] ?? 0) < MOST_WAN_CABLES_PER_SITE)
+      .filter(({ at }) => (used[at] ?? 0) < MAX_WAN_CABLES_PER_SITE)
       .sort((x, y) => x.km - y.km);
     for (const { at, km } of elders.slice(0, 2)) {
       const a = nextEnd(at);

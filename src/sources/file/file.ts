@@ -23,7 +23,7 @@ export type FileOptions = Type.Static<typeof FileOptions>;
 const LOOK_EVERY_MS = 1000;
 const STILL_FOR_MS = 100;
 /** A file that never keeps still is read all the same. */
-const MOST_WAITS = 20;
+const MAX_WAITS = 20;
 
 export function createFileSource(
   { name, path }: FileOptions & { name: string },
@@ -42,7 +42,7 @@ export function createFileSource(
         await poll.run(async () => {
           let print = await fingerprint(path);
           if (print === last) return;
-          for (let wait = 0; last !== undefined && wait < MOST_WAITS; wait++) {
+          for (let wait = 0; last !== undefined && wait < MAX_WAITS; wait++) {
             await clock.sleep(STILL_FOR_MS, signal);
             if (signal.aborted) return;
             const before = print;

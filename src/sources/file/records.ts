@@ -24,7 +24,7 @@ export type Records =
   | { readonly ok: false; readonly fault: RecordFault };
 
 /** YAML's aliases make much out of little. */
-const MOST_RECORDS = 5_000_000;
+const MAX_RECORDS = 5_000_000;
 const RECORDS_AT_A_TIME = 1000;
 
 const fieldsOf = (kind: Kind) => {
@@ -169,7 +169,7 @@ class Reader {
   }
 
   #add<K extends Kind>(kind: K, record: Fields, path: Path): RecordFault | undefined {
-    if (++this.count > MOST_RECORDS) return { path, message: `is one of more than ${MOST_RECORDS} records` };
+    if (++this.count > MAX_RECORDS) return { path, message: `is one of more than ${MAX_RECORDS} records` };
     const result = canonicalClaim(kind, withoutOurs(kind, record));
     if (!result.ok) return describe(kind, path, result.fault);
     const earlier = this.#seen[kind].get(result.id);

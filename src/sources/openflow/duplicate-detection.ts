@@ -11,14 +11,14 @@ export interface Challenge {
 }
 
 const ANSWER_MS = 1000;
-const MOST_OPEN = 10_000;
+const MAX_OPEN = 10_000;
 
 export class Challenges {
   readonly #open = new Map<string, Challenge>();
 
   /** False when one about the same matter is open already, or too many are. */
   open(matter: string, challenge: Challenge): boolean {
-    if (this.#open.has(matter) || this.#open.size >= MOST_OPEN) return false;
+    if (this.#open.has(matter) || this.#open.size >= MAX_OPEN) return false;
     this.#open.set(matter, challenge);
     return true;
   }

@@ -19,8 +19,8 @@ import { Host, heardAgain, heardFirst, type Place } from "./host.ts";
 import { type End, endKey } from "./links.ts";
 import type { Settings } from "./options.ts";
 
-const MOST_ADDRESSES = 64;
-const MOST_REMEMBERED = 10_000;
+const MAX_ADDRESSES = 64;
+const MAX_REMEMBERED = 10_000;
 const ASKS = 3;
 /** While two claim one thing, each is asked this often, and gives it up after that long a silence. */
 const CONFLICT_ASK_MS = 5000;
@@ -161,7 +161,7 @@ export class Hosts {
       return;
     }
     this.#remove(host);
-    if (!remember || this.#remembered.size >= MOST_REMEMBERED) return;
+    if (!remember || this.#remembered.size >= MAX_REMEMBERED) return;
     this.#remembered.set(host.id, { host, end });
   }
 
@@ -185,7 +185,7 @@ export class Hosts {
       heardAgain(known, now);
       return;
     }
-    if (host.addresses.size >= MOST_ADDRESSES) {
+    if (host.addresses.size >= MAX_ADDRESSES) {
       this.#around.count("hosts_refused_total");
       return;
     }

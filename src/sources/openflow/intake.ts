@@ -15,7 +15,7 @@ import type { Settings } from "./options.ts";
 import type { Probes, ProbeVerdict } from "./probes.ts";
 import { Budget } from "./token-bucket.ts";
 
-const MOST_WAITING = 64;
+const MAX_WAITING = 64;
 const ETHERNET_BYTES = 14;
 /** Far above what any wire brings: one probe of each form a round, a few while a port settles. */
 const PROBES_A_SECOND = 50;
@@ -108,7 +108,7 @@ export class Intake {
       return;
     }
     const waiting = this.#waiting.get(endKey(at)) ?? [];
-    if (waiting.length < MOST_WAITING) waiting.push({ tags, said });
+    if (waiting.length < MAX_WAITING) waiting.push({ tags, said });
     this.#waiting.set(endKey(at), waiting);
   }
 }

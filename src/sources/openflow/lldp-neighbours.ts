@@ -9,10 +9,10 @@ import type { Lldp } from "./codec/lldp.ts";
 import { type End, endKey } from "./links.ts";
 import { portText } from "./port-text.ts";
 
-const MOST_PER_PORT = 4;
+const MAX_PER_PORT = 4;
 const MOST = 10_000;
-const MOST_TEXT = 200;
-const MOST_TTL_SECONDS = 3600;
+const MAX_TEXT = 200;
+const MAX_TTL_SECONDS = 3600;
 
 interface Neighbour {
   readonly key: string;
@@ -34,9 +34,9 @@ export class ForeignNeighbours {
 
   heard(lldp: Lldp, at: End, now: number): void {
     if (/^(dpid|of):/.test(lldp.chassis)) return; // another controller's probe, of a switch we know ourselves
-    const ttlSeconds = Math.min(lldp.ttlSeconds, MOST_TTL_SECONDS);
+    const ttlSeconds = Math.min(lldp.ttlSeconds, MAX_TTL_SECONDS);
     const device = `lldp:${idText(lldp.chassis)}`;
-    const portName = lldp.port.slice(0, MOST_TEXT);
+    const portName = lldp.port.slice(0, MAX_TEXT);
     const key = `${device} ${portName} ${endKey(at)}`;
     const known = this.#neighbours.get(key);
     if (ttlSeconds === 0) {
@@ -44,7 +44,7 @@ export class ForeignNeighbours {
       return;
     }
     const there = this.#byPort.get(endKey(at)) ?? new Set<Neighbour>();
-    if (!known && (there.size >= MOST_PER_PORT || this.#neighbours.size >= MOST)) return;
+    if (!known && (there.size >= MAX_PER_PORT || this.#neighbours.size >= MOST)) return;
     const until = now + ttlSeconds * 1000;
     if (known) {
       known.until = until;
@@ -79,9 +79,9 @@ export class ForeignNeighbours {
       id: device,
       type: "OTHER",
       available: true,
-      chassisId: lldp.chassis.slice(0, MOST_TEXT),
-      sw: lldp.text?.slice(0, MOST_TEXT) ?? "",
-      annotations: { protocol: "LLDP", ...(lldp.name && { name: lldp.name.slice(0, MOST_TEXT) }) },
+      chassisId: lldp.chassis.slice(0, MAX_TEXT),
+      sw: lldp.text?.slice(0, MAX_TEXT) ?? "",
+      annotations: { protocol: "LLDP", ...(lldp.name && { name: lldp.name.slice(0, MAX_TEXT) }) },
     });
     this.#book.setPort({ element: device, port, isEnabled: true, annotations: { portName } });
     const there = { device, port };
@@ -98,7 +98,7 @@ function linkIds({ device, port, at }: Neighbour): [string, string] {
 }
 
 /** A chassis id as part of an id: nothing that would need quoting, and not too long. */
-const idText = (text: string): string => text.slice(0, MOST_TEXT).replaceAll(/[^\w.:@+-]/g, "_");
+const idText = (text: string): string => text.slice(0, MAX_TEXT).replaceAll(/[^\w.:@+-]/g, "_");
 
 /** Ports are numbers in the model; a port that only has a name gets one made from it. */
 function portNumber(name: string): string {

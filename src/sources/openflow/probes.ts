@@ -18,7 +18,7 @@ import { portText } from "./port-text.ts";
 import { OUI, ProbeForms, SEAL_BYTES, SIGNED, SIGNED_BYTES, SUBTYPE } from "./probe-format.ts";
 
 /** How many probes of a port may be under way: the one just sent and those that are late. */
-const MOST_UNDER_WAY = 4;
+const MAX_UNDER_WAY = 4;
 
 export type ProbeFault = "forged" | "unknown" | "late" | "replayed";
 export type ProbeVerdict =
@@ -95,7 +95,7 @@ export class Probes {
       return;
     }
     sent.push(probe);
-    const oldest = sent.length > MOST_UNDER_WAY ? sent.shift() : undefined;
+    const oldest = sent.length > MAX_UNDER_WAY ? sent.shift() : undefined;
     if (oldest) this.#byNumber.delete(oldest.number);
   }
 

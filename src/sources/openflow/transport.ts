@@ -9,7 +9,7 @@ import type { Socket } from "bun";
 import { SourceError } from "../source.ts";
 import type { Settings } from "./options.ts";
 
-const MOST_BACKLOG_BYTES = 4 * 1024 * 1024;
+const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 
 export interface Receiver {
   received(chunk: Uint8Array): void;
@@ -74,7 +74,7 @@ class SocketChannel implements Channel {
     if (this.#reason !== undefined) return;
     this.#queue.push(message);
     this.#queued += message.length;
-    if (this.#queued > MOST_BACKLOG_BYTES) {
+    if (this.#queued > MAX_BACKLOG_BYTES) {
       this.#cut("does not read what it is sent");
     } else if (!this.#flushing && !this.#blocked) {
       this.#flushing = true;

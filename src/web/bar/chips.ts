@@ -7,7 +7,7 @@ import { STATES } from "../map/focus.ts";
 import type { Actions, Model, Part } from "../model.ts";
 import { cableName, hostName, nameOfDevice, typeWords } from "../names.ts";
 import type { Network } from "../network.ts";
-import { MOST_HOPS, type Ref, type ViewState } from "../state.ts";
+import { MAX_HOPS, type Ref, type ViewState } from "../state.ts";
 
 export function refName(network: Network | undefined, { kind, id }: Ref): string {
   if (!network) return id;
@@ -37,7 +37,7 @@ export function createChips(actions: Actions): Part {
         type: "button",
         class: "chip-x",
         "aria-label": words,
-        disabled: hops < 1 || hops > MOST_HOPS,
+        disabled: hops < 1 || hops > MAX_HOPS,
         onclick: () => actions.go({ hops }),
       },
       icon(face),

@@ -6,7 +6,7 @@ import type { Actions, Model, Part } from "../model.ts";
 import { counted } from "../names.ts";
 import type { Network } from "../network.ts";
 
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 
 export function createSearchBox(actions: Actions): Part {
   let network: Network | undefined;
@@ -47,7 +47,7 @@ export function createSearchBox(actions: Actions): Part {
   );
 
   function search(): void {
-    found = network ? find(network, input.value, MOST_SHOWN) : { hits: [], total: 0 };
+    found = network ? find(network, input.value, MAX_SHOWN) : { hits: [], total: 0 };
     active = 0;
     draw();
   }

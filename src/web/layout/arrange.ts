@@ -4,7 +4,7 @@
  * is a function of the network alone: no clock, no chance, so the same network looks the same tomorrow.
  */
 import { createAdjacency, type Point } from "../../formats/layout/adjacency.ts";
-import { forceLayout, MOST_NODES_FOR_FORCE } from "../../formats/layout/force.ts";
+import { forceLayout, MAX_NODES_FOR_FORCE } from "../../formats/layout/force.ts";
 import { gridLayout } from "../../formats/layout/grid.ts";
 import { layoutNetwork } from "../../formats/layout/layout.ts";
 import { type Box, separateBoxes } from "./boxes.ts";
@@ -142,7 +142,7 @@ function placeByLinks(blocks: readonly Block[], joined: readonly Set<number>[]):
   const graph = createAdjacency(nodes, edges);
   const area = blocks.reduce((sum, { box }) => sum + box.width * box.height, 0) / blocks.length;
   const spacing = { x: Math.sqrt(area * ASPECT), y: Math.sqrt(area / ASPECT) };
-  const connected = nodes.length <= MOST_NODES_FOR_FORCE && joined.every((others) => others.size > 0);
+  const connected = nodes.length <= MAX_NODES_FOR_FORCE && joined.every((others) => others.size > 0);
   const points = connected ? forceLayout(graph, spacing) : gridLayout(graph, spacing);
   for (const [i, { box }] of blocks.entries()) {
     box.x = points[i]?.x ?? 0;

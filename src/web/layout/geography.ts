@@ -6,7 +6,7 @@ import type { Point } from "../../formats/layout/adjacency.ts";
 
 const ASPECT = 1.8;
 /** How far one axis may be stretched against the other before a coast is no longer recognised. */
-const MOST_STRETCH = 2;
+const MAX_STRETCH = 2;
 const WIDEST_GAP = 0.6;
 
 /** The places on a sheet of about this area, its corner at 0, 0. */
@@ -16,8 +16,8 @@ export function spread(places: readonly Point[], area: number): Point[] {
   const [across, down] = [Math.max(...x, 1e-9), Math.max(...y, 1e-9)];
   const width = Math.sqrt(area * ASPECT);
   let [scaleX, scaleY] = [width / across, width / ASPECT / down];
-  scaleX = Math.min(scaleX, scaleY * MOST_STRETCH);
-  scaleY = Math.min(scaleY, scaleX * MOST_STRETCH);
+  scaleX = Math.min(scaleX, scaleY * MAX_STRETCH);
+  scaleY = Math.min(scaleY, scaleX * MAX_STRETCH);
   return places.map((_, i) => ({ x: (x[i] ?? 0) * scaleX, y: (y[i] ?? 0) * scaleY }));
 }
 

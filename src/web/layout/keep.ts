@@ -12,13 +12,13 @@ export interface Spot {
 }
 
 /** Beyond this share of newcomers, a fresh picture is better than a patched one. */
-const MOST_NEW = 0.3;
+const MAX_NEW = 0.3;
 const FARTHEST_RING = 60;
 
 /** Answers the arrangement and leaves in `kept` where everything is, for the next time. */
 export function rearrange(graph: Topology, kept: Map<string, Spot>): Arrangement {
   const fresh = graph.nodes.filter((node) => !kept.has(node.id)).length;
-  if (fresh > graph.nodes.length * MOST_NEW) return start(graph, kept);
+  if (fresh > graph.nodes.length * MAX_NEW) return start(graph, kept);
   const taken = new Set<string>();
   for (const node of graph.nodes) {
     const spot = kept.get(node.id);

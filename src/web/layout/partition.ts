@@ -11,7 +11,7 @@ export interface Topology {
 }
 
 /** Below this a network without sites or places is one picture. */
-const MOST_IN_ONE_BLOCK = 400;
+const MAX_IN_ONE_BLOCK = 400;
 const ROUNDS = 8;
 
 /** For each node the number of its block; blocks count from 0 in the order of their first node. */
@@ -20,7 +20,7 @@ export function partition(graph: Topology): Uint32Array {
   const located = graph.nodes.filter((node) => node.place !== undefined).length;
   if (said * 2 >= graph.nodes.length && said > 0) return numbered(grown(graph, (node) => node.group));
   if (located > 0) return numbered(grown(graph, (node) => node.place && spot(node.place)));
-  if (graph.nodes.length <= MOST_IN_ONE_BLOCK) return new Uint32Array(graph.nodes.length);
+  if (graph.nodes.length <= MAX_IN_ONE_BLOCK) return new Uint32Array(graph.nodes.length);
   return numbered(communities(graph));
 }
 

@@ -28,7 +28,7 @@ export interface Name {
 }
 
 const CELL = 6;
-const MOST_DRAWN = 320;
+const MAX_DRAWN = 320;
 const LINE_HEIGHT = 13;
 /** Ordinary names need this much room between devices, and their second line more. */
 const ROOM_FOR_NAMES = 34;
@@ -68,7 +68,7 @@ export function drawNames(
   let drawn = 0;
   for (const name of names) {
     const important = name.always || name.node === hovered;
-    if (!important && (room < (name.room ?? ROOM_FOR_NAMES) || drawn > MOST_DRAWN)) continue;
+    if (!important && (room < (name.room ?? ROOM_FOR_NAMES) || drawn > MAX_DRAWN)) continue;
     const x = projection.x(name.x);
     const tall = name.detail === "" ? LINE_HEIGHT : LINE_HEIGHT * 2;
     const y = projection.y(name.y) + (name.inside ? -tall / 2 : projection.radius * name.size + 4);

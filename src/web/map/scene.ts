@@ -32,8 +32,8 @@ export interface SceneInput {
 }
 
 /** Dropping a node costs the renderer a full pass: with more than this, a new drawing is cheaper. */
-const MOST_DROPS = 40;
-const MOST_HOSTS_DRAWN = 400;
+const MAX_DROPS = 40;
+const MAX_HOSTS_DRAWN = 400;
 const PARALLEL_GAP_PX = 4;
 const SMALLEST_CARD_PX = 4;
 const LARGEST_CARD_PX = 46;
@@ -55,7 +55,7 @@ export function createDrawing(): Drawing {
 export function reconcile(drawing: Drawing, wanted: Wanted): Drawing {
   const gone = drawing.filterNodes((node) => !wanted.nodes.has(node));
   const cut = drawing.filterEdges((line) => !wanted.lines.has(line));
-  const target = gone.length + cut.length > MOST_DROPS || drawing.order === 0 ? createDrawing() : drawing;
+  const target = gone.length + cut.length > MAX_DROPS || drawing.order === 0 ? createDrawing() : drawing;
   if (target === drawing) {
     for (const line of cut) drawing.dropEdge(line);
     for (const node of gone) drawing.dropNode(node);
@@ -115,7 +115,7 @@ function addCable(
 
 /** Hosts stand in rings around their device. */
 function addHosts(wanted: Wanted, { network, palette }: SceneInput, device: Device, spot: Spot): void {
-  const hosts = network.hostsOf(device.id).slice(0, MOST_HOSTS_DRAWN);
+  const hosts = network.hostsOf(device.id).slice(0, MAX_HOSTS_DRAWN);
   let [ring, inRing] = [0, 0];
   for (const host of hosts) {
     const radius = 27 + ring * 10;

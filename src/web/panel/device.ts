@@ -10,7 +10,7 @@ import {
   badge,
   conflictNote,
   facts,
-  MOST_LISTED,
+  MAX_LISTED,
   moment,
   type PanelContext,
   section,
@@ -162,7 +162,7 @@ function connections(context: PanelContext, network: Network, device: string, po
   const here = network
     .hostsOf(device)
     .filter((host) => host.locations.some((at) => at.elementId === device && at.port === port));
-  for (const host of here.slice(0, MOST_LISTED)) {
+  for (const host of here.slice(0, MAX_LISTED)) {
     found.push(
       h(
         "div",
@@ -172,7 +172,7 @@ function connections(context: PanelContext, network: Network, device: string, po
       ),
     );
   }
-  if (here.length > MOST_LISTED)
-    found.push(h("div", { class: "muted" }, `and ${here.length - MOST_LISTED} more`));
+  if (here.length > MAX_LISTED)
+    found.push(h("div", { class: "muted" }, `and ${here.length - MAX_LISTED} more`));
   return found;
 }

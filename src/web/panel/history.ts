@@ -8,7 +8,7 @@ import type { Network } from "../network.ts";
 import type { Ref } from "../state.ts";
 import type { PanelContext } from "./pieces.ts";
 
-const MOST_SHOWN = 40;
+const MAX_SHOWN = 40;
 
 /** Reading a long past is work for the service: a thing that never changed is not asked about. */
 export async function loadHistory(
@@ -33,7 +33,7 @@ export function historyList(
   return h(
     "ol",
     { class: "history" },
-    changes.slice(0, MOST_SHOWN).map((change) => item(context, network, change, change.time)),
+    changes.slice(0, MAX_SHOWN).map((change) => item(context, network, change, change.time)),
   );
 }
 

@@ -11,7 +11,7 @@ import type { Comparison } from "../past.ts";
 import { shortestWay } from "../path.ts";
 import { type PanelContext, thing } from "./pieces.ts";
 
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 /** Both directions of a cable in one revision are one line. */
 export function recentList(
@@ -29,7 +29,7 @@ export function recentList(
     if (seen.has(key)) continue;
     seen.add(key);
     items.push(line(context, told, `${change.revision} ${told.subject}`, change.time));
-    if (items.length >= MOST_SHOWN) break;
+    if (items.length >= MAX_SHOWN) break;
   }
   return h("ol", { class: "history changes" }, items);
 }
@@ -70,12 +70,12 @@ export function comparisonList(context: PanelContext, { network, differences }: 
   });
   const count = (event: string) => differences.filter((change) => change.event === event).length;
   const summary = `${count("added")} added, ${count("removed")} removed, ${count("updated")} changed`;
-  const rest = items.length - MOST_SHOWN;
+  const rest = items.length - MAX_SHOWN;
   return h(
     "div",
     {},
     h("p", {}, summary),
-    h("ol", { class: "history" }, items.slice(0, MOST_SHOWN)),
+    h("ol", { class: "history" }, items.slice(0, MAX_SHOWN)),
     rest > 0 && h("p", { class: "muted" }, `and ${counted(rest, "other")}`),
   );
 }

@@ -65,4 +65,4 @@ export function moment(rfc3339: string): HTMLElement {
 }
 
 /** Beyond this a list is cut, and says so: the tables have the rest. */
-export const MOST_LISTED = 60;
+export const MAX_LISTED = 60;

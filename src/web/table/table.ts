@@ -20,7 +20,7 @@ const SPARE_ROWS = 8;
 /** The list is asked for again this long after the network changed. */
 const FRESHEN_MS = 1500;
 /** Larger lists are not fetched anew for every change; their rows in sight still follow the network. */
-const MOST_TO_FRESHEN = 20_000;
+const MAX_TO_FRESHEN = 20_000;
 
 export function createTable(actions: Actions): Part {
   let model: Model | undefined;
@@ -248,7 +248,7 @@ export function createTable(actions: Actions): Part {
         headings(table, next.state.sort);
         ask(next, table);
       } else if (next.network && next.network.version !== version && next.state.at === undefined) {
-        if (rows.length <= MOST_TO_FRESHEN && !loading && fault.hidden) freshen();
+        if (rows.length <= MAX_TO_FRESHEN && !loading && fault.hidden) freshen();
       }
       version = next.network?.version ?? -1;
       draw();

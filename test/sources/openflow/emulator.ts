@@ -23,7 +23,7 @@ import { PORT_CONFIG, PORT_STATE, type PortDescription } from "../../../src/sour
 import { macText } from "../../../src/sources/openflow/codec/wire.ts";
 
 export const deviceId = (dpid: number): string => `of:${dpid.toString(16).padStart(16, "0")}`;
-const MOST_DELIVERIES = 200_000;
+const MAX_DELIVERIES = 200_000;
 
 /** What is plugged into a port when it is not another switch. */
 export interface Station {
@@ -349,7 +349,7 @@ export class EmulatedNetwork {
   }
 
   deliver(arrival: () => void): void {
-    if (++this.deliveries > MOST_DELIVERIES) throw new Error("a storm");
+    if (++this.deliveries > MAX_DELIVERIES) throw new Error("a storm");
     this.#queue.push(arrival);
     if (this.#draining) return;
     this.#draining = true;

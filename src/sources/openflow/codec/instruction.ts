@@ -19,7 +19,7 @@ const WHOLE_FRAME = 0xffff;
 const ACTION_OUTPUT = 0;
 const INSTRUCTION_GOTO = 1;
 const INSTRUCTION_APPLY = 4;
-const MOST_ACTIONS = 4096;
+const MAX_ACTIONS = 4096;
 
 export interface Instructions {
   /** Ports to output to, in order. */
@@ -35,7 +35,7 @@ export function writeOutputs(writer: Writer, ports: readonly number[]): void {
 
 export function readOutputs(reader: Reader): number[] {
   const ports: number[] = [];
-  reader.list(MOST_ACTIONS, (list) => {
+  reader.list(MAX_ACTIONS, (list) => {
     const type = list.u16();
     const body = list.part(list.u16() - 4);
     if (type === ACTION_OUTPUT) ports.push(body.u32());
@@ -55,7 +55,7 @@ export function writeInstructions(writer: Writer, { output, gotoTable }: Instruc
 export function readInstructions(reader: Reader): Instructions {
   let output: number[] | undefined;
   let gotoTable: number | undefined;
-  reader.list(MOST_ACTIONS, (list) => {
+  reader.list(MAX_ACTIONS, (list) => {
     const type = list.u16();
     const length = list.u16();
     if (length < 8) throw new WireError(`an instruction of ${length} bytes`);

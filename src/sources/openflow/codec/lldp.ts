@@ -6,7 +6,7 @@ import { hex, macText, paddedText, Reader, uint, WireError, type Writer } from "
 export const LLDP_MULTICAST = "01:80:C2:00:00:0E";
 const TLV = { end: 0, chassis: 1, port: 2, ttl: 3, portText: 4, name: 5, text: 6, private: 127 } as const;
 const SUBTYPE = { mac: 4, network: 5, local: 7 } as const;
-const MOST_TLVS = 128;
+const MAX_TLVS = 128;
 
 interface PrivateTlv {
   readonly oui: number;
@@ -30,7 +30,7 @@ export interface Lldp {
 export function privateTlv(payload: Uint8Array, oui: number, subtype: number): Uint8Array | undefined {
   const wanted = oui * 256 + subtype;
   let at = 0;
-  for (let count = 0; count < MOST_TLVS && at + 2 <= payload.length; count++) {
+  for (let count = 0; count < MAX_TLVS && at + 2 <= payload.length; count++) {
     const head = uint(payload, at, 2);
     const type = head >> 9;
     const start = at + 2;
@@ -48,7 +48,7 @@ export function readLldp(payload: Uint8Array): Lldp {
   const texts = new Map<number, string>();
   let ttlSeconds: number | undefined;
   for (let count = 0; ; count++) {
-    if (count === MOST_TLVS) throw new WireError(`more than ${MOST_TLVS} TLVs`);
+    if (count === MAX_TLVS) throw new WireError(`more than ${MAX_TLVS} TLVs`);
     const head = reader.u16();
     const type = head >> 9;
     const tlv = reader.part(head & 0x1ff);

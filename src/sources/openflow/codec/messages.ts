@@ -22,7 +22,7 @@ export const HEADER_BYTES = 8;
 const NO_BUFFER = 0xffffffff;
 const ANY = 0xffffffff;
 export const ALL_TABLES = 0xff;
-const MOST_PORTS_A_MESSAGE = Math.floor(0xffff / PORT_BYTES);
+const MAX_PORTS_A_MESSAGE = Math.floor(0xffff / PORT_BYTES);
 
 /** `ofp_error_type` and the codes used here, §7.4.4. */
 export const ERROR = {
@@ -337,7 +337,7 @@ function readMultipart(reader: Reader): Bodies["multipartReply"] {
   const more = (reader.u16() & 1) !== 0;
   reader.skip(4);
   if (type === MULTIPART.portDescription) {
-    return { type, more, ports: reader.list(MOST_PORTS_A_MESSAGE, readPort) };
+    return { type, more, ports: reader.list(MAX_PORTS_A_MESSAGE, readPort) };
   }
   if (type === MULTIPART.aggregate) {
     reader.skip(16);

@@ -1,0 +1,65 @@
+/**
+ * Token buckets, one a key: each key may take `burst` tokens at once, and gains one more every `refillMs`. A key that is
+ * not remembered has a full bucket, so forgetting the least recently used one costs nothing but precision.
+ */
+import { createBoundedCache } from "./bounded-cache.ts";
+import type { Clock } from "./clock.ts";
+
+export interface TokenBucketOptions {
+  readonly burst: number;
+  readonly refillMs: number;
+  /** Keys remembered at the same time. */
+  readonly maxKeys: number;
+}
+
+interface Bucket {
+  tokens: number;
+  updatedAt: number;
+}
+
+export class TokenBuckets {
+  readonly #clock: Pick<Clock, "now">;
+  readonly #options: TokenBucketOptions;
+  readonly #buckets;
+
+  constructor(clock: Pick<Clock, "now">, options: TokenBucketOptions) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#buckets = createBoundedCache<string, Bucket>({ maxSize: options.maxKeys });
+  }
+
+  /** Returns 0 when a token was taken; otherwise the milliseconds until the next one is there. */
+  take(key: string): number {
+    const bucket = this.#refilled(key);
+    if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) * this.#options.refillMs);
+    bucket.tokens--;
+    return 0;
+  }
+
+  /** Returns a token that was taken for nothing. */
+  giveBack(key: string): void {
+    const bucket = this.#refilled(key);
+    bucket.tokens = Math.min(this.#options.burst, bucket.tokens + 1);
+  }
+
+  /** Whole tokens that can be taken now. */
+  available(key: string): number {
+    return Math.floor(this.#refilled(key).tokens);
+  }
+
+  #refilled(key: string): Bucket {
+    const { burst, refillMs } = this.#options;
+    const now = this.#clock.now();
+    const bucket = this.#buckets.get(key);
+    if (!bucket) {
+      const full = { tokens: burst, updatedAt: now };
+      this.#buckets.set(key, full);
+      return full;
+    }
+    // A clock that is set back must not take tokens away.
+    const gained = Math.max(0, now - bucket.updatedAt) / refillMs;
+    bucket.tokens = Math.min(burst, bucket.tokens + gained);
+    bucket.updatedAt = now;
+    return bucket;
+  }
+}
