@@ -1,0 +1,32 @@
+/**
+ * The status of a source, as `/readyz` shows it: one schema and the types inferred from it. The supervisor produces
+ * it, the health resource and the metrics render it, the OpenAPI document describes it and the client reads it.
+ */
+import Type from "typebox";
+
+export const SOURCE_STATES = ["starting", "synced", "stale", "stopped"] as const;
+
+/**
+ * - `starting`: no claims were committed yet. `error` is set when earlier attempts failed.
+ * - `synced`: the claims in the view are what the source last reported.
+ * - `stale`: the last claims stay in the view, but the source failed or reported trouble since. `error` has the reason.
+ * - `stopped`: the source was stopped.
+ */
+export type SourceState = (typeof SOURCE_STATES)[number];
+
+/** `since`: epoch milliseconds at which the source entered `status`. `lastSyncedAt`: of the last committed claims. */
+export const SourceStatus = Type.Object({
+  name: Type.String(),
+  kind: Type.String(),
+  status: Type.Enum(SOURCE_STATES),
+  since: Type.Number(),
+  error: Type.Optional(Type.String()),
+  lastSyncedAt: Type.Optional(Type.Number()),
+  restarts: Type.Integer(),
+});
+export type SourceStatus = Readonly<Type.Static<typeof SourceStatus>>;
+
+/** The status with the source's own counters, which `/metrics` shows and `/readyz` does not. */
+export interface SourceReport extends SourceStatus {
+  readonly metrics?: Readonly<Record<string, number>>;
+}
