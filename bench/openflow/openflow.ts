@@ -10,8 +10,8 @@
 import type { Result } from "../api/result.ts";
 import { median } from "../lib/table.ts";
 import { type Controller, startGazetteer, startOsken } from "./controllers.ts";
-import { Network } from "./network.ts";
-import { hold, type Measured, measure, measurePairs } from "./run.ts";
+import { Network } from "./emulator-client.ts";
+import { hold, type Measured, measure, measurePairs } from "./measure.ts";
 
 const SHAPES = ["tree", "torus"];
 /** os-ken's discovery of a large network takes minutes; so long is waited for it, and then counts. */

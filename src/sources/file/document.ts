@@ -3,7 +3,7 @@
  * wrong does a slower one look for the line. Which of the two languages it is, the name of the file says.
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import { jsonPosition, type Path } from "./json-position.ts";
+import { jsonPosition, type Path } from "./json-location.ts";
 
 export type Language = "JSON" | "YAML";
 

@@ -10,7 +10,7 @@ import { CLAIM_SCHEMAS, type Claims, type ClaimTypes, canonicalClaim } from "../
 import { ENTITY_SCHEMAS, TRACKING_FIELDS } from "../../model/entity.ts";
 import { KINDS, type Kind, linkId } from "../../model/ids.ts";
 import { suggestion } from "../option-fault.ts";
-import type { Path } from "./json-position.ts";
+import type { Path } from "./json-location.ts";
 
 export interface RecordFault {
   readonly path: Path;

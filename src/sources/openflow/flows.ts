@@ -7,7 +7,7 @@
  * so a port nobody has judged yet cannot be part of a loop. Ports that lead to another switch skip the copies: the
  * switch at the edge has made them already.
  */
-import { ND } from "./codec/announce.ts";
+import { ND } from "./codec/announcement.ts";
 import { ETHER } from "./codec/ethernet.ts";
 import { PORT } from "./codec/instruction.ts";
 import type { Match } from "./codec/match.ts";

@@ -13,10 +13,10 @@ import type { Clock } from "../../lib/clock.ts";
 import type { FlowMod } from "./codec/messages.ts";
 import { PORT_CONFIG } from "./codec/port.ts";
 import { BROADCAST_PROBE_SECONDS, type PortRule, ruleFlows } from "./flows.ts";
-import { type End, endKey, type Link, type LinkEnding, type Links, silenceMs } from "./links.ts";
-import { isWiredPort } from "./port-text.ts";
+import { type End, endKey, type Link, type LinkEnding, type Links, silenceMs } from "./link-table.ts";
+import { isWiredPort } from "./port-ref.ts";
 import { type Edge, spanningForest } from "./spanning-tree.ts";
-import type { Switch, Switches, SwitchPort } from "./switches.ts";
+import type { Switch, Switches, SwitchPort } from "./switch-table.ts";
 
 interface Rule extends PortRule {
   readonly mute: boolean;

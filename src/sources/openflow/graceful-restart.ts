@@ -6,9 +6,9 @@
 import { canonicalMac } from "../../model/address.ts";
 import type { Claims, DeviceClaim, HostClaim } from "../../model/claim.ts";
 import { PORT } from "./codec/instruction.ts";
-import { Host, heardFirst } from "./host.ts";
-import type { End } from "./links.ts";
-import type { Network } from "./network.ts";
+import type { Network } from "./controller.ts";
+import { Host, heardFirst } from "./learned-host.ts";
+import type { End } from "./link-table.ts";
 
 export class Recollection {
   readonly #network: Network;

@@ -6,8 +6,8 @@
 import { portId } from "../../model/ids.ts";
 import type { ClaimBook } from "./claim-buffer.ts";
 import type { Lldp } from "./codec/lldp.ts";
-import { type End, endKey } from "./links.ts";
-import { portText } from "./port-text.ts";
+import { type End, endKey } from "./link-table.ts";
+import { portText } from "./port-ref.ts";
 
 const MAX_PER_PORT = 4;
 const MOST = 10_000;

@@ -10,8 +10,8 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Sink, Source } from "../source.ts";
 import type { ClaimBook } from "./claim-buffer.ts";
+import { Network } from "./controller.ts";
 import { Recollection } from "./graceful-restart.ts";
-import { Network } from "./network.ts";
 import { type OpenflowOptions, type Settings, settingsOf } from "./options.ts";
 import { listen } from "./transport.ts";
 

@@ -8,8 +8,8 @@ import { PORT } from "./codec/instruction.ts";
 import { LLDP_MULTICAST, writeLldp } from "./codec/lldp.ts";
 import { encode } from "./codec/messages.ts";
 import { putHex, putText, putUint } from "./codec/wire.ts";
-import type { End } from "./links.ts";
-import { portText } from "./port-text.ts";
+import type { End } from "./link-table.ts";
+import { portText } from "./port-ref.ts";
 
 /** Locally administered, as nobody registered one for us. */
 export const OUI = 0x02677a;

@@ -13,8 +13,8 @@ import { portId } from "../../model/ids.ts";
 import { ETHER } from "./codec/ethernet.ts";
 import { privateTlv } from "./codec/lldp.ts";
 import { uint } from "./codec/wire.ts";
-import type { End } from "./links.ts";
-import { portText } from "./port-text.ts";
+import type { End } from "./link-table.ts";
+import { portText } from "./port-ref.ts";
 import { OUI, ProbeForms, SEAL_BYTES, SIGNED, SIGNED_BYTES, SUBTYPE } from "./probe-format.ts";
 
 /** How many probes of a port may be under way: the one just sent and those that are late. */

@@ -2,9 +2,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { ETHER, startFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
 import { until } from "../../support/until.ts";
+import { EmulatedHost, hostEverywhere, macOf } from "./emulated-host.ts";
 import { deviceId } from "./emulator.ts";
 import { type Running, Started, type startSource } from "./harness.ts";
-import { EmulatedHost, hostEverywhere, macOf } from "./stations.ts";
 import { type Built, build, line } from "./topologies.ts";
 
 const started = new Started();

@@ -5,9 +5,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { until } from "../../support/until.ts";
+import { type EmulatedHost, hostEverywhere } from "./emulated-host.ts";
 import { PlainBridge } from "./emulator.ts";
 import { type Running, Started, type startSource } from "./harness.ts";
-import { type EmulatedHost, hostEverywhere } from "./stations.ts";
 import { type Built, build, line, type Pair, ring, torus } from "./topologies.ts";
 
 const started = new Started();

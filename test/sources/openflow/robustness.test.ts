@@ -10,9 +10,9 @@ import { encode } from "../../../src/sources/openflow/codec/messages.ts";
 import { needs } from "../../support/needs.ts";
 import { until } from "../../support/until.ts";
 import { makeCertificates } from "./certificates.ts";
+import { arpRequest, hostEverywhere, macOf } from "./emulated-host.ts";
 import { deviceId, EmulatedNetwork, type Station } from "./emulator.ts";
 import { MemorySink, type Running, Started, type startSource } from "./harness.ts";
-import { arpRequest, hostEverywhere, macOf } from "./stations.ts";
 import { type Built, build, line, ring } from "./topologies.ts";
 
 const started = new Started();

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../../../support/until.ts";
 import { ensureOvs, type Facts, Mininet, type StartOptions, stopOvs } from "./mininet.ts";
-import { Controller } from "./service.ts";
+import { Controller } from "./service-under-test.ts";
 
 export const LONG = 120_000;
 

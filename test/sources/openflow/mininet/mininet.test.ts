@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { until } from "../../../support/until.ts";
 import { LONG, useLab } from "./lab.ts";
 import { canRunMininet } from "./mininet.ts";
-import { Controller } from "./service.ts";
+import { Controller } from "./service-under-test.ts";
 
 describe.skipIf(!canRunMininet())("real switches", () => {
   const use = useLab();

@@ -9,7 +9,7 @@ import { until } from "../../../support/until.ts";
 import { makeCertificates } from "../certificates.ts";
 import { type Lab, LONG, useLab } from "./lab.ts";
 import { canRunMininet, SYSTEM_PYTHON } from "./mininet.ts";
-import { Controller } from "./service.ts";
+import { Controller } from "./service-under-test.ts";
 
 const OUR_COOKIE = "cookie=0x67617a6574746565";
 const OUR_FLOWS = [

@@ -11,7 +11,7 @@ export interface Connected {
 }
 
 export class Network {
-  readonly #child = Bun.spawn([process.execPath, join(import.meta.dir, "emulate.ts")], {
+  readonly #child = Bun.spawn([process.execPath, join(import.meta.dir, "emulator-process.ts")], {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",

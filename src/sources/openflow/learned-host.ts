@@ -2,8 +2,8 @@
 import type { HostClaim } from "../../model/claim.ts";
 import { hostId } from "../../model/ids.ts";
 import type { Tags } from "./codec/ethernet.ts";
-import { type End, endKey } from "./links.ts";
-import { portText } from "./port-text.ts";
+import { type End, endKey } from "./link-table.ts";
+import { portText } from "./port-ref.ts";
 
 export interface Heard {
   heardAt: number;

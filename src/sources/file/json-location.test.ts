@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonPosition, type Path } from "./json-position.ts";
+import { jsonPosition, type Path } from "./json-location.ts";
 
 describe("the place of a value", () => {
   const text = `{"a": [1, {"b": "x",\n"c": {"d": null}}],\n "e]\\"": true}`;

@@ -1,5 +1,5 @@
 /** Emulated hosts: they announce themselves by ARP and answer when asked for their address. */
-import { readAnnouncement } from "../../../src/sources/openflow/codec/announce.ts";
+import { readAnnouncement } from "../../../src/sources/openflow/codec/announcement.ts";
 import {
   BROADCAST,
   ETHER,

@@ -8,7 +8,7 @@ import { portId } from "../../model/ids.ts";
 import type { ClaimBook } from "./claim-buffer.ts";
 import { isFiber, isUp, type PortDescription, speedMbps } from "./codec/port.ts";
 import type { Settings } from "./options.ts";
-import { isRealPort, portText } from "./port-text.ts";
+import { isRealPort, portText } from "./port-ref.ts";
 import type { Session } from "./session.ts";
 
 /** How long a contradiction stays flagged after it was last seen. */

@@ -8,7 +8,7 @@
  */
 import { linkId, portId } from "../../model/ids.ts";
 import type { ClaimBook } from "./claim-buffer.ts";
-import { portText } from "./port-text.ts";
+import { portText } from "./port-ref.ts";
 
 export interface End {
   readonly device: string;

@@ -6,7 +6,7 @@
  */
 import { median } from "../lib/table.ts";
 import type { Controller } from "./controllers.ts";
-import type { Connected, Network } from "./network.ts";
+import type { Connected, Network } from "./emulator-client.ts";
 
 const FIRST = { shape: "tree", switches: 100, before: 50_000, deadlineMs: 20_000 } as const;
 const DOWNS = 60;

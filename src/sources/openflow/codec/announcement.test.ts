@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readAnnouncement, writeArpProbe, writeNdProbe } from "./announce.ts";
+import { readAnnouncement, writeArpProbe, writeNdProbe } from "./announcement.ts";
 import { isStationIp, isStationMac, readFrame } from "./ethernet.ts";
 import { readLldp } from "./lldp.ts";
 import { hex, WireError } from "./wire.ts";

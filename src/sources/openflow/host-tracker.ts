@@ -10,13 +10,13 @@
  */
 import ipaddr from "ipaddr.js";
 import type { ClaimBook } from "./claim-buffer.ts";
-import { type Announcement, writeArpProbe, writeNdProbe } from "./codec/announce.ts";
+import { type Announcement, writeArpProbe, writeNdProbe } from "./codec/announcement.ts";
 import { isStationIp, isStationMac, type Tags } from "./codec/ethernet.ts";
 import { macBytes } from "./codec/wire.ts";
 import { Challenges } from "./duplicate-detection.ts";
 import { OUR_MAC } from "./flows.ts";
-import { Host, heardAgain, heardFirst, type Place } from "./host.ts";
-import { type End, endKey } from "./links.ts";
+import { Host, heardAgain, heardFirst, type Place } from "./learned-host.ts";
+import { type End, endKey } from "./link-table.ts";
 import type { Settings } from "./options.ts";
 
 const MAX_ADDRESSES = 64;

@@ -5,12 +5,12 @@
  * often those it says when its link comes up.
  */
 
-import { type Announcement, readAnnouncement } from "./codec/announce.ts";
+import { type Announcement, readAnnouncement } from "./codec/announcement.ts";
 import { ETHER, readFrame, type Tags } from "./codec/ethernet.ts";
 import { type Lldp, readLldp } from "./codec/lldp.ts";
 import { WireError } from "./codec/wire.ts";
 import type { Counter } from "./counters.ts";
-import { type End, endKey } from "./links.ts";
+import { type End, endKey } from "./link-table.ts";
 import type { Settings } from "./options.ts";
 import type { Probes, ProbeVerdict } from "./probes.ts";
 import { Budget } from "./token-bucket.ts";
