@@ -12,7 +12,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
 import { openEmbeddedLog } from "../src/log/embedded.ts";
 import type { Kind } from "../src/model/ids.ts";
-import { parseQuery } from "../src/query/query.ts";
+import { parseQuery } from "../src/query/parse-query.ts";
 import { ClaimIngest } from "../src/view/claim-ingest.ts";
 import { Committer } from "../src/view/committer.ts";
 import { History } from "../src/view/history.ts";

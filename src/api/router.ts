@@ -2,7 +2,7 @@
 import { type Format, formatsOf } from "../formats/format.ts";
 import { IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
-import { parseQuery, type Query } from "../query/query.ts";
+import { parseQuery, type Query } from "../query/parse-query.ts";
 import type { BodyRenderer, Prepared, Representation } from "./body-renderer.ts";
 import { negotiateFormat } from "./negotiate.ts";
 import { badParameter } from "./problem.ts";

@@ -12,7 +12,7 @@ import { type Kind, portId } from "../model/ids.ts";
 import { pair, pairRange } from "../view/indexes.ts";
 import { parseStored } from "../view/view.ts";
 import type { FieldRule, Scalar } from "./fields.ts";
-import type { RawParameter } from "./query-string.ts";
+import type { RawParameter } from "../api/query-string.ts";
 
 export type Value = Entities[Kind];
 export type Range = readonly [from: string, to: string];

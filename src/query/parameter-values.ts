@@ -5,8 +5,8 @@ import { canonicalPort } from "../model/address.ts";
 import type { Kind } from "../model/ids.ts";
 import { FIELDS, SCALARS } from "./fields.ts";
 import { endFilter, type Filter, locationFilter } from "./filter.ts";
-import type { Query, SortKey } from "./query.ts";
-import type { RawParameter } from "./query-string.ts";
+import type { Query, SortKey } from "./parse-query.ts";
+import type { RawParameter } from "../api/query-string.ts";
 
 /** The parameters that were given, by name. */
 interface Given {

@@ -6,8 +6,8 @@ import type { Kind } from "../model/ids.ts";
 import { SCALARS } from "./fields.ts";
 import { endFilter, type Filter, ipFilter, scalarFilter, sourceFilter, textFilter } from "./filter.ts";
 import { fieldsOf, flag, sortOf, wholeNumber } from "./parameter-values.ts";
-import type { Query, SortKey } from "./query.ts";
-import type { RawParameter } from "./query-string.ts";
+import type { Query, SortKey } from "./parse-query.ts";
+import type { RawParameter } from "../api/query-string.ts";
 
 const NO_ORDER: readonly SortKey[] = [];
 

@@ -9,7 +9,7 @@ import { itemsBetween, pageFor } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
 import { type NetworkState, parseStored, View } from "../view/view.ts";
 import { type Filter, fieldOf, type Indexed, passes, type Range, type Value } from "./filter.ts";
-import type { SortKey } from "./query.ts";
+import type { SortKey } from "./parse-query.ts";
 
 export interface Match {
   readonly id: string;

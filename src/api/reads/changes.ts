@@ -7,7 +7,7 @@ import { JSON_TYPE } from "../../http1/response.ts";
 import type { Entry } from "../../log/log.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import { type Filter, mayPass, passes } from "../../query/filter.ts";
-import type { Query } from "../../query/query.ts";
+import type { Query } from "../../query/parse-query.ts";
 import { select } from "../../query/select.ts";
 import { diffValues } from "../../view/diff.ts";
 import type { NetworkState } from "../../view/view.ts";

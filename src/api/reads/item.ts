@@ -2,7 +2,7 @@
 
 import { JSON_TYPE } from "../../http1/response.ts";
 import { portId } from "../../model/ids.ts";
-import type { Query } from "../../query/query.ts";
+import type { Query } from "../../query/parse-query.ts";
 import { select } from "../../query/select.ts";
 import { clusterOf, type NetworkState } from "../../view/view.ts";
 import type { Content, Representation } from "../body-renderer.ts";

@@ -9,7 +9,7 @@ import { renderNdjsonLines } from "../../formats/ndjson.ts";
 import { renderPrometheusDevices, renderPrometheusHosts } from "../../formats/prometheus.ts";
 import type { Kind } from "../../model/ids.ts";
 import { type Cursor, decodeCursor, encodeCursor } from "../../query/cursor.ts";
-import type { Query } from "../../query/query.ts";
+import type { Query } from "../../query/parse-query.ts";
 import { type Match, select, sortMatches, withFields } from "../../query/select.ts";
 import { bytesOn } from "../../view/collection.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";

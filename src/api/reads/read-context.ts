@@ -2,7 +2,7 @@
 import type { Log } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import { type Filter, withinFilter } from "../../query/filter.ts";
-import type { Query } from "../../query/query.ts";
+import type { Query } from "../../query/parse-query.ts";
 import type { History, Resolved } from "../../view/history.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
 import { type NetworkState, parseStored, type View } from "../../view/view.ts";

@@ -4,7 +4,7 @@ import type { TopologyGraph } from "../../formats/graph.ts";
 import { TOPOLOGY_RENDERERS } from "../../formats/topology.ts";
 import type { Topology } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
-import type { Query } from "../../query/query.ts";
+import type { Query } from "../../query/parse-query.ts";
 import { select } from "../../query/select.ts";
 import { LinkGraph as Connections } from "../../view/link-graph.ts";
 import { type NetworkState, parseStored, topologyOf } from "../../view/view.ts";

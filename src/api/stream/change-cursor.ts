@@ -8,7 +8,7 @@
 import type { Batch } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { Filter } from "../../query/filter.ts";
-import type { Query } from "../../query/query.ts";
+import type { Query } from "../../query/parse-query.ts";
 import { select } from "../../query/select.ts";
 import type { History } from "../../view/history.ts";
 import type { NetworkState } from "../../view/view.ts";

@@ -2,7 +2,7 @@
  * The query as it came: names and values. Most libraries write every comma as `%2C`, so both part values; a comma that
  * belongs to a value is written `\\,`. What cannot be decoded is refused, not guessed at.
  */
-import { badParameter, Problem, quoted } from "../api/problem.ts";
+import { badParameter, Problem, quoted } from "./problem.ts";
 
 export interface RawParameter {
   readonly name: string;

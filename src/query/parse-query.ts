@@ -9,7 +9,7 @@ import { KINDS, type Kind } from "../model/ids.ts";
 import { annotationFilter, type Filter } from "./filter.ts";
 import { aroundOf, placeFilter } from "./parameter-values.ts";
 import { type On, type ParamHandler, paramHandlersOf, QueryBuilder } from "./parameters.ts";
-import { parseQueryText, type RawParameter } from "./query-string.ts";
+import { parseQueryText, type RawParameter } from "../api/query-string.ts";
 
 export interface SortKey {
   readonly field: string;
