@@ -58,7 +58,7 @@ first start makes a user and shows the password once.
   gazetteer serve --file network.yaml --alias onos --port 8181
   gazetteer serve --config /etc/gazetteer.yaml`,
   async run(args, context) {
-    const { serveOptions } = await import("./serve-options.ts");
+    const { serveOptions } = await import("../config/flags.ts");
     const options = serveOptions(args);
     const { runService } = await import("../service/service.ts");
     return runService(options, context);

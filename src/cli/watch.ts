@@ -3,11 +3,11 @@
  * network is; a connection that is lost is taken up again where it was. Standard output has changes and nothing else.
  */
 import type { ConnectionState, WatchEvent } from "../client/types.ts";
-import { catchStopSignals } from "../service/stop-signals.ts";
 import { changeLine } from "./change-line.ts";
 import { asking, CREDENTIALS_NOTE, queryOf, resourceNamed, URL_FLAG, wantsJson } from "./client-command.ts";
 import type { Command, Context } from "./command.ts";
 import { STATUS, usageFailure } from "./failure.ts";
+import { catchStopSignals } from "./stop-signals.ts";
 import { harmless, painter } from "./table.ts";
 
 export const watchCommand: Command = {

@@ -11,6 +11,7 @@ import { createRelay } from "../api/relay.ts";
 import { openServer, type Server } from "../api/server.ts";
 import type { Context } from "../cli/command.ts";
 import { STATUS, usageFailure } from "../cli/failure.ts";
+import { catchStopSignals } from "../cli/stop-signals.ts";
 import { type Client, createClient, idOf } from "../client/client.ts";
 import { aborted } from "../lib/aborted.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -19,7 +20,6 @@ import { createLogger } from "../lib/logger.ts";
 import { logElsewhere, Replica } from "../view/replica.ts";
 import { type FromReader, type Orders, readToReader, type ToReader } from "./reader-protocol.ts";
 import { answeringOptions, DRAIN_MS } from "./server-options.ts";
-import { catchStopSignals } from "./stop-signals.ts";
 
 const REPORT_EVERY_MS = 1000;
 

@@ -8,9 +8,10 @@ import { openServer, type Server } from "../api/server.ts";
 import { createStaticSite } from "../api/static-site.ts";
 import type { Context } from "../cli/command.ts";
 import { reasonOf, STATUS, usageFailure } from "../cli/failure.ts";
-import type { ServeOptions } from "../cli/serve-options.ts";
 import { greeting, urlOf } from "../cli/startup-banner.ts";
+import { catchStopSignals } from "../cli/stop-signals.ts";
 import { faultyConfig } from "../config/config.ts";
+import type { ServeOptions } from "../config/flags.ts";
 import type { Config } from "../config/schema.ts";
 import { makeSources } from "../config/sources.ts";
 import { aborted } from "../lib/aborted.ts";
@@ -21,7 +22,6 @@ import { createSupervisor, type Supervisor } from "../sources/supervise.ts";
 import { ClaimIngest } from "../view/claim-ingest.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { answeringOptions, DRAIN_MS } from "./server-options.ts";
-import { catchStopSignals } from "./stop-signals.ts";
 import { MEMORY, openStore, type Store } from "./store.ts";
 
 /** Sources that know what they know at once (a file, the demo) have said it before the service says it listens. */

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../support/folder.ts";
 import { basic, runCommand, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { oneToEach, processesOf } from "./connection.ts";
-import { startThree, threeListen } from "./three-processes.ts";
+import { startThree, threeListen } from "./start-with-readers.ts";
 
 const API = "/controller/v1";
 const DEMO = ["--data", ":memory:", "--demo", "devices=10,hosts=20,churn=20"];

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { runCommand, type Service } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { type Connection, oneToEach, processesOf, type Reply } from "./connection.ts";
-import { startThree } from "./three-processes.ts";
+import { startThree } from "./start-with-readers.ts";
 
 const API = "/controller/v1";
 const PROCESSES = 3;

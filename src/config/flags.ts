@@ -1,10 +1,10 @@
 /** From the flags of `serve`, and the file they may name, to a Config. Every flag has a key there. */
 
-import { type ConfigFile, composeConfig, faultyConfig, readConfigFile } from "../config/config.ts";
-import type { Config } from "../config/schema.ts";
+import type { Arguments } from "../cli/args.ts";
+import { usageFailure } from "../cli/failure.ts";
 import { parseDemoSpec } from "../sources/demo/options.ts";
-import type { Arguments } from "./args.ts";
-import { usageFailure } from "./failure.ts";
+import { type ConfigFile, composeConfig, faultyConfig, readConfigFile } from "./config.ts";
+import type { Config } from "./schema.ts";
 
 const EMPTY_FILE: ConfigFile = { values: {}, faults: [], place: () => "" };
 
