@@ -5,16 +5,11 @@
  * All strings are double-quoted, never HTML-like. Inside quotes Graphviz undoes only `\"`, then reads escapes and
  * entities in labels, so labels have backslashes and ampersands doubled up; in ids a backslash stays doubled.
  */
+
+import type { Cable } from "../model/cable.ts";
 import type { Device } from "../model/entity.ts";
 import { inChunks } from "./chunks.ts";
-import {
-  deviceName,
-  type Edge,
-  hostCounts,
-  nodeNames,
-  type TopologyGraph,
-  undirectedEdges,
-} from "./graph.ts";
+import { cablesOf, deviceName, hostCounts, nodeNames, type TopologyGraph } from "./graph.ts";
 import { pictureLabel } from "./label.ts";
 import { counted, DEVICE_LOOKS, deviceState, INK, LINE_LOOKS, lineState, MUTED } from "./picture.ts";
 
@@ -35,7 +30,7 @@ label="${caption(graph)}"]\n`;
   for (const device of graph.devices) {
     yield `  ${quoted(names.device(device.id))} [${nodeAttributes(device, hosts.get(device.id) ?? 0)}]\n`;
   }
-  for (const edge of undirectedEdges(graph)) {
+  for (const edge of cablesOf(graph)) {
     const [from, to] = [quoted(names.device(edge.from.device)), quoted(names.device(edge.to.device))];
     yield `  ${from} -- ${to} [${edgeAttributes(edge)}]\n`;
   }
@@ -67,7 +62,7 @@ function nodeAttributes(device: Device, hosts: number): string {
 
 const EDGE_STYLES = { active: "solid", unverified: "dotted", inactive: "dashed", conflict: "bold" } as const;
 
-function edgeAttributes(edge: Edge): string {
+function edgeAttributes(edge: Cable): string {
   const state = lineState(edge);
   const ports = `taillabel="${label(edge.from.port)}", headlabel="${label(edge.to.port)}"`;
   const arrow = edge.oneWay ? `, dir="forward"` : "";

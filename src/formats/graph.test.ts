@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { campus, device, graph, host, link, mac } from "../../test/support/sample-network.ts";
-import { attachments, deviceName, hostCounts, nodeNames, resolvedLinks, undirectedEdges } from "./graph.ts";
+import { attachments, cablesOf, deviceName, hostCounts, nodeNames, resolvedLinks } from "./graph.ts";
 
 const a1 = { device: "a", port: "1" };
 const b1 = { device: "b", port: "1" };
@@ -8,11 +8,12 @@ const there = link(a1, b1);
 const back = link(b1, a1);
 const two = [device("a"), device("b")];
 
-describe("edges", () => {
-  test("a record and its reverse are one edge", () => {
-    const edges = undirectedEdges(graph(two, [there, back]));
-    expect(edges).toEqual([
+describe("cables", () => {
+  test("a record and its reverse are one cable", () => {
+    const cables = cablesOf(graph(two, [there, back]));
+    expect(cables).toEqual([
       {
+        id: "a/1-b/1",
         from: { port: "1", device: "a" },
         to: { port: "1", device: "b" },
         links: [there, back],
@@ -22,7 +23,7 @@ describe("edges", () => {
         conflict: false,
       },
     ]);
-    expect(undirectedEdges(campus())).toHaveLength(campus().links.length / 2);
+    expect(cablesOf(campus())).toHaveLength(campus().links.length / 2);
   });
 
   test.each([
@@ -46,28 +47,28 @@ describe("edges", () => {
       { from: "a", active: false, oneWay: false },
     ],
   ])("%s", (_, links, expected) => {
-    const [edge] = undirectedEdges(graph(two, links));
-    expect({ from: edge?.from.device, active: edge?.active, oneWay: edge?.oneWay }).toEqual(expected);
+    const [cable] = cablesOf(graph(two, links));
+    expect({ from: cable?.from.device, active: cable?.active, oneWay: cable?.oneWay }).toEqual(expected);
   });
 
-  test("one unverified or conflicting record marks the edge", () => {
+  test("one unverified or conflicting record marks the cable", () => {
     const doubtful = { ...back, verified: false, annotations: { conflict: "port has two links" } };
-    expect(undirectedEdges(graph(two, [there, doubtful]))[0]).toMatchObject({
+    expect(cablesOf(graph(two, [there, doubtful]))[0]).toMatchObject({
       verified: false,
       conflict: true,
     });
   });
 
-  test("other ports are another edge; a link to a device outside the graph is none", () => {
+  test("other ports are another cable; a link to a device outside the graph is none", () => {
     const other = link(a1, { device: "b", port: "2" });
     const away = link({ device: "b", port: "3" }, { device: "c", port: "1" });
-    expect(undirectedEdges(graph(two, [back, other, away]))).toHaveLength(2);
+    expect(cablesOf(graph(two, [back, other, away]))).toHaveLength(2);
     expect(resolvedLinks(graph(two, [back, other, away]))).toHaveLength(2);
   });
 
-  test("a cable from a device to itself is one edge", () => {
+  test("a cable from a device to itself is one cable", () => {
     const loop = [link(a1, { device: "a", port: "2" }), link({ device: "a", port: "2" }, a1)];
-    expect(undirectedEdges(graph(two, loop))).toHaveLength(1);
+    expect(cablesOf(graph(two, loop))).toHaveLength(1);
   });
 });
 

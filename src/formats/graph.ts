@@ -5,8 +5,9 @@
  * A graph may be a cut of the network (`around`), so a record may name a device that is not in it. Such a link or
  * location is left out: a reader of any of the formats fails on a reference that leads nowhere.
  */
+import { type Cable, foldLinks } from "../model/cable.ts";
 import type { Device, Host, Link, Topology } from "../model/entity.ts";
-import { type ConnectPoint, linkId } from "../model/ids.ts";
+import type { ConnectPoint } from "../model/ids.ts";
 
 export interface TopologyGraph {
   readonly topology: Topology;
@@ -16,28 +17,10 @@ export interface TopologyGraph {
   readonly hosts: readonly Host[];
 }
 
-/** One line between two devices: two records that are each other's reverse, or a record that has none. */
-export interface Edge {
-  /** `from` to `to` is the direction that works, where only one does; otherwise that of the lower link id. */
-  readonly from: ConnectPoint;
-  readonly to: ConnectPoint;
-  readonly links: readonly [Link] | readonly [Link, Link];
-  /** At least one direction is ACTIVE. */
-  readonly active: boolean;
-  /** The other direction is not known, or is INACTIVE while this one is not. */
-  readonly oneWay: boolean;
-  /** Every record is verified. */
-  readonly verified: boolean;
-  readonly conflict: boolean;
-}
-
 export interface Attachment {
   readonly host: Host;
   readonly at: ConnectPoint;
 }
-
-export const inConflict = (entity: Device | Link | Host): boolean =>
-  (entity.annotations?.conflict ?? "") !== "";
 
 /** The name a person gave the device, or else its id. */
 export function deviceName(device: Device): string {
@@ -57,32 +40,7 @@ export function resolvedLinks(graph: TopologyGraph): Link[] {
   return graph.links.filter((link) => known.has(link.src.device) && known.has(link.dst.device));
 }
 
-export function undirectedEdges(graph: TopologyGraph): Edge[] {
-  const links = resolvedLinks(graph);
-  const byId = new Map(links.map((link) => [link.id, link]));
-  const edges: Edge[] = [];
-  for (const link of links) {
-    const reverse = byId.get(linkId(link.dst, link.src));
-    if (reverse === undefined) edges.push(edgeOf([link]));
-    else if (link.id < reverse.id) edges.push(edgeOf([link, reverse]));
-  }
-  return edges;
-}
-
-function edgeOf(links: readonly [Link] | readonly [Link, Link]): Edge {
-  const [first, second] = links;
-  const working = links.filter((link) => link.state === "ACTIVE");
-  const along = working.length === 1 && second !== undefined ? (working[0] ?? first) : first;
-  return {
-    from: along.src,
-    to: along.dst,
-    links,
-    active: working.length > 0,
-    oneWay: second === undefined || working.length === 1,
-    verified: links.every((link) => link.verified),
-    conflict: links.some(inConflict),
-  };
-}
+export const cablesOf = (graph: TopologyGraph): Cable[] => foldLinks(resolvedLinks(graph));
 
 /** Every location of every host that is in the graph, newest first for each host. */
 export function attachments(graph: TopologyGraph): Attachment[] {

@@ -3,19 +3,19 @@
  * undirected link. NetJSON wants a routing protocol and a cost; there is no routing here, so the protocol is this
  * service, and every link costs 1. State is in `properties`, which NetJSON leaves to the sender.
  */
-import type { Device, Host } from "../model/entity.ts";
+
+import type { Cable } from "../model/cable.ts";
+import { type Device, type Host, hasConflict } from "../model/entity.ts";
 import { inChunks, jsonItems } from "./chunks.ts";
 import {
   type Attachment,
   attachments,
+  cablesOf,
   deviceName,
-  type Edge,
   hostName,
-  inConflict,
   type NodeNames,
   nodeNames,
   type TopologyGraph,
-  undirectedEdges,
 } from "./graph.ts";
 
 export function renderNetJson(graph: TopologyGraph): Iterable<string> {
@@ -44,7 +44,7 @@ function* nodes(graph: TopologyGraph, names: NodeNames): Generator<string> {
 }
 
 function* links(graph: TopologyGraph, names: NodeNames): Generator<string> {
-  for (const edge of undirectedEdges(graph)) yield JSON.stringify(cable(edge, names));
+  for (const edge of cablesOf(graph)) yield JSON.stringify(cable(edge, names));
   for (const attachment of attachments(graph)) yield JSON.stringify(attached(attachment, names));
 }
 
@@ -55,7 +55,7 @@ function deviceNode(device: Device, names: NodeNames): object {
     id: names.device(id),
     label: deviceName(device),
     local_addresses: address === "" ? [] : [address],
-    properties: { kind: "device", ...facts, conflict: inConflict(device), annotations },
+    properties: { kind: "device", ...facts, conflict: hasConflict(device), annotations },
   };
 }
 
@@ -65,11 +65,11 @@ function hostNode(host: Host, names: NodeNames): object {
     id: names.host(id),
     label: hostName(host),
     local_addresses: [...new Set([...ipAddresses, host.mac])],
-    properties: { kind: "host", ...facts, conflict: inConflict(host), annotations },
+    properties: { kind: "host", ...facts, conflict: hasConflict(host), annotations },
   };
 }
 
-function cable(edge: Edge, names: NodeNames): object {
+function cable(edge: Cable, names: NodeNames): object {
   const [first] = edge.links;
   return {
     source: names.device(edge.from.device),

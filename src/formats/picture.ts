@@ -3,8 +3,9 @@
  * it can be told in black and white and by people who do not see red. Colours have a contrast of at least 4.5:1 on
  * white.
  */
-import type { Device } from "../model/entity.ts";
-import { type Edge, inConflict } from "./graph.ts";
+
+import type { Cable } from "../model/cable.ts";
+import { type Device, hasConflict } from "../model/entity.ts";
 import type { Point } from "./layout/adjacency.ts";
 
 export const INK = "#1c2733";
@@ -26,7 +27,7 @@ export type DeviceState = keyof typeof DEVICE_LOOKS;
 /** Down goes before doubtful: a device that cannot be reached is the more urgent news. */
 export function deviceState(device: Device): DeviceState {
   if (!device.available) return "unavailable";
-  return inConflict(device) ? "conflict" : "available";
+  return hasConflict(device) ? "conflict" : "available";
 }
 
 export const LINE_LOOKS = {
@@ -37,7 +38,7 @@ export const LINE_LOOKS = {
 } as const satisfies Record<string, { words: string; stroke: string; width: number; dash: string }>;
 export type LineState = keyof typeof LINE_LOOKS;
 
-export function lineState(edge: Edge): LineState {
+export function lineState(edge: Cable): LineState {
   if (!edge.active) return "inactive";
   if (edge.conflict) return "conflict";
   return edge.verified ? "active" : "unverified";

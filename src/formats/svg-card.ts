@@ -1,6 +1,6 @@
 /** A device in the picture: a card with its name, what it is and how many hosts it has; its state by colour, frame and mark. */
-import type { Device } from "../model/entity.ts";
-import { deviceName, inConflict } from "./graph.ts";
+import { type Device, hasConflict } from "../model/entity.ts";
+import { deviceName } from "./graph.ts";
 import { pictureLabel, textWidth } from "./label.ts";
 import type { Point, Spacing } from "./layout/adjacency.ts";
 import { counted, DEVICE_LOOKS, type DeviceState, deviceState, INK, MUTED, place, round } from "./picture.ts";
@@ -29,12 +29,12 @@ export function createCard(device: Device, hosts: number): Card {
   const detail = hosts > 0 ? `${kind} · ${counted(hosts, "host")}` : kind;
   const address = device.annotations.managementAddress ?? "";
   const facts = [device.id, kind, DEVICE_LOOKS[state].words, address, counted(hosts, "host")];
-  if (state !== "conflict" && inConflict(device)) facts.push(DEVICE_LOOKS.conflict.words);
+  if (state !== "conflict" && hasConflict(device)) facts.push(DEVICE_LOOKS.conflict.words);
   const shown = facts.filter((fact) => fact !== "").map((fact) => pictureLabel(fact, TOOLTIP_EMS));
   return {
     id: device.id,
     state,
-    conflict: inConflict(device),
+    conflict: hasConflict(device),
     name: pictureLabel(deviceName(device), MAX_EMS),
     detail: pictureLabel(detail, (MAX_EMS * NAME_PX) / SMALL_PX),
     tooltip: [pictureLabel(deviceName(device), TOOLTIP_EMS), ...shown].join("\n"),

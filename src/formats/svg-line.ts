@@ -3,7 +3,7 @@
  * one direction works. Lines are led around cards they would otherwise run behind; several between the same two
  * devices run side by side.
  */
-import type { Edge } from "./graph.ts";
+import type { Cable } from "../model/cable.ts";
 import { pictureLabel } from "./label.ts";
 import type { Point, Spacing } from "./layout/adjacency.ts";
 import { curvePoint, type Path, routeLines } from "./layout/route.ts";
@@ -41,11 +41,11 @@ export function* drawLines(lines: readonly RoutedEdge[], card: Spacing): Generat
 }
 
 export interface RoutedEdge {
-  readonly edge: Edge;
+  readonly edge: Cable;
   readonly path: Path;
 }
 
-export function routeEdges(edges: readonly Edge[], { places, layered, card, gutter }: Scene): RoutedEdge[] {
+export function routeEdges(edges: readonly Cable[], { places, layered, card, gutter }: Scene): RoutedEdge[] {
   const lines = edges.flatMap((edge) => {
     const from = places.get(edge.from.device);
     const to = places.get(edge.to.device);
@@ -98,7 +98,7 @@ function longest(corners: readonly Point[]): [Point, Point] {
 }
 
 /** How far each edge runs off the middle between its two devices; a bundle never gets wider than a card is high. */
-function bundled(edges: readonly Edge[]): number[] {
+function bundled(edges: readonly Cable[]): number[] {
   const bundles = new Map<string, number[]>();
   for (const [i, { from, to }] of edges.entries()) {
     const key = JSON.stringify([from.device, to.device].sort());
@@ -129,7 +129,7 @@ function shifted(path: Path, by: number): Path {
   return { from: move(from), to: move(to), ...(control && { control: move(control) }) };
 }
 
-function drawEdge(edge: Edge, path: Path, card: Spacing): string {
+function drawEdge(edge: Cable, path: Path, card: Spacing): string {
   const tooltip = `<title>${xmlText(describe(edge))}</title>`;
   if (edge.from.device === edge.to.device) {
     // A cable from a device to itself: a ring behind the corner of its card.
@@ -157,7 +157,7 @@ function toward(corner: Point, other: Point): Point {
   return { x: corner.x + (other.x - corner.x) * part, y: corner.y + (other.y - corner.y) * part };
 }
 
-function describe(edge: Edge): string {
+function describe(edge: Cable): string {
   const end = (device: string, port: string) => `${pictureLabel(device, TOOLTIP_EMS)} port ${port}`;
   const from = end(edge.from.device, edge.from.port);
   const to = end(edge.to.device, edge.to.port);

@@ -5,9 +5,12 @@
  * It is safe to open and to embed: no script, no style sheet, no reference to anything outside or inside itself;
  * looks are presentation attributes, which every viewer and converter knows and no content policy forbids.
  */
+
+import type { Cable } from "../model/cable.ts";
 import { inChunks } from "./chunks.ts";
-import { deviceName, type Edge, hostCounts, type TopologyGraph, undirectedEdges } from "./graph.ts";
+import { cablesOf, deviceName, hostCounts, type TopologyGraph } from "./graph.ts";
 import type { LayoutNode, Point, Spacing } from "./layout/adjacency.ts";
+import { namedLayer } from "./layout/layer-names.ts";
 import { layoutNetwork } from "./layout/layout.ts";
 import { extent } from "./layout/route.ts";
 import { counted, INK, MUTED, place } from "./picture.ts";
@@ -28,7 +31,7 @@ export function renderSvg(graph: TopologyGraph): Iterable<string> {
 
 function* document(graph: TopologyGraph): Generator<string> {
   const hosts = hostCounts(graph);
-  const edges = undirectedEdges(graph);
+  const edges = cablesOf(graph);
   const devices = graph.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
   const cards = devices.map((device) => createCard(device, hosts.get(device.id) ?? 0));
   const card = cardSize(cards);
@@ -59,23 +62,14 @@ function* document(graph: TopologyGraph): Generator<string> {
   yield "</svg>\n";
 }
 
-/** What people call layers, from the top down. A number is taken as it is. */
-const LAYER_NAMES: readonly (readonly string[])[] = [
-  ["core", "backbone", "wan", "super-spine", "superspine"],
-  ["spine", "border"],
-  ["distribution", "aggregation", "agg"],
-  ["leaf", "tor"],
-  ["access", "edge"],
-];
-
-function layoutNode(id: string, layer: string | undefined, leaves: number): LayoutNode {
-  const word = layer?.trim().toLowerCase() ?? "";
-  const named = LAYER_NAMES.findIndex((names) => names.includes(word));
-  if (/^\d{1,3}$/.test(word)) return { id, leaves, layer: Number(word) };
-  return named === -1 ? { id, leaves } : { id, leaves, layer: named };
+/** The `layer` annotation is a name or a number. */
+function layoutNode(id: string, annotation: string | undefined, leaves: number): LayoutNode {
+  const text = annotation?.trim() ?? "";
+  const layer = /^\d{1,3}$/.test(text) ? Number(text) : namedLayer(text);
+  return layer === undefined ? { id, leaves } : { id, leaves, layer };
 }
 
-function* header(graph: TopologyGraph, edges: readonly Edge[], page: Spacing): Generator<string> {
+function* header(graph: TopologyGraph, edges: readonly Cable[], page: Spacing): Generator<string> {
   const { topology, revision, devices, links, hosts } = graph;
   const down = devices.filter((device) => !device.available).length;
   const inactive = edges.filter((edge) => !edge.active).length;

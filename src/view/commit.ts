@@ -4,10 +4,11 @@
  * direction, and whoever shares its port; a host tells whoever shares its address.
  */
 import type { Entry } from "../log/log.ts";
-import { linkId, portId } from "../model/ids.ts";
+import { reverseLinkId } from "../model/cable.ts";
+import { portId } from "../model/ids.ts";
 import type { CheckedChange } from "./committer.ts";
 import { cablesConcerned, hostConflict, hostsConcerned, linkConflict } from "./conflicts.ts";
-import { isCable, pairRange } from "./indexes.ts";
+import { occupiesPorts, pairRange } from "./indexes.ts";
 import { parseStored, type View } from "./view.ts";
 import { WorkingSet } from "./working-set.ts";
 
@@ -25,7 +26,7 @@ export class Commit {
     this.#devices = new WorkingSet("devices", occasion);
     this.#ports = new WorkingSet("ports", occasion);
     this.#links = new WorkingSet("links", occasion, (link) => ({
-      reverse: view.graph.hasLink(linkId(link.dst, link.src)),
+      reverse: view.graph.hasLink(reverseLinkId(link)),
       conflict: linkConflict(view, link),
     }));
     this.#hosts = new WorkingSet("hosts", occasion, (host, told) => ({
@@ -99,9 +100,9 @@ export class Commit {
       const after = thing.now?.value;
       const link = after ?? before;
       if (!link) continue;
-      const reverse = linkId(link.dst, link.src);
+      const reverse = reverseLinkId(link);
       if (!(before && after) && this.#view.graph.hasLink(reverse)) concerned.add(reverse);
-      if ((before && isCable(before)) === (after && isCable(after))) continue;
+      if ((before && occupiesPorts(before)) === (after && occupiesPorts(after))) continue;
       for (const other of cablesConcerned(this.#view, link)) concerned.add(other);
     }
     for (const id of concerned) this.#links.refresh(this.#links.thing(id));

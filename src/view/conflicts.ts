@@ -8,7 +8,7 @@
  */
 import { ipKey } from "../model/address.ts";
 import { portId } from "../model/ids.ts";
-import { cableKey, isCable } from "./indexes.ts";
+import { occupiedPortKey, occupiesPorts } from "./indexes.ts";
 import type { Flaggable } from "./merge.ts";
 import { parseStored, type View } from "./view.ts";
 import type { SourcedClaim } from "./working-set.ts";
@@ -20,7 +20,7 @@ const ENDS = [
 ] as const;
 
 export function linkConflict(view: View, link: Flaggable["links"]): string | undefined {
-  if (!isCable(link)) return undefined;
+  if (!occupiesPorts(link)) return undefined;
   const found: string[] = [];
   for (const [end, other, word] of ENDS) {
     const at = portId(link[end].device, link[end].port);
@@ -70,7 +70,7 @@ export const hostsConcerned = (view: View, id: string, ip: string): string[] =>
   concerned(rivalHosts(view, id, ip, MAX_NAMED + 2));
 
 function rivalCables(view: View, link: Flaggable["links"], end: "src" | "dst", most: number): string[] {
-  const there = view.indexes("links").named("cable").get(cableKey(end, link[end]));
+  const there = view.indexes("links").named("cable").get(occupiedPortKey(end, link[end]));
   return few(there, most, (id) => id !== link.id);
 }
 

@@ -20,9 +20,9 @@ export const pair = (first: string, second: string): string => `${first}\u0000${
 export const pairRange = (first: string): [string, string] => [`${first}\u0000`, `${first}\u0000\uffff`];
 
 /** Links of other kinds (tunnels, many hosts behind an edge) may well share a port; two cables cannot. */
-export const isCable = (link: Pick<Link, "type" | "state">): boolean =>
+export const occupiesPorts = (link: Pick<Link, "type" | "state">): boolean =>
   link.type === "DIRECT" && link.state === "ACTIVE";
-export const cableKey = (end: "src" | "dst", at: ConnectPoint): string =>
+export const occupiedPortKey = (end: "src" | "dst", at: ConnectPoint): string =>
   pair(`${end} ${at.device}`, at.port);
 
 /** What of a value is indexed; and, where that is not it already, the key each part is found by. */
@@ -42,7 +42,7 @@ const KEYS = {
     state: (link) => [link.state],
     source: (link) => link.sources,
     /** Which cables go in (`dst`) and out (`src`) at a port: two on one are a contradiction. */
-    cable: (link) => (isCable(link) ? [cableKey("src", link.src), cableKey("dst", link.dst)] : []),
+    cable: (link) => (occupiesPorts(link) ? [occupiedPortKey("src", link.src), occupiedPortKey("dst", link.dst)] : []),
   },
   hosts: {
     ip: Object.assign((host: Host) => host.ipAddresses, { keyOf: ipKey }),

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
 import { renderDot } from "../../src/formats/dot.ts";
-import { attachments, type TopologyGraph, undirectedEdges } from "../../src/formats/graph.ts";
+import { attachments, cablesOf, type TopologyGraph } from "../../src/formats/graph.ts";
 import { renderGraphml } from "../../src/formats/graphml.ts";
 import { renderNetJson } from "../../src/formats/netjson.ts";
 import { renderRfc8345 } from "../../src/formats/rfc8345.ts";
@@ -77,7 +77,7 @@ describe("DOT in Graphviz", () => {
     expect(drawn.ok).toBe(true);
     const count = (kind: string) => drawn.out.match(new RegExp(`class="${kind}"`, "g"))?.length ?? 0;
     expect(count("node")).toBe(of.devices.length);
-    expect(count("edge")).toBe(undirectedEdges(of).length);
+    expect(count("edge")).toBe(cablesOf(of).length);
     expect(wellFormed(python ?? "", drawn.out)).toBe("svg");
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { campus, leafSpine, mesh } from "../../../test/support/sample-network.ts";
-import { type TopologyGraph, undirectedEdges } from "../graph.ts";
+import { cablesOf, type TopologyGraph } from "../graph.ts";
 import { components, createAdjacency, distances, type Point, type Spacing } from "./adjacency.ts";
 import { apart } from "./layered.ts";
 import { findLayers } from "./layers.ts";
@@ -12,7 +12,7 @@ const SPACING: Spacing = { x: 120, y: 60 };
 function input(graph: TopologyGraph): LayoutInput {
   return {
     nodes: graph.devices.map(({ id }) => ({ id })),
-    edges: undirectedEdges(graph).map(({ from, to }) => ({ a: from.device, b: to.device })),
+    edges: cablesOf(graph).map(({ from, to }) => ({ a: from.device, b: to.device })),
   };
 }
 

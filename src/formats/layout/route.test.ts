@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { demoGraph } from "../../../test/support/demo-graph.ts";
 import { campus, leafSpine } from "../../../test/support/sample-network.ts";
-import { type TopologyGraph, undirectedEdges } from "../graph.ts";
+import { cablesOf, type TopologyGraph } from "../graph.ts";
 import type { Point } from "./adjacency.ts";
 import { layoutNetwork } from "./layout.ts";
 import { curvePoint, extent, type Path, routeLines } from "./route.ts";
@@ -11,7 +11,7 @@ const GUTTER = { x: 20, y: 20 };
 const line = (from: Point, to: Point, layered = false) => ({ from, to, layered });
 
 function routed(graph: TopologyGraph): { paths: Path[]; nodes: Point[] } {
-  const edges = undirectedEdges(graph);
+  const edges = cablesOf(graph);
   const layers: Record<string, number> = { core: 0, spine: 1, leaf: 2, access: 3 };
   const nodes = graph.devices.map(({ id, annotations }) => {
     const layer = layers[annotations.layer ?? ""];
@@ -48,7 +48,7 @@ describe("in hierarchies no line runs behind a node it does not end at", () => {
     ["leaf and spine", leafSpine(4, 40)],
   ])("%s", (_, graph) => {
     const { paths, nodes } = routed(graph);
-    expect(paths).toHaveLength(undirectedEdges(graph).length);
+    expect(paths).toHaveLength(cablesOf(graph).length);
     for (const path of paths) {
       const ends = nodes.filter((node) => touches(node, path.from) || touches(node, path.to));
       for (const at of along(path)) {

@@ -1,0 +1,67 @@
+/**
+ * Folds the two directions of a cable. A link is directed, so a cable that works both ways is two link records that are
+ * each other's reverse. The topology formats and the page draw one line for them; this is the one place that says which
+ * records belong together and what the line shows. It uses nothing of the server, so that the page can import it.
+ */
+import { hasConflict, type Link } from "./entity.ts";
+import { type ConnectPoint, linkId } from "./ids.ts";
+
+export interface Cable {
+  /** The same for both directions: the lower of the two link ids. */
+  readonly id: string;
+  /** `from` to `to` is the direction that works, where only one does; otherwise that of the link with the lower id. */
+  readonly from: ConnectPoint;
+  readonly to: ConnectPoint;
+  /** One record, or both in order of id. */
+  readonly links: readonly [Link] | readonly [Link, Link];
+  /** At least one direction is ACTIVE. */
+  readonly active: boolean;
+  /** The other direction is not known, or exactly one of the two is ACTIVE. */
+  readonly oneWay: boolean;
+  /** Every record is verified. */
+  readonly verified: boolean;
+  readonly conflict: boolean;
+}
+
+type LinkEnds = Pick<Link, "src" | "dst">;
+
+export const reverseLinkId = ({ src, dst }: LinkEnds): string => linkId(dst, src);
+
+export function cableId(link: LinkEnds): string {
+  const id = linkId(link.src, link.dst);
+  const reverseId = reverseLinkId(link);
+  return id < reverseId ? id : reverseId;
+}
+
+/** The cable of a link and, where it is known, the link in the other direction; the two may come in either order. */
+export function cableOf(link: Link, reverse: Link | undefined): Cable {
+  const links = inOrder(link, reverse);
+  const active = links.filter(({ state }) => state === "ACTIVE");
+  const shown = (active.length === 1 ? active[0] : undefined) ?? links[0];
+  return {
+    id: cableId(link),
+    from: shown.src,
+    to: shown.dst,
+    links,
+    active: active.length > 0,
+    oneWay: links.length === 1 || active.length === 1,
+    verified: links.every(({ verified }) => verified),
+    conflict: links.some(hasConflict),
+  };
+}
+
+function inOrder(link: Link, reverse: Link | undefined): Cable["links"] {
+  if (!reverse) return [link];
+  return link.id < reverse.id ? [link, reverse] : [reverse, link];
+}
+
+/** One cable for each pair of links that are each other's reverse, and for each link without a reverse. */
+export function foldLinks(links: readonly Link[]): Cable[] {
+  const byId = new Map(links.map((link) => [link.id, link]));
+  const cables: Cable[] = [];
+  for (const link of links) {
+    const reverse = byId.get(reverseLinkId(link));
+    if (!reverse || link.id < reverse.id) cables.push(cableOf(link, reverse));
+  }
+  return cables;
+}
