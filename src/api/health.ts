@@ -3,7 +3,8 @@
  * tells more than a probe or a person at 3 a.m. needs.
  */
 
-import { JSON_TYPE, type Response } from "../http1/response.ts";
+import type { Response } from "../http1/response.ts";
+import { JSON_TYPE } from "./media-types.ts";
 import type { View } from "../view/view.ts";
 
 /** What the supervisor says of a source. */

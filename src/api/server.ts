@@ -31,18 +31,18 @@ export function openServer(options: ServerOptions): Server {
   const { host, port, sharedPort: shared = false, socket: unix, limits, clock } = options;
   const responder = new RequestHandler(options);
   const wireLimits = {
-    urlBytes: limits.urlBytes,
-    headBytes: limits.headerBytes,
-    connections: limits.connections + MAX_IDLE_BESIDES,
-    idleMs: limits.idleTimeoutSeconds * 1000,
-    headMs: HEAD_MS,
-    lingerMs: LINGER_MS,
+    maxUrlBytes: limits.urlBytes,
+    maxHeadBytes: limits.headerBytes,
+    maxConnections: limits.connections + MAX_IDLE_BESIDES,
+    idleTimeoutMs: limits.idleTimeoutSeconds * 1000,
+    headTimeoutMs: HEAD_MS,
+    lingerTimeoutMs: LINGER_MS,
   };
   const listener = new HttpListener(responder, wireLimits, clock);
-  const listening = listener.listen({ hostname: host, port, shared });
+  const listening = listener.listen({ hostname: host, port, reusePort: shared });
   if (unix !== undefined) listener.listen({ unix });
   const ended = new AbortController();
-  const background = Promise.all([responder.run(ended.signal), listener.watch(ended.signal)]);
+  const background = Promise.all([responder.run(ended.signal), listener.runTimeouts(ended.signal)]);
   return {
     hostname: listening.hostname,
     port: listening.port,

@@ -3,16 +3,16 @@ import fc from "fast-check";
 import { BodySkipper } from "./body-skipper.ts";
 import { type BodyLength, ParseError } from "./request.ts";
 
-/** What follows the body, or that there is none; handed in as many pieces as there are. */
+/** The bytes behind the body, or the error; pushed piece by piece. */
 function after(length: BodyLength, pieces: readonly string[]): string | ParseError | "more" {
   const skipper = new BodySkipper(length);
   let rest = "";
   for (const piece of pieces) {
-    const left = skipper.over ? Buffer.from(piece, "latin1") : skipper.take(Buffer.from(piece, "latin1"));
+    const left = skipper.done ? Buffer.from(piece, "latin1") : skipper.skip(Buffer.from(piece, "latin1"));
     if (left instanceof ParseError) return left;
     rest += left.toString("latin1");
   }
-  return skipper.over ? rest : "more";
+  return skipper.done ? rest : "more";
 }
 
 const cut = (text: string, at: readonly number[]): string[] => {
@@ -20,7 +20,7 @@ const cut = (text: string, at: readonly number[]): string[] => {
   return cuts.slice(1).map((end, i) => text.slice(cuts[i], end));
 };
 
-test("a counted body ends where it says", () => {
+test("a body with a Content-Length ends after that many bytes", () => {
   expect(after(5, ["hello"])).toBe("");
   expect(after(5, ["helloGET"])).toBe("GET");
   expect(after(5, ["he", "l", "loGET"])).toBe("GET");
@@ -86,7 +86,7 @@ describe("chunks", () => {
     expect(after("chunked", [...body])).toBeInstanceOf(ParseError);
   });
 
-  test("any chunks, cut anywhere, end where they end", () => {
+  test("any chunked body, cut anywhere, ends at its last chunk", () => {
     const chunk = fc.tuple(fc.string({ minLength: 1, unit: "binary-ascii" }), fc.boolean());
     fc.assert(
       fc.property(

@@ -1,20 +1,20 @@
 /**
- * A body that is made while it is sent. It is asked for more when the socket has taken what it was given, so a reader
- * that stalls costs what is in its hands and nothing more.
+ * A response body that is produced while it is sent. The writer calls `next` only when the socket has accepted everything
+ * before, so a client that stalls costs the bytes in its socket buffer and one piece, nothing more.
  */
 export interface BodySource {
-  /** Called once, before anything else: `more` is to be called when there is something again after a "wait". */
-  open(more: () => void): void;
+  /** Called once, before `next`. The source calls `onReadable` when it has bytes again after it returned "wait". */
+  open(onReadable: () => void): void;
   next(): Uint8Array | "wait" | "end";
-  /** Whoever reads is gone, or the end was reached. */
+  /** Called once: after "end", after an error, or when the client is gone. Also without `open` before it. */
   close(): void;
-  /** Whether a reader that takes nothing is waited for without end. */
+  /** A client that does not read is waited for without end: for event streams, which may be silent for long. */
   readonly noTimeout: boolean;
 }
 
 export const isBodySource = (body: object): body is BodySource => "next" in body && "open" in body;
 
-/** Pieces that are all at hand, or made when asked for. */
+/** A body from pieces that exist already, or that an iterator produces synchronously. */
 export class IterableBodySource implements BodySource {
   readonly noTimeout = false;
   readonly #pieces: Iterator<Uint8Array>;
@@ -35,40 +35,40 @@ export class IterableBodySource implements BodySource {
   }
 }
 
-/** Where chunks come from in their own time: an iterator over them, or a reader's `read`. */
+/** The `read` of a stream's reader, or the `next` of an asynchronous iterator. */
 export type ReadChunk = () => Promise<{
   readonly done?: boolean | undefined;
   readonly value?: Uint8Array | undefined;
 }>;
 
-/** Chunks that come in their own time. What they fail with is thrown by `next`. */
+/** A body from asynchronous chunks. `next` throws the error that a read was rejected with. */
 export class AsyncBodySource implements BodySource {
   readonly noTimeout: boolean;
-  readonly #chunks: ReadChunk;
+  readonly #readChunk: ReadChunk;
   readonly #cancel: () => unknown;
-  #came: Uint8Array | "wait" | "end" = "wait";
-  #failure: unknown;
+  #received: Uint8Array | "wait" | "end" = "wait";
+  #error: unknown;
   #reading = false;
   #closed = false;
-  #more = () => {};
+  #onReadable = () => {};
 
-  /** `cancel` is called once, also after the end, and what it fails with is of no interest. */
-  constructor(chunks: ReadChunk, cancel: () => unknown, patient = false) {
-    this.#chunks = chunks;
+  /** `cancel` is called once, also after the end. Its errors are ignored: the body is over. */
+  constructor(readChunk: ReadChunk, cancel: () => unknown, noTimeout = false) {
+    this.#readChunk = readChunk;
     this.#cancel = cancel;
-    this.noTimeout = patient;
+    this.noTimeout = noTimeout;
   }
 
-  open(more: () => void): void {
-    this.#more = more;
+  open(onReadable: () => void): void {
+    this.#onReadable = onReadable;
   }
 
   next(): Uint8Array | "wait" | "end" {
-    if (this.#failure !== undefined) throw this.#failure;
-    const came = this.#came;
-    if (came === "wait") this.#read();
-    else if (came !== "end") this.#came = "wait";
-    return came;
+    if (this.#error !== undefined) throw this.#error;
+    const received = this.#received;
+    if (received === "wait") this.#read();
+    else if (received !== "end") this.#received = "wait";
+    return received;
   }
 
   close(): void {
@@ -80,18 +80,18 @@ export class AsyncBodySource implements BodySource {
   #read(): void {
     if (this.#reading) return;
     this.#reading = true;
-    this.#chunks().then(
-      ({ value, done }) => this.#arrived(done || !value ? "end" : value),
+    this.#readChunk().then(
+      ({ value, done }) => this.#onChunk(done || !value ? "end" : value),
       (error: unknown) => {
-        this.#failure = error ?? new Error("the stream failed");
-        this.#arrived("wait");
+        this.#error = error ?? new Error("the stream failed");
+        this.#onChunk("wait");
       },
     );
   }
 
-  #arrived(what: Uint8Array | "wait" | "end"): void {
+  #onChunk(received: Uint8Array | "wait" | "end"): void {
     this.#reading = false;
-    this.#came = what;
-    if (!this.#closed) this.#more();
+    this.#received = received;
+    if (!this.#closed) this.#onReadable();
   }
 }

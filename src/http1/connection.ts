@@ -1,86 +1,47 @@
 /**
- * One connection: requests in, one at a time, and their answers out, in order. While an answer is under way nothing
- * more is read from what the client sent ahead, and never is more made of an answer than the socket takes. Whatever
- * goes wrong costs this connection and no other.
+ * One HTTP/1.1 connection: parses requests, calls the handler, sends the responses in the order of the requests.
+ *
+ * One request is handled at a time. While a response is in flight, pipelined requests stay unparsed, and a body is
+ * produced no faster than the socket accepts it, so a slow client costs a bounded amount of memory. An error on a
+ * connection closes that connection and affects no other.
  */
-
 import { type BodySource, isBodySource } from "./body-source.ts";
+import type { ConnectionInfo, ServerContext, Socket } from "./handler.ts";
 import { Headers, ParseError, Request } from "./request.ts";
-import { type HeadLimits, RequestParser } from "./request-parser.ts";
+import { RequestParser } from "./request-parser.ts";
 import type { Response } from "./response.ts";
-import { type ByteSink, ResponseWriter } from "./response-writer.ts";
+import { ResponseWriter } from "./response-writer.ts";
 import {
+  byteLength,
   dateLine,
-  hasBody,
-  headText,
-  lengthOf,
+  joinHeadAndBody,
   SerializedResponse,
-  together,
+  serializeHead,
+  statusAllowsBody,
 } from "./serialized-response.ts";
 
-export interface Handler {
-  handle(request: Request, connection: Connection): SerializedResponse | Response | Promise<Response>;
-  /** To a request that cannot be read. */
-  onParseError(fault: ParseError): Response;
-  /** To what went wrong in answering; it is heard even where nobody can be answered any more. Never throws. */
-  onError(error: unknown): Response;
-}
+/** A client that has pipelined more than this is not read from until some of its requests are handled. */
+const MAX_PIPELINED_BYTES = 256 * 1024;
+/** After so many pipelined requests other connections get their turn on the event loop. */
+const MAX_REQUESTS_PER_TURN = 64;
+const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** What a connection is one of. */
-export interface ServerContext {
-  readonly handler: Handler;
-  readonly limits: ConnectionLimits;
-  readonly stopping: boolean;
-  /** Answers that are not sent to their end. */
-  inFlight: number;
-  now(): number;
-}
+/** Stands in for a request that could not be parsed, to decide how its error response is framed. */
+const UNPARSED_REQUEST = new Request("GET", "/", new Headers("", []), 0, false);
 
-/** What a connection needs of its socket. */
-export interface Socket extends ByteSink {
-  readonly remoteAddress: string;
-  /** Closes; what the system holds of what was written is still sent. */
-  end(): void;
-  /** Says that nothing more comes; what comes from there can still be read. */
-  shutdown(): void;
-  /** Closes without another word, and what is on its way is lost. */
-  terminate(): void;
-  /** Reads nothing until it resumes. */
-  pause(): void;
-  resume(): void;
-}
+/** "lingering": the last response is sent, and the client has not closed its side yet. */
+type State = "idle" | "responding" | "lingering" | "closed";
 
-export interface ConnectionLimits extends HeadLimits {
-  /** Open ones, before the oldest idle one has to leave for another. */
-  readonly connections: number;
-  readonly idleMs: number;
-  /** From the first byte of a head to its last. */
-  readonly headMs: number;
-  /** For what is still on its way when we have said that we close. */
-  readonly lingerMs: number;
-}
-
-/** With so much sent ahead a client is not listened to until it has had some answers. */
-const MAX_AHEAD = 256 * 1024;
-/** After so many requests in a row the others get their turn. */
-const TURN_REQUESTS = 64;
-const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
-
-/** Of what could not be read, all that counts for its answer. */
-const UNREADABLE = new Request("GET", "/", new Headers("", []), 0, false);
-
-type State = "idle" | "answering" | "lingering" | "closed";
-
-export class Connection {
+export class Connection implements ConnectionInfo {
   readonly #socket: Socket;
   readonly #context: ServerContext;
   readonly #writer: ResponseWriter;
   readonly #parser: RequestParser;
   #state: State = "idle";
-  #headBegun = false;
-  #turnDue = false;
+  #headStarted = false;
+  #turnScheduled = false;
   #paused = false;
-  #closesAfter = false;
+  #closeAfterCurrent = false;
   #clientEnded = false;
   #deadline: number;
 
@@ -88,106 +49,106 @@ export class Connection {
     this.#socket = socket;
     this.#context = context;
     this.#writer = new ResponseWriter(socket, {
-      sent: () =>
-        this.#safely(() => {
-          this.#sent();
-          this.#goOn();
+      onSent: () =>
+        this.#guard(() => {
+          this.#onResponseSent();
+          this.#handleBuffered();
         }),
-      failed: (error) => this.#fault(error),
+      onBodyError: (error) => this.#onInternalError(error),
     });
     this.#parser = new RequestParser(context.limits);
-    this.#deadline = context.now() + context.limits.idleMs;
+    this.#deadline = context.now() + context.limits.idleTimeoutMs;
   }
 
   get remoteAddress(): string {
     return this.#socket.remoteAddress;
   }
 
-  /** How many answers of all connections are under way. */
   get inFlight(): number {
     return this.#context.inFlight;
   }
 
-  received(bytes: Buffer): void {
+  onData(bytes: Buffer): void {
     if (this.#state === "idle") {
-      const again = this.#parser.repeated(bytes);
-      if (again) this.#answer(again);
-      else this.#heard(bytes);
-    } else if (this.#state === "answering" && !this.#closesAfter) this.#add(bytes);
-    if (this.#parser.size > MAX_AHEAD && !this.#closesAfter) this.#holdBack();
+      const repeated = this.#parser.matchRepeat(bytes);
+      if (repeated) this.#handleRequest(repeated);
+      else this.#parseAndHandle(bytes);
+    } else if (this.#state === "responding" && !this.#closeAfterCurrent) this.#pushBytes(bytes);
+    if (this.#parser.bufferedBytes > MAX_PIPELINED_BYTES && !this.#closeAfterCurrent) this.#pauseReading();
   }
 
-  /** The socket takes more again. */
-  drained(): void {
-    if (this.#state !== "answering") return;
-    this.#wait(this.#context.limits.idleMs);
+  /** The socket accepts bytes again. */
+  onDrain(): void {
+    if (this.#state !== "responding") return;
+    this.#extendDeadline(this.#context.limits.idleTimeoutMs);
     this.#writer.flush();
   }
 
-  /** The client says that it sends nothing more. It gets what it has asked for, unless that would never end. */
-  ended(): void {
+  /** The client has closed its sending side. It still gets the responses to its requests, except endless ones. */
+  onEnd(): void {
     this.#clientEnded = true;
-    if (this.#state === "idle") this.#goOn();
+    if (this.#state === "idle") this.#handleBuffered();
     else if (this.#state === "lingering" || this.#writer.noTimeout) this.destroy();
   }
 
-  /** The socket is gone. */
-  closed(): void {
-    if (this.#state === "answering") this.#context.inFlight--;
+  /** The socket is closed. */
+  onClose(): void {
+    if (this.#state === "responding") this.#context.inFlight--;
     this.#state = "closed";
-    this.#writer.abandon();
+    this.#writer.abort();
   }
 
-  /** Closes if nothing is under way; whether it did. */
+  /** Returns whether the connection was idle, and so is closing now. */
   closeIfIdle(): boolean {
     if (this.#state !== "idle") return false;
     this.#close();
     return true;
   }
 
-  /** Closes when what is under way is sent. */
+  /** Closes at once when idle, otherwise when the response in flight is sent. */
   closeAfterResponse(): void {
-    this.#closesAfter = true;
+    this.#closeAfterCurrent = true;
     if (this.#state === "idle") this.#close();
   }
 
-  /** Closes now. What the system still holds of answers that were given goes on to whoever reads slowly. */
+  /** Closes now. A response that was written completely still reaches a slow client. */
   destroy(): void {
     if (this.#state === "lingering") this.#socket.end();
     else this.#socket.terminate();
   }
 
-  /** Looked at every now and then: whether it has had its time. */
-  check(now: number): void {
-    // To make an answer slowly, or to have nothing to say, is no fault of the reader's; to take nothing is.
-    if (this.#state === "answering" && (this.#writer.noTimeout || !this.#writer.blocked))
-      this.#wait(this.#context.limits.idleMs);
-    else if (now >= this.#deadline) this.#safely(() => this.#timeIsUp());
+  /** Called periodically by the listener. */
+  checkTimeout(now: number): void {
+    // A slow handler, and an event stream without events, must not end a connection. A client that does not read must.
+    if (this.#state === "responding" && (this.#writer.noTimeout || !this.#writer.blocked))
+      this.#extendDeadline(this.#context.limits.idleTimeoutMs);
+    else if (now >= this.#deadline) this.#guard(() => this.#onTimeout());
   }
 
-  #timeIsUp(): void {
+  #onTimeout(): void {
     if (this.#state !== "idle") this.destroy();
-    else if (this.#headBegun)
-      this.#refuse(new ParseError("request-timeout", "The request did not come to its end."));
+    else if (this.#headStarted)
+      this.#respondToParseError(new ParseError("request-timeout", "The request did not come to its end."));
     else this.#close();
   }
 
-  #wait(ms: number): void {
+  #extendDeadline(ms: number): void {
     this.#deadline = this.#context.now() + ms;
   }
 
-  #heard(bytes: Buffer): void {
-    if (this.#parser.inBody) this.#wait(this.#context.limits.idleMs);
-    this.#add(bytes);
-    this.#goOn();
+  #parseAndHandle(bytes: Buffer): void {
+    if (this.#parser.inBody) this.#extendDeadline(this.#context.limits.idleTimeoutMs);
+    this.#pushBytes(bytes);
+    this.#handleBuffered();
   }
 
-  #add(bytes: Buffer): void {
-    // A malformed body: its request has its answer, or is about to have it, and is the last.
-    if (this.#parser.add(bytes)) this.closeAfterResponse();
+  #pushBytes(bytes: Buffer): void {
+    // The error is in the body of a request that is handled already, so its response is sent and is the last one.
+    if (this.#parser.push(bytes)) this.closeAfterResponse();
   }
 
-  #holdBack(): void {
+  #pauseReading(): void {
+    // Requests behind an endless response would never be handled.
     if (this.#writer.noTimeout) this.destroy();
     else if (!this.#paused && this.#state !== "closed") {
       this.#paused = true;
@@ -195,61 +156,61 @@ export class Connection {
     }
   }
 
-  #listenAgain(): void {
+  #resumeReading(): void {
     if (!this.#paused) return;
     this.#paused = false;
     this.#socket.resume();
   }
 
-  /** Answers what has come, until an answer takes its time. */
-  #goOn(): void {
-    for (let left = TURN_REQUESTS; left > 0 && this.#state === "idle"; left--) {
+  /** Handles buffered requests until a response cannot be sent at once. */
+  #handleBuffered(): void {
+    for (let left = MAX_REQUESTS_PER_TURN; left > 0 && this.#state === "idle"; left--) {
       const request = this.#parser.next();
-      if (this.#parser.size <= MAX_AHEAD) this.#listenAgain();
-      if (request instanceof ParseError) this.#refuse(request);
-      else if (request) this.#answer(request);
+      if (this.#parser.bufferedBytes <= MAX_PIPELINED_BYTES) this.#resumeReading();
+      if (request instanceof ParseError) this.#respondToParseError(request);
+      else if (request) this.#handleRequest(request);
       else {
-        this.#waitForMore();
+        this.#awaitMoreBytes();
         return;
       }
     }
-    if (this.#state === "idle") this.#goOnLater();
+    if (this.#state === "idle") this.#handleBufferedNextTurn();
   }
 
-  #goOnLater(): void {
-    if (this.#turnDue) return;
-    this.#turnDue = true;
+  #handleBufferedNextTurn(): void {
+    if (this.#turnScheduled) return;
+    this.#turnScheduled = true;
     setImmediate(() => {
-      this.#turnDue = false;
-      this.#safely(() => this.#goOn());
+      this.#turnScheduled = false;
+      this.#guard(() => this.#handleBuffered());
     });
   }
 
-  #waitForMore(): void {
+  #awaitMoreBytes(): void {
     if (this.#clientEnded) this.#socket.end();
-    else if (this.#parser.size > 0 && !this.#headBegun) {
-      this.#headBegun = true;
-      this.#wait(this.#context.limits.headMs);
+    else if (this.#parser.bufferedBytes > 0 && !this.#headStarted) {
+      this.#headStarted = true;
+      this.#extendDeadline(this.#context.limits.headTimeoutMs);
     }
   }
 
-  #answer(request: Request): void {
-    this.#headBegun = false;
-    const answer = this.#answerTo(request);
-    if (answer instanceof SerializedResponse) this.#send(answer.bytes(this.#context.now()));
-    else if (answer instanceof Promise) {
-      this.#begin();
-      answer
+  #handleRequest(request: Request): void {
+    this.#headStarted = false;
+    const response = this.#callHandler(request);
+    if (response instanceof SerializedResponse) this.#send(response.serialize(this.#context.now()));
+    else if (response instanceof Promise) {
+      this.#markInFlight();
+      response
         .catch((error: unknown) => this.#context.handler.onError(error))
-        .then((made) => {
-          this.#deliver(request, made);
-          this.#goOn();
+        .then((resolved) => {
+          this.#respond(request, resolved);
+          this.#handleBuffered();
         })
-        .catch((error: unknown) => this.#fault(error));
-    } else this.#deliver(request, answer);
+        .catch((error: unknown) => this.#onInternalError(error));
+    } else this.#respond(request, response);
   }
 
-  #answerTo(request: Request): SerializedResponse | Response | Promise<Response> {
+  #callHandler(request: Request): SerializedResponse | Response | Promise<Response> {
     try {
       return this.#context.handler.handle(request, this);
     } catch (error) {
@@ -257,96 +218,105 @@ export class Connection {
     }
   }
 
-  #refuse(fault: ParseError): void {
-    this.#headBegun = false;
-    this.#closesAfter = true;
-    this.#deliver(UNREADABLE, this.#context.handler.onParseError(fault));
+  #respondToParseError(error: ParseError): void {
+    this.#headStarted = false;
+    this.#closeAfterCurrent = true;
+    this.#respond(UNPARSED_REQUEST, this.#context.handler.onParseError(error));
   }
 
-  #deliver(request: Request, answer: Response): void {
-    const { body } = answer;
-    const fed = body !== null && typeof body === "object" && isBodySource(body) ? body : undefined;
+  #respond(request: Request, response: Response): void {
+    const { body } = response;
+    const bodySource = body !== null && typeof body === "object" && isBodySource(body) ? body : undefined;
     if (this.#state === "closed") {
-      fed?.close();
+      bodySource?.close();
       return;
     }
-    // Of what another process was asked for on our behalf, a HEAD has no body here and no length.
-    const unsized =
-      fed !== undefined || (body === null && request.method === "HEAD" && hasBody(answer.status));
-    const counted = !unsized || "Content-Length" in answer.headers;
-    const chunked = !counted && !request.isHttp10;
-    this.#closesAfter ||= !request.keepAlive || this.#context.stopping || !(counted || chunked);
-    const ready = typeof body === "string" || body instanceof Uint8Array ? body : undefined;
-    const framing = chunked ? "Transfer-Encoding: chunked\r\n" : unsized ? "" : lengthLine(answer, ready);
+    // A relayed response to HEAD has neither a body nor a length, though the response to GET has both.
+    const lengthUnknown =
+      bodySource !== undefined ||
+      (body === null && request.method === "HEAD" && statusAllowsBody(response.status));
+    const hasLength = !lengthUnknown || "Content-Length" in response.headers;
+    const chunked = !hasLength && !request.isHttp10;
+    // Without a length and without chunks, the end of the connection is the end of the body.
+    this.#closeAfterCurrent ||= !request.keepAlive || this.#context.stopping || !(hasLength || chunked);
+    const bytes = typeof body === "string" || body instanceof Uint8Array ? body : undefined;
+    const framing = chunked
+      ? "Transfer-Encoding: chunked\r\n"
+      : lengthUnknown
+        ? ""
+        : contentLengthLine(response, bytes);
     let head: string;
     try {
-      head = `${this.#head(request, answer)}${framing}\r\n`;
+      head = `${this.#serializeHead(request, response)}${framing}\r\n`;
     } catch (error) {
-      fed?.close();
-      this.#deliver(request, this.#context.handler.onError(error));
+      bodySource?.close();
+      this.#respond(request, this.#context.handler.onError(error));
       return;
     }
     if (request.method === "HEAD") {
-      fed?.close();
-      this.#send(together(head));
-    } else this.#send(together(head, ready), fed, chunked);
+      bodySource?.close();
+      this.#send(joinHeadAndBody(head));
+    } else this.#send(joinHeadAndBody(head, bytes), bodySource, chunked);
   }
 
-  #head(request: Request, { status, headers }: Response): string {
-    const connection = this.#closesAfter ? "close" : request.isHttp10 ? "keep-alive" : undefined;
-    const head = headText(status, headers) + dateLine(this.#context.now());
-    const whole = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
-    // Whoever waits for this sends its body then, and it can be told from what comes after it.
-    return request.expectsContinue ? CONTINUE + whole : whole;
+  #serializeHead(request: Request, { status, headers }: Response): string {
+    const connection = this.#closeAfterCurrent ? "close" : request.isHttp10 ? "keep-alive" : undefined;
+    const head = serializeHead(status, headers) + dateLine(this.#context.now());
+    const complete = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
+    // The body must come, even though it is not read: otherwise the next request could not be found behind it.
+    return request.expectsContinue ? CONTINUE_RESPONSE + complete : complete;
   }
 
-  #send(parts: readonly Uint8Array[], feed?: BodySource, chunked?: boolean): void {
-    if (this.#writer.send(parts, feed, chunked)) this.#sent();
-    else this.#begin();
+  #send(parts: readonly Uint8Array[], body?: BodySource, chunked?: boolean): void {
+    if (this.#writer.send(parts, body, chunked)) this.#onResponseSent();
+    else this.#markInFlight();
     if (this.#clientEnded && this.#writer.noTimeout) this.destroy();
   }
 
-  #begin(): void {
+  #markInFlight(): void {
     if (this.#state !== "idle") return;
-    this.#state = "answering";
+    this.#state = "responding";
     this.#context.inFlight++;
-    this.#wait(this.#context.limits.idleMs);
+    this.#extendDeadline(this.#context.limits.idleTimeoutMs);
   }
 
-  #sent(): void {
-    if (this.#state === "answering") {
+  #onResponseSent(): void {
+    if (this.#state === "responding") {
       this.#state = "idle";
       this.#context.inFlight--;
     }
-    this.#wait(this.#context.limits.idleMs);
-    if (this.#closesAfter) this.#close();
+    this.#extendDeadline(this.#context.limits.idleTimeoutMs);
+    if (this.#closeAfterCurrent) this.#close();
   }
 
-  /** Says that nothing more comes, and reads on for a while: to close on a client that still sends would undo our answer. */
+  /**
+   * Closes the sending side and keeps reading for a while. A full close while the client still sends would make the
+   * kernel reset the connection, and the client could lose the last response.
+   */
   #close(): void {
     this.#state = "lingering";
-    this.#wait(this.#context.limits.lingerMs);
-    this.#listenAgain();
+    this.#extendDeadline(this.#context.limits.lingerTimeoutMs);
+    this.#resumeReading();
     if (this.#clientEnded) this.#socket.end();
     else this.#socket.shutdown();
   }
 
-  /** For what is called from where nobody would catch it. */
-  #safely(work: () => void): void {
+  /** For callbacks of timers and the writer, whose exceptions nobody would catch. */
+  #guard(work: () => void): void {
     try {
       work();
     } catch (error) {
-      this.#fault(error);
+      this.#onInternalError(error);
     }
   }
 
-  #fault(error: unknown): void {
+  #onInternalError(error: unknown): void {
     this.#context.handler.onError(error);
     this.destroy();
   }
 }
 
-function lengthLine({ status, headers }: Response, body: string | Uint8Array | undefined): string {
-  if (!hasBody(status) || "Content-Length" in headers) return "";
-  return `Content-Length: ${body === undefined ? 0 : lengthOf(body)}\r\n`;
+function contentLengthLine({ status, headers }: Response, body: string | Uint8Array | undefined): string {
+  if (!statusAllowsBody(status) || "Content-Length" in headers) return "";
+  return `Content-Length: ${body === undefined ? 0 : byteLength(body)}\r\n`;
 }

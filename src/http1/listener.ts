@@ -1,18 +1,19 @@
 /**
- * The service's own HTTP/1.1 on sockets. The runtime's server spends three quarters of a small answer on objects that
- * nobody looks at; here a request that was answered before costs one comparison and one write (docs/decisions/0006).
+ * An HTTP/1.1 server on the runtime's sockets: accepts connections on one or more addresses, enforces their time-outs and
+ * number, and drains them on stop. The runtime's own server spends three quarters of a small response on objects that no
+ * handler here reads (docs/decisions/0006).
  */
 import type { Clock } from "../lib/clock.ts";
-import { Connection, type ConnectionLimits, type Handler, type ServerContext } from "./connection.ts";
+import { Connection } from "./connection.ts";
+import type { ConnectionLimits, Handler, ServerContext } from "./handler.ts";
 
 export type BindAddress =
-  | { readonly hostname: string; readonly port: number; readonly shared: boolean }
+  | { readonly hostname: string; readonly port: number; readonly reusePort: boolean }
   | { readonly unix: string };
 
-/** So old may the time be that answers are dated with, and so late a deadline. */
-const LOOK_EVERY_MS = 250;
+/** Also the precision of the `Date` header and of every time-out. */
+const TIMEOUT_CHECK_INTERVAL_MS = 250;
 
-/** Listens in one place after another with the same handler, until stopped. */
 export class HttpListener implements ServerContext {
   readonly handler: Handler;
   readonly limits: ConnectionLimits;
@@ -20,9 +21,9 @@ export class HttpListener implements ServerContext {
   inFlight = 0;
   readonly #clock: Clock;
   readonly #connections = new Set<Connection>();
-  readonly #listening: { stop(closeActiveConnections?: boolean): void }[] = [];
+  readonly #sockets: { stop(closeActiveConnections?: boolean): void }[] = [];
   #now: number;
-  #allGone = () => {};
+  #onAllClosed = () => {};
 
   constructor(handler: Handler, limits: ConnectionLimits, clock: Clock) {
     this.handler = handler;
@@ -31,77 +32,77 @@ export class HttpListener implements ServerContext {
     this.#now = clock.now();
   }
 
-  /** Throws what the runtime throws when the place cannot be had. Gives the address that it got. */
-  listen(place: BindAddress): { readonly hostname: string; readonly port: number } {
+  /** May be called several times. Throws the runtime's error when the address is not available. */
+  listen(address: BindAddress): { readonly hostname: string; readonly port: number } {
     const socket: Bun.SocketHandler<Connection | undefined> = {
-      open: (one) => {
-        if (this.stopping) return one.terminate();
-        if (this.#connections.size >= this.limits.connections) this.#makeRoom();
-        one.setNoDelay(true);
-        const connection = new Connection(one, this);
-        one.data = connection;
+      open: (tcp) => {
+        if (this.stopping) return tcp.terminate();
+        if (this.#connections.size >= this.limits.maxConnections) this.#closeOldestIdle();
+        tcp.setNoDelay(true);
+        const connection = new Connection(tcp, this);
+        tcp.data = connection;
         this.#connections.add(connection);
       },
-      data: (one, bytes) => one.data?.received(bytes),
-      drain: (one) => one.data?.drained(),
-      end: (one) => one.data?.ended(),
-      close: (one) => {
-        if (one.data) this.#closed(one.data);
+      data: (tcp, bytes) => tcp.data?.onData(bytes),
+      drain: (tcp) => tcp.data?.onDrain(),
+      end: (tcp) => tcp.data?.onEnd(),
+      close: (tcp) => {
+        if (tcp.data) this.#onClosed(tcp.data);
       },
-      // Also what any of these functions throws comes here.
-      error: (one, error) => {
-        one.terminate();
+      // Exceptions of the callbacks above arrive here too.
+      error: (tcp, error) => {
+        tcp.terminate();
         this.handler.onError(error);
       },
     };
     const common = { socket, allowHalfOpen: true, data: undefined };
-    if ("unix" in place) {
-      this.#listening.push(Bun.listen<Connection | undefined>({ ...common, unix: place.unix }));
-      return { hostname: place.unix, port: 0 };
+    if ("unix" in address) {
+      this.#sockets.push(Bun.listen<Connection | undefined>({ ...common, unix: address.unix }));
+      return { hostname: address.unix, port: 0 };
     }
-    const { hostname, port, shared } = place;
-    const reuse = shared ? { reusePort: true } : { exclusive: true };
-    const listening = Bun.listen<Connection | undefined>({ ...common, hostname, port, ...reuse });
-    this.#listening.push(listening);
-    return listening;
+    const { hostname, port, reusePort } = address;
+    const reuse = reusePort ? { reusePort: true } : { exclusive: true };
+    const bound = Bun.listen<Connection | undefined>({ ...common, hostname, port, ...reuse });
+    this.#sockets.push(bound);
+    return bound;
   }
 
-  /** As it was when it was last looked at: on some machines to ask for the time costs as much as half an answer. */
+  /** The time of the last time-out check: on some machines a system call for the time costs half of a small response. */
   now(): number {
     return this.#now;
   }
 
-  /** Looks at the clock, and after the connections' deadlines, until the signal aborts. */
-  async watch(signal: AbortSignal): Promise<void> {
+  /** Updates the time and checks all time-outs until the signal aborts. */
+  async runTimeouts(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#clock.sleep(LOOK_EVERY_MS, signal);
+      await this.#clock.sleep(TIMEOUT_CHECK_INTERVAL_MS, signal);
       this.#now = this.#clock.now();
-      for (const connection of this.#connections) connection.check(this.#now);
+      for (const connection of this.#connections) connection.checkTimeout(this.#now);
     }
   }
 
-  /** Takes nothing new, lets what is under way come to its end, but no longer than `drainMs`. */
+  /** Accepts nothing new, waits for responses in flight, at most `drainMs`, then closes everything. */
   async stop(drainMs: number): Promise<void> {
     this.stopping = true;
-    for (const listening of this.#listening) listening.stop(false);
-    const gone = new Promise<void>((resolve) => {
-      this.#allGone = resolve;
+    for (const socket of this.#sockets) socket.stop(false);
+    const allClosed = new Promise<void>((resolve) => {
+      this.#onAllClosed = resolve;
     });
     for (const connection of this.#connections) connection.closeAfterResponse();
     const done = new AbortController();
-    if (this.#connections.size > 0) await Promise.race([gone, this.#clock.sleep(drainMs, done.signal)]);
+    if (this.#connections.size > 0) await Promise.race([allClosed, this.#clock.sleep(drainMs, done.signal)]);
     done.abort();
     for (const connection of this.#connections) connection.destroy();
   }
 
-  /** The oldest that waits for nothing goes, so that whoever comes is heard. */
-  #makeRoom(): void {
+  /** When all are busy, the limit is exceeded: a connection that is being served is never closed for a new tcp. */
+  #closeOldestIdle(): void {
     for (const connection of this.#connections) if (connection.closeIfIdle()) return;
   }
 
-  #closed(connection: Connection): void {
+  #onClosed(connection: Connection): void {
     this.#connections.delete(connection);
-    connection.closed();
-    if (this.#connections.size === 0) this.#allGone();
+    connection.onClose();
+    if (this.#connections.size === 0) this.#onAllClosed();
   }
 }

@@ -3,25 +3,25 @@ import fc from "fast-check";
 import { ParseError } from "./request.ts";
 import { RequestParser } from "./request-parser.ts";
 
-const LIMITS = { urlBytes: 300, headBytes: 1000 };
+const LIMITS = { maxUrlBytes: 300, maxHeadBytes: 1000 };
 const GET = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/** What is made of the pieces: targets, `?` for a head that is not whole, the code of a fault. */
+/** The result for the pieces: targets of requests, `?` for an incomplete head, or the code of the error. */
 function read(pieces: readonly string[], limits = LIMITS): string[] {
-  const inbox = new RequestParser(limits);
+  const parser = new RequestParser(limits);
   const read: string[] = [];
   for (const piece of pieces) {
-    const fault = inbox.add(Buffer.from(piece, "latin1"));
-    if (fault) return [...read, `body ${fault.code}`];
-    for (let request = inbox.next(); request; request = inbox.next()) {
+    const error = parser.push(Buffer.from(piece, "latin1"));
+    if (error) return [...read, `body ${error.code}`];
+    for (let request = parser.next(); request; request = parser.next()) {
       if (request instanceof ParseError) return [...read, request.code];
       read.push(request.target);
     }
   }
-  return inbox.size > 0 ? [...read, "?"] : read;
+  return parser.bufferedBytes > 0 ? [...read, "?"] : read;
 }
 
-/** The same, however it is cut. */
+/** Expects the same result wherever the bytes are cut. */
 function readAnyhow(text: string, limits = LIMITS): string[] {
   const whole = read([text], limits);
   expect(read([...text], limits)).toEqual(whole);
@@ -62,7 +62,7 @@ test.each([
   expect(readAnyhow(text + GET)).toEqual([code]);
 });
 
-test("lines that come again mean what they mean with this first line", () => {
+test("repeated header lines are interpreted anew with another request line", () => {
   const lines = "Connection: keep-alive\r\n\r\n";
   const chunks = "Host: x\r\nTransfer-Encoding: chunked\r\n\r\n";
   expect(readAnyhow(`GET /a HTTP/1.0\r\n${lines}GET /b HTTP/1.1\r\n${lines}`)).toEqual(["/a", "bad-request"]);
@@ -75,13 +75,13 @@ test("lines that come again mean what they mean with this first line", () => {
   ).toEqual(["/a", "/b", "/x"]);
 });
 
-test("a bare line feed is not waited on", () => {
+test("a bare line feed is an error at once", () => {
   expect(read(["GET /x HTTP/1.1\nHost"])).toEqual(["bad-request"]);
   expect(read(["GET /x HTTP/1.1\r\nHost: x\r\n", "X: y\n"])).toEqual(["bad-request"]);
   expect(read(["GET /x HTTP/1.1\r", "\nHost: x\r\n", "\r\n"])).toEqual(["/x"]);
 });
 
-test("a malformed body ends all reading, whether its request was read before or with it", () => {
+test("a malformed body ends parsing, whether it arrives with its head or after it", () => {
   const head = "PUT /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
   expect(read([`${head}x\r\n`, GET])).toEqual(["bad-request"]);
   expect(read([head, "x\r\n", GET])).toEqual(["/a", "body bad-request"]);
@@ -94,65 +94,65 @@ describe("limits", () => {
     return `${start}${"y".repeat(bytes - start.length)}\r\n\r\n`;
   };
 
-  test("an address over its limit is for whoever answers; one over that of the head is not waited for", () => {
+  test("a URL over its limit is left to the handler; one over the limit of the head is an error at once", () => {
     expect(readAnyhow(line(300))[0]).toHaveLength(300);
     expect(readAnyhow(line(400))[0]).toHaveLength(400);
     expect(read([line(5000)])).toEqual(["uri-too-long"]);
     expect(read([line(5000).slice(0, 2000)])).toEqual(["uri-too-long"]);
   });
 
-  test("a head of exactly the limit is read, one byte more is not", () => {
+  test("a head of exactly the limit is parsed, one byte more is an error", () => {
     expect(readAnyhow(headOf(1000))).toEqual(["/x"]);
     expect(readAnyhow(headOf(1001))).toEqual(["headers-too-large"]);
     expect(read([headOf(100_000)])).toEqual(["headers-too-large"]);
     expect(read([headOf(100_000).slice(0, 2000)])).toEqual(["headers-too-large"]);
   });
 
-  test("the smaller of the two counts, whichever it is", () => {
-    const limits = { urlBytes: 5000, headBytes: 1000 };
+  test("the smaller of the two limits counts", () => {
+    const limits = { maxUrlBytes: 5000, maxHeadBytes: 1000 };
     expect(readAnyhow(headOf(1001), limits)).toEqual(["headers-too-large"]);
     expect(readAnyhow(line(1000), limits)).toEqual(["headers-too-large"]);
     expect(readAnyhow(headOf(1000), limits)).toEqual(["/x"]);
   });
 });
 
-describe("a request that comes again word for word", () => {
+describe("a repeated request", () => {
   const bytes = (text: string) => Buffer.from(text, "latin1");
   const after = (...pieces: string[]) => {
-    const inbox = new RequestParser(LIMITS);
+    const parser = new RequestParser(LIMITS);
     let last: unknown;
     for (const piece of pieces) {
-      inbox.add(bytes(piece));
-      for (let request = inbox.next(); request; request = inbox.next()) last = request;
+      parser.push(bytes(piece));
+      for (let request = parser.next(); request; request = parser.next()) last = request;
     }
-    return { inbox, last };
+    return { parser, last };
   };
 
   test("is the same object", () => {
-    const { inbox, last } = after(GET);
-    expect(inbox.repeated(bytes(GET)) as unknown).toBe(last);
-    expect(inbox.repeated(bytes(GET)) as unknown).toBe(last);
+    const { parser, last } = after(GET);
+    expect(parser.matchRepeat(bytes(GET)) as unknown).toBe(last);
+    expect(parser.matchRepeat(bytes(GET)) as unknown).toBe(last);
   });
 
-  test("also when it came in pieces, or last of several", () => {
-    expect(after(GET.slice(0, 9), GET.slice(9)).inbox.repeated(bytes(GET))).toBeDefined();
-    expect(after(`GET /y HTTP/1.1\r\nHost: x\r\n\r\n${GET}`).inbox.repeated(bytes(GET))).toBeDefined();
+  test("is recognised after one that arrived in pieces or last of several", () => {
+    expect(after(GET.slice(0, 9), GET.slice(9)).parser.matchRepeat(bytes(GET))).toBeDefined();
+    expect(after(`GET /y HTTP/1.1\r\nHost: x\r\n\r\n${GET}`).parser.matchRepeat(bytes(GET))).toBeDefined();
   });
 
-  test("is not that when anything differs, or when it is the middle of something else", () => {
+  test("is not recognised when a byte differs, or inside something else", () => {
     const body = "PUT /a HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n";
-    const { inbox } = after(GET);
-    expect(inbox.repeated(bytes(GET.replace("/x", "/y")))).toBeUndefined();
-    expect(inbox.repeated(bytes(GET + GET))).toBeUndefined();
-    expect(inbox.repeated(bytes(GET.slice(0, -1)))).toBeUndefined();
-    expect(after().inbox.repeated(bytes(""))).toBeUndefined();
-    expect(after(GET, "GET /z HTTP/1.1\r\nX: ").inbox.repeated(bytes(GET))).toBeUndefined();
-    expect(after(GET, body).inbox.repeated(bytes(GET))).toBeUndefined();
-    expect(after(GET, body).inbox.repeated(bytes(body))).toBeUndefined();
+    const { parser } = after(GET);
+    expect(parser.matchRepeat(bytes(GET.replace("/x", "/y")))).toBeUndefined();
+    expect(parser.matchRepeat(bytes(GET + GET))).toBeUndefined();
+    expect(parser.matchRepeat(bytes(GET.slice(0, -1)))).toBeUndefined();
+    expect(after().parser.matchRepeat(bytes(""))).toBeUndefined();
+    expect(after(GET, "GET /z HTTP/1.1\r\nX: ").parser.matchRepeat(bytes(GET))).toBeUndefined();
+    expect(after(GET, body).parser.matchRepeat(bytes(GET))).toBeUndefined();
+    expect(after(GET, body).parser.matchRepeat(bytes(body))).toBeUndefined();
   });
 });
 
-test("any requests, cut anywhere, are read as they are when they come one by one", () => {
+test("any requests, cut anywhere, are parsed as when each arrives alone", () => {
   const counted = fc
     .string({ unit: "binary-ascii" })
     .map((body) => `PUT /counted HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`);

@@ -1,19 +1,19 @@
 /**
- * What a client sends, taken apart into requests: the same ones, wherever the network cut the bytes. A body is thrown
- * away as it comes, so what is held is heads that are not whole yet, and requests that wait for their turn.
+ * Turns the bytes of a connection into requests, independent of where the network cut them. Bodies are skipped as they
+ * arrive, so what is buffered is an incomplete head and pipelined requests.
  */
 import { BodySkipper } from "./body-skipper.ts";
 import { ParseError, parseHead, type Request } from "./request.ts";
 
 export interface HeadLimits {
-  readonly urlBytes: number;
-  readonly headBytes: number;
+  readonly maxUrlBytes: number;
+  readonly maxHeadBytes: number;
 }
 
-/** A longer head is read anew each time. */
-const MAX_REPEATED = 2048;
-/** Method, version, line end. */
-const MAX_AROUND_TARGET = 64;
+/** A longer head is parsed each time, so that idle connections do not keep large buffers. */
+const MAX_REPEAT_HEAD_BYTES = 2048;
+/** Method, version and line end around the target of a request line. */
+const REQUEST_LINE_OVERHEAD_BYTES = 64;
 const EMPTY = Buffer.alloc(0);
 const HEAD_END = Buffer.from("\r\n\r\n");
 const CR = 13;
@@ -22,107 +22,106 @@ const LF = 10;
 export class RequestParser {
   readonly #limits: HeadLimits;
   #bytes: Buffer = EMPTY;
-  /** So many of them were looked at, and have no end of a head. */
-  #seen = 0;
-  #skipper: BodySkipper | undefined;
-  #lastHead: Buffer | undefined;
-  #last: Request | undefined;
+  /** So many of the buffered bytes were searched, and contain no end of a head. */
+  #scannedBytes = 0;
+  #bodySkipper: BodySkipper | undefined;
+  #previousHead: Buffer | undefined;
+  #previousRequest: Request | undefined;
 
   constructor(limits: HeadLimits) {
     this.#limits = limits;
   }
 
-  /** How many bytes wait here. */
-  get size(): number {
+  get bufferedBytes(): number {
     return this.#bytes.length;
   }
 
-  /** Whether the rest of a body is still to come. */
+  /** Whether the rest of a request body is still to come. */
   get inBody(): boolean {
-    return this.#skipper !== undefined;
+    return this.#bodySkipper !== undefined;
   }
 
-  /** A client that asks the same again, word for word, is spared the reading of it. */
-  repeated(bytes: Buffer): Request | undefined {
-    const head = this.#lastHead;
+  /** Returns the previous request when `bytes` are exactly its bytes: a repeated request is not parsed again. */
+  matchRepeat(bytes: Buffer): Request | undefined {
+    const head = this.#previousHead;
     return head?.length === bytes.length && this.#bytes.length === 0 && head.equals(bytes)
-      ? this.#last
+      ? this.#previousRequest
       : undefined;
   }
 
-  /** A fault is one of the body of the request that was given last: what follows it has no beginning to be trusted. */
-  add(bytes: Buffer): ParseError | undefined {
-    const rest = this.#skipper ? this.#skipper.take(bytes) : bytes;
-    if (this.#skipper?.over) this.#skipper = undefined;
+  /**
+   * Adds received bytes. An error is one in the body of the request that `next` returned last: nothing behind it can be
+   * parsed.
+   */
+  push(bytes: Buffer): ParseError | undefined {
+    const rest = this.#bodySkipper ? this.#bodySkipper.skip(bytes) : bytes;
+    if (this.#bodySkipper?.done) this.#bodySkipper = undefined;
     if (rest instanceof ParseError) return rest;
     this.#bytes = this.#bytes.length === 0 ? rest : Buffer.concat([this.#bytes, rest]);
     return undefined;
   }
 
-  /** The next request; undefined while it is not whole. After a fault there is none. */
+  /** Returns the next request, or undefined while it is incomplete. After an error the parser must not be used. */
   next(): Request | ParseError | undefined {
     this.#skipEmptyLines();
     const bytes = this.#bytes;
     if (bytes.length === 0) return undefined;
-    const end = bytes.indexOf(HEAD_END, Math.max(0, this.#seen - HEAD_END.length));
-    const fault = this.#tooLong(bytes, end);
-    if (fault) return fault;
-    if (end < 0) return this.#notYet(bytes);
-    const request = parseHead(bytes.toString("latin1", 0, end), this.#last);
+    const end = bytes.indexOf(HEAD_END, Math.max(0, this.#scannedBytes - HEAD_END.length));
+    const tooLarge = this.#checkSize(bytes, end);
+    if (tooLarge) return tooLarge;
+    if (end < 0) return this.#waitForHeadEnd(bytes);
+    const request = parseHead(bytes.toString("latin1", 0, end), this.#previousRequest);
     if (request instanceof ParseError) return request;
     const length = end + HEAD_END.length;
-    this.#remember(request, bytes, length);
-    this.#seen = 0;
+    this.#rememberPrevious(request, bytes, length);
+    this.#scannedBytes = 0;
     this.#bytes = EMPTY;
-    if (request.bodyLength !== 0) this.#skipper = new BodySkipper(request.bodyLength);
+    if (request.bodyLength !== 0) this.#bodySkipper = new BodySkipper(request.bodyLength);
     if (length === bytes.length) return request;
-    return this.add(bytes.subarray(length)) ?? request;
+    return this.push(bytes.subarray(length)) ?? request;
   }
 
-  /** Left over from some client's last request. */
+  /** Some clients send an empty line after a request (RFC 9112, 2.2). */
   #skipEmptyLines(): void {
     const bytes = this.#bytes;
     let at = 0;
     while (bytes[at] === CR && bytes[at + 1] === LF) at += 2;
     if (at === 0) return;
     this.#bytes = bytes.subarray(at);
-    this.#seen = 0;
+    this.#scannedBytes = 0;
   }
 
-  #tooLong(bytes: Buffer, end: number): ParseError | undefined {
-    const { headBytes, urlBytes } = this.#limits;
+  #checkSize(bytes: Buffer, end: number): ParseError | undefined {
+    const { maxHeadBytes, maxUrlBytes } = this.#limits;
     const size = end < 0 ? bytes.length : end;
-    // All but the last byte of the end may be here.
-    if (size <= headBytes || (end < 0 && size < headBytes + HEAD_END.length)) return undefined;
+    // While the end is not found, all but the last of its bytes may be buffered already.
+    if (size <= maxHeadBytes || (end < 0 && size < maxHeadBytes + HEAD_END.length)) return undefined;
     const lineEnd = bytes.indexOf(LF);
-    // A shorter one is refused by whoever answers, and only to who may know.
-    if ((lineEnd < 0 ? size : lineEnd) > urlBytes + MAX_AROUND_TARGET)
-      return new ParseError(
-        "uri-too-long",
-        `The address is longer than the ${urlBytes} bytes that are taken.`,
-      );
+    // A URL that is too long but fits into the head is left to the handler, which checks credentials first.
+    if ((lineEnd < 0 ? size : lineEnd) > maxUrlBytes + REQUEST_LINE_OVERHEAD_BYTES)
+      return new ParseError("uri-too-long", `The URL is longer than the limit of ${maxUrlBytes} bytes.`);
     return new ParseError(
       "headers-too-large",
-      `The headers are longer than the ${headBytes} bytes that are taken.`,
+      `The headers are longer than the limit of ${maxHeadBytes} bytes.`,
     );
   }
 
-  /** Looks at new bytes only: a head that comes byte by byte costs no more than one that comes at once. */
-  #notYet(bytes: Buffer): ParseError | undefined {
-    for (let at = bytes.indexOf(LF, this.#seen); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+  /** Scans new bytes only, so a head that arrives byte by byte costs no more than one that arrives at once. */
+  #waitForHeadEnd(bytes: Buffer): ParseError | undefined {
+    for (let at = bytes.indexOf(LF, this.#scannedBytes); at >= 0; at = bytes.indexOf(LF, at + 1)) {
       if (bytes[at - 1] !== CR)
         return new ParseError("bad-request", "A line of the head does not end in CR LF.");
     }
-    this.#seen = bytes.length;
-    // A few bytes must not hold on to all that came with them.
+    this.#scannedBytes = bytes.length;
+    // A few buffered bytes must not keep the large buffer alive that they arrived in.
     if (bytes.buffer.byteLength > 4 * bytes.length) this.#bytes = Buffer.from(bytes);
     return undefined;
   }
 
-  #remember(request: Request, bytes: Buffer, length: number): void {
-    const short = length <= MAX_REPEATED;
-    this.#last = short ? request : undefined;
-    this.#lastHead =
+  #rememberPrevious(request: Request, bytes: Buffer, length: number): void {
+    const short = length <= MAX_REPEAT_HEAD_BYTES;
+    this.#previousRequest = short ? request : undefined;
+    this.#previousHead =
       short && request.bodyLength === 0 && length === bytes.length ? Buffer.from(bytes) : undefined;
   }
 }

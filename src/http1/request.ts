@@ -1,9 +1,10 @@
 /**
- * A request as it came: the head's text taken apart, strictly (RFC 9112). Whatever two readers of the same bytes might
- * take for different requests is refused: bare line feeds, folded lines, space before a colon, two lengths.
+ * A request, and the strict parser of its head (RFC 9112). Everything that two parsers of the same bytes could understand
+ * differently is an error, because request smuggling is built on it: bare line feeds, folded lines, space before a colon,
+ * two lengths.
  */
 
-/** What is wrong with a head, for whoever sent it. */
+/** `detail` is written for the client. */
 export class ParseError {
   readonly code: "bad-request" | "headers-too-large" | "uri-too-long" | "http-version" | "request-timeout";
   readonly detail: string;
@@ -14,16 +15,16 @@ export class ParseError {
   }
 }
 
-/** How many bytes follow the head: so many, or chunks until there is an empty one. */
+/** A number of bytes, or chunks until an empty one. */
 export type BodyLength = number | "chunked";
 
-/** The lines after the first: most clients send the same with each request. */
+/** The header lines of a request. Requests on one connection share this object while they repeat the same lines. */
 export class Headers {
   readonly text: string;
-  /** Lower-case names and values, in turn. */
+  /** Lower-case names and values, alternating. */
   readonly list: readonly string[];
-  /** A place for whoever answers: a connection that repeats these lines word for word hands over this same object. */
-  memo: unknown = undefined;
+  /** For the handler: what it derived from these lines. Valid for all requests that repeat them on the connection. */
+  handlerCache: unknown = undefined;
 
   constructor(text: string, list: readonly string[]) {
     this.text = text;
@@ -37,11 +38,11 @@ export class Request {
   readonly target: string;
   readonly headers: Headers;
   readonly bodyLength: BodyLength;
-  /** Of HTTP/1.0, which knows no chunks and closes unless asked not to. */
+  /** HTTP/1.0 has no chunks, and closes by default. */
   readonly isHttp10: boolean;
   readonly keepAlive: boolean;
-  /** As that of the fields, for a request that is repeated as a whole. */
-  memo: unknown = undefined;
+  /** For the handler: what it derived from the whole request. Valid while the connection repeats the same bytes. */
+  handlerCache: unknown = undefined;
 
   constructor(method: string, target: string, headers: Headers, bodyLength: BodyLength, isHttp10: boolean) {
     this.method = method;
@@ -53,15 +54,15 @@ export class Request {
     this.keepAlive =
       connection === null
         ? !isHttp10
-        : !hasOption(connection, "close") && (!isHttp10 || hasOption(connection, "keep-alive"));
+        : !listIncludes(connection, "close") && (!isHttp10 || listIncludes(connection, "keep-alive"));
   }
 
-  /** Whether the client holds its body back until it is told to send it (RFC 9110, 10.1.1). */
+  /** Whether the client waits for a 100 response before it sends the body (RFC 9110, 10.1.1). */
   get expectsContinue(): boolean {
     return this.bodyLength !== 0 && !this.isHttp10 && this.header("expect")?.toLowerCase() === "100-continue";
   }
 
-  /** By lower-case name; what stands there more than once is joined, as a list is. */
+  /** `name` in lower case. Several lines with one name are joined with commas. */
   header(name: string): string | null {
     const { list } = this.headers;
     let found: string | null = null;
@@ -72,60 +73,64 @@ export class Request {
   }
 }
 
-const MAX_FIELDS = 100;
+const MAX_HEADER_LINES = 100;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) ([^\x00-\x20\x7f#]+) HTTP\/(\d)\.(\d)$/;
-const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00-\x08\x0a-\x1f\x7f]*)$/;
+const HEADER_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00-\x08\x0a-\x1f\x7f]*)$/;
 const HOST = /^[A-Za-z0-9.\-_~%!$&'()*+,;=:[\]]*$/;
 const SCHEME = /^https?:\/\//i;
-/** What should have come percent-encoded, and means the same so: addresses are handed back in `Link`, between angles. */
+/** Characters that must be percent-encoded in a URL. They are encoded here, because targets are repeated in `Link: <…>`. */
 const UNENCODED = /["<>\\\x80-\xff]/g;
 
-const bad = (detail: string): ParseError => new ParseError("bad-request", detail);
+const badRequest = (detail: string): ParseError => new ParseError("bad-request", detail);
 
-/** Whether a line, of the head or after the last chunk, is NAME: VALUE. */
-export const isField = (line: string): boolean => FIELD.test(line);
+/** Whether a line is NAME: VALUE, in a head or among the trailers of a chunked body. */
+export const isHeaderLine = (line: string): boolean => HEADER_LINE.test(line);
 
-const hasOption = (list: string, option: string): boolean =>
-  list.split(",").some((one) => trimmed(one).toLowerCase() === option);
+const listIncludes = (list: string, option: string): boolean =>
+  list.split(",").some((item) => trimBlanks(item).toLowerCase() === option);
 
-/** `head` is one character a byte, without the empty line that ends it; `before` came on the same connection. */
-export function parseHead(head: string, before?: Request): Request | ParseError {
+/**
+ * `head` has one character a byte and ends before the empty line. `previous` is a request on the same connection: its
+ * headers are reused when the lines are the same.
+ */
+export function parseHead(head: string, previous?: Request): Request | ParseError {
   const lineEnd = head.indexOf("\r\n");
   const line = REQUEST_LINE.exec(lineEnd < 0 ? head : head.slice(0, lineEnd));
-  if (!line) return bad("The first line is not METHOD TARGET HTTP/1.1.");
+  if (!line) return badRequest("The first line is not METHOD TARGET HTTP/1.1.");
   const [, method = "", rawTarget = "", major, minor] = line;
-  if (major !== "1") return new ParseError("http-version", "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
-  const old = minor === "0";
+  if (major !== "1") return new ParseError("http-version", "Only HTTP/1.1 and HTTP/1.0 are supported.");
+  const isHttp10 = minor === "0";
   const target = originForm(method, rawTarget);
-  if (target === undefined) return bad("The target of the request is neither a path nor http://HOST/PATH.");
+  if (target === undefined)
+    return badRequest("The target of the request is neither a path nor http://HOST/PATH.");
   const text = lineEnd < 0 ? "" : head.slice(lineEnd + 2);
-  if (before && before.isHttp10 === old && before.headers.text === text)
-    return new Request(method, target, before.headers, before.bodyLength, old);
-  const fields = parseHeaderLines(text);
-  if (fields instanceof ParseError) return fields;
-  const bodyLength = lengthOf(fields, old);
+  if (previous && previous.isHttp10 === isHttp10 && previous.headers.text === text)
+    return new Request(method, target, previous.headers, previous.bodyLength, isHttp10);
+  const lines = parseHeaderLines(text);
+  if (lines instanceof ParseError) return lines;
+  const bodyLength = parseBodyLength(lines, isHttp10);
   if (bodyLength instanceof ParseError) return bodyLength;
-  return new Request(method, target, new Headers(text, fields), bodyLength, old);
+  return new Request(method, target, new Headers(text, lines), bodyLength, isHttp10);
 }
 
 function parseHeaderLines(text: string): string[] | ParseError {
-  const fields: string[] = [];
+  const lines: string[] = [];
   for (let at = 0; at < text.length; ) {
     const next = text.indexOf("\r\n", at);
     const end = next < 0 ? text.length : next;
-    const field = FIELD.exec(text.slice(at, end));
-    if (!field) return bad(`Header line ${fields.length / 2 + 1} is not NAME: VALUE.`);
-    if (fields.length === 2 * MAX_FIELDS)
-      return new ParseError("headers-too-large", `There are more than ${MAX_FIELDS} header lines.`);
-    const [, name = "", value = ""] = field;
-    fields.push(name.toLowerCase(), trimmed(value));
+    const line = HEADER_LINE.exec(text.slice(at, end));
+    if (!line) return badRequest(`Header line ${lines.length / 2 + 1} is not NAME: VALUE.`);
+    if (lines.length === 2 * MAX_HEADER_LINES)
+      return new ParseError("headers-too-large", `There are more than ${MAX_HEADER_LINES} header lines.`);
+    const [, name = "", value = ""] = line;
+    lines.push(name.toLowerCase(), trimBlanks(value));
     at = end + 2;
   }
-  return fields;
+  return lines;
 }
 
-/** Without spaces and tabs around it. Not by a pattern: those take time squared for a line of spaces. */
-function trimmed(value: string): string {
+/** Not by a regular expression: those take quadratic time for a line of spaces. */
+function trimBlanks(value: string): string {
   let from = 0;
   let to = value.length;
   while (from < to && isBlank(value.charCodeAt(from))) from++;
@@ -137,12 +142,12 @@ const isBlank = (code: number): boolean => code === 32 || code === 9;
 
 function originForm(method: string, target: string): string | undefined {
   if (target === "*" && method === "OPTIONS") return target;
-  const path = target.startsWith("/") ? target : afterHost(target);
+  const path = target.startsWith("/") ? target : pathOfAbsoluteForm(target);
   return path?.replace(UNENCODED, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** The path of `http://HOST/PATH`, as a client sends it that takes us for a proxy. */
-function afterHost(target: string): string | undefined {
+/** The path of `http://HOST/PATH`, the form that clients send to proxies. */
+function pathOfAbsoluteForm(target: string): string | undefined {
   const scheme = SCHEME.exec(target)?.[0];
   if (scheme === undefined) return undefined;
   const found = target.slice(scheme.length).search(/[/?]/);
@@ -153,29 +158,29 @@ function afterHost(target: string): string | undefined {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
-function lengthOf(fields: readonly string[], old: boolean): BodyLength | ParseError {
+function parseBodyLength(headers: readonly string[], isHttp10: boolean): BodyLength | ParseError {
   let hosts = 0;
   let length: string | undefined;
-  let coding: string | undefined;
-  for (let i = 0; i < fields.length; i += 2) {
-    const value = fields[i + 1] ?? "";
-    switch (fields[i]) {
+  let encoding: string | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    const value = headers[i + 1] ?? "";
+    switch (headers[i]) {
       case "host":
         hosts++;
-        if (!HOST.test(value)) return bad("The Host header is not a host.");
+        if (!HOST.test(value)) return badRequest("The Host header is not a host.");
         break;
       case "content-length":
         if (length !== undefined || !/^\d{1,15}$/.test(value))
-          return bad("Content-Length must be one whole number.");
+          return badRequest("Content-Length must be one whole number.");
         length = value;
         break;
       case "transfer-encoding":
-        coding = coding === undefined ? value.toLowerCase() : "several";
+        encoding = encoding === undefined ? value.toLowerCase() : "several";
     }
   }
-  if (hosts > 1 || (hosts === 0 && !old)) return bad("There must be exactly one Host header.");
-  if (coding === undefined) return Number(length ?? 0);
-  if (coding !== "chunked" || length !== undefined || old)
-    return bad("Transfer-Encoding must be chunked, without Content-Length and not in HTTP/1.0.");
+  if (hosts > 1 || (hosts === 0 && !isHttp10)) return badRequest("There must be exactly one Host header.");
+  if (encoding === undefined) return Number(length ?? 0);
+  if (encoding !== "chunked" || length !== undefined || isHttp10)
+    return badRequest("Transfer-Enencoding must be chunked, without Content-Length and not in HTTP/1.0.");
   return "chunked";
 }

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import type { BodySource } from "./body-source.ts";
 import { ResponseWriter } from "./response-writer.ts";
 
-/** Takes as much of each write as the script says, then everything; remembers what it took. */
-class Narrow {
-  readonly took: Uint8Array[] = [];
+/** Accepts as many bytes of each write as the script says, then everything; records them. */
+class ScriptedSink {
+  readonly received: Uint8Array[] = [];
   readonly #script: number[];
 
   constructor(script: readonly number[]) {
@@ -19,63 +19,63 @@ class Narrow {
 
   write(bytes: Uint8Array): number {
     const room = this.#script.shift();
-    const taken = room === undefined ? bytes.length : Math.min(room, bytes.length);
-    this.took.push(bytes.slice(0, Math.max(0, taken)));
-    this.#last = taken < bytes.length;
-    return taken;
+    const accepted = room === undefined ? bytes.length : Math.min(room, bytes.length);
+    this.received.push(bytes.slice(0, Math.max(0, accepted)));
+    this.#last = accepted < bytes.length;
+    return accepted;
   }
 
   get text(): string {
-    return Buffer.concat(this.took).toString("latin1");
+    return Buffer.concat(this.received).toString("latin1");
   }
 }
 
-/** Says what it is told to, and holds whoever asks while the sink is full to account. */
-class Scripted implements BodySource {
+/** Produces the given pieces, and counts reads while the sink is full: there must be none. */
+class ScriptedSource implements BodySource {
   readonly noTimeout = false;
-  readonly #says: (Uint8Array | "wait")[];
-  readonly #sink: Narrow;
-  closed = 0;
-  askedWhileFull = 0;
-  more = () => {};
+  readonly #pieces: (Uint8Array | "wait")[];
+  readonly #sink: ScriptedSink;
+  closeCount = 0;
+  readsWhileFull = 0;
+  onReadable = () => {};
 
-  constructor(says: readonly (Uint8Array | "wait")[], sink: Narrow) {
-    this.#says = [...says];
+  constructor(pieces: readonly (Uint8Array | "wait")[], sink: ScriptedSink) {
+    this.#pieces = [...pieces];
     this.#sink = sink;
   }
 
-  open(more: () => void): void {
-    this.more = more;
+  open(onReadable: () => void): void {
+    this.onReadable = onReadable;
   }
 
   next(): Uint8Array | "wait" | "end" {
-    if (this.#sink.full) this.askedWhileFull++;
-    return this.#says.shift() ?? "end";
+    if (this.#sink.full) this.readsWhileFull++;
+    return this.#pieces.shift() ?? "end";
   }
 
   close(): void {
-    this.closed++;
+    this.closeCount++;
   }
 }
 
 const HEAD = Buffer.from("head\r\n\r\n");
-const hooks = () => {
-  const heard = {
+const recordedCallbacks = () => {
+  const events = {
     sent: 0,
     failures: [] as unknown[],
-    hooks: {
-      sent: () => {
-        heard.sent++;
+    callbacks: {
+      onSent: () => {
+        events.sent++;
       },
-      failed: (error: unknown) => {
-        heard.failures.push(error);
+      onBodyError: (error: unknown) => {
+        events.failures.push(error);
       },
     },
   };
-  return heard;
+  return events;
 };
 
-/** RFC 9112, 7.1, by somebody else's hand than the code's. */
+/** A decoder of chunked bodies (RFC 9112, 7.1), independent of the code under test. */
 function dechunked(text: string): string {
   let body = "";
   for (let at = 0; ; ) {
@@ -93,12 +93,12 @@ function dechunked(text: string): string {
   }
 }
 
-/** Plays the socket and the source of the feed until all is sent. */
-async function play(outbox: ResponseWriter, feed: Scripted, isSent: () => boolean): Promise<void> {
+/** Drains the socket and feeds the body source until everything is sent. */
+async function drive(writer: ResponseWriter, source: ScriptedSource, isSent: () => boolean): Promise<void> {
   for (let turns = 0; !isSent(); turns++) {
     if (turns > 10_000) throw new Error("it never ends");
-    if (turns % 2 === 0) outbox.flush();
-    else feed.more();
+    if (turns % 2 === 0) writer.flush();
+    else source.onReadable();
     if (turns % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -107,7 +107,7 @@ const piece = fc.oneof(
   { weight: 6, arbitrary: fc.uint8Array({ maxLength: 40 }) },
   { weight: 1, arbitrary: fc.constant(new Uint8Array(0)) },
   { weight: 1, arbitrary: fc.constant("wait" as const) },
-  // About the sizes at which bytes are no longer copied together, a chunk is full, others get their turn.
+  // Around the sizes where buffers are no longer coalesced, a chunk is full, or the turn ends.
   {
     weight: 1,
     arbitrary: fc
@@ -117,96 +117,96 @@ const piece = fc.oneof(
 );
 const room = fc.oneof(fc.nat({ max: 60 }), fc.nat({ max: 700_000 }), fc.constant(-1), fc.constant(0));
 
-test("whatever a feed gives arrives, however little the socket takes at a time", async () => {
+test("every byte of a body source arrives, however little the socket accepts at a time", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(piece, { maxLength: 30 }),
       fc.array(room, { maxLength: 40 }),
       fc.boolean(),
-      async (says, script, chunked) => {
-        const sink = new Narrow(script);
-        const heard = hooks();
-        const outbox = new ResponseWriter(sink, heard.hooks);
-        const feed = new Scripted(says, sink);
-        const at = outbox.send([HEAD], feed, chunked);
-        if (!at) await play(outbox, feed, () => heard.sent > 0);
-        expect(heard).toMatchObject({ sent: at ? 0 : 1, failures: [] });
-        expect(outbox.blocked).toBe(false);
-        const pieces = says.filter((one) => one !== "wait");
+      async (produced, script, chunked) => {
+        const sink = new ScriptedSink(script);
+        const events = recordedCallbacks();
+        const writer = new ResponseWriter(sink, events.callbacks);
+        const source = new ScriptedSource(produced, sink);
+        const at = writer.send([HEAD], source, chunked);
+        if (!at) await drive(writer, source, () => events.sent > 0);
+        expect(events).toMatchObject({ sent: at ? 0 : 1, failures: [] });
+        expect(writer.blocked).toBe(false);
+        const pieces = produced.filter((piece) => piece !== "wait");
         const expected = Buffer.concat([HEAD, ...pieces]).toString("latin1");
         const text = sink.text;
         const got = chunked ? text.slice(0, HEAD.length) + dechunked(text.slice(HEAD.length)) : text;
-        // Not by `expect`: what it prints of megabytes helps nobody.
+        // Not with `expect`: it would print megabytes.
         expect(got === expected).toBe(true);
-        expect(feed).toMatchObject({ closed: 1, askedWhileFull: 0 });
-        // Nothing wakes it again, and it can send the next.
-        outbox.flush();
-        feed.more();
-        expect(outbox.send([HEAD]) || outbox.blocked).toBe(true);
-        expect(heard.sent).toBe(at ? 0 : 1);
+        expect(source).toMatchObject({ closeCount: 1, readsWhileFull: 0 });
+        // A later flush does nothing, and the next response can be sent.
+        writer.flush();
+        source.onReadable();
+        expect(writer.send([HEAD]) || writer.blocked).toBe(true);
+        expect(events.sent).toBe(at ? 0 : 1);
       },
     ),
     { numRuns: 150 },
   );
 });
 
-test("parts that are ready keep their order when the socket is full", () => {
-  const sink = new Narrow([3, 0, 2, 5]);
-  const heard = hooks();
-  const outbox = new ResponseWriter(sink, heard.hooks);
-  expect(outbox.send(["first ", "second ", "third"].map((text) => Buffer.from(text)))).toBe(false);
-  expect(outbox.blocked).toBe(true);
-  for (let n = 0; n < 10 && heard.sent === 0; n++) outbox.flush();
+test("parts keep their order when the socket is full", () => {
+  const sink = new ScriptedSink([3, 0, 2, 5]);
+  const events = recordedCallbacks();
+  const writer = new ResponseWriter(sink, events.callbacks);
+  expect(writer.send(["first ", "second ", "third"].map((text) => Buffer.from(text)))).toBe(false);
+  expect(writer.blocked).toBe(true);
+  for (let n = 0; n < 10 && events.sent === 0; n++) writer.flush();
   expect(sink.text).toBe("first second third");
-  expect(heard.sent).toBe(1);
+  expect(events.sent).toBe(1);
 });
 
-test("a feed that fails is closed once and told, and nothing more is said of it", () => {
-  const sink = new Narrow([]);
-  const heard = hooks();
-  const outbox = new ResponseWriter(sink, heard.hooks);
-  let closed = 0;
-  const feed: BodySource = {
+test("a body source that fails is closed once and reported once", () => {
+  const sink = new ScriptedSink([]);
+  const events = recordedCallbacks();
+  const writer = new ResponseWriter(sink, events.callbacks);
+  let closeCount = 0;
+  const source: BodySource = {
     noTimeout: false,
     open() {},
     next() {
       throw new Error("gone");
     },
     close() {
-      closed++;
+      closeCount++;
     },
   };
-  expect(outbox.send([HEAD], feed, true)).toBe(false);
-  outbox.abandon();
-  expect(heard).toMatchObject({ sent: 0, failures: [new Error("gone")] });
-  expect(closed).toBe(1);
-  // No last chunk: whoever reads must not take it for whole.
+  expect(writer.send([HEAD], source, true)).toBe(false);
+  writer.abort();
+  expect(events).toMatchObject({ sent: 0, failures: [new Error("gone")] });
+  expect(closeCount).toBe(1);
+  // No last chunk: the client must not take the body for complete.
   expect(sink.text).toBe(HEAD.toString());
 });
 
-test("what is abandoned is closed once and never asked again", () => {
-  const sink = new Narrow([2, 0]);
-  const heard = hooks();
-  const outbox = new ResponseWriter(sink, heard.hooks);
-  const feed = new Scripted([HEAD, "wait", HEAD], sink);
-  outbox.send([HEAD], feed, true);
-  outbox.abandon();
-  outbox.abandon();
-  outbox.flush();
-  feed.more();
-  expect(feed.closed).toBe(1);
+test("an aborted body source is closed once and never read again", () => {
+  const sink = new ScriptedSink([2, 0]);
+  const events = recordedCallbacks();
+  const writer = new ResponseWriter(sink, events.callbacks);
+  const source = new ScriptedSource([HEAD, "wait", HEAD], sink);
+  writer.send([HEAD], source, true);
+  writer.abort();
+  writer.abort();
+  writer.flush();
+  source.onReadable();
+  expect(source.closeCount).toBe(1);
   expect(sink.text).toBe("he");
-  expect(heard.sent).toBe(0);
+  expect(events.sent).toBe(0);
 });
 
-test("one that has much to give lets others have their turn", async () => {
-  const sink = new Narrow([]);
-  const heard = hooks();
-  const outbox = new ResponseWriter(sink, heard.hooks);
+test("a large body yields to other connections", async () => {
+  const sink = new ScriptedSink([]);
+  const events = recordedCallbacks();
+  const writer = new ResponseWriter(sink, events.callbacks);
   const megabyte = new Uint8Array(1024 * 1024);
-  expect(outbox.send([HEAD], new Scripted(Array(12).fill(megabyte), sink), false)).toBe(false);
-  expect(sink.took.length).toBeLessThan(12);
-  expect(outbox.blocked).toBe(false);
-  for (let n = 0; n < 10 && heard.sent === 0; n++) await new Promise((resolve) => setImmediate(resolve));
-  expect(heard.sent).toBe(1);
+  expect(writer.send([HEAD], new ScriptedSource(Array(12).fill(megabyte), sink), false)).toBe(false);
+  expect(sink.received.length).toBeLessThan(12);
+  expect(writer.blocked).toBe(false);
+  for (let n = 0; n < 10 && events.sent === 0; n++) await new Promise((resolve) => setImmediate(resolve));
+  expect(events.sent).toBe(1);
 });

@@ -1,142 +1,142 @@
 /**
- * What is on its way to one socket: bytes that are ready, and a feed that gives more when they are gone. Nothing is
- * copied that is large, and nothing is asked of a feed before the socket has taken what it gave.
+ * Writes one response after another to a socket, no faster than the socket accepts bytes. Large buffers are not copied,
+ * and a body source is not read before the socket has accepted what it produced before.
  */
 import type { BodySource } from "./body-source.ts";
 
-/** What is written to; `write` says how much was taken, or a negative number when there is nobody any more. */
 export interface ByteSink {
+  /** Returns how many bytes were accepted, or a negative number when the socket is closed. */
   write(bytes: Uint8Array): number;
 }
 
 export interface ResponseWriterCallbacks {
-  /** Everything is sent, after `send` could not send it at once. */
-  sent(): void;
-  /** The feed failed in the middle: what was sent of it has no end. */
-  failed(error: unknown): void;
+  /** A response that `send` could not write at once is written completely. */
+  onSent(): void;
+  /** The body source failed after the head was written: the response cannot be completed. */
+  onBodyError(error: unknown): void;
 }
 
-/** So much is asked of a feed for one chunk, if it has it. */
-const CHUNK_BYTES = 1024 * 1024;
-/** After so much the others get their turn; more at once is also no faster. */
-const TURN_BYTES = 2 * 1024 * 1024;
-/** Up to this size, bytes are copied together to be one write. */
-const SMALL_BYTES = 64 * 1024;
+const MAX_CHUNK_BYTES = 1024 * 1024;
+/** After so many bytes other connections get their turn. Larger writes are not faster. */
+const MAX_BYTES_PER_TURN = 2 * 1024 * 1024;
+/** Up to this size the parts of a chunk are copied into one buffer, so that they are one write. */
+const MAX_COALESCED_BYTES = 64 * 1024;
 
 export class ResponseWriter {
   readonly #sink: ByteSink;
-  readonly #hooks: ResponseWriterCallbacks;
+  readonly #callbacks: ResponseWriterCallbacks;
   #queue: Uint8Array[] = [];
-  #feed: BodySource | undefined;
+  #body: BodySource | undefined;
   #chunked = false;
   #busy = false;
   #blocked = false;
-  #scheduled = false;
+  #flushScheduled = false;
 
-  constructor(sink: ByteSink, hooks: ResponseWriterCallbacks) {
+  constructor(sink: ByteSink, callbacks: ResponseWriterCallbacks) {
     this.#sink = sink;
-    this.#hooks = hooks;
+    this.#callbacks = callbacks;
   }
 
-  /** Whether the socket has not yet taken what it was given. */
+  /** Whether the socket did not accept everything that was written. */
   get blocked(): boolean {
     return this.#blocked;
   }
 
-  /** Whether it feeds somebody who may be silent, and may be slow. */
+  /** Whether the response in flight may take any time, as an event stream does. */
   get noTimeout(): boolean {
-    return this.#feed?.noTimeout === true;
+    return this.#body?.noTimeout === true;
   }
 
-  /** Only after what was sent before is gone. True when all of this is gone, too. */
-  send(parts: readonly Uint8Array[], feed?: BodySource, chunked = false): boolean {
+  /** Only after the response before is sent. Returns whether everything was written at once. */
+  send(parts: readonly Uint8Array[], body?: BodySource, chunked = false): boolean {
     this.#busy = true;
-    this.#feed = feed;
+    this.#body = body;
     this.#chunked = chunked;
     for (const part of parts) this.#queue.push(part);
-    feed?.open(() => this.flush());
-    return this.#pump();
+    body?.open(() => this.flush());
+    return this.#writeUntilBlocked();
   }
 
-  /** Goes on: the socket has room, or the feed has more. */
+  /** Continues after the socket has drained, or when the body source has bytes again. */
   flush(): void {
-    if (this.#busy && this.#pump()) this.#hooks.sent();
+    if (this.#busy && this.#writeUntilBlocked()) this.#callbacks.onSent();
   }
 
-  abandon(): void {
+  abort(): void {
     this.#busy = false;
     this.#queue = [];
-    this.#feed?.close();
-    this.#feed = undefined;
+    this.#body?.close();
+    this.#body = undefined;
   }
 
-  #pump(): boolean {
+  /** Returns whether the response is written completely. */
+  #writeUntilBlocked(): boolean {
     try {
-      for (let left = TURN_BYTES; this.#busy; ) {
-        left = this.#drain(left);
+      for (let left = MAX_BYTES_PER_TURN; this.#busy; ) {
+        left = this.#writeQueue(left);
         if (this.#blocked) return false;
-        if (this.#queue.length === 0 && !this.#feed) {
+        if (this.#queue.length === 0 && !this.#body) {
           this.#busy = false;
           return true;
         }
         if (left <= 0) {
-          this.#goOnLater();
+          this.#flushNextTurn();
           return false;
         }
-        if (this.#feed && this.#gather(this.#feed) === 0 && this.#feed) return false;
+        if (this.#body && this.#fillQueue(this.#body) === 0 && this.#body) return false;
       }
     } catch (error) {
-      this.abandon();
-      this.#hooks.failed(error);
+      this.abort();
+      this.#callbacks.onBodyError(error);
     }
     return false;
   }
 
-  #goOnLater(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
+  #flushNextTurn(): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
     setImmediate(() => {
-      this.#scheduled = false;
+      this.#flushScheduled = false;
       this.flush();
     });
   }
 
-  /** Writes what is ready, up to `most` bytes; how many of them are left then. */
-  #drain(most: number): number {
+  /** Writes queued buffers, at most `maxBytes`. Returns how many bytes of that budget are left. */
+  #writeQueue(maxBytes: number): number {
     const queue = this.#queue;
-    let left = most;
-    let gone = 0;
+    let left = maxBytes;
+    let written = 0;
     this.#blocked = false;
-    for (let part = queue[0]; part && left > 0 && !this.#blocked; part = queue[gone]) {
+    for (let part = queue[0]; part && left > 0 && !this.#blocked; part = queue[written]) {
       const offered = part.length > left ? part.subarray(0, left) : part;
-      const taken = Math.max(0, this.#sink.write(offered));
-      left -= taken;
-      this.#blocked = taken < offered.length;
-      if (taken === part.length) gone++;
-      else if (taken > 0) queue[gone] = part.subarray(taken);
+      const accepted = Math.max(0, this.#sink.write(offered));
+      left -= accepted;
+      this.#blocked = accepted < offered.length;
+      if (accepted === part.length) written++;
+      else if (accepted > 0) queue[written] = part.subarray(accepted);
     }
-    if (gone === queue.length) queue.length = 0;
-    else queue.splice(0, gone);
+    if (written === queue.length) queue.length = 0;
+    else queue.splice(0, written);
     return left;
   }
 
-  /** Takes a chunk's worth from the feed; how many bytes it was. */
-  #gather(feed: BodySource): number {
+  /** Reads one chunk from the body source and queues it. Returns its size in bytes. */
+  #fillQueue(body: BodySource): number {
     const pieces: Uint8Array[] = [];
     let size = 0;
-    let over = false;
-    while (size < CHUNK_BYTES) {
-      const piece = feed.next();
-      over = piece === "end";
+    let ended = false;
+    while (size < MAX_CHUNK_BYTES) {
+      const piece = body.next();
+      ended = piece === "end";
       if (typeof piece === "string") break;
       if (piece.length > 0) pieces.push(piece);
       size += piece.length;
     }
-    if (over) {
-      this.#feed = undefined;
-      feed.close();
+    if (ended) {
+      this.#body = undefined;
+      body.close();
     }
-    const framed = this.#chunked ? framedChunk(pieces, size, over) : pieces;
+    const framed = this.#chunked ? frameChunk(pieces, size, ended) : pieces;
     for (const part of framed) this.#queue.push(part);
     return size;
   }
@@ -145,26 +145,26 @@ export class ResponseWriter {
 const LINE_END = Buffer.from("\r\n");
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
-function framedChunk(pieces: readonly Uint8Array[], size: number, last: boolean): readonly Uint8Array[] {
+function frameChunk(pieces: readonly Uint8Array[], size: number, last: boolean): readonly Uint8Array[] {
   if (size === 0) return last ? [LAST_CHUNK] : [];
   const [only] = pieces;
-  if (pieces.length === 1 && only && size <= SMALL_BYTES && !last) return [framedAlone(only)];
+  if (pieces.length === 1 && only && size <= MAX_COALESCED_BYTES && !last) return [frameSinglePiece(only)];
   const framed = [
     Buffer.from(`${size.toString(16)}\r\n`),
     ...pieces,
     LINE_END,
     ...(last ? [LAST_CHUNK] : []),
   ];
-  return size <= SMALL_BYTES ? [Buffer.concat(framed)] : framed;
+  return size <= MAX_COALESCED_BYTES ? [Buffer.concat(framed)] : framed;
 }
 
-let lastAlone: Uint8Array | undefined;
-let lastFramed: Uint8Array = LAST_CHUNK;
+let lastPiece: Uint8Array | undefined;
+let lastFrame: Uint8Array = LAST_CHUNK;
 
-/** One event goes to many streams as the same bytes: the frame around it is made for the first of them. */
-function framedAlone(piece: Uint8Array): Uint8Array {
-  if (piece === lastAlone) return lastFramed;
-  lastFramed = Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, LINE_END]);
-  lastAlone = piece;
-  return lastFramed;
+/** An event goes to many streams as the same buffer, one right after the other: its frame is built for the first one. */
+function frameSinglePiece(piece: Uint8Array): Uint8Array {
+  if (piece === lastPiece) return lastFrame;
+  lastFrame = Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, LINE_END]);
+  lastPiece = piece;
+  return lastFrame;
 }

@@ -1,11 +1,9 @@
-/** What a read answers, before the server adds what every answer has. */
+/** A response as a handler returns it. The connection adds `Date`, `Connection` and the framing of the body. */
 import type { BodySource } from "./body-source.ts";
 
 export interface Response {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Text, bytes that are ready, or what is made while it is sent. */
+  /** Text, complete bytes, or a source that produces bytes while they are sent. */
   readonly body: string | Uint8Array | BodySource | null;
 }
-
-export const JSON_TYPE = "application/json";

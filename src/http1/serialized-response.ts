@@ -1,6 +1,6 @@
 /**
- * Answers as bytes: the head of an answer, and answers that are sent again and again as they are. A head tells the
- * time, so what is kept of it is good for a second.
+ * Responses as bytes: the text of a head, and responses that are serialized once and sent many times. A head contains the
+ * date, so a serialized response is valid for one second and then gets a new date line.
  */
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
@@ -21,76 +21,80 @@ const REASONS: Readonly<Record<number, string>> = {
   505: "HTTP Version Not Supported",
 };
 
-/** Never in a header: it would end the line, and begin another of somebody else's making. */
-const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
+/** A line break in a value would end the header and start another one: response splitting. */
+const INVALID_HEADER_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Every answer has it: what we say a thing is, it is. */
-const ALWAYS = "X-Content-Type-Options: nosniff\r\n";
+const COMMON_HEADERS = "X-Content-Type-Options: nosniff\r\n";
 
 /** Status line and headers, without the date and without the empty line at the end. */
-export function headText(status: number, headers: Readonly<Record<string, string>>): string {
-  let text = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${ALWAYS}`;
+export function serializeHead(status: number, headers: Readonly<Record<string, string>>): string {
+  let text = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${COMMON_HEADERS}`;
   for (const name in headers) {
     const value = headers[name] ?? "";
-    if (UNSAFE.test(value)) throw new Error(`the header ${name} cannot be sent: ${JSON.stringify(value)}`);
+    if (INVALID_HEADER_VALUE.test(value))
+      throw new Error(`the header ${name} cannot be sent: ${JSON.stringify(value)}`);
     text += `${name}: ${value}\r\n`;
   }
   return text;
 }
 
-let dated = -1;
-let date = "";
+let dateSecond = -1;
+let cachedDateLine = "";
 
-/** The line that tells the time, made once a second. */
+/** The `Date` header, formatted once a second. */
 export function dateLine(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
-  if (second !== dated) {
-    dated = second;
-    date = `Date: ${new Date(second * 1000).toUTCString()}\r\n`;
+  if (second !== dateSecond) {
+    dateSecond = second;
+    cachedDateLine = `Date: ${new Date(second * 1000).toUTCString()}\r\n`;
   }
-  return date;
+  return cachedDateLine;
 }
 
-export const hasBody = (status: number): boolean => status !== 204 && status !== 304;
+export const statusAllowsBody = (status: number): boolean => status !== 204 && status !== 304;
 
-/** Copied behind its head up to this size, to be one write; a larger one is sent from where it is, but for its beginning. */
-const MAX_COPIED = 256 * 1024;
-/** A head alone would be a packet that wakes the reader for nothing. */
-const BEGINNING = 64 * 1024;
+/** Up to this size a body is copied behind its head, so that both are one write. A larger body is sent from where it is. */
+const MAX_COPIED_BODY_BYTES = 256 * 1024;
+/** The beginning of a large body goes out with the head: a packet with the head alone wakes the client for nothing. */
+const FIRST_WRITE_BODY_BYTES = 64 * 1024;
 
-/** An answer to a GET that keeps the connection open, to be sent many times. */
+/** A response to a GET that keeps the connection open, to be sent many times. */
 export class SerializedResponse {
   readonly #head: string;
   readonly #body: Uint8Array | undefined;
-  #date = "";
-  #bytes: readonly Uint8Array[] = [];
+  #dateLine = "";
+  #buffers: readonly Uint8Array[] = [];
 
   constructor(status: number, headers: Readonly<Record<string, string>>, body: Uint8Array | undefined) {
-    const length = hasBody(status) ? `Content-Length: ${body?.length ?? 0}\r\n` : "";
-    this.#head = headText(status, headers) + length;
+    const length = statusAllowsBody(status) ? `Content-Length: ${body?.length ?? 0}\r\n` : "";
+    this.#head = serializeHead(status, headers) + length;
     this.#body = body;
   }
 
-  bytes(nowMs: number): readonly Uint8Array[] {
+  serialize(nowMs: number): readonly Uint8Array[] {
     const line = dateLine(nowMs);
-    if (line === this.#date) return this.#bytes;
-    this.#date = line;
-    this.#bytes = together(`${this.#head}${line}\r\n`, this.#body);
-    return this.#bytes;
+    if (line === this.#dateLine) return this.#buffers;
+    this.#dateLine = line;
+    this.#buffers = joinHeadAndBody(`${this.#head}${line}\r\n`, this.#body);
+    return this.#buffers;
   }
 }
 
-export const lengthOf = (body: string | Uint8Array): number =>
+export const byteLength = (body: string | Uint8Array): number =>
   typeof body === "string" ? Buffer.byteLength(body) : body.length;
 
-/** A head and a body that is at hand, as few writes as it is worth. */
-export function together(head: string, body?: string | Uint8Array): readonly Uint8Array[] {
-  const length = body === undefined ? 0 : lengthOf(body);
-  if (!(body instanceof Uint8Array) || length <= MAX_COPIED) return [copied(head, body, length)];
-  return [copied(head, body.subarray(0, BEGINNING), BEGINNING), body.subarray(BEGINNING)];
+/** Returns head and body as one buffer, or as two where copying the body would cost more than a second write. */
+export function joinHeadAndBody(head: string, body?: string | Uint8Array): readonly Uint8Array[] {
+  const length = body === undefined ? 0 : byteLength(body);
+  if (!(body instanceof Uint8Array) || length <= MAX_COPIED_BODY_BYTES)
+    return [copyIntoOneBuffer(head, body, length)];
+  return [
+    copyIntoOneBuffer(head, body.subarray(0, FIRST_WRITE_BODY_BYTES), FIRST_WRITE_BODY_BYTES),
+    body.subarray(FIRST_WRITE_BODY_BYTES),
+  ];
 }
 
-function copied(head: string, body: string | Uint8Array | undefined, length: number): Uint8Array {
+function copyIntoOneBuffer(head: string, body: string | Uint8Array | undefined, length: number): Uint8Array {
   const bytes = Buffer.allocUnsafe(head.length + length);
   bytes.write(head, "latin1");
   if (typeof body === "string") bytes.write(body, head.length);

@@ -1,4 +1,4 @@
-/** Room for connections: who has to leave when there are too many. */
+/** Room for maxConnections: who has to leave when there are too many. */
 import { expect, test } from "bun:test";
 import type { BodySource } from "../../src/http1/body-source.ts";
 import { HttpListener } from "../../src/http1/listener.ts";
@@ -10,12 +10,12 @@ import { Talk } from "./strict-client.ts";
 const ANSWER: Response = { status: 200, headers: {}, body: "here" };
 const SILENT: BodySource = { open() {}, next: () => "wait", close() {}, noTimeout: true };
 const LIMITS = {
-  urlBytes: 100,
-  headBytes: 1000,
-  connections: 3,
-  idleMs: 60_000,
-  headMs: 1000,
-  lingerMs: 1000,
+  maxUrlBytes: 100,
+  maxHeadBytes: 1000,
+  maxConnections: 3,
+  idleTimeoutMs: 60_000,
+  headTimeoutMs: 1000,
+  lingerTimeoutMs: 1000,
 };
 const ask = (target: string) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
@@ -27,7 +27,7 @@ test("where there is no room, the oldest connection that is idle leaves, never o
     onError: () => ANSWER,
   };
   const listener = new HttpListener(handler, LIMITS, clock);
-  const { port } = listener.listen({ hostname: "127.0.0.1", port: 0, shared: false });
+  const { port } = listener.listen({ hostname: "127.0.0.1", port: 0, reusePort: false });
   await using stream = new Talk(port);
   stream.send(ask("/stream"));
   await until(() => listener.inFlight === 1, { what: "the stream" });

@@ -1,0 +1,2 @@
+/** Media types that several responses have. */
+export const JSON_TYPE = "application/json";
