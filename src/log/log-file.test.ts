@@ -111,4 +111,4 @@ test("kill -9 loses nothing that was acknowledged", async () => {
     for (const { revision, entries } of kept) expect(entries.length).toBe(1 + (revision % 7) * 1000);
     log.close();
   }
-}, 60_000);
+}, 180_000);

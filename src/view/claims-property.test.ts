@@ -163,7 +163,7 @@ test("any history of claims gives what merging all claims anew gives", async () 
     net.log.close();
   });
   await fc.assert(property, { numRuns: 300 });
-}, 120_000);
+}, 300_000);
 
 function claimsOf(changes: readonly ClaimChange[]): Claims {
   const claims: Record<Kind, unknown[]> = { devices: [], ports: [], links: [], hosts: [] };

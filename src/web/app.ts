@@ -201,6 +201,8 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
         render();
       },
       connection(state) {
+        // What was known of the sources before the connection was lost may no longer be so.
+        if (state.state === "connected" && connection.state !== "connected") void checkHealth();
         connection = state;
         render();
       },

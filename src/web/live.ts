@@ -53,6 +53,8 @@ async function follow(client: Client, events: LiveEvents, signal: AbortSignal): 
     since = Math.min(since, page.revision);
     events.changed([]);
   }
+  network.setHostsLoaded();
+  events.changed([]);
   void recall(client, signal).then(
     (changes) => events.recalled(changes.filter((change) => change.revision <= since)),
     () => {}, // a list without a past is no reason to say anything
@@ -98,6 +100,7 @@ async function stream(
       case "synced":
         if (coming) {
           network = coming;
+          network.setHostsLoaded();
           coming = undefined;
           events.replaced(network);
         }

@@ -42,6 +42,8 @@ export class Network {
   readonly cables = new Map<string, Cable>();
   /** Rises with every change: a cheap way to see that there was one. */
   version = 0;
+  /** Hosts are loaded last, in pages: until the last page, neither their number nor the absence of one is known. */
+  hostsLoaded = false;
   readonly #cablesOf = new Map<string, Set<string>>();
   readonly #hostsOf = new Map<string, Set<string>>();
 
@@ -69,6 +71,11 @@ export class Network {
     if (kind === "hosts") this.#unplace(this.hosts.get(id));
     this[kind].delete(id);
     if (link) this.#recable(link);
+  }
+
+  setHostsLoaded(): void {
+    this.version++;
+    this.hostsLoaded = true;
   }
 
   cablesOf(device: string): Cable[] {

@@ -15,6 +15,7 @@ export async function loadMoment(client: Client, at: string, signal: AbortSignal
   for (const value of devices.items) network.set({ resource: "devices", value });
   for (const value of links.items) network.set({ resource: "links", value });
   for (const value of hosts.items) network.set({ resource: "hosts", value });
+  network.setHostsLoaded();
   return network;
 }
 
@@ -63,6 +64,7 @@ function copied(network: Network): Network {
   for (const value of network.devices.values()) copy.set({ resource: "devices", value });
   for (const value of network.links.values()) copy.set({ resource: "links", value });
   for (const value of network.hosts.values()) copy.set({ resource: "hosts", value });
+  if (network.hostsLoaded) copy.setHostsLoaded();
   return copy;
 }
 

@@ -97,7 +97,7 @@ test("a filtered stream and a filtered list agree, while hosts move in and out o
   }
   const { items } = await client().list("hosts", { ...query, at });
   expect([...ids].sort()).toEqual(items.map(({ id }) => id));
-}, 60_000);
+}, 180_000);
 
 describe("gazetteer watch", () => {
   test("one line a change, and an interrupt is no failure", async () => {
@@ -148,7 +148,7 @@ describe("gazetteer watch", () => {
     child.kill("SIGINT");
     expect(await child.exited).toBe(0);
     await second.stop();
-  }, 60_000);
+  }, 180_000);
 
   test.each([
     [["watch", "planets"], 2, 'there is no "planets"; there are devices, links, hosts, topology'],

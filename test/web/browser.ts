@@ -2,10 +2,19 @@
  * A person at the page: Debian's Chromium, logged in, looking at the real service. It writes down what no visit may
  * do: errors on the console, exceptions, violations of the policy, requests that leave the service's origin.
  */
-import { afterAll } from "bun:test";
+import { afterAll, expect, setDefaultTimeout } from "bun:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { Service } from "../support/service.ts";
+import { until } from "../support/until.ts";
 import { openChromium } from "./chromium.ts";
+
+/**
+ * Deadlines here end a hang and measure nothing: WebGL in software on a busy machine takes its time. They hold for
+ * every file that opens a browser, also where `bun test` runs without the options of `npm test`.
+ */
+const TEST_DEADLINE_MS = 600_000;
+const WAIT_DEADLINE_MS = 120_000;
+setDefaultTimeout(TEST_DEADLINE_MS);
 
 let browser: Promise<Browser> | undefined;
 
@@ -40,12 +49,12 @@ export async function visit(
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(WAIT_DEADLINE_MS);
   const troubles: string[] = [];
   const outside: string[] = [];
-  const busy: string[] = [];
+  let onBusy = () => {};
   page.on("response", (answer) => {
-    if (answer.status() === 503 && answer.url().includes("/assets/")) busy.push(answer.url());
+    if (answer.status() === 503 && answer.url().includes("/assets/")) onBusy();
   });
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("console", (message) => {
@@ -63,18 +72,42 @@ export async function visit(
     troubles,
     outside,
     async goto(path) {
-      await page.goto(service.url + path);
-      // Too busy to hand out the page itself: a person comes again.
-      while (busy.splice(0).length > 0) await page.reload();
-      await page
-        .locator(
-          '[data-drawn="true"], .grid [role="row"][aria-rowindex="2"], .empty h2, .nothing, .fault:not([hidden])',
-        )
-        .first()
-        .waitFor();
+      const content = page.locator(CONTENT).first();
+      for (;;) {
+        const busy = new Promise<false>((resolve) => {
+          onBusy = () => resolve(false);
+        });
+        await page.goto(service.url + path);
+        const shown = content.waitFor().then(() => true as const);
+        // Too busy to hand out the page itself, or its worker: a person comes again.
+        if (await Promise.race([shown, busy])) return;
+        shown.catch(() => {}); // its page is gone
+      }
     },
     close: () => context.close(),
   };
+}
+
+const CONTENT =
+  '[data-drawn="true"], .grid [role="row"][aria-rowindex="2"], .empty h2, .nothing, .fault:not([hidden])';
+
+/** Waits until the assertions hold, and fails with the last one that did not. */
+export async function eventually(what: string, assertions: () => Promise<void>): Promise<void> {
+  const holds = () => assertions().then(() => true);
+  await until(holds, { what, deadlineMs: WAIT_DEADLINE_MS });
+}
+
+/** The address changes before the picture, but the browser reports the two separately. */
+export async function addressContains({ page }: Visit, part: string): Promise<void> {
+  await eventually(`${part} in the address`, async () => expect(page.url()).toContain(part));
+}
+
+/** A picture of the map as it was last drawn: the renderer draws in the animation frame after a change. */
+export async function pictureOfMap({ page }: Visit): Promise<Buffer> {
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  );
+  return page.locator(".map").screenshot();
 }
 
 export interface Ink {
@@ -87,9 +120,9 @@ export interface Ink {
 }
 
 /** What is on the map, as a picture: looked at in a page of its own, which no policy binds. */
-export async function inkOfMap({ page }: Visit): Promise<Ink> {
-  const picture = await page.locator(".map").screenshot();
-  return atDesk(page, (desk) => desk.evaluate(measureInk, urlOf(picture)));
+export async function inkOfMap(visit: Visit): Promise<Ink> {
+  const picture = await pictureOfMap(visit);
+  return atDesk(visit.page, (desk) => desk.evaluate(measureInk, urlOf(picture)));
 }
 
 /** The share of pixels in which two pictures of one size clearly differ. */

@@ -12,9 +12,12 @@ export async function layCable(target: string): Promise<PatchCable> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let server: Server | undefined;
+  let plugged = true;
   const open = (at: number): Promise<number> =>
     new Promise((resolve, reject) => {
       const listener = createServer((near) => {
+        // Accepted by the system just before the listener was closed.
+        if (!plugged) return void near.destroy();
         const far = connect(Number(port), hostname);
         for (const [one, other] of [
           [near, far],
@@ -40,11 +43,13 @@ export async function layCable(target: string): Promise<PatchCable> {
   return {
     url: `http://127.0.0.1:${own}`,
     async pull() {
+      plugged = false;
       const closed = new Promise((resolve) => server?.close(resolve));
       for (const socket of sockets) socket.destroy();
       await closed;
     },
     async plug() {
+      plugged = true;
       await open(own);
     },
   };

@@ -37,5 +37,6 @@ export function sampleNetwork(): Network {
   const other = sampleHost("02:00:00:00:00:02", "c/9", { ipAddresses: ["192.0.2.77", "2001:db8::7"] });
   network.set({ resource: "hosts", value: desk });
   network.set({ resource: "hosts", value: other });
+  network.setHostsLoaded();
   return network;
 }

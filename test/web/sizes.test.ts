@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { inkOfMap, visit } from "./browser.ts";
+import { eventually, inkOfMap, visit } from "./browser.ts";
 
 const here = needs("chromium");
 
@@ -22,10 +22,12 @@ for (const [devices, hosts, detail] of [
       const person = await visit(service);
       const { page } = person;
       await person.goto("/");
-      expect(await page.locator(".map").getAttribute("data-detail")).toBe(detail);
-      const ink = await inkOfMap(person);
-      expect(ink.share).toBeGreaterThan(0.005);
-      expect(ink.fields).toBeGreaterThan(14);
+      await page.locator(`.map[data-detail="${detail}"]`).waitFor();
+      await eventually("the network to be drawn", async () => {
+        const ink = await inkOfMap(person);
+        expect(ink.share).toBeGreaterThan(0.005);
+        expect(ink.fields).toBeGreaterThan(14);
+      });
       const all = `${devices.toLocaleString("en")} devices`;
       await page.locator(".map-summary", { hasText: all }).waitFor();
       await page.locator(".map-summary", { hasText: `${hosts.toLocaleString("en")} hosts` }).waitFor();

@@ -68,8 +68,10 @@ export function createTakeaway(actions: Actions, png: () => Promise<Blob>): Part
   return {
     element: popover.element,
     update(next) {
+      const before = model;
       model = next;
-      if (popover.isOpen()) draw();
+      // A button that is replaced between press and release of the pointer gets no click.
+      if (popover.isOpen() && before?.state !== next.state) draw();
     },
   };
 }

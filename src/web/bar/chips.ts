@@ -61,6 +61,7 @@ export function createChips(actions: Actions): Part {
         picking,
         comparison?.from,
         network?.devices.size,
+        network?.hostsLoaded,
       ]);
       if (key === drawn) return;
       drawn = key;

@@ -5,6 +5,7 @@ import { icon } from "../icons.ts";
 import type { Actions, Model, Part } from "../model.ts";
 import { counted } from "../names.ts";
 import type { Network } from "../network.ts";
+import { sameRef } from "../state.ts";
 
 const MAX_SHOWN = 12;
 
@@ -12,6 +13,8 @@ export function createSearchBox(actions: Actions): Part {
   let network: Network | undefined;
   let found: Found = { hits: [], total: 0 };
   let active = 0;
+  /** The version of the network in which `found` was found, and whether that network was loaded completely. */
+  let [version, whole] = [-1, false];
   const input = h("input", {
     type: "search",
     class: "search-input",
@@ -48,7 +51,17 @@ export function createSearchBox(actions: Actions): Part {
 
   function search(): void {
     found = network ? find(network, input.value, MAX_SHOWN) : { hits: [], total: 0 };
+    [version, whole] = [network?.version ?? -1, network?.hostsLoaded ?? false];
     active = 0;
+    draw();
+  }
+
+  /** What was found while the network was still being loaded is not everything: search again as it arrives. */
+  function searchAgain(): void {
+    if (list.hidden || whole || version === network?.version) return;
+    const chosen = found.hits[active]?.ref;
+    search();
+    active = Math.max(0, chosen ? found.hits.findIndex(({ ref }) => sameRef(ref, chosen)) : 0);
     draw();
   }
 
@@ -56,13 +69,13 @@ export function createSearchBox(actions: Actions): Part {
     const open = input.value.trim() !== "" && document.activeElement === input;
     list.hidden = !open;
     input.setAttribute("aria-expanded", String(open && found.hits.length > 0));
-    count.textContent = open ? summary(found) : "";
+    count.textContent = open ? summary(found, whole) : "";
     const items = found.hits.map((hit, i) => item(hit, i));
     const more = found.total - found.hits.length;
     if (more > 0)
       items.push(h("li", { class: "search-more", role: "presentation" }, `and ${counted(more, "other")}`));
     if (found.total === 0)
-      items.push(h("li", { class: "search-more", role: "presentation" }, "Nothing found"));
+      items.push(h("li", { class: "search-more", role: "presentation" }, summary(found, whole)));
     replace(list, items);
     const chosen = found.hits[active];
     if (open && chosen) input.setAttribute("aria-activedescendant", `hit-${active}`);
@@ -128,9 +141,12 @@ export function createSearchBox(actions: Actions): Part {
     element,
     update(model: Model) {
       network = model.network;
+      searchAgain();
     },
   };
 }
 
-const summary = ({ total }: Found): string =>
-  total === 0 ? "Nothing found" : `${counted(total, "match", "matches")}`;
+function summary({ total }: Found, whole: boolean): string {
+  if (total === 0) return whole ? "Nothing found" : "Loading…";
+  return `${counted(total, "match", "matches")}${whole ? "" : ", loading…"}`;
+}

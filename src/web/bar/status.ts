@@ -54,7 +54,7 @@ export function createStatus(): Part {
     replace(
       popover.body,
       h("p", {}, trouble ?? `Stream ${connection.state}.`),
-      h("h3", {}, counted(health?.sources.length ?? 0, "source")),
+      h("h3", {}, health ? counted(health.sources.length, "source") : "Loading sources…"),
       h("ul", { class: "sources" }, (health?.sources ?? []).map(sourceItem)),
     );
   }

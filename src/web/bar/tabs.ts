@@ -20,7 +20,7 @@ export function createTabs(actions: Actions): Part {
         map: undefined,
         devices: network?.devices.size,
         links: network?.links.size,
-        hosts: network?.hosts.size,
+        hosts: network?.hostsLoaded ? network.hosts.size : undefined,
       };
       const key = JSON.stringify([state, counts]);
       if (key === drawn) return;

@@ -41,10 +41,11 @@ export const mapSummary = (
   down: number,
   cables: number,
   inactive: number,
-  hosts: number,
+  /** Undefined while they are loaded. */
+  hosts: number | undefined,
 ): string =>
   [
     counted(devices, "device") + (down > 0 ? ` (${down} down)` : ""),
     counted(cables, "cable") + (inactive > 0 ? ` (${inactive} inactive)` : ""),
-    counted(hosts, "host"),
+    hosts === undefined ? "loading hosts…" : counted(hosts, "host"),
   ].join(", ");

@@ -148,7 +148,7 @@ export function createMapStage(actions: Actions, workerUrl: string): MapStage {
         down,
         network.cables.size,
         inactive,
-        network.hosts.size,
+        network.hostsLoaded ? network.hosts.size : undefined,
       );
     },
   };

@@ -119,7 +119,13 @@ export function portsTable(context: PanelContext, network: Network, { id, ports 
       h(
         "details",
         {},
-        h("summary", {}, counted(free.length, "port with nothing on it", "ports with nothing on them")),
+        h(
+          "summary",
+          {},
+          network.hostsLoaded
+            ? counted(free.length, "port with nothing on it", "ports with nothing on them")
+            : counted(free.length, "other port"),
+        ),
         table(free),
       ),
   );

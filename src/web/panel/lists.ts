@@ -86,6 +86,8 @@ export function wayList(
   path: NonNullable<Model["state"]["path"]>,
 ): HTMLElement {
   const way = shortestWay(network, path[0], path[1]);
+  if (!way && !network.hostsLoaded && path.some(({ kind }) => kind === "hosts"))
+    return h("p", { class: "muted" }, "Loading…");
   if (!way)
     return h(
       "p",

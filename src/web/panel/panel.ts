@@ -42,6 +42,8 @@ export function createPanel(actions: Actions): Part {
       ),
       button("Close details", () => actions.go({ selected: undefined }), { icon: icon("close") }),
     ]);
+    if (!entity && ref.kind === "hosts" && !network.hostsLoaded)
+      return [head, h("p", { class: "muted" }, "Loading…")];
     if (!entity) {
       return [
         head,
@@ -164,9 +166,9 @@ function contentKey(network: Network, { kind, id }: Ref): unknown {
     const link = network.links.get(id);
     return link && network.cables.get(cableId(link))?.links.map((one) => one.revision);
   }
-  if (kind === "hosts") return own;
+  if (kind === "hosts") return [own, network.hostsLoaded];
   const cables = network.cablesOf(id).flatMap((cable) => cable.links.map((link) => link.revision));
-  return [own, cables, network.hostsOf(id).map((host) => host.revision)];
+  return [own, cables, network.hostsOf(id).map((host) => host.revision), network.hostsLoaded];
 }
 
 function itemPath({ kind, id }: Ref, at: string | undefined): string {

@@ -29,7 +29,11 @@ const deviceColumns: readonly Column<Device>[] = [
   { title: "Maker", width: 1.4, sort: "mfr", text: (device) => device.mfr },
   { title: "Hardware", width: 1.6, sort: "hw", text: (device) => device.hw },
   { title: "Software", width: 1.4, sort: "sw", text: (device) => device.sw },
-  { title: "Hosts", width: 0.7, text: (device, network) => String(network?.hostCount(device.id) ?? "") },
+  {
+    title: "Hosts",
+    width: 0.7,
+    text: (device, network) => (network?.hostsLoaded ? String(network.hostCount(device.id)) : ""),
+  },
   {
     title: "Changed",
     width: 1.2,

@@ -130,11 +130,18 @@ export function createTable(actions: Actions): Part {
     );
   }
 
+  /** No number where none is known: before the first rows, and after a refusal. */
+  function countWords(): string {
+    if (rows.length === 0 && (loading || !fault.hidden)) return loading ? "Loading…" : "";
+    return `${counted(rows.length, "row")}${loading ? ", loading…" : ""}`;
+  }
+
   function draw(): void {
     if (!model || element.hidden) return;
-    const words = `${counted(rows.length, "row")}${loading ? ", loading…" : ""}`;
+    const words = countWords();
     if (count.textContent !== words) count.textContent = words;
-    grid.setAttribute("aria-rowcount", String(rows.length + 1));
+    // -1 stands for a number that is not known.
+    grid.setAttribute("aria-rowcount", String(loading ? -1 : rows.length + 1));
     sheet.style.height = `${Math.max(1, rows.length) * ROW_PX}px`;
     const first = Math.max(0, Math.floor(grid.scrollTop / ROW_PX) - SPARE_ROWS);
     const last = Math.min(rows.length, first + Math.ceil(viewHeight() / ROW_PX) + SPARE_ROWS * 2);
