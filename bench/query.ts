@@ -7,7 +7,7 @@
 import { listRead } from "../src/api/reads/list.ts";
 import type { ReadContext } from "../src/api/reads/read-context.ts";
 import { parseRoute } from "../src/api/route.ts";
-import { formatsOf } from "../src/formats/format.ts";
+import { formatsOf } from "../src/formats/formats.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
 import { openEmbeddedLog } from "../src/log/embedded.ts";

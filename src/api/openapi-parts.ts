@@ -2,7 +2,7 @@
  * The parts that operations of the OpenAPI document share: headers, parameters and refusals, each described once and
  * referred to by name. They are read off the tables that the code works by.
  */
-import { type Format, formatsOf, type Resource } from "../formats/format.ts";
+import { type Format, formatsOf, type Resource } from "../formats/formats.ts";
 import type { Kind } from "../model/ids.ts";
 import { FIELDS, type FieldRule, SCALARS } from "../query/fields.ts";
 import { PARAMETERS, parameterNames } from "../query/parameters.ts";

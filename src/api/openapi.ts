@@ -3,7 +3,7 @@
  * parameters and the table of problems, so that it cannot say anything the code does not do. `openapi.json` in the
  * repository is its golden copy: a change of the interface is a visible change of that file.
  */
-import { formatsOf, type Resource } from "../formats/format.ts";
+import { formatsOf, type Resource } from "../formats/formats.ts";
 import { Cluster, Device, Host, Link, Port, Topology } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import {

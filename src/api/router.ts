@@ -1,5 +1,5 @@
 /** From a checked request to its answer: which read a path and query mean. The one place that knows them all. */
-import { type Format, formatsOf } from "../formats/format.ts";
+import { type Format, formatsOf } from "../formats/formats.ts";
 import { IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
 import { parseQuery, type Query } from "../query/parse-query.ts";

@@ -1,6 +1,6 @@
 /** `gazetteer get`: one of the four reads, as a table for a person or as the body itself for a program. */
 import type { Query } from "../client/types.ts";
-import { type Format, formatsOf } from "../formats/format.ts";
+import { type Format, formatsOf } from "../formats/formats.ts";
 import {
   asking,
   CREDENTIALS_NOTE,

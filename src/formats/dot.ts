@@ -11,7 +11,7 @@ import type { Device } from "../model/entity.ts";
 import { inChunks } from "./chunks.ts";
 import { cablesOf, deviceName, hostCounts, nodeNames, type TopologyGraph } from "./graph.ts";
 import { pictureLabel } from "./label.ts";
-import { counted, DEVICE_LOOKS, deviceState, INK, LINE_LOOKS, lineState, MUTED } from "./picture.ts";
+import { counted, DEVICE_LOOKS, deviceState, INK, LINE_LOOKS, lineState, MUTED } from "./drawing-style.ts";
 
 const LABEL_EMS = 24;
 

@@ -1,8 +1,8 @@
 /** What each look means, at the foot of the picture: one row for devices, one for lines. */
 import type { Point, Spacing } from "./layout/adjacency.ts";
-import { DEVICE_LOOKS, type DeviceState, INK, LINE_LOOKS, type LineState, MUTED, place } from "./picture.ts";
-import { drawFrame } from "./svg-card.ts";
-import { drawArrow, lineAttributes } from "./svg-line.ts";
+import { DEVICE_LOOKS, type DeviceState, INK, LINE_LOOKS, type LineState, MUTED, place } from "./drawing-style.ts";
+import { drawFrame } from "./svg-device.ts";
+import { drawArrow, lineAttributes } from "./svg-cable.ts";
 
 /** The room it takes. */
 export const LEGEND: Spacing = { x: 860, y: 64 };

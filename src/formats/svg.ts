@@ -13,10 +13,10 @@ import type { LayoutNode, Point, Spacing } from "./layout/adjacency.ts";
 import { namedLayer } from "./layout/layer-names.ts";
 import { layoutNetwork } from "./layout/layout.ts";
 import { extent } from "./layout/route.ts";
-import { counted, INK, MUTED, place } from "./picture.ts";
-import { type Card, cardSize, createCard, drawCard } from "./svg-card.ts";
+import { counted, INK, MUTED, place } from "./drawing-style.ts";
+import { type Card, cardSize, createCard, drawCard } from "./svg-device.ts";
 import { drawLegend, LEGEND } from "./svg-legend.ts";
-import { drawLines, routeEdges } from "./svg-line.ts";
+import { drawLines, routeEdges } from "./svg-cable.ts";
 import { xmlText } from "./xml.ts";
 
 const MARGIN = 28;

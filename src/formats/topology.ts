@@ -1,6 +1,6 @@
 /** The renderer of each topology format. All take one graph and yield text in chunks; none changes the graph. */
 import { renderDot } from "./dot.ts";
-import type { FormatName } from "./format.ts";
+import type { FormatName } from "./formats.ts";
 import type { TopologyGraph } from "./graph.ts";
 import { renderGraphml } from "./graphml.ts";
 import { renderNetJson } from "./netjson.ts";

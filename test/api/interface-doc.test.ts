@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { FORMATS } from "../../src/formats/format.ts";
+import { FORMATS } from "../../src/formats/formats.ts";
 import { ENTITY_SCHEMAS, Topology } from "../../src/model/entity.ts";
 import { PARAMETERS } from "../../src/query/parameters.ts";
 import { needs } from "../support/needs.ts";

@@ -1,7 +1,7 @@
 /** The watch and what a service says: begin anew, try again later, give up. */
 import { describe, expect, test } from "bun:test";
 import { answers, refusal, said, startFake, streams } from "./fake-service.ts";
-import { START, sinces, take, watching } from "./watching.ts";
+import { START, sinces, take, watching } from "./watch-harness.ts";
 
 describe("what the service says about the stream", () => {
   test("410: everything anew, at once", async () => {

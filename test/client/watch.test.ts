@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import { until } from "../support/until.ts";
 import { refusal, said, startFake, streams } from "./fake-service.ts";
-import { START, short, sinces, take, watching } from "./watching.ts";
+import { START, short, sinces, take, watching } from "./watch-harness.ts";
 
 describe("a stream that goes well", () => {
   test("snapshot, synced, changes; credentials and query sent", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { csvColumns, renderCsv } from "../../src/formats/csv.ts";
 import type { Device } from "../../src/model/entity.ts";
 import { hostileGraph } from "../support/sample-network.ts";
-import { askPython, pythonWith, text } from "./foreign.ts";
+import { askPython, pythonWith, text } from "./external-tools.ts";
 
 const python = pythonWith("csv");
 const READ_CSV = `

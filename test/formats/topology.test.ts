@@ -14,7 +14,7 @@ import { xmlCharacters } from "../../src/formats/xml.ts";
 import { demoGraph } from "../support/demo-graph.ts";
 import { needs } from "../support/needs.ts";
 import { graph, hostileGraph, troubledCampus } from "../support/sample-network.ts";
-import { ask, askPython, pythonWith, text } from "./foreign.ts";
+import { ask, askPython, pythonWith, text } from "./external-tools.ts";
 
 const SHARED = join(import.meta.dir, "../../../shared");
 const YANG = join(SHARED, "yang");

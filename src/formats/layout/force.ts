@@ -5,7 +5,7 @@
  * forces need hundreds. The order of pairs is pseudo-random from a fixed seed: same network, same picture.
  */
 import { type Adjacency, distances, largest, type Point, type Spacing } from "./adjacency.ts";
-import { separated } from "./separate.ts";
+import { separated } from "./overlap-removal.ts";
 
 /** All pairs are kept: beyond this many nodes that is too much memory and time. */
 export const MAX_NODES_FOR_FORCE = 1200;

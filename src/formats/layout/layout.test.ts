@@ -4,7 +4,7 @@ import { campus, leafSpine, mesh } from "../../../test/support/sample-network.ts
 import { cablesOf, type TopologyGraph } from "../graph.ts";
 import { components, createAdjacency, distances, type Point, type Spacing } from "./adjacency.ts";
 import { apart } from "./layered.ts";
-import { findLayers } from "./layers.ts";
+import { findLayers } from "./layer-assignment.ts";
 import { type LayoutInput, layoutNetwork } from "./layout.ts";
 
 const SPACING: Spacing = { x: 120, y: 60 };

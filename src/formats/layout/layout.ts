@@ -16,8 +16,8 @@ import {
 import { forceLayout, MAX_NODES_FOR_FORCE } from "./force.ts";
 import { gridLayout } from "./grid.ts";
 import { layeredLayout } from "./layered.ts";
-import { findLayers } from "./layers.ts";
-import { isDense, ringLayout } from "./ring.ts";
+import { findLayers } from "./layer-assignment.ts";
+import { isDense, ringLayout } from "./circular.ts";
 
 /** Pages and screens are about this much wider than high. */
 const ASPECT = 1.6;

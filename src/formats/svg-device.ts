@@ -3,7 +3,7 @@ import { type Device, hasConflict } from "../model/entity.ts";
 import { deviceName } from "./graph.ts";
 import { pictureLabel, textWidth } from "./label.ts";
 import type { Point, Spacing } from "./layout/adjacency.ts";
-import { counted, DEVICE_LOOKS, type DeviceState, deviceState, INK, MUTED, place, round } from "./picture.ts";
+import { counted, DEVICE_LOOKS, type DeviceState, deviceState, INK, MUTED, place, round } from "./drawing-style.ts";
 import { xmlText } from "./xml.ts";
 
 const HEIGHT = 38;

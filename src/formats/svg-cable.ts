@@ -7,7 +7,7 @@ import type { Cable } from "../model/cable.ts";
 import { pictureLabel } from "./label.ts";
 import type { Point, Spacing } from "./layout/adjacency.ts";
 import { curvePoint, type Path, routeLines } from "./layout/route.ts";
-import { LINE_LOOKS, type LineState, lineState, place, round } from "./picture.ts";
+import { LINE_LOOKS, type LineState, lineState, place, round } from "./drawing-style.ts";
 import { xmlText } from "./xml.ts";
 
 const TOOLTIP_EMS = 60;

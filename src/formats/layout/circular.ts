@@ -1,6 +1,6 @@
 /** Nodes of which almost each is joined to almost each other: on a ring no line runs behind a node. */
 import type { Adjacency, Point, Spacing } from "./adjacency.ts";
-import { separated } from "./separate.ts";
+import { separated } from "./overlap-removal.ts";
 
 const MAX_NODES = 60;
 const DENSE = 0.5;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { FORMATS, type Format, formatsOf, RESOURCES } from "./format.ts";
+import { FORMATS, type Format, formatsOf, RESOURCES } from "./formats.ts";
 
 test("each resource has its formats, JSON first", () => {
   const names = Object.fromEntries(RESOURCES.map((r) => [r, formatsOf(r).map((format) => format.name)]));
