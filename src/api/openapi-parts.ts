@@ -163,10 +163,10 @@ export function queryParameters(
 /** The media types of a collection's representations, with the schema of those that are JSON. */
 export function contentOf(resource: Resource, json: Json): Json {
   const content: Record<string, Json> = {};
-  for (const { name, mediaType } of formatsOf(resource)) {
+  for (const { name, mediaType, negotiable, description } of formatsOf(resource)) {
     if (name === "json") content[mediaType] = { schema: json };
-    else if (name !== "prometheus")
-      content[mediaType] = { schema: { type: "string", description: `format=${name}` } };
+    else if (negotiable)
+      content[mediaType] = { schema: { type: "string", description: `format=${name}: ${description}.` } };
   }
   return content;
 }

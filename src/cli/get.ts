@@ -1,10 +1,11 @@
 /** `gazetteer get`: one of the four reads, as a table for a person or as the body itself for a program. */
 import type { Query } from "../client/types.ts";
-import { type Format, formatsOf } from "../formats/formats.ts";
+import { FORMATS, formatsOf } from "../formats/formats.ts";
 import {
   asking,
   CREDENTIALS_NOTE,
   queryOf,
+  RESOURCES,
   type Resource,
   resourceNamed,
   URL_FLAG,
@@ -25,13 +26,16 @@ export const getCommand: Command = {
       name: "output",
       short: "o",
       value: "FORMAT",
-      help: "table, json, or another format of the interface. Default table",
+      help: "table or a format of the interface, see below. Default table",
     },
   ],
   notes: `
 NAME=VALUE are query parameters: gazetteer get devices available=false type=SWITCH,ROUTER
 Pages are followed to the end: limit=N is how many are asked for at a time.
-${CREDENTIALS_NOTE}`,
+${CREDENTIALS_NOTE}
+
+Formats:
+${formatHelp()}`,
   async run(args, context) {
     const [word, ...parameters] = args.positionals;
     const resource = resourceNamed(word);
@@ -47,9 +51,19 @@ ${CREDENTIALS_NOTE}`,
   },
 };
 
+/** One line for each format that `get` can read to its end. */
+function formatHelp(): string {
+  return FORMATS.filter((format) => !format.stream)
+    .map(({ name, description, resources }) => {
+      const readable = RESOURCES.filter((resource) => resources.includes(resource));
+      return `  ${name.padEnd(10)}  ${description} (${readable.join(", ")})`;
+    })
+    .join("\n");
+}
+
 function outputNamed(name: string, resource: Resource): string {
-  const formats: readonly Format[] = formatsOf(resource);
-  const known = ["table", ...formats.map((format) => format.name).filter((format) => format !== "events")];
+  const formats = formatsOf(resource).filter((format) => !format.stream);
+  const known = ["table", ...formats.map((format) => format.name)];
   if (known.includes(name)) return name;
   throw usageFailure(`-o ${name}: of ${resource} there is ${known.join(", ")}`);
 }

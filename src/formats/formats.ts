@@ -1,53 +1,142 @@
 /**
- * The table of representations: what each is called in `format=`, what it is in `Accept`, and of which resources
- * there is one. Negotiation, the OpenAPI document, the command line's `-o` and the 406 body all read this table;
- * none of them has a list of its own.
+ * The table of formats: one row a format. Content negotiation, the OpenAPI document, `gazetteer get --help`, the 406
+ * problem, the list and topology reads and docs/formats.md all read this table. To add a format, write its renderer
+ * and add a row.
+ *
+ * A row without a renderer is a format that src/api produces: `json` from the encoded pages of the view, `events` from
+ * the change stream. The renderers are pure: they yield text in chunks and change nothing they are given.
  */
+import type { Entities } from "../model/entity.ts";
+import type { Kind } from "../model/ids.ts";
+import { renderCsv } from "./csv.ts";
+import { renderDot } from "./dot.ts";
+import type { TopologyGraph } from "./graph.ts";
+import { renderGraphml } from "./graphml.ts";
+import { renderNdjsonLines } from "./ndjson.ts";
+import { renderNetJson } from "./netjson.ts";
+import { renderPrometheusDevices, renderPrometheusHosts } from "./prometheus.ts";
+import { renderRfc8345 } from "./rfc8345.ts";
+import { renderSvg } from "./svg.ts";
+
 export const RESOURCES = ["devices", "ports", "links", "hosts", "topology"] as const;
 export type Resource = (typeof RESOURCES)[number];
 
+/** The selected entities of one kind, as a list renderer reads them. */
+export interface RenderableList {
+  readonly kind: Kind;
+  /** The value of `fields`; undefined means all fields. */
+  readonly fields: readonly string[] | undefined;
+  /** One JSON text an entity, reduced to `fields`. */
+  jsonTexts(): Iterable<string>;
+  /** The entities with all their fields. `kind` must be the kind of the list. */
+  entities<K extends Kind>(kind: K): Iterable<Entities[K]>;
+}
+
 export interface Format {
+  /** The value of `format=` and of `-o`. */
   readonly name: string;
   /** What `Accept` is compared with. */
   readonly mediaType: string;
-  /** What `Content-Type` says: the media type and, for `text/*`, the character set. */
+  /** The value of `Content-Type`: the media type and, for `text/*`, the character set. */
   readonly contentType: string;
-  /** Whether `Accept` can choose it. Prometheus' is plain JSON to `Accept`, so only `format=` can. */
+  /** Whether `Accept` can select it. Prometheus discovery has the media type of JSON, so only `format=` can. */
   readonly negotiable: boolean;
-  readonly on: readonly Resource[];
+  /** The response does not end, so neither a wildcard in `Accept` nor `gazetteer get` selects it. */
+  readonly stream: boolean;
+  readonly resources: readonly Resource[];
+  /** For the OpenAPI document, the help and the docs: one phrase without a full stop. */
+  readonly description: string;
+  readonly renderList?: (list: RenderableList) => Iterable<string>;
+  readonly renderTopology?: (graph: TopologyGraph) => Iterable<string>;
 }
 
-const ALL = RESOURCES;
-const PATHS = ["devices", "links", "hosts", "topology"] as const;
-const LISTS = ["devices", "ports", "links", "hosts"] as const;
-const TARGETS = ["devices", "hosts"] as const;
-const GRAPH = ["topology"] as const;
+const COLLECTIONS = ["devices", "ports", "links", "hosts"] as const satisfies readonly Resource[];
+const DEFAULTS = { negotiable: true, stream: false };
 
-const format = <const N extends string, const R extends readonly Resource[]>(
-  name: N,
-  mediaType: string,
-  on: R,
-  { contentType = mediaType, negotiable = true } = {},
-) => ({ name, mediaType, contentType, negotiable, on });
+type Row = Omit<Format, "contentType" | keyof typeof DEFAULTS> & Partial<Format>;
+const formatOf = (row: Row): Format => ({ contentType: row.mediaType, ...DEFAULTS, ...row });
+
+const ROWS: readonly Row[] = [
+  {
+    name: "json",
+    mediaType: "application/json",
+    resources: RESOURCES,
+    description: "The default: one JSON object with a list, or the counts of the topology",
+  },
+  {
+    name: "ndjson",
+    mediaType: "application/x-ndjson",
+    resources: COLLECTIONS,
+    description: "One JSON object a line",
+    renderList: (list) => renderNdjsonLines(list.jsonTexts()),
+  },
+  {
+    name: "csv",
+    mediaType: "text/csv",
+    contentType: "text/csv; charset=utf-8; header=present",
+    resources: COLLECTIONS,
+    description: "RFC 4180, a header row and fixed columns",
+    renderList: (list) => renderCsv(list.kind, list.entities(list.kind), list.fields),
+  },
+  {
+    name: "events",
+    mediaType: "text/event-stream",
+    stream: true,
+    resources: ["devices", "links", "hosts", "topology"],
+    description: "Server-sent events: the entities, then every change",
+  },
+  {
+    name: "prometheus",
+    mediaType: "application/json",
+    negotiable: false,
+    resources: ["devices", "hosts"],
+    description: "Targets for Prometheus HTTP service discovery",
+    renderList: (list) =>
+      list.kind === "devices"
+        ? renderPrometheusDevices(list.entities("devices"))
+        : renderPrometheusHosts(list.entities("hosts")),
+  },
+  {
+    name: "netjson",
+    mediaType: "application/netjson+json",
+    resources: ["topology"],
+    description: "NetJSON NetworkGraph, an undirected link a cable",
+    renderTopology: renderNetJson,
+  },
+  {
+    name: "rfc8345",
+    mediaType: "application/yang-data+json",
+    resources: ["topology"],
+    description: "The YANG modules ietf-network and ietf-network-topology",
+    renderTopology: renderRfc8345,
+  },
+  {
+    name: "graphml",
+    mediaType: "application/graphml+xml",
+    resources: ["topology"],
+    description: "GraphML, a directed edge a link",
+    renderTopology: renderGraphml,
+  },
+  {
+    name: "dot",
+    mediaType: "text/vnd.graphviz",
+    contentType: "text/vnd.graphviz; charset=utf-8",
+    resources: ["topology"],
+    description: "DOT for Graphviz, a line a cable",
+    renderTopology: renderDot,
+  },
+  {
+    name: "svg",
+    mediaType: "image/svg+xml",
+    resources: ["topology"],
+    description: "A drawing of the network",
+    renderTopology: renderSvg,
+  },
+];
 
 /** In order of preference: of equally acceptable formats the first is sent. */
-export const FORMATS = [
-  format("json", "application/json", ALL),
-  format("ndjson", "application/x-ndjson", LISTS),
-  format("csv", "text/csv", LISTS, { contentType: "text/csv; charset=utf-8; header=present" }),
-  format("events", "text/event-stream", PATHS),
-  format("prometheus", "application/json", TARGETS, { negotiable: false }),
-  format("netjson", "application/netjson+json", GRAPH),
-  format("rfc8345", "application/yang-data+json", GRAPH),
-  format("graphml", "application/graphml+xml", GRAPH),
-  format("dot", "text/vnd.graphviz", GRAPH, { contentType: "text/vnd.graphviz; charset=utf-8" }),
-  format("svg", "image/svg+xml", GRAPH),
-] as const satisfies readonly Format[];
+export const FORMATS: readonly Format[] = ROWS.map(formatOf);
 
-export type FormatName = (typeof FORMATS)[number]["name"];
-
-/** What there is of one resource, in order of preference; JSON is always the first. */
-export function formatsOf(resource: Resource): readonly Format[] {
-  const all: readonly Format[] = FORMATS;
-  return all.filter((format) => format.on.includes(resource));
-}
+/** The formats of one resource, in order of preference; JSON is always the first. */
+export const formatsOf = (resource: Resource): readonly Format[] =>
+  FORMATS.filter((format) => format.resources.includes(resource));
