@@ -113,7 +113,7 @@ async function measure(phase: string, hosts: number, path: string): Promise<Reco
   if (phase === "load") {
     const load = await timed(() => intake.replace(network.claims()));
     const snapshot = await timed(() => log.writeSnapshot(view.snapshot(), breathe));
-    const { bytes } = log.facts();
+    const { bytes } = log.stats();
     return { load: load.seconds, loadCpu: load.cpu, snapshot: snapshot.seconds, logMiB: bytes / 2 ** 20 };
   }
   // What was freed goes back to the system only after a moment.

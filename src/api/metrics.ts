@@ -30,10 +30,10 @@ export interface ReaderMetrics {
   /** How many processes there should be, and how many there are, this one included. */
   count(): { readonly configured: number; readonly alive: number };
   /** What they have counted, those that have ended too. */
-  tally(): ProcessCounters;
+  counters(): ProcessCounters;
 }
 
-export const NOTHING: ProcessCounters = {
+export const ZERO_COUNTERS: ProcessCounters = {
   requests: {},
   shed: 0,
   streamsOpen: 0,
@@ -41,7 +41,7 @@ export const NOTHING: ProcessCounters = {
   streamsOverflowed: 0,
 };
 
-export function sumOf(a: ProcessCounters, b: ProcessCounters): ProcessCounters {
+export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCounters {
   const requests = { ...a.requests };
   for (const [key, n] of Object.entries(b.requests)) requests[key] = (requests[key] ?? 0) + n;
   return {
@@ -80,13 +80,13 @@ export class Metrics {
     this.#shed++;
   }
 
-  tally({ open, opened, overflowed }: SseHub): ProcessCounters {
+  counters({ openCount, openedTotal, overflowedTotal }: SseHub): ProcessCounters {
     const requests = Object.fromEntries([...this.#requests].map(([key, { count }]) => [key, count]));
-    const streams = { streamsOpen: open, streamsOpened: opened, streamsOverflowed: overflowed };
+    const streams = { streamsOpen: openCount, streamsOpened: openedTotal, streamsOverflowed: overflowedTotal };
     return { requests, shed: this.#shed, ...streams };
   }
 
-  answer(figures: MetricsInput): Response {
+  response(figures: MetricsInput): Response {
     const headers = {
       "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
       "Cache-Control": "no-store",
@@ -103,8 +103,8 @@ export class Metrics {
     readers,
   }: MetricsInput): Generator<string> {
     const { view, log } = context;
-    const facts = log.facts();
-    const total = sumOf(this.tally(streams), readers?.tally() ?? NOTHING);
+    const facts = log.stats();
+    const total = addCounters(this.counters(streams), readers?.counters() ?? ZERO_COUNTERS);
     const perSource = (value: (source: SourceReport) => number) =>
       sources.map((source): Sample => [{ source: source.name, kind: source.kind }, value(source)]);
     yield family("gazetteer_build_info", "gauge", "The version that runs.", [[{ version }, 1]]);
@@ -122,7 +122,7 @@ export class Metrics {
       "gazetteer_held_back",
       "gauge",
       "Things known but not shown, for want of a device they stand on.",
-      Object.entries(view.heldBack()).map(([kind, n]) => [{ kind }, n]),
+      Object.entries(view.countHeldBack()).map(([kind, n]) => [{ kind }, n]),
     );
     yield family(
       "gazetteer_source_synced",

@@ -6,7 +6,7 @@ import { isBodySource } from "../http1/body-source.ts";
 import { ParseError, parseHead, type Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { ManualClock } from "../lib/clock.ts";
-import { logElsewhere, Replica } from "../view/replica.ts";
+import { createReplicaLog, Replica } from "../view/replica.ts";
 import { createRelay } from "./relay.ts";
 
 const marks = { devices: 0, ports: 0, links: 0, hosts: 0, graph: 0 };
@@ -39,8 +39,8 @@ afterAll(() => writer.stop(true));
 
 function relayAt(revision: number) {
   const clock = new ManualClock();
-  const replica = new Replica(logElsewhere("epoch", new Uint8Array(32)), 1000);
-  replica.told({ revision, time: 0, graphTime: 0, marks });
+  const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), 1000);
+  replica.completeSync({ revision, time: 0, graphTime: 0, versions: marks });
   return { clock, replica, relay: createRelay(socket, replica.history, clock) };
 }
 
@@ -105,10 +105,10 @@ describe("a request handed on", () => {
       return response;
     });
     await until(() => clock.sleeping > 0, { what: "an answer that is ahead" });
-    replica.reach(4);
+    replica.commitUpTo(4);
     await new Promise((resolve) => setImmediate(resolve));
     expect(answered).toBe(false);
-    replica.reach(5);
+    replica.commitUpTo(5);
     expect((await answer).headers["gazetteer-revision"]).toBe("5");
   });
 

@@ -6,7 +6,7 @@ import {
   hostileGraph,
   link,
   mac,
-  troubledCampus,
+  degradedCampus,
 } from "../../test/support/sample-network.ts";
 import type { TopologyGraph } from "./graph.ts";
 import { renderNetJson } from "./netjson.ts";
@@ -71,7 +71,7 @@ test("a small network", () => {
 });
 
 test.each([
-  ["campus", troubledCampus()],
+  ["campus", degradedCampus()],
   ["hostile", hostileGraph()],
   ["empty", graph([], [])],
 ])("%s: ids are unique, every end is a node, no record is there twice", (_, of) => {

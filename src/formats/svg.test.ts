@@ -10,8 +10,8 @@ import {
   link,
   mac,
   mesh,
-  plugger,
-  troubledCampus,
+  createPortAllocator,
+  degradedCampus,
 } from "../../test/support/sample-network.ts";
 import type { TopologyGraph } from "./graph.ts";
 import { renderSvg } from "./svg.ts";
@@ -44,7 +44,7 @@ const touch = (p: Rect, q: Rect): boolean =>
 describe("the picture", () => {
   test.each([
     ["demo", demoGraph()],
-    ["campus", troubledCampus()],
+    ["campus", degradedCampus()],
     ["leaf and spine", leafSpine(4, 40)],
     ["mesh", mesh(7, 7)],
     ["torus", mesh(6, 6, true)],
@@ -56,7 +56,7 @@ describe("the picture", () => {
   });
 
   test("says of what and when, to readers and to screen readers", () => {
-    const svg = render(troubledCampus());
+    const svg = render(degradedCampus());
     const summary = /aria-label="([^"]*)"/.exec(svg)?.[1];
     expect(svg).toStartWith(
       '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="Network topology: ',
@@ -69,7 +69,7 @@ describe("the picture", () => {
   });
 
   test("is the same for the same network, and the network is the same after it", () => {
-    const of = troubledCampus();
+    const of = degradedCampus();
     const before = structuredClone(of);
     expect(render(of)).toBe(render(of));
     expect(of).toEqual(before);
@@ -121,7 +121,7 @@ describe("states", () => {
   });
 
   test("several cables between two devices are several lines; one to itself is a ring", () => {
-    const plug = plugger();
+    const plug = createPortAllocator();
     const svg = drawn(
       graph(two, [...plug.cable("a", "b"), ...plug.cable("b", "a"), ...plug.cable("a", "a")]),
     );

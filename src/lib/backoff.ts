@@ -5,12 +5,12 @@ export interface Backoff {
   reset(): void;
 }
 
-export function createBackoff(firstMs: number, mostMs: number, random: () => number = Math.random): Backoff {
+export function createBackoff(firstMs: number, maxMs: number, random: () => number = Math.random): Backoff {
   let ceiling = firstMs;
   return {
     nextMs() {
       const pause = ceiling * (0.5 + random() / 2);
-      ceiling = Math.min(mostMs, ceiling * 2);
+      ceiling = Math.min(maxMs, ceiling * 2);
       return Math.round(pause);
     },
     reset() {

@@ -9,25 +9,25 @@ type Matrix = Uint32Array;
 
 const POLYNOMIAL = 0xedb88320;
 
-function times(matrix: Matrix, vector: number): number {
+function multiply(matrix: Matrix, vector: number): number {
   let sum = 0;
   for (let i = 0; vector !== 0; i++, vector >>>= 1) if (vector & 1) sum ^= matrix[i] ?? 0;
   return sum >>> 0;
 }
 
-const squared = (matrix: Matrix): Matrix => matrix.map((row) => times(matrix, row));
+const square = (matrix: Matrix): Matrix => matrix.map((row) => multiply(matrix, row));
 
 /** For each power of two, the matrix that appends so many zero bytes. */
-const ZEROS: Matrix[] = (() => {
+const ZERO_BYTE_MATRICES: Matrix[] = (() => {
   const oneBit = new Uint32Array(32);
   oneBit[0] = POLYNOMIAL;
   for (let i = 1; i < 32; i++) oneBit[i] = 2 ** (i - 1);
   let matrix: Matrix = oneBit;
-  for (let bits = 1; bits < 8; bits *= 2) matrix = squared(matrix);
+  for (let bits = 1; bits < 8; bits *= 2) matrix = square(matrix);
   const all: Matrix[] = [];
   for (let i = 0; i < 40; i++) {
     all.push(matrix);
-    matrix = squared(matrix);
+    matrix = square(matrix);
   }
   return all;
 })();
@@ -36,8 +36,8 @@ const ZEROS: Matrix[] = (() => {
 export function crc32Combine(crcA: number, crcB: number, lengthB: number): number {
   let crc = crcA;
   for (let power = 0, rest = lengthB; rest > 0; power++, rest = Math.floor(rest / 2)) {
-    const matrix = ZEROS[power];
-    if (rest % 2 === 1 && matrix) crc = times(matrix, crc);
+    const matrix = ZERO_BYTE_MATRICES[power];
+    if (rest % 2 === 1 && matrix) crc = multiply(matrix, crc);
   }
   return (crc ^ crcB) >>> 0;
 }

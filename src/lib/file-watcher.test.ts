@@ -2,7 +2,8 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "./clock.ts";
+import { until } from "../../test/support/until.ts";
+import { type Clock, systemClock } from "./clock.ts";
 import { FileWatcher } from "./file-watcher.ts";
 
 const folders: string[] = [];
@@ -60,6 +61,36 @@ test("what was acknowledged is not reported, a file that appears is", async () =
   writeFileSync(path, "now it is there");
   expect(await first).toBe(1);
   watched.stop();
+  await ended;
+});
+
+test("content that is acknowledged while it settles is not reported", async () => {
+  const path = temporaryPath();
+  const sleeps: { ms: number; end: () => void }[] = [];
+  const clock: Clock = {
+    now: () => 0,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        sleeps.push({ ms, end: resolve });
+        if (signal?.aborted) resolve();
+        signal?.addEventListener("abort", () => resolve());
+      }),
+  };
+  const watcher = new FileWatcher(path, clock);
+  await watcher.acknowledge();
+  const abort = new AbortController();
+  let reports = 0;
+  const ended = watcher.run(async () => {
+    reports++;
+  }, abort.signal);
+  await until(() => sleeps.length === 1, { what: "the first poll" });
+  writeFileSync(path, "written by the caller");
+  await until(() => sleeps.at(-1)?.ms === 100, { what: "the file to settle" });
+  await watcher.acknowledge();
+  sleeps.at(-1)?.end();
+  await until(() => sleeps.at(-1)?.ms === 1000, { what: "the next poll" });
+  expect(reports).toBe(0);
+  abort.abort();
   await ended;
 });
 

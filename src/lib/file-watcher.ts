@@ -60,6 +60,8 @@ export class FileWatcher {
       seen = await signatureOf(this.#path);
       if (seen === before) break;
     }
+    // The caller may have acknowledged this content while it settled.
+    if (seen === this.#signature) return false;
     this.#signature = seen;
     return true;
   }

@@ -5,19 +5,19 @@
  * does not hurry even then; what the process once had it gives back late. Collecting every so often keeps it small
  * from the beginning, and costs no more than it saves: memory that is used again is still in the cache.
  */
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_UNCOLLECTED_BYTES = 64 * 1024 * 1024;
 
 export class GcPacer {
-  #bytes = 0;
+  #uncollectedBytes = 0;
 
   /** So many bytes of text have been read and are done with: what was made of them is several times as much. */
-  made(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#bytes >= MAX_BYTES) this.collect();
+  addGarbage(bytes: number): void {
+    this.#uncollectedBytes += bytes;
+    if (this.#uncollectedBytes >= MAX_UNCOLLECTED_BYTES) this.collect();
   }
 
   collect(): void {
-    if (this.#bytes > 0) Bun.gc(true);
-    this.#bytes = 0;
+    if (this.#uncollectedBytes > 0) Bun.gc(true);
+    this.#uncollectedBytes = 0;
   }
 }

@@ -1,7 +1,7 @@
 /** One JSON value a line, as processes tell each other things over a pipe. */
 
 /** In UTF-16 units: a line that goes on for ever must not take all memory with it. */
-const MAX_LINE = 64 * 1024 * 1024;
+const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 
 /** Each value as its line ends; what comes after the last line's end is void. Throws for a line that is no JSON. */
 export async function* jsonLines(bytes: ReadableStream<Uint8Array>): AsyncGenerator<unknown, void, void> {
@@ -12,7 +12,7 @@ export async function* jsonLines(bytes: ReadableStream<Uint8Array>): AsyncGenera
     const lines = line.split("\n");
     line = lines.pop() ?? "";
     for (const whole of lines) yield JSON.parse(whole);
-    if (line.length > MAX_LINE) throw new Error(`a line is longer than ${MAX_LINE} characters`);
+    if (line.length > MAX_LINE_LENGTH) throw new Error(`a line is longer than ${MAX_LINE_LENGTH} characters`);
   }
 }
 

@@ -4,12 +4,12 @@
  * ours for us. Secrets are never passed in.
  */
 export type Level = "debug" | "info" | "warn" | "error";
-export type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 export interface Logger {
-  debug(event: string, fields?: Fields): void;
-  info(event: string, fields?: Fields): void;
-  warn(event: string, fields?: Fields): void;
-  error(event: string, fields?: Fields): void;
+  debug(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  error(event: string, fields?: LogFields): void;
 }
 
 export const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
@@ -18,20 +18,20 @@ export function createLogger(
   level: Level,
   write: (line: string) => void = (line) => process.stderr.write(line),
 ): Logger {
-  const at =
-    (of: Level) =>
-    (event: string, fields: Fields = {}) => {
-      if (LEVELS.indexOf(of) < LEVELS.indexOf(level)) return;
-      let line = `${new Date().toISOString()} ${of} ${event}`;
+  const logAt =
+    (lineLevel: Level) =>
+    (event: string, fields: LogFields = {}) => {
+      if (LEVELS.indexOf(lineLevel) < LEVELS.indexOf(level)) return;
+      let line = `${new Date().toISOString()} ${lineLevel} ${event}`;
       for (const [key, value] of Object.entries(fields)) {
-        if (value !== undefined) line += ` ${key}=${shown(value)}`;
+        if (value !== undefined) line += ` ${key}=${renderValue(value)}`;
       }
       write(`${line}\n`);
     };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  return { debug: logAt("debug"), info: logAt("info"), warn: logAt("warn"), error: logAt("error") };
 }
 
-function shown(value: string | number | boolean): string {
+function renderValue(value: string | number | boolean): string {
   const text = String(value);
   return /^[\w.:/@+-]+$/.test(text)
     ? text

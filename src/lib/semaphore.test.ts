@@ -12,7 +12,7 @@ test("runs so many at a time, lets so many wait and turns the rest away", async 
     await new Promise<void>((resolve) => release.push(resolve));
     running--;
   };
-  const entered = Array.from({ length: 7 }, () => gate.enter(task));
+  const entered = Array.from({ length: 7 }, () => gate.run(task));
   expect(entered.map((promise) => promise !== undefined)).toEqual([
     true,
     true,
@@ -33,6 +33,6 @@ test("runs so many at a time, lets so many wait and turns the rest away", async 
 
 test("a task that fails leaves its place", async () => {
   const gate = createSemaphore(1, 0);
-  await expect(gate.enter(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
-  expect(await gate.enter(() => Promise.resolve("yes"))).toBe("yes");
+  await expect(gate.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await gate.run(() => Promise.resolve("yes"))).toBe("yes");
 });

@@ -4,29 +4,29 @@
  */
 export interface Semaphore {
   /** Runs the task when there is room; undefined at once when the queue is full. */
-  enter<T>(task: () => Promise<T>): Promise<T> | undefined;
+  run<T>(task: () => Promise<T>): Promise<T> | undefined;
 }
 
-export function createSemaphore(mostRunning: number, mostWaiting: number): Semaphore {
+export function createSemaphore(maxRunning: number, maxQueued: number): Semaphore {
   let running = 0;
-  const waiting: (() => void)[] = [];
+  const queue: (() => void)[] = [];
 
-  async function run<T>(task: () => Promise<T>): Promise<T> {
-    if (running >= mostRunning) await new Promise<void>((resolve) => waiting.push(resolve));
+  async function runInTurn<T>(task: () => Promise<T>): Promise<T> {
+    if (running >= maxRunning) await new Promise<void>((resolve) => queue.push(resolve));
     else running++;
     try {
       return await task();
     } finally {
       // A place is handed on, not freed and taken again, so nobody slips in between.
-      const next = waiting.shift();
+      const next = queue.shift();
       if (next) next();
       else running--;
     }
   }
 
   return {
-    enter(task) {
-      return running >= mostRunning && waiting.length >= mostWaiting ? undefined : run(task);
+    run(task) {
+      return running >= maxRunning && queue.length >= maxQueued ? undefined : runInTurn(task);
     },
   };
 }

@@ -31,11 +31,11 @@ test("any adding, deleting and asking agrees with a plain list", () => {
           const expected = between(key, to);
           expect([...index.range(key, to)].sort()).toEqual(expected);
           const gathered: string[] = [];
-          expect(index.gather(key, to, gathered, expected.length)).toBe(true);
+          expect(index.collect(key, to, gathered, expected.length)).toBe(true);
           expect(gathered.sort()).toEqual(expected);
-          expect(index.gather(key, to, [], expected.length - 1)).toBe(expected.length === 0);
-          expect(index.gather(key, to, ["one"], expected.length)).toBe(expected.length === 0);
-          if (steps.length % 2 === 0) index.settle();
+          expect(index.collect(key, to, [], expected.length - 1)).toBe(expected.length === 0);
+          expect(index.collect(key, to, ["one"], expected.length)).toBe(expected.length === 0);
+          if (steps.length % 2 === 0) index.sortKeys();
         }
         expect([...index.get(key)].sort()).toEqual(between(key, key));
         expect(index.has(key)).toBe(between(key, key).length > 0);
@@ -65,7 +65,7 @@ test.each([50, 1000, 3000])("of %i ids under one key any may go, and come again"
 test("a key that went and came again is in its old place and its new one, and answered once", () => {
   const index = new SortedIndex();
   for (const key of ["a", "b", "c"]) index.add(key, "id");
-  index.settle();
+  index.sortKeys();
   index.delete("b", "id");
   expect([...index.range("a", "c")].length).toBe(2);
   index.add("b", "id");

@@ -7,15 +7,15 @@
  */
 
 /** How many fresh keys a range looks through one by one: so many, and one for so many in order. */
-const MAX_FRESH = 1024;
-const FRESH_PART = 128;
+const MAX_NEW_KEYS = 1024;
+const SORTED_PER_NEW_KEY = 128;
 
 /**
  * Ids of one key stand in an array, which takes a fraction of the room and time of a set, until finding one in it would
  * take long: it becomes a set when one goes of more than so many, and before that would itself take long.
  */
-const MAX_SEARCHED = 64;
-const MAX_ARRAY = 1024;
+const MAX_SEARCHED_IDS = 64;
+const MAX_ARRAY_IDS = 1024;
 
 /** One id is itself: most keys of a large index have one. */
 type Ids = string | string[] | Set<string>;
@@ -23,11 +23,11 @@ type Ids = string | string[] | Set<string>;
 export class SortedIndex {
   readonly #ids = new Map<string, Ids>();
   /** Keys in order. Some may be gone. */
-  #order: readonly string[] = [];
+  #sortedKeys: readonly string[] = [];
   /** Keys that came since, in order of coming. Some may be gone, or have gone and come again. */
-  #fresh: string[] = [];
+  #newKeys: string[] = [];
   /** Whether any key has gone since the order was worked out. */
-  #someGone = false;
+  #hasRemovedKeys = false;
   #size = 0;
 
   get size(): number {
@@ -39,12 +39,12 @@ export class SortedIndex {
     const there = this.#ids.get(key);
     if (there === undefined) {
       this.#ids.set(key, id);
-      this.#fresh.push(key);
+      this.#newKeys.push(key);
       // Keys that come and go for ever must not pile up where nobody asks for a range.
-      if (this.#fresh.length > MAX_FRESH + this.#ids.size) this.settle();
+      if (this.#newKeys.length > MAX_NEW_KEYS + this.#ids.size) this.sortKeys();
     } else if (typeof there === "string") this.#ids.set(key, [there, id]);
     else if (there instanceof Set) there.add(id);
-    else if (there.length >= MAX_ARRAY) this.#ids.set(key, new Set(there).add(id));
+    else if (there.length >= MAX_ARRAY_IDS) this.#ids.set(key, new Set(there).add(id));
     else there.push(id);
     this.#size++;
   }
@@ -55,14 +55,14 @@ export class SortedIndex {
     if (there === undefined) return;
     if (typeof there === "string" ? there !== id : !this.#deleteFrom(there, key, id)) return;
     this.#size--;
-    if (typeof there !== "string" && countOf(there) > 0) return;
+    if (typeof there !== "string" && idCount(there) > 0) return;
     this.#ids.delete(key);
-    this.#someGone = true;
+    this.#hasRemovedKeys = true;
   }
 
   #deleteFrom(there: string[] | Set<string>, key: string, id: string): boolean {
     if (there instanceof Set) return there.delete(id);
-    if (there.length > MAX_SEARCHED) {
+    if (there.length > MAX_SEARCHED_IDS) {
       const ids = new Set(there);
       this.#ids.set(key, ids);
       return ids.delete(id);
@@ -77,7 +77,7 @@ export class SortedIndex {
   }
 
   get(key: string): Iterable<string> {
-    const there = this.#ids.get(key) ?? NOTHING;
+    const there = this.#ids.get(key) ?? NO_IDS;
     return typeof there === "string" ? [there] : there;
   }
 
@@ -91,9 +91,9 @@ export class SortedIndex {
   }
 
   /** Puts the same into `into`, unless that would then hold more than `most`: false, and how far it came is left open. */
-  gather(from: string, to: string, into: string[], most: number): boolean {
-    if (from === to) return gatherIds(this.#ids.get(from), into, most);
-    for (const key of this.#keysIn(from, to)) if (!gatherIds(this.#ids.get(key), into, most)) return false;
+  collect(from: string, to: string, into: string[], most: number): boolean {
+    if (from === to) return collectIds(this.#ids.get(from), into, most);
+    for (const key of this.#keysIn(from, to)) if (!collectIds(this.#ids.get(key), into, most)) return false;
     return true;
   }
 
@@ -103,16 +103,16 @@ export class SortedIndex {
   }
 
   /** Sorts in what came: done at need, or beforehand by whoever would not have the first range wait for it. */
-  settle(): void {
-    const order = this.#order;
-    const fresh = this.#fresh.sort();
+  sortKeys(): void {
+    const order = this.#sortedKeys;
+    const fresh = this.#newKeys.sort();
     // The first time, which is the large one, there is nothing to merge and nothing to leave out.
-    this.#order = order.length === 0 && !this.#someGone ? fresh : this.#merged(order, fresh);
-    this.#fresh = [];
-    this.#someGone = false;
+    this.#sortedKeys = order.length === 0 && !this.#hasRemovedKeys ? fresh : this.#mergeKeys(order, fresh);
+    this.#newKeys = [];
+    this.#hasRemovedKeys = false;
   }
 
-  #merged(order: readonly string[], fresh: readonly string[]): string[] {
+  #mergeKeys(order: readonly string[], fresh: readonly string[]): string[] {
     const merged: string[] = [];
     const keep = (key: string) => {
       if (key !== merged.at(-1) && this.#ids.has(key)) merged.push(key);
@@ -127,10 +127,10 @@ export class SortedIndex {
   }
 
   *#keysIn(from: string, to: string): Generator<string> {
-    if (this.#fresh.length > MAX_FRESH + this.#order.length / FRESH_PART) this.settle();
-    const order = this.#order;
+    if (this.#newKeys.length > MAX_NEW_KEYS + this.#sortedKeys.length / SORTED_PER_NEW_KEY) this.sortKeys();
+    const order = this.#sortedKeys;
     const fresh = new Set<string>();
-    for (const key of this.#fresh) if (key >= from && key <= to) fresh.add(key);
+    for (const key of this.#newKeys) if (key >= from && key <= to) fresh.add(key);
     for (let at = lowerBound(order, from); at < order.length; at++) {
       const key = order[at] ?? "";
       if (key > to) break;
@@ -141,14 +141,14 @@ export class SortedIndex {
   }
 }
 
-const NOTHING: readonly string[] = [];
+const NO_IDS: readonly string[] = [];
 
-const countOf = (ids: Ids): number =>
+const idCount = (ids: Ids): number =>
   typeof ids === "string" ? 1 : ids instanceof Set ? ids.size : ids.length;
 
-function gatherIds(ids: Ids | undefined, into: string[], most: number): boolean {
+function collectIds(ids: Ids | undefined, into: string[], most: number): boolean {
   if (ids === undefined) return true;
-  if (into.length + countOf(ids) > most) return false;
+  if (into.length + idCount(ids) > most) return false;
   if (typeof ids === "string") into.push(ids);
   else for (const id of ids) into.push(id);
   return true;

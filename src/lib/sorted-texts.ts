@@ -6,25 +6,25 @@
  */
 
 /** So many characters of so many bits are as much as a number holds exactly. */
-const CHARACTERS = 7;
+const CHARACTERS_PER_NUMBER = 7;
 const BASE = 128;
 
 export class SortedTexts {
   readonly #texts: string[];
   /** What all texts begin with. May be shorter than it could be: it is never made longer. */
-  #common = "";
+  #commonPrefix = "";
   #numbers: number[] = [];
 
   constructor(texts: readonly string[] = []) {
     this.#texts = [...texts];
-    this.#number();
+    this.#computeNumbers();
   }
 
   /** Where the last text stands that is not after `text`; 0 where there is none. */
   lastNotAfter(text: string): number {
     const texts = this.#texts;
     const numbers = this.#numbers;
-    const common = this.#common;
+    const common = this.#commonPrefix;
     let low = 0;
     let high = texts.length - 1;
     if (!text.startsWith(common)) return text < common ? 0 : Math.max(0, high);
@@ -41,18 +41,18 @@ export class SortedTexts {
   /** Puts texts in the place of `count` others. The order is the caller's to keep. */
   splice(from: number, count: number, texts: readonly string[]): void {
     this.#texts.splice(from, count, ...texts);
-    const common = this.#common;
+    const common = this.#commonPrefix;
     if (texts.every((text) => text.startsWith(common)) && this.#numbers.length > 0) {
       this.#numbers.splice(from, count, ...texts.map((text) => numberOf(text, common.length)));
-    } else this.#number();
+    } else this.#computeNumbers();
   }
 
-  #number(): void {
+  #computeNumbers(): void {
     const first = this.#texts[0] ?? "";
     const last = this.#texts.at(-1) ?? "";
     let length = 0;
     while (length < first.length && first[length] === last[length]) length++;
-    this.#common = first.slice(0, length);
+    this.#commonPrefix = first.slice(0, length);
     this.#numbers = this.#texts.map((text) => numberOf(text, length));
   }
 }
@@ -61,7 +61,7 @@ export class SortedTexts {
 function numberOf(text: string, from: number): number {
   let number = 0;
   let i = 0;
-  for (; i < CHARACTERS; i++) {
+  for (; i < CHARACTERS_PER_NUMBER; i++) {
     const at = from + i;
     if (at >= text.length) break;
     const code = text.charCodeAt(at);
@@ -70,5 +70,5 @@ function numberOf(text: string, from: number): number {
     i++;
     break;
   }
-  return number * BASE ** (CHARACTERS - i);
+  return number * BASE ** (CHARACTERS_PER_NUMBER - i);
 }

@@ -3,11 +3,11 @@
  * new lines, and ids hold no white space, so nothing needs escaping and nothing is parsed to be stored or read back.
  * Before and after of one thing are nearly the same text: compression makes keeping both cost little more than one.
  */
-import { type Entry, STORE_KINDS } from "./log.ts";
+import { type LogEntry, STORE_KINDS } from "./log.ts";
 
 const kindByLetter = new Map(STORE_KINDS.map((kind) => [kind.charAt(0), kind]));
 
-export function encodeEntries(entries: Iterable<Entry>): Uint8Array {
+export function encodeEntries(entries: Iterable<LogEntry>): Uint8Array {
   const lines: string[] = [];
   for (const { kind, id, before, after, changed } of entries) {
     lines.push(`${kind.charAt(0)}\t${id}\t${before ?? ""}\t${after ?? ""}\t${changed.join(",")}`);
@@ -15,8 +15,8 @@ export function encodeEntries(entries: Iterable<Entry>): Uint8Array {
   return compress(Buffer.from(lines.join("\n")));
 }
 
-export function decodeEntries(data: Uint8Array): Entry[] {
-  const text = expand(data).toString();
+export function decodeEntries(data: Uint8Array): LogEntry[] {
+  const text = decompress(data).toString();
   if (text === "") return [];
   return text.split("\n").map((line) => {
     const [letter = "", id = "", before = "", after = "", changed = ""] = line.split("\t");
@@ -35,4 +35,4 @@ export function decodeEntries(data: Uint8Array): Entry[] {
 
 export const compress = (bytes: Uint8Array): Uint8Array => Bun.zstdCompressSync(bytes, { level: 1 });
 
-export const expand = (data: Uint8Array): Buffer => Bun.zstdDecompressSync(data);
+export const decompress = (data: Uint8Array): Buffer => Bun.zstdDecompressSync(data);

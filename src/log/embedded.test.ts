@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EmbeddedLog, openEmbeddedLog } from "./embedded.ts";
-import type { Batch, Entry, PageRecord, Snapshot } from "./log.ts";
+import type { Batch, LogEntry, PageRecord, Snapshot } from "./log.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-log-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -11,7 +11,7 @@ let files = 0;
 const newPath = (): string => join(folder, `${++files}.db`);
 const breathe = () => Promise.resolve();
 
-const set = (id: string, after: string, before: string | null = null): Entry => ({
+const set = (id: string, after: string, before: string | null = null): LogEntry => ({
   kind: "hosts",
   id,
   before,
@@ -27,24 +27,24 @@ const appendAll = (log: EmbeddedLog, from: number, to: number): void => {
   for (let revision = from; revision <= to; revision++) log.append(batchOf(revision));
 };
 const record = (text: string): PageRecord => ({
-  stored: undefined,
-  encoded: () => Buffer.from(text),
+  storedId: undefined,
+  encode: () => Buffer.from(text),
 });
-const MARKS = { devices: 1, ports: 0, links: 0, hosts: 2, claims: 0, graph: 1 };
+const VERSIONS = { devices: 1, ports: 0, links: 0, hosts: 2, claims: 0, graph: 1 };
 const snapshotOf = (revision: number, hosts: PageRecord[], time = revision * 1000): Snapshot => ({
   revision,
   time,
   graphTime: time - 1,
-  marks: MARKS,
+  versions: VERSIONS,
   pages: { devices: [], ports: [], links: [], hosts, claims: [] },
 });
 const texts = (snapshot: Snapshot | undefined) =>
-  snapshot?.pages.hosts.map((page) => Buffer.from(page.encoded()).toString());
+  snapshot?.pages.hosts.map((page) => Buffer.from(page.encode()).toString());
 const revisions = (batches: Iterable<Batch>): number[] => [...batches].map((batch) => batch.revision);
 
 describe("batches", () => {
   const hostile = `{"mfr":"a\\tb\\nc,d","q":"\\u2028 é 漢字 👾"}`;
-  const entries: Entry[] = [
+  const entries: LogEntry[] = [
     { kind: "devices", id: "of:1", before: null, after: hostile, changed: [] },
     { kind: "ports", id: "of:1/2", before: '{"a":1}', after: null, changed: [] },
     {
@@ -66,9 +66,9 @@ describe("batches", () => {
     log.close();
     const again = openEmbeddedLog(path);
     expect([...again.read(0)]).toEqual([batch]);
-    expect(again.epoch).toBe(log.epoch);
-    expect(again.secret).toEqual(log.secret);
-    expect(again.facts()).toMatchObject({ oldest: 0, newest: 1, snapshots: 0 });
+    expect(again.id).toBe(log.id);
+    expect(again.signingKey).toEqual(log.signingKey);
+    expect(again.stats()).toMatchObject({ oldest: 0, newest: 1, snapshots: 0 });
     again.close();
   });
 
@@ -121,13 +121,13 @@ describe("batches", () => {
       expect.objectContaining({ name: "LogError", code: "write-failed" }),
     );
     expect(revisions(log.read(0))).toEqual([1]);
-    expect(log.facts().newest).toBe(1);
+    expect(log.stats().newest).toBe(1);
     log.close();
   });
 });
 
 describe("snapshots", () => {
-  test("give back pages, marks and times; the newest not after a revision", async () => {
+  test("return pages, versions and times; the newest at or before a revision", async () => {
     const path = newPath();
     const log = openEmbeddedLog(path);
     appendAll(log, 1, 20);
@@ -135,15 +135,15 @@ describe("snapshots", () => {
     await log.writeSnapshot(snapshotOf(20, [record("c\n\n{}")]), breathe);
     log.close();
     const again = openEmbeddedLog(path);
-    expect(again.snapshotBefore(9)).toBeUndefined();
-    expect(again.snapshotBefore(19)).toMatchObject({
+    expect(again.snapshotAtOrBefore(9)).toBeUndefined();
+    expect(again.snapshotAtOrBefore(19)).toMatchObject({
       revision: 10,
       time: 10_000,
       graphTime: 9999,
-      marks: MARKS,
+      versions: VERSIONS,
     });
-    expect(texts(again.snapshotBefore(19))).toEqual(["a\n\n{}", "b\n\n[]"]);
-    expect(texts(again.snapshotBefore(Number.MAX_SAFE_INTEGER))).toEqual(["c\n\n{}"]);
+    expect(texts(again.snapshotAtOrBefore(19))).toEqual(["a\n\n{}", "b\n\n[]"]);
+    expect(texts(again.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER))).toEqual(["c\n\n{}"]);
     again.close();
   });
 
@@ -151,11 +151,11 @@ describe("snapshots", () => {
     const log = openEmbeddedLog(":memory:");
     const large = record("x".repeat(10));
     await log.writeSnapshot(snapshotOf(1, [large, record("y")]), breathe);
-    const { bytes } = log.facts();
+    const { bytes } = log.stats();
     await log.writeSnapshot(snapshotOf(2, [large, record("z")]), breathe);
-    expect(texts(log.snapshotBefore(2))).toEqual(["x".repeat(10), "z"]);
-    expect(log.snapshotBefore(2)?.pages.hosts[0]?.stored).toBe(log.snapshotBefore(1)?.pages.hosts[0]?.stored);
-    expect(log.facts().bytes - bytes).toBeLessThan(bytes);
+    expect(texts(log.snapshotAtOrBefore(2))).toEqual(["x".repeat(10), "z"]);
+    expect(log.snapshotAtOrBefore(2)?.pages.hosts[0]?.storedId).toBe(log.snapshotAtOrBefore(1)?.pages.hosts[0]?.storedId);
+    expect(log.stats().bytes - bytes).toBeLessThan(bytes);
     log.close();
   });
 
@@ -163,16 +163,16 @@ describe("snapshots", () => {
     const log = openEmbeddedLog(":memory:");
     const good = record("good");
     const bad: PageRecord = {
-      stored: undefined,
-      encoded: () => {
+      storedId: undefined,
+      encode: () => {
         throw new Error("no more memory");
       },
     };
     await expect(log.writeSnapshot(snapshotOf(1, [good, bad]), breathe)).rejects.toThrow("no more memory");
-    expect(good.stored).toBeUndefined();
-    expect(log.snapshotBefore(1)).toBeUndefined();
+    expect(good.storedId).toBeUndefined();
+    expect(log.snapshotAtOrBefore(1)).toBeUndefined();
     await log.writeSnapshot(snapshotOf(1, [record("other"), good]), breathe);
-    expect(texts(log.snapshotBefore(1))).toEqual(["other", "good"]);
+    expect(texts(log.snapshotAtOrBefore(1))).toEqual(["other", "good"]);
     log.close();
   });
 
@@ -183,7 +183,7 @@ describe("snapshots", () => {
     const pages = Array.from({ length: 200 }, (_, i) => record(`p${i}`));
     await log.writeSnapshot(snapshotOf(5, pages), async () => log.append(batchOf(++revision)));
     expect(revision).toBeGreaterThan(7);
-    expect(texts(log.snapshotBefore(5))?.length).toBe(200);
+    expect(texts(log.snapshotAtOrBefore(5))?.length).toBe(200);
     expect(revisions(log.read(5))).toEqual(Array.from({ length: revision - 5 }, (_, i) => i + 6));
     log.close();
   });
@@ -221,10 +221,10 @@ describe("the past", () => {
   });
 
   test("counts changes in equal spans; the end is not part of the last", () => {
-    expect(log.density(0, 4000, 4)).toEqual([0, 3, 3, 0]);
-    expect(log.density(1000, 2500, 3)).toEqual([3, 0, 0]);
-    expect(log.density(0, 3_600_001, 2)).toEqual([6, 4]);
-    expect(log.density(5000, 6000, 2)).toEqual([0, 0]);
+    expect(log.histogram(0, 4000, 4)).toEqual([0, 3, 3, 0]);
+    expect(log.histogram(1000, 2500, 3)).toEqual([3, 0, 0]);
+    expect(log.histogram(0, 3_600_001, 2)).toEqual([6, 4]);
+    expect(log.histogram(5000, 6000, 2)).toEqual([0, 0]);
   });
 });
 
@@ -244,17 +244,17 @@ describe("forgetting", () => {
 
   /** Everything from `oldest` on can be told; nothing older is pretended. */
   function check(log: EmbeddedLog, oldest: number): void {
-    const facts = log.facts();
+    const facts = log.stats();
     expect(facts).toMatchObject({ oldest, oldestTime: oldest * 1000, newest: 20 });
     for (let revision = oldest; revision <= 20; revision++) {
-      const base = log.snapshotBefore(revision);
+      const base = log.snapshotAtOrBefore(revision);
       if (revision >= 5) expect(base && texts(base)).toEqual(["shared", `own ${base?.revision}`]);
       const start = base?.revision ?? 0;
       const tail = Array.from({ length: revision - start }, (_, i) => start + i + 1);
       expect(revisions(log.read(start, revision))).toEqual(tail);
     }
     if (oldest > 0) {
-      expect(log.snapshotBefore(oldest - 1)).toBeUndefined();
+      expect(log.snapshotAtOrBefore(oldest - 1)).toBeUndefined();
       expect(log.revisionAt(oldest * 1000 - 1)).toBeUndefined();
       expect(log.timeOf(oldest - 1)).toBeUndefined();
     }
@@ -273,17 +273,17 @@ describe("forgetting", () => {
     const log = await filled(path);
     await log.prune(keepSince, Number.POSITIVE_INFINITY, breathe);
     check(log, oldest);
-    const { bytes } = log.facts();
+    const { bytes } = log.stats();
     log.close();
     const again = openEmbeddedLog(path);
     check(again, oldest);
-    expect(again.facts().bytes).toBe(bytes);
+    expect(again.stats().bytes).toBe(bytes);
     again.close();
   });
 
   test("by bytes: as little as is needed", async () => {
     const log = await filled(":memory:");
-    await log.prune(0, log.facts().bytes - 1, breathe);
+    await log.prune(0, log.stats().bytes - 1, breathe);
     check(log, 5);
     await log.prune(0, 1, breathe);
     check(log, 15);
@@ -302,7 +302,7 @@ describe("forgetting", () => {
     await expect(log.prune(501_000, Number.POSITIVE_INFINITY, crash)).rejects.toThrow("crash");
     log.close();
     const again = openEmbeddedLog(path);
-    expect(again.facts()).toMatchObject({ oldest: 500, oldestTime: 500_000, newest: 600 });
+    expect(again.stats()).toMatchObject({ oldest: 500, oldestTime: 500_000, newest: 600 });
     expect(revisions(again.read(500))).toEqual(Array.from({ length: 100 }, (_, i) => 501 + i));
     again.close();
   });
@@ -315,7 +315,7 @@ describe("forgetting", () => {
       if (!pruned) await log.prune(99_000, 1, breathe);
       pruned = true;
     });
-    expect(texts(log.snapshotBefore(20))).toEqual(pages.map((_, i) => `p${i}`));
+    expect(texts(log.snapshotAtOrBefore(20))).toEqual(pages.map((_, i) => `p${i}`));
     log.close();
   });
 

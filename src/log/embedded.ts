@@ -6,11 +6,11 @@
  * leaves the file inconsistent. Memory-only (`:memory:`) is the same code on SQLite's own memory.
  */
 import type { Database } from "bun:sqlite";
-import { compress, decodeEntries, encodeEntries, expand } from "./batch-codec.ts";
+import { compress, decodeEntries, encodeEntries, decompress } from "./batch-codec.ts";
 import {
   type Batch,
-  type Entry,
-  type HistoryFacts,
+  type LogEntry,
+  type LogStats,
   type Log,
   LogError,
   type PageRecord,
@@ -23,7 +23,7 @@ import { type LogFile, openLogFile } from "./log-file.ts";
 const ENTRIES_PER_PART = 5_000;
 const PAGES_PER_SLICE = 64;
 const ROWS_PER_SLICE = 200;
-const FREE_PER_SLICE = 1000;
+const FREE_PAGES_PER_SLICE = 1000;
 
 interface SnapshotRow {
   revision: number;
@@ -42,24 +42,24 @@ interface BatchRow {
 export const openEmbeddedLog = (path: string): EmbeddedLog => new EmbeddedLog(openLogFile(path));
 
 export class EmbeddedLog implements Log {
-  readonly epoch: string;
-  readonly secret: Uint8Array;
+  readonly id: string;
+  readonly signingKey: Uint8Array;
   readonly #db: Database;
   #bytes: number;
   #oldest: number;
   #oldestTime: number;
   #newest: number;
-  #snapshots: number;
+  #snapshotCount: number;
 
-  constructor({ db, epoch, secret, extent }: LogFile) {
-    this.epoch = epoch;
-    this.secret = secret;
+  constructor({ db, id, signingKey, extent }: LogFile) {
+    this.id = id;
+    this.signingKey = signingKey;
     this.#db = db;
     this.#bytes = extent.bytes;
     this.#oldest = extent.oldest;
     this.#oldestTime = extent.oldestTime;
     this.#newest = extent.newest;
-    this.#snapshots = this.#countSnapshots();
+    this.#snapshotCount = this.#countSnapshots();
   }
 
   append(batch: Batch): void {
@@ -107,14 +107,14 @@ export class EmbeddedLog implements Log {
       if (last === undefined) return;
       for (const [number, parts] of revisions) {
         const all = number === last ? rest.all(number) : parts;
-        const entries: Entry[] = all.flatMap((part) => decodeEntries(part.data));
+        const entries: LogEntry[] = all.flatMap((part) => decodeEntries(part.data));
         yield { revision: number, time: all[0]?.time ?? 0, entries };
       }
       after = last;
     }
   }
 
-  snapshotBefore(revision: number): Snapshot | undefined {
+  snapshotAtOrBefore(revision: number): Snapshot | undefined {
     const row = this.#db
       .query<SnapshotRow, [number]>(
         "SELECT * FROM snapshot WHERE revision <= ? ORDER BY revision DESC LIMIT 1",
@@ -123,12 +123,12 @@ export class EmbeddedLog implements Log {
     if (!row) return undefined;
     const lists: Record<StoreKind, number[]> = JSON.parse(row.pages);
     const records = (kind: StoreKind): PageRecord[] =>
-      (lists[kind] ?? []).map((stored) => ({ stored, encoded: () => this.#page(stored) }));
+      (lists[kind] ?? []).map((storedId) => ({ storedId, encode: () => this.#readPage(storedId) }));
     return {
       revision: row.revision,
       time: row.time,
       graphTime: row.graph_time,
-      marks: JSON.parse(row.marks),
+      versions: JSON.parse(row.marks),
       pages: {
         devices: records("devices"),
         ports: records("ports"),
@@ -139,15 +139,15 @@ export class EmbeddedLog implements Log {
     };
   }
 
-  #page(stored: number): Uint8Array {
+  #readPage(stored: number): Uint8Array {
     const row = this.#db
       .query<{ data: Uint8Array }, [number]>("SELECT data FROM page WHERE id = ?")
       .get(stored);
     if (!row) throw new LogError("unreadable", `the log has lost page ${stored} of a snapshot`);
-    return expand(row.data);
+    return decompress(row.data);
   }
 
-  async writeSnapshot(snapshot: Snapshot, breathe: () => Promise<void>): Promise<void> {
+  async writeSnapshot(snapshot: Snapshot, yieldToLoop: () => Promise<void>): Promise<void> {
     const insert = this.#db.query<unknown, [number, Uint8Array]>(
       "INSERT INTO page (bytes, data) VALUES (?, ?)",
     );
@@ -155,19 +155,19 @@ export class EmbeddedLog implements Log {
     for (const kind of STORE_KINDS) {
       const records = snapshot.pages[kind];
       for (let i = 0; i < records.length; i += PAGES_PER_SLICE) {
-        const slice = records.slice(i, i + PAGES_PER_SLICE).filter(({ stored }) => stored === undefined);
-        const data = slice.map((record) => compress(record.encoded()));
+        const slice = records.slice(i, i + PAGES_PER_SLICE).filter(({ storedId }) => storedId === undefined);
+        const data = slice.map((record) => compress(record.encode()));
         const places = this.#db.transaction(() =>
           data.map((bytes) => Number(insert.run(bytes.length, bytes).lastInsertRowid)),
         )();
         // Only now: a page that believes itself stored when the transaction failed would be lost for good.
-        for (const [n, record] of slice.entries()) record.stored = places[n];
+        for (const [n, record] of slice.entries()) record.storedId = places[n];
         this.#bytes += data.reduce((sum, bytes) => sum + bytes.length, 0);
-        await breathe();
+        await yieldToLoop();
       }
       lists[kind] = records.map((record) => {
-        if (record.stored === undefined) throw new Error("a page of the snapshot was not stored");
-        return record.stored;
+        if (record.storedId === undefined) throw new Error("a page of the snapshot was not stored");
+        return record.storedId;
       });
     }
     this.#db
@@ -178,10 +178,10 @@ export class EmbeddedLog implements Log {
         snapshot.revision,
         snapshot.time,
         snapshot.graphTime,
-        JSON.stringify(snapshot.marks),
+        JSON.stringify(snapshot.versions),
         JSON.stringify(lists),
       );
-    this.#snapshots = this.#countSnapshots();
+    this.#snapshotCount = this.#countSnapshots();
   }
 
   revisionAt(time: number): number | undefined {
@@ -202,7 +202,7 @@ export class EmbeddedLog implements Log {
     return revision === this.#oldest ? this.#oldestTime : undefined;
   }
 
-  density(from: number, to: number, buckets: number): readonly number[] {
+  histogram(from: number, to: number, buckets: number): readonly number[] {
     const counts = new Array<number>(buckets).fill(0);
     const rows = this.#db
       .query<{ bucket: number; n: number }, { from: number; to: number; width: number }>(
@@ -215,7 +215,7 @@ export class EmbeddedLog implements Log {
   }
 
   /** History is forgotten a whole snapshot at a time: what remains always begins with one. */
-  async prune(keepSince: number, maxBytes: number, breathe: () => Promise<void>): Promise<void> {
+  async prune(keepSince: number, maxBytes: number, yieldToLoop: () => Promise<void>): Promise<void> {
     for (;;) {
       const next = this.#db
         .query<{ revision: number; time: number }, [number]>(
@@ -226,19 +226,19 @@ export class EmbeddedLog implements Log {
       this.#oldest = next.revision;
       this.#oldestTime = next.time;
       this.#db.query("DELETE FROM snapshot WHERE revision < ?").run(next.revision);
-      this.#snapshots = this.#countSnapshots();
-      await this.#deleteSliced("batch", "revision <= $bound", next.revision, breathe);
-      await this.#forgetPages(breathe);
-      await this.#giveBack(breathe);
+      this.#snapshotCount = this.#countSnapshots();
+      await this.#deleteInSlices("batch", "revision <= $bound", next.revision, yieldToLoop);
+      await this.#deleteUnreferencedPages(yieldToLoop);
+      await this.#vacuum(yieldToLoop);
     }
   }
 
   /** Returns the room of what was deleted to the file system. */
-  async #giveBack(breathe: () => Promise<void>): Promise<void> {
+  async #vacuum(yieldToLoop: () => Promise<void>): Promise<void> {
     const free = this.#db.query<{ freelist_count: number }, []>("PRAGMA freelist_count");
     for (let left = free.get()?.freelist_count ?? 0; left > 0; ) {
-      this.#db.query(`PRAGMA incremental_vacuum(${FREE_PER_SLICE})`).all();
-      await breathe();
+      this.#db.query(`PRAGMA incremental_vacuum(${FREE_PAGES_PER_SLICE})`).all();
+      await yieldToLoop();
       const now = free.get()?.freelist_count ?? 0;
       if (now >= left) return;
       left = now;
@@ -246,11 +246,11 @@ export class EmbeddedLog implements Log {
   }
 
   /** Oldest first, so that a log cut short in the middle still says truly from where it is whole. */
-  async #deleteSliced(
+  async #deleteInSlices(
     table: string,
     where: string,
     bound: number,
-    breathe: () => Promise<void>,
+    yieldToLoop: () => Promise<void>,
   ): Promise<void> {
     const slice = `SELECT rowid AS place, bytes FROM ${table} WHERE ${where} ORDER BY rowid LIMIT ${ROWS_PER_SLICE}`;
     for (;;) {
@@ -261,12 +261,12 @@ export class EmbeddedLog implements Log {
         for (const { place } of rows) drop.run(place);
       })();
       this.#bytes -= rows.reduce((sum, { bytes }) => sum + bytes, 0);
-      await breathe();
+      await yieldToLoop();
     }
   }
 
   /** Pages no snapshot names any more. One above the highest named may belong to a snapshot still being written. */
-  async #forgetPages(breathe: () => Promise<void>): Promise<void> {
+  async #deleteUnreferencedPages(yieldToLoop: () => Promise<void>): Promise<void> {
     this.#db.run("CREATE TEMP TABLE IF NOT EXISTS named (id INTEGER PRIMARY KEY)");
     this.#db.run("DELETE FROM named");
     const add = this.#db.query("INSERT OR IGNORE INTO named (id) VALUES (?)");
@@ -280,16 +280,16 @@ export class EmbeddedLog implements Log {
         }
       }
     }
-    await this.#deleteSliced("page", "id <= $bound AND id NOT IN (SELECT id FROM named)", highest, breathe);
+    await this.#deleteInSlices("page", "id <= $bound AND id NOT IN (SELECT id FROM named)", highest, yieldToLoop);
   }
 
-  facts(): HistoryFacts {
+  stats(): LogStats {
     return {
       oldest: this.#oldest,
       oldestTime: this.#oldestTime,
       newest: this.#newest,
       bytes: this.#bytes,
-      snapshots: this.#snapshots,
+      snapshots: this.#snapshotCount,
     };
   }
 

@@ -42,7 +42,7 @@ describe("opening", () => {
     log.append(batchOf(2));
     log.close();
     const again = openEmbeddedLog(path);
-    expect(again.facts().newest).toBe(2);
+    expect(again.stats().newest).toBe(2);
     again.close();
   });
 
@@ -71,9 +71,9 @@ describe("opening", () => {
 
   test("two logs are never mistaken for one another", () => {
     const [a, b] = [openEmbeddedLog(":memory:"), openEmbeddedLog(":memory:")];
-    expect(a.epoch).not.toBe(b.epoch);
-    expect(a.secret).not.toEqual(b.secret);
-    expect(a.secret.length).toBe(32);
+    expect(a.id).not.toBe(b.id);
+    expect(a.signingKey).not.toEqual(b.signingKey);
+    expect(a.signingKey.length).toBe(32);
     a.close();
     b.close();
   });
@@ -105,9 +105,9 @@ test("kill -9 loses nothing that was acknowledged", async () => {
     await child.exited;
     const log = openEmbeddedLog(path);
     const kept = [...log.read(0)];
-    expect(log.facts().newest).toBeGreaterThanOrEqual(acknowledged);
+    expect(log.stats().newest).toBeGreaterThanOrEqual(acknowledged);
     expect(kept.map(({ revision }) => revision)).toEqual(kept.map((_, i) => i + 1));
-    expect(kept.length).toBe(log.facts().newest);
+    expect(kept.length).toBe(log.stats().newest);
     for (const { revision, entries } of kept) expect(entries.length).toBe(1 + (revision % 7) * 1000);
     log.close();
   }

@@ -6,7 +6,7 @@ import { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { type HistoryFacts, LogError } from "./log.ts";
+import { type LogStats, LogError } from "./log.ts";
 
 const FORMAT = 1;
 const PRAGMAS = [
@@ -28,13 +28,13 @@ CREATE TABLE IF NOT EXISTS snapshot (
   revision INTEGER PRIMARY KEY, time INTEGER NOT NULL, graph_time INTEGER NOT NULL, marks TEXT NOT NULL, pages TEXT NOT NULL);
 `;
 
-type Extent = Omit<HistoryFacts, "snapshots">;
+type LogExtent = Omit<LogStats, "snapshots">;
 
 export interface LogFile {
   readonly db: Database;
-  readonly epoch: string;
-  readonly secret: Uint8Array;
-  readonly extent: Extent;
+  readonly id: string;
+  readonly signingKey: Uint8Array;
+  readonly extent: LogExtent;
 }
 
 /** Opens or makes the log at `path` (a file, or `:memory:`). Throws `LogError` with a message for the operator. */
@@ -45,16 +45,16 @@ export function openLogFile(path: string): LogFile {
     db = new Database(path, { create: true, strict: true });
     for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`);
     db.run(TABLES);
-    const format = new TextDecoder().decode(meta(db, "format", () => Buffer.from(String(FORMAT))));
+    const format = new TextDecoder().decode(readOrCreateMeta(db, "format", () => Buffer.from(String(FORMAT))));
     if (format !== String(FORMAT)) {
       throw new LogError(
         "newer-format",
         `${path} was written by a newer version; run that one or give another --data`,
       );
     }
-    const epoch = Buffer.from(meta(db, "epoch", () => randomBytes(6))).toString("base64url");
-    const secret = meta(db, "secret", () => randomBytes(32));
-    return { db, epoch, secret, extent: extentOf(db) };
+    const epoch = Buffer.from(readOrCreateMeta(db, "epoch", () => randomBytes(6))).toString("base64url");
+    const secret = readOrCreateMeta(db, "secret", () => randomBytes(32));
+    return { db, id: epoch, signingKey: secret, extent: readExtent(db) };
   } catch (error) {
     db?.close();
     if (error instanceof LogError) throw error;
@@ -70,7 +70,7 @@ export function openLogFile(path: string): LogFile {
 }
 
 /** A value of the log itself, made when first asked for. */
-function meta(db: Database, name: string, make: () => Uint8Array): Uint8Array {
+function readOrCreateMeta(db: Database, name: string, make: () => Uint8Array): Uint8Array {
   const row = db.query<{ value: Uint8Array }, [string]>("SELECT value FROM meta WHERE name = ?").get(name);
   if (row) return row.value;
   const value = make();
@@ -79,7 +79,7 @@ function meta(db: Database, name: string, make: () => Uint8Array): Uint8Array {
 }
 
 /** From where to where the log reaches: from the beginning while the first batch is there, else from a snapshot. */
-function extentOf(db: Database): Extent {
+function readExtent(db: Database): LogExtent {
   const number = (sql: string): number => db.query<{ n: number | null }, []>(sql).get()?.n ?? 0;
   const first = db
     .query<{ revision: number; time: number }, []>(

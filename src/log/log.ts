@@ -15,7 +15,7 @@ import { KINDS, type Kind } from "../model/ids.ts";
 export type StoreKind = Kind | "claims";
 export const STORE_KINDS: readonly StoreKind[] = [...KINDS, "claims"];
 
-export interface Entry {
+export interface LogEntry {
   readonly kind: StoreKind;
   readonly id: string;
   /** JSON text, or null for "not there". */
@@ -29,28 +29,28 @@ export interface Batch {
   readonly revision: number;
   /** Epoch milliseconds; never less than the batch before. */
   readonly time: number;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LogEntry[];
 }
 
 /** A page as the log keeps it. `stored` is its place in the log once it has one; the log sets it. */
 export interface PageRecord {
-  stored: number | undefined;
-  encoded(): Uint8Array;
+  storedId: number | undefined;
+  encode(): Uint8Array;
 }
 
 /** For each collection, the revision that last changed it: kept so that ETags survive a restart. */
-export type Marks = Readonly<Record<StoreKind | "graph", number>>;
+export type CollectionVersions = Readonly<Record<StoreKind | "graph", number>>;
 
 export interface Snapshot {
   readonly revision: number;
   readonly time: number;
   /** Time of the last change of the graph: what `topology.time` tells. */
   readonly graphTime: number;
-  readonly marks: Marks;
+  readonly versions: CollectionVersions;
   readonly pages: Readonly<Record<StoreKind, readonly PageRecord[]>>;
 }
 
-export interface HistoryFacts {
+export interface LogStats {
   /** The lowest revision whose state can be told. */
   readonly oldest: number;
   readonly oldestTime: number;
@@ -61,25 +61,25 @@ export interface HistoryFacts {
 
 export interface Log {
   /** A random name of this log, made when it was: revisions of two logs must never be mistaken for one another. */
-  readonly epoch: string;
+  readonly id: string;
   /** A random key of this log, for signing what is handed to clients and must come back unchanged. */
-  readonly secret: Uint8Array;
+  readonly signingKey: Uint8Array;
   /** Throws `LogError` when it cannot be made durable; then nothing was kept. */
   append(batch: Batch): void;
   /** Batches after `revision`, oldest first, up to and including `until`. Memory is bounded by one batch. */
   read(revision: number, until?: number): Iterable<Batch>;
   /** The newest snapshot not after `revision`; undefined when there is none (begin with nothing, at revision 0). */
-  snapshotBefore(revision: number): Snapshot | undefined;
+  snapshotAtOrBefore(revision: number): Snapshot | undefined;
   /** Writes in slices, calling `breathe` between them: the pages are immutable, so changes may go on meanwhile. */
-  writeSnapshot(snapshot: Snapshot, breathe: () => Promise<void>): Promise<void>;
+  writeSnapshot(snapshot: Snapshot, yieldToLoop: () => Promise<void>): Promise<void>;
   /** The last revision whose time is not after `time`; undefined when that is before the oldest. */
   revisionAt(time: number): number | undefined;
   timeOf(revision: number): number | undefined;
   /** How many changes each of `buckets` equal spans between two times holds. */
-  density(from: number, to: number, buckets: number): readonly number[];
+  histogram(from: number, to: number, buckets: number): readonly number[];
   /** Forgets what is older or more than allowed, in slices. */
-  prune(keepSince: number, maxBytes: number, breathe: () => Promise<void>): Promise<void>;
-  facts(): HistoryFacts;
+  prune(keepSince: number, maxBytes: number, yieldToLoop: () => Promise<void>): Promise<void>;
+  stats(): LogStats;
   close(): void;
 }
 

@@ -6,6 +6,7 @@
  * caller knows which field to blame.
  */
 import ipaddr from "ipaddr.js";
+import { hostId } from "./ids.ts";
 
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
@@ -44,12 +45,12 @@ export function canonicalMac(text: string): string | undefined {
 export function canonicalIp(text: string): string | undefined {
   if (IPV4.test(text)) return text;
   // Most addresses arrive in canonical form; the library would take them apart and put them together again.
-  if (IPV6_WHOLE.test(text) || (IPV6_GAP.test(text) && colons(text) <= 6)) return text;
+  if (IPV6_WHOLE.test(text) || (IPV6_GAP.test(text) && countColons(text) <= 6)) return text;
   if (!text.includes(":") || text.includes("%") || !ipaddr.IPv6.isValid(text)) return undefined;
   return ipaddr.IPv6.parse(text).toRFC5952String();
 }
 
-function colons(text: string): number {
+function countColons(text: string): number {
   let n = 0;
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) === COLON) n++;
   return n;
@@ -65,6 +66,14 @@ export function canonicalVlan(value: string | number | null | undefined): string
   return tag >= 1 && tag <= 4094 ? String(tag) : undefined;
 }
 
+/** `MAC/VLAN` in any spelling of either; without a VLAN it is None. Undefined when `text` is no host id. */
+export function canonicalHostId(text: string): string | undefined {
+  const slash = text.lastIndexOf("/");
+  const mac = canonicalMac(slash < 0 ? text : text.slice(0, slash));
+  const vlan = canonicalVlan(slash < 0 ? null : text.slice(slash + 1));
+  return mac && vlan ? hostId(mac, vlan) : undefined;
+}
+
 /** A plain decimal, or "local" for the switch's own port. */
 export function canonicalPort(value: string | number): string | undefined {
   const text = String(value).trim();
@@ -78,7 +87,7 @@ export function canonicalPort(value: string | number): string | undefined {
  * block. For comparing only: it is no text.
  */
 export function ipKey(canonical: string): string {
-  if (canonical.includes(":")) return keyOf(unitsOf(canonical));
+  if (canonical.includes(":")) return unitsToKey(parseUnits(canonical));
   const address = ipv4Number(canonical);
   return String.fromCharCode(FOUR, address >>> 16, address & 0xffff);
 }
@@ -97,7 +106,7 @@ function ipv4Number(canonical: string): number {
   return address * 256 + value;
 }
 
-function keyOf(units: readonly number[]): string {
+function unitsToKey(units: readonly number[]): string {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = units;
   // Written out: spreading an array into the call costs more than all the rest.
   return units.length === 2
@@ -106,7 +115,7 @@ function keyOf(units: readonly number[]): string {
 }
 
 /** The 16-bit units of an address in canonical form: two of IPv4, eight of IPv6. */
-function unitsOf(canonical: string): number[] {
+function parseUnits(canonical: string): number[] {
   const units: number[] = [];
   let value = 0;
   let gap = -1;
@@ -137,14 +146,14 @@ export function ipKeyRange(text: string): { from: string; to: string } | undefin
   const slash = text.indexOf("/");
   const address = canonicalIp(slash < 0 ? text : text.slice(0, slash));
   if (address === undefined) return undefined;
-  const units = unitsOf(address);
+  const units = parseUnits(address);
   const prefixText = slash < 0 ? String(units.length * 16) : text.slice(slash + 1);
   if (!/^\d{1,3}$/.test(prefixText)) return undefined;
   const prefix = Number(prefixText);
   if (prefix > units.length * 16) return undefined;
   const hostMask = (at: number) => 0xffff >> Math.min(16, Math.max(0, prefix - at * 16));
   return {
-    from: keyOf(units.map((unit, at) => unit & ~hostMask(at))),
-    to: keyOf(units.map((unit, at) => unit | hostMask(at))),
+    from: unitsToKey(units.map((unit, at) => unit & ~hostMask(at))),
+    to: unitsToKey(units.map((unit, at) => unit | hostMask(at))),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { CAPS, type ClaimTypes, canonicalClaim, sortedByIp } from "./claim.ts";
+import { CLAIM_LIMITS, type ClaimTypes, canonicalClaim, sortIps } from "./claim.ts";
 import type { Kind } from "./ids.ts";
 
 const AT = [{ elementId: "of:1", port: "1" }];
@@ -31,14 +31,14 @@ describe("one bad record for each rule", () => {
     ["devices", { id: "a\u0000" }, "/id must match pattern"],
     ["devices", { id: "a\u2028b" }, "/id must match pattern"],
     ["devices", { id: "a\ud800" }, "/id is not well-formed text"],
-    ["devices", { id: "x".repeat(CAPS.id + 1) }, "/id must not have more than 255 characters"],
+    ["devices", { id: "x".repeat(CLAIM_LIMITS.id + 1) }, "/id must not have more than 255 characters"],
     ["devices", { id: "a", typ: "SWITCH" }, "/typ is not a field of this record"],
     ["devices", { id: "a", type: "switch" }, "/type must be equal to one of the allowed values (SWITCH, ROUTER"],
     ["devices", { id: "a", available: "yes" }, "/available must be boolean"],
-    ["devices", { id: "a", mfr: "x".repeat(CAPS.text + 1) }, "/mfr must not have more than 16384 characters"],
+    ["devices", { id: "a", mfr: "x".repeat(CLAIM_LIMITS.text + 1) }, "/mfr must not have more than 16384 characters"],
     ["devices", { id: "a", lastUpdate: "yesterday" }, "/lastUpdate must match pattern"],
     ["devices", { id: "a", annotations: { k: 1 } }, "/annotations/k must be string"],
-    ["devices", { id: "a", annotations: many(CAPS.annotations + 1) }, "/annotations must not have more than 256 properties"],
+    ["devices", { id: "a", annotations: many(CLAIM_LIMITS.annotations + 1) }, "/annotations must not have more than 256 properties"],
     ["ports", { element: "of:1" }, "/port is required"],
     ["ports", { element: "of:1", port: "eth0" }, "/port must match"],
     ["ports", { element: "of:1", port: -1 }, "/port"],
@@ -60,10 +60,10 @@ describe("one bad record for each rule", () => {
     ["hosts", { mac: MAC, innerVlan: "x", locations: AT }, "/innerVlan must be None or a tag from 1 to 4094"],
     ["hosts", { mac: MAC, outerTpid: "8100", locations: AT }, "/outerTpid must match pattern"],
     ["hosts", { mac: MAC, ipAddresses: ["10.0.0.1", "10.1"], locations: AT }, "/ipAddresses/1 is not an IP address"],
-    ["hosts", { mac: MAC, ipAddresses: new Array(CAPS.addresses + 1).fill("10.0.0.1"), locations: AT }, "/ipAddresses must not have more than 1024 items"],
+    ["hosts", { mac: MAC, ipAddresses: new Array(CLAIM_LIMITS.addresses + 1).fill("10.0.0.1"), locations: AT }, "/ipAddresses must not have more than 1024 items"],
     ["hosts", { mac: MAC, locations: [{ elementId: "of:1" }] }, "/locations/0/port is required"],
     ["hosts", { mac: MAC, locations: [{ elementId: "\ud800", port: 1 }] }, "/locations/0/elementId is not well-formed text"],
-    ["hosts", { mac: MAC, locations: new Array(CAPS.locations + 1).fill(AT[0]) }, "/locations must not have more than 64 items"],
+    ["hosts", { mac: MAC, locations: new Array(CLAIM_LIMITS.locations + 1).fill(AT[0]) }, "/locations must not have more than 64 items"],
   ] as const)("%s %j", (kind, record, expected) => {
     expect(fault(kind, record)).toStartWith(expected);
   }); // biome-ignore format: a table
@@ -143,8 +143,8 @@ describe("canonical form", () => {
 });
 
 test("addresses stand in one order", () => {
-  expect(sortedByIp(["::1", "10.0.0.10", "10.0.0.9"])).toEqual(["10.0.0.9", "10.0.0.10", "::1"]);
-  expect(sortedByIp(["::1", "10.0.0.10"])).toEqual(["10.0.0.10", "::1"]);
-  expect(sortedByIp(["10.0.0.10", "9.0.0.0"])).toEqual(["9.0.0.0", "10.0.0.10"]);
-  expect(sortedByIp([])).toEqual([]);
+  expect(sortIps(["::1", "10.0.0.10", "10.0.0.9"])).toEqual(["10.0.0.9", "10.0.0.10", "::1"]);
+  expect(sortIps(["::1", "10.0.0.10"])).toEqual(["10.0.0.10", "::1"]);
+  expect(sortIps(["10.0.0.10", "9.0.0.0"])).toEqual(["9.0.0.0", "10.0.0.10"]);
+  expect(sortIps([])).toEqual([]);
 });

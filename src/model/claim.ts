@@ -10,12 +10,12 @@ import { DEVICE_ROLES, DEVICE_TYPES, LINK_STATES, LINK_TYPES, PORT_TYPES } from 
 import { hostId, type Kind, linkId, portId } from "./ids.ts";
 
 /** Caps on what comes in. A record over a cap is refused whole, and says so: cutting text would be a lie. */
-export const CAPS = { id: 255, text: 16_384, annotations: 256, addresses: 1024, locations: 64 } as const;
+export const CLAIM_LIMITS = { id: 255, text: 16_384, annotations: 256, addresses: 1024, locations: 64 } as const;
 
-const id = Type.String({ minLength: 1, maxLength: CAPS.id, pattern: "^[^\\s\\u0000-\\u001f\\u007f]+$" });
-const text = Type.String({ maxLength: CAPS.text });
-const annotations = Type.Record(Type.String({ minLength: 1, maxLength: CAPS.id }), text, {
-  maxProperties: CAPS.annotations,
+const id = Type.String({ minLength: 1, maxLength: CLAIM_LIMITS.id, pattern: "^[^\\s\\u0000-\\u001f\\u007f]+$" });
+const text = Type.String({ maxLength: CLAIM_LIMITS.text });
+const annotations = Type.Record(Type.String({ minLength: 1, maxLength: CLAIM_LIMITS.id }), text, {
+  maxProperties: CLAIM_LIMITS.annotations,
 });
 const port = Type.Union([
   Type.String({ pattern: "^(\\d{1,10}|[Ll][Oo][Cc][Aa][Ll])$" }),
@@ -79,8 +79,8 @@ export const HostClaim = Type.Object(
     outerTpid: Type.Optional(Type.String({ pattern: "^0x[0-9a-fA-F]{4}$" })),
     configured: Type.Optional(Type.Boolean()),
     suspended: Type.Optional(Type.Boolean()),
-    ipAddresses: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: CAPS.addresses })),
-    locations: Type.Array(location, { minItems: 1, maxItems: CAPS.locations }),
+    ipAddresses: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: CLAIM_LIMITS.addresses })),
+    locations: Type.Array(location, { minItems: 1, maxItems: CLAIM_LIMITS.locations }),
     annotations: Type.Optional(annotations),
   },
   closed,
@@ -125,7 +125,7 @@ const checks = {
   hosts: Compile(HostClaim),
 };
 
-const refuse = (field: string, message: string) => ({ ok: false, fault: { field, message } }) as const;
+const reject = (field: string, message: string) => ({ ok: false, fault: { field, message } }) as const;
 
 /** Checks one record against its schema and puts every field into its canonical form. */
 export function canonicalClaim<K extends Kind>(kind: K, record: unknown): ClaimResult<K>;
@@ -147,19 +147,19 @@ function schemaFault(kind: Kind, record: unknown): ClaimResult<Kind> {
   const extra = errors.find((e) => e.keyword === "additionalProperties");
   if (extra && extra.keyword === "additionalProperties") {
     const [name] = extra.params.additionalProperties;
-    return refuse(`${extra.instancePath}/${name}`, "is not a field of this record");
+    return reject(`${extra.instancePath}/${name}`, "is not a field of this record");
   }
   const first = errors[0];
-  if (!first) return refuse("", "is not valid");
+  if (!first) return reject("", "is not valid");
   if (first.keyword === "required") {
-    return refuse(`${first.instancePath}/${first.params.requiredProperties[0]}`, "is required");
+    return reject(`${first.instancePath}/${first.params.requiredProperties[0]}`, "is required");
   }
   const allowed = first.keyword === "enum" ? ` (${first.params.allowedValues.join(", ")})` : "";
-  return refuse(first.instancePath, first.message + allowed);
+  return reject(first.instancePath, first.message + allowed);
 }
 
 /** An id is a name, and is kept as it is or refused: mending it would make two things one. */
-const brokenId = (field: string) => refuse(field, "is not well-formed text");
+const malformedId = (field: string) => reject(field, "is not well-formed text");
 
 const wellFormed = (value: string): string => (value.isWellFormed() ? value : value.toWellFormed());
 
@@ -169,7 +169,7 @@ function canonicalAnnotations(given: Record<string, string>): Record<string, str
 }
 
 function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
-  if (!record.id.isWellFormed()) return brokenId("/id");
+  if (!record.id.isWellFormed()) return malformedId("/id");
   const claim = { ...record };
   for (const field of ["mfr", "hw", "sw", "serial", "driver", "chassisId"] as const) {
     const value = claim[field];
@@ -181,8 +181,8 @@ function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
 
 function canonicalPortClaim(record: PortClaim): ClaimResult<"ports"> {
   const number = canonicalPort(record.port);
-  if (number === undefined) return refuse("/port", "must be a decimal number or local");
-  if (!record.element.isWellFormed()) return brokenId("/element");
+  if (number === undefined) return reject("/port", "must be a decimal number or local");
+  if (!record.element.isWellFormed()) return malformedId("/element");
   const claim: PortClaim = { ...record, port: number };
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
   return { ok: true, id: portId(claim.element, number), claim };
@@ -191,13 +191,13 @@ function canonicalPortClaim(record: PortClaim): ClaimResult<"ports"> {
 function canonicalLink(record: LinkClaim): ClaimResult<"links"> {
   const srcPort = canonicalPort(record.src.port);
   const dstPort = canonicalPort(record.dst.port);
-  if (srcPort === undefined) return refuse("/src/port", "must be a decimal number or local");
-  if (dstPort === undefined) return refuse("/dst/port", "must be a decimal number or local");
-  if (!record.src.device.isWellFormed()) return brokenId("/src/device");
-  if (!record.dst.device.isWellFormed()) return brokenId("/dst/device");
+  if (srcPort === undefined) return reject("/src/port", "must be a decimal number or local");
+  if (dstPort === undefined) return reject("/dst/port", "must be a decimal number or local");
+  if (!record.src.device.isWellFormed()) return malformedId("/src/device");
+  if (!record.dst.device.isWellFormed()) return malformedId("/dst/device");
   const src = { port: srcPort, device: record.src.device };
   const dst = { port: dstPort, device: record.dst.device };
-  if (src.device === dst.device && src.port === dst.port) return refuse("/dst", "is the same port as src");
+  if (src.device === dst.device && src.port === dst.port) return reject("/dst", "is the same port as src");
   const claim: LinkClaim = { ...record, src, dst };
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
   return { ok: true, id: linkId(src, dst), claim };
@@ -205,13 +205,13 @@ function canonicalLink(record: LinkClaim): ClaimResult<"links"> {
 
 function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
   const mac = canonicalMac(record.mac);
-  if (mac === undefined) return refuse("/mac", "is not a MAC address");
+  if (mac === undefined) return reject("/mac", "is not a MAC address");
   const tag = canonicalVlan(record.vlan);
-  if (tag === undefined) return refuse("/vlan", "must be None or a tag from 1 to 4094");
+  if (tag === undefined) return reject("/vlan", "must be None or a tag from 1 to 4094");
   const claim: HostClaim = { ...record, mac, vlan: tag, locations: [] };
   if (record.innerVlan !== undefined) {
     const inner = canonicalVlan(record.innerVlan);
-    if (inner === undefined) return refuse("/innerVlan", "must be None or a tag from 1 to 4094");
+    if (inner === undefined) return reject("/innerVlan", "must be None or a tag from 1 to 4094");
     claim.innerVlan = inner;
   }
   if (record.outerTpid !== undefined) claim.outerTpid = record.outerTpid.toLowerCase();
@@ -220,18 +220,18 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
     for (const given of record.ipAddresses) {
       const ip = canonicalIp(given);
       if (ip === undefined) {
-        return refuse(`/ipAddresses/${record.ipAddresses.indexOf(given)}`, "is not an IP address");
+        return reject(`/ipAddresses/${record.ipAddresses.indexOf(given)}`, "is not an IP address");
       }
       if (!addresses.includes(ip)) addresses.push(ip);
     }
-    claim.ipAddresses = sortedByIp(addresses);
+    claim.ipAddresses = sortIps(addresses);
   }
   for (const given of record.locations) {
     const { elementId } = given;
     const port = canonicalPort(given.port);
     const field = () => `/locations/${record.locations.indexOf(given)}`;
-    if (port === undefined) return refuse(`${field()}/port`, "must be a decimal number or local");
-    if (!elementId.isWellFormed()) return brokenId(`${field()}/elementId`);
+    if (port === undefined) return reject(`${field()}/port`, "must be a decimal number or local");
+    if (!elementId.isWellFormed()) return malformedId(`${field()}/elementId`);
     const known = claim.locations.some((at) => at.elementId === elementId && at.port === port);
     if (!known) claim.locations.push({ elementId, port });
   }
@@ -240,7 +240,7 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
 }
 
 /** IPv4 before IPv6, each in numeric order: one order, whatever order a source reports in. */
-export function sortedByIp(addresses: string[]): string[] {
+export function sortIps(addresses: string[]): string[] {
   const [first, second] = addresses;
   if (first === undefined || second === undefined) return addresses;
   // The commonest host by far has one of each.

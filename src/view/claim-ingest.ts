@@ -14,41 +14,41 @@ const SLICE = 10_000;
 const MAX_LOGGED = 10;
 
 export class ClaimIngest {
-  readonly #ledger: Committer;
+  readonly #committer: Committer;
   readonly #source: string;
   readonly #log: Logger;
-  #busy: Promise<void> = Promise.resolve();
-  #refused = 0;
+  #lastCommit: Promise<void> = Promise.resolve();
+  #rejectedCount = 0;
 
-  constructor(ledger: Committer, source: string, log: Logger) {
-    this.#ledger = ledger;
+  constructor(committer: Committer, source: string, log: Logger) {
+    this.#committer = committer;
     this.#source = source;
     this.#log = log;
   }
 
   /** Records refused so far. */
-  get refused(): number {
-    return this.#refused;
+  get rejectedCount(): number {
+    return this.#rejectedCount;
   }
 
   replace(all: Claims): Promise<void> {
-    return this.#inTurn(this.#replacement(all));
+    return this.#commitInOrder(this.#checkReplacement(all));
   }
 
   apply(changes: readonly ClaimChange[]): Promise<void> {
-    return this.#inTurn(this.#checked(changes));
+    return this.#commitInOrder(this.#checkChanges(changes));
   }
 
-  /** What this source claims now, as far as the view remembers: also from before a restart of the service. */
-  async recall(): Promise<Claims> {
-    await this.#busy;
-    const of = <K extends Kind>(kind: K) => [...this.#ledger.claimsOf(this.#source, kind)];
+  /** The claims of this source in the view, including those from before a restart of the service. */
+  async currentClaims(): Promise<Claims> {
+    await this.#lastCommit;
+    const of = <K extends Kind>(kind: K) => [...this.#committer.claimsOf(this.#source, kind)];
     return { devices: of("devices"), ports: of("ports"), links: of("links"), hosts: of("hosts") };
   }
 
-  async #inTurn(changes: Iterable<CheckedChange>): Promise<void> {
-    const turn = this.#busy.then(() => this.#commit(changes));
-    this.#busy = turn.catch(() => {});
+  async #commitInOrder(changes: Iterable<CheckedChange>): Promise<void> {
+    const turn = this.#lastCommit.then(() => this.#commit(changes));
+    this.#lastCommit = turn.catch(() => {});
     await turn;
   }
 
@@ -57,14 +57,14 @@ export class ClaimIngest {
     for (const change of changes) {
       slice.push(change);
       if (slice.length < SLICE) continue;
-      this.#ledger.commit(this.#source, slice);
+      this.#committer.commit(this.#source, slice);
       slice = [];
       await new Promise((resolve) => setImmediate(resolve));
     }
-    if (slice.length > 0) this.#ledger.commit(this.#source, slice);
+    if (slice.length > 0) this.#committer.commit(this.#source, slice);
   }
 
-  *#checked(changes: readonly ClaimChange[]): Generator<CheckedChange> {
+  *#checkChanges(changes: readonly ClaimChange[]): Generator<CheckedChange> {
     for (const change of changes) {
       if (change.op === "remove") yield { kind: change.kind, id: change.id, claim: undefined };
       else {
@@ -75,10 +75,10 @@ export class ClaimIngest {
   }
 
   /** Sets before removals, so that what moved between two names never leaves a gap in the graph. */
-  *#replacement(all: Claims): Generator<CheckedChange> {
+  *#checkReplacement(all: Claims): Generator<CheckedChange> {
     const gone: { kind: Kind; ids: Set<string> }[] = [];
     for (const kind of KINDS) {
-      const ids = new Set(this.#ledger.claimedBy(this.#source, kind));
+      const ids = new Set(this.#committer.claimedIds(this.#source, kind));
       for (const record of all[kind] ?? []) {
         const checked = this.#check(kind, record);
         if (!checked) continue;
@@ -93,7 +93,7 @@ export class ClaimIngest {
   #check<K extends Kind>(kind: K, record: ClaimTypes[K]): CheckedChange | undefined {
     const result = canonicalClaim(kind, record);
     if (result.ok) return { kind, id: result.id, claim: result.claim } as CheckedChange;
-    if (++this.#refused <= MAX_LOGGED) {
+    if (++this.#rejectedCount <= MAX_LOGGED) {
       const { field, message } = result.fault;
       this.#log.warn("record refused", { source: this.#source, kind, field, why: message });
     }

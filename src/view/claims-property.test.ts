@@ -5,7 +5,7 @@
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ClaimedNetwork } from "../../test/support/claims.ts";
-import { type Json, NaiveView, SOURCES } from "../../test/support/reference-view.ts";
+import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
 import { STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
@@ -81,7 +81,7 @@ const INDEXES: { readonly [K in StoreKind]: readonly string[] } = {
 
 /** All that a view is made of, as plain values. */
 function anatomy(view: View): unknown {
-  const { revision, time, graphTime, marks } = view;
+  const { revision, time, graphTime, versions } = view;
   const bytes = STORE_KINDS.map((kind) =>
     view
       .pages(kind)
@@ -94,7 +94,7 @@ function anatomy(view: View): unknown {
       return [kind, name, index.size, index.keys().map((key) => [key, ...[...index.get(key)].sort()])];
     }),
   );
-  return { revision, time, graphTime, marks, bytes, indexes, clusters: view.graph.clusters() };
+  return { revision, time, graphTime, versions, bytes, indexes, clusters: view.graph.clusters() };
 }
 
 function shownBy(view: View): Map<string, Json> {
@@ -117,20 +117,20 @@ afterAll(() => {
 test("any history of claims gives what merging all claims anew gives", async () => {
   const property = fc.asyncProperty(history, async ({ steps, snapshotAfter }) => {
     const net = new ClaimedNetwork(SOURCES);
-    const naive = new NaiveView();
+    const naive = new ReferenceView();
     for (const [i, { source, replace, changes, wait }] of steps.entries()) {
       await net.clock.advance(wait);
       const time = net.clock.now();
       if (replace) {
         const sets = changes.filter((one) => one.op === "set");
         naive.claims.delete(source);
-        for (const one of sets) naive.take(source, one);
+        for (const one of sets) naive.applyChange(source, one);
         await net.source(source).replace(claimsOf(sets));
       } else {
-        for (const one of changes) naive.take(source, one);
+        for (const one of changes) naive.applyChange(source, one);
         await net.source(source).apply(changes);
       }
-      naive.work(time);
+      naive.mergeAll(time);
       naive.revision = net.view.revision;
       expect(shownBy(net.view)).toEqual(naive.shown);
       if (i === snapshotAfter) await net.log.writeSnapshot(net.view.snapshot(), () => Promise.resolve());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Collection } from "./collection.ts";
-import { EncodedPage, MAX_PAGE, PAGE_TARGET } from "./encoded-page.ts";
+import { EncodedPage, MAX_PAGE_SIZE, TARGET_PAGE_SIZE } from "./encoded-page.ts";
 
 const HOSTILE = ['"\\u0000\\n\\t"', '"ünïcödé 漢字 👾 \u2028"', '{"a":",,","b":[1,2]}', '"\\ud800"', "{}"];
 const sortedPairs = (model: ReadonlyMap<string, string>) => [...model].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -58,7 +58,7 @@ describe("a collection", () => {
         );
         for (const page of collection.pages()) {
           expect(page.length).toBeGreaterThan(0);
-          expect(page.length).toBeLessThanOrEqual(MAX_PAGE);
+          expect(page.length).toBeLessThanOrEqual(MAX_PAGE_SIZE);
         }
         for (const { pages, was } of held) expect(wire(pages)).toBe(was);
       }),
@@ -118,8 +118,8 @@ describe("a collection", () => {
   });
 
   test("joins what shrank", () => {
-    const collection = filled(numbered(PAGE_TARGET * 40));
-    const ids = [...numbered(PAGE_TARGET * 40).keys()];
+    const collection = filled(numbered(TARGET_PAGE_SIZE * 40));
+    const ids = [...numbered(TARGET_PAGE_SIZE * 40).keys()];
     for (const [i, id] of ids.entries()) if (i % 64 !== 0) set(collection, id, null);
     expect(collection.size).toBe(80);
     expect(collection.pages().length).toBeLessThanOrEqual(3);
@@ -127,7 +127,7 @@ describe("a collection", () => {
   });
 
   test("joins no neighbour that has changes of its own to come", () => {
-    const model = numbered(PAGE_TARGET * 3);
+    const model = numbered(TARGET_PAGE_SIZE * 3);
     const collection = filled(model);
     const ids = [...model.keys()];
     expect(collection.pages().length).toBe(3);
@@ -136,7 +136,7 @@ describe("a collection", () => {
     collection.pages();
     for (const id of right.slice(2)) set(collection, id, null);
     set(collection, left[0] ?? "", '"changed"');
-    const kept = [...left.slice(0, 2), ...right.slice(0, 2), ...ids.slice(PAGE_TARGET * 2)];
+    const kept = [...left.slice(0, 2), ...right.slice(0, 2), ...ids.slice(TARGET_PAGE_SIZE * 2)];
     expect(pairsOf(collection.pages()).map(([id]) => id)).toEqual(kept);
     expect(collection.get(left[0] ?? "")).toBe('"changed"');
   });
@@ -154,17 +154,17 @@ describe("a collection", () => {
 describe("a page", () => {
   test("comes back from its text, whatever the values say", () => {
     const pairs = HOSTILE.map((value, i) => [`id-${i}/ü`, value] as const);
-    const [page] = EncodedPage.empty.with(new Map(pairs));
-    const again = EncodedPage.parse(page?.encoded() ?? Buffer.alloc(0), 7);
+    const [page] = EncodedPage.empty.withChanges(new Map(pairs));
+    const again = EncodedPage.decode(page?.encode() ?? Buffer.alloc(0), 7);
     expect([...again.toMap()]).toEqual([...pairs] as [string, string][]);
     expect(again.bytes.equals(page?.bytes ?? Buffer.alloc(0))).toBe(true);
     expect([...again.ends]).toEqual([...(page?.ends ?? [])]);
-    expect(again.stored).toBe(7);
-    expect(EncodedPage.parse(EncodedPage.empty.encoded()).length).toBe(0);
+    expect(again.storedId).toBe(7);
+    expect(EncodedPage.decode(EncodedPage.empty.encode()).length).toBe(0);
   });
 
   test("finds the value a byte belongs to", () => {
-    const [page] = EncodedPage.empty.with(
+    const [page] = EncodedPage.empty.withChanges(
       new Map([
         ["a", '"é"'],
         ["b", "22"],
@@ -172,14 +172,14 @@ describe("a page", () => {
       ]),
     );
     // "é" is four bytes, then a comma.
-    expect([0, 3, 4, 5, 6, 7, 8].map((offset) => page?.indexAt(offset))).toEqual([0, 0, 1, 1, 1, 2, 2]);
+    expect([0, 3, 4, 5, 6, 7, 8].map((offset) => page?.indexAtByte(offset))).toEqual([0, 0, 1, 1, 1, 2, 2]);
   });
 
   test("owns its memory: no small page keeps a large buffer alive", () => {
-    const large = filled(numbered(MAX_PAGE + 1));
+    const large = filled(numbered(MAX_PAGE_SIZE + 1));
     for (const page of large.pages()) {
       expect(page.bytes.buffer.byteLength).toBe(page.bytes.length + 1);
-      expect(page.followed.toString()).toBe(`${page.bytes.toString()},`);
+      expect(page.bytesWithComma.toString()).toBe(`${page.bytes.toString()},`);
     }
   });
 });

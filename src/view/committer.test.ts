@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ClaimedNetwork, inWords, openMemoryLog } from "../../test/support/claims.ts";
+import { ClaimedNetwork, describeBatch, openMemoryLog } from "../../test/support/claims.ts";
 import { type Log, LogError, STORE_KINDS } from "../log/log.ts";
 import type { HostClaim, LinkClaim } from "../model/claim.ts";
 import type { View } from "./view.ts";
@@ -26,11 +26,11 @@ async function twoDevices(): Promise<ClaimedNetwork> {
 
 /** All that can be seen of a view, as text. */
 function stateOf(view: View): unknown {
-  const { revision, time, graphTime, marks } = view;
+  const { revision, time, graphTime, versions } = view;
   const pages = STORE_KINDS.map((kind) =>
-    view.pages(kind).map((page) => Buffer.from(page.encoded()).toString()),
+    view.pages(kind).map((page) => Buffer.from(page.encode()).toString()),
   );
-  return { revision, time, graphTime, marks, pages, clusters: view.graph.clusters() };
+  return { revision, time, graphTime, versions, pages, clusters: view.graph.clusters() };
 }
 
 describe("one device of several sources", () => {
@@ -64,8 +64,8 @@ describe("one device of several sources", () => {
     await net.set("second", "devices", { id: A, mfr: "two", sw: "s2" });
     await net.remove("first", "devices", A);
     expect(net.shown("devices", A)).toMatchObject({ mfr: "two", sw: "s2", sources: ["second"] });
-    expect(inWords(await net.remove("third", "devices", A))).toEqual([]);
-    expect(inWords(await net.remove("second", "devices", A))).toEqual([`removed devices ${A}`]);
+    expect(describeBatch(await net.remove("third", "devices", A))).toEqual([]);
+    expect(describeBatch(await net.remove("second", "devices", A))).toEqual([`removed devices ${A}`]);
     expect([...STORE_KINDS].map((kind) => net.view.size(kind))).toEqual([0, 0, 0, 0, 0]);
   });
 
@@ -113,7 +113,7 @@ describe("revisions", () => {
     });
     await net.clock.advance(60_000);
     const batch = await net.set("first", "devices", { id: A, hw: "2" });
-    expect(inWords(batch)).toEqual([`updated devices ${A} (hw)`]);
+    expect(describeBatch(batch)).toEqual([`updated devices ${A} (hw)`]);
     expect(net.shown("devices", A)).toEqual({
       ...start,
       hw: "2",
@@ -124,7 +124,7 @@ describe("revisions", () => {
 
   test("a source more is a change, though no other field differs", async () => {
     const net = await twoDevices();
-    expect(inWords(await net.set("second", "devices", { id: A }))).toEqual([
+    expect(describeBatch(await net.set("second", "devices", { id: A }))).toEqual([
       `updated devices ${A} (sources)`,
     ]);
   });
@@ -149,7 +149,7 @@ describe("availability", () => {
       humanReadableLastUpdate: "connected since 2026-11-15T01:00:00Z",
     });
     const batch = await net.set("first", "devices", { id: A, available: false, hw: "2" });
-    expect(inWords(batch)).toEqual([`updated devices ${A} (available, lastUpdate, humanReadableLastUpdate)`]);
+    expect(describeBatch(batch)).toEqual([`updated devices ${A} (available, lastUpdate, humanReadableLastUpdate)`]);
     expect(net.shown("devices", A)).toMatchObject({
       lastUpdate: String(start + 5000),
       humanReadableLastUpdate: "disconnected since 2026-11-15T01:00:05Z",
@@ -177,20 +177,20 @@ describe("without its device", () => {
       { op: "set", kind: "links", claim: link(`${A}/1`, `${B}/1`) },
       { op: "set", kind: "hosts", claim: host(1, `${B}/2`) },
     );
-    expect(inWords(heldBack)).toEqual([]);
+    expect(describeBatch(heldBack)).toEqual([]);
     expect(net.view.size("claims")).toBe(explicit + 3);
     const came = [`${B}/1`, `${A}/1-${B}/1`, hostId(1)];
     const came3 = [`ports ${came[0]}`, `links ${came[1]}`, `hosts ${came[2]}`];
-    expect(inWords(await net.set("first", "devices", { id: B }))).toEqual(
+    expect(describeBatch(await net.set("first", "devices", { id: B }))).toEqual(
       [`devices ${B}`, ...came3].map((what) => `added ${what}`).sort(),
     );
-    expect(inWords(await net.remove("first", "devices", B))).toEqual(
+    expect(describeBatch(await net.remove("first", "devices", B))).toEqual(
       [`devices ${B}`, ...came3].map((what) => `removed ${what}`).sort(),
     );
     // Withdrawn while held back, they are forgotten.
     await net.source("second").replace({});
     expect(net.view.size("claims")).toBe(explicit);
-    expect(inWords(await net.set("first", "devices", { id: B }))).toEqual([`added devices ${B}`]);
+    expect(describeBatch(await net.set("first", "devices", { id: B }))).toEqual([`added devices ${B}`]);
   });
 
   test("a host keeps the places that are there", async () => {
@@ -201,7 +201,7 @@ describe("without its device", () => {
     ];
     await net.set("first", "hosts", { mac: "00:00:00:00:00:01", locations });
     expect(net.shown("hosts", hostId(1))).toMatchObject({ locations, location: locations[0] });
-    expect(inWords(await net.remove("first", "devices", B))).toEqual([
+    expect(describeBatch(await net.remove("first", "devices", B))).toEqual([
       `removed devices ${B}`,
       `updated hosts ${hostId(1)} (locations, location)`,
     ]);
@@ -217,7 +217,7 @@ describe("links", () => {
     await net.set("first", "links", link(`${A}/1`, `${B}/1`));
     expect(net.all("links").map((one) => one.bidirectional)).toEqual([false]);
     const batch = await net.set("second", "links", link(`${B}/1`, `${A}/1`));
-    expect(inWords(batch)).toEqual([
+    expect(describeBatch(batch)).toEqual([
       `added links ${B}/1-${A}/1`,
       `updated links ${A}/1-${B}/1 (bidirectional)`,
     ]);
@@ -279,9 +279,9 @@ test("a bad record is dropped, counted and told; the rest goes on", async () => 
   const bad = Array.from({ length: 12 }, (_, i) => ({ id: "", mfr: `m${i}` }));
   await net.source("first").replace({ devices: [...bad, { id: A }] });
   expect(net.all("devices").map(({ id }) => id)).toEqual([A]);
-  expect(net.source("first").refused).toBe(12);
-  expect(net.lines.length).toBe(10);
-  expect(net.lines[0]).toContain("warn record refused source=first kind=devices field=/id");
+  expect(net.source("first").rejectedCount).toBe(12);
+  expect(net.logLines.length).toBe(10);
+  expect(net.logLines[0]).toContain("warn record refused source=first kind=devices field=/id");
 });
 
 test("calls of one source are taken in turn, a large set in slices", async () => {

@@ -52,21 +52,21 @@ export class Committer {
     const commit = new Commit(view, this.#precedence, revision, time);
     let batch: Batch;
     try {
-      for (const change of changes) commit.take(source, change);
-      batch = { revision, time, entries: commit.finish() };
+      for (const change of changes) commit.addClaim(source, change);
+      batch = { revision, time, entries: commit.mergeAll() };
       if (batch.entries.length === 0) return undefined;
       this.log.append(batch);
     } catch (error) {
-      commit.undo();
+      commit.rollBack();
       throw error;
     }
-    view.finish(batch);
+    view.finishRevision(batch);
     for (const listener of this.#listeners) listener(batch);
     return batch;
   }
 
   /** Ids of one kind that `source` claims, shown or held back. */
-  *claimedBy(source: string, kind: Kind): Generator<string> {
+  *claimedIds(source: string, kind: Kind): Generator<string> {
     yield* this.view.indexes(kind).named("source").get(source);
     const prefix = claimsKey(kind, "");
     for (const key of this.view.indexes("claims").named("source").get(source)) {
@@ -77,7 +77,7 @@ export class Committer {
 
   /** What `source` claims of one kind, as it said it. */
   *claimsOf<K extends Kind>(source: string, kind: K): Generator<ClaimTypes[K]> {
-    for (const id of this.claimedBy(source, kind)) {
+    for (const id of this.claimedIds(source, kind)) {
       const explicit = this.view.get("claims", claimsKey(kind, id));
       const text = this.view.get(kind, id);
       if (explicit !== undefined) {

@@ -5,7 +5,7 @@ import type { Log } from "../log/log.ts";
 import { Compactor, type CompactorOptions } from "./compactor.ts";
 
 const DAY = 86_400_000;
-const KEEP_ALL: CompactorOptions = { keepMs: 36_500 * DAY, maxBytes: 1e12, snapshotAfterChanges: 10 };
+const KEEP_ALL: CompactorOptions = { retentionMs: 36_500 * DAY, maxBytes: 1e12, snapshotAfterChanges: 10 };
 
 function keeperOf(network: ClaimedNetwork, options: Partial<CompactorOptions> = {}): Compactor {
   return new Compactor(network.view, network.log, network.clock, silentLogger, { ...KEEP_ALL, ...options });
@@ -22,13 +22,13 @@ test("a snapshot once enough has changed, and not before", async () => {
   const network = new ClaimedNetwork();
   const keeper = keeperOf(network);
   await change(network, 2);
-  await keeper.look();
-  expect(network.log.facts().snapshots).toBe(0);
+  await keeper.compact();
+  expect(network.log.stats().snapshots).toBe(0);
   await change(network, 10);
-  await keeper.look();
-  expect(network.log.facts().snapshots).toBe(1);
-  await keeper.look();
-  expect(network.log.facts().snapshots).toBe(1);
+  await keeper.compact();
+  expect(network.log.stats().snapshots).toBe(1);
+  await keeper.compact();
+  expect(network.log.stats().snapshots).toBe(1);
 });
 
 test("a snapshot after an hour in which anything changed, and none in a quiet one", async () => {
@@ -36,23 +36,23 @@ test("a snapshot after an hour in which anything changed, and none in a quiet on
   const keeper = keeperOf(network, { snapshotAfterChanges: 1e6 });
   await change(network, 1);
   await network.clock.advance(3_600_000);
-  await keeper.look();
-  expect(network.log.facts().snapshots).toBe(1);
+  await keeper.compact();
+  expect(network.log.stats().snapshots).toBe(1);
   await network.clock.advance(3_600_000);
-  await keeper.look();
-  expect(network.log.facts().snapshots).toBe(1);
+  await keeper.compact();
+  expect(network.log.stats().snapshots).toBe(1);
 });
 
 test("what is older than is kept is forgotten, up to the snapshot that still tells it", async () => {
   const network = new ClaimedNetwork();
-  const keeper = keeperOf(network, { keepMs: DAY });
+  const keeper = keeperOf(network, { retentionMs: DAY });
   for (let day = 0; day < 5; day++) {
     await change(network, 12);
-    await keeper.look();
+    await keeper.compact();
     await network.clock.advance(DAY);
   }
-  await keeper.look();
-  const { oldestTime, oldest, newest } = network.log.facts();
+  await keeper.compact();
+  const { oldestTime, oldest, newest } = network.log.stats();
   expect(oldestTime).toBeGreaterThan(network.clock.now() - 2.5 * DAY);
   expect(oldest).toBeGreaterThan(20);
   expect(newest).toBe(60);
@@ -62,8 +62,8 @@ test("history larger than allowed is cut, even when it is young", async () => {
   const network = new ClaimedNetwork();
   const keeper = keeperOf(network, { maxBytes: 1 });
   await change(network, 30);
-  await keeper.look();
-  expect(network.log.facts().oldest).toBe(30);
+  await keeper.compact();
+  expect(network.log.stats().oldest).toBe(30);
 });
 
 test("runs until it is told to stop, and leaves a last snapshot", async () => {
@@ -74,7 +74,7 @@ test("runs until it is told to stop, and leaves a last snapshot", async () => {
   await change(network, 3);
   ended.abort();
   await running;
-  expect(network.log.snapshotBefore(Number.MAX_SAFE_INTEGER)?.revision).toBe(3);
+  expect(network.log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER)?.revision).toBe(3);
 });
 
 test("a log that cannot be written is told of, tried again, and stops nothing", async () => {
@@ -89,27 +89,27 @@ test("a log that cannot be written is told of, tried again, and stops nothing", 
   const logger = createLogger("error", (line) => lines.push(line));
   const keeper = new Compactor(network.view, broken, network.clock, logger, KEEP_ALL);
   await change(network, 12);
-  await keeper.look();
+  await keeper.compact();
   expect(lines.join("")).toContain('snapshot failed why="disk full"');
   full = false;
-  await keeper.look();
-  expect(network.log.facts().snapshots).toBe(1);
+  await keeper.compact();
+  expect(network.log.stats().snapshots).toBe(1);
 });
 
 /** A log as a plain object, to replace a part of it. */
 function partsOf(log: Log): Log {
   return {
-    epoch: log.epoch,
-    secret: log.secret,
+    id: log.id,
+    signingKey: log.signingKey,
     append: log.append.bind(log),
     read: log.read.bind(log),
-    snapshotBefore: log.snapshotBefore.bind(log),
+    snapshotAtOrBefore: log.snapshotAtOrBefore.bind(log),
     writeSnapshot: log.writeSnapshot.bind(log),
     revisionAt: log.revisionAt.bind(log),
     timeOf: log.timeOf.bind(log),
-    density: log.density.bind(log),
+    histogram: log.histogram.bind(log),
     prune: log.prune.bind(log),
-    facts: log.facts.bind(log),
+    stats: log.stats.bind(log),
     close: log.close.bind(log),
   };
 }

@@ -9,11 +9,11 @@ import { KINDS } from "../model/ids.ts";
 import type { View } from "./view.ts";
 
 export interface CompactorOptions {
-  readonly keepMs: number;
+  readonly retentionMs: number;
   readonly maxBytes: number;
-  readonly lookEveryMs?: number;
+  readonly intervalMs?: number;
   /** A snapshot at least this often while anything changes, so that history can be forgotten in small pieces. */
-  readonly snapshotEveryMs?: number;
+  readonly snapshotIntervalMs?: number;
   /** A snapshot after this many changes, or a quarter of what there is, whichever is more. */
   readonly snapshotAfterChanges?: number;
 }
@@ -35,8 +35,8 @@ export class Compactor {
     this.#clock = clock;
     this.#logger = logger;
     this.#options = {
-      lookEveryMs: 5_000,
-      snapshotEveryMs: 3_600_000,
+      intervalMs: 5_000,
+      snapshotIntervalMs: 3_600_000,
       snapshotAfterChanges: 5_000,
       ...options,
     };
@@ -47,27 +47,27 @@ export class Compactor {
   /** Returns on abort, with a last snapshot written, so that the next start has nothing to redo. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#clock.sleep(this.#options.lookEveryMs, signal);
-      if (!signal.aborted) await this.look();
+      await this.#clock.sleep(this.#options.intervalMs, signal);
+      if (!signal.aborted) await this.compact();
     }
-    if (this.#changes > 0) await this.#try("snapshot", () => this.#snapshot());
+    if (this.#changesSinceSnapshot > 0) await this.#try("snapshot", () => this.#writeSnapshot());
   }
 
-  async look(): Promise<void> {
-    const { snapshotEveryMs, snapshotAfterChanges, keepMs, maxBytes } = this.#options;
+  async compact(): Promise<void> {
+    const { snapshotIntervalMs, snapshotAfterChanges, retentionMs, maxBytes } = this.#options;
     const things = KINDS.reduce((sum, kind) => sum + this.#view.size(kind), 0);
-    const enough = this.#changes >= Math.max(snapshotAfterChanges, things / 4);
-    const old = this.#changes > 0 && this.#clock.now() - this.#snapshotTime >= snapshotEveryMs;
-    const large = this.#log.facts().bytes > maxBytes && this.#changes > 0;
-    if (enough || old || large) await this.#try("snapshot", () => this.#snapshot());
-    await this.#try("pruning", () => this.#log.prune(this.#clock.now() - keepMs, maxBytes, yieldToLoop));
+    const enough = this.#changesSinceSnapshot >= Math.max(snapshotAfterChanges, things / 4);
+    const old = this.#changesSinceSnapshot > 0 && this.#clock.now() - this.#snapshotTime >= snapshotIntervalMs;
+    const large = this.#log.stats().bytes > maxBytes && this.#changesSinceSnapshot > 0;
+    if (enough || old || large) await this.#try("snapshot", () => this.#writeSnapshot());
+    await this.#try("pruning", () => this.#log.prune(this.#clock.now() - retentionMs, maxBytes, yieldToLoop));
   }
 
-  get #changes(): number {
+  get #changesSinceSnapshot(): number {
     return this.#view.changesApplied - this.#changesAtSnapshot;
   }
 
-  async #snapshot(): Promise<void> {
+  async #writeSnapshot(): Promise<void> {
     const changes = this.#view.changesApplied;
     const time = this.#clock.now();
     await this.#log.writeSnapshot(this.#view.snapshot(), yieldToLoop);

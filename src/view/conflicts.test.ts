@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ClaimedNetwork, inWords } from "../../test/support/claims.ts";
+import { ClaimedNetwork, describeBatch } from "../../test/support/claims.ts";
 import type { HostClaim, LinkClaim } from "../model/claim.ts";
 
 async function network(): Promise<ClaimedNetwork> {
@@ -28,7 +28,7 @@ describe("two cables on a port", () => {
     const net = await network();
     await net.set("first", "links", cable("of:a/1", "of:b/1"));
     const batch = await net.set("second", "links", cable("of:a/1", "of:c/1"));
-    expect(inWords(batch)).toEqual([
+    expect(describeBatch(batch)).toEqual([
       "added links of:a/1-of:c/1",
       "updated links of:a/1-of:b/1 (annotations)",
     ]);
@@ -70,7 +70,7 @@ describe("one address on two hosts", () => {
     const net = await network();
     await net.set("first", "hosts", host(1, ["10.0.0.1", "2001:db8::1"]));
     const batch = await net.set("second", "hosts", host(2, ["2001:DB8:0::1"]));
-    expect(inWords(batch)).toEqual([`added hosts ${id(2)}`, `updated hosts ${id(1)} (annotations)`]);
+    expect(describeBatch(batch)).toEqual([`added hosts ${id(2)}`, `updated hosts ${id(1)} (annotations)`]);
     expect(hostFlags(net)).toEqual([
       `2001:db8::1 is also claimed by ${id(2)}`,
       `2001:db8::1 is also claimed by ${id(1)}`,
@@ -88,7 +88,7 @@ describe("one address on two hosts", () => {
       await net.set("first", "hosts", host(1, ["10.0.0.1"]), host(2, []));
       const claims = [host(1, []), host(2, ["10.0.0.1"])];
       const batch = await net.set("first", "hosts", ...order.flatMap((n) => claims[n - 1] ?? []));
-      expect(inWords(batch)).toEqual([
+      expect(describeBatch(batch)).toEqual([
         `updated hosts ${id(1)} (ipAddresses)`,
         `updated hosts ${id(2)} (ipAddresses)`,
       ]);
@@ -107,10 +107,10 @@ describe("one address on two hosts", () => {
     const four = [1, 2, 3, 4].map((n) => host(n, ["10.0.0.1"]));
     await net.set("first", "hosts", ...four);
     expect(hostFlags(net)[3]).toBe([1, 2, 3].map((n) => `10.0.0.1 is also claimed by ${id(n)}`).join("; "));
-    expect(inWords(await net.set("first", "hosts", host(5, ["10.0.0.1"]))).length).toBe(5);
+    expect(describeBatch(await net.set("first", "hosts", host(5, ["10.0.0.1"]))).length).toBe(5);
     expect(new Set(hostFlags(net))).toEqual(new Set(["10.0.0.1 is also claimed by more than 3 others"]));
     const batch = await net.set("first", "hosts", host(6, ["10.0.0.1"]));
-    expect(inWords(batch)).toEqual([`added hosts ${id(6)}`]);
+    expect(describeBatch(batch)).toEqual([`added hosts ${id(6)}`]);
     await net.remove("first", "hosts", id(1), id(2));
     expect(hostFlags(net)[0]).toBe([4, 5, 6].map((n) => `10.0.0.1 is also claimed by ${id(n)}`).join("; "));
   });

@@ -9,7 +9,7 @@
 import { ipKey } from "../model/address.ts";
 import { portId } from "../model/ids.ts";
 import { occupiedPortKey, occupiesPorts } from "./indexes.ts";
-import type { Flaggable } from "./merge.ts";
+import type { FlagInput } from "./merge.ts";
 import { parseStored, type View } from "./view.ts";
 import type { SourcedClaim } from "./working-set.ts";
 
@@ -19,12 +19,12 @@ const ENDS = [
   ["dst", "src", "from"],
 ] as const;
 
-export function linkConflict(view: View, link: Flaggable["links"]): string | undefined {
+export function linkConflict(view: View, link: FlagInput["links"]): string | undefined {
   if (!occupiesPorts(link)) return undefined;
   const found: string[] = [];
   for (const [end, other, word] of ENDS) {
     const at = portId(link[end].device, link[end].port);
-    const rivals = rivalCables(view, link, end, MAX_NAMED + 1);
+    const rivals = otherLinksAtPort(view, link, end, MAX_NAMED + 1);
     if (rivals.length > MAX_NAMED) found.push(`port ${at} has more than ${MAX_NAMED} other links`);
     else {
       for (const id of rivals) {
@@ -33,17 +33,17 @@ export function linkConflict(view: View, link: Flaggable["links"]): string | und
       }
     }
   }
-  return listed(found);
+  return joinMessages(found);
 }
 
 export function hostConflict(
   view: View,
-  host: Flaggable["hosts"],
+  host: FlagInput["hosts"],
   told: readonly SourcedClaim<"hosts">[],
 ): string | undefined {
   const found: string[] = [];
   for (const ip of host.ipAddresses) {
-    const rivals = rivalHosts(view, host.id, ip, MAX_NAMED + 1);
+    const rivals = otherHostsWithIp(view, host.id, ip, MAX_NAMED + 1);
     if (rivals.length > MAX_NAMED) found.push(`${ip} is also claimed by more than ${MAX_NAMED} others`);
     else for (const id of rivals) found.push(`${ip} is also claimed by ${id}`);
   }
@@ -57,31 +57,31 @@ export function hostConflict(
       found.push(`seen ${where.join(", ")}`);
     }
   }
-  return listed(found);
+  return joinMessages(found);
 }
 
 /** The links whose flags may be others once this cable has come or gone. */
-export function cablesConcerned(view: View, link: Flaggable["links"]): string[] {
-  return ENDS.flatMap(([end]) => concerned(rivalCables(view, link, end, MAX_NAMED + 2)));
+export function linksAffectedBy(view: View, link: FlagInput["links"]): string[] {
+  return ENDS.flatMap(([end]) => affected(otherLinksAtPort(view, link, end, MAX_NAMED + 2)));
 }
 
 /** The hosts whose flags may be others once this one has taken or left the address. */
-export const hostsConcerned = (view: View, id: string, ip: string): string[] =>
-  concerned(rivalHosts(view, id, ip, MAX_NAMED + 2));
+export const hostsAffectedBy = (view: View, id: string, ip: string): string[] =>
+  affected(otherHostsWithIp(view, id, ip, MAX_NAMED + 2));
 
-function rivalCables(view: View, link: Flaggable["links"], end: "src" | "dst", most: number): string[] {
+function otherLinksAtPort(view: View, link: FlagInput["links"], end: "src" | "dst", most: number): string[] {
   const there = view.indexes("links").named("cable").get(occupiedPortKey(end, link[end]));
-  return few(there, most, (id) => id !== link.id);
+  return firstMatching(there, most, (id) => id !== link.id);
 }
 
 /** The same address in another VLAN is another network; the same MAC in another VLAN is the same machine. */
-function rivalHosts(view: View, host: string, ip: string, most: number): string[] {
+function otherHostsWithIp(view: View, host: string, ip: string, most: number): string[] {
   const there = view.indexes("hosts").named("ip").get(ipKey(ip));
   const vlan = host.slice(host.indexOf("/"));
-  return few(there, most, (id) => id !== host && id.endsWith(vlan));
+  return firstMatching(there, most, (id) => id !== host && id.endsWith(vlan));
 }
 
-function few(ids: Iterable<string>, most: number, isRival: (id: string) => boolean): string[] {
+function firstMatching(ids: Iterable<string>, most: number, isRival: (id: string) => boolean): string[] {
   const rivals: string[] = [];
   for (const id of ids) {
     if (rivals.length === most) break;
@@ -91,9 +91,9 @@ function few(ids: Iterable<string>, most: number, isRival: (id: string) => boole
 }
 
 /** With `n` rivals here, each of them has `n - 1` besides: above the limit their words stay as they are. */
-const concerned = (rivals: string[]): string[] => (rivals.length > MAX_NAMED + 1 ? [] : rivals);
+const affected = (rivals: string[]): string[] => (rivals.length > MAX_NAMED + 1 ? [] : rivals);
 
-function listed(found: readonly string[]): string | undefined {
+function joinMessages(found: readonly string[]): string | undefined {
   if (found.length === 0) return undefined;
   const more = found.length - MAX_NAMED;
   return found.slice(0, MAX_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : "");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Collection } from "./collection.ts";
-import { type DifferingValue, diffValues } from "./diff.ts";
+import { type ValueDiff, diffPages } from "./diff.ts";
 
 type Changes = readonly (readonly [id: string, value: string | null])[];
 const id = fc.integer({ min: 0, max: 999 }).map((n) => `id${String(n).padStart(4, "0")}`);
@@ -13,7 +13,7 @@ function set(collection: Collection, one: string, value: string | null): void {
 }
 
 /** The same the plain way, from all values of both. */
-function plainly(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): DifferingValue[] {
+function plainly(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): ValueDiff[] {
   return [...new Set([...before.keys(), ...after.keys()])]
     .sort()
     .map((one) => ({ id: one, before: before.get(one), after: after.get(one) }))
@@ -33,8 +33,8 @@ test("finds exactly what differs, in order, whether pages are shared or not", ()
       if (!shared) for (const [one, value] of before) set(later, one, value);
       for (const [one, value] of changes) set(later, one, value);
       const after = valuesOf(later);
-      expect([...diffValues(pages, later.pages())]).toEqual(plainly(before, after));
-      expect([...diffValues(later.pages(), pages)]).toEqual(plainly(after, before));
+      expect([...diffPages(pages, later.pages())]).toEqual(plainly(before, after));
+      expect([...diffPages(later.pages(), pages)]).toEqual(plainly(after, before));
     }),
     { numRuns: 50 },
   );
@@ -47,5 +47,5 @@ test("pages that both have are not read", () => {
   set(collection, "id0500", '"b"');
   const after = collection.pages();
   expect(after.filter((page) => before.includes(page)).length).toBe(after.length - 1);
-  expect([...diffValues(before, after)]).toEqual([{ id: "id0500", before: '"a"', after: '"b"' }]);
+  expect([...diffPages(before, after)]).toEqual([{ id: "id0500", before: '"a"', after: '"b"' }]);
 });

@@ -1,7 +1,7 @@
 /** Two states of one collection compared, value by value, without reading what they share. */
 import type { EncodedPage } from "./encoded-page.ts";
 
-export interface DifferingValue {
+export interface ValueDiff {
   readonly id: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -11,31 +11,31 @@ export interface DifferingValue {
  * The values in which two lists of pages differ, in order of id. Both are walked side by side and compared as bytes;
  * pages that both have are passed over, so what did not change between two moments of the network costs nothing.
  */
-export function* diffValues(
+export function* diffPages(
   before: readonly EncodedPage[],
   after: readonly EncodedPage[],
-): Generator<DifferingValue> {
-  const then = new PageWalk(before, new Set(after));
-  const now = new PageWalk(after, new Set(before));
+): Generator<ValueDiff> {
+  const then = new PageCursor(before, new Set(after));
+  const now = new PageCursor(after, new Set(before));
   for (;;) {
     const [was, is] = [then.id, now.id];
     if (was === undefined && is === undefined) return;
     if (is === undefined || (was !== undefined && was < is)) {
       yield { id: was ?? "", before: then.text(), after: undefined };
-      then.step();
+      then.advance();
     } else if (was === undefined || is < was) {
       yield { id: is, before: undefined, after: now.text() };
-      now.step();
+      now.advance();
     } else {
       if (!then.sameAs(now)) yield { id: is, before: then.text(), after: now.text() };
-      then.step();
-      now.step();
+      then.advance();
+      now.advance();
     }
   }
 }
 
 /** A place on the pages of a list, less those that both lists have. */
-class PageWalk {
+class PageCursor {
   readonly #pages: readonly EncodedPage[];
   #page = 0;
   #at = 0;
@@ -52,13 +52,13 @@ class PageWalk {
     return this.#pages[this.#page]?.value(this.#at);
   }
 
-  sameAs(other: PageWalk): boolean {
+  sameAs(other: PageCursor): boolean {
     const mine = this.#bytes();
     const theirs = other.#bytes();
     return mine !== undefined && theirs !== undefined && mine.equals(theirs);
   }
 
-  step(): void {
+  advance(): void {
     this.#at++;
     if (this.#at < (this.#pages[this.#page]?.length ?? 0)) return;
     this.#page++;

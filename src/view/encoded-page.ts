@@ -5,30 +5,30 @@
  */
 import type { PageRecord } from "../log/log.ts";
 
-export const PAGE_TARGET = 128;
-export const MAX_PAGE = 256;
+export const TARGET_PAGE_SIZE = 128;
+export const MAX_PAGE_SIZE = 256;
 
 const COMMA = 0x2c;
 const NEW_LINE = 0x0a;
 
 export class EncodedPage implements PageRecord {
-  static readonly empty = new EncodedPage([], withComma(0), new Uint32Array());
+  static readonly empty = new EncodedPage([], allocateWithComma(0), new Uint32Array());
 
   readonly ids: readonly string[];
   /** The values' JSON, joined by commas: the inside of a JSON array. In memory a comma follows them. */
   readonly bytes: Buffer;
   /** Where each value ends in `bytes`. */
   readonly ends: Uint32Array;
-  stored: number | undefined;
+  storedId: number | undefined;
   /** A byte of each id; made when first one is looked for. */
   #hashes: Uint8Array | undefined;
-  #followed: Buffer | undefined;
+  #bytesWithComma: Buffer | undefined;
 
   constructor(ids: readonly string[], bytes: Buffer, ends: Uint32Array, stored?: number) {
     this.ids = ids;
     this.bytes = bytes;
     this.ends = ends;
-    this.stored = stored;
+    this.storedId = stored;
   }
 
   get length(): number {
@@ -36,12 +36,12 @@ export class EncodedPage implements PageRecord {
   }
 
   /** The same bytes and the comma that follows them where another page does: one run, and one write. */
-  get followed(): Buffer {
-    this.#followed ??= Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length + 1);
-    return this.#followed;
+  get bytesWithComma(): Buffer {
+    this.#bytesWithComma ??= Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length + 1);
+    return this.#bytesWithComma;
   }
 
-  get first(): string {
+  get firstId(): string {
     return this.ids[0] ?? "";
   }
 
@@ -54,7 +54,7 @@ export class EncodedPage implements PageRecord {
   }
 
   /** Where `id` is, or would be. */
-  position(id: string): number {
+  insertionIndex(id: string): number {
     let low = 0;
     let high = this.ids.length;
     while (low < high) {
@@ -66,19 +66,19 @@ export class EncodedPage implements PageRecord {
   }
 
   get(id: string): string | undefined {
-    const i = this.find(id);
+    const i = this.indexOf(id);
     return i < 0 ? undefined : this.value(i);
   }
 
   has(id: string): boolean {
-    return this.find(id) >= 0;
+    return this.indexOf(id) >= 0;
   }
 
   /**
    * Where `id` is; -1 when it is not here. By a byte of each id, side by side: a search by halves would reach for seven
    * texts, each somewhere else in memory, and that takes longer than all the rest of a look-up.
    */
-  find(id: string): number {
+  indexOf(id: string): number {
     const { ids } = this;
     this.#hashes ??= Uint8Array.from(ids, hashOf);
     const hashes = this.#hashes;
@@ -92,7 +92,7 @@ export class EncodedPage implements PageRecord {
   }
 
   /** Which value holds the byte at `offset`. */
-  indexAt(offset: number): number {
+  indexAtByte(offset: number): number {
     let low = 0;
     let high = this.ends.length;
     while (low < high) {
@@ -104,7 +104,7 @@ export class EncodedPage implements PageRecord {
   }
 
   /** As the log stores it: the ids, an empty line, the values; a line each. JSON and ids hold no new lines. */
-  encoded(): Uint8Array {
+  encode(): Uint8Array {
     const ids = Buffer.from(`${this.ids.join("\n")}\n\n`);
     const all = Buffer.concat([ids, this.bytes]);
     for (let i = 0; i < this.ends.length - 1; i++) all[ids.length + (this.ends[i] ?? 0)] = NEW_LINE;
@@ -115,7 +115,7 @@ export class EncodedPage implements PageRecord {
    * The way back. Bytes and ids are copied out: a decompressed buffer has room to spare, and an id that is a part of a
    * larger text would keep all of that in memory.
    */
-  static parse(encoded: Uint8Array, stored?: number): EncodedPage {
+  static decode(encoded: Uint8Array, stored?: number): EncodedPage {
     const all = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const ids: string[] = [];
     let at = 0;
@@ -123,7 +123,7 @@ export class EncodedPage implements PageRecord {
       ids.push(all.toString("utf8", at, end));
       at = end + 1;
     }
-    const bytes = owned(all.subarray(ids.length === 0 ? all.length : at + 1));
+    const bytes = copyOf(all.subarray(ids.length === 0 ? all.length : at + 1));
     const ends = new Uint32Array(ids.length);
     let from = 0;
     for (let i = 0; i < ids.length - 1; i++) {
@@ -138,7 +138,7 @@ export class EncodedPage implements PageRecord {
   }
 
   /** This page with `changes` (null removes) put in: none, one or several pages. */
-  with(changes: ReadonlyMap<string, string | null>): EncodedPage[] {
+  withChanges(changes: ReadonlyMap<string, string | null>): EncodedPage[] {
     const sorted = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
     const ids: string[] = [];
     const pieces: (Buffer | string)[] = [];
@@ -153,7 +153,7 @@ export class EncodedPage implements PageRecord {
       }
     };
     for (const [id, value] of sorted) {
-      keepUntil(this.position(id));
+      keepUntil(this.insertionIndex(id));
       if (this.ids[at] === id) at++;
       if (value === null) continue;
       ids.push(id);
@@ -162,12 +162,12 @@ export class EncodedPage implements PageRecord {
     }
     keepUntil(this.ids.length);
     const total = lengths.reduce((sum, length) => sum + length + 1, 0);
-    return cut(ids, joined(pieces, total - 1), lengths);
+    return splitIntoPages(ids, joinWithCommas(pieces, total - 1), lengths);
   }
 }
 
-function joined(pieces: readonly (Buffer | string)[], total: number): Buffer {
-  const bytes = withComma(Math.max(0, total));
+function joinWithCommas(pieces: readonly (Buffer | string)[], total: number): Buffer {
+  const bytes = allocateWithComma(Math.max(0, total));
   let at = 0;
   for (const piece of pieces) {
     if (at > 0) bytes[at++] = COMMA;
@@ -177,9 +177,9 @@ function joined(pieces: readonly (Buffer | string)[], total: number): Buffer {
 }
 
 /** One page, or as many equal ones as come nearest to the target: a remainder would be a page of next to nothing. */
-function cut(ids: string[], bytes: Buffer, lengths: readonly number[]): EncodedPage[] {
+function splitIntoPages(ids: string[], bytes: Buffer, lengths: readonly number[]): EncodedPage[] {
   if (ids.length === 0) return [];
-  const parts = ids.length <= MAX_PAGE ? 1 : Math.round(ids.length / PAGE_TARGET);
+  const parts = ids.length <= MAX_PAGE_SIZE ? 1 : Math.round(ids.length / TARGET_PAGE_SIZE);
   const step = Math.ceil(ids.length / parts);
   const pages: EncodedPage[] = [];
   let offset = 0;
@@ -192,7 +192,7 @@ function cut(ids: string[], bytes: Buffer, lengths: readonly number[]): EncodedP
       ends[i] = at++;
     }
     const size = at - 1;
-    const part = step === ids.length ? bytes : owned(bytes.subarray(offset, offset + size));
+    const part = step === ids.length ? bytes : copyOf(bytes.subarray(offset, offset + size));
     pages.push(new EncodedPage(step === ids.length ? ids : ids.slice(from, from + count), part, ends));
     offset += size + 1;
   }
@@ -207,14 +207,14 @@ function hashOf(id: string): number {
 }
 
 /** A copy that owns its memory: a small slice must not keep a large buffer alive. */
-function owned(bytes: Buffer): Buffer {
-  const own = withComma(bytes.length);
+function copyOf(bytes: Buffer): Buffer {
+  const own = allocateWithComma(bytes.length);
   bytes.copy(own);
   return own;
 }
 
 /** Room for so many bytes, with a comma behind them. */
-function withComma(length: number): Buffer {
+function allocateWithComma(length: number): Buffer {
   const room = Buffer.allocUnsafeSlow(length + 1);
   room[length] = COMMA;
   return room.subarray(0, length);

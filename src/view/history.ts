@@ -30,60 +30,60 @@ export interface BatchFeed {
 export class History {
   readonly view: View;
   readonly log: Log;
-  readonly #ringBytes: number;
+  readonly #maxRingBytes: number;
   #ring: { batch: Batch; bytes: number }[] = [];
-  #held = 0;
+  #ringBytesUsed = 0;
   #ringStart: number;
   readonly #pasts = new Map<number, NetworkState>();
-  readonly #followers = new Set<() => void>();
+  readonly #subscribers = new Set<() => void>();
 
   constructor(feed: BatchFeed, ringBytes: number) {
     this.view = feed.view;
     this.log = feed.log;
-    this.#ringBytes = ringBytes;
+    this.#maxRingBytes = ringBytes;
     this.#ringStart = feed.view.revision;
-    feed.onBatch((batch) => this.#remember(batch));
+    feed.onBatch((batch) => this.#addToRing(batch));
   }
 
   /** Begins anew with the view as it is: what led to it is not known. Followers have fallen out of the ring. */
-  restart(): void {
+  reset(): void {
     this.#ring = [];
-    this.#held = 0;
+    this.#ringBytesUsed = 0;
     this.#ringStart = this.view.revision;
-    for (const wake of this.#followers) wake();
+    for (const wake of this.#subscribers) wake();
   }
 
-  #remember(batch: Batch): void {
+  #addToRing(batch: Batch): void {
     const bytes = batch.entries.reduce(
       (sum, e) => sum + (e.before?.length ?? 0) + (e.after?.length ?? 0),
       200,
     );
     this.#ring.push({ batch, bytes });
-    this.#held += bytes;
+    this.#ringBytesUsed += bytes;
     let drop = 0;
-    while (this.#held > this.#ringBytes && drop < this.#ring.length - 1)
-      this.#held -= this.#ring[drop++]?.bytes ?? 0;
+    while (this.#ringBytesUsed > this.#maxRingBytes && drop < this.#ring.length - 1)
+      this.#ringBytesUsed -= this.#ring[drop++]?.bytes ?? 0;
     if (drop > 0) {
       this.#ringStart = this.#ring[drop - 1]?.batch.revision ?? this.#ringStart;
       this.#ring = this.#ring.slice(drop);
     }
-    for (const wake of this.#followers) wake();
+    for (const wake of this.#subscribers) wake();
   }
 
   /** Calls `wake` after each batch, until the returned function is called. */
   subscribe(wake: () => void): () => void {
-    this.#followers.add(wake);
-    return () => this.#followers.delete(wake);
+    this.#subscribers.add(wake);
+    return () => this.#subscribers.delete(wake);
   }
 
   /** Whether all batches after `revision` are in the ring. */
-  holds(revision: number): boolean {
+  ringHolds(revision: number): boolean {
     return revision >= this.#ringStart;
   }
 
   /** Batches after `revision` from the ring; undefined when they are no longer all there. */
-  recent(revision: number): readonly Batch[] | undefined {
-    if (!this.holds(revision)) return undefined;
+  recentBatches(revision: number): readonly Batch[] | undefined {
+    if (!this.ringHolds(revision)) return undefined;
     const newest = this.view.revision;
     if (revision >= newest) return [];
     // Revisions are consecutive, so the place in the ring is a subtraction.
@@ -91,14 +91,14 @@ export class History {
   }
 
   /** Batches in (from, to], from the ring where it has them, from the log otherwise. Check `from` first. */
-  changes(from: number, to: number = this.view.revision): Iterable<Batch> {
-    const recent = this.recent(from);
+  batches(from: number, to: number = this.view.revision): Iterable<Batch> {
+    const recent = this.recentBatches(from);
     return recent ? recent.filter((batch) => batch.revision <= to) : this.log.read(from, to);
   }
 
   /** Whether the state at `revision`, and so every change after it, can still be told. */
   resolve(revision: number): Resolved {
-    const { oldest, oldestTime } = this.log.facts();
+    const { oldest, oldestTime } = this.log.stats();
     if (revision > this.view.revision) {
       return { ok: false, fault: { code: "revision-unknown", newest: this.view.revision } };
     }
@@ -110,12 +110,12 @@ export class History {
   resolveTime(time: number): Resolved {
     const revision = time >= this.view.time ? this.view.revision : this.log.revisionAt(time);
     if (revision !== undefined) return { ok: true, revision };
-    const { oldest, oldestTime } = this.log.facts();
+    const { oldest, oldestTime } = this.log.stats();
     return { ok: false, fault: { code: "revision-expired", oldest, oldestTime } };
   }
 
   /** The network at a revision that `resolve` said can be told. */
-  at(revision: number): NetworkState {
+  stateAt(revision: number): NetworkState {
     if (revision === this.view.revision) return this.view;
     let past = this.#pasts.get(revision);
     if (past) this.#pasts.delete(revision);
@@ -127,8 +127,8 @@ export class History {
   }
 
   /** The same, but never the live view: a value that stays as it is while the network goes on. */
-  frozen(revision: number): NetworkState {
-    return revision === this.view.revision ? currentAsHistorical(this.view, this.log) : this.at(revision);
+  immutableStateAt(revision: number): NetworkState {
+    return revision === this.view.revision ? currentAsHistorical(this.view, this.log) : this.stateAt(revision);
   }
 
   timeOf(revision: number): number {

@@ -11,19 +11,19 @@ import type { ConnectPoint, Kind } from "../model/ids.ts";
 import { referencedDevices } from "./recover.ts";
 
 export type StoredClaims = readonly (readonly [source: string, claim: ClaimTypes[Kind]])[];
-export interface Stored extends Entities {
+export interface StoredTypes extends Entities {
   claims: StoredClaims;
 }
 
-export const pair = (first: string, second: string): string => `${first}\u0000${second}`;
+export const compositeKey = (first: string, second: string): string => `${first}\u0000${second}`;
 /** The range of all keys whose first part is `first`. */
-export const pairRange = (first: string): [string, string] => [`${first}\u0000`, `${first}\u0000\uffff`];
+export const compositeKeyRange = (first: string): [string, string] => [`${first}\u0000`, `${first}\u0000\uffff`];
 
 /** Links of other kinds (tunnels, many hosts behind an edge) may well share a port; two cables cannot. */
 export const occupiesPorts = (link: Pick<Link, "type" | "state">): boolean =>
   link.type === "DIRECT" && link.state === "ACTIVE";
 export const occupiedPortKey = (end: "src" | "dst", at: ConnectPoint): string =>
-  pair(`${end} ${at.device}`, at.port);
+  compositeKey(`${end} ${at.device}`, at.port);
 
 /** What of a value is indexed; and, where that is not it already, the key each part is found by. */
 type KeysOf<T> = ((value: T) => readonly string[]) & { readonly keyOf?: (part: string) => string };
@@ -37,8 +37,8 @@ const KEYS = {
     source: (port) => port.sources,
   },
   links: {
-    src: (link) => [pair(link.src.device, link.src.port)],
-    dst: (link) => [pair(link.dst.device, link.dst.port)],
+    src: (link) => [compositeKey(link.src.device, link.src.port)],
+    dst: (link) => [compositeKey(link.dst.device, link.dst.port)],
     state: (link) => [link.state],
     source: (link) => link.sources,
     /** Which cables go in (`dst`) and out (`src`) at a port: two on one are a contradiction. */
@@ -46,7 +46,7 @@ const KEYS = {
   },
   hosts: {
     ip: Object.assign((host: Host) => host.ipAddresses, { keyOf: ipKey }),
-    location: (host) => host.locations.map((at) => pair(at.elementId, at.port)),
+    location: (host) => host.locations.map((at) => compositeKey(at.elementId, at.port)),
     source: (host) => host.sources,
   },
   claims: {
@@ -54,14 +54,14 @@ const KEYS = {
     device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim)))],
     source: (claims) => claims.map(([source]) => source),
   },
-} as const satisfies { [K in keyof Stored]: Record<string, KeysOf<Stored[K]>> };
+} as const satisfies { [K in keyof StoredTypes]: Record<string, KeysOf<StoredTypes[K]>> };
 
-const TABLE: { readonly [K in keyof Stored]: Readonly<Record<string, KeysOf<Stored[K]>>> } = KEYS;
+const TABLE: { readonly [K in keyof StoredTypes]: Readonly<Record<string, KeysOf<StoredTypes[K]>>> } = KEYS;
 
-export type IndexName<K extends keyof Stored> = keyof (typeof KEYS)[K] & string;
+export type IndexName<K extends keyof StoredTypes> = keyof (typeof KEYS)[K] & string;
 
-export class Indexes<K extends keyof Stored> {
-  readonly #indexes: { name: string; keysOf: KeysOf<Stored[K]>; index: SortedIndex }[];
+export class Indexes<K extends keyof StoredTypes> {
+  readonly #indexes: { name: string; keysOf: KeysOf<StoredTypes[K]>; index: SortedIndex }[];
 
   constructor(kind: K) {
     this.#indexes = Object.entries(TABLE[kind]).map(([name, keysOf]) => ({
@@ -81,20 +81,20 @@ export class Indexes<K extends keyof Stored> {
     return found;
   }
 
-  update(id: string, before: Stored[K] | undefined, after: Stored[K] | undefined): void {
+  update(id: string, before: StoredTypes[K] | undefined, after: StoredTypes[K] | undefined): void {
     for (const { keysOf, index } of this.#indexes) {
       const { keyOf } = keysOf;
-      const was = before ? keysOf(before) : NOTHING;
-      const is = after ? keysOf(after) : NOTHING;
+      const was = before ? keysOf(before) : NO_KEYS;
+      const is = after ? keysOf(after) : NO_KEYS;
       for (const part of was) if (!is.includes(part)) index.delete(keyOf ? keyOf(part) : part, id);
       for (const part of is) if (!was.includes(part)) index.add(keyOf ? keyOf(part) : part, id);
     }
   }
 
   /** See `SortedIndex.settle`. */
-  settle(): void {
-    for (const { index } of this.#indexes) index.settle();
+  sortKeys(): void {
+    for (const { index } of this.#indexes) index.sortKeys();
   }
 }
 
-const NOTHING: readonly string[] = [];
+const NO_KEYS: readonly string[] = [];

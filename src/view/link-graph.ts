@@ -2,10 +2,10 @@
  * The graph behind the topology: which devices are available, which links run where. Kept beside the pages because
  * walking it must not parse them. Clusters are found when somebody asks, and remembered until the graph changes.
  */
-import type { Entry } from "../log/log.ts";
+import type { LogEntry } from "../log/log.ts";
 import type { Device, Link } from "../model/entity.ts";
 
-export interface Edge {
+export interface GraphLink {
   readonly id: string;
   readonly src: string;
   readonly dst: string;
@@ -20,9 +20,9 @@ export interface ClusterMembers {
 
 export class LinkGraph {
   readonly #available = new Map<string, boolean>();
-  readonly #edges = new Map<string, Edge>();
-  readonly #out = new Map<string, Set<Edge>>();
-  readonly #in = new Map<string, Set<Edge>>();
+  readonly #links = new Map<string, GraphLink>();
+  readonly #out = new Map<string, Set<GraphLink>>();
+  readonly #in = new Map<string, Set<GraphLink>>();
   #clusters: readonly ClusterMembers[] | undefined;
 
   setDevice(id: string, device: Device | undefined): void {
@@ -37,29 +37,29 @@ export class LinkGraph {
   }
 
   hasLink(id: string): boolean {
-    return this.#edges.has(id);
+    return this.#links.has(id);
   }
 
   setLink(id: string, link: Link | undefined): void {
-    const old = this.#edges.get(id);
+    const old = this.#links.get(id);
     const active = link?.state === "ACTIVE";
     if (old ? link && old.active === active : !link) return;
     if (old) {
-      this.#edges.delete(id);
+      this.#links.delete(id);
       this.#out.get(old.src)?.delete(old);
       this.#in.get(old.dst)?.delete(old);
     }
     if (link) {
       const edge = { id, src: link.src.device, dst: link.dst.device, active };
-      this.#edges.set(id, edge);
-      addTo(this.#out, edge.src, edge);
-      addTo(this.#in, edge.dst, edge);
+      this.#links.set(id, edge);
+      addToSet(this.#out, edge.src, edge);
+      addToSet(this.#in, edge.dst, edge);
     }
     this.#clusters = undefined;
   }
 
   /** Devices within `hops` links of `start`, in either direction and whatever the links' state. */
-  around(start: Iterable<string>, hops: number): Set<string> {
+  devicesWithin(start: Iterable<string>, hops: number): Set<string> {
     const reached = new Set<string>(start);
     let frontier = [...reached];
     for (let hop = 0; hop < hops && frontier.length > 0; hop++) {
@@ -99,7 +99,7 @@ export class LinkGraph {
     const members = components.map((devices) => ({ devices: devices.sort(), links: [] as string[] }));
     members.sort((a, b) => ((a.devices[0] ?? "") < (b.devices[0] ?? "") ? -1 : 1));
     for (const [n, { devices }] of members.entries()) for (const id of devices) clusterOf.set(id, n);
-    for (const edge of this.#edges.values()) {
+    for (const edge of this.#links.values()) {
       const n = clusterOf.get(edge.src);
       if (edge.active && n !== undefined && n === clusterOf.get(edge.dst)) members[n]?.links.push(edge.id);
     }
@@ -109,14 +109,14 @@ export class LinkGraph {
 }
 
 /** Whether `topology` is another after this change: what comes, goes, or turns available or active. */
-export function changesGraph({ kind, before, after, changed }: Entry): boolean {
+export function changesGraph({ kind, before, after, changed }: LogEntry): boolean {
   const cameOrWent = before === null || after === null;
   if (kind === "devices") return cameOrWent || changed.includes("available");
   if (kind === "links") return cameOrWent || changed.includes("state");
   return kind === "hosts" && cameOrWent;
 }
 
-function addTo<T>(map: Map<string, Set<T>>, key: string, value: T): void {
+function addToSet<T>(map: Map<string, Set<T>>, key: string, value: T): void {
   const set = map.get(key);
   if (set) set.add(value);
   else map.set(key, new Set([value]));

@@ -9,25 +9,25 @@ import {
   type HostClaim,
   type LinkClaim,
   type PortClaim,
-  sortedByIp,
+  sortIps,
 } from "../model/claim.ts";
 import type { Annotations, Device, Entities, Host, HostLocation, Link } from "../model/entity.ts";
 import { hostId, type Kind, linkId, portId } from "../model/ids.ts";
-import type { Stored } from "./indexes.ts";
+import type { StoredTypes } from "./indexes.ts";
 
 /** What only the view knows of a thing. */
 export type Tracking = Pick<Device, "firstSeen" | "lastChanged" | "sources" | "revision">;
 
 /** What the rest of the network says about a thing. */
-export interface Flags {
+export interface DerivedFlags {
   /** The other direction of the link is in the view. */
-  readonly reverse: boolean;
+  readonly hasReverse: boolean;
   /** Why this thing contradicts another. */
   readonly conflict: string | undefined;
 }
 
 /** As much of a thing as decides about its flags. */
-export interface Flaggable {
+export interface FlagInput {
   devices: never;
   ports: never;
   links: Pick<Link, "id" | "src" | "dst" | "type" | "state">;
@@ -41,11 +41,11 @@ export interface MergeContext<K extends Kind> {
   readonly before: Entities[K] | undefined;
   readonly tracking: Tracking;
   readonly deviceExists: (id: string) => boolean;
-  readonly flagsOf: (thing: Flaggable[K]) => Flags;
+  readonly flagsOf: (thing: FlagInput[K]) => DerivedFlags;
 }
 
-function deviceBody(claims: readonly DeviceClaim[], around: MergeContext<"devices">): Stored["devices"] {
-  const first = pick(claims);
+function mergeDevice(claims: readonly DeviceClaim[], around: MergeContext<"devices">): StoredTypes["devices"] {
+  const first = firstClaimed(claims);
   const available = first("available") ?? true;
   const unchanged = around.before?.available === available ? around.before.lastUpdate : undefined;
   const lastUpdate = first("lastUpdate") ?? unchanged ?? String(around.now);
@@ -62,40 +62,40 @@ function deviceBody(claims: readonly DeviceClaim[], around: MergeContext<"device
     chassisId: first("chassisId") || "0",
     lastUpdate,
     humanReadableLastUpdate: `${available ? "connected" : "disconnected"} since ${isoSeconds(Number(lastUpdate))}`,
-    annotations: sortedKeys({
+    annotations: sortKeys({
       managementAddress: "",
       channelId: "",
       protocol: "",
-      ...mergedAnnotations(claims),
+      ...mergeAnnotations(claims),
     }),
     ...around.tracking,
   };
 }
 
-function portBody(claims: readonly PortClaim[], around: MergeContext<"ports">): Stored["ports"] | undefined {
+function mergePort(claims: readonly PortClaim[], around: MergeContext<"ports">): StoredTypes["ports"] | undefined {
   if (!around.deviceExists(claims[0]?.element ?? "")) return undefined;
-  const first = pick(claims);
+  const first = firstClaimed(claims);
   return {
     element: claims[0]?.element ?? "",
     port: String(claims[0]?.port ?? ""),
     isEnabled: first("isEnabled") ?? true,
     type: first("type") ?? "copper",
     portSpeed: first("portSpeed") ?? 0,
-    annotations: mergedAnnotations(claims) ?? {},
+    annotations: mergeAnnotations(claims) ?? {},
     ...around.tracking,
   };
 }
 
-function linkBody(claims: readonly LinkClaim[], around: MergeContext<"links">): Stored["links"] | undefined {
-  const src = end(claims[0]?.src);
-  const dst = end(claims[0]?.dst);
+function mergeLink(claims: readonly LinkClaim[], around: MergeContext<"links">): StoredTypes["links"] | undefined {
+  const src = toLinkEnd(claims[0]?.src);
+  const dst = toLinkEnd(claims[0]?.dst);
   if (!around.deviceExists(src.device) || !around.deviceExists(dst.device)) return undefined;
-  const first = pick(claims);
+  const first = firstClaimed(claims);
   const id = linkId(src, dst);
   const type = first("type") ?? "DIRECT";
   const state = first("state") ?? "ACTIVE";
-  const { reverse, conflict } = around.flagsOf({ id, src, dst, type, state });
-  const annotations = mergedAnnotations(claims, conflict);
+  const { hasReverse, conflict } = around.flagsOf({ id, src, dst, type, state });
+  const annotations = mergeAnnotations(claims, conflict);
   return {
     src,
     dst,
@@ -103,24 +103,24 @@ function linkBody(claims: readonly LinkClaim[], around: MergeContext<"links">): 
     state,
     ...(annotations && { annotations }),
     id,
-    bidirectional: reverse,
+    bidirectional: hasReverse,
     // One claimant that can vouch for the link is enough; unauthenticated sightings beside it do no harm.
     verified: claims.some((claim) => claim.verified ?? true),
     ...around.tracking,
   };
 }
 
-function hostBody(claims: readonly HostClaim[], around: MergeContext<"hosts">): Stored["hosts"] | undefined {
-  const locations = mergedLocations(claims).filter((at) => around.deviceExists(at.elementId));
+function mergeHost(claims: readonly HostClaim[], around: MergeContext<"hosts">): StoredTypes["hosts"] | undefined {
+  const locations = mergeLocations(claims).filter((at) => around.deviceExists(at.elementId));
   const [location] = locations;
   if (!location) return undefined;
-  const first = pick(claims);
+  const first = firstClaimed(claims);
   const mac = claims[0]?.mac ?? "";
   const vlan = String(claims[0]?.vlan ?? "None");
   const id = hostId(mac, vlan);
-  const ipAddresses = claims.length === 1 ? (claims[0]?.ipAddresses ?? []) : allAddresses(claims);
+  const ipAddresses = claims.length === 1 ? (claims[0]?.ipAddresses ?? []) : mergeAddresses(claims);
   const { conflict } = around.flagsOf({ id, ipAddresses });
-  const annotations = mergedAnnotations(claims, conflict);
+  const annotations = mergeAnnotations(claims, conflict);
   return {
     id,
     mac,
@@ -140,12 +140,12 @@ function hostBody(claims: readonly HostClaim[], around: MergeContext<"hosts">): 
 type Merge<K extends Kind> = (
   claims: readonly ClaimTypes[K][],
   around: MergeContext<K>,
-) => Stored[K] | undefined;
+) => StoredTypes[K] | undefined;
 const MERGE: { [K in Kind]: Merge<K> } = {
-  devices: deviceBody,
-  ports: portBody,
-  links: linkBody,
-  hosts: hostBody,
+  devices: mergeDevice,
+  ports: mergePort,
+  links: mergeLink,
+  hosts: mergeHost,
 };
 
 /** The value that claims (in order of precedence, at least one) make; undefined when it must be held back. */
@@ -153,46 +153,46 @@ export function mergeClaims<K extends Kind>(
   kind: K,
   claims: readonly ClaimTypes[K][],
   around: MergeContext<K>,
-): Stored[K] | undefined {
+): StoredTypes[K] | undefined {
   return MERGE[kind](claims, around);
 }
 
-function mergedLocations(claims: readonly HostClaim[]): HostLocation[] {
+function mergeLocations(claims: readonly HostClaim[]): HostLocation[] {
   const [only] = claims;
   // The claims themselves name each place once.
-  if (claims.length === 1 && only) return only.locations.map(place);
+  if (claims.length === 1 && only) return only.locations.map(toHostLocation);
   const all = new Map<string, HostLocation>();
   for (const claim of claims) {
     for (const { elementId, port } of claim.locations) {
       const key = portId(elementId, String(port));
-      if (!all.has(key)) all.set(key, place({ elementId, port }));
+      if (!all.has(key)) all.set(key, toHostLocation({ elementId, port }));
     }
   }
   return [...all.values()];
 }
 
-const place = ({ elementId, port }: HostClaim["locations"][number]): HostLocation => ({
+const toHostLocation = ({ elementId, port }: HostClaim["locations"][number]): HostLocation => ({
   elementId,
   port: String(port),
 });
 
-const allAddresses = (claims: readonly HostClaim[]): string[] =>
-  sortedByIp([...new Set(claims.flatMap((claim) => claim.ipAddresses ?? []))]);
+const mergeAddresses = (claims: readonly HostClaim[]): string[] =>
+  sortIps([...new Set(claims.flatMap((claim) => claim.ipAddresses ?? []))]);
 
-const end = (at: LinkClaim["src"] | undefined) => ({
+const toLinkEnd = (at: LinkClaim["src"] | undefined) => ({
   port: String(at?.port ?? ""),
   device: at?.device ?? "",
 });
 
 /** The first claim that says something about a field. */
-function pick<C extends object>(claims: readonly C[]): <F extends keyof C>(field: F) => C[F] | undefined {
+function firstClaimed<C extends object>(claims: readonly C[]): <F extends keyof C>(field: F) => C[F] | undefined {
   return (field) => {
     for (const claim of claims) if (claim[field] !== undefined) return claim[field];
     return undefined;
   };
 }
 
-function mergedAnnotations(
+function mergeAnnotations(
   claims: readonly { annotations?: Annotations }[],
   conflict?: string,
 ): Annotations | undefined {
@@ -204,10 +204,10 @@ function mergedAnnotations(
   for (const claim of [...some].reverse()) merged = { ...merged, ...claim.annotations };
   if (conflict !== undefined)
     merged.conflict = merged.conflict ? `${merged.conflict}; ${conflict}` : conflict;
-  return sortedKeys(merged);
+  return sortKeys(merged);
 }
 
-const sortedKeys = (given: Annotations): Annotations =>
+const sortKeys = (given: Annotations): Annotations =>
   Object.fromEntries(
     Object.keys(given)
       .sort()

@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { ClaimedNetwork } from "../../test/support/claims.ts";
 import type { Batch } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
-import { HistoryNotHere, logElsewhere, Replica } from "./replica.ts";
+import { HistoryNotInReplica, createReplicaLog, Replica } from "./replica.ts";
 import { topologyOf, type View } from "./view.ts";
 
 const RING = 1_000_000;
 
 /** Everything that answers are made of. */
 function shown(view: View) {
-  const { claims: _, ...marks } = view.marks;
+  const { claims: _, ...marks } = view.versions;
   const values = KINDS.map((kind) =>
     view.pages(kind).flatMap((page) => page.ids.map((id, i) => [kind, id, page.value(i)])),
   );
@@ -19,7 +19,7 @@ function shown(view: View) {
 function tellAll(replica: Replica, view: View): void {
   for (const kind of KINDS) {
     for (const page of view.pages(kind)) {
-      for (const [i, id] of page.ids.entries()) replica.tell(kind, id, page.value(i));
+      for (const [i, id] of page.ids.entries()) replica.setEntity(kind, id, page.value(i));
     }
   }
 }
@@ -27,9 +27,9 @@ function tellAll(replica: Replica, view: View): void {
 /** As a stream does: what is kept beside the public collections is not told. */
 function tellBatch(replica: Replica, { entries, revision, time }: Batch): void {
   for (const { kind, id, after, changed } of entries) {
-    if (kind !== "claims") replica.change(kind, id, after, changed);
+    if (kind !== "claims") replica.addChange(kind, id, after, changed);
   }
-  if (entries.some(({ kind }) => kind !== "claims")) replica.reach(revision, time);
+  if (entries.some(({ kind }) => kind !== "claims")) replica.commitUpTo(revision, time);
 }
 
 async function networkOfTwo() {
@@ -43,9 +43,9 @@ async function networkOfTwo() {
 }
 
 function replicaOf({ view }: ClaimedNetwork): Replica {
-  const replica = new Replica(logElsewhere("epoch", new Uint8Array(32)), RING);
+  const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), RING);
   tellAll(replica, view);
-  replica.told(view);
+  replica.completeSync(view);
   return replica;
 }
 
@@ -65,11 +65,11 @@ describe("a replica", () => {
       const batch = await step();
       if (!batch) throw new Error("nothing changed");
       tellBatch(replica, batch);
-      replica.reach(network.view.revision);
+      replica.commitUpTo(network.view.revision);
       expect(shown(replica.view)).toEqual(shown(network.view));
     }
     const [, ...changes] = network.batches;
-    const told = replica.history.recent(2)?.map(({ revision, entries }) => ({
+    const told = replica.history.recentBatches(2)?.map(({ revision, entries }) => ({
       revision,
       entries: entries.length,
     }));
@@ -94,7 +94,7 @@ describe("a replica", () => {
     expect(batch.revision).toBe(4);
     tellBatch(replica, batch);
     expect(shown(replica.view)).toEqual(shown(network.view));
-    expect(replica.history.recent(2)?.map(({ revision }) => revision)).toEqual([3, 4]);
+    expect(replica.history.recentBatches(2)?.map(({ revision }) => revision)).toEqual([3, 4]);
   });
 
   test("told everything again, shows the old until all is there, and then only the new", async () => {
@@ -105,15 +105,15 @@ describe("a replica", () => {
     replica.history.subscribe(() => woken++);
     await network.remove("first", "devices", "of:2");
     await network.set("first", "devices", { id: "of:3" }, { id: "of:1", sw: "2" });
-    replica.begin();
+    replica.beginSync();
     tellAll(replica, network.view);
     expect(shown(replica.view)).toEqual(before);
-    replica.begin(); // and once more, since the connection broke
+    replica.beginSync(); // and once more, since the connection broke
     tellAll(replica, network.view);
-    replica.told(network.view);
+    replica.completeSync(network.view);
     expect(shown(replica.view)).toEqual(shown(network.view));
     expect(woken).toBe(1);
-    expect(replica.history.holds(before.revision)).toBe(false);
+    expect(replica.history.ringHolds(before.revision)).toBe(false);
     expect([...replica.view.indexes("devices").named("source").get("first")].sort()).toEqual([
       "of:1",
       "of:3",
@@ -122,12 +122,12 @@ describe("a replica", () => {
 
   test("what was begun before the first telling was whole leaves nothing behind", async () => {
     const network = await networkOfTwo();
-    const replica = new Replica(logElsewhere("epoch", new Uint8Array(32)), RING);
+    const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), RING);
     tellAll(replica, network.view);
     await network.remove("first", "devices", "of:2");
-    replica.begin();
+    replica.beginSync();
     tellAll(replica, network.view);
-    replica.told(network.view);
+    replica.completeSync(network.view);
     expect(shown(replica.view)).toEqual(shown(network.view));
   });
 
@@ -136,16 +136,16 @@ describe("a replica", () => {
     const replica = replicaOf(network);
     const { history, log, view } = replica;
     expect(history.resolve(view.revision)).toEqual({ ok: true, revision: view.revision });
-    expect(history.at(view.revision)).toBe(view);
+    expect(history.stateAt(view.revision)).toBe(view);
     for (const ask of [
       () => history.resolve(1),
       () => history.resolve(view.revision + 1),
       () => history.resolveTime(Date.now()),
-      () => history.at(1),
-      () => log.facts(),
-      () => log.density(0, 1, 1),
+      () => history.stateAt(1),
+      () => log.stats(),
+      () => log.histogram(0, 1, 1),
     ]) {
-      expect(ask).toThrow(HistoryNotHere);
+      expect(ask).toThrow(HistoryNotInReplica);
     }
   });
 });

@@ -8,13 +8,13 @@
  * had until the last of it is there; then what differs becomes one step, and who followed along has fallen out of the
  * ring, since nobody here knows what happened between.
  */
-import type { Batch, Entry, Log, Marks } from "../log/log.ts";
+import type { Batch, LogEntry, Log, CollectionVersions } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { type BatchFeed, History, type Resolved } from "./history.ts";
-import { View, versionOf } from "./view.ts";
+import { View, storedValueOf } from "./view.ts";
 
 /** What is asked is not known here, but where this is a copy of. */
-export class HistoryNotHere extends Error {
+export class HistoryNotInReplica extends Error {
   override readonly name = "PastElsewhere";
 
   constructor() {
@@ -23,11 +23,11 @@ export class HistoryNotHere extends Error {
 }
 
 /** What the original says of itself with the last of what there is. */
-export interface Original {
+export interface SyncedState {
   readonly revision: number;
   readonly time: number;
   readonly graphTime: number;
-  readonly marks: Omit<Marks, "claims">;
+  readonly versions: Omit<CollectionVersions, "claims">;
 }
 
 export class Replica implements BatchFeed {
@@ -36,14 +36,14 @@ export class Replica implements BatchFeed {
   readonly history: History;
   readonly #listeners = new Set<(batch: Batch) => void>();
   /** Of the revision, or of the telling, that is not whole yet. */
-  #entries: Entry[] = [];
+  #entries: LogEntry[] = [];
   /** Ids told so far, when there may be others that are gone. */
-  #told: Set<string> | undefined;
-  #whole = false;
+  #syncedKeys: Set<string> | undefined;
+  #hasSynced = false;
 
   constructor(log: Log, ringBytes: number) {
     this.log = log;
-    this.history = new RecentHistory(this, ringBytes);
+    this.history = new ReplicaHistory(this, ringBytes);
   }
 
   onBatch(listener: (batch: Batch) => void): () => void {
@@ -52,38 +52,38 @@ export class Replica implements BatchFeed {
   }
 
   /** Everything is about to be told again, from its beginning. */
-  begin(): void {
+  beginSync(): void {
     this.#entries = [];
-    this.#told = new Set();
+    this.#syncedKeys = new Set();
   }
 
   /** One thing that there is. */
-  tell(kind: Kind, id: string, text: string): void {
-    this.#told?.add(keyOf(kind, id));
+  setEntity(kind: Kind, id: string, text: string): void {
+    this.#syncedKeys?.add(keyOf(kind, id));
     const before = this.view.get(kind, id);
     if (before === text) return;
-    if (this.#whole) this.#entries.push({ kind, id, before: before ?? null, after: text, changed: [] });
+    if (this.#hasSynced) this.#entries.push({ kind, id, before: before ?? null, after: text, changed: [] });
     // Until it was whole once nobody reads it, and a million things need not be held twice.
-    else this.view.change(kind, id, versionOf(kind, before), versionOf(kind, text));
+    else this.view.replaceValue(kind, id, storedValueOf(kind, before), storedValueOf(kind, text));
   }
 
   /** That was everything, as of this revision. */
-  told({ revision, time, graphTime, marks }: Original): void {
+  completeSync({ revision, time, graphTime, versions }: SyncedState): void {
     for (const kind of KINDS) {
-      for (const [id, text] of this.#gone(kind)) {
+      for (const [id, text] of this.#removedEntities(kind)) {
         this.#entries.push({ kind, id, before: text, after: null, changed: [] });
       }
     }
     this.view.apply({ revision, time, entries: this.#entries });
-    this.view.adopt({ ...marks, claims: revision }, graphTime);
+    this.view.setVersions({ ...versions, claims: revision }, graphTime);
     this.#entries = [];
-    this.#told = undefined;
-    this.#whole = true;
-    this.history.restart();
+    this.#syncedKeys = undefined;
+    this.#hasSynced = true;
+    this.history.reset();
   }
 
-  *#gone(kind: Kind): Generator<[id: string, text: string]> {
-    const told = this.#told;
+  *#removedEntities(kind: Kind): Generator<[id: string, text: string]> {
+    const told = this.#syncedKeys;
     if (!told) return;
     for (const page of this.view.pages(kind)) {
       for (const [i, id] of page.ids.entries()) {
@@ -93,12 +93,12 @@ export class Replica implements BatchFeed {
   }
 
   /** One change of the revision that comes next; `text` is null for what is gone. */
-  change(kind: Kind, id: string, text: string | null, changed: readonly string[]): void {
+  addChange(kind: Kind, id: string, text: string | null, changed: readonly string[]): void {
     this.#entries.push({ kind, id, before: this.view.get(kind, id) ?? null, after: text, changed });
   }
 
   /** All changes up to this revision have been told. Those between that were not told of changed nothing seen here. */
-  reach(revision: number, time: number = this.view.time): void {
+  commitUpTo(revision: number, time: number = this.view.time): void {
     if (revision <= this.view.revision) return;
     const entries = this.#entries;
     this.#entries = [];
@@ -117,34 +117,34 @@ export class Replica implements BatchFeed {
 const keyOf = (kind: Kind, id: string): string => `${kind} ${id}`;
 
 /** Knows what happened as far back as the ring goes, and the state of things only now. */
-class RecentHistory extends History {
+class ReplicaHistory extends History {
   override resolve(revision: number): Resolved {
-    if (revision <= this.view.revision && this.holds(revision)) return { ok: true, revision };
-    throw new HistoryNotHere();
+    if (revision <= this.view.revision && this.ringHolds(revision)) return { ok: true, revision };
+    throw new HistoryNotInReplica();
   }
 
   override resolveTime(): Resolved {
-    throw new HistoryNotHere();
+    throw new HistoryNotInReplica();
   }
 }
 
 /** The log of a copy: its name and key are the original's, and it remembers nothing. */
-export function logElsewhere(epoch: string, secret: Uint8Array): Log {
+export function createReplicaLog(epoch: string, secret: Uint8Array): Log {
   const elsewhere = (): never => {
-    throw new HistoryNotHere();
+    throw new HistoryNotInReplica();
   };
   return {
-    epoch,
-    secret,
+    id: epoch,
+    signingKey: secret,
     append: elsewhere,
     read: elsewhere,
-    snapshotBefore: elsewhere,
+    snapshotAtOrBefore: elsewhere,
     writeSnapshot: elsewhere,
     revisionAt: elsewhere,
     timeOf: elsewhere,
-    density: elsewhere,
+    histogram: elsewhere,
     prune: elsewhere,
-    facts: elsewhere,
+    stats: elsewhere,
     close: () => {},
   };
 }

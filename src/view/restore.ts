@@ -6,11 +6,11 @@ import { View } from "./view.ts";
 export function restoreView(log: Log): View {
   const view = new View();
   const garbage = new GcPacer();
-  const snapshot = log.snapshotBefore(Number.MAX_SAFE_INTEGER);
+  const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
   if (snapshot) view.load(snapshot, garbage);
   for (const batch of log.read(view.revision)) {
     view.apply(batch);
-    for (const { before, after } of batch.entries) garbage.made((before?.length ?? 0) + (after?.length ?? 0));
+    for (const { before, after } of batch.entries) garbage.addGarbage((before?.length ?? 0) + (after?.length ?? 0));
   }
   garbage.collect();
   return view;

@@ -6,21 +6,21 @@
  */
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import { type Batch, type Marks, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
+import { type Batch, type CollectionVersions, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
-import { Collection, type Item } from "./collection.ts";
+import { Collection, type EncodedValue } from "./collection.ts";
 import { EncodedPage } from "./encoded-page.ts";
-import { Indexes, type Stored } from "./indexes.ts";
+import { Indexes, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, changesGraph, LinkGraph } from "./link-graph.ts";
 
 /** A value as it is kept and as it is worked with. */
-export interface Version<K extends StoreKind> {
+export interface StoredValue<K extends StoreKind> {
   readonly text: string;
-  readonly value: Stored[K];
+  readonly value: StoredTypes[K];
 }
 
-type Drawn<K extends StoreKind> = (id: string, value: Stored[K] | undefined) => void;
+type GraphUpdate<K extends StoreKind> = (id: string, value: StoredTypes[K] | undefined) => void;
 
 /** What can be asked of the network at one revision, be it now or in the past. */
 export interface NetworkState {
@@ -28,7 +28,7 @@ export interface NetworkState {
   /** Epoch milliseconds of that revision. */
   readonly time: number;
   readonly graphTime: number;
-  readonly marks: Marks;
+  readonly versions: CollectionVersions;
   /** Immutable; hold it as long as needed. */
   pages(kind: Kind): readonly EncodedPage[];
   size(kind: Kind): number;
@@ -51,7 +51,7 @@ export class View implements NetworkState {
     hosts: new Collection(),
     claims: new Collection(),
   };
-  readonly #indexes: { readonly [K in keyof Stored]: Indexes<K> } = {
+  readonly #indexes: { readonly [K in keyof StoredTypes]: Indexes<K> } = {
     devices: new Indexes("devices"),
     ports: new Indexes("ports"),
     links: new Indexes("links"),
@@ -60,12 +60,12 @@ export class View implements NetworkState {
   };
 
   /** What of the view the graph shows. */
-  readonly #drawn: { readonly [K in StoreKind]?: Drawn<K> } = {
+  readonly #graphUpdates: { readonly [K in StoreKind]?: GraphUpdate<K> } = {
     devices: (id, device) => this.graph.setDevice(id, device),
     links: (id, link) => this.graph.setLink(id, link),
   };
 
-  get marks(): Marks {
+  get versions(): CollectionVersions {
     const { devices, ports, links, hosts, claims } = this.#collections;
     return {
       devices: devices.revision,
@@ -99,16 +99,16 @@ export class View implements NetworkState {
   }
 
   /** The same with their ids, all at once. */
-  between(kind: StoreKind, from: string, to: string): Item[] {
-    return this.#collections[kind].between(from, to);
+  rangeWithIds(kind: StoreKind, from: string, to: string): EncodedValue[] {
+    return this.#collections[kind].rangeWithIds(from, to);
   }
 
-  indexes<K extends keyof Stored>(kind: K): Indexes<K> {
+  indexes<K extends keyof StoredTypes>(kind: K): Indexes<K> {
     return this.#indexes[kind];
   }
 
   /** An index by a name that may not exist for this kind. */
-  indexNamed(kind: Kind, name: string): SortedIndex | undefined {
+  findIndex(kind: Kind, name: string): SortedIndex | undefined {
     return this.#indexes[kind].find(name);
   }
 
@@ -117,22 +117,22 @@ export class View implements NetworkState {
     for (const kind of STORE_KINDS) {
       const pages: EncodedPage[] = [];
       for (const record of snapshot.pages[kind]) {
-        const page = EncodedPage.parse(record.encoded(), record.stored);
+        const page = EncodedPage.decode(record.encode(), record.storedId);
         pages.push(page);
         for (const [i, id] of page.ids.entries())
-          this.#index(kind, id, undefined, parseStored(kind, page.value(i)));
-        garbage.made(page.bytes.length);
+          this.#updateIndexes(kind, id, undefined, parseStored(kind, page.value(i)));
+        garbage.addGarbage(page.bytes.length);
       }
       this.#collections[kind] = new Collection(pages);
-      this.#indexes[kind].settle();
+      this.#indexes[kind].sortKeys();
     }
     this.revision = snapshot.revision;
     this.time = snapshot.time;
-    this.adopt(snapshot.marks, snapshot.graphTime);
+    this.setVersions(snapshot.versions, snapshot.graphTime);
   }
 
   /** Takes over what another view of the same revision says of when its parts last changed. */
-  adopt(marks: Marks, graphTime: number): void {
+  setVersions(marks: CollectionVersions, graphTime: number): void {
     for (const kind of STORE_KINDS) this.#collections[kind].revision = marks[kind];
     this.#graphRevision = marks.graph;
     this.graphTime = graphTime;
@@ -140,27 +140,27 @@ export class View implements NetworkState {
 
   apply(batch: Batch): void {
     for (const { kind, id, before, after } of batch.entries) {
-      this.change(kind, id, versionOf(kind, before), versionOf(kind, after));
+      this.replaceValue(kind, id, storedValueOf(kind, before), storedValueOf(kind, after));
     }
-    this.finish(batch);
+    this.finishRevision(batch);
   }
 
   /**
    * Puts one value in the place of another without finishing a revision: for the ledger, which works on the view until
    * a batch is whole, and hands in values already parsed.
    */
-  change<K extends StoreKind>(
+  replaceValue<K extends StoreKind>(
     kind: K,
     id: string,
-    before: Version<K> | undefined,
-    after: Version<K> | undefined,
+    before: StoredValue<K> | undefined,
+    after: StoredValue<K> | undefined,
   ) {
     this.#collections[kind].put(id, before?.text ?? null, after?.text ?? null);
-    this.#index(kind, id, before?.value, after?.value);
+    this.#updateIndexes(kind, id, before?.value, after?.value);
   }
 
   /** Makes what was changed the new revision. */
-  finish(batch: Batch): void {
+  finishRevision(batch: Batch): void {
     this.revision = batch.revision;
     this.time = batch.time;
     this.changesApplied += batch.entries.length;
@@ -172,19 +172,19 @@ export class View implements NetworkState {
     this.graphTime = batch.time;
   }
 
-  #index<K extends StoreKind>(
+  #updateIndexes<K extends StoreKind>(
     kind: K,
     id: string,
-    before: Stored[K] | undefined,
-    after: Stored[K] | undefined,
+    before: StoredTypes[K] | undefined,
+    after: StoredTypes[K] | undefined,
   ) {
     this.#indexes[kind].update(id, before, after);
-    const drawn: Drawn<K> | undefined = this.#drawn[kind];
+    const drawn: GraphUpdate<K> | undefined = this.#graphUpdates[kind];
     drawn?.(id, after);
   }
 
   /** How many things of each kind are known but not shown. */
-  heldBack(): Record<Kind, number> {
+  countHeldBack(): Record<Kind, number> {
     const held = { devices: 0, ports: 0, links: 0, hosts: 0 };
     for (const page of this.pages("claims")) {
       for (const key of page.ids) {
@@ -197,7 +197,7 @@ export class View implements NetworkState {
   }
 
   snapshot(): Snapshot {
-    const { revision, time, graphTime, marks } = this;
+    const { revision, time, graphTime, versions } = this;
     const pages = {
       devices: this.pages("devices"),
       ports: this.pages("ports"),
@@ -205,29 +205,29 @@ export class View implements NetworkState {
       hosts: this.pages("hosts"),
       claims: this.pages("claims"),
     };
-    return { revision, time, graphTime, marks, pages };
+    return { revision, time, graphTime, versions, pages };
   }
 }
 
-export function versionOf<K extends StoreKind>(
+export function storedValueOf<K extends StoreKind>(
   kind: K,
   text: string | null | undefined,
-): Version<K> | undefined {
+): StoredValue<K> | undefined {
   return text == null ? undefined : { text, value: parseStored(kind, text) };
 }
 
 /** What the view wrote, read back: text that only `change` could have stored is not checked again. */
-export function parseStored<K extends keyof Stored>(_kind: K, text: string): Stored[K] {
+export function parseStored<K extends keyof StoredTypes>(_kind: K, text: string): StoredTypes[K] {
   return JSON.parse(text);
 }
 
-export function topologyOf(reading: NetworkState): Topology {
+export function topologyOf(state: NetworkState): Topology {
   return {
-    time: reading.graphTime,
-    devices: reading.size("devices"),
-    links: reading.size("links"),
-    clusters: reading.graph.clusters().length,
-    hosts: reading.size("hosts"),
+    time: state.graphTime,
+    devices: state.size("devices"),
+    links: state.size("links"),
+    clusters: state.graph.clusters().length,
+    hosts: state.size("hosts"),
   };
 }
 

@@ -91,7 +91,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const { users, authenticator } = options.users ? doorOf(options.users, clock) : await sharedDoor();
   const log = openEmbeddedLog(options.data ?? ":memory:");
   const view = new View();
-  const snapshot = log.snapshotBefore(Number.MAX_SAFE_INTEGER);
+  const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
   if (snapshot) view.load(snapshot);
   for (const batch of log.read(view.revision)) view.apply(batch);
   const names = ["first", "second"];
@@ -110,7 +110,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     users,
     sources: options.sources ?? (() => []),
     refusedRecords: () => ({}),
-    page: options.page,
+    site: options.page,
     clock,
     logger: silentLogger,
   });

@@ -346,14 +346,14 @@ describe("a history one knows", () => {
     await using h = await openHarness();
     for (let n = 1; n <= 4; n++) await h.apply([device(n)]);
     const keeper = new Compactor(h.view, h.log, h.clock, silentLogger, {
-      keepMs: 0,
+      retentionMs: 0,
       maxBytes: 1e12,
       snapshotAfterChanges: 1,
     });
-    await keeper.look();
+    await keeper.compact();
     await h.apply([device(5)]);
-    await keeper.look();
-    const { oldest } = h.log.facts();
+    await keeper.compact();
+    const { oldest } = h.log.stats();
     expect(oldest).toBeGreaterThan(2);
     for (const path of [
       "devices?at=2",

@@ -158,9 +158,9 @@ test("a cursor of another log is a 400", async () => {
 
 /** Forgets everything but the present. */
 async function forget(h: Harness): Promise<void> {
-  const options = { keepMs: 0, maxBytes: Number.MAX_SAFE_INTEGER, snapshotAfterChanges: 1 };
+  const options = { retentionMs: 0, maxBytes: Number.MAX_SAFE_INTEGER, snapshotAfterChanges: 1 };
   await h.clock.advance(10);
-  await new Compactor(h.view, h.log, h.clock, silentLogger, options).look();
+  await new Compactor(h.view, h.log, h.clock, silentLogger, options).compact();
   await h.clock.advance(10);
   await h.log.prune(h.clock.now(), Number.MAX_SAFE_INTEGER, async () => {});
 }
@@ -171,7 +171,7 @@ test("a cursor whose revision is no longer kept is a 410 that says to begin agai
   const next = await nextOf(h, "devices?limit=2");
   await h.apply([{ op: "remove", kind: "devices", id: deviceId(1) }]);
   await forget(h);
-  expect(h.log.facts().oldest).toBe(h.view.revision);
+  expect(h.log.stats().oldest).toBe(h.view.revision);
   const response = await h.fetch(`devices?limit=2&cursor=${next}`);
   expect(response.status).toBe(410);
   const body = await response.json();

@@ -36,6 +36,6 @@ test("kill -9 in the middle of churn, again and again: nothing that was answered
     const moved = async () => (await ask(service, "topology")).revision > now.revision + 5;
     await until(moved, { what: "some changes" });
     for (const path of PATHS) remembered.push(await ask(service, path));
-    await service.kill9();
+    await service.kill();
   }
 }, 120_000);

@@ -148,7 +148,7 @@ describe("resuming", () => {
   test("what is not in the ring any more comes from the log, with filters too", async () => {
     await using h = await openHarness({ ringBytes: 2_000 });
     for (let n = 1; n <= 700; n++) await h.apply([device(n % 7, { sw: String(n) })]);
-    expect(h.history.holds(10)).toBe(false);
+    expect(h.history.ringHolds(10)).toBe(false);
     const all = await openEvents(h, "devices?since=10");
     expect((await all.reach(700)).map(({ id }) => Number(id))).toEqual(
       Array.from({ length: 690 }, (_, i) => i + 11),
@@ -257,7 +257,7 @@ describe("a reader that stalls", () => {
     await using h = await openHarness({ ringBytes: 3_000_000 });
     for (let n = 0; n < 400; n++) await h.apply([device(n, { mfr: noise(n) })]);
     const slow = slowRequest(h.port, `${API}/devices?format=events`, AUTHORIZATION);
-    await slow.begun;
+    await slow.started;
     // The system's buffers take some megabytes first, how many is its own affair.
     let told = 0;
     const change = async () => {
@@ -281,7 +281,7 @@ describe("a reader that stalls", () => {
     const slow = Array.from({ length: 60 }, () =>
       slowRequest(h.port, `${API}/devices?format=events`, AUTHORIZATION),
     );
-    await Promise.all(slow.map(({ begun }) => begun));
+    await Promise.all(slow.map(({ started }) => started));
     for (let n = 0; n < 600; n++) {
       await h.apply([device(n % 200, { mfr: noise(-n - 1) })]);
       if (n % 50 === 0) await reader.reach(h.view.revision);
@@ -305,13 +305,13 @@ test("history that is forgotten under a slow reader of the log ends it; it never
   const much = Object.fromEntries(Array.from("abcdefgh", (name) => [name, "x".repeat(15_000)]));
   for (let n = 1; n <= 600; n++) await h.apply([device(n % 50, { annotations: { ...much, n: String(n) } })]);
   const slow = slowRequest(h.port, `${API}/devices?format=events&since=1`, AUTHORIZATION);
-  await slow.begun;
+  await slow.started;
   const keeper = new Compactor(h.view, h.log, h.clock, silentLogger, {
-    keepMs: 0,
+    retentionMs: 0,
     maxBytes: 1e12,
     snapshotAfterChanges: 1,
   });
-  await keeper.look();
+  await keeper.compact();
   await h.log.prune(h.clock.now() + 1, 1e12, async () => {});
   const text = (await slow.finish()).toString();
   const ids = [...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]));

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/folder.ts";
-import { GAZETTEER, type Run, runCommand, type Service, startService } from "../support/service.ts";
+import { type CommandResult, GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
 
 const NETWORK = `
 devices:
@@ -25,7 +25,7 @@ beforeAll(async () => {
   });
 });
 
-const get = (...args: string[]): Promise<Run> =>
+const get = (...args: string[]): Promise<CommandResult> =>
   runCommand(["get", ...args, "--url", service.url], { env: { GAZETTEER_CREDENTIALS: "ann:p:ä" } });
 
 describe("tables", () => {

@@ -159,7 +159,7 @@ describe("stopping", () => {
       },
       { what: "churn" },
     );
-    await first.kill9();
+    await first.kill();
     const second = await startService({ args: ["--data", data, "--demo", "devices=20,hosts=50,churn=0"] });
     const after = Number((await second.fetch(DEVICES)).headers.get("gazetteer-revision"));
     expect(after).toBeGreaterThanOrEqual(seen);

@@ -89,7 +89,7 @@ async function ordeal({ seed, rounds, thief }: Ordeal): Promise<Outcome> {
     Promise.race([until(condition, { what, deadlineMs: ROUND_TIMEOUT_MS }), running]);
   const stop = async () => {
     proxy.forwardTo(undefined);
-    if (random() < 0.5) await service.kill9();
+    if (random() < 0.5) await service.kill();
     else await service.stop();
   };
   const direct = () => createClient({ url: service.url, credentials: CREDENTIALS });
@@ -124,7 +124,7 @@ async function ordeal({ seed, rounds, thief }: Ordeal): Promise<Outcome> {
   } finally {
     abort.abort();
     await running.catch(() => {});
-    await service.kill9();
+    await service.kill();
   }
 }
 

@@ -19,7 +19,7 @@ test("the watch begins anew when the log behind it is another one", async () => 
     return "value" in value ? `${value.type} ${value.value.id}` : value.type;
   };
   expect([await next(), await next()]).toEqual(["snapshot of:a", "synced"]);
-  await first.kill9();
+  await first.kill();
   writeFileSync(file, JSON.stringify({ devices: [{ id: "of:b" }] }));
   await using _second = await startService({ args, port: Number(new URL(first.url).port) });
   expect([await next(), await next(), await next()]).toEqual(["reset", "snapshot of:b", "synced"]);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   service = await startService({ args });
   await until(async () => (await client().ready()).status === "ready", { what: "the demo" });
 });
-afterAll(() => service.kill9());
+afterAll(() => service.kill());
 
 /** A child that runs until it is told to stop. */
 function running(command: string[], more: Record<string, string> = {}) {
@@ -179,7 +179,7 @@ describe("gazetteer diff", () => {
     const { status, stdout, stderr } = await diff("1h", "1", "devices");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toMatch(/^from revision 0 to revision 1 \(/);
-    expect(stdout).toEndWith("\n10 appeared, 0 disappeared, 0 changed\n");
+    expect(stdout).toEndWith("\n10 added, 0 removed, 0 changed\n");
   });
 
   test("between a moment and itself: nothing", async () => {
@@ -195,9 +195,9 @@ describe("gazetteer diff", () => {
   });
 
   test.each([
-    [[], 2, "wants a moment to compare with"],
-    [["devies"], 2, '"devies" is no moment'],
-    [["1", "2", "3"], 2, "wants two moments, not 3"],
+    [[], 2, "wants a point in time to compare with"],
+    [["devies"], 2, '"devies" is not a point in time'],
+    [["1", "2", "3"], 2, "wants two points in time, not 3"],
     [["1", "hosts", "links"], 2, "wants one of links, hosts"],
     [["999999999"], 1, "400: diff asks for a revision after the newest"],
   ])("%p fails with status %d", async (args, status, message) => {

@@ -13,7 +13,7 @@ import { renderSvg } from "../../src/formats/svg.ts";
 import { xmlCharacters } from "../../src/formats/xml.ts";
 import { demoGraph } from "../support/demo-graph.ts";
 import { needs } from "../support/needs.ts";
-import { graph, hostileGraph, troubledCampus } from "../support/sample-network.ts";
+import { graph, hostileGraph, degradedCampus } from "../support/sample-network.ts";
 import { ask, askPython, pythonWith, text } from "./external-tools.ts";
 
 const SHARED = join(import.meta.dir, "../../../shared");
@@ -22,7 +22,7 @@ const NETJSON_SCHEMA = join(SHARED, "schemas/netjson-network-graph.json");
 
 const NETWORKS: [string, TopologyGraph][] = [
   ["demo", demoGraph()],
-  ["campus", troubledCampus()],
+  ["campus", degradedCampus()],
   ["hostile", hostileGraph()],
   ["empty", graph([], [])],
 ];

@@ -71,7 +71,7 @@ describe("the end", () => {
   test("when the writer is killed, nobody goes on showing what nobody keeps", async () => {
     const { service, sockets } = await startHere();
     const pids = processesOf(service);
-    await service.kill9();
+    await service.kill();
     await gone(pids);
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow();
     expect(sockets()).toEqual([]);

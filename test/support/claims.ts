@@ -18,21 +18,21 @@ export class ClaimedNetwork {
   readonly view = new View();
   readonly batches: Batch[] = [];
   /** What the intakes wrote to the diary. */
-  readonly lines: string[] = [];
+  readonly logLines: string[] = [];
   readonly log: Log;
-  readonly ledger: Committer;
-  readonly #intakes: ReadonlyMap<string, ClaimIngest>;
+  readonly committer: Committer;
+  readonly #ingests: ReadonlyMap<string, ClaimIngest>;
 
   constructor(sources: readonly string[] = ["first", "second", "third"], log = openMemoryLog()) {
     this.log = log;
-    this.ledger = new Committer(this.view, log, this.clock, sources);
-    this.ledger.onBatch((batch) => this.batches.push(batch));
-    const logger = createLogger("debug", (line) => this.lines.push(line));
-    this.#intakes = new Map(sources.map((name) => [name, new ClaimIngest(this.ledger, name, logger)]));
+    this.committer = new Committer(this.view, log, this.clock, sources);
+    this.committer.onBatch((batch) => this.batches.push(batch));
+    const logger = createLogger("debug", (line) => this.logLines.push(line));
+    this.#ingests = new Map(sources.map((name) => [name, new ClaimIngest(this.committer, name, logger)]));
   }
 
   source(name: string): ClaimIngest {
-    const found = this.#intakes.get(name);
+    const found = this.#ingests.get(name);
     if (!found) throw new Error(`no source ${name}`);
     return found;
   }
@@ -65,7 +65,7 @@ export class ClaimedNetwork {
 export const openMemoryLog = (): Log => openEmbeddedLog(":memory:");
 
 /** `added of:1`, `updated … (fields)`, `removed …`: a batch in words, without the claims kept beside. */
-export function inWords(batch: Batch | undefined): string[] {
+export function describeBatch(batch: Batch | undefined): string[] {
   const public_ = (batch?.entries ?? []).filter((entry) => entry.kind !== "claims");
   return public_
     .map(({ kind, id, before, after, changed }) => {

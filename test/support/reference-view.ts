@@ -15,15 +15,15 @@ import type { Kind } from "../../src/model/ids.ts";
 
 export const SOURCES = ["first", "second", "third"];
 export type Json = Record<string, unknown>;
-type Told<K extends Kind> = { source: string; claim: ClaimTypes[K] }[];
+type SourcedClaims<K extends Kind> = { source: string; claim: ClaimTypes[K] }[];
 
 /** What each source claims, and what was shown last: enough to say what must be shown now. */
-export class NaiveView {
+export class ReferenceView {
   readonly claims = new Map<string, { [K in Kind]: Map<string, ClaimTypes[K]> }>();
   shown = new Map<string, Json>();
   revision = 0;
 
-  take(source: string, change: ClaimChange): void {
+  applyChange(source: string, change: ClaimChange): void {
     const mine = this.claims.get(source) ?? {
       devices: new Map(),
       ports: new Map(),
@@ -39,8 +39,8 @@ export class NaiveView {
     }
   }
 
-  #told<K extends Kind>(kind: K): Map<string, Told<K>> {
-    const told = new Map<string, Told<K>>();
+  #claimsByEntity<K extends Kind>(kind: K): Map<string, SourcedClaims<K>> {
+    const told = new Map<string, SourcedClaims<K>>();
     for (const source of SOURCES) {
       for (const [id, claim] of this.claims.get(source)?.[kind] ?? []) {
         told.set(id, [...(told.get(id) ?? []), { source, claim: claim as ClaimTypes[K] }]);
@@ -50,23 +50,23 @@ export class NaiveView {
   }
 
   /** `revision` and `time` are the ledger's, if anything changes now. */
-  work(time: number): void {
+  mergeAll(time: number): void {
     const bodies = new Map<string, Json>();
-    const devices = this.#told("devices");
+    const devices = this.#claimsByEntity("devices");
     const there = (id: string) => devices.has(id);
-    for (const [id, told] of devices) bodies.set(`devices ${id}`, this.#device(id, told, time));
-    for (const [id, told] of this.#told("ports")) {
-      if (there(told[0]?.claim.element ?? "")) bodies.set(`ports ${id}`, port(told));
+    for (const [id, told] of devices) bodies.set(`devices ${id}`, this.#deviceBody(id, told, time));
+    for (const [id, told] of this.#claimsByEntity("ports")) {
+      if (there(told[0]?.claim.element ?? "")) bodies.set(`ports ${id}`, portBody(told));
     }
-    const links = this.#told("links");
+    const links = this.#claimsByEntity("links");
     for (const [id, told] of links) {
       const { src, dst } = told[0]?.claim ?? { src: { device: "" }, dst: { device: "" } };
-      if (there(src.device) && there(dst.device)) bodies.set(`links ${id}`, naiveLink(id, told));
+      if (there(src.device) && there(dst.device)) bodies.set(`links ${id}`, linkBody(id, told));
     }
     flagLinks(bodies);
-    const hosts = this.#told("hosts");
+    const hosts = this.#claimsByEntity("hosts");
     for (const [id, told] of hosts) {
-      const body = naiveHost(id, told, there);
+      const body = hostBody(id, told, there);
       if (body) bodies.set(`hosts ${id}`, body);
     }
     flagHosts(bodies, hosts);
@@ -74,7 +74,7 @@ export class NaiveView {
     const iso = new Date(time).toISOString();
     for (const [key, body] of bodies) {
       const sources = [
-        ...(this.#told(key.split(" ")[0] as Kind).get(key.slice(key.indexOf(" ") + 1)) ?? []),
+        ...(this.#claimsByEntity(key.split(" ")[0] as Kind).get(key.slice(key.indexOf(" ") + 1)) ?? []),
       ].map((one) => one.source);
       const before = this.shown.get(key);
       const { firstSeen = iso, lastChanged, revision, ...rest } = before ?? {};
@@ -87,7 +87,7 @@ export class NaiveView {
     this.shown = next;
   }
 
-  #device(id: string, told: Told<"devices">, time: number): Json {
+  #deviceBody(id: string, told: SourcedClaims<"devices">, time: number): Json {
     const claims = told.map((one) => one.claim);
     const pick = (field: keyof DeviceClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
     const available = pick("available") ?? true;
@@ -120,7 +120,7 @@ const withAnnotations = (claims: readonly { annotations?: Record<string, string>
   return Object.keys(annotations).length > 0 ? { annotations } : {};
 };
 
-function port(told: Told<"ports">): Json {
+function portBody(told: SourcedClaims<"ports">): Json {
   const claims = told.map((one) => one.claim);
   const pick = (field: keyof PortClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
   return {
@@ -133,7 +133,7 @@ function port(told: Told<"ports">): Json {
   };
 }
 
-function naiveLink(id: string, told: Told<"links">): Json {
+function linkBody(id: string, told: SourcedClaims<"links">): Json {
   const claims = told.map((one) => one.claim);
   const pick = (field: keyof LinkClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
   return {
@@ -148,7 +148,7 @@ function naiveLink(id: string, told: Told<"links">): Json {
   };
 }
 
-function naiveHost(id: string, told: Told<"hosts">, there: (device: string) => boolean): Json | undefined {
+function hostBody(id: string, told: SourcedClaims<"hosts">, there: (device: string) => boolean): Json | undefined {
   const claims = told.map((one) => one.claim);
   const pick = (field: keyof HostClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
   const places = new Map(
@@ -210,7 +210,7 @@ function flagLinks(bodies: Map<string, Json>): void {
   for (const [i, link] of links.entries()) flag(link, flags[i] ?? []);
 }
 
-function flagHosts(bodies: Map<string, Json>, told: Map<string, Told<"hosts">>): void {
+function flagHosts(bodies: Map<string, Json>, told: Map<string, SourcedClaims<"hosts">>): void {
   const hosts = sorted(bodies, "hosts") as { id: string; vlan: string; ipAddresses: string[] }[];
   const flags = hosts.map(({ id, vlan, ipAddresses }) => {
     const found = ipAddresses.flatMap((ip) => {

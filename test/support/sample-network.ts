@@ -90,7 +90,7 @@ export const mac = (n: number): string =>
   (n.toString(16).toUpperCase().padStart(12, "0").match(/../g) ?? []).join(":");
 
 /** Numbers the ports of each device as cables are plugged in. */
-export function plugger() {
+export function createPortAllocator() {
   const next = new Map<string, number>();
   const port = (name: string): ConnectPoint => {
     const number = (next.get(name) ?? 0) + 1;
@@ -102,7 +102,7 @@ export function plugger() {
 
 /** Two core, `distributions` pairs below them, `access` switches below each pair, `hostsEach` on each of those. */
 export function campus(distributions = 4, access = 9, hostsEach = 12): TopologyGraph {
-  const plug = plugger();
+  const plug = createPortAllocator();
   const devices: Device[] = [];
   const links: Link[] = [];
   const hosts: Host[] = [];
@@ -131,7 +131,7 @@ export function campus(distributions = 4, access = 9, hostsEach = 12): TopologyG
 }
 
 /** The campus with one of every state a picture has to show. */
-export function troubledCampus(): TopologyGraph {
+export function degradedCampus(): TopologyGraph {
   const calm = campus();
   const devices = calm.devices.map((d, i) => {
     if (i === 7) return { ...d, available: false };
@@ -151,7 +151,7 @@ export function troubledCampus(): TopologyGraph {
 }
 
 export function leafSpine(spines: number, leaves: number): TopologyGraph {
-  const plug = plugger();
+  const plug = createPortAllocator();
   const spineIds = Array.from({ length: spines }, (_, i) => `spine:${i + 1}`);
   const leafIds = Array.from({ length: leaves }, (_, i) => `leaf:${i + 1}`);
   const links = leafIds.flatMap((leaf) => spineIds.flatMap((spine) => plug.cable(spine, leaf)));
@@ -163,7 +163,7 @@ export function leafSpine(spines: number, leaves: number): TopologyGraph {
 
 /** A rectangular mesh, wrapped around at its borders when `torus`. */
 export function mesh(columns: number, rows: number, torus = false): TopologyGraph {
-  const plug = plugger();
+  const plug = createPortAllocator();
   const at = (x: number, y: number) => `sw:${x % columns},${y % rows}`;
   const devices: Device[] = [];
   const links: Link[] = [];
@@ -216,7 +216,7 @@ export const HOSTILE_IDS = [
 
 /** Every device carries one hostile id and one hostile text in each of its texts; all are linked in a ring. */
 export function hostileGraph(): TopologyGraph {
-  const plug = plugger();
+  const plug = createPortAllocator();
   const ids = HOSTILE_TEXTS.map((_, i) => HOSTILE_IDS[i] ?? `of:${i}`);
   const devices = ids.map((id, i) => {
     const text = HOSTILE_TEXTS[i] ?? "";

@@ -35,11 +35,11 @@ export interface Service extends AsyncDisposable {
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** SIGTERM; gives the exit status. */
   stop(): Promise<number>;
-  kill9(): Promise<void>;
+  kill(): Promise<void>;
   readonly exited: Promise<number>;
 }
 
-export interface Run {
+export interface CommandResult {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -69,7 +69,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     running.delete(child);
     return status;
   });
-  const url = await listening(child, stdout).catch((error: unknown) => {
+  const url = await waitUntilListening(child, stdout).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw new Error(`the service did not start\n${stdout()}${stderr()}`, { cause: error });
   });
@@ -95,12 +95,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       if (status === undefined) throw new Error(`the service did not stop\n${stderr()}`);
       return status;
     },
-    kill9,
+    kill: kill9,
     [Symbol.asyncDispose]: kill9,
   };
 }
 
-async function listening(child: Bun.Subprocess, stdout: () => string): Promise<string> {
+async function waitUntilListening(child: Bun.Subprocess, stdout: () => string): Promise<string> {
   const answered = () => LISTENING.test(stdout()) || child.exitCode !== null;
   await until(answered, { what: "the listening line", deadlineMs: START_DEADLINE_MS });
   const url = LISTENING.exec(stdout())?.[1];
@@ -112,7 +112,7 @@ async function listening(child: Bun.Subprocess, stdout: () => string): Promise<s
 export async function runCommand(
   args: readonly string[],
   options: { env?: Readonly<Record<string, string | undefined>>; stdin?: string; cwd?: string } = {},
-): Promise<Run> {
+): Promise<CommandResult> {
   const child = Bun.spawn([GAZETTEER, ...args], {
     env: environment(options.env, null),
     stdin: new TextEncoder().encode(options.stdin ?? ""),

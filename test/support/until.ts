@@ -6,8 +6,8 @@ export async function until<T>(
   condition: () => T | Promise<T>,
   options: { readonly what: string; readonly deadlineMs?: number; readonly everyMs?: number },
 ): Promise<NonNullable<T>> {
-  const { what, deadlineMs = 30_000, everyMs = 20 } = options;
-  const end = performance.now() + deadlineMs;
+  const { what, deadlineMs: timeoutMs = 30_000, everyMs: intervalMs = 20 } = options;
+  const end = performance.now() + timeoutMs;
   let failure: unknown;
   for (;;) {
     try {
@@ -18,7 +18,7 @@ export async function until<T>(
       failure = error; // not yet, perhaps; it becomes the cause when time is up
     }
     if (performance.now() >= end) break;
-    await Bun.sleep(everyMs);
+    await Bun.sleep(intervalMs);
   }
-  throw new Error(`waited ${deadlineMs} ms for ${what}`, failure === undefined ? {} : { cause: failure });
+  throw new Error(`waited ${timeoutMs} ms for ${what}`, failure === undefined ? {} : { cause: failure });
 }
