@@ -1,11 +1,11 @@
 /** What the page knows of a network and how it walks, finds and tells it, without a browser. */
 import { describe, expect, test } from "bun:test";
 import { happening, type Told } from "../../src/web/change-text.ts";
-import { find } from "../../src/web/find.ts";
+import { marksOf } from "../../src/web/history.ts";
 import { apply } from "../../src/web/live.ts";
 import { createFocus } from "../../src/web/map/focus.ts";
-import { marksOf } from "../../src/web/past.ts";
 import { neighbourhood, shortestWay } from "../../src/web/path.ts";
+import { find } from "../../src/web/search.ts";
 import { HOME } from "../../src/web/state.ts";
 import { parseFilter } from "../../src/web/table/filter.ts";
 import { device as sampleDevice } from "../support/sample-network.ts";

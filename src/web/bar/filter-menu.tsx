@@ -1,12 +1,12 @@
 /** Which devices and links stand out on the map: by type, state and source, each with how many there are. */
 import { h, replace } from "../dom.ts";
-import { icon } from "../icons.ts";
+import { icon } from "../icon.tsx";
 import { STATES } from "../map/focus.ts";
-import type { Actions, Model, Part } from "../model.ts";
 import { typeWords } from "../names.ts";
 import { inConflict, type Network } from "../network.ts";
 import type { ViewState } from "../state.ts";
-import { createPopover } from "./popover.ts";
+import type { Actions, Model, Part } from "../store.ts";
+import { createPopover } from "./popover.tsx";
 
 type Choice = "types" | "states" | "sources";
 

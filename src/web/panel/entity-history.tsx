@@ -6,7 +6,7 @@ import { momentOf, shortTime } from "../format-time.ts";
 import type { NetworkChange } from "../live.ts";
 import type { Network } from "../network.ts";
 import type { Ref } from "../state.ts";
-import type { PanelContext } from "./pieces.ts";
+import type { PanelContext } from "./elements.tsx";
 
 const MAX_SHOWN = 40;
 

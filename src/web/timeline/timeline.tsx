@@ -5,10 +5,10 @@
 import type { Timeline } from "../../client/client.ts";
 import { button, h, replace, s } from "../dom.ts";
 import { momentOf, shortTime, wholeTime } from "../format-time.ts";
-import type { Actions, Model, Part } from "../model.ts";
 import { counted } from "../names.ts";
 import { SPANS, type Span, type ViewState } from "../state.ts";
-import { createHandle } from "./handle.ts";
+import type { Actions, Model, Part } from "../store.ts";
+import { createHandle } from "./handle.tsx";
 
 const BUCKETS = 180;
 const REFRESH_MS = 5000;

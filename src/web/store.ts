@@ -1,8 +1,8 @@
 /** Everything the parts of the page are drawn from, in one place, and what they may ask for. */
 import type { Client, ConnectionState, Readiness } from "../client/client.ts";
+import type { Comparison } from "./history.ts";
 import type { NetworkChange } from "./live.ts";
 import type { Network } from "./network.ts";
-import type { Comparison } from "./past.ts";
 import type { Ref, ViewState } from "./state.ts";
 
 export interface Model {

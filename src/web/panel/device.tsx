@@ -15,7 +15,7 @@ import {
   type PanelContext,
   section,
   thing,
-} from "./pieces.ts";
+} from "./elements.tsx";
 
 export function devicePanel(
   context: PanelContext,

@@ -1,11 +1,11 @@
 /** The search box: what matches drops down as one types; arrows and Enter choose, Escape leaves, `/` comes back. */
 import { h, replace } from "../dom.ts";
-import { type Found, find, type Hit } from "../find.ts";
-import { icon } from "../icons.ts";
-import type { Actions, Model, Part } from "../model.ts";
+import { icon } from "../icon.tsx";
 import { counted } from "../names.ts";
 import type { Network } from "../network.ts";
+import { type Found, find, type Hit } from "../search.ts";
 import { sameRef } from "../state.ts";
+import type { Actions, Model, Part } from "../store.ts";
 
 const MAX_SHOWN = 12;
 

@@ -2,9 +2,9 @@
 import type { SourceStatus } from "../../client/types.ts";
 import { h, replace } from "../dom.ts";
 import { duration, shortTime, wholeTime } from "../format-time.ts";
-import type { Model, Part } from "../model.ts";
 import { counted } from "../names.ts";
-import { createPopover } from "./popover.ts";
+import type { Model, Part } from "../store.ts";
+import { createPopover } from "./popover.tsx";
 
 type Level = "live" | "past" | "stale" | "lost" | "waiting";
 

@@ -5,10 +5,10 @@
  */
 import { ClientError } from "../../client/client.ts";
 import { h, replace } from "../dom.ts";
-import type { Actions, Model, Part } from "../model.ts";
 import { counted } from "../names.ts";
 import type { Entry } from "../network.ts";
 import { sameRef, type Table } from "../state.ts";
+import type { Actions, Model, Part } from "../store.ts";
 import { createLater } from "../throttle.ts";
 import { COLUMNS, cellsOf, EXAMPLES } from "./columns.ts";
 import { parseFilter } from "./filter.ts";

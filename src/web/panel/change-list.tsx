@@ -3,13 +3,13 @@
 import { type Happening, happening } from "../change-text.ts";
 import { h } from "../dom.ts";
 import { momentOf, shortTime } from "../format-time.ts";
+import type { Comparison } from "../history.ts";
 import type { NetworkChange } from "../live.ts";
-import type { Model } from "../model.ts";
 import { counted, nameOfDevice } from "../names.ts";
 import type { Network } from "../network.ts";
-import type { Comparison } from "../past.ts";
 import { shortestWay } from "../path.ts";
-import { type PanelContext, thing } from "./pieces.ts";
+import type { Model } from "../store.ts";
+import { type PanelContext, thing } from "./elements.tsx";
 
 const MAX_SHOWN = 200;
 

@@ -1,7 +1,7 @@
 /** The four views. Links, so that each can be opened beside the other, and the current one says so. */
 import { h, replace } from "../dom.ts";
-import type { Actions, Model, Part } from "../model.ts";
 import { formatState, VIEWS, type View, type ViewState } from "../state.ts";
+import type { Actions, Model, Part } from "../store.ts";
 
 const WORDS: Readonly<Record<View, string>> = {
   map: "Map",

@@ -2,8 +2,8 @@
 import type { Annotations } from "../../model/entity.ts";
 import { h } from "../dom.ts";
 import { shortTime, wholeTime } from "../format-time.ts";
-import type { Actions } from "../model.ts";
 import { formatState, type Ref, type ViewState } from "../state.ts";
+import type { Actions } from "../store.ts";
 
 export interface PanelContext {
   readonly actions: Actions;

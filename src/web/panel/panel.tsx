@@ -3,21 +3,21 @@
  * changed, and then without moving what is being read: scroll and focus stay.
  */
 import type { DeviceWithPorts } from "../../client/client.ts";
-import { copyText } from "../bar/actions.ts";
-import { refName } from "../bar/chips.ts";
+import { refName } from "../bar/chips.tsx";
+import { copyText } from "../bar/export-menu.tsx";
 import { curlLine } from "../curl.ts";
 import { button, h, replace } from "../dom.ts";
-import { icon } from "../icons.ts";
+import { icon } from "../icon.tsx";
 import type { NetworkChange } from "../live.ts";
-import type { Actions, Model, Part } from "../model.ts";
 import { cableId, type Network } from "../network.ts";
 import type { Ref } from "../state.ts";
-import { devicePanel, portsTable } from "./device.ts";
-import { historyList, loadHistory } from "./history.ts";
-import { createLazy } from "./lazy.ts";
-import { hostPanel, hostPort, linkPanel } from "./link-host.ts";
-import { comparisonList, recentList, wayList } from "./lists.ts";
-import { type PanelContext, section } from "./pieces.ts";
+import type { Actions, Model, Part } from "../store.ts";
+import { comparisonList, recentList, wayList } from "./change-list.tsx";
+import { devicePanel, portsTable } from "./device.tsx";
+import { type PanelContext, section } from "./elements.tsx";
+import { historyList, loadHistory } from "./entity-history.tsx";
+import { hostPanel, hostPort, linkPanel } from "./link.tsx";
+import { createLazy } from "./use-loaded.ts";
 
 export function createPanel(actions: Actions): Part {
   const body = h("div", { class: "panel-body" });

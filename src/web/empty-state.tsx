@@ -1,6 +1,6 @@
 /** The page when there is nothing to show: loading, refused, or no device yet, each with what to do. */
 import { h, replace } from "./dom.ts";
-import type { Model, Part } from "./model.ts";
+import type { Model, Part } from "./store.ts";
 
 const EXAMPLE = `sources:
   - type: file

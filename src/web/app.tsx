@@ -3,27 +3,27 @@
  * address bar, the network, and time.
  */
 import { ClientError, type ConnectionState, createClient, type Readiness } from "../client/client.ts";
-import { createTakeaway } from "./bar/actions.ts";
-import { createChips } from "./bar/chips.ts";
-import { createFilters } from "./bar/filters.ts";
-import { createSearchBox } from "./bar/search-box.ts";
-import { createStatus } from "./bar/status.ts";
-import { createTabs } from "./bar/tabs.ts";
+import { createChips } from "./bar/chips.tsx";
+import { createTakeaway } from "./bar/export-menu.tsx";
+import { createFilters } from "./bar/filter-menu.tsx";
+import { createSearchBox } from "./bar/search-box.tsx";
+import { createStatus } from "./bar/status.tsx";
+import { createTabs } from "./bar/tabs.tsx";
 import { button, h } from "./dom.ts";
-import { createEmptyState } from "./empty-state.ts";
-import { icon } from "./icons.ts";
+import { createEmptyState } from "./empty-state.tsx";
+import { type Comparison, loadComparison, loadMoment } from "./history.ts";
+import { icon } from "./icon.tsx";
 import { followLive, type NetworkChange } from "./live.ts";
-import { createMapStage } from "./map/stage.ts";
-import type { Actions, Model, Part } from "./model.ts";
+import { createMapStage } from "./map/map-view.tsx";
 import { createNavigation } from "./navigation.ts";
 import type { Network } from "./network.ts";
-import { createNotices } from "./notices.ts";
-import { createPanel } from "./panel/panel.ts";
-import { type Comparison, loadComparison, loadMoment } from "./past.ts";
+import { createNotices } from "./notices.tsx";
+import { createPanel } from "./panel/panel.tsx";
 import type { Ref, ViewState } from "./state.ts";
-import { createTable } from "./table/table.ts";
+import type { Actions, Model, Part } from "./store.ts";
+import { createTable } from "./table/table.tsx";
 import { createLater } from "./throttle.ts";
-import { createTimeline } from "./time/timeline.ts";
+import { createTimeline } from "./timeline/timeline.tsx";
 
 const HEALTH_EVERY_MS = 10_000;
 const MAX_RECENT = 500;

@@ -1,11 +1,11 @@
 /** The map with what stands around it: zoom buttons, legend, keys, and a sentence that says what is shown. */
-import { createPopover } from "../bar/popover.ts";
+import { createPopover } from "../bar/popover.tsx";
 import { button, h, replace } from "../dom.ts";
-import { icon } from "../icons.ts";
-import type { Actions, Model, Part } from "../model.ts";
+import { icon } from "../icon.tsx";
 import { devicesOf } from "../path.ts";
+import type { Actions, Model, Part } from "../store.ts";
 import { createFocus, type Focus } from "./focus.ts";
-import { legend, mapSummary } from "./legend.ts";
+import { legend, mapSummary } from "./legend.tsx";
 import { createMap } from "./map.ts";
 
 export interface MapStage extends Part {

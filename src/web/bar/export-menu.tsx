@@ -1,9 +1,9 @@
 /** What can be taken away from a view: the request as a line for a terminal, a picture, a file. */
 import { curlLine, requestFor } from "../curl.ts";
 import { h, replace } from "../dom.ts";
-import { icon } from "../icons.ts";
-import type { Actions, Model, Part } from "../model.ts";
-import { createPopover } from "./popover.ts";
+import { icon } from "../icon.tsx";
+import type { Actions, Model, Part } from "../store.ts";
+import { createPopover } from "./popover.tsx";
 
 export async function copyText(words: string, actions: Pick<Actions, "say">, what: string): Promise<void> {
   try {

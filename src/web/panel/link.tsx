@@ -13,7 +13,7 @@ import {
   type PanelContext,
   section,
   thing,
-} from "./pieces.ts";
+} from "./elements.tsx";
 
 export function linkPanel(context: PanelContext, network: Network, link: Link, history: HTMLElement): Node[] {
   const cable = network.cables.get(cableId(link));

@@ -2,12 +2,12 @@
 
 import { h, replace } from "../dom.ts";
 import { wholeTime } from "../format-time.ts";
-import { icon } from "../icons.ts";
+import { icon } from "../icon.tsx";
 import { STATES } from "../map/focus.ts";
-import type { Actions, Model, Part } from "../model.ts";
 import { cableName, hostName, nameOfDevice, typeWords } from "../names.ts";
 import type { Network } from "../network.ts";
 import { MAX_HOPS, type Ref, type ViewState } from "../state.ts";
+import type { Actions, Model, Part } from "../store.ts";
 
 export function refName(network: Network | undefined, { kind, id }: Ref): string {
   if (!network) return id;
