@@ -40,7 +40,7 @@ export class ClaimIngest {
   }
 
   /** The claims of this source in the view, including those from before a restart of the service. */
-  async currentClaims(): Promise<Claims> {
+  async lastClaims(): Promise<Claims> {
     await this.#lastCommit;
     const of = <K extends Kind>(kind: K) => [...this.#committer.claimsOf(this.#source, kind)];
     return { devices: of("devices"), ports: of("ports"), links: of("links"), hosts: of("hosts") };
