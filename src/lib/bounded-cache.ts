@@ -18,7 +18,7 @@ export interface BoundedCacheOptions<K, V> {
 
 export type BoundedCache<K extends {}, V extends {}> = Pick<
   LRUCache<K, V>,
-  "get" | "set" | "has" | "delete" | "clear" | "size" | "calculatedSize" | "values" | "peek"
+  "get" | "set" | "has" | "delete" | "clear" | "size" | "calculatedSize" | "entries" | "values" | "peek"
 >;
 
 /** An entry larger than `maxSize` is not kept. */

@@ -1,4 +1,7 @@
-/** What is said to whom is not let in: how to ask, but never which part of the credentials was wrong. */
+/**
+ * The problem response to a failed authentication. It says how to send credentials, but never which part of them was
+ * wrong: a client that guesses must not learn that a user name exists.
+ */
 import { Problem } from "../problem.ts";
 import type { AuthResult, Credential } from "./authenticate.ts";
 
@@ -6,14 +9,9 @@ const CHALLENGE = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-
 
 export function authProblem(result: Exclude<AuthResult, Credential>): Problem {
   if (result.outcome === "throttled") {
-    const wait = String(result.retryAfterSeconds);
-    return new Problem(
-      "too-many-failures",
-      `Too many logins have failed from this address; wait ${wait} s.`,
-      {
-        "Retry-After": wait,
-      },
-    );
+    const seconds = String(result.retryAfterSeconds);
+    const detail = `Too many logins have failed from this address; wait ${seconds} s.`;
+    return new Problem("too-many-failures", detail, { "Retry-After": seconds });
   }
   const detail =
     result.outcome === "missing"

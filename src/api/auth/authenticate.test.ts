@@ -11,7 +11,7 @@ const basic = (text: string, encoding: "utf8" | "latin1" = "utf8") =>
 const HERE = "192.0.2.1";
 const ELSEWHERE = "192.0.2.2";
 
-/** Users that a test changes by hand. */
+/** Users that a test changes directly. */
 class FakeUsers implements Users {
   readonly file = undefined;
   readonly generated = undefined;
@@ -36,8 +36,8 @@ class FakeUsers implements Users {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
-  async follow(): Promise<void> {}
-  async keepGenerated(): Promise<void> {}
+  async watchFile(): Promise<void> {}
+  async saveGenerated(): Promise<void> {}
 }
 
 let users = new FakeUsers();
@@ -50,14 +50,14 @@ beforeEach(() => {
 const create = (options: Partial<AuthenticatorOptions> = {}) =>
   createAuthenticator({ users, clock, ...options });
 
-describe("many at once with one credential", () => {
-  test("a right one is served to all", async () => {
+describe("concurrent requests with the same credential", () => {
+  test("a right one is accepted for all of them", async () => {
     const authenticator = create();
     const all = Array.from({ length: 50 }, () => authenticator.authenticate(basic("ann:secret"), HERE));
     expect((await Promise.all(all)).filter(({ outcome }) => outcome !== "ok")).toEqual([]);
   });
 
-  test("a wrong one is throttled all the same", async () => {
+  test("a wrong one is throttled: each request counts", async () => {
     const authenticator = create();
     const all = Array.from({ length: 20 }, () => authenticator.authenticate(basic("ann:wrong"), HERE));
     const outcomes = new Set((await Promise.all(all)).map(({ outcome }) => outcome));
@@ -66,43 +66,43 @@ describe("many at once with one credential", () => {
 });
 
 describe("outcomes", () => {
-  const cases: [what: string, header: string | null, outcome: AuthResult["outcome"]][] = [
-    ["right", basic("ann:secret"), "ok"],
-    ["right, scheme in capitals", basic("ann:secret").replace("Basic", "BASIC"), "ok"],
+  const cases: [name: string, header: string | null, outcome: AuthResult["outcome"]][] = [
+    ["right credential", basic("ann:secret"), "ok"],
+    ["right credential, scheme in capitals", basic("ann:secret").replace("Basic", "BASIC"), "ok"],
     ["no header", null, "missing"],
     ["an empty header", "", "missing"],
     ["wrong password", basic("ann:Secret"), "wrong"],
     ["empty password", basic("ann:"), "wrong"],
     ["unknown user", basic("bob:secret"), "wrong"],
     ["empty user", basic(":secret"), "wrong"],
-    ["another user's case", basic("Ann:secret"), "wrong"],
+    ["user name in another case", basic("Ann:secret"), "wrong"],
     ["no colon", basic("ann"), "malformed"],
     ["not base64", "Basic !!!!", "malformed"],
     ["another scheme", "Bearer abc", "malformed"],
     ["oversize", basic(`ann:${"x".repeat(10_000)}`), "malformed"],
   ];
-  for (const [what, header, outcome] of cases) {
-    test(what, async () => {
+  for (const [name, header, outcome] of cases) {
+    test(name, async () => {
       const auth = create();
-      expect(auth.known(header)).toBeUndefined();
+      expect(auth.cachedCredential(header)).toBeUndefined();
       expect((await auth.authenticate(header, HERE)).outcome).toBe(outcome);
-      expect(auth.known(header) !== undefined).toBe(outcome === "ok");
+      expect(auth.cachedCredential(header) !== undefined).toBe(outcome === "ok");
     });
   }
 
-  test("says whose credential it is", async () => {
+  test("the result names the user and the credential", async () => {
     const result = await create().authenticate(basic("ann:secret"), HERE);
     expect(result).toEqual({ outcome: "ok", user: "ann", credentialId: `ann ${SECRET}` });
   });
 
-  test("nobody at all: still wrong, not an error", async () => {
+  test("without any users every credential is wrong, not an error", async () => {
     users.remove("ann");
     expect((await create().authenticate(basic("ann:secret"), HERE)).outcome).toBe("wrong");
   });
 });
 
-describe("letters beyond ASCII", () => {
-  test("UTF-8 and Latin-1 spellings of one password, whichever bytes were hashed", async () => {
+describe("letters outside ASCII", () => {
+  test("UTF-8 and Latin-1 encodings of one password are accepted, whichever bytes were hashed", async () => {
     users.set("rené", await hash("naïve"));
     users.set("old", await hash(Buffer.from("naïve", "latin1")));
     const auth = create();
@@ -112,35 +112,35 @@ describe("letters beyond ASCII", () => {
     expect((await auth.authenticate(basic("rené:naive", "latin1"), HERE)).outcome).toBe("wrong");
   });
 
-  test("a Latin-1 password whose bytes happen to be UTF-8", async () => {
+  test("a Latin-1 password whose bytes are also valid UTF-8 is accepted", async () => {
     users.set("ann", await hash("Ã©"));
     expect((await create().authenticate(basic("ann:Ã©", "latin1"), HERE)).outcome).toBe("ok");
   });
 });
 
-describe("what is remembered", () => {
-  test("goes when the user changes or is removed, and only that user's", async () => {
+describe("cached credentials", () => {
+  test("those of a user are removed when the user changes or is removed; those of other users stay", async () => {
     users.set("bob", SECRET);
     const auth = create();
     const [ann, bob] = [basic("ann:secret"), basic("bob:secret")];
     await auth.authenticate(ann, HERE);
     await auth.authenticate(bob, HERE);
     users.set("ann", OTHER);
-    expect(auth.known(ann)).toBeUndefined();
-    expect(auth.known(bob)?.user).toBe("bob");
+    expect(auth.cachedCredential(ann)).toBeUndefined();
+    expect(auth.cachedCredential(bob)?.user).toBe("bob");
     expect((await auth.authenticate(ann, HERE)).outcome).toBe("wrong");
     expect((await auth.authenticate(basic("ann:other"), HERE)).outcome).toBe("ok");
     users.remove("bob");
-    expect(auth.known(bob)).toBeUndefined();
+    expect(auth.cachedCredential(bob)).toBeUndefined();
     expect((await auth.authenticate(bob, HERE)).outcome).toBe("wrong");
   });
 
-  test("a password changed while it is being checked is not remembered", async () => {
+  test("a password that changes during the check is not cached", async () => {
     const auth = create();
     const checking = auth.authenticate(basic("ann:secret"), HERE);
     users.set("ann", OTHER);
     expect((await checking).outcome).toBe("wrong");
-    expect(auth.known(basic("ann:secret"))).toBeUndefined();
+    expect(auth.cachedCredential(basic("ann:secret"))).toBeUndefined();
   });
 });
 
@@ -148,7 +148,7 @@ describe("throttling", () => {
   const guess = (auth: ReturnType<typeof create>, i: number, from = HERE) =>
     auth.authenticate(basic(`ann:guess${i}`), from);
 
-  test("20 guesses at once from one address: ten are answered, the rest wait", async () => {
+  test("of 20 concurrent guesses from one address ten are checked and ten are throttled", async () => {
     const auth = create();
     const results = await Promise.all(Array.from({ length: 20 }, (_, i) => guess(auth, i)));
     expect(results.filter(({ outcome }) => outcome === "wrong")).toHaveLength(10);
@@ -164,18 +164,18 @@ describe("throttling", () => {
     expect((await guess(auth, 22)).outcome).toBe("throttled");
   });
 
-  test("right, missing and malformed ones are no guesses", async () => {
-    const auth = create({ throttle: { burst: 1, refillMs: 1000, mostAddresses: 10 } });
+  test("right, missing and malformed credentials do not count as guesses", async () => {
+    const auth = create({ throttle: { burst: 1, refillMs: 1000, maxAddresses: 10 } });
     for (let i = 0; i < 5; i++) {
-      users.set("ann", SECRET); // forgets what was remembered
+      users.set("ann", SECRET); // clears the cached credentials
       expect((await auth.authenticate(basic("ann:secret"), HERE)).outcome).toBe("ok");
       expect((await auth.authenticate(null, HERE)).outcome).toBe("missing");
       expect((await auth.authenticate("Basic ?", HERE)).outcome).toBe("malformed");
     }
   });
 
-  test("more checks than can wait are turned away; one credential sent many times is one check", async () => {
-    const auth = create({ mostChecking: 1, mostWaiting: 1 });
+  test("checks beyond the queue are rejected; one credential sent many times is one check", async () => {
+    const auth = create({ maxConcurrentChecks: 1, maxQueuedChecks: 1 });
     const same = await Promise.all(
       Array.from({ length: 9 }, () => auth.authenticate(basic("ann:secret"), HERE)),
     );

@@ -1,18 +1,19 @@
 /**
- * Is this Authorization header a user's? A password is hashed once per credential and process; after that a digest of
- * the header is remembered, and `known` answers with one look-up, on every request of the hot path.
+ * Authentication of an Authorization header. A password is hashed once per credential and process. After that the
+ * credential is cached under a digest of the header, and `cachedCredential` finds it with one look-up.
  *
- * - The digest is SHA-256 behind a random key of this process, so what is remembered is useless elsewhere, and a
- *   look-up by it tells nothing through its timing.
- * - An unknown name costs what a wrong password costs: some real user's hash is checked, and the answer thrown away.
- * - Failures are throttled per client address. A remembered credential is served even then: whoever shares an address
- *   with an attacker keeps reading. A right one that is not remembered yet waits like everybody there, and is served
- *   from any other address.
- * - What is remembered of a user goes the moment that user changes.
+ * - The digest is SHA-256 with a random key of this process. Cached digests are useless elsewhere, and the timing of a
+ *   look-up reveals nothing about the header.
+ * - An unknown name costs as much as a wrong password: the password is checked against the hash of some real user, and
+ *   the result is discarded.
+ * - Failures are throttled per client address. A cached credential is accepted even then, so that a client that shares
+ *   an address with an attacker keeps reading. A right credential that is not cached yet is throttled with the rest.
+ * - When a user changes, the cached credentials of that user are removed at once.
  */
+import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { createSemaphore } from "../../lib/semaphore.ts";
-import { MAX_HEADER_CHARACTERS, type Reading, readBasic } from "./basic.ts";
+import { type BasicCredentials, MAX_AUTHORIZATION_LENGTH, parseBasicAuthorization } from "./basic.ts";
 import { hashPassword, randomPassword, verifyPassword } from "./password.ts";
 import { createThrottle, THROTTLE_DEFAULTS, type ThrottleOptions } from "./throttle.ts";
 import type { User, Users } from "./users.ts";
@@ -29,10 +30,10 @@ export type AuthResult =
   | { readonly outcome: "throttled"; readonly retryAfterSeconds: number };
 
 export interface Authenticator {
-  /** The remembered owner of a header: synchronous and cheap. Undefined says nothing; then `authenticate`. */
-  known(header: string | null): Credential | undefined;
+  /** Synchronous and cheap. Returns undefined when the header is not cached; then call `authenticate`. */
+  cachedCredential(header: string | null): Credential | undefined;
   authenticate(header: string | null, address: string): Promise<AuthResult>;
-  /** Another number since any user changed: whoever was known before may not be now. */
+  /** Increases whenever any user changes. Results from before must not be used after. */
   readonly generation: number;
 }
 
@@ -40,114 +41,113 @@ export interface AuthenticatorOptions {
   readonly users: Users;
   readonly clock: Clock;
   readonly throttle?: ThrottleOptions;
-  /** Passwords checked at the same time, and how many may wait for it. */
-  readonly mostChecking?: number;
-  readonly mostWaiting?: number;
-  /** The header with which the service's own processes ask. */
-  readonly ourselves?: string | undefined;
+  readonly maxConcurrentChecks?: number;
+  readonly maxQueuedChecks?: number;
+  /** The Authorization header that the service's own processes send. */
+  readonly internalAuthorization?: string | undefined;
 }
 
-/** The name under which the service asks itself: no user can have it, and no limit on users applies to it. */
+/** The user of requests between the service's own processes. No configured user can have this name; no limits apply. */
 export const INTERNAL_USER = "";
 
-/** One credential has few spellings, so this is users, with room. The first in goes first; it costs one hash more. */
-const MAX_REMEMBERED = 10_000;
+/** More than the users of any file: one credential has few spellings. An evicted one costs one more hash. */
+const MAX_CACHED_CREDENTIALS = 10_000;
 
-const OWN: Credential = { outcome: "ok", user: INTERNAL_USER, credentialId: "" };
+const INTERNAL_CREDENTIAL: Credential = { outcome: "ok", user: INTERNAL_USER, credentialId: "" };
 const MISSING: AuthResult = { outcome: "missing" };
 const MALFORMED: AuthResult = { outcome: "malformed" };
 const WRONG: AuthResult = { outcome: "wrong" };
-const BUSY: AuthResult = { outcome: "throttled", retryAfterSeconds: 1 };
+const QUEUE_FULL: AuthResult = { outcome: "throttled", retryAfterSeconds: 1 };
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { users, clock, mostChecking = 2, mostWaiting = 128 } = options;
-  // Short enough that it and a usual header are one block of the digest.
+  const { users, clock, internalAuthorization, maxConcurrentChecks = 2, maxQueuedChecks = 128 } = options;
+  // Short enough that the key and a usual header fit into one SHA-256 block.
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString("base64");
   const throttle = createThrottle(clock, options.throttle ?? THROTTLE_DEFAULTS);
-  const gate = createSemaphore(mostChecking, mostWaiting);
-  const remembered = new Map<string, Credential>();
-  const underWay = new Map<string, Promise<AuthResult>>();
-  let nobody: Promise<string> | undefined;
+  const semaphore = createSemaphore(maxConcurrentChecks, maxQueuedChecks);
+  const cache = createBoundedCache<string, Credential>({ maxSize: MAX_CACHED_CREDENTIALS });
+  const checksInFlight = new Map<string, Promise<AuthResult>>();
+  let hashWithoutUsers: Promise<string> | undefined;
   let generation = 0;
 
   users.onChange((names) => {
     generation++;
-    for (const [digest, { user }] of remembered) if (names.has(user)) remembered.delete(digest);
+    const stale = [...cache.entries()].filter(([, { user }]) => names.has(user));
+    for (const [digest] of stale) cache.delete(digest);
   });
 
   const digestOf = (header: string) => Bun.SHA256.hash(key + header, "base64");
 
-  const own = options.ourselves === undefined ? undefined : digestOf(options.ourselves);
+  const internalDigest = internalAuthorization === undefined ? undefined : digestOf(internalAuthorization);
 
-  function known(header: string | null): Credential | undefined {
-    if (header === null || header.length > MAX_HEADER_CHARACTERS) return undefined;
+  function cachedCredential(header: string | null): Credential | undefined {
+    if (header === null || header.length > MAX_AUTHORIZATION_LENGTH) return undefined;
     const digest = digestOf(header);
-    return digest === own ? OWN : remembered.get(digest);
+    return digest === internalDigest ? INTERNAL_CREDENTIAL : cache.get(digest);
   }
 
-  /** Which hash an unknown name is checked against: always the same for one name, and of a kind that is in use. */
-  function standIn(name: string): Promise<string> | string {
+  /** The hash that an unknown name is checked against: always the same one for a name, so that its cost is constant. */
+  function decoyHash(name: string): Promise<string> | string {
     const all = users.all();
     if (all.length === 0) {
-      nobody ??= hashPassword(randomPassword());
-      return nobody;
+      hashWithoutUsers ??= hashPassword(randomPassword());
+      return hashWithoutUsers;
     }
-    const at = Buffer.from(digestOf(`stand-in ${name}`), "base64").readUInt32BE() % all.length;
-    return all[at]?.hash ?? "";
+    const index = Buffer.from(digestOf(`stand-in ${name}`), "base64").readUInt32BE() % all.length;
+    return all[index]?.hash ?? "";
   }
 
-  async function ownerOf(readings: readonly Reading[]): Promise<User | undefined> {
-    for (const { name, password } of readings) {
+  async function findUser(candidates: readonly BasicCredentials[]): Promise<User | undefined> {
+    for (const { name, password } of candidates) {
       const user = users.find(name);
-      const right = await verifyPassword(password, user ? user.hash : await standIn(name));
-      if (right && user) return user;
+      const isRight = await verifyPassword(password, user ? user.hash : await decoyHash(name));
+      if (isRight && user) return user;
     }
     return undefined;
   }
 
-  async function check(digest: string, readings: readonly Reading[]): Promise<AuthResult> {
-    const owner = await ownerOf(readings);
-    // Changed while its old password was being checked: then that was a wrong one.
-    if (!owner || users.find(owner.name)?.credentialId !== owner.credentialId) return WRONG;
-    const credential: Credential = { outcome: "ok", user: owner.name, credentialId: owner.credentialId };
-    remembered.set(digest, credential);
-    const [first] = remembered.keys();
-    if (remembered.size > MAX_REMEMBERED && first !== undefined) remembered.delete(first);
+  async function check(digest: string, candidates: readonly BasicCredentials[]): Promise<AuthResult> {
+    const user = await findUser(candidates);
+    // The user may have changed during the check: then the old password is wrong.
+    if (!user || users.find(user.name)?.credentialId !== user.credentialId) return WRONG;
+    const credential: Credential = { outcome: "ok", user: user.name, credentialId: user.credentialId };
+    cache.set(digest, credential);
     return credential;
   }
 
-  async function shared(digest: string, readings: readonly Reading[]): Promise<AuthResult> {
-    const mine = gate.enter(() => check(digest, readings));
-    if (!mine) return BUSY;
-    underWay.set(digest, mine);
+  async function enqueueCheck(digest: string, candidates: readonly BasicCredentials[]): Promise<AuthResult> {
+    const result = semaphore.run(() => check(digest, candidates));
+    if (!result) return QUEUE_FULL;
+    checksInFlight.set(digest, result);
     try {
-      return await mine;
+      return await result;
     } finally {
-      underWay.delete(digest);
+      checksInFlight.delete(digest);
     }
   }
 
   return {
-    known,
+    cachedCredential,
     get generation() {
       return generation;
     },
     async authenticate(header, address) {
       if (header === null || header === "") return MISSING;
-      const already = known(header);
-      if (already) return already;
-      const readings = readBasic(header);
-      if (readings.length === 0) return MALFORMED;
+      const cached = cachedCredential(header);
+      if (cached) return cached;
+      const candidates = parseBasicAuthorization(header);
+      if (candidates.length === 0) return MALFORMED;
       const digest = digestOf(header);
-      // Many connections that open at once with one right credential are one try; with a wrong one each is a failure.
-      const pending = underWay.get(digest);
-      const same = pending && (await pending);
-      if (same && same.outcome !== "wrong") return same;
-      const waitMs = throttle.take(address);
+      // Connections that send the same header at the same time share one check. A right credential counts as one
+      // attempt; with a wrong one, each request counts as a failure of its own.
+      const inFlight = checksInFlight.get(digest);
+      const sharedResult = inFlight && (await inFlight);
+      if (sharedResult && sharedResult.outcome !== "wrong") return sharedResult;
+      const waitMs = throttle.consume(address);
       if (waitMs > 0) return { outcome: "throttled", retryAfterSeconds: Math.ceil(waitMs / 1000) };
-      if (same) return same;
-      const result = await shared(digest, readings);
-      if (result.outcome !== "wrong") throttle.giveBack(address);
+      if (sharedResult) return sharedResult;
+      const result = await enqueueCheck(digest, candidates);
+      if (result.outcome !== "wrong") throttle.refund(address);
       return result;
     },
   };

@@ -1,70 +1,70 @@
 import { describe, expect, test } from "bun:test";
-import { MAX_HEADER_CHARACTERS, readBasic } from "./basic.ts";
+import { MAX_AUTHORIZATION_LENGTH, parseBasicAuthorization } from "./basic.ts";
 
 const base64 = (text: string, encoding: "utf8" | "latin1" = "utf8") =>
   Buffer.from(text, encoding).toString("base64");
-const read = (header: string) =>
-  readBasic(header).map(({ name, password }) => [name, Buffer.from(password).toString("utf8")]);
+const parse = (header: string) =>
+  parseBasicAuthorization(header).map(({ name, password }) => [name, Buffer.from(password).toString("utf8")]);
 
-describe("one reading", () => {
-  const cases: [what: string, header: string, name: string, password: string][] = [
+describe("headers with one candidate", () => {
+  const cases: [title: string, header: string, name: string, password: string][] = [
     ["the example of RFC 7617, part 2", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Aladdin", "open sesame"],
     ["lower-case scheme", "basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Aladdin", "open sesame"],
     ["no padding", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ", "Aladdin", "open sesame"],
-    ["several spaces, and one behind", "Basic   QWxhZGRpbjpvcGVuIHNlc2FtZQ== ", "Aladdin", "open sesame"],
+    ["several spaces, and one at the end", "Basic   QWxhZGRpbjpvcGVuIHNlc2FtZQ== ", "Aladdin", "open sesame"],
     ["URL alphabet", `Basic ${base64("a:>>>???").replaceAll("+", "-").replaceAll("/", "_")}`, "a", ">>>???"],
     ["colons in the password", `Basic ${base64("a:b:c:d")}`, "a", "b:c:d"],
     ["empty name", `Basic ${base64(":secret")}`, "", "secret"],
     ["empty password", `Basic ${base64("a:")}`, "a", ""],
-    ["spaces are part of it", `Basic ${base64(" a : b ")}`, " a ", " b "],
+    ["spaces belong to name and password", `Basic ${base64(" a : b ")}`, " a ", " b "],
   ];
-  for (const [what, header, name, password] of cases) {
-    test(what, () => expect(read(header)).toEqual([[name, password]]));
+  for (const [title, header, name, password] of cases) {
+    test(title, () => expect(parse(header)).toEqual([[name, password]]));
   }
 });
 
-describe("several readings", () => {
-  test("RFC 7617, part 2.1: test:123£ in UTF-8, and as Latin-1 would have it", () => {
-    expect(read("Basic dGVzdDoxMjPCow==")).toEqual([
+describe("headers with several candidates", () => {
+  test("RFC 7617, part 2.1: test:123£ as UTF-8, then as Latin-1", () => {
+    expect(parse("Basic dGVzdDoxMjPCow==")).toEqual([
       ["test", "123£"],
       ["test", "123Â£"],
     ]);
   });
 
-  test("Latin-1, as Python's requests sends it: the text, then the bytes themselves", () => {
-    const readings = readBasic(`Basic ${base64("rené:naïve", "latin1")}`);
-    expect(readings.map(({ name }) => name)).toEqual(["rené", "rené"]);
-    expect(readings.map(({ password }) => Buffer.from(password).toString("hex"))).toEqual([
+  test("Latin-1, as Python's requests sends it: the password as text, then as raw bytes", () => {
+    const candidates = parseBasicAuthorization(`Basic ${base64("rené:naïve", "latin1")}`);
+    expect(candidates.map(({ name }) => name)).toEqual(["rené", "rené"]);
+    expect(candidates.map(({ password }) => Buffer.from(password).toString("hex"))).toEqual([
       Buffer.from("naïve", "utf8").toString("hex"),
       Buffer.from("naïve", "latin1").toString("hex"),
     ]);
   });
 
-  test("a letter spelled with a combining accent is the same letter", () => {
-    expect(read(`Basic ${base64("rene\u0301:e\u0301")}`)[0]).toEqual(["ren\u00e9", "\u00e9"]);
+  test("a letter with a combining accent is normalised to the composed letter", () => {
+    expect(parse(`Basic ${base64("rene\u0301:e\u0301")}`)[0]).toEqual(["ren\u00e9", "\u00e9"]);
   });
 
-  test("UTF-8 that would hold control characters as Latin-1 has one reading", () => {
-    expect(read(`Basic ${base64("a:€")}`)).toEqual([["a", "€"]]);
+  test("UTF-8 that contains control characters when decoded as Latin-1 has one candidate", () => {
+    expect(parse(`Basic ${base64("a:€")}`)).toEqual([["a", "€"]]);
   });
 });
 
-describe("malformed", () => {
-  const cases: [what: string, header: string][] = [
-    ["nothing", ""],
+describe("malformed headers have no candidate", () => {
+  const cases: [title: string, header: string][] = [
+    ["empty", ""],
     ["scheme alone", "Basic"],
     ["scheme and space", "Basic "],
     ["another scheme", "Bearer QWxhZGRpbjpvcGVuIHNlc2FtZQ=="],
-    ["a scheme that begins alike", "Basics QWxhZGRpbjpvcGVuIHNlc2FtZQ=="],
+    ["a scheme with the same prefix", "Basics QWxhZGRpbjpvcGVuIHNlc2FtZQ=="],
     ["not encoded", "Basic Aladdin:open sesame"],
     ["characters outside the alphabet", "Basic QWxh*GRpbjpv"],
-    ["an impossible length", "Basic QWxhZ"],
+    ["an invalid base64 length", "Basic QWxhZ"],
     ["padding in the middle", "Basic QWxh==GRpbjpv"],
     ["no colon", `Basic ${base64("Aladdin")}`],
     ["a NUL", `Basic ${base64("a\u0000:b")}`],
     ["a line end", `Basic ${base64("a:b\r\nc")}`],
     ["two credentials", `Basic ${base64("a:b")}, Basic ${base64("a:b")}`],
-    ["oversize", `Basic ${"QUFB".repeat(MAX_HEADER_CHARACTERS / 4)}`],
+    ["oversize", `Basic ${"QUFB".repeat(MAX_AUTHORIZATION_LENGTH / 4)}`],
   ];
-  for (const [what, header] of cases) test(what, () => expect(readBasic(header)).toEqual([]));
+  for (const [title, header] of cases) test(title, () => expect(parseBasicAuthorization(header)).toEqual([]));
 });

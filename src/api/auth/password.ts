@@ -1,24 +1,26 @@
 /**
- * Passwords: how one is made, hashed and compared. New hashes are argon2id; bcrypt is accepted as htpasswd writes it.
- * Text is normalised (NFC) before it is hashed or compared, since two keyboards spell one letter in two ways.
+ * Passwords: generates, hashes and verifies them. New hashes are argon2id; bcrypt is accepted as htpasswd writes it.
+ * Text is normalised (NFC) before it is hashed or compared, because keyboards encode the same letter in two ways.
  */
 
-/** OWASP's recommendation: 19 MiB and two passes keep a guess costly and a burst of log-ins affordable. */
+/** OWASP's recommendation: 19 MiB and two passes make a guess costly and keep a burst of logins affordable. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-/** A hash in the users file may not stall the service: at most 1 GiB and 32 passes, or bcrypt cost 16. */
-const MOST = { argonKiB: 1_048_576, argonPasses: 32, bcryptCost: 16 };
-const BCRYPT_BYTES = 72;
+/** Limits on hashes in the users file: verifying one must not stall the service. */
+const MAX_ARGON2_MEMORY_KIB = 1_048_576;
+const MAX_ARGON2_PASSES = 32;
+const MIN_BCRYPT_COST = 4;
+const MAX_BCRYPT_COST = 16;
+const MAX_BCRYPT_PASSWORD_BYTES = 72;
 
-const ARGON2ID_FORM =
+const ARGON2ID_HASH =
   /^\$argon2id\$v=19\$m=(\d{1,9}),t=(\d{1,4}),p=\d{1,3}\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
-const BCRYPT_FORM = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
+const BCRYPT_HASH = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
-/** Without the letters and digits that people confuse; 28 of 30 characters are 137 bits. */
+/** Without letters and digits that look alike. 28 characters out of 30 are 137 bits. */
 const ALPHABET = "abcdefghjkmnpqrstuvwxyz2345679";
 const GROUPS = 7;
 const GROUP_LENGTH = 4;
 
-/** The password as bytes: what a client sent, or what a person typed. */
 export function passwordBytes(text: string): Uint8Array {
   return new TextEncoder().encode(text.normalize("NFC"));
 }
@@ -28,27 +30,26 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 export async function verifyPassword(password: Uint8Array, hash: string): Promise<boolean> {
-  // Bun refuses an empty password with an exception; no stored hash is of one.
+  // Bun throws on an empty password; no stored hash belongs to one.
   if (password.length === 0) return false;
-  // htpasswd cuts at bcrypt's limit, where Bun would hash a longer password first.
-  const given = BCRYPT_FORM.test(hash) ? password.subarray(0, BCRYPT_BYTES) : password;
+  // htpasswd truncates at bcrypt's limit; Bun would hash a longer password first.
+  const given = BCRYPT_HASH.test(hash) ? password.subarray(0, MAX_BCRYPT_PASSWORD_BYTES) : password;
   return Bun.password.verify(given, hash);
 }
 
-/** What is wrong with `hash` as a stored password; undefined when nothing is. */
+/** Returns why `hash` is not accepted as a stored password, or undefined when it is. */
 export function hashFault(hash: string): string | undefined {
-  const argon = ARGON2ID_FORM.exec(hash);
-  if (argon) {
-    const [kib, passes] = [Number(argon[1]), Number(argon[2])];
-    return kib > MOST.argonKiB || passes > MOST.argonPasses
-      ? "an argon2id hash too costly to check"
-      : undefined;
+  const argon2 = ARGON2ID_HASH.exec(hash);
+  if (argon2) {
+    const [memoryKib, passes] = [Number(argon2[1]), Number(argon2[2])];
+    const tooCostly = memoryKib > MAX_ARGON2_MEMORY_KIB || passes > MAX_ARGON2_PASSES;
+    return tooCostly ? "an argon2id hash too costly to check" : undefined;
   }
-  const bcrypt = BCRYPT_FORM.exec(hash);
+  const bcrypt = BCRYPT_HASH.exec(hash);
   if (bcrypt) {
     const cost = Number(bcrypt[1]);
-    return cost < 4 || cost > MOST.bcryptCost
-      ? `bcrypt cost ${cost} is not within 4 to ${MOST.bcryptCost}`
+    return cost < MIN_BCRYPT_COST || cost > MAX_BCRYPT_COST
+      ? `bcrypt cost ${cost} is not within ${MIN_BCRYPT_COST} to ${MAX_BCRYPT_COST}`
       : undefined;
   }
   return "not an argon2id or bcrypt hash";
@@ -56,12 +57,13 @@ export function hashFault(hash: string): string | undefined {
 
 export function randomPassword(): string {
   const groups = Array.from({ length: GROUPS }, () =>
-    Array.from({ length: GROUP_LENGTH }, randomLetter).join(""),
+    Array.from({ length: GROUP_LENGTH }, randomCharacter).join(""),
   );
   return groups.join("-");
 }
 
-function randomLetter(): string {
+/** Rejects bytes past the last multiple of the alphabet's length, so that every character is equally likely. */
+function randomCharacter(): string {
   const limit = 256 - (256 % ALPHABET.length);
   for (;;) {
     const [byte = 255] = crypto.getRandomValues(new Uint8Array(1));

@@ -1,32 +1,35 @@
-/** Users of a process that reads no file of its own: another process says who they are, and when they change. */
+/**
+ * The users of a reader process. It reads no users file: the main process sends the whole list at the start and after
+ * each change.
+ */
 import { changedUsers, type User, type Users } from "./users.ts";
 
 export class PushedUsers implements Users {
   readonly file = undefined;
   readonly generated = undefined;
   readonly #listeners = new Set<(names: ReadonlySet<string>) => void>();
-  #order: readonly User[];
-  #users: ReadonlyMap<string, User>;
+  #list: readonly User[];
+  #byName: ReadonlyMap<string, User>;
 
   constructor(users: readonly User[]) {
-    this.#order = users;
-    this.#users = byName(users);
+    this.#list = users;
+    this.#byName = indexByName(users);
   }
 
-  adopt(users: readonly User[]): void {
-    const before = this.#order;
-    this.#order = users;
-    this.#users = byName(users);
-    const names = changedUsers(before, this.#users);
+  replace(users: readonly User[]): void {
+    const before = this.#list;
+    this.#list = users;
+    this.#byName = indexByName(users);
+    const names = changedUsers(before, this.#byName);
     for (const listener of this.#listeners) listener(names);
   }
 
   find(name: string): User | undefined {
-    return this.#users.get(name);
+    return this.#byName.get(name);
   }
 
   all(): readonly User[] {
-    return this.#order;
+    return this.#list;
   }
 
   onChange(listener: (names: ReadonlySet<string>) => void): () => void {
@@ -34,9 +37,9 @@ export class PushedUsers implements Users {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Both are the business of whoever tells. */
-  async keepGenerated(): Promise<void> {}
-  async follow(): Promise<void> {}
+  /** The main process saves and watches the file. */
+  async saveGenerated(): Promise<void> {}
+  async watchFile(): Promise<void> {}
 }
 
-const byName = (users: readonly User[]) => new Map(users.map((user) => [user.name, user]));
+const indexByName = (users: readonly User[]) => new Map(users.map((user) => [user.name, user]));

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { ManualClock } from "../../lib/clock.ts";
 import { addressKey, createThrottle } from "./throttle.ts";
 
-const OPTIONS = { burst: 3, refillMs: 1000, mostAddresses: 3 };
+const OPTIONS = { burst: 3, refillMs: 1000, maxAddresses: 3 };
 
 describe("throttle", () => {
   test("allows a burst, then one a second", async () => {
     const clock = new ManualClock();
     const throttle = createThrottle(clock, OPTIONS);
-    const take = () => throttle.take("192.0.2.1");
+    const take = () => throttle.consume("192.0.2.1");
     expect([take(), take(), take(), take()]).toEqual([0, 0, 0, 1000]);
     await clock.advance(400);
     expect(take()).toBe(600);
@@ -18,38 +18,38 @@ describe("throttle", () => {
     expect([take(), take(), take(), take()]).toEqual([0, 0, 0, 1000]);
   });
 
-  test("each address has its own, and what is given back counts no more", () => {
+  test("each address has its own tokens, and a refunded token can be consumed again", () => {
     const throttle = createThrottle(new ManualClock(), OPTIONS);
     for (let i = 0; i < 10; i++) {
-      expect(throttle.take("192.0.2.1")).toBe(0);
-      throttle.giveBack("192.0.2.1");
+      expect(throttle.consume("192.0.2.1")).toBe(0);
+      throttle.refund("192.0.2.1");
     }
-    for (let i = 0; i < 3; i++) throttle.take("192.0.2.1");
-    expect(throttle.take("192.0.2.1")).toBeGreaterThan(0);
-    expect(throttle.take("192.0.2.2")).toBe(0);
+    for (let i = 0; i < 3; i++) throttle.consume("192.0.2.1");
+    expect(throttle.consume("192.0.2.1")).toBeGreaterThan(0);
+    expect(throttle.consume("192.0.2.2")).toBe(0);
   });
 
-  test("a clock set back neither frees nor locks out", () => {
+  test("a clock set back neither adds tokens nor removes any", () => {
     let now = 1_000_000;
-    const throttle = createThrottle({ now: () => now, sleep: async () => {} }, OPTIONS);
-    for (let i = 0; i < 3; i++) throttle.take("192.0.2.1");
+    const throttle = createThrottle({ now: () => now }, OPTIONS);
+    for (let i = 0; i < 3; i++) throttle.consume("192.0.2.1");
     now -= 500_000;
-    expect(throttle.take("192.0.2.1")).toBe(1000);
+    expect(throttle.consume("192.0.2.1")).toBe(1000);
     now += 1000;
-    expect(throttle.take("192.0.2.1")).toBe(0);
+    expect(throttle.consume("192.0.2.1")).toBe(0);
   });
 
-  test("remembers a bounded number of addresses, the busy ones longest", () => {
+  test("tracks a bounded number of addresses and evicts the least recently used", () => {
     const throttle = createThrottle(new ManualClock(), OPTIONS);
-    for (let i = 0; i < 3; i++) throttle.take("192.0.2.1");
+    for (let i = 0; i < 3; i++) throttle.consume("192.0.2.1");
     for (let i = 2; i < 200; i++) {
-      throttle.take(`192.0.2.${i}`);
-      expect(throttle.take("192.0.2.1")).toBeGreaterThan(0);
+      throttle.consume(`192.0.2.${i}`);
+      expect(throttle.consume("192.0.2.1")).toBeGreaterThan(0);
     }
   });
 });
 
-describe("what counts as one address", () => {
+describe("addresses that share tokens", () => {
   const cases: [a: string, b: string, same: boolean][] = [
     ["192.0.2.1", "192.0.2.1", true],
     ["192.0.2.1", "192.0.2.2", false],
@@ -61,6 +61,7 @@ describe("what counts as one address", () => {
     ["not an address", "not an address", true],
   ];
   for (const [a, b, same] of cases) {
-    test(`${a} and ${b}`, () => expect(addressKey(a) === addressKey(b)).toBe(same));
+    test(`${a} and ${b}: ${same ? "one key" : "two keys"}`, () =>
+      expect(addressKey(a) === addressKey(b)).toBe(same));
   }
 });

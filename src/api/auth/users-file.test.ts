@@ -22,8 +22,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("reading", () => {
-  test("names and hashes, with comments, blank lines, DOS line ends and a byte order mark", () => {
+describe("parsing", () => {
+  test("accepts comments, blank lines, CRLF and a byte order mark", () => {
     const users = parseUsers(`\uFEFF# who reads\r\n\r\nann:${A}\r\n  # more\n\nrené:${B}`, "users");
     expect([...users]).toEqual([
       ["ann", A],
@@ -31,19 +31,19 @@ describe("reading", () => {
     ]);
   });
 
-  const refused: [what: string, line: string, message: string][] = [
+  const rejected: [title: string, line: string, message: string][] = [
     ["no colon", "ann", "users:2: not NAME:HASH"],
     ["a plain password", "ann:secret", "users:2: not an argon2id or bcrypt hash"],
     ["an empty name", `:${A}`, "users:2: the user name is empty"],
-    ["a name twice", `ann:${A}\nann:${B}`, "users:3: user ann is there twice"],
+    ["a name twice", `ann:${A}\nann:${B}`, "users:3: user ann is listed twice"],
     ["a control character", `a\u0007nn:${A}`, "users:2: a user name may not contain control characters"],
     ["htpasswd's extra fields", `ann:${A}:extra`, "users:2: not an argon2id or bcrypt hash"],
   ];
-  for (const [what, line, message] of refused) {
-    test(`refused: ${what}`, () => expect(() => parseUsers(`# head\n${line}`, "users")).toThrow(message));
+  for (const [title, line, message] of rejected) {
+    test(`rejected: ${title}`, () => expect(() => parseUsers(`# head\n${line}`, "users")).toThrow(message));
   }
 
-  test("neither a folder nor a huge file is read", async () => {
+  test("a folder and a file above the size limit are rejected", async () => {
     await expect(readUsersFile(folder)).rejects.toThrow();
     const huge = join(folder, "huge");
     writeFileSync(huge, "#".repeat(MAX_FILE_BYTES + 1));
@@ -52,7 +52,7 @@ describe("reading", () => {
 });
 
 describe("storing", () => {
-  test("makes the file for its owner alone, adds, and replaces one line only", async () => {
+  test("creates the file with mode 0600, adds users, and replaces one line only", async () => {
     const path = join(folder, "users");
     expect(await storeUser(path, "ann", A)).toBe("added");
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -65,7 +65,7 @@ describe("storing", () => {
     expect(readdirSync(folder)).toEqual(["users"]);
   });
 
-  test("follows a symbolic link instead of replacing it", async () => {
+  test("a symbolic link stays; the file it points to is replaced", async () => {
     const [real, link] = [join(folder, "real"), join(folder, "link")];
     writeFileSync(real, "");
     symlinkSync(real, link);
@@ -74,7 +74,7 @@ describe("storing", () => {
     expect(readdirSync(folder).sort()).toEqual(["link", "real"]);
   });
 
-  test("a file with a fault is left as it is", async () => {
+  test("a file that cannot be parsed is not changed", async () => {
     const path = join(folder, "users");
     writeFileSync(path, "nonsense\n");
     await expect(storeUser(path, "ann", A)).rejects.toThrow(`${path}:1:`);
@@ -82,7 +82,7 @@ describe("storing", () => {
   });
 });
 
-test("names", () => {
+test("valid and invalid user names", () => {
   expect(nameFault("ann@example.net")).toBeUndefined();
   expect(nameFault("a:b")).toBeString();
   expect(nameFault("x".repeat(256))).toBeString();

@@ -1,7 +1,7 @@
 /**
- * The users file: `name:hash` a line, blank lines and `#` comments as a person likes them. Read strictly (a line that
- * is not understood is a fault with its number, never a user less), written whole and by rename, so that a reader
- * never sees half of it.
+ * The users file: one `name:hash` a line; blank lines and `#` comments are allowed. Parsing is strict: a line that
+ * cannot be parsed is an error with its line number, because to skip it would lock a user out silently. The file is
+ * written to a temporary file and renamed, so that a concurrent reader never sees half of it.
  */
 import { chmod, chown, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { hashFault } from "./password.ts";
@@ -17,12 +17,12 @@ interface Owner {
   readonly gid: number;
 }
 
-/** Meant for the operator: says the file and the line, or what to do. */
+/** For the operator: the message names the file and the line, or what to do. */
 export class UsersError extends Error {
   override readonly name = "UsersError";
 }
 
-/** What is wrong with `name` as a user name; undefined when nothing is. RFC 7617 rules out colons and controls. */
+/** Returns why `name` is not a valid user name, or undefined. RFC 7617 excludes colons and control characters. */
 export function nameFault(name: string): string | undefined {
   if (name === "") return "the user name is empty";
   if (name.length > MAX_NAME_CHARACTERS)
@@ -40,14 +40,14 @@ export function parseUsers(text: string, path: string): StoredUsers {
     .entries()) {
     const line = raw.trim();
     if (line === "" || line.startsWith("#")) continue;
-    const fail = (what: string) => new UsersError(`${path}:${index + 1}: ${what}`);
+    const faultAtLine = (fault: string) => new UsersError(`${path}:${index + 1}: ${fault}`);
     const colon = line.indexOf(":");
-    if (colon < 0) throw fail("not NAME:HASH; make the line with gazetteer passwd");
+    if (colon < 0) throw faultAtLine("not NAME:HASH; make the line with gazetteer passwd");
     const name = line.slice(0, colon).normalize("NFC");
     const hash = line.slice(colon + 1);
     const fault = nameFault(name) ?? hashFault(hash);
-    if (fault) throw fail(`${fault}; make the line with gazetteer passwd`);
-    if (users.has(name)) throw fail(`user ${name} is there twice`);
+    if (fault) throw faultAtLine(`${fault}; make the line with gazetteer passwd`);
+    if (users.has(name)) throw faultAtLine(`user ${name} is listed twice`);
     users.set(name, hash);
   }
   return users;
@@ -60,38 +60,39 @@ export async function readUsersFile(path: string): Promise<StoredUsers> {
 async function readText(path: string): Promise<string> {
   const handle = await open(path, "r");
   try {
-    const about = await handle.stat();
-    if (!about.isFile()) throw new UsersError(`${path}: not a file`);
-    if (about.size > MAX_FILE_BYTES) throw new UsersError(`${path}: larger than ${MAX_FILE_BYTES} bytes`);
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new UsersError(`${path}: not a file`);
+    if (stats.size > MAX_FILE_BYTES) throw new UsersError(`${path}: larger than ${MAX_FILE_BYTES} bytes`);
     return await handle.readFile("utf8");
   } finally {
     await handle.close();
   }
 }
 
-/** `text` with the line of `name` replaced, or added at the end; every other line stays as it is. */
-export function withUser(text: string, name: string, hash: string): string {
+/** Replaces the line of `name`, or appends one; every other line stays as it is. */
+function setUserLine(text: string, name: string, hash: string): string {
   const line = `${name}:${hash}`;
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  const at = lines.findIndex((existing) => existing.trim().normalize("NFC").startsWith(`${name}:`));
-  if (at < 0) lines.push(line);
-  else lines[at] = line;
+  const index = lines.findIndex((existing) => existing.trim().normalize("NFC").startsWith(`${name}:`));
+  if (index < 0) lines.push(line);
+  else lines[index] = line;
   return `${lines.join("\n")}\n`;
 }
 
-/** Adds or replaces one user. Gives what happened. */
 export async function storeUser(path: string, name: string, hash: string): Promise<"added" | "replaced"> {
-  const given = name.normalize("NFC");
-  const existing = await existingFile(path);
-  const target = existing ? await realpath(path) : path;
-  const text = existing ? await readText(target) : "";
-  const known = parseUsers(text, path).has(given);
-  await replaceFile(target, withUser(text, given, hash), existing);
-  return known ? "replaced" : "added";
+  const normalizedName = name.normalize("NFC");
+  const owner = await ownerOfFile(path);
+  // A symbolic link stays: the file that it points to is replaced.
+  const target = owner ? await realpath(path) : path;
+  const text = owner ? await readText(target) : "";
+  const isKnown = parseUsers(text, path).has(normalizedName);
+  await replaceFile(target, setUserLine(text, normalizedName, hash), owner);
+  return isKnown ? "replaced" : "added";
 }
 
-async function existingFile(path: string): Promise<Owner | undefined> {
+/** Returns undefined when there is no file. */
+async function ownerOfFile(path: string): Promise<Owner | undefined> {
   try {
     return await stat(path);
   } catch (error) {
@@ -100,7 +101,7 @@ async function existingFile(path: string): Promise<Owner | undefined> {
   }
 }
 
-/** Readable by its owner alone, and owned by whom it was: root may change a password for a service that is not root. */
+/** Mode 0600. The owner stays, because root may change a password for a service that runs as another user. */
 async function replaceFile(path: string, text: string, owner: Owner | undefined): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
