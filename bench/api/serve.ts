@@ -13,6 +13,7 @@ import { createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers } from "../../src/api/auth/users.ts";
 import { openServer } from "../../src/api/server.ts";
 import { composeConfig } from "../../src/config/config.ts";
+import { renderFault } from "../../src/config/faults.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { openStore } from "../../src/service/store.ts";
@@ -28,16 +29,18 @@ interface Wanted {
 }
 
 const wanted: Wanted = JSON.parse(process.argv[2] ?? "{}");
-const config = composeConfig({ data: wanted.data }, {});
+const composed = composeConfig({ data: wanted.data }, {});
+if (!composed.ok) throw new Error(composed.faults.map(renderFault).join("; "));
+const { config } = composed;
 const store = openStore(config, ["bench"], systemClock, silentLogger);
 const users = await openUsers({ environment: "bench:bench", clock: systemClock, logger: silentLogger });
-const intake = new ClaimIngest(store.ledger, "bench", silentLogger);
+const intake = new ClaimIngest(store.committer, "bench", silentLogger);
 if (store.view.size("hosts") !== wanted.hosts || store.view.size("devices") !== wanted.devices) {
   await intake.replace({
     devices: deviceClaims(wanted.devices),
     hosts: hostClaims(wanted.hosts, wanted.devices),
   });
-  await store.keeper.look();
+  await store.compactor.compact();
 }
 const server = openServer({
   host: "127.0.0.1",
@@ -51,7 +54,7 @@ const server = openServer({
   users,
   sources: () => [],
   refusedRecords: () => ({}),
-  page: undefined,
+  site: undefined,
   clock: systemClock,
   logger: silentLogger,
 });

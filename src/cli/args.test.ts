@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Flag, flagUsage, parseArguments } from "./args.ts";
+import { type Flag, parseArguments, renderFlagUsage } from "./args.ts";
 
 const FLAGS: Flag[] = [
   { name: "port", value: "N", help: "" },
@@ -8,29 +8,29 @@ const FLAGS: Flag[] = [
   { name: "output", short: "o", value: "FORMAT", help: "" },
   { name: "quiet", short: "q", help: "" },
 ];
-const parse = (...given: string[]) => parseArguments(given, FLAGS);
+const parse = (...argv: string[]) => parseArguments(argv, FLAGS);
 
 describe("arguments", () => {
-  const cases: [what: string, given: string[], flags: Record<string, string[]>, positionals: string[]][] = [
-    ["none", [], {}, []],
-    ["a value behind", ["--port", "80"], { port: ["80"] }, []],
+  const cases: [what: string, argv: string[], flags: Record<string, string[]>, positionals: string[]][] = [
+    ["no arguments", [], {}, []],
+    ["a value in the next argument", ["--port", "80"], { port: ["80"] }, []],
     ["a value attached", ["--port=80"], { port: ["80"] }, []],
     ["an empty value", ["--port="], { port: [""] }, []],
     ["a value that looks like a flag", ["--port", "-1"], { port: ["-1"] }, []],
     ["a value with equals signs", ["--file=a=b"], { file: ["a=b"] }, []],
-    ["an optional value, given", ["--demo", "hosts=3"], { demo: ["hosts=3"] }, []],
+    ["an optional value that is given", ["--demo", "hosts=3"], { demo: ["hosts=3"] }, []],
     ["an optional value, left out at the end", ["--demo"], { demo: [""] }, []],
     ["an optional value, left out before a flag", ["--demo", "--port", "0"], { demo: [""], port: ["0"] }, []],
-    ["one flag many times", ["--file", "a", "--file", "b"], { file: ["a", "b"] }, []],
-    ["short", ["-o", "json"], { output: ["json"] }, []],
-    ["short and attached", ["-ojson", "-q"], { output: ["json"], quiet: [""] }, []],
-    ["positionals anywhere", ["a", "-q", "b=c", "-"], { quiet: [""] }, ["a", "b=c", "-"]],
-    ["the end of flags", ["--", "--port", "-q"], {}, ["--port", "-q"]],
-    ["help is always known", ["-h"], { help: [""] }, []],
+    ["a repeated flag", ["--file", "a", "--file", "b"], { file: ["a", "b"] }, []],
+    ["a short flag", ["-o", "json"], { output: ["json"] }, []],
+    ["a short flag with its value attached", ["-ojson", "-q"], { output: ["json"], quiet: [""] }, []],
+    ["positionals between flags", ["a", "-q", "b=c", "-"], { quiet: [""] }, ["a", "b=c", "-"]],
+    ["positionals after --", ["--", "--port", "-q"], {}, ["--port", "-q"]],
+    ["help is a flag of every command", ["-h"], { help: [""] }, []],
   ];
-  for (const [what, given, flags, positionals] of cases) {
+  for (const [what, argv, flags, positionals] of cases) {
     test(what, () => {
-      const args = parse(...given);
+      const args = parse(...argv);
       expect([...args.positionals]).toEqual(positionals);
       for (const name of [...FLAGS.map((flag) => flag.name), "help"]) {
         expect([...args.all(name)]).toEqual(flags[name] ?? []);
@@ -40,7 +40,7 @@ describe("arguments", () => {
     });
   }
 
-  const refused: [given: string[], message: string][] = [
+  const refused: [argv: string[], message: string][] = [
     [["--prot", "80"], "unknown flag --prot, did you mean --port?"],
     [["--something-else"], "unknown flag --something-else"],
     [["-x"], "unknown flag -x"],
@@ -48,13 +48,13 @@ describe("arguments", () => {
     [["--quiet=yes"], "--quiet takes no value"],
     [["--port", "1", "--port", "2"], "--port is given twice"],
   ];
-  for (const [given, message] of refused) {
-    test(`refused: ${given.join(" ")}`, () => expect(() => parse(...given)).toThrow(message));
+  for (const [argv, message] of refused) {
+    test(`refused: ${argv.join(" ")}`, () => expect(() => parse(...argv)).toThrow(message));
   }
 });
 
-test("how flags are written", () => {
-  expect(FLAGS.map(flagUsage)).toEqual([
+test("flags are rendered for the help", () => {
+  expect(FLAGS.map(renderFlagUsage)).toEqual([
     "    --port N",
     "    --demo [SPEC]",
     "    --file PATH",

@@ -1,7 +1,7 @@
 /**
- * Reads the arguments of one command, strictly: what is not known is refused with the nearest thing that is, a flag
- * that wants a value gets one, and a flag for one thing is given once. `--name value` and `--name=value` are the same;
- * `--` ends the flags.
+ * Parses the arguments of one command, strictly: an unknown flag is refused with the nearest known one, a flag that
+ * needs a value must have one, and a flag is given once unless it is `repeated`. `--name value` and `--name=value` are
+ * the same; `--` ends the flags.
  */
 import { nearest } from "../lib/nearest.ts";
 import { usageFailure } from "./failure.ts";
@@ -11,7 +11,7 @@ export interface Flag {
   readonly name: string;
   /** One letter. */
   readonly short?: string;
-  /** What stands for the value in the help; without it the flag takes none. */
+  /** Placeholder of the value in the help. Without it the flag has no value. */
   readonly value?: string;
   /** The value may be left out. */
   readonly optional?: boolean;
@@ -27,26 +27,26 @@ export interface Arguments {
   readonly positionals: readonly string[];
 }
 
-export const HELP_FLAG: Flag = { name: "help", short: "h", help: "Show this and end." };
+export const HELP_FLAG: Flag = { name: "help", short: "h", help: "Show this help." };
 
-export function parseArguments(given: readonly string[], flags: readonly Flag[]): Arguments {
+export function parseArguments(argv: readonly string[], flags: readonly Flag[]): Arguments {
   const known = [...flags, HELP_FLAG];
   const values = new Map<string, string[]>();
   const positionals: string[] = [];
-  const rest = [...given];
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    if (word === "--") {
+  const rest = [...argv];
+  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    if (argument === "--") {
       positionals.push(...rest);
       break;
     }
-    if (!word.startsWith("-") || word === "-") {
-      positionals.push(word);
+    if (!argument.startsWith("-") || argument === "-") {
+      positionals.push(argument);
       continue;
     }
-    const { flag, attached } = findFlag(word, known);
-    const before = values.get(flag.name) ?? [];
-    if (before.length > 0 && !flag.repeated) throw usageFailure(`--${flag.name} is given twice`);
-    values.set(flag.name, [...before, takeValue(flag, attached, rest)]);
+    const { flag, attached } = parseFlag(argument, known);
+    const earlier = values.get(flag.name) ?? [];
+    if (earlier.length > 0 && !flag.repeated) throw usageFailure(`--${flag.name} is given twice`);
+    values.set(flag.name, [...earlier, readValue(flag, attached, rest)]);
   }
   return {
     has: (name) => values.has(name),
@@ -56,24 +56,26 @@ export function parseArguments(given: readonly string[], flags: readonly Flag[])
   };
 }
 
-function findFlag(word: string, known: readonly Flag[]): { flag: Flag; attached: string | undefined } {
-  if (word.startsWith("--")) {
-    const equals = word.indexOf("=");
-    const name = word.slice(2, equals < 0 ? undefined : equals);
+/** `attached` is the value in `--name=value` or `-nvalue`. */
+function parseFlag(argument: string, known: readonly Flag[]): { flag: Flag; attached: string | undefined } {
+  if (argument.startsWith("--")) {
+    const equals = argument.indexOf("=");
+    const name = argument.slice(2, equals < 0 ? undefined : equals);
     const flag = known.find((candidate) => candidate.name === name);
-    if (flag) return { flag, attached: equals < 0 ? undefined : word.slice(equals + 1) };
+    if (flag) return { flag, attached: equals < 0 ? undefined : argument.slice(equals + 1) };
     const near = nearest(
       name,
       known.map((candidate) => candidate.name),
     );
     throw usageFailure(`unknown flag --${name}${near === undefined ? "" : `, did you mean --${near}?`}`);
   }
-  const flag = known.find((candidate) => candidate.short === word.charAt(1));
-  if (!flag) throw usageFailure(`unknown flag ${word.slice(0, 2)}`);
-  return { flag, attached: word.length > 2 ? word.slice(2) : undefined };
+  const flag = known.find((candidate) => candidate.short === argument.charAt(1));
+  if (!flag) throw usageFailure(`unknown flag ${argument.slice(0, 2)}`);
+  return { flag, attached: argument.length > 2 ? argument.slice(2) : undefined };
 }
 
-function takeValue(flag: Flag, attached: string | undefined, rest: string[]): string {
+/** Removes the value from `rest` when it is the next argument. */
+function readValue(flag: Flag, attached: string | undefined, rest: string[]): string {
   if (flag.value === undefined) {
     if (attached !== undefined) throw usageFailure(`--${flag.name} takes no value`);
     return "";
@@ -86,8 +88,8 @@ function takeValue(flag: Flag, attached: string | undefined, rest: string[]): st
   return next;
 }
 
-/** How a flag is written, for the help: `-o, --output FORMAT`. */
-export function flagUsage({ name, short, value, optional }: Flag): string {
-  const shown = value === undefined ? "" : optional ? ` [${value}]` : ` ${value}`;
-  return `${short === undefined ? "    " : `-${short}, `}--${name}${shown}`;
+/** A flag as the help shows it: `-o, --output FORMAT`. */
+export function renderFlagUsage({ name, short, value, optional }: Flag): string {
+  const placeholder = value === undefined ? "" : optional ? ` [${value}]` : ` ${value}`;
+  return `${short === undefined ? "    " : `-${short}, `}--${name}${placeholder}`;
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Device, Host } from "../model/entity.ts";
-import { changeLine } from "./change-line.ts";
+import { renderChangeLine } from "./change-line.ts";
 
 const tracking = { firstSeen: "", lastChanged: "", sources: [], revision: 1 };
-const device = (facts: Partial<Device> = {}): Device => ({
+const device = (overrides: Partial<Device> = {}): Device => ({
   id: "of:1",
   type: "SWITCH",
   available: true,
@@ -18,7 +18,7 @@ const device = (facts: Partial<Device> = {}): Device => ({
   humanReadableLastUpdate: "connected",
   annotations: {},
   ...tracking,
-  ...facts,
+  ...overrides,
 });
 const host = (port: string): Host => ({
   id: "AA:BB:CC:DD:EE:FF/None",
@@ -34,45 +34,45 @@ const host = (port: string): Host => ({
   ...tracking,
 });
 
-test("what appeared, with what matters of it", () => {
-  expect(changeLine({ event: "added", resource: "devices", value: device() }, false)).toBe(
+test("an added entity is shown with its main fields", () => {
+  expect(renderChangeLine({ event: "added", resource: "devices", value: device() }, false)).toBe(
     "+ device of:1  type: SWITCH  available: yes  mfr: Edgecore  hw: AS7726",
   );
 });
 
-test("what changed, without what follows from it", () => {
+test("an updated entity is shown without derived fields", () => {
   const changed = ["available", "lastUpdate", "humanReadableLastUpdate"];
   const value = device({ available: false });
-  expect(changeLine({ event: "updated", resource: "devices", value, changed }, false)).toBe(
+  expect(renderChangeLine({ event: "updated", resource: "devices", value, changed }, false)).toBe(
     "~ device of:1  available: no",
   );
 });
 
-test("what it was before, where that is known", () => {
+test("the value before is shown where it is known", () => {
   const change = { event: "updated", resource: "hosts", value: host("2"), before: host("1") } as const;
-  expect(changeLine({ ...change, changed: ["locations", "location"] }, false)).toBe(
+  expect(renderChangeLine({ ...change, changed: ["locations", "location"] }, false)).toBe(
     "~ host   AA:BB:CC:DD:EE:FF/None  locations: of:1/1 → of:1/2",
   );
 });
 
-test("what changed and changed back", () => {
+test("an entity that changed and changed back says so", () => {
   const change = { event: "updated", resource: "hosts", value: host("1"), before: host("1") } as const;
-  expect(changeLine({ ...change, changed: [] }, false)).toEndWith("as it was, but not all the time");
+  expect(renderChangeLine({ ...change, changed: [] }, false)).toEndWith("changed and changed back");
 });
 
-test("what disappeared, in colour", () => {
-  expect(changeLine({ event: "removed", resource: "hosts", value: host("1") }, true)).toBe(
+test("a removed entity is shown in red", () => {
+  expect(renderChangeLine({ event: "removed", resource: "hosts", value: host("1") }, true)).toBe(
     "\u001b[31m- host   AA:BB:CC:DD:EE:FF/None\u001b[0m",
   );
 });
 
-test("names cannot write lines of ours, nor endless ones", () => {
+test("control characters are escaped and long values are cut", () => {
   const value = device({
     id: "of:1\n+ device of:666\u001b[2J\u009b",
     mfr: "x".repeat(10_000),
     hw: "\u202egnirts",
   });
-  const line = changeLine({ event: "added", resource: "devices", value }, false);
+  const line = renderChangeLine({ event: "added", resource: "devices", value }, false);
   expect(line).toStartWith("+ device of:1\\u000a+ device of:666\\u001b[2J\\u009b  ");
   expect(line).toContain("\\u202egnirts");
   expect(line.length).toBeLessThan(400);

@@ -1,38 +1,44 @@
 /**
- * One change as one line for a person: what happened, to what, and what about it matters. What is said of a thing
- * comes from the network, so every word of it is made harmless and none is longer than a line bears.
+ * One change as one line of text: what changed, and the fields worth showing. Values come from the network, so they
+ * are escaped and truncated like cells of a table.
  */
 import { idOf } from "../client/types.ts";
 import type { Entities } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
-import { type Colour, painter, shownCell } from "./table.ts";
+import { createStyler, formatCell, type TextStyle } from "./table.ts";
 
-export interface Happening {
+export interface EntityChange {
   readonly event: "added" | "updated" | "removed";
   readonly resource: Kind;
   readonly value: Entities[Kind];
-  /** Only of what was updated. */
+  /** Names of the fields that differ; only for `updated`. */
   readonly changed?: readonly string[];
+  /** The value before, where it is known. */
   readonly before?: Entities[Kind];
 }
 
 const SIGNS = { added: "+", updated: "~", removed: "-" } as const;
-const COLOURS: Readonly<Record<Happening["event"], Colour>> = {
+const STYLES: Readonly<Record<EntityChange["event"], TextStyle>> = {
   added: "green",
   updated: "yellow",
   removed: "red",
 };
-const NAMES: Readonly<Record<Kind, string>> = {
+const SINGULAR: Readonly<Record<Kind, string>> = {
   devices: "device",
   ports: "port",
   links: "link",
   hosts: "host",
 };
 
-/** What follows from another field that changed with it, or is there for programs. */
-const SECONDARY = new Set(["lastUpdate", "humanReadableLastUpdate", "location", "lastChanged", "revision"]);
-/** What is worth saying of a thing that appeared. */
-const TELLING: Readonly<Record<Kind, readonly string[]>> = {
+/** Fields that change together with another field, or that only programs need. */
+const DERIVED_FIELDS = new Set([
+  "lastUpdate",
+  "humanReadableLastUpdate",
+  "location",
+  "lastChanged",
+  "revision",
+]);
+const FIELDS_SHOWN_WHEN_ADDED: Readonly<Record<Kind, readonly string[]>> = {
   devices: ["type", "available", "mfr", "hw"],
   ports: ["isEnabled", "portSpeed"],
   links: ["type", "state"],
@@ -40,29 +46,32 @@ const TELLING: Readonly<Record<Kind, readonly string[]>> = {
 };
 
 /** Without a line end. */
-export function changeLine({ event, resource, value, changed, before }: Happening, colour: boolean): string {
-  const paint = painter(colour);
-  const head = `${SIGNS[event]} ${NAMES[resource].padEnd(6)} ${shownCell(idOf(value))}`;
-  const told = event === "added" ? TELLING[resource] : event === "updated" ? primary(changed ?? []) : [];
-  const details = told.map((field) => `${field}: ${difference(field, value, before)}`);
-  // Between two moments a thing can change and change back.
-  if (event === "updated" && told.length === 0) details.push("as it was, but not all the time");
-  return [paint(head, COLOURS[event]), ...details].join("  ");
+export function renderChangeLine(change: EntityChange, colour: boolean): string {
+  const { event, resource, value, before } = change;
+  const style = createStyler(colour);
+  const head = `${SIGNS[event]} ${SINGULAR[resource].padEnd(6)} ${formatCell(idOf(value))}`;
+  const fields = fieldsShown(change);
+  const details = fields.map((field) => `${field}: ${formatDifference(field, value, before)}`);
+  // A diff reports an entity that changed and changed back between its two revisions, with no field that differs.
+  if (event === "updated" && fields.length === 0) details.push("changed and changed back");
+  return [style(head, STYLES[event]), ...details].join("  ");
 }
 
-function primary(changed: readonly string[]): readonly string[] {
-  const first = changed.filter((field) => !SECONDARY.has(field));
-  return first.length > 0 ? first : changed;
+function fieldsShown({ event, resource, changed = [] }: EntityChange): readonly string[] {
+  if (event === "added") return FIELDS_SHOWN_WHEN_ADDED[resource];
+  if (event === "removed") return [];
+  const primary = changed.filter((field) => !DERIVED_FIELDS.has(field));
+  return primary.length > 0 ? primary : changed;
 }
 
-function difference(field: string, value: Entities[Kind], before: Entities[Kind] | undefined): string {
-  const is = cell(field, value);
-  return before === undefined ? is : `${cell(field, before)} → ${is}`;
+function formatDifference(field: string, value: Entities[Kind], before: Entities[Kind] | undefined): string {
+  const text = formatField(field, value);
+  return before === undefined ? text : `${formatField(field, before)} → ${text}`;
 }
 
-function cell(field: string, value: Entities[Kind]): string {
+function formatField(field: string, value: Entities[Kind]): string {
   if (field === "locations" && "locations" in value) {
-    return shownCell(value.locations.map(({ elementId, port }) => `${elementId}/${port}`));
+    return formatCell(value.locations.map(({ elementId, port }) => `${elementId}/${port}`));
   }
-  return shownCell(Object.entries(value).find(([name]) => name === field)?.[1]);
+  return formatCell(Object.entries(value).find(([name]) => name === field)?.[1]);
 }

@@ -1,8 +1,6 @@
-/** `gazetteer check`: is this configuration one the service would start with? Says everything that is wrong with it. */
-import { systemClock } from "../lib/clock.ts";
-import { silentLogger } from "../lib/logger.ts";
+/** `gazetteer check`: whether the service would start with this configuration file. Lists all faults, with lines. */
 import type { Command } from "./command.ts";
-import { STATUS, usageFailure } from "./failure.ts";
+import { EXIT_STATUS, usageFailure } from "./failure.ts";
 
 export const checkCommand: Command = {
   name: "check",
@@ -10,25 +8,20 @@ export const checkCommand: Command = {
   summary: "Check a configuration file without starting anything.",
   flags: [],
   async run(args, context) {
-    const [path, ...more] = args.positionals;
-    if (path === undefined || more.length > 0) throw usageFailure("wants one CONFIGFILE");
-    const faults = await faultsIn(path);
-    if (faults.length === 0) {
+    const [path, ...extra] = args.positionals;
+    if (path === undefined || extra.length > 0) throw usageFailure("wants one CONFIGFILE");
+    // Loaded here, so that commands without a configuration start without its libraries.
+    const { loadConfig } = await import("../config/config.ts");
+    const { renderFault } = await import("../config/faults.ts");
+    const loaded = loadConfig(path);
+    if (loaded.ok) {
       await context.out(`${path}: ok\n`);
-      return STATUS.ok;
+      return EXIT_STATUS.ok;
     }
-    await context.err(faults.map((fault) => `${fault}\n`).join(""));
-    return STATUS.usage;
+    const [first] = loaded.faults;
+    // Without a position, the file could not be read at all.
+    if (first && !first.position) throw usageFailure(renderFault(first));
+    await context.err(loaded.faults.map((fault) => `${renderFault(fault)}\n`).join(""));
+    return EXIT_STATUS.usage;
   },
 };
-
-async function faultsIn(path: string): Promise<readonly string[]> {
-  // Loaded here, so that the commands that need no configuration start without its libraries.
-  const { composeConfig, readConfigFile } = await import("../config/config.ts");
-  const { makeSources } = await import("../config/sources.ts");
-  const file = readConfigFile(path);
-  if (file.faults.length > 0) return file.faults;
-  const config = composeConfig(file.values, {});
-  const made = makeSources(config, file, { clock: systemClock, log: silentLogger });
-  return made.ok ? [] : made.faults;
-}

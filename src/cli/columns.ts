@@ -1,4 +1,4 @@
-/** Which columns the tables of `gazetteer get` have. Bodies come from outside: whatever is not there is a dash. */
+/** The columns of the tables of `gazetteer get`. Rows are unchecked JSON: a missing value is shown as a dash. */
 import type { Column } from "./table.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -6,69 +6,72 @@ export type Row = Readonly<Record<string, unknown>>;
 export const isRow = (value: unknown): value is Row =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value at `a.b.c`. */
-export function at(row: unknown, path: string): unknown {
+/** The value at a path such as `annotations.managementAddress`. */
+export function valueAt(row: unknown, path: string): unknown {
   return path.split(".").reduce<unknown>((value, key) => (isRow(value) ? value[key] : undefined), row);
 }
 
-const field = (title: string, path: string, colours: Column<Row>["colours"] = {}): Column<Row> => ({
+const fieldColumn = (title: string, path: string, styles: Column<Row>["styles"] = {}): Column<Row> => ({
   title,
-  colours,
-  cell: (row) => at(row, path),
+  styles,
+  cell: (row) => valueAt(row, path),
 });
 
 /** `of:0000000000000001/3` */
-function point(place: unknown, element: "device" | "elementId"): unknown {
-  const [device, port] = [at(place, element), at(place, "port")];
-  return device === undefined ? undefined : `${device}/${port}`;
+function formatConnectPoint(point: unknown, elementKey: "device" | "elementId"): unknown {
+  const element = valueAt(point, elementKey);
+  return element === undefined ? undefined : `${element}/${valueAt(point, "port")}`;
 }
 
-/** Epoch milliseconds, a number or a string of them, as a time. */
-function moment(ms: unknown): unknown {
-  const time = new Date(Number(ms));
-  return ms === undefined || Number.isNaN(time.getTime()) ? ms : time.toISOString().replace(".000Z", "Z");
+/** Epoch milliseconds, as a number or as text, in ISO 8601. */
+function formatTime(epochMs: unknown): unknown {
+  const time = new Date(Number(epochMs));
+  if (epochMs === undefined || Number.isNaN(time.getTime())) return epochMs;
+  return time.toISOString().replace(".000Z", "Z");
 }
 
 export const LIST_COLUMNS: Readonly<Record<string, readonly Column<Row>[]>> = {
   devices: [
-    field("ID", "id"),
-    field("TYPE", "type"),
-    field("AVAILABLE", "available", { yes: "green", no: "red" }),
-    { title: "SINCE", cell: (row) => moment(row.lastUpdate) },
-    field("MAKER", "mfr"),
-    field("HARDWARE", "hw"),
-    field("SOFTWARE", "sw"),
-    field("ADDRESS", "annotations.managementAddress"),
+    fieldColumn("ID", "id"),
+    fieldColumn("TYPE", "type"),
+    fieldColumn("AVAILABLE", "available", { yes: "green", no: "red" }),
+    { title: "SINCE", cell: (row) => formatTime(row.lastUpdate) },
+    fieldColumn("MAKER", "mfr"),
+    fieldColumn("HARDWARE", "hw"),
+    fieldColumn("SOFTWARE", "sw"),
+    fieldColumn("ADDRESS", "annotations.managementAddress"),
   ],
   links: [
-    { title: "FROM", cell: (row) => point(row.src, "device") },
-    { title: "TO", cell: (row) => point(row.dst, "device") },
-    field("TYPE", "type"),
-    field("STATE", "state", { ACTIVE: "green", INACTIVE: "red" }),
-    field("BOTH WAYS", "bidirectional"),
-    field("VERIFIED", "verified", { no: "yellow" }),
+    { title: "FROM", cell: (row) => formatConnectPoint(row.src, "device") },
+    { title: "TO", cell: (row) => formatConnectPoint(row.dst, "device") },
+    fieldColumn("TYPE", "type"),
+    fieldColumn("STATE", "state", { ACTIVE: "green", INACTIVE: "red" }),
+    fieldColumn("BOTH WAYS", "bidirectional"),
+    fieldColumn("VERIFIED", "verified", { no: "yellow" }),
   ],
   hosts: [
-    field("MAC", "mac"),
-    field("VLAN", "vlan"),
-    field("IP ADDRESSES", "ipAddresses"),
+    fieldColumn("MAC", "mac"),
+    fieldColumn("VLAN", "vlan"),
+    fieldColumn("IP ADDRESSES", "ipAddresses"),
     {
       title: "LOCATION",
       cell: ({ locations }) =>
-        Array.isArray(locations) ? locations.map((place) => point(place, "elementId")) : undefined,
+        Array.isArray(locations)
+          ? locations.map((location) => formatConnectPoint(location, "elementId"))
+          : undefined,
     },
-    field("LAST CHANGED", "lastChanged"),
+    fieldColumn("LAST CHANGED", "lastChanged"),
   ],
 };
 
 export const TOPOLOGY_COLUMNS: readonly Column<Row>[] = [
-  field("DEVICES", "devices"),
-  field("LINKS", "links"),
-  field("HOSTS", "hosts"),
-  field("CLUSTERS", "clusters"),
-  { title: "LAST CHANGED", cell: (row) => moment(row.time) },
+  fieldColumn("DEVICES", "devices"),
+  fieldColumn("LINKS", "links"),
+  fieldColumn("HOSTS", "hosts"),
+  fieldColumn("CLUSTERS", "clusters"),
+  { title: "LAST CHANGED", cell: (row) => formatTime(row.time) },
 ];
 
-/** The columns for a list that was asked for with `fields=`: those, in that order. */
-export const chosenColumns = (fields: string): Column<Row>[] =>
-  fields.split(",").map((name) => field(name.toUpperCase(), name));
+/** One column for each name in the parameter `fields`, in that order. */
+export const columnsForFields = (fields: string): Column<Row>[] =>
+  fields.split(",").map((name) => fieldColumn(name.toUpperCase(), name));

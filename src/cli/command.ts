@@ -1,6 +1,6 @@
 /**
- * The contract of a command. A new one is a file with such a value and a row in commands.ts; help, usage errors and
- * exit statuses come by themselves.
+ * The contract of a command. A new command is a file with one such value and a row in commands.ts; help, usage errors
+ * and exit statuses are derived from it.
  */
 import type { Arguments, Flag } from "./args.ts";
 
@@ -11,21 +11,21 @@ export interface Command {
   /** One line for the list of commands. */
   readonly summary: string;
   readonly flags: readonly Flag[];
-  /** Lines below the flags in the help: examples, what the environment does. */
+  /** Lines below the flags in the help: examples, environment variables. */
   readonly notes?: string;
-  /** Gives the exit status, or throws a CommandFailure. */
+  /** Returns the exit status, or throws a CommandFailure. */
   run(args: Arguments, context: Context): Promise<number>;
 }
 
-/** What a command has of the world outside, so that a test can be that world. */
+/** What a command uses of the process, so that a test can replace it. */
 export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Standard output; resolves when it has been taken. */
+  /** Writes to standard output; resolves when the text is written. */
   out(text: string | Uint8Array): Promise<void>;
-  /** Standard error. */
+  /** Writes to standard error. */
   err(text: string): Promise<void>;
-  /** Ends the process at once, with nothing tidied up: for a person who asks a second time. */
+  /** Ends the process at once, without cleanup: for a second signal. */
   exit(status: number): void;
-  /** Whether a person is looking at the output. */
+  /** Whether standard output is a terminal. */
   readonly terminal: boolean;
 }

@@ -1,12 +1,13 @@
-/** The commands there are, one row each, and the way from arguments to an exit status. */
+/** The table of commands, and the way from arguments to an exit status. */
 import { nearest } from "../lib/nearest.ts";
+import { StartupError } from "../service/startup-error.ts";
 import { parseArguments } from "./args.ts";
 import { checkCommand } from "./check.ts";
 import type { Command, Context } from "./command.ts";
 import { diffCommand } from "./diff.ts";
-import { CommandFailure, STATUS } from "./failure.ts";
+import { CommandFailure, EXIT_STATUS } from "./failure.ts";
 import { getCommand } from "./get.ts";
-import { commandHelp, overview } from "./help.ts";
+import { renderCommandHelp, renderOverview } from "./help.ts";
 import { passwdCommand } from "./passwd.ts";
 import { readerCommand } from "./reader.ts";
 import { serveCommand } from "./serve.ts";
@@ -23,44 +24,56 @@ export const COMMANDS: readonly Command[] = [
   versionCommand,
 ];
 
-const OVERVIEW_WORDS = new Set(["help", "--help", "-h"]);
-/** What people type everywhere. */
-const SYNONYMS: Readonly<Record<string, string>> = {
+const HELP_ARGUMENTS = new Set(["help", "--help", "-h"]);
+/** Common spellings in other programs. */
+const COMMAND_ALIASES: Readonly<Record<string, string>> = {
   "--version": "version",
   "-v": "version",
   "-V": "version",
 };
 
-/** Runs what the arguments say; never throws for a fault of the person's. */
+/** Runs the command that the arguments name. Throws only for bugs; what the user can fix is an exit status. */
 export async function runCommand(argv: readonly string[], context: Context): Promise<number> {
   const [first, ...rest] = argv;
   if (first === undefined) {
-    await context.err(overview(COMMANDS));
-    return STATUS.usage;
+    await context.err(renderOverview(COMMANDS));
+    return EXIT_STATUS.usage;
   }
-  const asked = OVERVIEW_WORDS.has(first) ? rest[0] : (SYNONYMS[first] ?? first);
-  if (asked === undefined) {
-    await context.out(overview(COMMANDS));
-    return STATUS.ok;
+  const isHelp = HELP_ARGUMENTS.has(first);
+  const name = isHelp ? rest[0] : (COMMAND_ALIASES[first] ?? first);
+  if (name === undefined) {
+    await context.out(renderOverview(COMMANDS));
+    return EXIT_STATUS.ok;
   }
-  const command = [...COMMANDS, readerCommand].find((candidate) => candidate.name === asked);
+  const command = [...COMMANDS, readerCommand].find((candidate) => candidate.name === name);
   if (!command) {
-    const near = nearest(
-      asked,
-      COMMANDS.map((candidate) => candidate.name),
-    );
-    const hint = near === undefined ? "gazetteer help lists them" : `did you mean ${near}?`;
-    await context.err(`gazetteer: there is no command ${JSON.stringify(asked)}; ${hint}\n`);
-    return STATUS.usage;
+    await context.err(unknownCommand(name));
+    return EXIT_STATUS.usage;
   }
   try {
-    const args = parseArguments(OVERVIEW_WORDS.has(first) ? ["--help"] : rest, command.flags);
+    const args = parseArguments(isHelp ? ["--help"] : rest, command.flags);
     if (!args.has("help")) return await command.run(args, context);
-    await context.out(commandHelp(command));
-    return STATUS.ok;
+    await context.out(renderCommandHelp(command));
+    return EXIT_STATUS.ok;
   } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error;
+    const status = exitStatusOf(error);
+    if (status === undefined || !(error instanceof Error)) throw error;
     await context.err(`gazetteer ${command.name}: ${error.message}\n`);
-    return error.status;
+    return status;
   }
+}
+
+/** Undefined for a bug. */
+function exitStatusOf(error: unknown): number | undefined {
+  if (error instanceof CommandFailure) return error.status;
+  return error instanceof StartupError ? EXIT_STATUS.usage : undefined;
+}
+
+function unknownCommand(name: string): string {
+  const near = nearest(
+    name,
+    COMMANDS.map((command) => command.name),
+  );
+  const hint = near === undefined ? "gazetteer help lists them" : `did you mean ${near}?`;
+  return `gazetteer: there is no command ${JSON.stringify(name)}; ${hint}\n`;
 }

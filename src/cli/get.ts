@@ -1,19 +1,20 @@
-/** `gazetteer get`: one of the four reads, as a table for a person or as the body itself for a program. */
+/** `gazetteer get`: one read of the interface, as a table for people or as the body for programs. */
 import type { Query } from "../client/types.ts";
 import { FORMATS, formatsOf } from "../formats/formats.ts";
 import {
-  asking,
   CREDENTIALS_NOTE,
-  queryOf,
+  parseQuery,
+  parseResource,
   RESOURCES,
   type Resource,
-  resourceNamed,
   URL_FLAG,
+  wantsColour,
+  withClient,
 } from "./client-command.ts";
-import { at, chosenColumns, isRow, LIST_COLUMNS, TOPOLOGY_COLUMNS } from "./columns.ts";
+import { columnsForFields, isRow, LIST_COLUMNS, TOPOLOGY_COLUMNS, valueAt } from "./columns.ts";
 import type { Command, Context } from "./command.ts";
-import { STATUS, usageFailure } from "./failure.ts";
-import { joinedBody, pagesOf } from "./pages.ts";
+import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { fetchPages, joinPages } from "./pages.ts";
 import { renderTable } from "./table.ts";
 
 export const getCommand: Command = {
@@ -26,33 +27,33 @@ export const getCommand: Command = {
       name: "output",
       short: "o",
       value: "FORMAT",
-      help: "table or a format of the interface, see below. Default table",
+      help: "table, or one of the formats below. Default table",
     },
   ],
   notes: `
 NAME=VALUE are query parameters: gazetteer get devices available=false type=SWITCH,ROUTER
-Pages are followed to the end: limit=N is how many are asked for at a time.
+All pages of a list are fetched; limit=N sets the page size.
 ${CREDENTIALS_NOTE}
 
 Formats:
-${formatHelp()}`,
+${renderFormatHelp()}`,
   async run(args, context) {
-    const [word, ...parameters] = args.positionals;
-    const resource = resourceNamed(word);
-    const output = outputNamed(args.one("output") ?? "table", resource);
-    const query = queryOf(parameters);
-    const asked = output === "table" || output === "json" ? query : { ...query, format: output };
-    await asking(args, context, async (client) => {
-      const pages = pagesOf(client, resource, asked);
+    const [name, ...parameters] = args.positionals;
+    const resource = parseResource(name);
+    const output = parseOutput(args.one("output") ?? "table", resource);
+    const query = parseQuery(parameters);
+    const requestQuery = output === "table" || output === "json" ? query : { ...query, format: output };
+    await withClient(args, context, async (client) => {
+      const pages = fetchPages(client, resource, requestQuery);
       if (output === "table") await printTable(resource, query, pages, context);
-      else await printBody(joinedBody(pages, resource, output), context);
+      else await printBody(joinPages(pages, resource, output), context);
     });
-    return STATUS.ok;
+    return EXIT_STATUS.ok;
   },
 };
 
-/** One line for each format that `get` can read to its end. */
-function formatHelp(): string {
+/** One line for each format that is not an endless stream. */
+function renderFormatHelp(): string {
   return FORMATS.filter((format) => !format.stream)
     .map(({ name, description, resources }) => {
       const readable = RESOURCES.filter((resource) => resources.includes(resource));
@@ -61,7 +62,7 @@ function formatHelp(): string {
     .join("\n");
 }
 
-function outputNamed(name: string, resource: Resource): string {
+function parseOutput(name: string, resource: Resource): string {
   const formats = formatsOf(resource).filter((format) => !format.stream);
   const known = ["table", ...formats.map((format) => format.name)];
   if (known.includes(name)) return name;
@@ -74,30 +75,30 @@ async function printTable(
   pages: AsyncIterable<Response>,
   context: Context,
 ): Promise<void> {
-  const colour = context.terminal && !context.env.NO_COLOR;
+  const colour = wantsColour(context);
   const rows: unknown[] = [];
   for await (const response of pages) {
     const body: unknown = await response.json();
     if (resource === "topology" && isRow(body) && "clusters" in body) {
       return context.out(renderTable([body], TOPOLOGY_COLUMNS, colour));
     }
-    const items = at(body, resource);
-    // Changes, differences and whatever else is no list: then as it is.
+    const items = valueAt(body, resource);
+    // The query selected something that is not a list, such as changes: print the body.
     if (!Array.isArray(items)) return context.out(`${JSON.stringify(body, null, 2)}\n`);
     for (const item of items) rows.push(item);
   }
   const { fields } = query;
-  const columns = fields === undefined ? (LIST_COLUMNS[resource] ?? []) : chosenColumns(String(fields));
+  const columns = fields === undefined ? (LIST_COLUMNS[resource] ?? []) : columnsForFields(String(fields));
   await context.out(renderTable(rows.filter(isRow), columns, colour));
   if (context.terminal) await context.err(`${rows.length} ${resource}\n`);
 }
 
-/** Chunk by chunk: a body may be larger than memory should hold twice. */
+/** Writes chunk by chunk, so that a large body is not held in memory. */
 async function printBody(body: AsyncIterable<Uint8Array>, context: Context): Promise<void> {
-  let last = 0;
+  let lastByte = 0;
   for await (const chunk of body) {
     await context.out(chunk);
-    last = chunk.at(-1) ?? last;
+    lastByte = chunk.at(-1) ?? lastByte;
   }
-  if (last !== 0x0a) await context.out("\n");
+  if (lastByte !== 0x0a) await context.out("\n");
 }

@@ -1,15 +1,18 @@
 /**
- * A list that comes in pages, put together again: `limit` is how many are asked for at a time, and every page is of the
- * same revision. Each format has its own way to join: lines follow lines, a header is not repeated, arrays become one.
+ * Follows the pages of a list and joins them into one body. `limit` is the page size; all pages are of one revision.
+ * How pages are joined depends on the format: lines are appended, a CSV header is not repeated, arrays are merged.
  */
-
 import type { Client } from "../client/client.ts";
 import type { Query } from "../client/types.ts";
 import type { Resource } from "./client-command.ts";
-import { at } from "./columns.ts";
+import { valueAt } from "./columns.ts";
 
-/** The answers of all pages, in order; one, when there are no pages. */
-export async function* pagesOf(client: Client, resource: Resource, query: Query): AsyncGenerator<Response> {
+/** The response of each page, in order; a response without a next page is the last. */
+export async function* fetchPages(
+  client: Client,
+  resource: Resource,
+  query: Query,
+): AsyncGenerator<Response> {
   let cursor: string | undefined;
   do {
     const response = await client.raw(resource, cursor === undefined ? query : { ...query, cursor });
@@ -21,53 +24,53 @@ export async function* pagesOf(client: Client, resource: Resource, query: Query)
 const nextCursor = (response: Response): string | undefined =>
   /[?&]cursor=([^&>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
 
-/** The whole list as one body. Whatever is no list (topology, changes) is its one answer as it came. */
-export async function* joinedBody(
+/** All pages as one body. A body that is not a list (topology, changes) has one page and is passed on unchanged. */
+export async function* joinPages(
   pages: AsyncIterable<Response>,
   resource: Resource,
   format: string,
 ): AsyncGenerator<Uint8Array> {
-  if (format === "json" || format === "prometheus")
-    yield* joinedJson(pages, format === "json" ? resource : undefined);
+  if (format === "json") yield* joinJsonPages(pages, resource);
+  else if (format === "prometheus") yield* joinJsonPages(pages, undefined);
   else {
-    let first = true;
+    let isFirst = true;
     for await (const response of pages) {
-      yield* format === "csv" && !first ? withoutHead(response) : (response.body ?? []);
-      first = false;
+      yield* format === "csv" && !isFirst ? withoutFirstLine(response) : (response.body ?? []);
+      isFirst = false;
     }
   }
 }
 
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-async function* joinedJson(
+/** `key` is the member that holds the list; undefined when the body is the list. */
+async function* joinJsonPages(
   pages: AsyncIterable<Response>,
   key: string | undefined,
 ): AsyncGenerator<Uint8Array> {
-  let begun = false;
+  const [open, close] = key === undefined ? ["[", "]"] : [`{${JSON.stringify(key)}:[`, "]}"];
+  let isFirst = true;
   for await (const response of pages) {
-    const last = nextCursor(response) === undefined;
-    if (!begun && last) {
+    const isLast = nextCursor(response) === undefined;
+    if (isFirst && isLast) {
       yield* response.body ?? [];
       return;
     }
     const body: unknown = await response.json();
-    const items = key === undefined ? body : at(body, key);
+    const items = key === undefined ? body : valueAt(body, key);
     const text = Array.isArray(items) ? items.map((item) => JSON.stringify(item)).join(",") : "";
-    const open = key === undefined ? "[" : `{${JSON.stringify(key)}:[`;
-    const comma = text === "" ? "" : ",";
-    yield bytes((begun ? comma : open) + text + (last ? (key === undefined ? "]" : "]}") : ""));
-    begun = true;
+    const before = isFirst ? open : text === "" ? "" : ",";
+    yield encodeText(before + text + (isLast ? close : ""));
+    isFirst = false;
   }
 }
 
-/** CSV but for its first line. */
-async function* withoutHead(response: Response): AsyncGenerator<Uint8Array> {
-  let inHead = true;
+const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+async function* withoutFirstLine(response: Response): AsyncGenerator<Uint8Array> {
+  let inFirstLine = true;
   for await (const chunk of response.body ?? []) {
-    const end = inHead ? chunk.indexOf(0x0a) : -1;
-    if (inHead && end < 0) continue;
-    inHead = false;
-    yield chunk.subarray(end + 1);
+    const lineEnd = inFirstLine ? chunk.indexOf(0x0a) : -1;
+    if (inFirstLine && lineEnd < 0) continue;
+    inFirstLine = false;
+    yield chunk.subarray(lineEnd + 1);
   }
 }

@@ -1,13 +1,14 @@
 /**
- * `gazetteer passwd`: adds a user to a users file, or gives one a new password. A running service follows the file,
- * so the change counts within about a second. The password is asked for twice without being shown; in a script it is
- * one line on standard input. Never an argument: those are for everybody on the machine to read.
+ * `gazetteer passwd`: adds a user to a users file, or sets a new password. A running service watches the file, so the
+ * change is effective within about a second. On a terminal the password is typed twice and not shown; otherwise it is
+ * one line of standard input. It is never an argument, because every user of the machine can read those.
  */
 import { hashPassword } from "../api/auth/password.ts";
 import { nameFault, storeUser, UsersError } from "../api/auth/users-file.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import type { Command, Context } from "./command.ts";
-import { CommandFailure, reasonOf, STATUS, usageFailure } from "./failure.ts";
-import { readHidden, readLine } from "./prompt.ts";
+import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { readHiddenLines, readLine } from "./prompt.ts";
 
 export const passwdCommand: Command = {
   name: "passwd",
@@ -15,30 +16,30 @@ export const passwdCommand: Command = {
   summary: "Add a user to a users file, or set a new password.",
   flags: [],
   notes: `
-Asks for the password, or reads one line of standard input where that is no terminal:
+Prompts for the password on a terminal; otherwise reads one line of standard input:
   printf '%s\\n' "$PASSWORD" | gazetteer passwd data/users ann
-The file is made when it is not there. A service that uses it follows within about a second.`,
+Creates the file if it does not exist. A service that uses it applies the change within about a second.`,
   async run(args, context) {
-    const [path, name, ...more] = args.positionals;
-    if (path === undefined || name === undefined || more.length > 0)
+    const [path, name, ...extra] = args.positionals;
+    if (path === undefined || name === undefined || extra.length > 0)
       throw usageFailure("wants USERSFILE NAME");
     const fault = nameFault(name);
     if (fault) throw usageFailure(fault);
-    const password = await askPassword(name, context);
-    let done: string;
+    const password = await readPassword(name, context);
+    let outcome: string;
     try {
-      done = await storeUser(path, name, await hashPassword(password));
+      outcome = await storeUser(path, name, await hashPassword(password));
     } catch (error) {
-      if (error instanceof UsersError) throw new CommandFailure(error.message, STATUS.usage);
-      throw new CommandFailure(`${path} cannot be written: ${reasonOf(error)}`, STATUS.usage);
+      if (error instanceof UsersError) throw usageFailure(error.message);
+      throw usageFailure(`${path} cannot be written: ${errorMessage(error)}`);
     }
-    await context.out(`${path}: ${done === "added" ? `added ${name}` : `${name} has a new password`}\n`);
-    return STATUS.ok;
+    await context.out(`${path}: ${outcome === "added" ? `added ${name}` : `${name} has a new password`}\n`);
+    return EXIT_STATUS.ok;
   },
 };
 
-async function askPassword(name: string, context: Context): Promise<string> {
-  const password = process.stdin.isTTY ? await askTwice(name, context) : await readLine();
+async function readPassword(name: string, context: Context): Promise<string> {
+  const password = process.stdin.isTTY ? await promptTwice(name, context) : await readLine();
   if (password === "") throw usageFailure("a password may not be empty");
   if (/[\u0000-\u001f\u007f-\u009f]/.test(password)) {
     throw usageFailure("a password may not contain control characters: HTTP Basic cannot carry them");
@@ -46,9 +47,9 @@ async function askPassword(name: string, context: Context): Promise<string> {
   return password;
 }
 
-async function askTwice(name: string, context: Context): Promise<string> {
+async function promptTwice(name: string, context: Context): Promise<string> {
   const prompts = [`New password for ${name}: `, "The same again: "];
-  const [first = "", second = ""] = await readHidden(prompts, (text) => context.err(text));
+  const [first = "", second = ""] = await readHiddenLines(prompts, (text) => context.err(text));
   if (first !== second) throw usageFailure("the two are not the same; nothing was changed");
   return first;
 }

@@ -1,9 +1,9 @@
-/** Reading what a person or a script enters on standard input: one line, or hidden lines of a terminal. */
+/** Input of passwords: one line of standard input, or lines typed on a terminal without echo. */
 import { CommandFailure, usageFailure } from "./failure.ts";
 
 const MAX_LINE_CHARACTERS = 4096;
 
-/** The first line of standard input, without its end. */
+/** The first line of standard input, without its line end. */
 export async function readLine(): Promise<string> {
   let text = "";
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -21,11 +21,11 @@ export async function readLine(): Promise<string> {
 }
 
 /**
- * One line a prompt, typed on a terminal without appearing there. Backspace and Ctrl-U correct a line; Ctrl-C, Ctrl-D
- * and the end of the terminal cancel. The terminal is in raw mode before the first prompt is visible and until after
- * the last line: in any gap it would show what is typed, and turn Ctrl-C into a signal that ends the process.
+ * Reads one line for each prompt, without echo. Backspace and Ctrl-U edit a line; Ctrl-C, Ctrl-D and the end of the
+ * input cancel. The terminal is in raw mode from before the first prompt until after the last line: in any gap it
+ * would echo the input, and Ctrl-C would end the process with a signal.
  */
-export async function readHidden(
+export async function readHiddenLines(
   prompts: readonly string[],
   write: (text: string) => Promise<void>,
 ): Promise<string[]> {
@@ -37,7 +37,7 @@ export async function readHidden(
     for (const prompt of prompts) {
       await write(prompt);
       const line = await editLine(typed);
-      await write("\n"); // the one that was typed did not appear either
+      await write("\n"); // the Enter key was not echoed either
       if (line === undefined) throw new CommandFailure("nothing was changed");
       lines.push(line);
     }
@@ -53,7 +53,7 @@ async function* characters(stdin: typeof process.stdin): AsyncGenerator<string, 
   for await (const chunk of stdin) yield* String(chunk);
 }
 
-/** Undefined when it is cancelled. Whatever follows the line stays in `typed`. */
+/** Undefined when the input is cancelled. Characters after the line stay in `typed`. */
 async function editLine(typed: AsyncGenerator<string, void, void>): Promise<string | undefined> {
   let line: string[] = [];
   for (;;) {

@@ -1,15 +1,24 @@
-/** `gazetteer reader-process`: started by `serve --readers N`, never by a person, so no help names it. */
+/** `gazetteer reader-process`: started by `serve --readers N`, not by people, so the help does not list it. */
+import { READER_COMMAND } from "../service/reader-command.ts";
 import type { Command } from "./command.ts";
-
-export const READER_COMMAND = "reader-process";
+import { EXIT_STATUS } from "./failure.ts";
+import { catchStopSignals } from "./stop-signals.ts";
 
 export const readerCommand: Command = {
   name: READER_COMMAND,
   operands: "",
-  summary: "Answer requests beside the service that started this.",
+  summary: "Serve requests beside the service that started this process.",
   flags: [],
   async run(_args, context) {
     const { runReader } = await import("../service/reader-process.ts");
-    return runReader(context);
+    const exitNow = () => context.exit(EXIT_STATUS.failed);
+    using stop = catchStopSignals(exitNow);
+    await runReader({
+      input: Bun.stdin.stream(),
+      write: (line) => context.out(line),
+      signal: stop.signal,
+      onWriterGone: exitNow,
+    });
+    return EXIT_STATUS.ok;
   },
 };

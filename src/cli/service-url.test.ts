@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { serviceAddress } from "./service-url.ts";
+import { parseServiceAddress } from "./service-url.ts";
 
 const cases: [
-  given: string | undefined,
-  env: string | undefined,
+  urlFlag: string | undefined,
+  environment: string | undefined,
   href: string,
   credentials: string | undefined,
 ][] = [
@@ -17,19 +17,19 @@ const cases: [
   ["http://u:100%@host", "a:b", "http://u:100%@host/", "u:100%"],
   ["http://[::1]:8181", undefined, "http://[::1]:8181/", undefined],
 ];
-for (const [given, env, href, credentials] of cases) {
-  test(`${given} with ${env}`, () => {
-    const address = serviceAddress(given, env);
+for (const [urlFlag, environment, href, credentials] of cases) {
+  test(`--url ${urlFlag} with credentials ${environment}`, () => {
+    const address = parseServiceAddress(urlFlag, environment);
     expect(address.url.href).toBe(href);
     expect(address.credentials).toBe(credentials);
   });
 }
 
-for (const given of ["ftp://host", "http://", "http://host/?a=b", "http://host/#a", "not a url"]) {
-  test(`refused: ${given}`, () => expect(() => serviceAddress(given, undefined)).toThrow("--url"));
+for (const urlFlag of ["ftp://host", "http://", "http://host/?a=b", "http://host/#a", "not a url"]) {
+  test(`refused: ${urlFlag}`, () => expect(() => parseServiceAddress(urlFlag, undefined)).toThrow("--url"));
 }
 test("refused: credentials without a colon", () => {
-  expect(() => serviceAddress(undefined, "ann")).toThrow(
+  expect(() => parseServiceAddress(undefined, "ann")).toThrow(
     "GAZETTEER_CREDENTIALS must be <USERNAME>:<PASSWORD>",
   );
 });

@@ -1,6 +1,6 @@
 /**
- * Where the service is and who asks, as people paste it: `--url` with or without the scheme, the path and credentials
- * in it, and GAZETTEER_CREDENTIALS. What is in the address comes before what is in the environment.
+ * The address and credentials of a running service: `--url` with or without scheme, path and credentials, and
+ * GAZETTEER_CREDENTIALS. Credentials in the URL take precedence over those in the environment.
  */
 import { usageFailure } from "./failure.ts";
 
@@ -12,8 +12,11 @@ export interface ServiceAddress {
   readonly credentials: string | undefined;
 }
 
-export function serviceAddress(given: string | undefined, environment: string | undefined): ServiceAddress {
-  const text = given ?? DEFAULT_URL;
+export function parseServiceAddress(
+  urlFlag: string | undefined,
+  environmentCredentials: string | undefined,
+): ServiceAddress {
+  const text = urlFlag ?? DEFAULT_URL;
   const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw usageFailure(
@@ -23,13 +26,20 @@ export function serviceAddress(given: string | undefined, environment: string | 
   if (url.search !== "" || url.hash !== "") {
     throw usageFailure("--url is the address of the service; queries are given as NAME=VALUE");
   }
-  if (url.username !== "") return { url, credentials: `${decoded(url.username)}:${decoded(url.password)}` };
-  if (environment === undefined || environment === "") return { url, credentials: undefined };
-  if (!environment.includes(":")) throw usageFailure("GAZETTEER_CREDENTIALS must be <USERNAME>:<PASSWORD>");
-  return { url, credentials: environment };
+  if (url.username !== "") {
+    return { url, credentials: `${decodeUserInfo(url.username)}:${decodeUserInfo(url.password)}` };
+  }
+  if (environmentCredentials === undefined || environmentCredentials === "") {
+    return { url, credentials: undefined };
+  }
+  if (!environmentCredentials.includes(":")) {
+    throw usageFailure("GAZETTEER_CREDENTIALS must be <USERNAME>:<PASSWORD>");
+  }
+  return { url, credentials: environmentCredentials };
 }
 
-function decoded(text: string): string {
+/** A stray `%` is no percent-encoding: the text is then used as it is. */
+function decodeUserInfo(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

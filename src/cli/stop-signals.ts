@@ -1,33 +1,32 @@
 /**
- * SIGTERM and SIGINT as an AbortSignal. The first asks for an orderly end; a later one ends at once. A terminal and
- * npm both pass one Ctrl-C on, so what comes right behind the first is the first again.
+ * SIGTERM and SIGINT as an AbortSignal. The first one requests an orderly stop; a later one ends the process at once.
+ * A terminal and npm both deliver the same Ctrl-C, so a signal right after the first counts as the same one.
  */
 const SAME_KEYSTROKE_MS = 500;
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-export interface StopSignals {
+/** Disposing restores the default handling of the signals. */
+export interface StopSignals extends Disposable {
   readonly signal: AbortSignal;
-  /** Gives the signals back their usual meaning. */
-  release(): void;
 }
 
 export function catchStopSignals(
-  endAtOnce: () => void,
+  exitNow: () => void,
   now: () => number = () => performance.now(),
 ): StopSignals {
   const stop = new AbortController();
   let firstAt = 0;
-  const listener = () => {
+  const onSignal = () => {
     if (!stop.signal.aborted) {
       firstAt = now();
       stop.abort();
-    } else if (now() - firstAt > SAME_KEYSTROKE_MS) endAtOnce();
+    } else if (now() - firstAt > SAME_KEYSTROKE_MS) exitNow();
   };
-  for (const name of SIGNALS) process.on(name, listener);
+  for (const name of SIGNALS) process.on(name, onSignal);
   return {
     signal: stop.signal,
-    release() {
-      for (const name of SIGNALS) process.off(name, listener);
+    [Symbol.dispose]() {
+      for (const name of SIGNALS) process.off(name, onSignal);
     },
   };
 }

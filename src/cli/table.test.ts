@@ -1,21 +1,21 @@
 import { describe, expect, test } from "bun:test";
-import { type Column, harmless, renderTable } from "./table.ts";
+import { type Column, escapeControlCharacters, renderTable } from "./table.ts";
 
 type Row = { name: unknown; state?: unknown };
 const COLUMNS: Column<Row>[] = [
   { title: "NAME", cell: (row) => row.name },
-  { title: "STATE", cell: (row) => row.state, colours: { up: "green", down: "red" } },
+  { title: "STATE", cell: (row) => row.state, styles: { up: "green", down: "red" } },
 ];
 const table = (rows: Row[], colour = false) => renderTable(rows, COLUMNS, colour);
 
 describe("tables", () => {
-  test("are aligned, with dashes for what is not there and no spaces at the ends", () => {
+  test("columns are aligned, missing values are dashes, and lines have no trailing spaces", () => {
     expect(table([{ name: "a", state: "up" }, { name: "longer" }, { name: "", state: true }])).toBe(
       "NAME    STATE\na       up\nlonger  -\n-       yes\n",
     );
   });
 
-  test("count what a terminal shows: wide letters, accents, emoji", () => {
+  test("widths are display widths: wide characters, combining accents, emoji", () => {
     const lines = table([
       { name: "交換機", state: "up" },
       { name: "e\u0301", state: "up" },
@@ -32,22 +32,23 @@ describe("tables", () => {
     expect(line).toBe(`${"x".repeat(63)}…  up`);
   });
 
-  test("colour where it is wanted, and the alignment stays", () => {
+  test("colour does not change the alignment", () => {
     expect(table([{ name: "a", state: "down" }], true)).toBe(
       "\u001b[1mNAME\u001b[0m  \u001b[1mSTATE\u001b[0m\na     \u001b[31mdown \u001b[0m\n",
     );
   });
 });
 
-describe("what the network says is only shown", () => {
+describe("escapeControlCharacters", () => {
   const cases: [what: string, text: string, shown: string][] = [
     ["escape sequences", "\u001b[2Jx", "\\u001b[2Jx"],
     ["line ends", "a\r\nb", "a\\u000d\\u000ab"],
     ["NUL and C1", "\u0000\u009b", "\\u0000\\u009b"],
-    ["turned-around text", "\u202egnp.exe", "\\u202egnp.exe"],
-    ["isolates and joiners", "\u2066a\u200bb\u2069", "\\u2066a\\u200bb\\u2069"],
-    ["a broken pair", "\ud800", "\ufffd"],
-    ["everything else as it is", "Ünïcode 機 🙂 <b>&", "Ünïcode 機 🙂 <b>&"],
+    ["right-to-left override", "\u202egnp.exe", "\\u202egnp.exe"],
+    ["direction isolates and zero-width characters", "\u2066a\u200bb\u2069", "\\u2066a\\u200bb\\u2069"],
+    ["a lone surrogate", "\ud800", "\ufffd"],
+    ["other characters stay as they are", "Ünïcode 機 🙂 <b>&", "Ünïcode 機 🙂 <b>&"],
   ];
-  for (const [what, text, shown] of cases) test(what, () => expect(harmless(text)).toBe(shown));
+  for (const [what, text, shown] of cases)
+    test(what, () => expect(escapeControlCharacters(text)).toBe(shown));
 });

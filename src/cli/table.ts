@@ -1,35 +1,43 @@
 /**
- * Aligned tables for people. What the network says is shown, never obeyed: control characters and marks that turn
- * text around are escaped, so nothing in a device's name can move the cursor or hide the rest of a line. Columns are
- * aligned by what a terminal shows, where some letters are two columns wide. Colour only where a person looks.
+ * Aligned tables for terminals. Values come from the network, so control characters and characters that change the
+ * text direction are escaped: a device name cannot move the cursor or hide the rest of a line. Columns are aligned by
+ * display width, since some characters are two columns wide.
  */
 
 export interface Column<Row> {
   readonly title: string;
   cell(row: Row): unknown;
-  /** The colour of a cell, by its text. */
-  readonly colours?: Readonly<Record<string, Colour>>;
+  /** The style of a cell, by its text. */
+  readonly styles?: Readonly<Record<string, TextStyle>>;
 }
 
-export type Colour = "red" | "green" | "yellow" | "bold" | "dim";
+export type TextStyle = "red" | "green" | "yellow" | "bold" | "dim";
 
-const CODES: Readonly<Record<Colour, string>> = { red: "31", green: "32", yellow: "33", bold: "1", dim: "2" };
-const GAP = "  ";
-/** A device may call itself sixteen thousand letters; a table is for reading, and `-o json` has it all. */
-const MAX_COLUMNS_A_CELL = 64;
-/** Controls, line and paragraph separators, what has no width, and what changes the direction of the text. */
-const UNSAFE =
+const SGR_CODES: Readonly<Record<TextStyle, string>> = {
+  red: "31",
+  green: "32",
+  yellow: "33",
+  bold: "1",
+  dim: "2",
+};
+const COLUMN_GAP = "  ";
+/** A device name may have thousands of characters. `-o json` shows the whole value. */
+const MAX_CELL_WIDTH = 64;
+/** Control characters, line separators, zero-width characters, and marks that change the text direction. */
+const UNSAFE_CHARACTERS =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
-export function painter(colour: boolean): (text: string, colour: Colour | undefined) => string {
-  return (text, as) => (colour && as !== undefined ? `\u001b[${CODES[as]}m${text}\u001b[0m` : text);
+/** Returns a function that adds escape sequences for a style; without `colour` it returns the text unchanged. */
+export function createStyler(colour: boolean): (text: string, style: TextStyle | undefined) => string {
+  return (text, style) =>
+    colour && style !== undefined ? `\u001b[${SGR_CODES[style]}m${text}\u001b[0m` : text;
 }
 
-/** Text that does nothing but appear. */
-export function harmless(text: string): string {
+/** Replaces each unsafe character with its `\uXXXX` escape. */
+export function escapeControlCharacters(text: string): string {
   return text
     .toWellFormed()
-    .replace(UNSAFE, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    .replace(UNSAFE_CHARACTERS, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 export function renderTable<Row>(
@@ -37,37 +45,37 @@ export function renderTable<Row>(
   columns: readonly Column<Row>[],
   colour: boolean,
 ): string {
-  const paint = painter(colour);
-  const cells = rows.map((row) => columns.map((column) => shownCell(column.cell(row))));
+  const style = createStyler(colour);
+  const cells = rows.map((row) => columns.map((column) => formatCell(column.cell(row))));
   const widths = columns.map((column, i) =>
-    cells.reduce((most, line) => Math.max(most, Bun.stringWidth(line[i] ?? "")), column.title.length),
+    cells.reduce((width, line) => Math.max(width, Bun.stringWidth(line[i] ?? "")), column.title.length),
   );
-  const padded = (text: string, i: number) => text + " ".repeat((widths[i] ?? 0) - Bun.stringWidth(text));
-  const head = columns.map(({ title }, i) => paint(padded(title, i), "bold")).join(GAP);
+  const pad = (text: string, i: number) => text + " ".repeat((widths[i] ?? 0) - Bun.stringWidth(text));
+  const header = columns.map(({ title }, i) => style(pad(title, i), "bold")).join(COLUMN_GAP);
   const body = cells.map((line) =>
-    line.map((text, i) => paint(padded(text, i), columns[i]?.colours?.[text])).join(GAP),
+    line.map((text, i) => style(pad(text, i), columns[i]?.styles?.[text])).join(COLUMN_GAP),
   );
-  return [head, ...body].map((line) => `${line.trimEnd()}\n`).join("");
+  return [header, ...body].map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-/** Any value in one line, harmless and not too long. */
-export const shownCell = (value: unknown): string => clipped(harmless(shown(value)));
+/** Any value as one line, escaped and at most MAX_CELL_WIDTH wide. */
+export const formatCell = (value: unknown): string => truncate(escapeControlCharacters(formatValue(value)));
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined || value === null || value === "") return "-";
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(shown).join(", ");
+  if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(formatValue).join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-function clipped(text: string): string {
-  if (Bun.stringWidth(text) <= MAX_COLUMNS_A_CELL) return text;
-  let kept = "";
+function truncate(text: string): string {
+  if (Bun.stringWidth(text) <= MAX_CELL_WIDTH) return text;
+  let result = "";
   let width = 0;
   for (const { segment } of new Intl.Segmenter().segment(text)) {
     width += Bun.stringWidth(segment);
-    if (width >= MAX_COLUMNS_A_CELL) break;
-    kept += segment;
+    if (width >= MAX_CELL_WIDTH) break;
+    result += segment;
   }
-  return `${kept}…`;
+  return `${result}…`;
 }

@@ -1,23 +1,23 @@
 import { expect, test } from "bun:test";
-import { momentGiven } from "./time-argument.ts";
+import { parseTimeArgument } from "./time-argument.ts";
 
 const NOW = Date.parse("2026-11-15T03:00:00Z");
-const at = (text: string) => new Date(text);
+const date = (text: string) => new Date(text);
 
 test.each([
   ["0", 0],
   ["1250", 1250],
-  ["now", at("2026-11-15T03:00:00Z")],
-  ["90s", at("2026-11-15T02:58:30Z")],
-  ["5m", at("2026-11-15T02:55:00Z")],
-  ["1.5h", at("2026-11-15T01:30:00Z")],
-  ["3d", at("2026-11-12T03:00:00Z")],
-  ["1w", at("2026-11-08T03:00:00Z")],
+  ["now", date("2026-11-15T03:00:00Z")],
+  ["90s", date("2026-11-15T02:58:30Z")],
+  ["5m", date("2026-11-15T02:55:00Z")],
+  ["1.5h", date("2026-11-15T01:30:00Z")],
+  ["3d", date("2026-11-12T03:00:00Z")],
+  ["1w", date("2026-11-08T03:00:00Z")],
   ["2026-11-15T03:00:00+01:00", "2026-11-15T03:00:00+01:00"],
-])("%s", (text, moment) => {
-  expect(momentGiven(text, NOW)).toEqual(moment);
+])("%s", (text, expected) => {
+  expect(parseTimeArgument(text, NOW)).toEqual(expected);
 });
 
 test.each(["", "soon", "-5m", "5 m", "5x", "999999999w", "m", "devies"])("%p is refused", (text) => {
-  expect(() => momentGiven(text, NOW)).toThrow("is no moment");
+  expect(() => parseTimeArgument(text, NOW)).toThrow("is not a point in time");
 });

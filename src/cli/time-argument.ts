@@ -1,4 +1,4 @@
-/** Moments as people say them: a revision, a time, how long ago, now. */
+/** A point in the history as an argument: a revision, a time, a time ago, or `now`. */
 import { usageFailure } from "./failure.ts";
 
 const UNITS_MS: Readonly<Record<string, number>> = {
@@ -8,17 +8,19 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
   w: 7 * 86_400_000,
 };
-const AGO = /^(\d{1,9}(?:\.\d{1,9})?)([smhdw])$/;
+const TIME_AGO = /^(\d{1,9}(?:\.\d{1,9})?)([smhdw])$/;
+/** The range of a Date. */
+const MAX_DATE_MS = 8.64e15;
 
-/** As the interface takes it. What is none of them is refused; a time is left to the service to read. */
-export function momentGiven(text: string, nowMs: number): number | string | Date {
+/** Returns a revision (number), or a time. Text that begins like a date is parsed by the service. */
+export function parseTimeArgument(text: string, nowMs: number): number | string | Date {
   if (text === "now") return new Date(nowMs);
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  const [, amount, unit = ""] = AGO.exec(text) ?? [];
+  const [, amount, unit = ""] = TIME_AGO.exec(text) ?? [];
   const time = nowMs - Number(amount) * (UNITS_MS[unit] ?? 0);
-  if (amount !== undefined && Math.abs(time) <= 8.64e15) return new Date(time);
+  if (amount !== undefined && Math.abs(time) <= MAX_DATE_MS) return new Date(time);
   if (/^\d{4}-\d\d-\d\d./.test(text)) return text;
   throw usageFailure(
-    `${JSON.stringify(text)} is no moment; say a revision, a time such as 2026-11-15T03:00:00Z, how long ago (90s, 5m, 2h, 3d, 1w), or now`,
+    `${JSON.stringify(text)} is not a point in time; give a revision, a time such as 2026-11-15T03:00:00Z, a time ago (90s, 5m, 2h, 3d, 1w), or now`,
   );
 }

@@ -1,17 +1,15 @@
-/** `gazetteer version`: which Gazetteer this is, and what it runs on. */
-import manifest from "../../package.json";
+/** `gazetteer version`: the version of Gazetteer and of its runtime. */
+import { VERSION } from "../lib/version.ts";
 import type { Command } from "./command.ts";
-import { STATUS } from "./failure.ts";
-
-export const VERSION = manifest.version;
+import { EXIT_STATUS } from "./failure.ts";
 
 export const versionCommand: Command = {
   name: "version",
   operands: "",
-  summary: "Say which version this is.",
+  summary: "Show the version.",
   flags: [],
   async run(_args, context) {
     await context.out(`gazetteer ${VERSION} (Bun ${Bun.version}, ${process.platform} ${process.arch})\n`);
-    return STATUS.ok;
+    return EXIT_STATUS.ok;
   },
 };

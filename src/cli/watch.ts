@@ -1,14 +1,26 @@
 /**
- * `gazetteer watch`: changes as they happen, one line each. It begins with now, so it costs nothing however large the
- * network is; a connection that is lost is taken up again where it was. Standard output has changes and nothing else.
+ * `gazetteer watch`: changes as they are committed, one line each. It starts at the current revision, so it does not
+ * load the network first. After a lost connection it resumes at the last revision. Standard output has changes only;
+ * the state of the connection goes to standard error.
  */
 import type { ConnectionState, WatchEvent } from "../client/types.ts";
-import { changeLine } from "./change-line.ts";
-import { asking, CREDENTIALS_NOTE, queryOf, resourceNamed, URL_FLAG, wantsJson } from "./client-command.ts";
+import { renderChangeLine } from "./change-line.ts";
+import {
+  CREDENTIALS_NOTE,
+  parseQuery,
+  parseResource,
+  URL_FLAG,
+  wantsColour,
+  wantsJson,
+  withClient,
+} from "./client-command.ts";
 import type { Command, Context } from "./command.ts";
-import { STATUS, usageFailure } from "./failure.ts";
+import { EXIT_STATUS, usageFailure } from "./failure.ts";
 import { catchStopSignals } from "./stop-signals.ts";
-import { harmless, painter } from "./table.ts";
+import { createStyler, escapeControlCharacters } from "./table.ts";
+
+const CHANGES_MISSED =
+  "the service no longer has the changes since the connection was lost; only new changes follow";
 
 export const watchCommand: Command = {
   name: "watch",
@@ -16,70 +28,73 @@ export const watchCommand: Command = {
   summary: "Show changes as they happen.",
   flags: [
     URL_FLAG,
-    { name: "output", short: "o", value: "FORMAT", help: "text, or json: one event a line. Default text" },
+    {
+      name: "output",
+      short: "o",
+      value: "FORMAT",
+      help: "text, or json: one event for each line. Default text",
+    },
   ],
   notes: `
-Without a name it shows everything. NAME=VALUE are filters: gazetteer watch devices type=SWITCH,ROUTER
-since=REVISION begins with the changes after that revision instead of with now.
+Without a resource it shows all changes. NAME=VALUE are filters: gazetteer watch devices type=SWITCH,ROUTER
+since=REVISION starts with the changes after that revision instead of the current one.
 ${CREDENTIALS_NOTE}`,
   async run(args, context) {
-    const named = args.positionals[0]?.includes("=") === false;
-    const resource = named ? resourceNamed(args.positionals[0]) : "topology";
-    const { since, ...query } = queryOf(args.positionals.slice(named ? 1 : 0));
-    const from = since === undefined ? undefined : revisionGiven(String(since));
-    const show = wantsJson(args) ? jsonOf : textOf(context.terminal && !context.env.NO_COLOR);
-    const stop = catchStopSignals(() => context.exit(STATUS.ok));
+    const hasResource = args.positionals[0]?.includes("=") === false;
+    const resource = hasResource ? parseResource(args.positionals[0]) : "topology";
+    const { since, ...query } = parseQuery(args.positionals.slice(hasResource ? 1 : 0));
+    const givenStart = since === undefined ? undefined : parseRevision(String(since));
+    const render = wantsJson(args) ? renderJson : createTextRenderer(wantsColour(context));
+    using stop = catchStopSignals(() => context.exit(EXIT_STATUS.ok));
+    const { signal } = stop;
     try {
-      await asking(args, context, async (client) => {
-        const { signal } = stop;
-        const start = from ?? (await client.ready({ signal })).revision;
-        const onState = connectionNotes(context);
+      await withClient(args, context, async (client) => {
+        const start = givenStart ?? (await client.ready({ signal })).revision;
+        const onState = createConnectionReporter(context);
         for await (const event of client.watch(resource, query, { signal, since: start, onState })) {
-          const text = show(event);
+          const text = render(event);
           if (text !== "") await context.out(text);
-          if (event.type === "reset") await context.err(`gazetteer watch: ${MISSED}\n`);
+          if (event.type === "reset") await context.err(`gazetteer watch: ${CHANGES_MISSED}\n`);
         }
       });
     } catch (error) {
-      if (!stop.signal.aborted) throw error;
-    } finally {
-      stop.release();
+      if (!signal.aborted) throw error;
     }
-    return STATUS.ok;
+    return EXIT_STATUS.ok;
   },
 };
 
-const MISSED = "the service no longer knows what changed meanwhile; what follows happens from now on";
-
-function revisionGiven(text: string): number {
+function parseRevision(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw usageFailure(`since=${text}: must be a revision`);
 }
 
-/** JSON escapes what could move a cursor as JSON, so that it reads back the same. */
-const jsonOf = (event: WatchEvent): string => `${harmless(JSON.stringify(event))}\n`;
+/** The escapes are JSON escapes, so a program parses the same value. */
+const renderJson = (event: WatchEvent): string => `${escapeControlCharacters(JSON.stringify(event))}\n`;
 
-function textOf(colour: boolean): (event: WatchEvent) => string {
-  const paint = painter(colour);
+/** The renderer returns an empty text for events that are not changes. */
+function createTextRenderer(colour: boolean): (event: WatchEvent) => string {
+  const style = createStyler(colour);
   return (event) => {
-    // After a reset the whole network is told anew; only programs have a use for that.
+    // After a reset the service sends the whole network again, which only programs need.
     if (event.type === "reset" || event.type === "snapshot" || event.type === "synced") return "";
-    const time = paint(new Date(event.time).toISOString(), "dim");
-    return `${time}  ${changeLine({ ...event, event: event.type }, colour)}\n`;
+    const time = style(new Date(event.time).toISOString(), "dim");
+    return `${time}  ${renderChangeLine({ ...event, event: event.type }, colour)}\n`;
   };
 }
 
-/** Says when the connection is lost and when it is there again; that it was made at first goes without saying. */
-function connectionNotes(context: Context): (state: ConnectionState) => void {
-  const note = (text: string) => void context.err(`gazetteer watch: ${text}\n`);
-  let lost = false;
+/** Reports when the connection is lost and when it is restored. The first connection is not reported. */
+function createConnectionReporter(context: Context): (state: ConnectionState) => void {
+  const report = (text: string) => void context.err(`gazetteer watch: ${text}\n`);
+  let isLost = false;
   return (state) => {
     if (state.state === "reconnecting" && state.afterMs > 0) {
-      lost = true;
-      note(`${harmless(state.reason)}; trying again in ${(state.afterMs / 1000).toFixed(1)} s`);
-    } else if (state.state === "connected" && lost) {
-      lost = false;
-      note("connected again");
+      isLost = true;
+      const reason = escapeControlCharacters(state.reason);
+      report(`${reason}; trying again in ${(state.afterMs / 1000).toFixed(1)} s`);
+    } else if (state.state === "connected" && isLost) {
+      isLost = false;
+      report("connected again");
     }
   };
 }

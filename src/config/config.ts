@@ -1,112 +1,71 @@
 /**
- * From a YAML file and flags to the one immutable Config the service is made from. A flag stands above the same key of
- * the file; `--demo`, `--file` and `--alias` add to the file's lists. Relative paths are taken from the folder the
- * service is started in, wherever the file is.
+ * File and flags to one validated, immutable Config. A flag replaces the value of the same key in the file; keys in
+ * neither have the default of the schema. Faults are returned as values; a Config that is returned is one the service
+ * can be built from. Relative paths are relative to the working directory, not to the file.
  */
-import { readFileSync } from "node:fs";
 import Value from "typebox/value";
-import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
-import { type CommandFailure, reasonOf, usageFailure } from "../cli/failure.ts";
-import { type ConfigFault, faultsOf, type KeyPath, shownPath } from "./faults.ts";
+import { systemClock } from "../lib/clock.ts";
+import { silentLogger } from "../lib/logger.ts";
+import { type ConfigFile, NO_FILE, readConfigFile } from "./config-file.ts";
+import { type ConfigFault, findSchemaFaults, formatPath, type KeyPath } from "./faults.ts";
+import { type ConfigFlags, parseFlags } from "./flags.ts";
 import { type Config, Configuration } from "./schema.ts";
+import { createConfiguredSources } from "./sources.ts";
 
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
 
-/** The content of a configuration file: whatever was right in it, and a line for everything that was not. */
-export interface ConfigFile {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly faults: readonly string[];
-  /** Where in the file something is: `gazetteer.yaml:12`. */
-  place(path: KeyPath, atKey?: boolean): string;
+type Values = Readonly<Record<string, unknown>>;
+
+/** Reads the file, if one is given, and applies the flags. Entries of sources are checked too. */
+export function loadConfig(path: string | undefined, flags: ConfigFlags = {}): ConfigResult {
+  const file = path === undefined ? NO_FILE : readConfigFile(path);
+  if (file.faults.length > 0) return { ok: false, faults: file.faults };
+  const composed = composeFileAndFlags(file, flags);
+  if (!composed.ok) return composed;
+  const sources = createConfiguredSources(composed.config, { clock: systemClock, log: silentLogger }, file);
+  return sources.ok ? composed : sources;
 }
 
-export function readConfigFile(path: string): ConfigFile {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw usageFailure(`the configuration cannot be read: ${reasonOf(error)}`, error);
+function composeFileAndFlags(file: ConfigFile, flags: ConfigFlags): ConfigResult {
+  const fromFile = composeConfig(file.values, {});
+  if (!fromFile.ok) return fromFile;
+  const fromFlags = parseFlags(flags, fromFile.config);
+  return fromFlags.ok ? composeConfig(file.values, fromFlags.values) : fromFlags;
+}
+
+/** Flags above the values of the file, defaults below them. The values of the file are expected to be checked. */
+export function composeConfig(file: Values, flags: Values): ConfigResult {
+  const values = Value.Default(Configuration, structuredClone(mergeLayers(file, flags)));
+  const faults = findSchemaFaults(Configuration, values);
+  if (faults.length > 0) return { ok: false, faults: faults.map(flagFault) };
+  if (!Value.Check(Configuration, values)) {
+    return { ok: false, faults: [{ path: [], message: "the configuration is not valid" }] };
   }
-  if (text.length > MAX_FILE_BYTES) throw usageFailure(`${path} is larger than ${MAX_FILE_BYTES} bytes`);
-  return parseConfig(text, path);
+  return { ok: true, config: deepFreeze(values) };
 }
 
-export function parseConfig(text: string, file: string): ConfigFile {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
-  const place = (path: KeyPath, atKey = false) => at(offsetOf(document, path, atKey));
-  const broken = document.errors.map((error) => `${at(error.pos[0])}: ${error.message}`);
-  if (broken.length > 0) return { values: {}, faults: broken, place };
-  let values: unknown;
-  try {
-    values = document.toJS() ?? {};
-  } catch (error) {
-    return { values: {}, faults: [`${file}: ${reasonOf(error)}`], place };
-  }
-  const found = faultsOf(Configuration, values);
-  const faults = found.map((fault) => `${place(fault.path, fault.atKey)}: ${sentence(fault)}`);
-  return { values: faults.length === 0 && isRecord(values) ? values : {}, faults, place };
+/**
+ * A section that has only comments in the file is null there, and counts as absent.
+ * Known fault: a key that is undefined in `flags` hides the value of the file instead of leaving it.
+ */
+function mergeLayers(file: Values, flags: Values): Values {
+  const merged = Object.entries({ ...file, ...flags });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** One line, as every reason not to start is; `gazetteer check` shows the rest. */
-export function faultyConfig([first = "", ...more]: readonly string[]): CommandFailure {
-  return usageFailure(
-    more.length === 0 ? first : `${first} (and ${more.length} more: gazetteer check lists them)`,
-  );
+const FLAG_NAMES: Readonly<Record<string, string>> = { aliases: "alias", logLevel: "log-level" };
+
+/** The file was checked before, so what is wrong after merging comes from a flag. */
+function flagFault({ path, message }: { path: KeyPath; message: string }): ConfigFault {
+  const [key = "", ...rest] = path;
+  const flag = FLAG_NAMES[key] ?? formatPath([String(key), ...rest]);
+  return { path: [], message: `--${flag} ${message}` };
 }
-
-/** Puts flags above the file's values and defaults below them. */
-export function composeConfig(
-  file: Readonly<Record<string, unknown>>,
-  flags: Readonly<Record<string, unknown>>,
-): Config {
-  // A section that is only comments in the file is as good as not there.
-  const given = Object.entries({ ...file, ...flags }).filter(
-    ([, value]) => value !== null && value !== undefined,
-  );
-  const values = Value.Default(Configuration, structuredClone(Object.fromEntries(given)));
-  const [fault] = faultsOf(Configuration, values);
-  if (fault) throw usageFailure(`--${flagFor(fault.path)} ${fault.message}`);
-  if (!Value.Check(Configuration, values)) throw usageFailure("the configuration is not valid");
-  return deepFreeze(values);
-}
-
-/** The file was checked before, so whatever is wrong now came with a flag. */
-function flagFor([key, ...rest]: KeyPath): string {
-  const flags: Readonly<Record<string, string>> = { aliases: "alias", logLevel: "log-level" };
-  return flags[String(key)] ?? shownPath([String(key), ...rest]);
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const sentence = ({ path, message }: ConfigFault) =>
-  `${shownPath(path)}${path.length > 0 ? ": " : ""}${message}`;
 
 function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null)
-    for (const inside of Object.values(value)) deepFreeze(inside);
+    for (const nested of Object.values(value)) deepFreeze(nested);
   return Object.freeze(value);
 }
-
-/** Where the value at a path begins, or its key; of what is not there, where the nearest thing around it does. */
-function offsetOf(document: ReturnType<typeof parseDocument>, path: KeyPath, atKey: boolean): number {
-  for (let length = path.length; length > 0; length--) {
-    const inner = path.slice(0, length);
-    const parent: unknown = length === 1 ? document.contents : document.getIn(inner.slice(0, -1), true);
-    if (isMap(parent)) {
-      const pair = parent.items.find(
-        ({ key }) => isScalar(key) && String(key.value) === String(inner.at(-1)),
-      );
-      const node = atKey || !isNode(pair?.value) ? pair?.key : pair.value;
-      if (isNode(node) && node.range) return node.range[0];
-    }
-    const node: unknown = document.getIn(inner, true);
-    if (isNode(node) && node.range) return node.range[0];
-  }
-  return 0;
-}
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === "object" && value !== null && "range" in value;

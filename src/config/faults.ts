@@ -1,6 +1,7 @@
 /**
- * What is wrong with a configuration, all of it at once and in words for a person: the key, what it must be, and for
- * a key nobody knows the nearest one there is. The checks themselves are the schema's.
+ * Faults of a configuration as values: what is wrong, at which key, and where in the file. A check reports all faults
+ * at once; an unknown key comes with the nearest known one. Callers decide what to do with them: `gazetteer check`
+ * lists all, `gazetteer serve` shows the first.
  */
 import Type from "typebox";
 import Value from "typebox/value";
@@ -8,64 +9,89 @@ import { nearest } from "../lib/nearest.ts";
 
 export type KeyPath = readonly (string | number)[];
 
-export interface ConfigFault {
+/** A value that does not match its schema. */
+export interface SchemaFault {
   readonly path: KeyPath;
   readonly message: string;
-  /** The fault is the key itself, not its value. */
+  /** The key itself is wrong, not its value. */
   readonly atKey?: true;
 }
 
-export function faultsOf(schema: Type.TSchema, value: unknown, path: KeyPath = []): ConfigFault[] {
-  if (Type.IsObject(schema)) return objectFaults(schema, value, path);
-  if (Type.IsArray(schema) && Array.isArray(value)) {
-    const inside = value.flatMap((item, i) => faultsOf(schema.items, item, [...path, i]));
-    if (inside.length > 0 || Value.Check(schema, value)) return inside;
-    return [{ path, message: `must have at most ${option(schema, "maxItems")} entries` }];
-  }
-  return Value.Check(schema, value) ? [] : [{ path, message: `must be ${expected(schema)}` }];
+export interface FilePosition {
+  readonly file: string;
+  /** Absent when the fault concerns the file as a whole. */
+  readonly line?: number;
 }
 
-function objectFaults(schema: Type.TObject, value: unknown, path: KeyPath): ConfigFault[] {
+export interface ConfigFault {
+  /** Absent when the fault is not inside a file: a flag, or a file that cannot be read. */
+  readonly position?: FilePosition | undefined;
+  /** Empty when the fault does not belong to one key. */
+  readonly path: KeyPath;
+  readonly message: string;
+}
+
+/** `gazetteer.yaml:12: limits.pageLimit: must be …`, without the parts the fault does not have. */
+export function renderFault({ position, path, message }: ConfigFault): string {
+  const parts = [message];
+  if (path.length > 0) parts.unshift(formatPath(path));
+  if (position) parts.unshift(formatPosition(position));
+  return parts.join(": ");
+}
+
+const formatPosition = ({ file, line }: FilePosition) => (line === undefined ? file : `${file}:${line}`);
+
+/** `limits.pageLimit`, `sources[2].name`. */
+export function formatPath(path: KeyPath): string {
+  return path
+    .map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? part : `.${part}`))
+    .join("");
+}
+
+export function findSchemaFaults(schema: Type.TSchema, value: unknown, path: KeyPath = []): SchemaFault[] {
+  if (Type.IsObject(schema)) return findObjectFaults(schema, value, path);
+  if (Type.IsArray(schema) && Array.isArray(value)) {
+    const itemFaults = value.flatMap((item, i) => findSchemaFaults(schema.items, item, [...path, i]));
+    if (itemFaults.length > 0 || Value.Check(schema, value)) return itemFaults;
+    return [{ path, message: `must have at most ${schemaOption(schema, "maxItems")} entries` }];
+  }
+  return Value.Check(schema, value) ? [] : [{ path, message: `must be ${describeSchema(schema)}` }];
+}
+
+function findObjectFaults(schema: Type.TObject, value: unknown, path: KeyPath): SchemaFault[] {
   // A section whose lines are all comments is null in YAML.
   if (value === null && path.length > 0) return [];
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return [{ path, message: "must be keys and values" }];
   }
-  const known = Object.keys(schema.properties);
-  return Object.entries(value).flatMap(([key, inside]): ConfigFault[] => {
+  const knownKeys = Object.keys(schema.properties);
+  return Object.entries(value).flatMap(([key, item]): SchemaFault[] => {
     const property = schema.properties[key];
-    if (property) return faultsOf(property, inside, [...path, key]);
-    if (option(schema, "additionalProperties") !== false) return [];
-    const near = nearest(key, known);
-    const hint = near === undefined ? `known here: ${known.join(", ")}` : `did you mean ${near}?`;
+    if (property) return findSchemaFaults(property, item, [...path, key]);
+    if (schemaOption(schema, "additionalProperties") !== false) return [];
+    const near = nearest(key, knownKeys);
+    const hint = near === undefined ? `known here: ${knownKeys.join(", ")}` : `did you mean ${near}?`;
     return [{ path: [...path, key], message: `unknown key; ${hint}`, atKey: true }];
   });
 }
 
-/** What a schema wants, in words. */
-export function expected(schema: Type.TSchema): string {
-  if (Type.IsUnion(schema)) return schema.anyOf.map(expected).join(" or ");
+/** The values a schema accepts, as the rest of "must be …". */
+export function describeSchema(schema: Type.TSchema): string {
+  if (Type.IsUnion(schema)) return schema.anyOf.map(describeSchema).join(" or ");
   if (Type.IsLiteral(schema)) return String(schema.const);
   if (Type.IsEnum(schema)) return `one of ${schema.enum.join(", ")}`;
-  if (Type.IsInteger(schema)) return `a whole number${range(schema)}`;
-  if (Type.IsNumber(schema)) return `a number${range(schema)}`;
+  if (Type.IsInteger(schema)) return `a whole number${describeRange(schema)}`;
+  if (Type.IsNumber(schema)) return `a number${describeRange(schema)}`;
   if (Type.IsBoolean(schema)) return "true or false";
   if (Type.IsArray(schema)) return "a list";
-  return String(option(schema, "title") ?? "text");
+  return String(schemaOption(schema, "title") ?? "text");
 }
 
-function range(schema: Type.TSchema): string {
-  return ` from ${option(schema, "minimum")} to ${option(schema, "maximum")}`;
+function describeRange(schema: Type.TSchema): string {
+  return ` from ${schemaOption(schema, "minimum")} to ${schemaOption(schema, "maximum")}`;
 }
 
-/** TypeBox keeps what a schema was made with, but its types do not tell. */
-function option(schema: Type.TSchema, name: string): unknown {
+/** TypeBox stores the options of a schema as properties that its types do not declare. */
+function schemaOption(schema: Type.TSchema, name: string): unknown {
   return Object.entries(schema).find(([key]) => key === name)?.[1];
-}
-
-/** `limits.pageLimit`, `sources[2].name`. */
-export function shownPath(path: KeyPath): string {
-  return path
-    .map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? part : `.${part}`))
-    .join("");
 }

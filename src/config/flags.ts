@@ -1,60 +1,77 @@
-/** From the flags of `serve`, and the file they may name, to a Config. Every flag has a key there. */
-
-import type { Arguments } from "../cli/args.ts";
-import { usageFailure } from "../cli/failure.ts";
+/**
+ * The flags of `serve` as configuration values. Every flag has a key in the configuration file. `--alias`, `--demo`,
+ * `--openflow` and `--file` add to the lists of the file; the others replace its value.
+ */
 import { parseDemoSpec } from "../sources/demo/options.ts";
-import { type ConfigFile, composeConfig, faultyConfig, readConfigFile } from "./config.ts";
+import type { ConfigFault } from "./faults.ts";
 import type { Config } from "./schema.ts";
 
-const EMPTY_FILE: ConfigFile = { values: {}, faults: [], place: () => "" };
-
-export interface ServeOptions {
-  readonly config: Config;
-  readonly file: ConfigFile;
+/** The text after each flag. Undefined: not given. Empty: given without a value. */
+export interface ConfigFlags {
+  readonly host?: string | undefined;
+  readonly port?: string | undefined;
+  readonly readers?: string | undefined;
+  readonly data?: string | undefined;
+  readonly users?: string | undefined;
+  readonly logLevel?: string | undefined;
+  readonly aliases?: readonly string[];
+  readonly demo?: string | undefined;
+  readonly openflow?: string | undefined;
+  readonly files?: readonly string[];
 }
 
-export function serveOptions(args: Arguments): ServeOptions {
-  if (args.positionals.length > 0) throw usageFailure(`wants no ${JSON.stringify(args.positionals[0])}`);
-  const path = args.one("config");
-  const file = path === undefined ? EMPTY_FILE : readConfigFile(path);
-  if (file.faults.length > 0) throw faultyConfig(file.faults);
-  const listed = composeConfig(file.values, {});
-  const number = (flag: string) => {
-    const given = args.one(flag);
-    return given !== undefined && /^\d+$/.test(given) ? Number(given) : given;
+export type FlagValues =
+  | { readonly ok: true; readonly values: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+
+/** `fromFile` is the configuration without the flags, whose lists they extend. */
+export function parseFlags(flags: ConfigFlags, fromFile: Config): FlagValues {
+  const sources = parseSourceFlags(flags, fromFile.sources);
+  if (!sources.ok) return sources;
+  const values = {
+    host: flags.host,
+    port: numberOrText(flags.port),
+    readers: numberOrText(flags.readers),
+    data: flags.data,
+    users: flags.users,
+    logLevel: flags.logLevel,
+    aliases: [...new Set([...fromFile.aliases, ...(flags.aliases ?? [])])],
+    sources: [...fromFile.sources, ...sources.entries],
   };
-  const config = composeConfig(file.values, {
-    host: args.one("host"),
-    port: number("port"),
-    readers: number("readers"),
-    data: args.one("data"),
-    users: args.one("users"),
-    logLevel: args.one("log-level"),
-    aliases: [...new Set([...listed.aliases, ...args.all("alias")])],
-    sources: [...listed.sources, ...flaggedSources(args, listed.sources)],
-  });
-  return { config, file };
+  return { ok: true, values };
 }
 
-type Entry = Readonly<Record<string, unknown>>;
+/** Text that is not a number stays as it is: the schema's check reports it. */
+function numberOrText(text: string | undefined): number | string | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : text;
+}
 
-function flaggedSources(args: Arguments, listed: readonly Entry[]): Entry[] {
-  const taken = new Set(listed.map(({ type, name = type }) => name));
-  const named = (type: string, options: Entry): Entry => {
+type SourceEntry = Config["sources"][number];
+type SourceEntries =
+  | { readonly ok: true; readonly entries: readonly SourceEntry[] }
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+
+function parseSourceFlags(
+  { demo, openflow, files = [] }: ConfigFlags,
+  fromFile: readonly SourceEntry[],
+): SourceEntries {
+  const usedNames = new Set(fromFile.map(({ type, name = type }) => name));
+  const entries: SourceEntry[] = [];
+  const add = (type: string, options: SourceEntry) => {
     let name = type;
-    for (let n = 2; taken.has(name); n++) name = `${type}-${n}`;
-    taken.add(name);
-    return { type, name, ...options };
+    for (let n = 2; usedNames.has(name); n++) name = `${type}-${n}`;
+    usedNames.add(name);
+    entries.push({ type, name, ...options });
   };
-  const sources: Entry[] = [];
-  const demo = args.one("demo");
   if (demo !== undefined) {
     const spec = parseDemoSpec(demo);
-    if (!spec.ok) throw usageFailure(`--demo: ${spec.fault.field} ${spec.fault.message}`);
-    sources.push(named("demo", spec.options));
+    if (!spec.ok) {
+      const message = `--demo: ${spec.fault.field} ${spec.fault.message}`;
+      return { ok: false, faults: [{ path: [], message }] };
+    }
+    add("demo", spec.options);
   }
-  const listen = args.one("openflow");
-  if (listen !== undefined) sources.push(named("openflow", listen === "" ? {} : { listen }));
-  for (const path of args.all("file")) sources.push(named("file", { path }));
-  return sources;
+  if (openflow !== undefined) add("openflow", openflow === "" ? {} : { listen: openflow });
+  for (const path of files) add("file", { path });
+  return { ok: true, entries };
 }

@@ -1,47 +1,47 @@
 /**
- * The configuration: every key, its default and what it means. The file's checks, the type the service is built from
- * and the table in docs/operations.md all come from here.
+ * The schema of the configuration: every key with its default, bounds and description. The check of the file, the type
+ * `Config` and the table in docs/operations.md are derived from it.
  */
 import Type from "typebox";
 import { LEVELS } from "../lib/logger.ts";
 
 const section = <P extends Type.TProperties>(properties: P, description: string) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description });
-const count = (least: number, most: number, value: number, description: string) =>
-  Type.Integer({ minimum: least, maximum: most, default: value, description });
+const integer = (minimum: number, maximum: number, defaultValue: number, description: string) =>
+  Type.Integer({ minimum, maximum, default: defaultValue, description });
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
 export const Limits = section(
   {
-    headerBytes: count(1024, MiB, 16_384, "Largest request head, all headers together."),
-    urlBytes: count(256, 65_536, 8192, "Longest request target."),
-    connections: count(
+    headerBytes: integer(1024, MiB, 16_384, "Largest request head: the request line and all headers."),
+    urlBytes: integer(256, 65_536, 8192, "Longest request target."),
+    connections: integer(
       1,
       1_000_000,
       10_000,
-      "Requests and streams under way; more are turned away with 503. With 1000 more connections open, idle ones are closed.",
+      "Requests and streams in flight; further ones get 503. With 1000 more connections than that open, idle ones are closed.",
     ),
-    streamsPerUser: count(0, 100_000, 100, "Event streams that one user may have open."),
-    streamBufferBytes: count(
+    streamsPerUser: integer(0, 100_000, 100, "Event streams that one user may have open."),
+    streamBufferBytes: integer(
       65_536,
       16 * GiB,
       64 * MiB,
-      "Recent changes held for all streams; who falls further behind is ended and resumes.",
+      "Recent changes held in memory for all streams; a stream that falls further behind is closed and the client resumes.",
     ),
-    pageLimit: count(1, 1_000_000, 10_000, "Largest `limit` of a page."),
-    requestsPerSecond: count(0, 1_000_000, 0, "Requests a second that one user may make; 0 is no limit."),
-    idleTimeoutSeconds: count(
+    pageLimit: integer(1, 1_000_000, 10_000, "Largest `limit` of a page."),
+    requestsPerSecond: integer(0, 1_000_000, 0, "Requests a second for one user; 0 is no limit."),
+    idleTimeoutSeconds: integer(
       1,
       255,
       60,
-      "How long a connection may be silent before it is closed. Event streams beat every 15 s.",
+      "Seconds without traffic after which a connection is closed. Event streams send a heartbeat every 15 s.",
     ),
-    failureBurst: count(1, 10_000, 10, "Wrong passwords from one address before they are slowed down."),
-    failuresPerMinute: count(1, 60_000, 60, "Wrong passwords from one address after that."),
+    failureBurst: integer(1, 10_000, 10, "Wrong passwords from one address before it is throttled."),
+    failuresPerMinute: integer(1, 60_000, 60, "Wrong passwords a minute from one address after that burst."),
   },
-  "Bounds on what clients may use.",
+  "Limits for clients.",
 );
 export type Limits = Type.Static<typeof Limits>;
 
@@ -53,18 +53,18 @@ export const Configuration = Type.Object(
       default: "127.0.0.1",
       description: "Address or name to listen on; `0.0.0.0` or `::` for all.",
     }),
-    port: count(0, 65_535, 8181, "Port to listen on; 0 takes a free one."),
+    port: integer(0, 65_535, 8181, "Port to listen on; 0 picks a free one."),
     data: Type.String({
       minLength: 1,
       maxLength: 4096,
       default: "./data",
-      description: "Folder for the change log and the users file; `:memory:` keeps nothing.",
+      description: "Folder for the change log and the users file; `:memory:` writes nothing to disk.",
     }),
     users: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 4096,
-        description: "Users file; without it, `users` in the data folder.",
+        description: "Users file; the default is `users` in the data folder.",
       }),
     ),
     aliases: Type.Array(
@@ -72,7 +72,7 @@ export const Configuration = Type.Object(
       {
         maxItems: 16,
         default: [],
-        description: "Other first path segments that serve the same, such as `onos`.",
+        description: "Additional path prefixes for the same resources, such as `onos` for `/onos/v1`.",
       },
     ),
     cors: section(
@@ -85,21 +85,22 @@ export const Configuration = Type.Object(
           {
             maxItems: 1000,
             default: [],
-            description: "Origins whose pages may read, such as `https://map.example.net`, or `*`.",
+            description:
+              "Origins whose pages may read this service, such as `https://map.example.net`, or `*` for all.",
           },
         ),
       },
-      "Other web pages that may read this service.",
+      "Cross-origin requests from browsers.",
     ),
     logLevel: Type.Enum([...LEVELS], {
       default: "info",
-      description: "What the diary on standard error tells.",
+      description: "Lowest level that is logged to standard error.",
     }),
     sources: Type.Array(Type.Record(Type.String(), Type.Unknown(), { title: "keys and values" }), {
       maxItems: 1000,
       default: [],
       description:
-        "What is known of the network: a list of `{type, name, …}`, first one first in precedence.",
+        "Sources of the network: a list of `{type, name, …}` in order of precedence, the first one highest.",
     }),
     history: section(
       {
@@ -107,16 +108,21 @@ export const Configuration = Type.Object(
           minimum: 0,
           maximum: 36_500,
           default: 30,
-          description: "Days that changes are kept.",
+          description: "Days that changes stay in the log.",
         }),
-        maxBytes: count(MiB, 1024 * GiB, 4 * GiB, "Size that kept changes may reach; the oldest go first."),
+        maxBytes: integer(
+          MiB,
+          1024 * GiB,
+          4 * GiB,
+          "Largest size of the stored changes; the oldest are removed first.",
+        ),
       },
-      "How much of the past is kept.",
+      "Retention of the change history.",
     ),
     limits: Limits,
     readers: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Literal("auto")], {
       default: 1,
-      description: "Processes that answer requests; `auto` is one a core.",
+      description: "Processes that serve requests; `auto` is one for each core.",
     }),
   },
   { additionalProperties: false },

@@ -1,21 +1,29 @@
-/** The sources a configuration asks for, or what is wrong with each entry, with its line. Making them is inert. */
+/**
+ * Creates the sources that a configuration lists, or returns the faults of every entry. Creating a source is inert:
+ * it checks the options and opens nothing, so the same function serves to check a configuration.
+ */
 import { createSources } from "../sources/registry.ts";
 import type { SourceContext } from "../sources/source.ts";
 import type { ConfiguredSource } from "../sources/supervise.ts";
-import type { ConfigFile } from "./config.ts";
-import { shownPath } from "./faults.ts";
+import { type ConfigFile, NO_FILE } from "./config-file.ts";
+import type { ConfigFault } from "./faults.ts";
 import type { Config } from "./schema.ts";
 
-export type MadeSources =
+export type ConfiguredSources =
   | { readonly ok: true; readonly sources: readonly ConfiguredSource[] }
-  | { readonly ok: false; readonly faults: readonly string[] };
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
 
-export function makeSources(config: Config, file: ConfigFile, context: SourceContext): MadeSources {
-  const made = createSources(config.sources, context);
-  if (made.ok) return made;
-  const faults = made.faults.map(({ index, field, message }) => {
+/** With `file`, faults have the position of the entry in it. */
+export function createConfiguredSources(
+  config: Config,
+  context: SourceContext,
+  file: ConfigFile = NO_FILE,
+): ConfiguredSources {
+  const created = createSources(config.sources, context);
+  if (created.ok) return created;
+  const faults = created.faults.map(({ index, field, message }) => {
     const path = ["sources", index, ...(field === "" ? [] : field.split("."))];
-    return `${file.place(path)}: ${shownPath(path)}: ${message}`;
+    return { position: file.position(path), path, message };
   });
   return { ok: false, faults };
 }

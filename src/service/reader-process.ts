@@ -1,159 +1,176 @@
 /**
- * A reader: a process beside the one that writes, which answers requests on the same port from a copy of the network.
- * It follows the writer through the stream that any client may read. It takes connections only once it has everything,
- * ends in good order when it is told to, and at once when the writer is gone: a network that nobody keeps up to date
- * must not be shown.
+ * A reader process: serves requests on the same port as the writer, from a replica of the view. It follows the writer
+ * through the same event stream that any client may read, and listens only once the replica is complete. It drains
+ * when the writer or a signal says so. When the writer is gone it ends at once: a replica that is no longer updated
+ * must not be served.
  */
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { PushedUsers } from "../api/auth/pushed-users.ts";
+import type { User } from "../api/auth/users.ts";
 import { createRelay } from "../api/relay.ts";
 import { openServer, type Server } from "../api/server.ts";
-import type { Context } from "../cli/command.ts";
-import { STATUS, usageFailure } from "../cli/failure.ts";
-import { catchStopSignals } from "../cli/stop-signals.ts";
 import { type Client, createClient, idOf } from "../client/client.ts";
 import { aborted } from "../lib/aborted.ts";
 import { systemClock } from "../lib/clock.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import { createLogger } from "../lib/logger.ts";
-import { logElsewhere, Replica } from "../view/replica.ts";
-import { type FromReader, type Orders, readToReader, type ToReader } from "./reader-protocol.ts";
-import { answeringOptions, DRAIN_MS } from "./server-options.ts";
+import { createReplicaLog, Replica } from "../view/replica.ts";
+import { parseWriterMessage, type ReaderMessage, type ReaderStart } from "./reader-protocol.ts";
+import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
+import { StartupError } from "./startup-error.ts";
 
-const REPORT_EVERY_MS = 1000;
+const REPORT_INTERVAL_MS = 1000;
 
-export async function runReader(context: Context): Promise<number> {
-  const told = jsonLines(Bun.stdin.stream());
-  const { orders, users: first } = await firstWord(told);
-  const users = new PushedUsers(first);
-  const stop = catchStopSignals(() => context.exit(STATUS.failed));
-  const ordered = new AbortController();
-  const stopping = AbortSignal.any([stop.signal, ordered.signal]);
-  // The pipe is the writer's as long as it lives. Once it is gone it cannot tidy up, and its network is of the past.
-  const orphaned = () => {
-    rmSync(dirname(orders.socket), { recursive: true, force: true });
-    context.exit(STATUS.failed);
+export interface ReaderOptions {
+  /** The pipe from the writer. */
+  readonly input: ReadableStream<Uint8Array>;
+  /** The pipe to the writer. */
+  readonly write: (line: string) => Promise<void>;
+  /** Stops the reader; it drains first. */
+  readonly signal: AbortSignal;
+  /** Must end the process at once, without draining. */
+  readonly onWriterGone: () => void;
+}
+
+type Send = (message: ReaderMessage) => Promise<void>;
+
+/** Returns when the reader has drained. Throws StartupError when the other end of `input` is not a writer. */
+export async function runReader({ input, write, signal, onWriterGone }: ReaderOptions): Promise<void> {
+  const messages = jsonLines(input);
+  const first = await Promise.race([receiveStart(messages), aborted(signal)]);
+  if (!first) return;
+  const { start } = first;
+  const users = new PushedUsers(first.users);
+  const stop = new AbortController();
+  const onInputEnd = () => {
+    // The writer can no longer remove its socket folder.
+    rmSync(dirname(start.socket), { recursive: true, force: true });
+    onWriterGone();
   };
-  obey(told, users, ordered).then(orphaned, orphaned);
-  try {
-    await answer(orders, users, stopping, context);
-  } finally {
-    stop.release();
-  }
-  return STATUS.ok;
+  receiveMessages(messages, users, stop).then(onInputEnd, onInputEnd);
+  const send: Send = (message) => write(jsonLine(message));
+  await serveReplica(start, users, AbortSignal.any([signal, stop.signal]), send);
 }
 
-async function firstWord(
-  told: AsyncGenerator<unknown>,
-): Promise<Required<Pick<ToReader, "orders" | "users">>> {
+async function receiveStart(
+  messages: AsyncGenerator<unknown>,
+): Promise<{ start: ReaderStart; users: readonly User[] }> {
   try {
-    const { value } = await told.next();
-    const { orders, users } = readToReader(value);
-    if (orders && users) return { orders, users };
+    const { value } = await messages.next();
+    const { start, users } = parseWriterMessage(value);
+    if (start && users) return { start, users };
   } catch {
-    // Somebody else is at the other end; what they said does not matter.
+    // Not JSON or not a message of the protocol: reported below like an empty input.
   }
-  throw usageFailure("is started by gazetteer serve --readers N, and by nobody else");
+  throw new StartupError("no-writer", "is started by gazetteer serve --readers N only");
 }
 
-/** Does what the writer says, until there is none. */
-async function obey(told: AsyncGenerator<unknown>, users: PushedUsers, stop: AbortController): Promise<void> {
-  for await (const line of told) {
-    const { users: now, stop: end } = readToReader(line);
-    if (now) users.adopt(now);
-    if (end) stop.abort();
-  }
-}
-
-async function answer(
-  orders: Orders,
+/** Applies messages until the writer closes the pipe. */
+async function receiveMessages(
+  messages: AsyncGenerator<unknown>,
   users: PushedUsers,
-  stop: AbortSignal,
-  context: Context,
+  stopping: AbortController,
 ): Promise<void> {
-  const { socket, password, config, port } = orders;
+  for await (const line of messages) {
+    const message = parseWriterMessage(line);
+    if (message.users) users.replace(message.users);
+    if (message.stop) stopping.abort();
+  }
+}
+
+async function serveReplica(
+  start: ReaderStart,
+  users: PushedUsers,
+  signal: AbortSignal,
+  send: Send,
+): Promise<void> {
+  const { socket, password, config, port } = start;
   const clock = systemClock;
   const logger = createLogger(config.logLevel, (line) => {
-    process.stderr.write(line.replace(/\n$/, ` reader=${orders.reader}\n`));
+    process.stderr.write(line.replace(/\n$/, ` reader=${start.reader}\n`));
   });
   const client = createClient({
     url: "http://localhost",
     credentials: { user: "", password },
     fetch: (url, init) => fetch(url, { ...init, unix: socket }),
   });
-  const log = logElsewhere(orders.epoch, Buffer.from(orders.secret, "base64"));
+  const log = createReplicaLog(start.epoch, Buffer.from(start.secret, "base64"));
   const replica = new Replica(log, config.limits.streamBufferBytes);
-  const followed = new AbortController();
-  const { promise: whole, resolve: isWhole } = Promise.withResolvers<void>();
-  const following = follow(client, replica, followed.signal, isWhole);
-  const stopped = aborted(stop);
+  const followingStop = new AbortController();
+  const { promise: synced, resolve: onSynced } = Promise.withResolvers<void>();
+  const following = followWriter(client, replica, followingStop.signal, onSynced);
+  const stopped = aborted(signal);
   try {
-    // Following never ends by itself; when it fails, this process does, and is started again.
-    await Promise.race([whole, following, stopped]);
-    if (stop.aborted) return;
+    // `following` settles only by failing. Then this process fails, and the writer starts another one.
+    await Promise.race([synced, following, stopped]);
+    if (signal.aborted) return;
     const server = openServer({
-      ...answeringOptions({ config, users, clock, logger }),
+      ...sharedServerOptions({ config, users, clock, logger }),
       port,
       sharedPort: true,
       context: replica,
       relay: createRelay(socket, replica.history, clock),
       sources: () => [],
       refusedRecords: () => ({}),
-      page: undefined,
+      site: undefined,
     });
     try {
-      await context.out(jsonLine({ listening: true } satisfies FromReader));
-      await Promise.race([following, stopped, report(server, context, stop)]);
+      await send({ listening: true });
+      await Promise.race([following, stopped, reportCounters(server, send, signal)]);
     } finally {
-      await server.stop(DRAIN_MS);
-      await context.out(jsonLine({ tally: server.tally() } satisfies FromReader));
+      await server.stop(DRAIN_TIMEOUT_MS);
+      await send({ counters: server.counters() });
     }
   } finally {
-    followed.abort();
+    followingStop.abort();
     await following.catch(() => {});
   }
 }
 
-/** Says from time to time how much was answered here, so that one place can tell it for all. */
-async function report(server: Server, context: Context, signal: AbortSignal): Promise<void> {
-  for (let said = ""; !signal.aborted; await systemClock.sleep(REPORT_EVERY_MS, signal)) {
-    const line = jsonLine({ tally: server.tally() } satisfies FromReader);
-    if (line !== said) await context.out(line);
-    said = line;
+/** Sends the counters when they have changed, so that `/metrics` of the writer can sum those of all processes. */
+async function reportCounters(server: Server, send: Send, signal: AbortSignal): Promise<void> {
+  let sent = "";
+  while (!signal.aborted) {
+    const counters = server.counters();
+    const text = JSON.stringify(counters);
+    if (text !== sent) await send({ counters });
+    sent = text;
+    await systemClock.sleep(REPORT_INTERVAL_MS, signal);
   }
 }
 
-/** Feeds the copy with what the writer streams. */
-async function follow(
+/** Applies the writer's event stream to the replica. `onSynced` is called whenever the replica is complete. */
+async function followWriter(
   client: Client,
   replica: Replica,
   signal: AbortSignal,
-  isWhole: () => void,
+  onSynced: () => void,
 ): Promise<void> {
-  const onRevision = (revision: number) => replica.reach(revision);
+  const onRevision = (revision: number) => replica.commitUpTo(revision);
   for await (const event of client.watch("topology", {}, { signal, onRevision })) {
     switch (event.type) {
       case "reset":
-        replica.begin();
+        replica.beginSync();
         break;
       case "snapshot":
-        replica.tell(event.resource, idOf(event.value), JSON.stringify(event.value));
+        replica.setEntity(event.resource, idOf(event.value), JSON.stringify(event.value));
         break;
       case "synced":
-        if (!event.facts) throw new Error("the writer does not say when its collections last changed");
-        replica.told({ revision: event.revision, ...event.facts });
-        isWhole();
+        if (!event.facts) throw new Error("the writer's synced event lacks the facts of the revision");
+        replica.completeSync({
+          revision: event.revision,
+          time: event.facts.time,
+          graphTime: event.facts.graphTime,
+          versions: event.facts.marks,
+        });
+        onSynced();
         break;
       default: {
-        const text = event.type === "removed" ? null : JSON.stringify(event.value);
-        replica.change(
-          event.resource,
-          idOf(event.value),
-          text,
-          event.type === "updated" ? event.changed : [],
-        );
-        if (event.last) replica.reach(event.revision, event.time);
+        const json = event.type === "removed" ? null : JSON.stringify(event.value);
+        const changed = event.type === "updated" ? event.changed : [];
+        replica.addChange(event.resource, idOf(event.value), json, changed);
+        if (event.last) replica.commitUpTo(event.revision, event.time);
       }
     }
   }

@@ -1,43 +1,45 @@
 /**
- * What the writer and its readers say to each other, a JSON line each: orders, users and the end on a reader's standard
- * input, what it has come to on its standard output. On pipes of their own, so nobody else can listen or speak.
+ * The messages between the writer and its reader processes, one JSON line each. The writer sends the start message,
+ * users and the stop on a reader's standard input; the reader reports on its standard output. Both are anonymous
+ * pipes, so no other process can read or write them.
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { Configuration, type Immutable } from "../config/schema.ts";
 
-/** The part of the configuration that shapes how requests are answered. */
+/** The part of the configuration that a server needs. */
 const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors", "limits", "logLevel"]);
 
-const ToldUser = Type.Object({ name: Type.String(), hash: Type.String(), credentialId: Type.String() });
+const ReaderUser = Type.Object({ name: Type.String(), hash: Type.String(), credentialId: Type.String() });
 
-const Orders = Type.Object({
-  /** Which process of the service it is; the writer is the first. */
+const ReaderStart = Type.Object({
+  /** The number of the process within the service; the writer is 1. */
   reader: Type.Integer({ minimum: 2 }),
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-  /** Where the writer serves its readers, and the password with which they ask there. */
+  /** The Unix socket on which the writer serves its readers, and the password of the internal user there. */
   socket: Type.String(),
   password: Type.String(),
-  /** Name and key (base64) of the writer's log, which entity tags and cursors are made with. */
+  /** Name and key (base64) of the writer's log: entity tags and cursors are derived from them. */
   epoch: Type.String(),
   secret: Type.String(),
   config: ReaderConfiguration,
 });
-export type Orders = Immutable<Type.Static<typeof Orders>>;
+export type ReaderStart = Immutable<Type.Static<typeof ReaderStart>>;
 
-/** To a reader. Orders and users come first and together. */
-const ToReader = Type.Object({
-  orders: Type.Optional(Orders),
-  users: Type.Optional(Type.Array(ToldUser)),
+/** The first message has `start` and `users`. */
+const WriterMessage = Type.Object({
+  start: Type.Optional(ReaderStart),
+  /** All users, whenever any of them changes. */
+  users: Type.Optional(Type.Array(ReaderUser)),
   stop: Type.Optional(Type.Boolean()),
 });
-export type ToReader = Immutable<Type.Static<typeof ToReader>>;
+export type WriterMessage = Immutable<Type.Static<typeof WriterMessage>>;
 
-/** From a reader. */
 const count = Type.Integer({ minimum: 0 });
-const FromReader = Type.Object({
+const ReaderMessage = Type.Object({
   listening: Type.Optional(Type.Boolean()),
-  tally: Type.Optional(
+  /** Since the start of the reader. */
+  counters: Type.Optional(
     Type.Object({
       requests: Type.Record(Type.String(), count),
       shed: count,
@@ -47,17 +49,17 @@ const FromReader = Type.Object({
     }),
   ),
 });
-export type FromReader = Immutable<Type.Static<typeof FromReader>>;
+export type ReaderMessage = Immutable<Type.Static<typeof ReaderMessage>>;
 
-const toReader = Compile(ToReader);
-const fromReader = Compile(FromReader);
+const writerMessage = Compile(WriterMessage);
+const readerMessage = Compile(ReaderMessage);
 
-export function readToReader(value: unknown): ToReader {
-  if (toReader.Check(value)) return value;
-  throw new Error("what a reader is told is malformed");
+export function parseWriterMessage(value: unknown): WriterMessage {
+  if (writerMessage.Check(value)) return value;
+  throw new Error("malformed message from the writer");
 }
 
-export function readFromReader(value: unknown): FromReader {
-  if (fromReader.Check(value)) return value;
-  throw new Error("what a reader says is malformed");
+export function parseReaderMessage(value: unknown): ReaderMessage {
+  if (readerMessage.Check(value)) return value;
+  throw new Error("malformed message from a reader");
 }

@@ -1,33 +1,36 @@
 /**
- * The readers of a service: processes beside this one that answer requests on the same port, so that more cores answer.
- * This process writes and answers too. Readers are started, told what they must know, and started again when they end;
- * they end when they are told to, or by themselves when this process is gone.
+ * The reader processes of a service (`--readers N`): processes that serve requests on the same port, so that reads use
+ * more cores. This process, the writer, serves requests too. A reader that ends is started again after a backoff.
+ * Readers stop when the writer sends a stop message, or when their input pipe closes because the writer is gone.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Users } from "../api/auth/users.ts";
-import { NOTHING, type ProcessCounters, type ReaderMetrics, sumOf } from "../api/metrics.ts";
-import { reasonOf, usageFailure } from "../cli/failure.ts";
-import { READER_COMMAND } from "../cli/reader.ts";
+import type { ReaderMetrics } from "../api/metrics.ts";
+import { addCounters, type ProcessCounters, ZERO_COUNTERS } from "../api/process-counters.ts";
 import type { Config } from "../config/schema.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Log } from "../log/log.ts";
-import { readFromReader, type ToReader } from "./reader-protocol.ts";
-import { DRAIN_MS } from "./server-options.ts";
+import { readerCommandLine } from "./reader-command.ts";
+import { parseReaderMessage, type ReaderStart, type WriterMessage } from "./reader-protocol.ts";
+import { DRAIN_TIMEOUT_MS } from "./server-options.ts";
+import { StartupError } from "./startup-error.ts";
 
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 30_000;
-/** A reader that does not end in good order by then is ended. */
-const STOP_MS = DRAIN_MS + 1000;
-/** How long those of a service that was killed may take to notice. */
-const LEAVING_MS = 1000;
-const LOOK_EVERY_MS = 50;
-/** The longest path of a socket that Linux takes. */
-const MAX_SOCKET_BYTES = 107;
+const MIN_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 30_000;
+/** A reader that has not ended by then is killed. */
+const STOP_TIMEOUT_MS = DRAIN_TIMEOUT_MS + 1000;
+/** How long the readers of a killed service may hold the port until they notice. */
+const PORT_RELEASE_TIMEOUT_MS = 1000;
+const PORT_RETRY_INTERVAL_MS = 50;
+/** Linux: the size of `sun_path`, without the terminating NUL. */
+const MAX_SOCKET_PATH_BYTES = 107;
+const SOCKET_NAME = "writer";
 const PASSWORD_BYTES = 32;
 
 export interface ReadersOptions {
@@ -40,37 +43,41 @@ export interface ReadersOptions {
 
 type Child = Bun.Subprocess<"pipe", "pipe", "inherit">;
 
-/** How many processes answer. */
-export function processesOf({ readers }: Config): number {
+function processCount({ readers }: Config): number {
   return readers === "auto" ? availableParallelism() : readers;
 }
 
-/** Makes the folder of the private socket, which is removed when the readers are disposed of. With one process there is nothing to make. */
+/** Creates the folder of the private socket, which `dispose` removes. With one process there is no folder. */
 export function openReaders(options: ReadersOptions): Readers {
-  const processes = processesOf(options.config);
+  const processes = processCount(options.config);
   if (processes === 1) return new Readers(options, processes, undefined);
-  if (process.platform !== "linux") throw usageFailure("more than one reader needs Linux");
-  // For this user alone: mkdtemp gives nobody else a way in.
+  if (process.platform !== "linux") throw new StartupError("readers", "more than one reader needs Linux");
+  // mkdtemp creates the folder with mode 0700: no other user can reach the socket.
   const folder = mkdtempSync(join(tmpdir(), "gazetteer-readers-"));
-  if (Buffer.byteLength(join(folder, "writer")) > MAX_SOCKET_BYTES) {
+  if (Buffer.byteLength(join(folder, SOCKET_NAME)) > MAX_SOCKET_PATH_BYTES) {
     rmSync(folder, { recursive: true });
-    throw usageFailure(`the path of ${tmpdir()} is too long for a socket; set TMPDIR to a shorter one`);
+    throw new StartupError(
+      "readers",
+      `the path of ${tmpdir()} is too long for a socket; set TMPDIR to a shorter one`,
+    );
   }
   return new Readers(options, processes, folder);
 }
 
 export class Readers implements ReaderMetrics, Disposable {
+  /** Processes that serve requests, this one included. */
   readonly processes: number;
   readonly #options: ReadersOptions;
   readonly #folder: string | undefined;
-  /** Known to these processes alone, and new at every start. */
+  /** Of the internal user. Random at every start and sent to the readers only. */
   readonly #password = Buffer.from(crypto.getRandomValues(new Uint8Array(PASSWORD_BYTES))).toString(
     "base64url",
   );
   readonly #children = new Set<Child>();
-  /** What those alive have counted so far, and what those that ended had. */
-  readonly #tallies = new Map<Child, ProcessCounters>();
-  #ended = NOTHING;
+  /** The last report of each running reader. */
+  readonly #counters = new Map<Child, ProcessCounters>();
+  /** The sum of readers that have ended: counters in `/metrics` must not decrease. */
+  #endedCounters = ZERO_COUNTERS;
   #listening = 0;
 
   constructor(options: ReadersOptions, processes: number, folder: string | undefined) {
@@ -79,13 +86,13 @@ export class Readers implements ReaderMetrics, Disposable {
     this.#folder = folder;
   }
 
-  /** Where this process serves its readers; undefined when there are none. */
+  /** The Unix socket on which this process serves its readers; undefined without readers. */
   get socket(): string | undefined {
-    return this.#folder === undefined ? undefined : join(this.#folder, "writer");
+    return this.#folder === undefined ? undefined : join(this.#folder, SOCKET_NAME);
   }
 
-  /** The header with which they ask there. */
-  get ourselves(): string | undefined {
+  /** The Authorization header that readers send on that socket; undefined without readers. */
+  get internalAuthorization(): string | undefined {
     if (this.#folder === undefined) return undefined;
     return `Basic ${Buffer.from(`:${this.#password}`).toString("base64")}`;
   }
@@ -94,79 +101,85 @@ export class Readers implements ReaderMetrics, Disposable {
     return { configured: this.processes, alive: 1 + this.#listening };
   }
 
-  tally(): ProcessCounters {
-    return [...this.#tallies.values()].reduce(sumOf, this.#ended);
+  counters(): ProcessCounters {
+    return [...this.#counters.values()].reduce(addCounters, this.#endedCounters);
   }
 
   /**
-   * Throws when somebody else has the port: shared ports are given to all that ask, also to another service. Readers of
-   * one that was killed may still be on their way out.
+   * Throws when another service has the port: SO_REUSEPORT alone would let both listen. The readers of a service that
+   * was killed may hold the port for a moment, so an address in use is retried for PORT_RELEASE_TIMEOUT_MS.
    */
-  async tryPort(hostname: string, port: number): Promise<void> {
+  async checkPortIsFree(hostname: string, port: number): Promise<void> {
     if (this.processes === 1 || port === 0) return;
     const { clock } = this.#options;
-    for (const until = clock.now() + LEAVING_MS; ; ) {
+    const deadline = clock.now() + PORT_RELEASE_TIMEOUT_MS;
+    for (;;) {
       try {
         Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
         return;
       } catch (error) {
         const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-        if (!inUse || clock.now() > until) throw error;
-        await clock.sleep(LOOK_EVERY_MS);
+        if (!inUse || clock.now() > deadline) throw error;
+        await clock.sleep(PORT_RETRY_INTERVAL_MS);
       }
     }
   }
 
   /**
-   * Keeps readers on `port` until the signal aborts and all have ended. Whoever ends once the service is `stopping` is
-   * let go: a terminal and a service manager send the same signal to all processes.
+   * Runs the readers on `port` until `signal` aborts and all have ended. Once `stopping` aborts, a reader that ends is
+   * not started again: a terminal and a service manager send their signal to all processes of the service.
    */
   async run(port: number, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
     const { users } = this.#options;
-    const untell = users.onChange(() => {
-      for (const child of this.#children) say(child, { users: users.all() });
+    const unsubscribe = users.onChange(() => {
+      for (const child of this.#children) send(child, { users: users.all() });
     });
     const numbers = Array.from({ length: this.processes - 1 }, (_, i) => i + 2);
-    await Promise.all(numbers.map((number) => this.#keep(number, port, signal, stopping)));
-    untell();
+    await Promise.all(numbers.map((number) => this.#superviseReader(number, port, signal, stopping)));
+    unsubscribe();
   }
 
   [Symbol.dispose](): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async #keep(reader: number, port: number, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
+  async #superviseReader(
+    reader: number,
+    port: number,
+    signal: AbortSignal,
+    stopping: AbortSignal,
+  ): Promise<void> {
     const { clock, logger } = this.#options;
-    const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
-    const enough = AbortSignal.any([signal, stopping]);
-    while (!enough.aborted) {
-      const began = clock.now();
+    const backoff = createBackoff(MIN_BACKOFF_MS, MAX_BACKOFF_MS);
+    const noRestart = AbortSignal.any([signal, stopping]);
+    while (!noRestart.aborted) {
+      const startedAt = clock.now();
       let status: string;
       try {
-        status = await this.#life(reader, port, signal);
+        status = await this.#runReader(reader, port, signal);
       } catch (error) {
-        status = reasonOf(error);
+        status = errorMessage(error);
       }
-      if (enough.aborted) return;
-      if (clock.now() - began > MAX_PAUSE_MS) backoff.reset();
+      if (noRestart.aborted) return;
+      if (clock.now() - startedAt > MAX_BACKOFF_MS) backoff.reset();
       const againInMs = backoff.nextMs();
       logger.warn("reader ended", { reader, status, againInMs });
-      await clock.sleep(againInMs, enough);
+      await clock.sleep(againInMs, noRestart);
     }
   }
 
-  /** One process, from start to end. */
-  async #life(reader: number, port: number, signal: AbortSignal): Promise<string> {
-    const child = this.#start(reader, port);
-    const stop = () => void this.#stop(child);
-    signal.addEventListener("abort", stop, { once: true });
+  /** Runs one process until it ends. Returns its exit status or the signal that ended it. */
+  async #runReader(reader: number, port: number, signal: AbortSignal): Promise<string> {
+    const child = this.#spawn(reader, port);
+    const onAbort = () => void this.#stop(child);
+    signal.addEventListener("abort", onAbort, { once: true });
     this.#children.add(child);
     let listening = false;
     try {
       for await (const line of jsonLines(child.stdout)) {
-        const { tally, listening: now } = readFromReader(line);
-        if (tally) this.#tallies.set(child, tally);
-        if (!now || listening) continue;
+        const message = parseReaderMessage(line);
+        if (message.counters) this.#counters.set(child, message.counters);
+        if (!message.listening || listening) continue;
         listening = true;
         this.#listening++;
         this.#options.logger.info("reader listens", { reader, pid: child.pid });
@@ -174,58 +187,57 @@ export class Readers implements ReaderMetrics, Disposable {
       await child.exited;
       return String(child.signalCode ?? child.exitCode);
     } finally {
-      signal.removeEventListener("abort", stop);
+      signal.removeEventListener("abort", onAbort);
       this.#children.delete(child);
-      this.#ended = sumOf(this.#ended, { ...(this.#tallies.get(child) ?? NOTHING), streamsOpen: 0 });
-      this.#tallies.delete(child);
+      const lastCounters = this.#counters.get(child) ?? ZERO_COUNTERS;
+      this.#endedCounters = addCounters(this.#endedCounters, { ...lastCounters, streamsOpen: 0 });
+      this.#counters.delete(child);
       if (listening) this.#listening--;
-      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      killIfRunning(child);
     }
   }
 
-  #start(reader: number, port: number): Child {
+  #spawn(reader: number, port: number): Child {
     const { config, users, log } = this.#options;
     const { host, aliases, cors, limits, logLevel } = config;
     const { GAZETTEER_CREDENTIALS: _, ...env } = process.env;
-    const child = Bun.spawn(command(), {
+    const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
       stdout: "pipe",
       stderr: "inherit",
-      // Each stream that is relayed is a request of the reader's; Bun would let 256 of them be open at a time.
+      // Every relayed stream is an open request of the reader, and Bun limits those to 256 by default.
       env: { ...env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" },
     });
-    const orders = {
+    const start: ReaderStart = {
       reader,
       port,
       socket: this.socket ?? "",
       password: this.#password,
-      epoch: log.epoch,
-      secret: Buffer.from(log.secret).toString("base64"),
+      epoch: log.id,
+      secret: Buffer.from(log.signingKey).toString("base64"),
       config: { host, aliases, cors, limits, logLevel },
     };
-    say(child, { orders, users: users.all() });
+    send(child, { start, users: users.all() });
     return child;
   }
 
   async #stop(child: Child): Promise<void> {
-    say(child, { stop: true });
-    await Promise.race([child.exited, this.#options.clock.sleep(STOP_MS)]);
-    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    send(child, { stop: true });
+    await Promise.race([child.exited, this.#options.clock.sleep(STOP_TIMEOUT_MS)]);
+    killIfRunning(child);
   }
 }
 
-/** A child that is gone hears nothing; that it is gone is noticed elsewhere. */
-function say(child: Child, what: ToReader): void {
+function killIfRunning(child: Child): void {
+  if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+}
+
+/** Errors are ignored: the end of the child is handled where its output ends. */
+function send(child: Child, message: WriterMessage): void {
   try {
-    child.stdin.write(jsonLine(what));
+    child.stdin.write(jsonLine(message));
     Promise.resolve(child.stdin.flush()).catch(() => {});
   } catch {
     return;
   }
-}
-
-/** This program again: with its script, or, where it is one executable, without. */
-function command(): string[] {
-  const script = Bun.main.includes("$bunfs") ? [] : [...process.execArgv, Bun.main];
-  return [process.execPath, ...script, READER_COMMAND];
 }

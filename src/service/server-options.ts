@@ -1,41 +1,59 @@
-/** What every process that answers requests has alike, made from the configuration. */
+/** The server options that the writer and the reader processes share, from the configuration. */
 import { createAuthenticator } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ServerOptions } from "../api/server.ts";
-import { VERSION } from "../cli/version.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import { VERSION } from "../lib/version.ts";
 
-/** Addresses whose failed log-ins are remembered. */
+/** Client addresses whose failed log-ins are counted. */
 const MAX_ADDRESSES = 10_000;
-/** Requests under way get this long to be answered when the service stops. */
-export const DRAIN_MS = 3000;
+/** How long requests in flight may take when the service stops. */
+export const DRAIN_TIMEOUT_MS = 3000;
 
-export interface Answering {
+export interface SharedServerInput {
   readonly config: Pick<Config, "host" | "aliases" | "cors" | "limits">;
   readonly users: Users;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The header with which the service's own processes ask this one. */
-  readonly ourselves?: string | undefined;
+  /** The Authorization header of the service's own processes. */
+  readonly internalAuthorization?: string | undefined;
 }
 
-type Common = "host" | "aliases" | "origins" | "limits" | "version" | "authenticator";
+type SharedOption =
+  | "host"
+  | "aliases"
+  | "origins"
+  | "limits"
+  | "version"
+  | "authenticator"
+  | "users"
+  | "clock"
+  | "logger";
 
-export function answeringOptions({ config, users, clock, logger, ourselves }: Answering) {
+export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
+  const { config, users, clock, logger, internalAuthorization } = input;
   const { host, aliases, cors, limits } = config;
-  const refillMs = 60_000 / limits.failuresPerMinute;
-  const throttle = { burst: limits.failureBurst, refillMs, mostAddresses: MAX_ADDRESSES };
+  const throttle = {
+    burst: limits.failureBurst,
+    refillMs: 60_000 / limits.failuresPerMinute,
+    maxAddresses: MAX_ADDRESSES,
+  };
   return {
     host,
     aliases,
     origins: cors.origins,
     limits,
     version: VERSION,
-    authenticator: createAuthenticator({ users, clock, throttle, ourselves }),
+    authenticator: createAuthenticator({
+      users,
+      clock,
+      throttle,
+      internalAuthorization: internalAuthorization,
+    }),
     users,
     clock,
     logger,
-  } satisfies Pick<ServerOptions, Common | "users" | "clock" | "logger">;
+  };
 }

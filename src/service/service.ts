@@ -1,33 +1,62 @@
 /**
- * The service put together, from a Config to an exit status: users, memory, sources and server are opened in that
- * order, and closed in the order that loses nothing. Whatever keeps it from starting is one line and exit status 2.
+ * The composition root: builds a running service from a Config. `runService` returns after an orderly stop; what keeps
+ * the service from starting is thrown as a StartupError.
+ *
+ * Start: sources are created, users and storage are opened, the server listens, sources and readers run. The service
+ * reports that it listens once the sources had their first chance to sync.
+ *
+ * Stop, in this order, so that no committed change is lost and no request in flight is cut off:
+ * 1. Sources stop: no new claims. A source that does not stop in time is not waited for.
+ * 2. Readers and server drain: streams close, requests in flight finish, the port is released.
+ * 3. The compactor writes its last snapshot, so that the next start has nothing to replay; the users file is no longer
+ *    watched.
+ * 4. The socket folder of the readers is removed.
+ * 5. The log closes: until here a change may still have been written.
  */
+import { isIPv6 } from "node:net";
 import { openUsers, type Users } from "../api/auth/users.ts";
 import { UsersError } from "../api/auth/users-file.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { createStaticSite } from "../api/static-site.ts";
-import type { Context } from "../cli/command.ts";
-import { reasonOf, STATUS, usageFailure } from "../cli/failure.ts";
-import { greeting, urlOf } from "../cli/startup-banner.ts";
-import { catchStopSignals } from "../cli/stop-signals.ts";
-import { faultyConfig } from "../config/config.ts";
-import type { ServeOptions } from "../config/flags.ts";
+import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
-import { makeSources } from "../config/sources.ts";
+import { createConfiguredSources } from "../config/sources.ts";
 import { aborted } from "../lib/aborted.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import { LogError, STORE_KINDS } from "../log/log.ts";
-import { createSupervisor, type Supervisor } from "../sources/supervise.ts";
+import type { ClaimSink, SourceContext } from "../sources/source.ts";
+import { type ConfiguredSource, createSupervisor, type Supervisor } from "../sources/supervise.ts";
 import { ClaimIngest } from "../view/claim-ingest.ts";
 import { openReaders, type Readers } from "./readers.ts";
-import { answeringOptions, DRAIN_MS } from "./server-options.ts";
-import { MEMORY, openStore, type Store } from "./store.ts";
+import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
+import { StartupError } from "./startup-error.ts";
+import { IN_MEMORY, openStore, type Store } from "./store.ts";
 
-/** Sources that know what they know at once (a file, the demo) have said it before the service says it listens. */
-const FIRST_WORDS_MS = 3000;
-const LOOK_EVERY_MS = 20;
-const SOURCES_MS = 2000;
+/** Sources that sync at once (a file, the demo) are complete before the service reports that it listens. */
+const INITIAL_SYNC_TIMEOUT_MS = 3000;
+const INITIAL_SYNC_POLL_MS = 20;
+const SOURCES_STOP_TIMEOUT_MS = 2000;
+
+export interface ListeningFacts {
+  /** `http://HOST:PORT`, with the port that was picked. */
+  readonly url: string;
+  /** As configured; may be the wildcard address. */
+  readonly host: string;
+  readonly users: Pick<Users, "all" | "file" | "generated">;
+  /** Names of the configured sources. */
+  readonly sources: readonly string[];
+}
+
+export interface ServiceOptions {
+  /** `NAME:PASSWORD` of a user besides those of the users file. */
+  readonly credentials: string | undefined;
+  /** Stops the service. */
+  readonly signal: AbortSignal;
+  /** Called once, when the service serves requests. Not called when `signal` aborts before. */
+  readonly onListening: (facts: ListeningFacts) => Promise<void>;
+}
 
 interface Parts {
   readonly config: Config;
@@ -37,130 +66,141 @@ interface Parts {
   readonly store: Store;
   readonly supervisor: Supervisor;
   readonly readers: Readers;
+  /** Records that failed validation, by source. */
   readonly refusedRecords: () => Readonly<Record<string, number>>;
 }
 
-export async function runService({ config, file }: ServeOptions, context: Context): Promise<number> {
+export async function runService(config: Config, options: ServiceOptions): Promise<void> {
   const clock = systemClock;
   const logger = createLogger(config.logLevel);
-  const made = makeSources(config, file, { clock, log: logger });
-  if (!made.ok) throw faultyConfig(made.faults);
-  const stop = catchStopSignals(() => context.exit(STATUS.failed));
-  const users = await asStartupError(() => openUsers(usersOptions(config, context, clock, logger)));
-  const names = made.sources.map(({ source }) => source.name);
-  const store = await asStartupError(() => openStore(config, names, clock, logger));
+  const sources = openSources(config, { clock, log: logger });
+  const sourceNames = sources.map(({ source }) => source.name);
+  const dataDir = config.data === IN_MEMORY ? undefined : config.data;
+  const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
+  const users = await asStartupError(() => openUsers(usersOptions));
+  const store = await asStartupError(() => openStore(config, sourceNames, clock, logger));
   try {
     using readers = openReaders({ config, users, log: store.log, clock, logger });
-    const intakes = new Map(names.map((name) => [name, new ClaimIngest(store.ledger, name, logger)]));
+    const createIngest = (name: string) => new ClaimIngest(store.committer, name, logger);
+    const ingests = new Map(sourceNames.map((name) => [name, createIngest(name)]));
     const supervisor = createSupervisor({
-      sources: made.sources,
-      sinkFor: (name) => intakes.get(name) ?? new ClaimIngest(store.ledger, name, logger),
+      sources,
+      // Required, because `lastClaims` is optional: an ingest without it would compile and break graceful restart.
+      sinkFor: (name): Required<ClaimSink> => ingests.get(name) ?? createIngest(name),
       clock,
       log: logger,
     });
     const refusedRecords = () =>
-      Object.fromEntries([...intakes].map(([name, intake]) => [name, intake.refused]));
-    await dropRemovedSources(store, names, logger);
+      Object.fromEntries([...ingests].map(([name, ingest]) => [name, ingest.rejectedCount]));
+    await dropRemovedSources(store, sourceNames, logger);
     const parts = { config, clock, logger, users, store, supervisor, readers, refusedRecords };
-    await serveUntil(stop.signal, parts, context);
+    await serveUntilStopped(parts, options);
+    // 4. `using` removes the socket folder.
   } finally {
-    // 4. Last of all the log: until here anything may still have been written.
+    // 5.
     store.log.close();
-    stop.release();
   }
-  return STATUS.ok;
 }
 
-/** Runs everything until the signal, and then stops it in the order of the numbers. */
-async function serveUntil(signal: AbortSignal, parts: Parts, context: Context): Promise<void> {
-  const { users, store, supervisor, readers, logger } = parts;
-  const server = await listen(parts);
-  const sources = new AbortController();
-  const reading = new AbortController();
+/** The configuration was checked when it was loaded, so this fails only for a Config that was built otherwise. */
+function openSources(config: Config, context: SourceContext): readonly ConfiguredSource[] {
+  const created = createConfiguredSources(config, context);
+  if (created.ok) return created.sources;
+  throw new StartupError("sources", created.faults.map(renderFault).join("; "));
+}
+
+async function serveUntilStopped(parts: Parts, { signal, onListening }: ServiceOptions): Promise<void> {
+  const { config, users, store, supervisor, readers, logger } = parts;
+  const server = await openListeningServer(parts);
+  const sourcesStop = new AbortController();
+  const readersStop = new AbortController();
+  const backgroundStop = new AbortController();
   let readersEnded = Promise.resolve();
-  const rest = new AbortController();
-  const sourcesEnded = supervisor.run(sources.signal);
-  const restEnded = Promise.all([store.keeper.run(rest.signal), users.follow(rest.signal)]);
+  const sourcesEnded = supervisor.run(sourcesStop.signal);
+  const backgroundEnded = Promise.all([
+    store.compactor.run(backgroundStop.signal),
+    users.watchFile(backgroundStop.signal),
+  ]);
   try {
     await waitForInitialSync(parts, signal);
-    await asStartupError(() => users.keepGenerated());
-    readersEnded = readers.run(server.port, reading.signal, signal);
-    const url = urlOf(parts.config.host, server.port);
-    const names = supervisor.status().map((source) => source.name);
-    if (!signal.aborted) await context.out(greeting({ url, host: parts.config.host, users, sources: names }));
-    // None of them should end before it is told to; one that fails takes the service down, loudly.
-    await Promise.race([Promise.all([sourcesEnded, restEnded, aborted(signal)]), aborted(signal)]);
+    await asStartupError(() => users.saveGenerated());
+    readersEnded = readers.run(server.port, readersStop.signal, signal);
+    if (!signal.aborted) {
+      const url = formatUrl(config.host, server.port);
+      const sources = supervisor.status().map(({ name }) => name);
+      await onListening({ url, host: config.host, users, sources });
+    }
+    // Neither ends before it is stopped, so the race ends with the signal, or with an error of one of them.
+    await Promise.race([Promise.all([sourcesEnded, backgroundEnded, aborted(signal)]), aborted(signal)]);
     logger.info("stopping");
   } finally {
-    // 1. Sources stop, so that nothing new is promised. One that does not listen is not waited for.
-    sources.abort();
-    await Promise.race([sourcesEnded.catch(() => {}), parts.clock.sleep(SOURCES_MS)]);
-    // 2. Streams are ended, requests under way are answered, the port is given back: by the readers and here.
-    reading.abort();
-    await Promise.all([readersEnded, server.stop(DRAIN_MS)]);
-    // 3. The keeper writes its last snapshot, so that the next start has nothing to redo.
-    rest.abort();
-    await restEnded.catch(() => {});
+    // 1.
+    sourcesStop.abort();
+    await Promise.race([sourcesEnded.catch(() => {}), parts.clock.sleep(SOURCES_STOP_TIMEOUT_MS)]);
+    // 2.
+    readersStop.abort();
+    await Promise.all([readersEnded, server.stop(DRAIN_TIMEOUT_MS)]);
+    // 3.
+    backgroundStop.abort();
+    await backgroundEnded.catch(() => {});
   }
 }
 
-/** Who was a source once and is no longer configured speaks for nothing any more. */
+/** Removes the claims of sources that were configured at an earlier start and no longer are. */
 async function dropRemovedSources(
-  { view, ledger }: Store,
-  names: readonly string[],
+  { view, committer }: Store,
+  sourceNames: readonly string[],
   logger: Logger,
 ): Promise<void> {
   const known = new Set(STORE_KINDS.flatMap((kind) => [...view.indexes(kind).named("source").keys()]));
-  for (const name of known.difference(new Set(names))) {
-    logger.info("source forgotten", { source: name });
-    await new ClaimIngest(ledger, name, logger).replace({});
+  for (const name of known.difference(new Set(sourceNames))) {
+    logger.info("source removed", { source: name });
+    await new ClaimIngest(committer, name, logger).replace({});
   }
 }
 
-function usersOptions(config: Config, context: Context, clock: Clock, logger: Logger) {
-  const environment = context.env.GAZETTEER_CREDENTIALS;
-  const dataDir = config.data === MEMORY ? undefined : config.data;
-  return { environment, file: config.users, dataDir, clock, logger };
-}
-
-async function listen(parts: Parts): Promise<Server> {
+async function openListeningServer(parts: Parts): Promise<Server> {
   const { store, supervisor, refusedRecords, readers } = parts;
   const { host, port } = parts.config;
   try {
-    await readers.tryPort(host, port);
+    await readers.checkPortIsFree(host, port);
     return openServer({
-      ...answeringOptions({ ...parts, ourselves: readers.ourselves }),
+      ...sharedServerOptions({ ...parts, internalAuthorization: readers.internalAuthorization }),
       port,
       sharedPort: readers.processes > 1,
-      socket: readers.socket,
+      unixSocketPath: readers.socket,
       readers,
       context: store,
       sources: () => supervisor.status(),
       refusedRecords,
-      page: createStaticSite(),
+      site: createStaticSite(),
     });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    const why =
-      code === "EADDRINUSE" ? "is in use; give another with --port" : `cannot be had: ${reasonOf(error)}`;
-    throw usageFailure(`${urlOf(host, port)} ${why}`, error);
+    const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    const reason = inUse ? "is in use; give another with --port" : `cannot be had: ${errorMessage(error)}`;
+    throw new StartupError("address", `${formatUrl(host, port)} ${reason}`, { cause: error });
   }
 }
 
-/** Until every source has said what it knows or what keeps it from that, but not for long. */
+const formatUrl = (host: string, port: number) => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+
+/** Returns when every source has synced or failed, or after INITIAL_SYNC_TIMEOUT_MS. */
 async function waitForInitialSync({ supervisor, clock }: Parts, signal: AbortSignal): Promise<void> {
-  const until = clock.now() + FIRST_WORDS_MS;
-  const silent = () =>
+  const deadline = clock.now() + INITIAL_SYNC_TIMEOUT_MS;
+  const isSyncing = () =>
     supervisor.status().some(({ status, error }) => status === "starting" && error === undefined);
-  while (silent() && clock.now() < until && !signal.aborted) await clock.sleep(LOOK_EVERY_MS, signal);
+  while (isSyncing() && clock.now() < deadline && !signal.aborted) {
+    await clock.sleep(INITIAL_SYNC_POLL_MS, signal);
+  }
 }
 
-/** What was meant for the operator keeps the service from starting; anything else is a fault of ours. */
+/** Converts the errors of the users and the log, whose messages are written for the operator. */
 async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {
-    if (error instanceof UsersError || error instanceof LogError) throw usageFailure(error.message, error);
+    if (error instanceof UsersError) throw new StartupError("users", error.message, { cause: error });
+    if (error instanceof LogError) throw new StartupError("log", error.message, { cause: error });
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The memory of the service put together: the log in the data folder, the view made from it, and who writes, follows
- * and prunes them. Opening it reads everything back; closing it leaves nothing to redo.
+ * The storage of the service: the change log in the data folder, the view restored from it, and the committer,
+ * history and compactor that work on both. `openStore` returns with the view complete. `log.close()` comes last,
+ * after the compactor has stopped.
  */
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
@@ -14,28 +15,30 @@ import { History } from "../view/history.ts";
 import { restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
 
-export const MEMORY = ":memory:";
+/** The value of `data` that writes nothing to disk. */
+export const IN_MEMORY = ":memory:";
 const DAY_MS = 86_400_000;
 
 export interface Store {
   readonly log: Log;
   readonly view: View;
-  readonly ledger: Committer;
+  readonly committer: Committer;
   readonly history: History;
-  readonly keeper: Compactor;
+  readonly compactor: Compactor;
 }
 
-/** Throws `LogError`, with a message for the operator. */
+/** `sourceNames` are in order of precedence. Throws `LogError`, with a message for the operator. */
 export function openStore(
   config: Config,
-  precedence: readonly string[],
+  sourceNames: readonly string[],
   clock: Clock,
   logger: Logger,
 ): Store {
-  const log = openEmbeddedLog(config.data === MEMORY ? MEMORY : join(config.data, "log.sqlite"));
+  const log = openEmbeddedLog(config.data === IN_MEMORY ? IN_MEMORY : join(config.data, "log.sqlite"));
   const view = restoreView(log);
-  const ledger = new Committer(view, log, clock, precedence);
+  const committer = new Committer(view, log, clock, sourceNames);
+  const history = new History(committer, config.limits.streamBufferBytes);
   const { keepDays, maxBytes } = config.history;
-  const keeper = new Compactor(view, log, clock, logger, { keepMs: keepDays * DAY_MS, maxBytes });
-  return { log, view, ledger, history: new History(ledger, config.limits.streamBufferBytes), keeper };
+  const compactor = new Compactor(view, log, clock, logger, { retentionMs: keepDays * DAY_MS, maxBytes });
+  return { log, view, committer, history, compactor };
 }

@@ -1,12 +1,12 @@
 /**
- * The table of configuration keys in docs/operations.md is the schema's, word for word. After a change of the schema:
+ * The table of configuration keys in docs/operations.md is generated from the schema. After a change of the schema,
  * `UPDATE=1 npm test -- operations-doc` writes it again.
  */
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Type from "typebox";
-import { expected } from "../../src/config/faults.ts";
+import { describeSchema } from "../../src/config/faults.ts";
 import { Configuration } from "../../src/config/schema.ts";
 
 const PAGE = join(import.meta.dir, "..", "..", "docs", "operations.md");
@@ -19,11 +19,11 @@ function rows(schema: Type.TObject, prefix: string): string[] {
     const name = prefix + key;
     if (Type.IsObject(property)) return rows(property, `${name}.`);
     const { description, default: value }: { description?: unknown; default?: unknown } = { ...property };
-    return [`| \`${name}\` | ${expected(property)} | ${shown(value)} | ${description} |`];
+    return [`| \`${name}\` | ${describeSchema(property)} | ${shown(value)} | ${description} |`];
   });
 }
 
-test("docs/operations.md tells every key of the configuration", () => {
+test("docs/operations.md has every key of the configuration", () => {
   const table = ["| key | value | default | meaning |", "|---|---|---|---|", ...rows(Configuration, "")].join(
     "\n",
   );
