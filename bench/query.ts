@@ -4,9 +4,10 @@
  * for what it costs to have no index. Run: `bun bench/query.ts`
  */
 
-import { listRead } from "../src/api/reads/list.ts";
+import { throwIfFault } from "../src/api/query-problem.ts";
+import { parseQueryString } from "../src/api/query-string.ts";
+import { listRepresentation } from "../src/api/reads/list.ts";
 import type { ReadContext } from "../src/api/reads/read-context.ts";
-import { parseRoute } from "../src/api/route.ts";
 import { formatsOf } from "../src/formats/formats.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
@@ -128,16 +129,16 @@ function* ring(devices: number) {
 /** From the query's text to the body's bytes, as a request makes them; microseconds each. */
 function costOf(context: ReadContext, { list, query }: Question, size: typeof SMALL): number {
   const kind: Kind = list;
-  const target = parseRoute(`/controller/v1/${list}`, ["controller"]);
   const [json] = formatsOf(list);
-  if (!target || !json) throw new Error(`no ${list}`);
+  if (!json) throw new Error(`no ${list}`);
   let n = 0;
   const ask = () => {
     const text = query(n++ * 7919, size);
-    const asked = parseQuery(text, target, { pageLimit: 10_000 });
-    const { pieces } = listRead(context, kind, asked, json, `/controller/v1/${list}?${text}`).make();
+    const asked = throwIfFault(parseQuery(parseQueryString(text), kind, { pageLimit: 10_000 }));
+    const target = `/controller/v1/${list}?${text}`;
+    const { chunks } = listRepresentation(context, kind, asked, json, target).render();
     let bytes = 0;
-    for (const piece of pieces) bytes += piece.length;
+    for (const chunk of chunks) bytes += chunk.length;
     return bytes;
   };
   const rounds: number[] = [];

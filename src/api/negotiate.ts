@@ -2,9 +2,12 @@
  * What the client takes: a representation by `format` or `Accept`, a content coding by `Accept-Encoding`. Real clients
  * send careless lists (Java's `*; q=.2`), so what cannot be read is passed over rather than refused.
  */
-import { type Format, formatsOf, RESOURCES, type Resource } from "../formats/format.ts";
+import { type Format, formatsOf, RESOURCES, type Resource } from "../formats/formats.ts";
+import { didYouMean, quote } from "../lib/error-text.ts";
 import { memo } from "../lib/memo.ts";
-import { badParameter, hint, Problem, quoted } from "./problem.ts";
+import { badParameter } from "../query/fault.ts";
+import { Problem } from "./problem.ts";
+import { problemOf } from "./query-problem.ts";
 
 interface Range {
   readonly name: string;
@@ -39,10 +42,8 @@ export function negotiateFormat(
     const found = there.find((format) => format.name === wanted);
     if (found) return found;
     const names = there.map((format) => format.name);
-    throw badParameter(
-      "format",
-      `is ${quoted(wanted)}; ${hint(wanted, names)}There are here: ${names.join(", ")}.`,
-    );
+    const reason = `is ${quote(wanted)}; ${didYouMean(wanted, names)}There are here: ${names.join(", ")}.`;
+    throw problemOf(badParameter("format", reason));
   }
   if (accept === null || accept === "*/*") return json;
   let choice = CHOICES.get(there);
@@ -69,33 +70,33 @@ function chosen(there: readonly Format[], json: Format, accept: string): Format 
   const types = there.map((format) => `${format.mediaType} (format=${format.name})`);
   throw new Problem(
     "not-acceptable",
-    `Nothing in ${quoted(accept)} exists here. There are: ${types.join(", ")}.`,
+    `Nothing in ${quote(accept)} exists here. There are: ${types.join(", ")}.`,
   );
 }
 
 /** The weight of the most specific range that covers a type. A stream never ends, so only its own name asks for it. */
-function weightOf({ name: format, mediaType }: Format, asked: readonly Range[]): number {
+function weightOf({ stream, mediaType }: Format, asked: readonly Range[]): number {
   const family = `${mediaType.slice(0, mediaType.indexOf("/"))}/*`;
-  for (const name of format === "events" ? [mediaType] : [mediaType, family, "*/*"]) {
+  for (const name of stream ? [mediaType] : [mediaType, family, "*/*"]) {
     const found = asked.find((range) => range.name === name);
     if (found) return found.q;
   }
   return 0;
 }
 
-export type Coding = "identity" | "gzip" | "zstd" | "br";
+export type ContentEncoding = "identity" | "gzip" | "zstd" | "br";
 /** Of equally welcome codings the first: gzip is kept page by page, so it costs least to keep fresh. */
 const CODINGS = ["gzip", "zstd", "br"] as const;
 
 /** Codings in the order the client wants them; identity unless it is ruled out. */
-export const negotiateCoding = (acceptEncoding: string | null): Coding =>
+export const negotiateEncoding = (acceptEncoding: string | null): ContentEncoding =>
   acceptEncoding === null || acceptEncoding === "" ? "identity" : codingFor(acceptEncoding);
 
-const codingFor = memo((acceptEncoding): Coding => {
+const codingFor = memo((acceptEncoding): ContentEncoding => {
   const asked = ranges(acceptEncoding.replace(/\bx-gzip\b/i, "gzip"));
   const weight = (name: string): number | undefined =>
     (asked.find((range) => range.name === name) ?? asked.find((range) => range.name === "*/*"))?.q;
-  let best: Coding = "identity";
+  let best: ContentEncoding = "identity";
   const own = asked.find((range) => range.name === "identity")?.q;
   let bestQ = own ?? 0;
   for (const coding of CODINGS) {
@@ -109,7 +110,7 @@ const codingFor = memo((acceptEncoding): Coding => {
 });
 
 /** Whether identity would do too: then a body too small to gain is sent as it is. */
-export const identityAllowed = (acceptEncoding: string | null): boolean =>
+export const allowsIdentity = (acceptEncoding: string | null): boolean =>
   acceptEncoding === null || identityTaken(acceptEncoding);
 
 const identityTaken = memo((acceptEncoding): boolean => {

@@ -4,8 +4,8 @@
  */
 import { type Format, formatsOf, type Resource } from "../formats/formats.ts";
 import type { Kind } from "../model/ids.ts";
-import { FIELDS, type FieldRule, SCALARS } from "../query/fields.ts";
-import { PARAMETERS, parameterNames } from "../query/parameters.ts";
+import { FIELD_NAMES, type FieldRule, SCALAR_FIELDS } from "../query/fields.ts";
+import { handlersOf, kindOf, PARAMETERS, type QueryTarget } from "../query/parameters.ts";
 import { PROBLEMS, type ProblemCode } from "./problem.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -112,50 +112,30 @@ const listOf = (items: Json): Json => ({
 });
 const one = (schema: Json): Json => ({ schema });
 
-/** The shape of each parameter that is not a field's. */
-const SHAPES: Readonly<Record<string, Json>> = {
-  source: listOf({ type: "string" }),
-  ip: listOf({ type: "string" }),
-  device: listOf({ type: "string" }),
-  port: listOf({ type: "string" }),
-  src: listOf({ type: "string" }),
-  dst: listOf({ type: "string" }),
-  direction: one({ enum: ["ingress", "egress", "all"], default: "all" }),
-  hops: one({ type: "integer", minimum: 0, maximum: 64, default: 1 }),
-  limit: one({ type: "integer", minimum: 1 }),
-  since: one({ type: "integer", minimum: 0 }),
-  fold: one({ type: "boolean", default: false }),
-  timeline: one({ type: "integer", minimum: 1, maximum: 1000 }),
-  from: one({ type: "string", format: "date-time" }),
-  to: one({ type: "string", format: "date-time" }),
-};
-
 const fieldShape = ({ type, allowed }: FieldRule): Json =>
   listOf(type === "string" && allowed ? { enum: allowed } : { type });
 
 function shapeOf(name: string, kind: Kind | undefined, formats: readonly Format[]): Json {
   if (name === "format") return one({ enum: formats.map((format) => format.name) });
-  if (kind && name === "fields") return listOf({ enum: FIELDS[kind] });
+  if (kind && name === "fields") return listOf({ enum: FIELD_NAMES[kind] });
   if (kind && name === "sort") {
-    const names = [...SCALARS[kind].keys()];
+    const names = [...SCALAR_FIELDS[kind].keys()];
     return listOf({ enum: names.flatMap((field) => [field, `-${field}`]) });
   }
-  return SHAPES[name] ?? one({ type: "string" });
+  const { schema = { type: "string" }, multiple } = PARAMETERS[name] ?? {};
+  return multiple ? listOf(schema) : one(schema);
 }
 
-export function queryParameters(
-  on: "list" | "topology" | "item",
-  kind: Kind | undefined,
-  formats: readonly Format[],
-): Json[] {
-  const all = parameterNames(on, kind).map((name): Json => {
-    const rule = kind && on === "list" ? SCALARS[kind].get(name) : undefined;
+export function queryParameters(target: QueryTarget, formats: readonly Format[]): Json[] {
+  const kind = kindOf(target);
+  const all = Array.from(handlersOf(target).keys(), (name): Json => {
+    const rule = kind && SCALAR_FIELDS[kind].get(name);
     const description = rule
       ? `${name} equals one of these. Each must be ${rule.expects}.`
-      : (PARAMETERS[name]?.about ?? "");
+      : (PARAMETERS[name]?.description ?? "");
     return { name, in: "query", description, ...(rule ? fieldShape(rule) : shapeOf(name, kind, formats)) };
   });
-  if (on !== "list") return all;
+  if (!kind) return all;
   const description = "An annotation equals one of these. Any key may stand after the dot, not just `name`.";
   return [...all, { name: "annotations.name", in: "query", description, ...listOf({ type: "string" }) }];
 }

@@ -107,7 +107,7 @@ function collection(resource: Resource, summary: string): Json {
     id: resource,
     summary,
     parameters: [
-      ...queryParameters(kind ? "list" : "topology", kind, formats),
+      ...queryParameters(resource, formats),
       ...headerParameters("IfNoneMatch", "AcceptEncoding", ...(streams ? (["LastEventId"] as const) : [])),
     ],
     headers: [
@@ -128,7 +128,7 @@ function detail(id: string, summary: string, schema: Json, pathParameters: reado
     summary,
     pathParameters,
     parameters: [
-      ...queryParameters("item", undefined, json),
+      ...queryParameters("item", json),
       ...headerParameters("IfNoneMatch", "AcceptEncoding"),
     ],
     headers: [...READ_HEADERS, "Content-Encoding"],
@@ -249,7 +249,7 @@ const PATHS: Json = {
   }),
 };
 
-export function openapi(version: string): Json {
+export function openapiDocument(version: string): Json {
   return {
     openapi: "3.1.0",
     info: {
@@ -302,4 +302,4 @@ function named(schemas: Readonly<Record<string, object>>): Json {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, bare(schema)]));
 }
 
-export const openapiText = (version: string): string => `${JSON.stringify(openapi(version), null, 2)}\n`;
+export const openapiText = (version: string): string => `${JSON.stringify(openapiDocument(version), null, 2)}\n`;

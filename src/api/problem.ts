@@ -3,7 +3,6 @@
  * `message`. `docs/errors.md` explains each code, and a test checks that both lists are the same. Inside the HTTP
  * layer a problem is thrown; nothing further in knows of it.
  */
-import { nearest } from "../lib/nearest.ts";
 
 export const PROBLEMS = {
   "bad-parameter": { status: 400, title: "A query parameter is wrong" },
@@ -60,16 +59,3 @@ export class Problem extends Error {
     });
   }
 }
-
-export const badParameter = (name: string, fault: string): Problem =>
-  new Problem("bad-parameter", `The parameter ${quoted(name)} ${fault}`);
-
-/** Begins the list of what there is with what was probably meant. */
-export function hint(word: string, known: Iterable<string>): string {
-  const meant = nearest(word, known);
-  return meant === undefined ? "" : `did you mean ${quoted(meant)}? `;
-}
-
-/** Text from a request inside a sentence of ours: quoted, and not longer than anybody needs to recognise it. */
-export const quoted = (text: string): string =>
-  JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);

@@ -1,35 +1,30 @@
 /**
- * The query as it came: names and values. Most libraries write every comma as `%2C`, so both part values; a comma that
- * belongs to a value is written `\\,`. What cannot be decoded is refused, not guessed at.
+ * Splits and percent-decodes the query string of a request target. What the parameters mean is decided in src/query.
+ * Text that cannot be decoded is a problem: guessing could turn a filter into another one.
  */
-import { badParameter, Problem, quoted } from "./problem.ts";
 
-export interface RawParameter {
-  readonly name: string;
-  /** The value's parts between commas. At least one. */
-  readonly values: readonly string[];
-  /** Decoded as a whole. */
-  readonly value: string;
-}
+import { quote } from "../lib/error-text.ts";
+import { createParameter, type QueryParameter } from "../query/parameter.ts";
+import { Problem } from "./problem.ts";
+import { throwIfFault } from "./query-problem.ts";
 
 const MAX_PARAMETERS = 100;
-const MAX_VALUES = 1000;
 
-export function parseQueryText(text: string): RawParameter[] {
-  const parameters: RawParameter[] = [];
-  for (let from = 0; from < text.length; ) {
-    const and = text.indexOf("&", from);
-    const end = and < 0 ? text.length : and;
-    if (end > from) {
-      if (parameters.length === MAX_PARAMETERS) throw tooMany(text);
-      parameters.push(parameterOf(text.slice(from, end)));
+export function parseQueryString(text: string): QueryParameter[] {
+  const parameters: QueryParameter[] = [];
+  for (let start = 0; start < text.length; ) {
+    const ampersand = text.indexOf("&", start);
+    const end = ampersand < 0 ? text.length : ampersand;
+    if (end > start) {
+      if (parameters.length === MAX_PARAMETERS) throw tooManyParameters(text);
+      parameters.push(parseParameter(text.slice(start, end)));
     }
-    from = end + 1;
+    start = end + 1;
   }
   return parameters;
 }
 
-function tooMany(text: string): Problem {
+function tooManyParameters(text: string): Problem {
   const count = text.split("&").filter((part) => part !== "").length;
   return new Problem(
     "bad-parameter",
@@ -37,23 +32,19 @@ function tooMany(text: string): Problem {
   );
 }
 
-function parameterOf(part: string): RawParameter {
-  const equals = part.indexOf("=");
-  const name = decoded(equals < 0 ? part : part.slice(0, equals), part);
-  const value = equals < 0 ? "" : decoded(part.slice(equals + 1), name);
-  const values = value.includes(",") ? partsOf(value) : [value];
-  if (values.length > MAX_VALUES) throw badParameter(name, `has more than ${MAX_VALUES} values.`);
-  return { name, values, value };
+function parseParameter(text: string): QueryParameter {
+  const equals = text.indexOf("=");
+  const name = decode(equals < 0 ? text : text.slice(0, equals), text);
+  const value = equals < 0 ? "" : decode(text.slice(equals + 1), name);
+  return throwIfFault(createParameter(name, value));
 }
 
-const partsOf = (value: string): string[] => value.split(/(?<!\\),/).map((one) => one.replaceAll("\\,", ","));
-
-function decoded(text: string, name: string): string {
+function decode(text: string, parameter: string): string {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;
   try {
     return decodeURIComponent(spaced);
   } catch {
-    throw new Problem("bad-parameter", `The parameter ${quoted(name)} is not percent-encoded UTF-8.`);
+    throw new Problem("bad-parameter", `The parameter ${quote(parameter)} is not percent-encoded UTF-8.`);
   }
 }

@@ -2,9 +2,10 @@
  * From a path to what it names. `controller` and `v1` are fixed; configured aliases (`onos`) stand for `controller`.
  * Ids are taken raw and percent-encoded, so an id that contains a slash may come in several segments.
  */
-import { canonicalMac, canonicalVlan } from "../model/address.ts";
-import { hostId, type Kind } from "../model/ids.ts";
-import { Problem, quoted } from "./problem.ts";
+import { quote } from "../lib/error-text.ts";
+import { canonicalHostId } from "../model/address.ts";
+import type { Kind } from "../model/ids.ts";
+import { Problem } from "./problem.ts";
 
 export type Route =
   | { readonly read: "list"; readonly kind: Kind }
@@ -36,13 +37,13 @@ export function parseRoute(path: string, prefixes: readonly string[]): Route | u
   const version = path.slice(prefixEnd + 1, versionEnd);
   if (!VERSIONS.includes(version)) {
     const there = VERSIONS.map((one) => `/${prefix}/${one}`).join(", ");
-    throw new Problem("version-unknown", `There is no version ${quoted(version)} here; there is ${there}.`);
+    throw new Problem("version-unknown", `There is no version ${quote(version)} here; there is ${there}.`);
   }
   const below = path.slice(versionEnd + 1);
   const target = RESOURCES.get(below) ?? within(below);
   if (target) return target;
   const known = Array.from(RESOURCES.keys(), (one) => `/${prefix}/v1/${one}`).join(", ");
-  throw new Problem("not-found", `There is nothing at ${quoted(path)}; there are ${known}.`);
+  throw new Problem("not-found", `There is nothing at ${quote(path)}; there are ${known}.`);
 }
 
 function segmentEnd(path: string, from: number): number {
@@ -81,14 +82,6 @@ const hostTarget = (id: string): Route => ({
   id: canonicalHostId(id) ?? id,
 });
 
-/** `MAC/VLAN` in any spelling of either; without a VLAN, None is meant. Undefined when it is no such id. */
-export function canonicalHostId(text: string): string | undefined {
-  const slash = text.lastIndexOf("/");
-  const mac = canonicalMac(slash < 0 ? text : text.slice(0, slash));
-  const vlan = canonicalVlan(slash < 0 ? null : text.slice(slash + 1));
-  return mac && vlan ? hostId(mac, vlan) : undefined;
-}
-
 function withinTopology(below: readonly string[]): Route | undefined {
   const [first, n = "", part = "", ...more] = below;
   if (first !== "clusters" || more.length > 0) return undefined;
@@ -103,6 +96,6 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new Problem("bad-path", `${quoted(segment)} in the path is not percent-encoded UTF-8.`);
+    throw new Problem("bad-path", `${quote(segment)} in the path is not percent-encoded UTF-8.`);
   }
 }

@@ -2,15 +2,21 @@
 import { type Format, formatsOf } from "../formats/formats.ts";
 import { IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
-import { parseQuery, type Query } from "../query/parse-query.ts";
-import type { BodyRenderer, Prepared, Representation } from "./body-renderer.ts";
+import { badParameter } from "../query/fault.ts";
+import type { QueryTarget } from "../query/parameters.ts";
+import { parseQuery } from "../query/parse-query.ts";
+import type { Query } from "../query/query.ts";
+import { resolveSince } from "../query/revision.ts";
+import type { BodyRenderer, PreparedResponse, Representation } from "./body-renderer.ts";
 import { negotiateFormat } from "./negotiate.ts";
-import { badParameter } from "./problem.ts";
-import { changesRead, diffRead, sinceOf, timelineRead } from "./reads/changes.ts";
-import { itemRead } from "./reads/item.ts";
-import { listRead } from "./reads/list.ts";
+import { problemOf, throwIfFault } from "./query-problem.ts";
+import { parseQueryString } from "./query-string.ts";
+import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
+import { itemRepresentation } from "./reads/item.ts";
+import { listRepresentation } from "./reads/list.ts";
 import type { ReadContext } from "./reads/read-context.ts";
-import { topologyRead } from "./reads/topology.ts";
+import { timelineRepresentation } from "./reads/timeline.ts";
+import { topologyRepresentation } from "./reads/topology.ts";
 import type { Route } from "./route.ts";
 import { createChangeCursor } from "./stream/change-cursor.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
@@ -18,7 +24,7 @@ import type { SseHub } from "./stream/sse-hub.ts";
 export interface RequestInfo {
   readonly method: "GET" | "HEAD";
   /** Path and query as they came, without scheme and host. */
-  readonly address: string;
+  readonly target: string;
   readonly queryText: string;
   readonly user: string;
   readonly accept: string | null;
@@ -26,30 +32,33 @@ export interface RequestInfo {
   readonly lastEventId: string | null;
 }
 
-export interface Routes {
+export interface RouterContext {
   readonly context: ReadContext;
   readonly streams: SseHub;
-  readonly representer: BodyRenderer;
+  readonly renderer: BodyRenderer;
   readonly pageLimit: number;
 }
 
 /** What a read comes to: a representation that may be asked for again, or a stream that is this client's alone. */
-export type Read = { readonly prepared: Prepared } | { readonly stream: Response };
+export type ReadResult = { readonly prepared: PreparedResponse } | { readonly stream: Response };
 
-export function readRoute(routes: Routes, target: Route, asked: RequestInfo): Read {
-  const query = parseQuery(asked.queryText, target, routes);
+export function dispatchRead(routes: RouterContext, target: Route, asked: RequestInfo): ReadResult {
+  const query = throwIfFault(parseQuery(parseQueryString(asked.queryText), queryTarget(target), routes));
   if (target.read !== "list" && target.read !== "topology") {
     negotiateFormat("topology", query.format, asked.accept, JSON_ONLY);
     return {
-      prepared: routes.representer.prepare(itemRead(routes.context, target, query), asked.acceptEncoding),
+      prepared: routes.renderer.prepare(itemRepresentation(routes.context, target, query), asked.acceptEncoding),
     };
   }
   const kind = target.read === "list" ? target.kind : undefined;
   const format = negotiateFormat(kind ?? "topology", query.format, asked.accept);
-  if (format.name === "events") return { stream: streamAnswer(routes, target, query, format, asked) };
-  const what = representation(routes.context, target, query, format, asked.address);
-  return { prepared: routes.representer.prepare(what, asked.acceptEncoding) };
+  if (format.stream) return { stream: streamAnswer(routes, target, query, format, asked) };
+  const what = representation(routes.context, target, query, format, asked.target);
+  return { prepared: routes.renderer.prepare(what, asked.acceptEncoding) };
 }
+
+const queryTarget = (route: Route): QueryTarget =>
+  route.read === "list" ? route.kind : route.read === "topology" ? "topology" : "item";
 
 function representation(
   context: ReadContext,
@@ -62,14 +71,18 @@ function representation(
   if (query.since !== undefined || query.diff !== undefined || query.timeline !== undefined) {
     const name = query.since !== undefined ? "since" : query.diff !== undefined ? "diff" : "timeline";
     if (format.name !== "json")
-      throw badParameter(
-        "format",
-        `is ${format.name}; with ${name} there are json${name === "since" ? " and events" : ""}.`,
+      throw problemOf(
+        badParameter(
+          "format",
+          `is ${format.name}; with ${name} there are json${name === "since" ? " and events" : ""}.`,
+        ),
       );
-    if (name === "since") return changesRead(context, kind, query);
-    return name === "diff" ? diffRead(context, kind, query) : timelineRead(context, query);
+    if (name === "since") return changesRepresentation(context, kind, query);
+    return name === "diff" ? diffRepresentation(context, kind, query) : timelineRepresentation(context, query);
   }
-  return kind ? listRead(context, kind, query, format, address) : topologyRead(context, query, format);
+  return kind
+    ? listRepresentation(context, kind, query, format, address)
+    : topologyRepresentation(context, query, format);
 }
 
 /** Of a single thing, and of the clusters. */
@@ -78,7 +91,7 @@ const JSON_ONLY = formatsOf("topology").filter((format) => format.name === "json
 const NOT_OF_A_STREAM = ["at", "diff", "timeline", "limit", "cursor", "fields"] as const;
 
 function streamAnswer(
-  routes: Routes,
+  routes: RouterContext,
   target: Route,
   query: Query,
   format: Format,
@@ -86,21 +99,21 @@ function streamAnswer(
 ): Response {
   for (const name of NOT_OF_A_STREAM) {
     if (query[name] !== undefined)
-      throw badParameter(name, "cannot be asked of a stream; leave it out, or ask for JSON.");
+      throw problemOf(badParameter(name, "cannot be used on a stream; leave it out, or request JSON."));
   }
   if (query.sort.length > 0)
-    throw badParameter("sort", "cannot be asked of a stream: changes come in the order they happen.");
-  if (query.fold) throw badParameter("fold", "cannot be asked of a stream; leave it out, or ask for JSON.");
+    throw problemOf(badParameter("sort", "cannot be used on a stream: changes come in order of revision."));
+  if (query.fold) throw problemOf(badParameter("fold", "cannot be used on a stream; leave it out, or request JSON."));
   const { context, streams } = routes;
   // A browser that reconnects repeats the address it began with; where it has come to is in the header.
   const [from, name] = asked.lastEventId ? [asked.lastEventId, "Last-Event-ID"] : [query.since, "since"];
-  const since = from === undefined ? undefined : sinceOf(context, from, name);
+  const since = from === undefined ? undefined : throwIfFault(resolveSince(context.history, from, name));
   const headers = {
     "Content-Type": format.contentType,
     "Cache-Control": "private, no-cache",
     Vary: "Accept",
     "Gazetteer-Revision": String(since ?? context.view.revision),
-    "Gazetteer-Log": context.log.epoch,
+    "Gazetteer-Log": context.log.id,
     // Proxies that buffer would hold events back.
     "X-Accel-Buffering": "no",
   };
@@ -108,5 +121,5 @@ function streamAnswer(
   if (asked.method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
   const kind = target.read === "list" ? target.kind : undefined;
   const follower = createChangeCursor(context, kind, query, since);
-  return { status: 200, headers, body: streams.start(asked.user, follower) };
+  return { status: 200, headers, body: streams.openStream(asked.user, follower) };
 }

@@ -1,46 +1,63 @@
 /**
- * Cursors: where a reader is on the pages of one revision. Opaque to clients and signed with the log's own key, so a
- * made-up or altered one is refused, and one handed out before a restart is still good after it.
+ * Cursors: the position between two pages of a list, and the revision the list is of. A cursor is opaque to clients. It
+ * is signed with the key of the log, so that an altered one is a fault, and one from before a restart stays valid.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { Problem } from "../api/problem.ts";
+import type { Kind } from "../model/ids.ts";
+import type { History } from "../view/history.ts";
+import type { NetworkState } from "../view/view.ts";
+import { QueryFault } from "./fault.ts";
+import type { Query } from "./query.ts";
 
 export interface Cursor {
   readonly revision: number;
-  /** The last id of the page before; with a sort, how many matches came before. */
+  /** The last id of the page before; on a sorted list, the number of entities before. */
   readonly after: string | number;
 }
 
 const SIGNATURE_BYTES = 16;
-const MAX_LENGTH = 2048;
+const MAX_CURSOR_CHARS = 2048;
 
-/** `query` is what the cursor belongs to: its signature covers it, so it fits no other question. */
-export function encodeCursor(cursor: Cursor, query: string, secret: Uint8Array): string {
+/** What the signature covers besides the cursor, so that a cursor fits only the list it was made for. */
+export const cursorScope = (kind: Kind, { fingerprint }: Query): string => `${kind} ${fingerprint}`;
+
+export function encodeCursor(cursor: Cursor, scope: string, secret: Uint8Array): string {
   const payload = Buffer.from(JSON.stringify([cursor.revision, cursor.after]));
-  return Buffer.concat([sign(payload, query, secret), payload]).toString("base64url");
+  return Buffer.concat([sign(payload, scope, secret), payload]).toString("base64url");
 }
 
-export function decodeCursor(text: string, query: string, secret: Uint8Array): Cursor {
+export function decodeCursor(text: string, scope: string, secret: Uint8Array): Cursor | QueryFault {
   const bytes = Buffer.from(text, "base64url");
   const payload = bytes.subarray(SIGNATURE_BYTES);
-  const signature = sign(payload, query, secret);
-  const given = bytes.subarray(0, SIGNATURE_BYTES);
-  // Base64 has many spellings of the same bytes; only the one that was handed out is ours.
-  const ours = text.length <= MAX_LENGTH && bytes.toString("base64url") === text;
-  if (!ours || given.length !== SIGNATURE_BYTES || !timingSafeEqual(given, signature)) {
-    throw new Problem(
+  const expected = sign(payload, scope, secret);
+  const signature = bytes.subarray(0, SIGNATURE_BYTES);
+  // Base64 has several spellings of the same bytes; only the one that `encodeCursor` writes is accepted.
+  const isCanonical = text.length <= MAX_CURSOR_CHARS && bytes.toString("base64url") === text;
+  if (!isCanonical || signature.length !== SIGNATURE_BYTES || !timingSafeEqual(signature, expected)) {
+    return new QueryFault(
       "bad-cursor",
-      "The cursor is not one this service made for this query. Take it from `next` as it is, keep the other parameters the same, or leave it out to begin again.",
+      "cursor",
+      "The cursor was not made by this service for this query. Pass `next` as it came and keep the other parameters the same, or leave the cursor out to begin again.",
     );
   }
   const [revision, after]: [number, string | number] = JSON.parse(payload.toString());
   return { revision, after };
 }
 
-const sign = (payload: Uint8Array, query: string, secret: Uint8Array): Buffer =>
+const sign = (payload: Uint8Array, scope: string, secret: Uint8Array): Buffer =>
   createHmac("sha256", secret)
-    .update(query)
+    .update(scope)
     .update("\0")
     .update(payload)
     .digest()
     .subarray(0, SIGNATURE_BYTES);
+
+/** The state that the pages of a cursor are read from. */
+export function stateOfCursor(history: History, { revision }: Cursor): NetworkState | QueryFault {
+  if (history.resolve(revision).ok) return history.stateAt(revision);
+  return new QueryFault(
+    "cursor-expired",
+    "cursor",
+    `The list of this cursor is of revision ${revision}, which is no longer kept; begin again without the cursor.`,
+  );
+}

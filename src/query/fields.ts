@@ -1,10 +1,9 @@
 /**
- * What can be asked of each kind's fields, read off its schema: which are scalars that filter and sort, what a value
- * of each may be, and how a value as people write it becomes the value as it stands in the JSON.
+ * The fields of each kind, read from its schema: which are scalars, and can be filtered and sorted by, and how the text
+ * of a parameter becomes a value of that field.
  */
 
-import { canonicalHostId } from "../api/route.ts";
-import { canonicalMac, canonicalVlan } from "../model/address.ts";
+import { canonicalHostId, canonicalMac, canonicalVlan } from "../model/address.ts";
 import { ENTITY_SCHEMAS } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 
@@ -12,65 +11,66 @@ export type Scalar = string | number | boolean;
 
 export interface FieldRule {
   readonly type: "string" | "number" | "boolean";
-  /** The values there are, where they are few. */
+  /** All values, where the schema lists them. */
   readonly allowed?: readonly string[];
-  /** The value for a text, or undefined when it is not one. */
+  /** Undefined when the text is no value of this field. */
   parse(text: string): Scalar | undefined;
-  /** What a value looks like, for the refusal. */
+  /** What a value looks like, for the message of a fault. */
   readonly expects: string;
 }
 
-interface SchemaFacts {
+interface PropertySchema {
   readonly type?: unknown;
   readonly enum?: readonly unknown[];
 }
 
-const boolean: FieldRule = {
+const BOOLEAN: FieldRule = {
   type: "boolean",
   allowed: ["true", "false"],
   parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   expects: "true or false",
 };
-const number: FieldRule = {
+const NUMBER: FieldRule = {
   type: "number",
   parse: (text) => (/^-?\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : undefined),
   expects: "a number",
 };
-const anyText: FieldRule = { type: "string", parse: (text) => text, expects: "text" };
-const mac: FieldRule = {
+const TEXT: FieldRule = { type: "string", parse: (text) => text, expects: "text" };
+const MAC: FieldRule = {
   type: "string",
   parse: canonicalMac,
   expects: "a MAC address such as 00:00:00:00:00:01",
 };
-/** A host's id in any spelling of its MAC; what is no such id is no host's, and matches nothing. */
-const hostIdText: FieldRule = {
+/** Any spelling of a host id is accepted. Text that is no host id is no fault: it matches no host. */
+const HOST_ID: FieldRule = {
   type: "string",
   parse: (text) => canonicalHostId(text) ?? text,
   expects: "text",
 };
-const vlan: FieldRule = { type: "string", parse: canonicalVlan, expects: "None or a tag from 1 to 4094" };
+const VLAN: FieldRule = { type: "string", parse: canonicalVlan, expects: "None or a tag from 1 to 4094" };
 
 const oneOf = (allowed: readonly string[]): FieldRule => ({
   type: "string",
   allowed,
-  parse: (text) => allowed.find((one) => one === text.toUpperCase() || one === text),
+  parse: (text) => allowed.find((value) => value === text.toUpperCase() || value === text),
   expects: `one of ${allowed.join(", ")}`,
 });
 
-function ruleFor(kind: Kind, name: string, schema: SchemaFacts): FieldRule | undefined {
-  if (kind === "hosts" && name === "id") return hostIdText;
+function ruleFor(kind: Kind, name: string, schema: PropertySchema): FieldRule | undefined {
+  if (kind === "hosts" && name === "id") return HOST_ID;
   if (schema.enum) return oneOf(schema.enum.map(String));
-  if (name === "mac") return mac;
-  if (name === "vlan" || name === "innerVlan") return vlan;
-  if (schema.type === "boolean") return boolean;
-  if (schema.type === "integer" || schema.type === "number") return number;
-  return schema.type === "string" ? anyText : undefined;
+  if (name === "mac") return MAC;
+  if (name === "vlan" || name === "innerVlan") return VLAN;
+  if (schema.type === "boolean") return BOOLEAN;
+  if (schema.type === "integer" || schema.type === "number") return NUMBER;
+  return schema.type === "string" ? TEXT : undefined;
 }
 
-const propertiesOf = (kind: Kind): [string, SchemaFacts][] => Object.entries(ENTITY_SCHEMAS[kind].properties);
+const propertiesOf = (kind: Kind): [string, PropertySchema][] =>
+  Object.entries(ENTITY_SCHEMAS[kind].properties);
 
 /** The scalar fields of each kind. */
-export const SCALARS: Readonly<Record<Kind, ReadonlyMap<string, FieldRule>>> = perKind(
+export const SCALAR_FIELDS: Readonly<Record<Kind, ReadonlyMap<string, FieldRule>>> = forEachKind(
   (kind) =>
     new Map(
       propertiesOf(kind).flatMap(([name, schema]) => {
@@ -81,11 +81,11 @@ export const SCALARS: Readonly<Record<Kind, ReadonlyMap<string, FieldRule>>> = p
 );
 
 /** All top-level fields of each kind, in the order of the JSON. */
-export const FIELDS: Readonly<Record<Kind, readonly string[]>> = perKind((kind) =>
+export const FIELD_NAMES: Readonly<Record<Kind, readonly string[]>> = forEachKind((kind) =>
   propertiesOf(kind).map(([name]) => name),
 );
 
-function perKind<T>(make: (kind: Kind) => T): Record<Kind, T> {
+function forEachKind<T>(create: (kind: Kind) => T): Record<Kind, T> {
   const [devices, ports, links, hosts] = KINDS;
-  return { devices: make(devices), ports: make(ports), links: make(links), hosts: make(hosts) };
+  return { devices: create(devices), ports: create(ports), links: create(links), hosts: create(hosts) };
 }

@@ -1,256 +1,250 @@
 /**
- * Filters: each a test of one value, and two hints of how to find what passes without looking at everything: ranges
- * of ids or of an index, and pieces of JSON that a value must contain to have a chance (so that a scan can search bytes
- * and parse only what may match). Hints may let too much through, never too little; the test decides, unless the ranges
- * are said to be exact: then what they hold passes, and need not even be parsed.
+ * Filters. Each decides whether an entity matches, and may carry hints that find matches without a full scan: ranges of
+ * ids, ranges of an index, and substrings that the JSON of every match contains. A hint may admit too much, never too
+ * little; `matches` decides. Only where `exact` is set do the ranges hold matches and nothing else, and then `matches`
+ * need not run.
  */
 
-import { badParameter, quoted } from "../api/problem.ts";
-import { canonicalIp, ipKey, ipKeyRange } from "../model/address.ts";
+import { ipKey } from "../model/address.ts";
 import type { Entities, Host, Link } from "../model/entity.ts";
 import { type Kind, portId } from "../model/ids.ts";
-import { pair, pairRange } from "../view/indexes.ts";
+import { compositeKey, compositeKeyRange } from "../view/indexes.ts";
 import { parseStored } from "../view/view.ts";
-import type { FieldRule, Scalar } from "./fields.ts";
-import type { RawParameter } from "../api/query-string.ts";
+import type { Scalar } from "./fields.ts";
 
-export type Value = Entities[Kind];
-export type Range = readonly [from: string, to: string];
+export type Entity = Entities[Kind];
+/** Both ends belong to the range. */
+export type KeyRange = readonly [from: string, to: string];
 
 export interface Filter {
-  test(value: Value): boolean;
-  /** These ranges of these indexes together hold everything that passes; an index the kind has not is passed over. */
-  readonly indexed?: readonly Indexed[] | undefined;
-  /** Ranges of ids that hold everything that passes. */
-  readonly ids?: readonly Range[] | undefined;
-  /** Whether the ranges hold nothing else. */
+  matches(entity: Entity): boolean;
+  /** Together these ranges hold every match. An index that the kind does not have is skipped. */
+  readonly indexRanges?: readonly IndexRanges[] | undefined;
+  /** Together these ranges hold the id of every match. */
+  readonly idRanges?: readonly KeyRange[] | undefined;
+  /** Whether the ranges hold nothing but matches. */
   readonly exact?: boolean;
-  /** Whatever passes contains one of these texts. */
-  readonly needles?: readonly string[];
-  /** Whatever passes contains this, in upper or lower case; itself lower case, and the same in JSON as it is. */
-  readonly anyCase?: string;
+  /** The JSON of every match contains at least one of these. */
+  readonly substrings?: readonly string[];
+  /** The JSON of every match contains this in upper or lower case. Given in lower case and free of JSON escapes. */
+  readonly substringAnyCase?: string;
 }
 
-export interface Indexed {
-  readonly name: string;
-  readonly ranges: readonly Range[];
+export interface IndexRanges {
+  /** The name of the index. */
+  readonly index: string;
+  readonly ranges: readonly KeyRange[];
 }
 
-/** Whether a value as it is kept passes all filters. What cannot is not even parsed. */
-export function passes(kind: Kind, text: string, filters: readonly Filter[]): boolean {
-  for (const { needles } of filters) {
-    if (needles && !needles.some((needle) => text.includes(needle))) return false;
+/** Whether an entity, given as stored JSON, matches all filters. Parses it only when the substrings are there. */
+export function matchesAll(kind: Kind, json: string, filters: readonly Filter[]): boolean {
+  for (const { substrings } of filters) {
+    if (substrings && !substrings.some((substring) => json.includes(substring))) return false;
   }
-  const value = parseStored(kind, text);
-  return filters.every((filter) => filter.test(value));
+  const entity = parseStored(kind, json);
+  return filters.every((filter) => filter.matches(entity));
 }
 
-/** Whether something with this id has a chance to pass. */
-export const mayPass = (id: string, filters: readonly Filter[]): boolean =>
-  filters.every(({ ids }) => !ids || inRanges(id, ids));
+/** False when no entity with this id can match. */
+export const idCanMatch = (id: string, filters: readonly Filter[]): boolean =>
+  filters.every(({ idRanges }) => !idRanges || isInRanges(id, idRanges));
 
-/** Scalars that have an index of the same name. */
-const INDEXED: Readonly<Record<Kind, readonly string[]>> = {
+/** Scalar fields that have an index of the same name. */
+const INDEXED_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
   devices: ["type", "available"],
   ports: [],
   links: ["state"],
   hosts: [],
 };
 
-export function scalarFilter(kind: Kind, name: string, rule: FieldRule, { values }: RawParameter): Filter {
-  const wanted: Scalar[] = [];
-  for (const text of values) wanted.push(wantedValue(name, rule, text));
-  return new ScalarFilter(kind, name, wanted);
-}
-
-class ScalarFilter implements Filter {
-  readonly #name: string;
-  readonly #wanted: readonly Scalar[];
-  #needles: readonly string[] | undefined;
-  readonly ids: readonly Range[] | undefined;
-  readonly indexed: readonly Indexed[] | undefined;
+/** Matches entities whose field equals one of the values. */
+export class ScalarFilter implements Filter {
+  readonly #field: string;
+  readonly #values: readonly Scalar[];
+  #substrings: readonly string[] | undefined;
+  readonly idRanges: readonly KeyRange[] | undefined;
+  readonly indexRanges: readonly IndexRanges[] | undefined;
   readonly exact: boolean;
 
-  constructor(kind: Kind, name: string, wanted: readonly Scalar[]) {
-    this.#name = name;
-    this.#wanted = wanted;
-    this.ids = idRanges(kind, name, wanted);
-    this.indexed = INDEXED[kind].includes(name) ? [{ name, ranges: wanted.map(exactly) }] : undefined;
-    // A device's id may have slashes, so that among the ids that begin with it may be ports of another.
-    this.exact = name !== "element";
+  constructor(kind: Kind, field: string, values: readonly Scalar[]) {
+    this.#field = field;
+    this.#values = values;
+    this.idRanges = idRangesOf(kind, field, values);
+    this.indexRanges = INDEXED_FIELDS[kind].includes(field)
+      ? [{ index: field, ranges: values.map(exactRange) }]
+      : undefined;
+    // A device id may contain slashes, so the range of `element` may hold ports of another device.
+    this.exact = field !== "element";
   }
 
-  test(value: Value): boolean {
-    return this.#wanted.includes(fieldOf(value, this.#name));
+  matches(entity: Entity): boolean {
+    return this.#values.includes(scalarOf(entity, this.#field));
   }
 
-  get needles(): readonly string[] {
-    this.#needles ??= this.#wanted.map((one) => `${JSON.stringify(this.#name)}:${JSON.stringify(one)}`);
-    return this.#needles;
+  /** Computed when a scan needs it: most scalar filters are answered from an index. */
+  get substrings(): readonly string[] {
+    this.#substrings ??= this.#values.map((value) => memberText(this.#field, value));
+    return this.#substrings;
   }
 }
 
-function idRanges(kind: Kind, name: string, wanted: readonly Scalar[]): readonly Range[] | undefined {
-  if (name === "id") return wanted.map(exactly);
-  const isPrefix = (name === "mac" && kind === "hosts") || (name === "element" && kind === "ports");
-  return isPrefix ? wanted.map((one) => [`${one}/`, `${one}/\uffff`]) : undefined;
+/** A member of an object as it stands in stored JSON, which has no white space. */
+const memberText = (name: string, value: Scalar): string =>
+  `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+
+function idRangesOf(kind: Kind, field: string, values: readonly Scalar[]): readonly KeyRange[] | undefined {
+  if (field === "id") return values.map(exactRange);
+  const isIdPrefix = (field === "mac" && kind === "hosts") || (field === "element" && kind === "ports");
+  return isIdPrefix ? values.map((value) => [`${value}/`, `${value}/\uffff`]) : undefined;
 }
 
-function exactly(one: Scalar): Range {
-  const key = String(one);
+export function exactRange(value: Scalar): KeyRange {
+  const key = String(value);
   return [key, key];
 }
 
-function wantedValue(name: string, rule: FieldRule, text: string): Scalar {
-  const value = rule.parse(text);
-  if (value === undefined) throw badParameter(name, `is ${quoted(text)}; it must be ${rule.expects}.`);
-  return value;
-}
-
-export function annotationFilter(key: string, parameter: RawParameter): Filter {
-  const wanted = new Set(parameter.values);
+/** A missing annotation equals the empty text. */
+export function annotationFilter(key: string, values: readonly string[]): Filter {
+  const wanted = new Set(values);
   return {
-    test: ({ annotations }) =>
+    matches: ({ annotations }) =>
       wanted.has(annotations && Object.hasOwn(annotations, key) ? (annotations[key] ?? "") : ""),
-    // An annotation that is not there equals the empty text, which no search of bytes can find.
-    ...(wanted.has("")
-      ? {}
-      : { needles: parameter.values.map((one) => `${JSON.stringify(key)}:${JSON.stringify(one)}`) }),
+    // The JSON of an entity without the annotation contains no substring to search for.
+    ...(wanted.has("") ? {} : { substrings: values.map((value) => memberText(key, value)) }),
   };
 }
 
-export function sourceFilter(parameter: RawParameter): Filter {
+export function sourceFilter(names: readonly string[]): Filter {
   return {
-    test: (value) => parameter.values.some((name) => value.sources.includes(name)),
-    indexed: [{ name: "source", ranges: parameter.values.map(exactly) }],
+    matches: (entity) => names.some((name) => entity.sources.includes(name)),
+    indexRanges: [{ index: "source", ranges: names.map(exactRange) }],
     exact: true,
   };
 }
 
-/** A substring of any string anywhere in the value, keys aside. */
-export function textFilter(parameter: RawParameter): Filter {
-  const wanted = parameter.value.toLowerCase();
-  if (wanted === "") throw badParameter("q", "is empty; give some text to look for.");
-  return { test: (value) => holdsText(value, wanted), ...(PLAIN.test(wanted) && { anyCase: wanted }) };
+/** Matches a substring of any string in the entity, keys aside, in upper or lower case. */
+export function textFilter(text: string): Filter {
+  const lowerCase = text.toLowerCase();
+  return {
+    matches: (entity) => containsText(entity, lowerCase),
+    ...(UNESCAPED_ASCII.test(lowerCase) && { substringAnyCase: lowerCase }),
+  };
 }
 
 /** Printable ASCII that JSON does not escape. */
-const PLAIN = /^[ !#-[\]-~]+$/;
+const UNESCAPED_ASCII = /^[ !#-[\]-~]+$/;
 
-function holdsText(value: unknown, wanted: string): boolean {
-  if (typeof value === "string") return value.toLowerCase().includes(wanted);
+function containsText(value: unknown, lowerCase: string): boolean {
+  if (typeof value === "string") return value.toLowerCase().includes(lowerCase);
   if (value === null || typeof value !== "object") return false;
-  return Object.values(value).some((inner) => holdsText(inner, wanted));
+  return Object.values(value).some((inner) => containsText(inner, lowerCase));
 }
 
-export function ipFilter({ values }: RawParameter): Filter {
-  return new IpFilter(values.map(ipRange));
-}
-
-class IpFilter implements Filter {
-  readonly #ranges: readonly Range[];
-  readonly indexed: readonly Indexed[];
+/** Matches hosts with an address in one of the ranges of `ipKey`. */
+export class IpFilter implements Filter {
+  readonly #ranges: readonly KeyRange[];
+  readonly indexRanges: readonly IndexRanges[];
   readonly exact = true;
 
-  constructor(ranges: readonly Range[]) {
+  constructor(ranges: readonly KeyRange[]) {
     this.#ranges = ranges;
-    this.indexed = [{ name: "ip", ranges }];
+    this.indexRanges = [{ index: "ip", ranges }];
   }
 
-  /** Keys of the two families begin differently, so none is within a range of the other. */
-  test(value: Value): boolean {
-    return isHost(value) && value.ipAddresses.some((ip) => inRanges(ipKey(ip), this.#ranges));
+  /** Keys of IPv4 and IPv6 begin differently, so a range never holds an address of the other family. */
+  matches(entity: Entity): boolean {
+    return isHost(entity) && entity.ipAddresses.some((ip) => isInRanges(ipKey(ip), this.#ranges));
   }
 }
 
-function ipRange(text: string): Range {
-  const address = canonicalIp(text);
-  if (address !== undefined) return exactly(ipKey(address));
-  const range = ipKeyRange(text);
-  if (range) return [range.from, range.to];
-  throw badParameter(
-    "ip",
-    `is ${quoted(text)}; it must be an address or a block such as 10.0.0.1, 10.0.0.0/24 or 2001:db8::/32.`,
-  );
-}
-
-const inRanges = (key: string, ranges: readonly Range[]): boolean =>
+const isInRanges = (key: string, ranges: readonly KeyRange[]): boolean =>
   ranges.some(([from, to]) => key >= from && key <= to);
 
-/** Hosts located at a device, or at one of its ports. */
+/** Matches hosts located at one of the devices, and at one of the ports where ports are given. */
 export function locationFilter(devices: readonly string[], ports: readonly string[] | undefined): Filter {
   return {
-    test: (value) =>
-      isHost(value) &&
-      value.locations.some((at) => devices.includes(at.elementId) && (!ports || ports.includes(at.port))),
-    indexed: [{ name: "location", ranges: endRanges(devices, ports) }],
+    matches: (entity) =>
+      isHost(entity) &&
+      entity.locations.some(
+        (location) => devices.includes(location.elementId) && (!ports || ports.includes(location.port)),
+      ),
+    indexRanges: [{ index: "location", ranges: portRanges(devices, ports) }],
     exact: true,
   };
 }
 
-/** Links with a device, or one of its ports, at the given ends. */
-export function endFilter(
+/** Matches links with one of the devices, and one of the ports where ports are given, at one of the ends. */
+export function linkEndFilter(
   ends: readonly ("src" | "dst")[],
   devices: readonly string[],
   ports: readonly string[] | undefined,
 ): Filter {
-  const ranges = endRanges(devices, ports);
-  let needles: string[] | undefined;
+  const ranges = portRanges(devices, ports);
+  let substrings: string[] | undefined;
   return {
-    test: (value) =>
-      isLink(value) &&
-      ends.some((one) => devices.includes(value[one].device) && (!ports || ports.includes(value[one].port))),
-    indexed: ends.map((name) => ({ name, ranges })),
+    matches: (entity) =>
+      isLink(entity) &&
+      ends.some(
+        (end) => devices.includes(entity[end].device) && (!ports || ports.includes(entity[end].port)),
+      ),
+    indexRanges: ends.map((index) => ({ index, ranges })),
     exact: true,
-    get needles() {
-      needles ??= devices.map((id) => `"device":${JSON.stringify(id)}`);
-      return needles;
+    get substrings() {
+      substrings ??= devices.map((id) => memberText("device", id));
+      return substrings;
     },
   };
 }
 
-const endRanges = (devices: readonly string[], ports: readonly string[] | undefined): Range[] =>
+const portRanges = (devices: readonly string[], ports: readonly string[] | undefined): KeyRange[] =>
   devices.flatMap((id) =>
-    ports ? ports.map((port): Range => [pair(id, port), pair(id, port)]) : [pairRange(id)],
+    ports
+      ? ports.map((port): KeyRange => [compositeKey(id, port), compositeKey(id, port)])
+      : [compositeKeyRange(id)],
   );
 
-/** Sets up to this size are looked for in the bytes of pages that have no index. */
-const MAX_NEEDLES = 32;
+/** Searching a page for more substrings than this costs more than parsing its entities. */
+const MAX_SUBSTRINGS = 32;
 
-/** What of a kind lies within a set of devices: they, their ports, the links between them, the hosts on them. */
-export function withinFilter(kind: Kind, devices: ReadonlySet<string>): Filter {
+/** Matches the given devices, their ports, the links between them and the hosts located at them. */
+export function neighbourhoodFilter(kind: Kind, devices: ReadonlySet<string>): Filter {
   const ids = [...devices];
-  const needles = (field: string) =>
-    ids.length <= MAX_NEEDLES && { needles: ids.map((id) => `"${field}":${JSON.stringify(id)}`) };
+  const substrings = (field: string) =>
+    ids.length <= MAX_SUBSTRINGS && { substrings: ids.map((id) => memberText(field, id)) };
   switch (kind) {
     case "devices":
-      return { test: (value) => "id" in value && devices.has(value.id), ids: ids.map((id) => [id, id]) };
+      return {
+        matches: (entity) => "id" in entity && devices.has(entity.id),
+        idRanges: ids.map((id) => [id, id]),
+      };
     case "ports":
       return {
-        test: (value) => "element" in value && devices.has(value.element),
-        ids: ids.map((id) => [portId(id, ""), portId(id, "\uffff")]),
+        matches: (entity) => "element" in entity && devices.has(entity.element),
+        idRanges: ids.map((id) => [portId(id, ""), portId(id, "\uffff")]),
       };
     case "links":
       return {
-        test: (value) => isLink(value) && devices.has(value.src.device) && devices.has(value.dst.device),
-        indexed: [{ name: "src", ranges: ids.map((id) => pairRange(id)) }],
-        ...needles("device"),
+        matches: (entity) =>
+          isLink(entity) && devices.has(entity.src.device) && devices.has(entity.dst.device),
+        indexRanges: [{ index: "src", ranges: ids.map((id) => compositeKeyRange(id)) }],
+        ...substrings("device"),
       };
     case "hosts":
       return {
-        test: (value) => isHost(value) && value.locations.some((at) => devices.has(at.elementId)),
-        indexed: [{ name: "location", ranges: ids.map((id) => pairRange(id)) }],
-        ...needles("elementId"),
+        matches: (entity) =>
+          isHost(entity) && entity.locations.some((location) => devices.has(location.elementId)),
+        indexRanges: [{ index: "location", ranges: ids.map((id) => compositeKeyRange(id)) }],
+        ...substrings("elementId"),
       };
   }
 }
 
-const isHost = (value: Value): value is Host => "locations" in value;
-const isLink = (value: Value): value is Link => "src" in value;
+const isHost = (entity: Entity): entity is Host => "locations" in entity;
+const isLink = (entity: Entity): entity is Link => "src" in entity;
 
-/** A scalar field's value; the empty text stands for what has none. */
-export function fieldOf(value: Value, name: string): Scalar {
-  const row: Readonly<Record<string, unknown>> = value;
-  const found = row[name];
-  return typeof found === "string" || typeof found === "number" || typeof found === "boolean" ? found : "";
+/** The value of a scalar field; the empty text where the entity has none. */
+export function scalarOf(entity: Entity, field: string): Scalar {
+  const fields: Readonly<Record<string, unknown>> = entity;
+  const value = fields[field];
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : "";
 }

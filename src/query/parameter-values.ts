@@ -1,87 +1,147 @@
-/** What single parameters, and those that are one question together, come to; each refuses what it cannot mean. */
+/**
+ * Parses the values of parameters. Most parse one parameter; `parseLocationFilter` and `parseAround` parse parameters
+ * that have a meaning only together. Each returns a fault that names what is allowed.
+ */
 
-import { badParameter, hint, quoted } from "../api/problem.ts";
-import { canonicalPort } from "../model/address.ts";
+import { didYouMean, quote } from "../lib/error-text.ts";
+import { canonicalIp, canonicalPort, ipKey, ipKeyRange } from "../model/address.ts";
 import type { Kind } from "../model/ids.ts";
-import { FIELDS, SCALARS } from "./fields.ts";
-import { endFilter, type Filter, locationFilter } from "./filter.ts";
-import type { Query, SortKey } from "./parse-query.ts";
-import type { RawParameter } from "../api/query-string.ts";
+import { badParameter, QueryFault } from "./fault.ts";
+import { FIELD_NAMES, type FieldRule, SCALAR_FIELDS, type Scalar } from "./fields.ts";
+import {
+  exactRange,
+  type Filter,
+  IpFilter,
+  type KeyRange,
+  linkEndFilter,
+  locationFilter,
+  ScalarFilter,
+  textFilter,
+} from "./filter.ts";
+import type { QueryParameter } from "./parameter.ts";
+import type { Around, QueryBuilder, SortKey } from "./query.ts";
 
-/** The parameters that were given, by name. */
-interface Given {
-  find(name: string): RawParameter | undefined;
+export const MAX_HOPS = 64;
+export const DEFAULT_HOPS = 1;
+
+export function parseScalarFilter(
+  kind: Kind,
+  rule: FieldRule,
+  { name, values }: QueryParameter,
+): Filter | QueryFault {
+  const wanted: Scalar[] = [];
+  for (const text of values) {
+    const value = rule.parse(text);
+    if (value === undefined) return badParameter(name, `is ${quote(text)}; it must be ${rule.expects}.`);
+    wanted.push(value);
+  }
+  return new ScalarFilter(kind, name, wanted);
 }
 
-const DIRECTIONS = { ingress: ["dst"], egress: ["src"], all: ["src", "dst"] } as const;
+export function parseTextFilter({ name, value }: QueryParameter): Filter | QueryFault {
+  return value === "" ? badParameter(name, "is empty; give some text to look for.") : textFilter(value);
+}
 
-/** `device`, `port` and `direction` are one question. */
-export function placeFilter(kind: Kind, given: Given): Filter | undefined {
+export function parseIpFilter({ name, values }: QueryParameter): Filter | QueryFault {
+  const ranges: KeyRange[] = [];
+  for (const text of values) {
+    const range = parseIpRange(text);
+    if (!range) {
+      const examples = "10.0.0.1, 10.0.0.0/24 or 2001:db8::/32";
+      return badParameter(name, `is ${quote(text)}; it must be an address or a block such as ${examples}.`);
+    }
+    ranges.push(range);
+  }
+  return new IpFilter(ranges);
+}
+
+function parseIpRange(text: string): KeyRange | undefined {
+  const address = canonicalIp(text);
+  if (address !== undefined) return exactRange(ipKey(address));
+  const range = ipKeyRange(text);
+  return range && [range.from, range.to];
+}
+
+const ENDS = { ingress: ["dst"], egress: ["src"], all: ["src", "dst"] } as const;
+
+/** `device`, `port` and `direction` are one filter. */
+export function parseLocationFilter(kind: Kind, query: QueryBuilder): Filter | QueryFault | undefined {
   if (kind !== "links" && kind !== "hosts") return undefined;
-  const devices = given.find("device")?.values;
-  const ports = given.find("port")?.values.map((text) => {
-    const port = canonicalPort(text);
-    if (port === undefined)
-      throw badParameter("port", `is ${quoted(text)}; it must be a decimal number or local.`);
-    return port;
-  });
-  const direction = given.find("direction")?.value;
+  const devices = query.find("device")?.values;
+  const ports = parsePorts(query.find("port"));
+  if (ports instanceof QueryFault) return ports;
+  const direction = query.find("direction")?.value;
   if (!devices) {
-    const orphan = ports ? "port" : direction !== undefined ? "direction" : undefined;
-    if (orphan) throw badParameter(orphan, "means something only together with device; give device=ID too.");
-    return undefined;
+    const incomplete = ports ? "port" : direction !== undefined ? "direction" : undefined;
+    return incomplete && needsOther(incomplete, "device", "device=ID");
   }
   if (kind === "hosts") return locationFilter(devices, ports);
-  if (direction === undefined) return endFilter(DIRECTIONS.all, devices, ports);
+  if (direction === undefined) return linkEndFilter(ENDS.all, devices, ports);
   if (direction !== "ingress" && direction !== "egress" && direction !== "all") {
-    throw badParameter("direction", `is ${quoted(direction)}; it must be ingress, egress or all.`);
+    return badParameter("direction", `is ${quote(direction)}; it must be ingress, egress or all.`);
   }
-  return endFilter(DIRECTIONS[direction], devices, ports);
+  return linkEndFilter(ENDS[direction], devices, ports);
 }
 
-export function aroundOf(given: Given): Query["around"] {
-  const id = given.find("around")?.value;
-  const hopsGiven = given.find("hops");
-  const hops = hopsGiven && wholeNumber(hopsGiven, 0, 64);
-  if (id === undefined) {
-    if (hops !== undefined)
-      throw badParameter("hops", "means something only together with around; give around=ID too.");
-    return undefined;
+function parsePorts(parameter: QueryParameter | undefined): string[] | QueryFault | undefined {
+  if (!parameter) return undefined;
+  const ports: string[] = [];
+  for (const text of parameter.values) {
+    const port = canonicalPort(text);
+    if (port === undefined)
+      return badParameter("port", `is ${quote(text)}; it must be a decimal number or local.`);
+    ports.push(port);
   }
-  if (id === "") throw badParameter("around", "is empty; give the id of a device or host.");
-  return { id, hops: hops ?? 1 };
+  return ports;
 }
 
-export function fieldsOf(kind: Kind, { values }: RawParameter): readonly string[] {
+/** The fault of a parameter that is given without the one it belongs to. */
+export const needsOther = (parameter: string, other: string, example: string): QueryFault =>
+  badParameter(parameter, `has a meaning only together with ${other}; give ${example} too.`);
+
+/** `around` and `hops`. */
+export function parseAround(query: QueryBuilder): Around | QueryFault | undefined {
+  const id = query.find("around")?.value;
+  const hopsParameter = query.find("hops");
+  const hops = hopsParameter && parseInteger(hopsParameter, 0, MAX_HOPS);
+  if (hops instanceof QueryFault) return hops;
+  if (id === undefined) return hops === undefined ? undefined : needsOther("hops", "around", "around=ID");
+  if (id === "") return badParameter("around", "is empty; give the id of a device or host.");
+  return { id, hops: hops ?? DEFAULT_HOPS };
+}
+
+export function parseFields(kind: Kind, { values }: QueryParameter): readonly string[] | QueryFault {
+  const names = FIELD_NAMES[kind];
   for (const name of values) {
-    if (FIELDS[kind].includes(name)) continue;
-    const there = `${hint(name, FIELDS[kind])}There are: ${FIELDS[kind].join(", ")}.`;
-    throw badParameter("fields", `names ${quoted(name)}, which is no field of ${kind}; ${there}`);
+    if (names.includes(name)) continue;
+    const allowed = `${didYouMean(name, names)}There are: ${names.join(", ")}.`;
+    return badParameter("fields", `names ${quote(name)}, which is no field of ${kind}; ${allowed}`);
   }
-  return FIELDS[kind].filter((name) => values.includes(name));
+  return names.filter((name) => values.includes(name));
 }
 
-export function sortOf(kind: Kind, { values }: RawParameter): SortKey[] {
-  return values.map((text) => {
+export function parseSort(kind: Kind, { values }: QueryParameter): readonly SortKey[] | QueryFault {
+  const keys: SortKey[] = [];
+  for (const text of values) {
     const descending = text.startsWith("-");
     const field = descending ? text.slice(1) : text;
-    if (!SCALARS[kind].has(field)) {
-      const names = [...SCALARS[kind].keys()];
-      const there = `${hint(field, names)}There are: ${names.join(", ")}.`;
-      throw badParameter("sort", `names ${quoted(field)}, by which ${kind} cannot be sorted; ${there}`);
+    if (!SCALAR_FIELDS[kind].has(field)) {
+      const names = [...SCALAR_FIELDS[kind].keys()];
+      const allowed = `${didYouMean(field, names)}There are: ${names.join(", ")}.`;
+      return badParameter("sort", `names ${quote(field)}, by which ${kind} cannot be sorted; ${allowed}`);
     }
-    return { field, descending };
-  });
+    keys.push({ field, descending });
+  }
+  return keys;
 }
 
-export function wholeNumber({ name, value: text }: RawParameter, least: number, most: number): number {
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw badParameter(name, `is ${quoted(text)}; it must be a whole number from ${least} to ${most}.`);
+export function parseInteger({ name, value }: QueryParameter, min: number, max: number): number | QueryFault {
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  return badParameter(name, `is ${quote(value)}; it must be a whole number from ${min} to ${max}.`);
 }
 
-export function flag({ name, value }: RawParameter): boolean {
-  if (value !== "true" && value !== "false")
-    throw badParameter(name, `is ${quoted(value)}; it must be true or false.`);
-  return value === "true";
+export function parseBoolean({ name, value }: QueryParameter): boolean | QueryFault {
+  if (value === "true" || value === "false") return value === "true";
+  return badParameter(name, `is ${quote(value)}; it must be true or false.`);
 }

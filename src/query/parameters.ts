@@ -1,215 +1,238 @@
 /**
- * The parameters of the interface: on which reads each exists, what it is for, and what it puts into a query. From this
- * one table come the parsing, the refusals that say what there is, and the OpenAPI document.
+ * The table of query parameters: on which reads each exists, what its value looks like, and what it adds to a query.
+ * The parser, the faults that list what exists, and the OpenAPI document all read this one table. To add a parameter, add
+ * a row (and, where it is more than a filter, a field of `Query`).
  */
-import type { Kind } from "../model/ids.ts";
-import { SCALARS } from "./fields.ts";
-import { endFilter, type Filter, ipFilter, scalarFilter, sourceFilter, textFilter } from "./filter.ts";
-import { fieldsOf, flag, sortOf, wholeNumber } from "./parameter-values.ts";
-import type { Query, SortKey } from "./parse-query.ts";
-import type { RawParameter } from "../api/query-string.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
+import { QueryFault } from "./fault.ts";
+import { SCALAR_FIELDS } from "./fields.ts";
+import { type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
+import type { QueryParameter } from "./parameter.ts";
+import {
+  DEFAULT_HOPS,
+  MAX_HOPS,
+  parseBoolean,
+  parseFields,
+  parseInteger,
+  parseIpFilter,
+  parseScalarFilter,
+  parseSort,
+  parseTextFilter,
+} from "./parameter-values.ts";
+import type { QueryBuilder } from "./query.ts";
 
-const NO_ORDER: readonly SortKey[] = [];
+const MAX_TIMELINE_SPANS = 1000;
 
-/** A query in the making. */
-export class QueryBuilder implements Query {
-  readonly given: readonly RawParameter[];
-  readonly pageLimit: number;
-  filters: Filter[] = [];
-  around: Query["around"] = undefined;
-  fields: Query["fields"] = undefined;
-  sort: readonly SortKey[] = NO_ORDER;
-  limit: number | undefined = undefined;
-  cursor: string | undefined = undefined;
-  format: string | undefined = undefined;
-  at: string | undefined = undefined;
-  since: string | undefined = undefined;
-  fold = false;
-  diff: string | undefined = undefined;
-  timeline: number | undefined = undefined;
-  from: string | undefined = undefined;
-  to: string | undefined = undefined;
-  fingerprint = "";
+type ReadType = "list" | "topology" | "item";
+/** What a query is about: the list of one kind, the topology, or a single item. */
+export type QueryTarget = Kind | "topology" | "item";
 
-  constructor(given: readonly RawParameter[], pageLimit: number) {
-    this.given = given;
-    this.pageLimit = pageLimit;
-  }
+/** Adds one parameter to a query, or returns why it cannot. */
+export type ParamHandler = (query: QueryBuilder, parameter: QueryParameter) => QueryFault | undefined;
 
-  /** They are so few that looking through them costs less than a map. */
-  find(name: string): RawParameter | undefined {
-    for (const parameter of this.given) if (parameter.name === name) return parameter;
-    return undefined;
-  }
-
-  has(name: string): boolean {
-    return this.find(name) !== undefined;
-  }
-}
-
-export type On = "list" | "topology" | "item";
-
-/** Puts what a parameter means into a query. */
-export type ParamHandler = (query: QueryBuilder, parameter: RawParameter) => void;
-
-interface Parameter {
-  readonly on: readonly On[];
+interface ParameterRow {
+  readonly on: readonly ReadType[];
+  /** The kinds whose lists have it; all when left out. */
   readonly kinds?: readonly Kind[];
-  readonly about: string;
-  /** Of some only with the kind it is asked of. Left out where it means something only together with others. */
-  readonly take?: ParamHandler;
-  readonly takeFor?: (kind: Kind) => ParamHandler;
+  readonly description: string;
+  /** The JSON schema of a value; any text when left out. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+  /** Whether commas separate several values. */
+  readonly multiple?: boolean;
+  /** Left out where a parameter is parsed together with others, after all handlers ran. */
+  readonly handle?: ParamHandler;
+  /** For parameters whose values depend on the kind. */
+  readonly handleFor?: (kind: Kind) => ParamHandler;
 }
 
-/** A filter of its own. */
-const filtering =
-  (make: (parameter: RawParameter) => Filter): ParamHandler =>
+const addFilter =
+  (parse: (parameter: QueryParameter) => Filter | QueryFault): ParamHandler =>
   (query, parameter) => {
-    query.filters.push(make(parameter));
+    const filter = parse(parameter);
+    if (filter instanceof QueryFault) return filter;
+    query.filters.push(filter);
+    return undefined;
   };
 
-/** Parameters that are not fields. A field's name always means that field; these stand beside them. */
-export const PARAMETERS: Readonly<Record<string, Parameter>> = {
+type SettableField = Exclude<keyof QueryBuilder, "parameters" | "pageLimit" | "find" | "has">;
+
+const setField =
+  <F extends SettableField>(
+    field: F,
+    parse: (parameter: QueryParameter, query: QueryBuilder) => QueryBuilder[F] | QueryFault,
+  ): ParamHandler =>
+  (query, parameter) => {
+    const value = parse(parameter, query);
+    if (value instanceof QueryFault) return value;
+    query[field] = value;
+    return undefined;
+  };
+
+const setText = (field: "cursor" | "format" | "at" | "since" | "diff" | "from" | "to"): ParamHandler =>
+  setField(field, ({ value }) => value);
+
+/**
+ * Parameters that are not fields of an entity. Where a field has the same name (`port` on ports), the field wins. The
+ * order is the order in the messages of faults and in the OpenAPI document.
+ */
+export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   q: {
     on: ["list"],
-    about: "A substring of any string field, upper or lower case.",
-    take: filtering(textFilter),
+    description: "A substring of any string field, upper or lower case.",
+    handle: addFilter(parseTextFilter),
   },
   source: {
     on: ["list"],
-    about: "Claimed by that source; several with commas.",
-    take: filtering(sourceFilter),
+    description: "Claimed by that source; several with commas.",
+    multiple: true,
+    handle: addFilter(({ values }) => sourceFilter(values)),
   },
   ip: {
     on: ["list"],
     kinds: ["hosts"],
-    about: "An address, or a CIDR block that contains it; several with commas.",
-    take: filtering(ipFilter),
+    description: "An address, or a CIDR block that contains it; several with commas.",
+    multiple: true,
+    handle: addFilter(parseIpFilter),
   },
   device: {
     on: ["list"],
     kinds: ["links", "hosts"],
-    about: "Links with that device at an end; hosts located there.",
+    description: "Links with that device at an end; hosts located there.",
+    multiple: true,
   },
-  port: { on: ["list"], kinds: ["links", "hosts"], about: "With `device`: that port of it." },
-  direction: { on: ["list"], kinds: ["links"], about: "With `device`: ingress, egress or all (default)." },
+  port: {
+    on: ["list"],
+    kinds: ["links", "hosts"],
+    description: "With `device`: that port of it.",
+    multiple: true,
+  },
+  direction: {
+    on: ["list"],
+    kinds: ["links"],
+    description: "With `device`: ingress, egress or all (default).",
+    schema: { enum: ["ingress", "egress", "all"], default: "all" },
+  },
   src: {
     on: ["list"],
     kinds: ["links"],
-    about: "The id of the device the link comes from.",
-    take: filtering(({ values }) => endFilter(["src"], values, undefined)),
+    description: "The id of the device the link comes from.",
+    multiple: true,
+    handle: addFilter(({ values }) => linkEndFilter(["src"], values, undefined)),
   },
   dst: {
     on: ["list"],
     kinds: ["links"],
-    about: "The id of the device the link goes to.",
-    take: filtering(({ values }) => endFilter(["dst"], values, undefined)),
+    description: "The id of the device the link goes to.",
+    multiple: true,
+    handle: addFilter(({ values }) => linkEndFilter(["dst"], values, undefined)),
   },
-  around: { on: ["list", "topology"], about: "Only what lies within `hops` links of this device or host." },
-  hops: { on: ["list", "topology"], about: "With `around`: how many links away (0 to 64, default 1)." },
+  around: {
+    on: ["list", "topology"],
+    description: "Only what lies within `hops` links of this device or host.",
+  },
+  hops: {
+    on: ["list", "topology"],
+    description: `With \`around\`: how many links away (0 to ${MAX_HOPS}, default ${DEFAULT_HOPS}).`,
+    schema: { type: "integer", minimum: 0, maximum: MAX_HOPS, default: DEFAULT_HOPS },
+  },
   fields: {
     on: ["list"],
-    about: "Only these top-level fields, separated by commas.",
-    takeFor: (kind) => (query, parameter) => {
-      query.fields = fieldsOf(kind, parameter);
-    },
+    description: "Only these top-level fields, separated by commas.",
+    handleFor: (kind) => setField("fields", (parameter) => parseFields(kind, parameter)),
   },
   sort: {
     on: ["list"],
-    about: "One or more scalar fields, separated by commas; `-` before one for descending.",
-    takeFor: (kind) => (query, parameter) => {
-      query.sort = sortOf(kind, parameter);
-    },
+    description: "One or more scalar fields, separated by commas; `-` before one for descending.",
+    handleFor: (kind) => setField("sort", (parameter) => parseSort(kind, parameter)),
   },
   limit: {
     on: ["list"],
-    about: "At most so many on a page.",
-    take: (query, parameter) => {
-      query.limit = wholeNumber(parameter, 1, query.pageLimit);
-    },
+    description: "The maximum number of entities on a page.",
+    schema: { type: "integer", minimum: 1 },
+    handle: setField("limit", (parameter, { pageLimit }) => parseInteger(parameter, 1, pageLimit)),
   },
   cursor: {
     on: ["list"],
-    about: "The `next` of the page before.",
-    take: (query, { value }) => {
-      query.cursor = value;
-    },
+    description: "The `next` of the page before.",
+    handle: setText("cursor"),
   },
   format: {
     on: ["list", "topology", "item"],
-    about: "A representation; wins over `Accept`.",
-    take: (query, { value }) => {
-      query.format = value;
-    },
+    description: "A representation; wins over `Accept`.",
+    handle: setText("format"),
   },
   at: {
     on: ["list", "topology", "item"],
-    about: "The past: an RFC 3339 time or a revision.",
-    take: (query, { value }) => {
-      query.at = value;
-    },
+    description: "The state at an RFC 3339 time or a revision.",
+    handle: setText("at"),
   },
   since: {
     on: ["list", "topology"],
-    about: "What changed after that revision.",
-    take: (query, { value }) => {
-      query.since = value;
-    },
+    description: "What changed after that revision.",
+    schema: { type: "integer", minimum: 0 },
+    handle: setText("since"),
   },
   fold: {
     on: ["list", "topology"],
-    about: "With `since`: true gives only the last change of each thing.",
-    take: (query, parameter) => {
-      query.fold = flag(parameter);
-    },
+    description: "With `since`: true gives only the last change of each entity.",
+    schema: { type: "boolean", default: false },
+    handle: setField("fold", parseBoolean),
   },
   diff: {
     on: ["list", "topology"],
-    about: "`A..B`: what differs between two moments, each a revision or an RFC 3339 time.",
-    take: (query, { value }) => {
-      query.diff = value;
-    },
+    description: "`A..B`: what differs between two states, each a revision or an RFC 3339 time.",
+    handle: setText("diff"),
   },
   timeline: {
     on: ["topology"],
-    about: "How many changes there were, in this many equal spans of time (1 to 1000).",
-    take: (query, parameter) => {
-      query.timeline = wholeNumber(parameter, 1, 1000);
-    },
+    description: `How many changes there were, in this many equal spans of time (1 to ${MAX_TIMELINE_SPANS}).`,
+    schema: { type: "integer", minimum: 1, maximum: MAX_TIMELINE_SPANS },
+    handle: setField("timeline", (parameter) => parseInteger(parameter, 1, MAX_TIMELINE_SPANS)),
   },
   from: {
     on: ["topology"],
-    about: "With `timeline`: from when (RFC 3339).",
-    take: (query, { value }) => {
-      query.from = value;
-    },
+    description: "With `timeline`: from when (RFC 3339).",
+    schema: { type: "string", format: "date-time" },
+    handle: setText("from"),
   },
   to: {
     on: ["topology"],
-    about: "With `timeline`: until when (RFC 3339).",
-    take: (query, { value }) => {
-      query.to = value;
-    },
+    description: "With `timeline`: until when (RFC 3339).",
+    schema: { type: "string", format: "date-time" },
+    handle: setText("to"),
   },
 };
 
-/** The names that a read takes, fields first. */
-export const parameterNames = (on: On, kind: Kind | undefined): string[] => [
-  ...paramHandlersOf(on, kind).keys(),
-];
+export const kindOf = (target: QueryTarget): Kind | undefined =>
+  target === "topology" || target === "item" ? undefined : target;
 
-const later: ParamHandler = () => {};
+const handledWithOthers: ParamHandler = () => undefined;
 
-/** What each parameter of a read does, by its name; fields first. */
-export function paramHandlersOf(on: On, kind: Kind | undefined): Map<string, ParamHandler> {
-  const takes = new Map<string, ParamHandler>();
-  if (on === "list" && kind) {
-    for (const [name, rule] of SCALARS[kind])
-      takes.set(name, (query, parameter) => query.filters.push(scalarFilter(kind, name, rule, parameter)));
+const HANDLERS: ReadonlyMap<QueryTarget, ReadonlyMap<string, ParamHandler>> = new Map(
+  ([...KINDS, "topology", "item"] as const).map((target) => [target, createHandlers(target)] as const),
+);
+
+const NO_HANDLERS: ReadonlyMap<string, ParamHandler> = new Map();
+
+/** The handlers of all parameters of a read, by name: fields of the kind first, then the table in its order. */
+export const handlersOf = (target: QueryTarget): ReadonlyMap<string, ParamHandler> =>
+  HANDLERS.get(target) ?? NO_HANDLERS;
+
+function createHandlers(target: QueryTarget): Map<string, ParamHandler> {
+  const kind = kindOf(target);
+  const readType: ReadType = target === "topology" || target === "item" ? target : "list";
+  const handlers = new Map<string, ParamHandler>();
+  for (const [name, rule] of kind ? SCALAR_FIELDS[kind] : []) {
+    if (kind)
+      handlers.set(
+        name,
+        addFilter((parameter) => parseScalarFilter(kind, rule, parameter)),
+      );
   }
-  for (const [name, { on: reads, kinds, take, takeFor }] of Object.entries(PARAMETERS)) {
-    const here = reads.includes(on) && (!kinds || (kind && kinds.includes(kind)));
-    if (here && !takes.has(name)) takes.set(name, take ?? (kind && takeFor?.(kind)) ?? later);
+  for (const [name, { on, kinds, handle, handleFor }] of Object.entries(PARAMETERS)) {
+    const exists = on.includes(readType) && (!kinds || (kind && kinds.includes(kind)));
+    if (exists && !handlers.has(name))
+      handlers.set(name, handle ?? (kind && handleFor?.(kind)) ?? handledWithOthers);
   }
-  return takes;
+  return handlers;
 }

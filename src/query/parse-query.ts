@@ -1,107 +1,95 @@
 /**
- * From the query's text to what is asked. What is not in the table of parameters for a read is refused, with the
- * nearest that is, and so is what contradicts itself: a mistyped filter must never silently return everything.
+ * Parses the parameters of a read into a query. A parameter that the read does not have is a fault that lists those it
+ * has, and so is a combination that contradicts itself: a mistyped filter must never silently return everything.
  */
 
-import { badParameter, hint, Problem } from "../api/problem.ts";
-import type { Route } from "../api/route.ts";
-import { KINDS, type Kind } from "../model/ids.ts";
+import { didYouMean } from "../lib/error-text.ts";
+import { badParameter, QueryFault } from "./fault.ts";
 import { annotationFilter, type Filter } from "./filter.ts";
-import { aroundOf, placeFilter } from "./parameter-values.ts";
-import { type On, type ParamHandler, paramHandlersOf, QueryBuilder } from "./parameters.ts";
-import { parseQueryText, type RawParameter } from "../api/query-string.ts";
+import type { QueryParameter } from "./parameter.ts";
+import { needsOther, parseAround, parseLocationFilter } from "./parameter-values.ts";
+import { handlersOf, kindOf, type QueryTarget } from "./parameters.ts";
+import { type Query, QueryBuilder } from "./query.ts";
 
-export interface SortKey {
-  readonly field: string;
-  readonly descending: boolean;
-}
-
-export interface Query {
-  readonly filters: readonly Filter[];
-  readonly around: { readonly id: string; readonly hops: number } | undefined;
-  readonly fields: readonly string[] | undefined;
-  readonly sort: readonly SortKey[];
-  readonly limit: number | undefined;
-  readonly cursor: string | undefined;
-  readonly format: string | undefined;
-  readonly at: string | undefined;
-  readonly since: string | undefined;
-  readonly fold: boolean;
-  readonly diff: string | undefined;
-  readonly timeline: number | undefined;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-  /** The parameters as they came, less where on the pages one is: what makes two queries the same. */
-  readonly fingerprint: string;
-}
-
-const ANNOTATION = "annotations.";
+const ANNOTATION_PREFIX = "annotations.";
 
 export interface QueryLimits {
   readonly pageLimit: number;
 }
 
-const EMPTY: Query = new QueryBuilder([], 0);
+const EMPTY_QUERY: Query = new QueryBuilder([], 0);
 
-/** The parameters of each read. */
-const TAKES: ReadonlyMap<Kind | On, ReadonlyMap<string, ParamHandler>> = new Map<
-  Kind | On,
-  Map<string, ParamHandler>
->([
-  ...KINDS.map((kind) => [kind, paramHandlersOf("list", kind)] as const),
-  ["topology", paramHandlersOf("topology", undefined)],
-  ["item", paramHandlersOf("item", undefined)],
-]);
-
-export function parseQuery(text: string, target: Route, { pageLimit }: QueryLimits): Query {
-  if (text === "") return EMPTY;
-  const given = parseQueryText(text);
-  const query = new QueryBuilder(given, pageLimit);
-  const kind = target.read === "list" ? target.kind : undefined;
-  const takes = TAKES.get(kind ?? (target.read === "topology" ? "topology" : "item"));
-  for (const parameter of given) {
-    if (query.find(parameter.name) !== parameter)
-      throw badParameter(parameter.name, "is given twice; give it once, several values with commas.");
-    const take = takes?.get(parameter.name);
-    if (take) take(query, parameter);
-    else query.filters.push(filterByAnnotation(parameter, kind, takes?.keys() ?? []));
-  }
-  const place = kind && placeFilter(kind, query);
-  if (place) query.filters.push(place);
-  query.around = aroundOf(query);
-  query.fingerprint = fingerprintOf(given);
-  refuseContradictions(query);
+export function parseQuery(
+  parameters: readonly QueryParameter[],
+  target: QueryTarget,
+  { pageLimit }: QueryLimits,
+): Query | QueryFault {
+  if (parameters.length === 0) return EMPTY_QUERY;
+  const query = new QueryBuilder(parameters, pageLimit);
+  const fault = addParameters(query, target) ?? addCombined(query, target) ?? findConflict(query);
+  if (fault) return fault;
+  query.fingerprint = fingerprintOf(parameters);
   return query;
 }
 
-/** What is in no table can only be an annotation. */
-function filterByAnnotation(
-  parameter: RawParameter,
-  kind: Kind | undefined,
-  known: Iterable<string>,
-): Filter {
-  const { name } = parameter;
-  if (kind && name.startsWith(ANNOTATION) && name.length > ANNOTATION.length)
-    return annotationFilter(name.slice(ANNOTATION.length), parameter);
-  const names = [...known];
-  const there = [...names, ...(kind ? [`${ANNOTATION}KEY`] : [])].join(", ");
-  throw badParameter(name, `does not exist here; ${hint(name, names)}There are: ${there}.`);
-}
-
-/** In order of name, so that it does not matter in which order they came. One word, which no other query has. */
-function fingerprintOf(given: readonly RawParameter[]): string {
-  const words: string[] = [];
-  for (const { name, value } of given) {
-    if (name !== "cursor" && name !== "limit") words.push(`${unmistakable(name)}=${unmistakable(value)}`);
+/** Adds each parameter that has a meaning of its own. */
+function addParameters(query: QueryBuilder, target: QueryTarget): QueryFault | undefined {
+  const handlers = handlersOf(target);
+  for (const parameter of query.parameters) {
+    if (query.find(parameter.name) !== parameter)
+      return badParameter(parameter.name, "is given twice; give it once, several values with commas.");
+    const handle = handlers.get(parameter.name);
+    const fault = handle ? handle(query, parameter) : addAnnotation(query, target, parameter);
+    if (fault) return fault;
   }
-  return words.length === 1 ? (words[0] ?? "") : words.sort().join("&");
+  return undefined;
 }
 
-const unmistakable = (text: string): string =>
+/** A parameter that is not in the table can only be an annotation. */
+function addAnnotation(
+  query: QueryBuilder,
+  target: QueryTarget,
+  { name, values }: QueryParameter,
+): QueryFault | undefined {
+  const hasAnnotations = kindOf(target) !== undefined;
+  if (hasAnnotations && name.startsWith(ANNOTATION_PREFIX) && name.length > ANNOTATION_PREFIX.length) {
+    query.filters.push(annotationFilter(name.slice(ANNOTATION_PREFIX.length), values));
+    return undefined;
+  }
+  const names = [...handlersOf(target).keys()];
+  const all = hasAnnotations ? [...names, `${ANNOTATION_PREFIX}KEY`] : names;
+  const allowed = `${didYouMean(name, names)}There are: ${all.join(", ")}.`;
+  return badParameter(name, `does not exist here; ${allowed}`);
+}
+
+/** Adds the parameters that have a meaning only together with others. */
+function addCombined(query: QueryBuilder, target: QueryTarget): QueryFault | undefined {
+  const kind = kindOf(target);
+  const filter: Filter | QueryFault | undefined = kind && parseLocationFilter(kind, query);
+  if (filter instanceof QueryFault) return filter;
+  if (filter) query.filters.push(filter);
+  const around = parseAround(query);
+  if (around instanceof QueryFault) return around;
+  query.around = around;
+  return undefined;
+}
+
+/** Sorted by name, because the order of parameters has no meaning. */
+function fingerprintOf(parameters: readonly QueryParameter[]): string {
+  const parts: string[] = [];
+  for (const { name, value } of parameters) {
+    if (name !== "cursor" && name !== "limit")
+      parts.push(`${escapeSeparators(name)}=${escapeSeparators(value)}`);
+  }
+  return parts.length === 1 ? (parts[0] ?? "") : parts.sort().join("&");
+}
+
+/** Without this, two different queries could have the same fingerprint. */
+const escapeSeparators = (text: string): string =>
   /[%&= ]/.test(text) ? text.replace(/[%&= ]/g, encodeURIComponent) : text;
 
-/** Pairs of parameters that ask two different questions at once. */
-const CONTRADICTIONS = [
+/** Pairs of parameters that contradict each other. */
+const CONFLICTING_PAIRS = [
   ["since", "at"],
   ["diff", "at"],
   ["diff", "since"],
@@ -119,21 +107,20 @@ const CONTRADICTIONS = [
   ["diff", "fields"],
 ] as const;
 
-function refuseContradictions(query: QueryBuilder): void {
-  if (query.given.length > 1) {
-    for (const [a, b] of CONTRADICTIONS) {
-      if (query.has(a) && query.has(b))
-        throw badParameter(b, `cannot be asked together with ${a}; leave one of them out.`);
+const conflict = (parameter: string, other: string): QueryFault =>
+  badParameter(parameter, `cannot be combined with ${other}; leave one of them out.`);
+
+function findConflict(query: QueryBuilder): QueryFault | undefined {
+  if (query.parameters.length > 1) {
+    for (const [first, second] of CONFLICTING_PAIRS) {
+      if (query.has(first) && query.has(second)) return conflict(second, first);
     }
-    if (query.format === "prometheus" && query.fields)
-      throw badParameter("fields", "cannot be asked together with format=prometheus; leave one of them out.");
+    if (query.format === "prometheus" && query.fields) return conflict("fields", "format=prometheus");
   }
-  if (query.since === undefined && query.has("fold"))
-    throw badParameter("fold", "means something only together with since; give since=REVISION too.");
-  if (query.timeline === undefined && (query.from !== undefined || query.to !== undefined)) {
-    const name = query.from !== undefined ? "from" : "to";
-    throw badParameter(name, "means something only together with timeline; give timeline=N too.");
-  }
+  if (query.since === undefined && query.has("fold")) return needsOther("fold", "since", "since=REVISION");
+  if (query.timeline === undefined && (query.from !== undefined || query.to !== undefined))
+    return needsOther(query.from !== undefined ? "from" : "to", "timeline", "timeline=N");
   if (query.cursor === "")
-    throw new Problem("bad-cursor", "The cursor is empty; leave it out for the first page.");
+    return new QueryFault("bad-cursor", "cursor", "The cursor is empty; leave it out for the first page.");
+  return undefined;
 }

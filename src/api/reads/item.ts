@@ -1,113 +1,110 @@
-/** Single things, and the details that clients of ONOS read: a device, its ports, a host, the clusters. */
+/** The representations of single entities and of details that clients of ONOS read: a device, its ports, a host, clusters. */
 
-import { JSON_TYPE } from "../../http1/response.ts";
-import { portId } from "../../model/ids.ts";
-import type { Query } from "../../query/parse-query.ts";
+import { quote } from "../../lib/error-text.ts";
+import { ScalarFilter } from "../../query/filter.ts";
+import type { Query } from "../../query/query.ts";
+import { resolveState } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
 import { clusterOf, type NetworkState } from "../../view/view.ts";
 import type { Content, Representation } from "../body-renderer.ts";
-import { Problem, quoted } from "../problem.ts";
+import { JSON_TYPE } from "../media-types.ts";
+import { Problem } from "../problem.ts";
+import { throwIfFault } from "../query-problem.ts";
 import type { Route } from "../route.ts";
-import { type ReadContext, stateFor } from "./read-context.ts";
+import type { ReadContext } from "./read-context.ts";
 
-type ItemTarget = Exclude<Route, { read: "list" | "topology" }>;
+type ItemRoute = Exclude<Route, { read: "list" | "topology" }>;
 
-export function itemRead(context: ReadContext, target: ItemTarget, query: Query): Representation {
-  return new Item(stateFor(context, query), target, query);
+export function itemRepresentation({ history }: ReadContext, route: ItemRoute, query: Query): Representation {
+  return new ItemRepresentation(throwIfFault(resolveState(history, query)), route, query);
 }
 
-class Item implements Representation {
+class ItemRepresentation implements Representation {
   readonly key: string;
   readonly version: number;
   readonly currentVersion?: () => number;
   readonly revision: number;
   readonly contentType = JSON_TYPE;
-  readonly #text: string;
+  readonly #json: string;
 
-  constructor(reading: NetworkState, target: ItemTarget, query: Query) {
-    this.key = `one ${query.fingerprint} ${keyOf(target)}`;
-    this.version = markOf(reading, target);
-    if (query.at === undefined) this.currentVersion = () => markOf(reading, target);
-    this.revision = reading.revision;
-    // Found here and not in `make`: what is not there must be refused before a condition is looked at.
-    this.#text = textOf(reading, target);
+  constructor(state: NetworkState, route: ItemRoute, query: Query) {
+    this.key = `one ${query.fingerprint} ${keyOf(route)}`;
+    this.version = versionOf(state, route);
+    if (query.at === undefined) this.currentVersion = () => versionOf(state, route);
+    this.revision = state.revision;
+    // Read here and not in `make`: a missing entity must be a 404 whatever the condition of the request.
+    this.#json = renderJson(state, route);
   }
 
-  make(): Content {
-    return { pieces: this.#text };
+  render(): Content {
+    return { chunks: this.#json };
   }
 }
 
-function keyOf(target: ItemTarget): string {
-  switch (target.read) {
+function keyOf(route: ItemRoute): string {
+  switch (route.read) {
     case "item":
-      return `${target.kind} ${target.id}`;
+      return `${route.kind} ${route.id}`;
     case "devicePorts":
-      return `ports of ${target.id}`;
+      return `ports of ${route.id}`;
     case "clusters":
       return "clusters";
     case "cluster":
-      return `cluster ${target.n} ${target.part}`;
+      return `cluster ${route.n} ${route.part}`;
   }
 }
 
-function markOf({ marks }: NetworkState, target: ItemTarget): number {
-  switch (target.read) {
+/** The revision that last changed the collections the body is rendered from. */
+function versionOf({ versions }: NetworkState, route: ItemRoute): number {
+  switch (route.read) {
     case "item":
-      return marks[target.kind];
+      return versions[route.kind];
     case "devicePorts":
-      return Math.max(marks.devices, marks.ports);
+      return Math.max(versions.devices, versions.ports);
     case "clusters":
-      return marks.graph;
+      return versions.graph;
     case "cluster":
-      return Math.max(marks.graph, marks.links);
+      return Math.max(versions.graph, versions.links);
   }
 }
 
-function textOf(reading: NetworkState, target: ItemTarget): string {
-  switch (target.read) {
+function renderJson(state: NetworkState, route: ItemRoute): string {
+  switch (route.read) {
     case "item":
-      return one(reading, target.kind, target.id);
+      return getEntity(state, route.kind, route.id);
     case "devicePorts": {
-      const device = one(reading, "devices", target.id);
-      return `${device.slice(0, -1)},"ports":[${portsOf(reading, target.id).join(",")}]}`;
+      const device = getEntity(state, "devices", route.id);
+      return `${device.slice(0, -1)},"ports":[${getPorts(state, route.id).join(",")}]}`;
     }
     case "clusters":
-      return JSON.stringify({ clusters: reading.graph.clusters().map(clusterOf) });
+      return JSON.stringify({ clusters: state.graph.clusters().map(clusterOf) });
     case "cluster":
-      return clusterText(reading, target);
+      return renderCluster(state, route);
   }
 }
 
-function one(reading: NetworkState, kind: "devices" | "hosts", id: string): string {
-  const text = reading.get(kind, id);
-  if (text !== undefined) return text;
+function getEntity(state: NetworkState, kind: "devices" | "hosts", id: string): string {
+  const json = state.get(kind, id);
+  if (json !== undefined) return json;
   const hint = kind === "hosts" ? "; a host's id is MAC/VLAN, such as 00:00:00:00:00:01/None" : "";
-  throw new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quoted(id)}${hint}.`);
+  throw new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${hint}.`);
 }
 
-function portsOf(reading: NetworkState, id: string): string[] {
-  const ofDevice = {
-    test: (value: object) => "element" in value && value.element === id,
-    ids: [[portId(id, ""), portId(id, "\uffff")] as const],
-  };
-  return Array.from(select(reading, "ports", [ofDevice]), ({ text }) => text);
-}
+const getPorts = (state: NetworkState, device: string): string[] =>
+  Array.from(select(state, "ports", [new ScalarFilter("ports", "element", [device])]), ({ text }) => text);
 
-function clusterText(reading: NetworkState, { n, part }: Extract<Route, { read: "cluster" }>): string {
-  const clusters = reading.graph.clusters();
-  const members = clusters[n];
-  if (!members) {
+function renderCluster(state: NetworkState, { n, part }: Extract<Route, { read: "cluster" }>): string {
+  const clusters = state.graph.clusters();
+  const cluster = clusters[n];
+  if (!cluster) {
     const last = clusters.length - 1;
-    throw new Problem(
-      "not-found",
-      `There is no cluster ${n}; ${last < 0 ? "there are none" : `they count from 0 to ${last}`}.`,
-    );
+    const allowed = last < 0 ? "there are none" : `they count from 0 to ${last}`;
+    throw new Problem("not-found", `There is no cluster ${n}; ${allowed}.`);
   }
-  if (part === "devices") return JSON.stringify({ devices: members.devices });
+  if (part === "devices") return JSON.stringify({ devices: cluster.devices });
   if (part === "links") {
-    const links = members.links.map((id) => reading.get("links", id)).filter((text) => text !== undefined);
+    const links = cluster.links.map((id) => state.get("links", id)).filter((json) => json !== undefined);
     return `{"links":[${links.join(",")}]}`;
   }
-  return JSON.stringify(clusterOf(members, n));
+  return JSON.stringify(clusterOf(cluster, n));
 }

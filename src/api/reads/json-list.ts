@@ -1,4 +1,4 @@
-/** JSON and other text as chunks of bytes: never whole in memory, never a write per item. */
+/** Encodes JSON and other text as chunks of bytes, so that a body is never whole in memory and no item is a write. */
 const CHUNK_CHARS = 65_536;
 const encoder = new TextEncoder();
 
@@ -15,6 +15,6 @@ export function* jsonList(open: string, items: Iterable<string>, close: string):
   yield encoder.encode(chunk + close);
 }
 
-export function* bytesOf(chunks: Iterable<string>): Generator<Uint8Array> {
+export function* encodeChunks(chunks: Iterable<string>): Generator<Uint8Array> {
   for (const chunk of chunks) yield encoder.encode(chunk);
 }

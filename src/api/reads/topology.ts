@@ -1,72 +1,82 @@
-/** The topology: counts as JSON, the whole graph in the graph formats; all of it, or what lies around something. */
-import type { Format } from "../../formats/format.ts";
+/** The representations of the topology: counts as JSON, or the graph in a graph format; all of it, or with `around`. */
+import type { Format } from "../../formats/formats.ts";
 import type { TopologyGraph } from "../../formats/graph.ts";
-import { TOPOLOGY_RENDERERS } from "../../formats/topology.ts";
-import type { Topology } from "../../model/entity.ts";
+import type { Entities, Topology } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
-import type { Query } from "../../query/parse-query.ts";
+import type { Filter } from "../../query/filter.ts";
+import { type FilteredState, filterState } from "../../query/filtered-state.ts";
+import type { Query } from "../../query/query.ts";
+import { resolveState } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
-import { LinkGraph as Connections } from "../../view/link-graph.ts";
+import { LinkGraph } from "../../view/link-graph.ts";
 import { type NetworkState, parseStored, topologyOf } from "../../view/view.ts";
 import type { Representation } from "../body-renderer.ts";
-import { bytesOf } from "./json-list.ts";
-import { type FilteredState, filteredStateOf, type ReadContext, stateFor } from "./read-context.ts";
+import { throwIfFault } from "../query-problem.ts";
+import { encodeChunks } from "./json-list.ts";
+import type { ReadContext } from "./read-context.ts";
 
-const RENDER: Readonly<Record<string, (graph: TopologyGraph) => Iterable<string>>> = TOPOLOGY_RENDERERS;
-
-export function topologyRead(context: ReadContext, query: Query, format: Format): Representation {
-  const reading = stateFor(context, query);
-  const render = RENDER[format.name];
-  const markNow = () => {
-    const { marks, revision } = reading;
-    // The graph formats tell the revision they are of.
+export function topologyRepresentation(
+  { history }: ReadContext,
+  query: Query,
+  format: Format,
+): Representation {
+  const state = throwIfFault(resolveState(history, query));
+  const render = format.renderTopology;
+  const currentVersion = () => {
+    const { versions, revision } = state;
+    // The graph formats contain the revision itself, so they change with every revision.
     if (render) return revision;
-    return query.around ? Math.max(marks.devices, marks.links, marks.hosts, marks.graph) : marks.graph;
+    return query.around
+      ? Math.max(versions.devices, versions.links, versions.hosts, versions.graph)
+      : versions.graph;
   };
-  // Resolved here and not in `make`: an unknown `around` must be refused before a condition is looked at.
-  const sight = filteredStateOf(reading, query);
+  // Resolved here and not in `make`: an unknown `around` must be a 400 whatever the condition of the request.
+  const filtered = throwIfFault(filterState(state, query));
   return {
     key: `topology ${format.name} ${query.fingerprint}`,
-    version: markNow(),
-    ...(query.at === undefined && !query.around && { currentVersion: markNow }),
-    revision: reading.revision,
+    version: currentVersion(),
+    ...(query.at === undefined && !query.around && { currentVersion }),
+    revision: state.revision,
     contentType: format.contentType,
     tiny: !render,
-    make: () => {
-      const cut = sight.within && cutGraph(sight);
-      if (!render) return { pieces: JSON.stringify(cut?.topology ?? topologyOf(reading)) };
-      return { pieces: bytesOf(render(cut ?? wholeGraph(reading))) };
+    render: () => {
+      const neighbourhood = filtered.neighbourhood && neighbourhoodGraph(filtered);
+      if (!render) return { chunks: JSON.stringify(neighbourhood?.topology ?? topologyOf(state)) };
+      return { chunks: encodeChunks(render(neighbourhood ?? wholeGraph(state))) };
     },
   };
 }
 
-function wholeGraph(reading: NetworkState): TopologyGraph {
+function wholeGraph(state: NetworkState): TopologyGraph {
   return {
-    topology: topologyOf(reading),
-    revision: reading.revision,
-    devices: all(reading, "devices", []),
-    links: all(reading, "links", []),
-    hosts: all(reading, "hosts", []),
+    topology: topologyOf(state),
+    revision: state.revision,
+    devices: selectEntities(state, "devices", []),
+    links: selectEntities(state, "links", []),
+    hosts: selectEntities(state, "hosts", []),
   };
 }
 
-/** What lies around something, with counts of its own. */
-function cutGraph({ reading, filters }: FilteredState): TopologyGraph {
-  const devices = all(reading, "devices", filters("devices"));
-  const links = all(reading, "links", filters("links"));
-  const hosts = all(reading, "hosts", filters("hosts"));
-  const connections = new Connections();
-  for (const device of devices) connections.setDevice(device.id, device);
-  for (const link of links) connections.setLink(link.id, link);
+/** The graph of a neighbourhood, with its own counts. */
+function neighbourhoodGraph({ state, filters }: FilteredState): TopologyGraph {
+  const devices = selectEntities(state, "devices", filters("devices"));
+  const links = selectEntities(state, "links", filters("links"));
+  const hosts = selectEntities(state, "hosts", filters("hosts"));
+  const graph = new LinkGraph();
+  for (const device of devices) graph.setDevice(device.id, device);
+  for (const link of links) graph.setLink(link.id, link);
   const topology: Topology = {
-    time: reading.graphTime,
+    time: state.graphTime,
     devices: devices.length,
     links: links.length,
-    clusters: connections.clusters().length,
+    clusters: graph.clusters().length,
     hosts: hosts.length,
   };
-  return { topology, revision: reading.revision, devices, links, hosts };
+  return { topology, revision: state.revision, devices, links, hosts };
 }
 
-const all = <K extends Kind>(reading: NetworkState, kind: K, filters: Parameters<typeof select>[2]) =>
-  [...select(reading, kind, filters)].map(({ text }) => parseStored(kind, text));
+const selectEntities = <K extends Kind>(
+  state: NetworkState,
+  kind: K,
+  filters: readonly Filter[],
+): Entities[K][] => [...select(state, kind, filters)].map(({ text }) => parseStored(kind, text));

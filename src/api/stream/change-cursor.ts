@@ -1,40 +1,40 @@
 /**
- * What one stream has to say, and in which order: the collection as it is (unless it resumes), then every change.
+ * The position of one subscriber in the change history, and the text it has to be sent next: first the collection as it
+ * is (unless the subscriber resumes), then every change.
  *
- * A follower is a position in the shared history, not a queue. `next` gives the next piece of text, an empty text when
- * there is nothing to say for now, or `overflow` when it has fallen out of the ring of recent changes. While it catches
- * up from the log (it resumed from long ago) it cannot fall out: the log has everything.
+ * A cursor is a revision, not a queue: batches stay in the ring that all subscribers share. A cursor that falls out of
+ * the ring overflows. While it reads older batches from the log (it resumed from an old revision) it cannot overflow
+ * that way, because the log holds all of them.
  */
 import type { Batch } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
+import { changeScope, diffStates } from "../../query/changes.ts";
 import type { Filter } from "../../query/filter.ts";
-import type { Query } from "../../query/parse-query.ts";
+import { type FilteredState, filterState, filterStateOrEmpty } from "../../query/filtered-state.ts";
+import type { Query } from "../../query/query.ts";
 import { select } from "../../query/select.ts";
 import type { History } from "../../view/history.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { differences, scopeOf } from "../reads/changes.ts";
-import {
-  type FilteredState,
-  filteredStateOf,
-  filteredStateOrEmpty,
-  type ReadContext,
-} from "../reads/read-context.ts";
+import { throwIfFault } from "../query-problem.ts";
+import type { ReadContext } from "../reads/read-context.ts";
 import { batchRecords, changeRecords, snapshotRecord, syncedRecord } from "./sse.ts";
 
-/** About how much text one piece holds, and how many batches are looked at for it at most. */
-const PIECE = 65_536;
-const MAX_BATCHES = 256;
+/** A chunk of text is cut when it has this many characters, or when this many batches were read for it. */
+const CHUNK_CHARS = 65_536;
+const MAX_BATCHES_PER_CHUNK = 256;
 
 export interface ChangeCursor {
-  /** The revision the reader has when it has all pieces so far. */
+  /** The revision that the subscriber has once it received all text so far. */
   readonly revision: number;
+  /** The next text; empty when nothing new matches; "overflow" when the cursor fell out of the ring. */
   next(): string | "overflow";
-  /** Whether there is more at hand though the last piece was empty: what was looked at passed no filter. */
-  readonly behind: boolean;
-  /** Whether it can no longer go on from where it is. */
-  readonly lost: boolean;
+  /** Whether there are batches left to read. Tells an empty text apart from the end of the history. */
+  readonly isBehind: boolean;
+  /** Whether the batches after `revision` are no longer in the ring. */
+  readonly hasOverflowed: boolean;
 }
 
+/** `since`: the revision to resume from; without it the snapshot comes first. */
 export function createChangeCursor(
   context: ReadContext,
   kind: Kind | undefined,
@@ -46,28 +46,28 @@ export function createChangeCursor(
     : new LogCursor(context, kind, query, since);
 }
 
-/** The collection as it is now, as pieces; what it reads is settled when it is made, and shared with the view. */
-function snapshotPieces(
-  { reading, filters }: FilteredState,
+/** Selects at once, so that the snapshot is of one revision; renders while the subscriber reads. */
+function renderSnapshot(
+  { state, filters }: FilteredState,
   scope: readonly Kind[],
-  now: NetworkState,
+  current: NetworkState,
 ): Iterator<string> {
-  const { revision } = reading;
-  const synced = syncedRecord(now);
-  const parts = scope.map((kind) => ({ kind, matches: select(reading, kind, filters(kind)) }));
-  function* pieces(): Generator<string> {
+  const { revision } = state;
+  const synced = syncedRecord(current);
+  const selections = scope.map((kind) => ({ kind, items: select(state, kind, filters(kind)) }));
+  function* chunks(): Generator<string> {
     let text = "";
-    for (const { kind, matches } of parts) {
-      for (const match of matches) {
-        text += snapshotRecord(kind, revision, match.text);
-        if (text.length < PIECE) continue;
+    for (const { kind, items } of selections) {
+      for (const item of items) {
+        text += snapshotRecord(kind, revision, item.text);
+        if (text.length < CHUNK_CHARS) continue;
         yield text;
         text = "";
       }
     }
     yield text + synced;
   }
-  return pieces();
+  return chunks();
 }
 
 class LogCursor implements ChangeCursor {
@@ -76,7 +76,8 @@ class LogCursor implements ChangeCursor {
   readonly #scope: readonly Kind[];
   readonly #filters: readonly Filter[];
   #snapshot: Iterator<string> | undefined;
-  #catchingUp: Iterator<Batch> | undefined;
+  /** Batches that are read from the log because the ring no longer holds them. */
+  #logBatches: Iterator<Batch> | undefined;
 
   constructor(
     { view, history }: ReadContext,
@@ -85,19 +86,20 @@ class LogCursor implements ChangeCursor {
     since: number | undefined,
   ) {
     this.#history = history;
-    this.#scope = scopeOf(kind);
+    this.#scope = changeScope(kind);
     this.#filters = query.filters;
     this.revision = since ?? view.revision;
-    if (since === undefined) this.#snapshot = snapshotPieces(filteredStateOf(view, query), this.#scope, view);
-    else if (!history.holds(since)) this.#catchingUp = history.changes(since)[Symbol.iterator]();
+    if (since === undefined)
+      this.#snapshot = renderSnapshot(throwIfFault(filterState(view, query)), this.#scope, view);
+    else if (!history.ringHolds(since)) this.#logBatches = history.batches(since)[Symbol.iterator]();
   }
 
-  get behind(): boolean {
-    return this.#catchingUp !== undefined || this.revision < this.#history.view.revision;
+  get isBehind(): boolean {
+    return this.#logBatches !== undefined || this.revision < this.#history.view.revision;
   }
 
-  get lost(): boolean {
-    return !this.#catchingUp && !this.#history.holds(this.revision);
+  get hasOverflowed(): boolean {
+    return !this.#logBatches && !this.#history.ringHolds(this.revision);
   }
 
   next(): string | "overflow" {
@@ -106,30 +108,30 @@ class LogCursor implements ChangeCursor {
       if (!done) return value;
       this.#snapshot = undefined;
     }
-    if (this.#catchingUp) {
+    if (this.#logBatches) {
       const from = this.revision;
-      const text = this.#take(this.#catchingUp);
+      const text = this.#renderBatches(this.#logBatches);
       if (this.revision > from) return text;
-      // The log's end has moved on while it was read: go on from where it was, in the ring or in the log again.
-      this.#catchingUp = undefined;
-      if (!this.#history.holds(from)) return this.#catchUp(from);
+      // The log was read to the end it had at the start. Go on in the ring, or in the log again.
+      this.#logBatches = undefined;
+      if (!this.#history.ringHolds(from)) return this.#readLogAgain(from);
     }
-    const recent = this.#history.recent(this.revision);
-    return recent ? this.#take(recent[Symbol.iterator]()) : "overflow";
+    const recent = this.#history.recentBatches(this.revision);
+    return recent ? this.#renderBatches(recent[Symbol.iterator]()) : "overflow";
   }
 
-  #catchUp(from: number): string | "overflow" {
-    this.#catchingUp = this.#history.changes(from)[Symbol.iterator]();
-    const text = this.#take(this.#catchingUp);
+  #readLogAgain(from: number): string | "overflow" {
+    this.#logBatches = this.#history.batches(from)[Symbol.iterator]();
+    const text = this.#renderBatches(this.#logBatches);
     return this.revision > from ? text : "overflow";
   }
 
-  #take(batches: Iterator<Batch>): string | "overflow" {
+  #renderBatches(batches: Iterator<Batch>): string | "overflow" {
     let text = "";
-    for (let n = 0; n < MAX_BATCHES && text.length < PIECE; n++) {
+    for (let count = 0; count < MAX_BATCHES_PER_CHUNK && text.length < CHUNK_CHARS; count++) {
       const { value, done } = batches.next();
       if (done) break;
-      // What comes next was forgotten while a slow reader caught up: it must hear of the gap, not miss it.
+      // The next batch was compacted away while the subscriber was slow. It must not miss a change unnoticed.
       if (value.revision !== this.revision + 1) return "overflow";
       text += batchRecords(value, this.#scope, this.#filters);
       this.revision = value.revision;
@@ -139,17 +141,18 @@ class LogCursor implements ChangeCursor {
 }
 
 /**
- * A neighbourhood moves with the graph, so it is compared as a whole whenever anything changed. What it is compared
- * with are pages, which cost only what differs from now, however many streams hold them.
+ * A neighbourhood changes with the graph, so its states are compared as a whole after each change. The state before is
+ * immutable pages, most of which it shares with the view, so that many streams cost little memory.
  */
 class NeighbourhoodCursor implements ChangeCursor {
   revision: number;
-  readonly behind = false;
-  #begun = false;
+  readonly isBehind = false;
+  #hasStarted = false;
   readonly #context: ReadContext;
   readonly #kind: Kind | undefined;
   readonly #query: Query;
-  #known: FilteredState;
+  /** The state at `revision`. */
+  #previous: FilteredState;
   #snapshot: Iterator<string> | undefined;
 
   constructor(context: ReadContext, kind: Kind | undefined, query: Query, since: number | undefined) {
@@ -159,21 +162,22 @@ class NeighbourhoodCursor implements ChangeCursor {
     this.#query = query;
     this.revision = since ?? view.revision;
     if (since === undefined) {
-      this.#known = { ...filteredStateOf(view, query), reading: history.frozen(view.revision) };
-      this.#snapshot = snapshotPieces(this.#known, scopeOf(kind), view);
+      const filtered = throwIfFault(filterState(view, query));
+      this.#previous = { ...filtered, state: history.immutableStateAt(view.revision) };
+      this.#snapshot = renderSnapshot(this.#previous, changeScope(kind), view);
     } else {
-      // Whoever resumes may have heard already that what it asks about is gone: it waits for it to come again.
-      this.#known = filteredStateOrEmpty(history.frozen(since), query);
+      // A subscriber that resumes may have seen that the centre was removed, and waits until it is added again.
+      this.#previous = filterStateOrEmpty(history.immutableStateAt(since), query);
     }
   }
 
-  get lost(): boolean {
-    return this.#begun && !this.#context.history.holds(this.revision);
+  get hasOverflowed(): boolean {
+    return this.#hasStarted && !this.#context.history.ringHolds(this.revision);
   }
 
   next(): string | "overflow" {
-    if (this.lost) return "overflow";
-    this.#begun = true;
+    if (this.hasOverflowed) return "overflow";
+    this.#hasStarted = true;
     if (this.#snapshot) {
       const { value, done } = this.#snapshot.next();
       if (!done) return value;
@@ -181,10 +185,10 @@ class NeighbourhoodCursor implements ChangeCursor {
     }
     const { view, history } = this.#context;
     if (view.revision === this.revision) return "";
-    const now = filteredStateOrEmpty(history.frozen(view.revision), this.#query, view.graph);
-    const changes = [...differences(this.#known, now, this.#kind)];
-    this.#known = now;
-    this.revision = now.reading.revision;
-    return changeRecords(changes, this.revision, now.reading.time);
+    const current = filterStateOrEmpty(history.immutableStateAt(view.revision), this.#query, view.graph);
+    const changes = [...diffStates(this.#previous, current, this.#kind)];
+    this.#previous = current;
+    this.revision = current.state.revision;
+    return changeRecords(changes, this.revision, current.state.time);
   }
 }

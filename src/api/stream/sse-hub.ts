@@ -1,10 +1,10 @@
 /**
- * All open streams: opens them within limits, wakes them after each change, keeps them alive, and ends them when their
- * credentials change or the service stops.
+ * All open event streams: opens them within the limits, wakes them after each change, sends heartbeats, and closes them
+ * when their credentials change or the service stops.
  *
- * A stream is pulled by its socket: it renders when the reader has taken what it was given, so a reader that stalls
- * costs its place in the history and nothing more. One that stalls past the ring of recent changes is ended with
- * `overflow`; it resumes by id.
+ * Backpressure: a stream renders only when its socket has accepted everything before. A subscriber that does not read
+ * costs its cursor and nothing more. When its cursor falls out of the ring of recent changes, it receives `overflow` and
+ * is closed; it resumes by id.
  */
 
 import type { BodySource } from "../../http1/body-source.ts";
@@ -13,182 +13,184 @@ import type { History } from "../../view/history.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
 import { Problem } from "../problem.ts";
 import type { ChangeCursor } from "./change-cursor.ts";
-import { closingRecord, GREETING, heartbeat, overflowRecord } from "./sse.ts";
+import { closingRecord, heartbeatRecord, OPENING_COMMENT, overflowRecord } from "./sse.ts";
 
 export interface StreamLimits {
   readonly streamsPerUser: number;
   readonly heartbeatMs: number;
 }
 
-const RETRY_AFTER_STOP_MS = 2_000;
-const RETRY_AFTER_CREDENTIALS_MS = 10_000;
+const SHUTDOWN_RETRY_MS = 2_000;
+const CREDENTIALS_RETRY_MS = 10_000;
 
 export class SseHub {
   readonly #limits: StreamLimits;
-  readonly #open = new Set<Stream>();
-  readonly #perUser = new Map<string, number>();
-  #opened = 0;
-  #overflowed = 0;
-  #stopping = false;
-  #waking = false;
+  readonly #streams = new Set<EventStream>();
+  readonly #countByUser = new Map<string, number>();
+  #openedTotal = 0;
+  #overflowedTotal = 0;
+  #isStopping = false;
+  #isWakeScheduled = false;
 
   constructor(history: History, limits: StreamLimits) {
     this.#limits = limits;
-    history.subscribe(() => this.#wakeSoon());
+    history.subscribe(() => this.#scheduleWake());
   }
 
-  /** Changes that come faster than streams can be told of them are told together. */
-  #wakeSoon(): void {
-    if (this.#waking) return;
-    this.#waking = true;
+  /** Batches that are committed in one turn of the event loop wake the streams once. */
+  #scheduleWake(): void {
+    if (this.#isWakeScheduled) return;
+    this.#isWakeScheduled = true;
     setImmediate(() => {
-      this.#waking = false;
-      for (const stream of this.#open) stream.wake();
+      this.#isWakeScheduled = false;
+      for (const stream of this.#streams) stream.wake();
     });
   }
 
-  get open(): number {
-    return this.#open.size;
+  get openCount(): number {
+    return this.#streams.size;
   }
 
-  get opened(): number {
-    return this.#opened;
+  get openedTotal(): number {
+    return this.#openedTotal;
   }
 
-  get overflowed(): number {
-    return this.#overflowed;
+  get overflowedTotal(): number {
+    return this.#overflowedTotal;
   }
 
-  /** A body that follows until the client goes or the stream is ended. */
-  start(user: string, follower: ChangeCursor): BodySource {
-    if (this.#stopping)
+  /** A body that lasts until the client disconnects or the stream is closed. Throws a problem past the limits. */
+  openStream(user: string, cursor: ChangeCursor): BodySource {
+    if (this.#isStopping)
       throw new Problem("stopping", "The service is stopping; try again in a moment.", {
         "Retry-After": "2",
       });
-    const mine = this.#perUser.get(user) ?? 0;
-    if (mine >= this.#limits.streamsPerUser && user !== INTERNAL_USER) {
+    const count = this.#countByUser.get(user) ?? 0;
+    if (count >= this.#limits.streamsPerUser && user !== INTERNAL_USER) {
       throw new Problem(
         "too-many-streams",
-        `This user has ${mine} open streams, which is as many as one may have; close one first.`,
+        `This user has ${count} open streams, which is the maximum; close one first.`,
         { "Retry-After": "10" },
       );
     }
-    this.#perUser.set(user, mine + 1);
-    this.#opened++;
-    const stream = new Stream(user, follower, (overflow) => this.#ended(stream, overflow));
-    this.#open.add(stream);
+    this.#countByUser.set(user, count + 1);
+    this.#openedTotal++;
+    const stream = new EventStream(user, cursor, (overflow) => this.#remove(stream, overflow));
+    this.#streams.add(stream);
     return stream;
   }
 
-  #ended(stream: Stream, overflow: boolean): void {
-    if (!this.#open.delete(stream)) return;
-    if (overflow) this.#overflowed++;
-    const left = (this.#perUser.get(stream.user) ?? 1) - 1;
-    if (left > 0) this.#perUser.set(stream.user, left);
-    else this.#perUser.delete(stream.user);
+  #remove(stream: EventStream, overflow: boolean): void {
+    if (!this.#streams.delete(stream)) return;
+    if (overflow) this.#overflowedTotal++;
+    const count = (this.#countByUser.get(stream.user) ?? 1) - 1;
+    if (count > 0) this.#countByUser.set(stream.user, count);
+    else this.#countByUser.delete(stream.user);
   }
 
-  /** Keeps idle streams (and the proxies before them) from being taken for dead, until the signal aborts. */
-  async beat(clock: Clock, signal: AbortSignal): Promise<void> {
+  /** Sends heartbeats until the signal aborts: without them, clients and proxies close idle connections. */
+  async runHeartbeat(clock: Clock, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(this.#limits.heartbeatMs, signal);
-      for (const stream of this.#open) stream.beat();
+      for (const stream of this.#streams) stream.sendHeartbeat();
     }
   }
 
-  endOf(users: ReadonlySet<string>): void {
-    for (const stream of this.#open) {
-      if (users.has(stream.user)) stream.end(closingRecord("credentials", RETRY_AFTER_CREDENTIALS_MS));
+  closeStreamsOf(users: ReadonlySet<string>): void {
+    for (const stream of this.#streams) {
+      if (users.has(stream.user)) stream.end(closingRecord("credentials", CREDENTIALS_RETRY_MS));
     }
   }
 
-  endAll(): void {
-    this.#stopping = true;
-    for (const stream of this.#open) stream.end(closingRecord("shutdown", RETRY_AFTER_STOP_MS));
+  /** Closes all streams and refuses new ones: the service stops. */
+  closeAll(): void {
+    this.#isStopping = true;
+    for (const stream of this.#streams) stream.end(closingRecord("shutdown", SHUTDOWN_RETRY_MS));
   }
 }
 
-class Stream implements BodySource {
+class EventStream implements BodySource {
   readonly user: string;
-  readonly #follower: ChangeCursor;
+  readonly #cursor: ChangeCursor;
   readonly #onEnd: (overflow: boolean) => void;
-  #more = () => {};
-  #greeted = false;
-  #waiting = false;
-  #beatDue = false;
-  /** Said last, and said. */
-  #farewell: string | undefined;
-  #ended = false;
+  #onReadable = () => {};
+  #isOpeningSent = false;
+  /** The socket accepted everything, and `next` had nothing to send. */
+  #isWaiting = false;
+  #isHeartbeatDue = false;
+  /** Sent as the last text of the stream. */
+  #lastRecord: string | undefined;
+  #hasEnded = false;
 
-  constructor(user: string, follower: ChangeCursor, onEnd: (overflow: boolean) => void) {
+  constructor(user: string, cursor: ChangeCursor, onEnd: (overflow: boolean) => void) {
     this.user = user;
-    this.#follower = follower;
+    this.#cursor = cursor;
     this.#onEnd = onEnd;
   }
 
   get noTimeout(): boolean {
-    return !this.#ended;
+    return !this.#hasEnded;
   }
 
-  open(more: () => void): void {
-    this.#more = more;
+  open(onReadable: () => void): void {
+    this.#onReadable = onReadable;
   }
 
   next(): Uint8Array | "wait" | "end" {
-    this.#waiting = false;
-    if (!this.#greeted) {
-      this.#greeted = true;
-      return bytesOf(GREETING);
+    this.#isWaiting = false;
+    if (!this.#isOpeningSent) {
+      this.#isOpeningSent = true;
+      return encode(OPENING_COMMENT);
     }
-    const text = this.#ended ? "" : this.#follower.next();
-    if (text === "overflow") this.#conclude(overflowRecord(this.#follower.revision), true);
-    else if (text !== "") return bytesOf(text);
-    if (this.#ended) return this.#lastWords();
-    return this.#nothing();
+    const text = this.#hasEnded ? "" : this.#cursor.next();
+    if (text === "overflow") this.#finish(overflowRecord(this.#cursor.revision), true);
+    else if (text !== "") return encode(text);
+    return this.#hasEnded ? this.#takeLastRecord() : this.#waitOrHeartbeat();
   }
 
-  #lastWords(): Uint8Array | "end" {
-    const text = this.#farewell;
-    this.#farewell = undefined;
-    return text === undefined ? "end" : bytesOf(text);
+  #takeLastRecord(): Uint8Array | "end" {
+    const text = this.#lastRecord;
+    this.#lastRecord = undefined;
+    return text === undefined ? "end" : encode(text);
   }
 
-  /** Somebody waits for more: whoever wakes us finds it, or a heartbeat takes its place. */
-  #nothing(): Uint8Array | "wait" {
-    this.#waiting = true;
-    // What was looked at passed no filter; the rest of it when others had their turn.
-    if (this.#follower.behind) setImmediate(() => this.#more());
-    else if (this.#beatDue) {
-      this.#beatDue = false;
-      return bytesOf(heartbeat(this.#follower.revision));
+  #waitOrHeartbeat(): Uint8Array | "wait" {
+    this.#isWaiting = true;
+    // The batches read so far matched no filter. The rest waits until other work had its turn.
+    if (this.#cursor.isBehind) setImmediate(() => this.#onReadable());
+    else if (this.#isHeartbeatDue) {
+      this.#isHeartbeatDue = false;
+      return encode(heartbeatRecord(this.#cursor.revision));
     }
     return "wait";
   }
 
+  /** Called after each change. A stream whose socket is full is checked for overflow only. */
   wake(): void {
-    if (this.#waiting) this.#more();
-    else if (this.#greeted && this.#follower.lost) this.end(overflowRecord(this.#follower.revision), true);
+    if (this.#isWaiting) this.#onReadable();
+    else if (this.#isOpeningSent && this.#cursor.hasOverflowed)
+      this.end(overflowRecord(this.#cursor.revision), true);
   }
 
-  beat(): void {
-    if (!this.#waiting) return;
-    this.#beatDue = true;
-    this.#more();
+  sendHeartbeat(): void {
+    if (!this.#isWaiting) return;
+    this.#isHeartbeatDue = true;
+    this.#onReadable();
   }
 
-  end(farewell: string, overflow = false): void {
-    this.#conclude(farewell, overflow);
-    this.#more();
+  end(lastRecord: string, overflow = false): void {
+    this.#finish(lastRecord, overflow);
+    this.#onReadable();
   }
 
   close(): void {
-    this.#conclude(undefined, false);
+    this.#finish(undefined, false);
   }
 
-  #conclude(farewell: string | undefined, overflow: boolean): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#farewell = farewell;
+  #finish(lastRecord: string | undefined, overflow: boolean): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#lastRecord = lastRecord;
     this.#onEnd(overflow);
   }
 }
@@ -196,8 +198,8 @@ class Stream implements BodySource {
 let lastText = "";
 let lastBytes: Uint8Array = new Uint8Array();
 
-/** Most streams say the same at the same time: then it is the same bytes. */
-function bytesOf(text: string): Uint8Array {
+/** Most streams send the same text at the same time: it is encoded once. */
+function encode(text: string): Uint8Array {
   if (text !== lastText) {
     lastBytes = Buffer.from(text);
     lastText = text;

@@ -1,29 +1,31 @@
 /**
- * The text of server-sent events. Changes of one revision are one block, and only the last record of a block carries
- * the id: a client that resumes by id has either seen all of a revision or none of it. A block that has no filter is
- * the same for everybody, and is made once however many read it.
+ * The text of server-sent events. All changes of one revision are rendered together, and only the last record carries
+ * the id: a client that resumes by id has either all changes of a revision or none. Without filters the records of a
+ * batch are the same for every subscriber, and are rendered once.
  */
 import type { Batch } from "../../log/log.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
+import { type Change, filterEntry } from "../../query/changes.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { type Change, changeFields, changeFor } from "../reads/changes.ts";
+import { changeMembers } from "../reads/change-json.ts";
 
 /**
- * Keeps the connection alive, and tells how far the reader has come (an id without data moves the place to resume from
- * and is no event): one whose filters let little through must not find its last event too old to resume from.
+ * Keeps the connection alive. An id without data is no event but moves the position to resume from: without it a
+ * subscriber whose filters match little would resume from a revision that is no longer kept.
  */
-export const heartbeat = (revision: number): string => `: heartbeat\nid: ${revision}\n\n`;
-/** Sent first, so that the client learns at once that it is connected. */
-export const GREETING = ": connected\n\n";
+export const heartbeatRecord = (revision: number): string => `: heartbeat\nid: ${revision}\n\n`;
+/** Sent first, so that the client knows at once that it is connected. */
+export const OPENING_COMMENT = ": connected\n\n";
 
 export const snapshotRecord = (resource: Kind, revision: number, value: string): string =>
   `event: snapshot\ndata: {"resource":"${resource}","revision":${revision},"value":${value}}\n\n`;
 
-/** With when its parts last changed, so that a copy can answer with the same entity tags. */
-export function syncedRecord({ revision, time, graphTime, marks }: NetworkState): string {
-  const { claims: _, ...seen } = marks;
-  return `id: ${revision}\nevent: synced\ndata: ${JSON.stringify({ revision, time, graphTime, marks: seen })}\n\n`;
+/** Contains the revisions that last changed each collection, so that a replica computes the same entity tags. */
+export function syncedRecord({ revision, time, graphTime, versions }: NetworkState): string {
+  const { claims: _, ...marks } = versions;
+  const data = { revision, time, graphTime, marks };
+  return `id: ${revision}\nevent: synced\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 export const overflowRecord = (revision: number): string =>
@@ -36,37 +38,38 @@ export function changeRecords(changes: readonly Change[], revision: number, time
   let text = "";
   for (const [i, change] of changes.entries()) {
     if (i === changes.length - 1) text += `id: ${revision}\n`;
-    text += `event: ${change.event}\ndata: {${changeFields(change, revision, time)}}\n\n`;
+    text += `event: ${change.event}\ndata: {${changeMembers(change, revision, time)}}\n\n`;
   }
   return text;
 }
 
-const shared = new WeakMap<Batch, Map<string, string>>();
+/** Unfiltered records of each batch, by scope. */
+const unfilteredRecords = new WeakMap<Batch, Map<string, string>>();
 
 export function batchRecords(batch: Batch, scope: readonly Kind[], filters: readonly Filter[]): string {
-  if (filters.length > 0) return made(batch, scope, filters);
-  let texts = shared.get(batch);
-  if (!texts) {
-    texts = new Map();
-    shared.set(batch, texts);
+  if (filters.length > 0) return renderBatch(batch, scope, filters);
+  let byScope = unfilteredRecords.get(batch);
+  if (!byScope) {
+    byScope = new Map();
+    unfilteredRecords.set(batch, byScope);
   }
-  const name = scope.join();
-  let text = texts.get(name);
+  const key = scope.join();
+  let text = byScope.get(key);
   if (text === undefined) {
-    text = made(batch, scope, filters);
-    texts.set(name, text);
+    text = renderBatch(batch, scope, filters);
+    byScope.set(key, text);
   }
   return text;
 }
 
-function made(
+function renderBatch(
   { entries, revision, time }: Batch,
   scope: readonly Kind[],
   filters: readonly Filter[],
 ): string {
-  const changes = entries.flatMap((entry) => changeFor(entry, scope, filters) ?? []);
-  // Who follows everything is told of every revision, also of one that changed nothing to be seen: it is there now.
-  const all = scope.length === KINDS.length && filters.length === 0;
-  if (changes.length === 0 && all) return `id: ${revision}\n\n`;
+  const changes = entries.flatMap((entry) => filterEntry(entry, scope, filters) ?? []);
+  // A replica subscribes to everything and must reach every revision, also one that changed no public entity.
+  const isEverything = scope.length === KINDS.length && filters.length === 0;
+  if (changes.length === 0 && isEverything) return `id: ${revision}\n\n`;
   return changeRecords(changes, revision, time);
 }

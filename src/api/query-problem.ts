@@ -1,0 +1,14 @@
+/**
+ * Query faults as problems. src/query returns faults as values and knows no HTTP; inside src/api a problem is thrown, and
+ * the request handler renders it. This is the only place where one becomes the other.
+ */
+import { QueryFault } from "../query/fault.ts";
+import { Problem } from "./problem.ts";
+
+export const problemOf = ({ code, detail }: QueryFault): Problem => new Problem(code, detail);
+
+/** Returns the result of a query function, or throws the problem of its fault. */
+export function throwIfFault<T>(result: T | QueryFault): T {
+  if (result instanceof QueryFault) throw problemOf(result);
+  return result;
+}

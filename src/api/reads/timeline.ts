@@ -1,0 +1,21 @@
+/** The representation of `timeline`: how many changes there were in equal spans of time. */
+
+import type { Query } from "../../query/query.ts";
+import { resolveTimeline } from "../../query/timeline.ts";
+import type { Representation } from "../body-renderer.ts";
+import { JSON_TYPE } from "../media-types.ts";
+import { throwIfFault } from "../query-problem.ts";
+import type { ReadContext } from "./read-context.ts";
+
+export function timelineRepresentation({ history, log }: ReadContext, query: Query): Representation {
+  const { from, to, spans, oldest, newest } = throwIfFault(resolveTimeline(history, query));
+  return {
+    key: `timeline ${from} ${to} ${oldest.revision} ${query.fingerprint}`,
+    version: newest.revision,
+    revision: newest.revision,
+    contentType: JSON_TYPE,
+    render: () => ({
+      chunks: JSON.stringify({ from, to, counts: log.histogram(from, to, spans), oldest, newest }),
+    }),
+  };
+}

@@ -1,0 +1,179 @@
+/**
+ * Changes as a query sees them: after a revision, folded to one change per entity, and between two states. The filters of
+ * the query decide what a change is to its reader: an entity that begins to match is added, one that no longer matches is
+ * removed, one that never matched does not occur.
+ */
+
+import type { LogEntry } from "../log/log.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
+import { diffPages } from "../view/diff.ts";
+import type { History } from "../view/history.ts";
+import { type Filter, idCanMatch, matchesAll } from "./filter.ts";
+import type { FilteredState } from "./filtered-state.ts";
+import type { Query } from "./query.ts";
+import { select } from "./select.ts";
+
+export type ChangeEvent = "added" | "updated" | "removed";
+
+export interface Change {
+  readonly event: ChangeEvent;
+  readonly resource: Kind;
+  readonly id: string;
+  /** The JSON of the entity; for `removed` the last one. */
+  readonly value: string;
+  /** The top-level fields that differ; empty unless the entity is updated. */
+  readonly changed: readonly string[];
+}
+
+/** A change with the revision that made it and its epoch milliseconds. */
+export interface CommittedChange {
+  readonly change: Change;
+  readonly revision: number;
+  readonly time: number;
+}
+
+/** The kinds whose changes a read covers: one list, or all of them for the topology. */
+export const changeScope = (kind: Kind | undefined): readonly Kind[] => (kind ? [kind] : KINDS);
+
+/** An entry of the log as a reader with these filters sees it; undefined when it matches neither before nor after. */
+export function filterEntry(
+  entry: LogEntry,
+  scope: readonly Kind[],
+  filters: readonly Filter[],
+): Change | undefined {
+  const { id, before, after, changed } = entry;
+  const resource = scope.find((kind) => kind === entry.kind);
+  if (!resource || !idCanMatch(id, filters)) return undefined;
+  const matches = (json: string | null): json is string =>
+    json !== null && (filters.length === 0 || matchesAll(resource, json, filters));
+  if (matches(after)) {
+    return matches(before)
+      ? { event: "updated", resource, id, value: after, changed }
+      : { event: "added", resource, id, value: after, changed: [] };
+  }
+  return matches(before) ? { event: "removed", resource, id, value: before, changed: [] } : undefined;
+}
+
+/** Every change in (since, until], oldest first. */
+export function* changesSince(
+  history: History,
+  kind: Kind | undefined,
+  { filters }: Query,
+  since: number,
+  until: number,
+): Generator<CommittedChange> {
+  const scope = changeScope(kind);
+  for (const { entries, revision, time } of history.batches(since, until)) {
+    for (const entry of entries) {
+      const change = filterEntry(entry, scope, filters);
+      if (change) yield { change, revision, time };
+    }
+  }
+}
+
+/** One change per entity, from its value at `since` to its value at `until`, in the order of their last changes. */
+export function* foldedChangesSince(
+  history: History,
+  kind: Kind | undefined,
+  { filters }: Query,
+  since: number,
+  until: number,
+): Generator<CommittedChange> {
+  const scope = changeScope(kind);
+  const folded = new Map<string, { entry: LogEntry; revision: number; time: number }>();
+  for (const { entries, revision, time } of history.batches(since, until)) {
+    for (const entry of entries) {
+      if (!scope.some((one) => one === entry.kind)) continue;
+      const key = `${entry.kind} ${entry.id}`;
+      const first = folded.get(key)?.entry ?? entry;
+      folded.delete(key); // a map keeps the place of a key that is set again
+      folded.set(key, { entry: { ...entry, before: first.before }, revision, time });
+    }
+  }
+  for (const { entry, revision, time } of folded.values()) {
+    const { before, after } = entry;
+    if (before === after) continue;
+    const changed = before !== null && after !== null ? differingFields(before, after) : [];
+    const change = filterEntry({ ...entry, changed }, scope, filters);
+    if (change) yield { change, revision, time };
+  }
+}
+
+/** A change between two states. `before` is the JSON in the first state; undefined when the entity is added. */
+export interface Difference extends Change {
+  readonly before: string | undefined;
+}
+
+/**
+ * What differs between two filtered states, by resource, then id. With `around` this is the only way to find changes: a
+ * neighbourhood changes with the graph, so an entity can enter or leave it without a change of its own.
+ */
+export function* diffStates(
+  from: FilteredState,
+  to: FilteredState,
+  kind: Kind | undefined,
+): Generator<Difference> {
+  for (const resource of changeScope(kind)) {
+    for (const { id, before, after } of differingValues(from, to, resource)) {
+      if (after === undefined) {
+        yield { event: "removed", resource, id, value: before ?? "", changed: [], before };
+      } else if (before === undefined) {
+        yield { event: "added", resource, id, value: after, changed: [], before };
+      } else {
+        const changed = differingFields(before, after);
+        yield { event: "updated", resource, id, value: after, changed, before };
+      }
+    }
+  }
+}
+
+/** The JSON of an entity in both states; undefined where it does not exist or does not match. */
+interface ValuePair {
+  readonly id: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+function* differingValues(from: FilteredState, to: FilteredState, kind: Kind): Generator<ValuePair> {
+  const filterBefore = createValueFilter(kind, from.filters(kind));
+  const filterAfter = createValueFilter(kind, to.filters(kind));
+  // Pages that both states share are skipped, but only while the same devices are in both neighbourhoods.
+  const pairs = hasSameNeighbourhood(from, to)
+    ? diffPages(from.state.pages(kind), to.state.pages(kind))
+    : valuesInEither(from, to, kind);
+  for (const pair of pairs) {
+    const before = filterBefore(pair.before);
+    const after = filterAfter(pair.after);
+    if (before !== after) yield { id: pair.id, before, after };
+  }
+}
+
+const hasSameNeighbourhood = ({ neighbourhood: a }: FilteredState, { neighbourhood: b }: FilteredState) =>
+  a === b || a?.symmetricDifference(b ?? new Set()).size === 0;
+
+type ValueFilter = (json: string | undefined) => string | undefined;
+
+function createValueFilter(kind: Kind, filters: readonly Filter[]): ValueFilter {
+  if (filters.length === 0) return (json) => json;
+  return (json) => (json !== undefined && matchesAll(kind, json, filters) ? json : undefined);
+}
+
+/** Every entity that matches in one of the states, in order of id. */
+function* valuesInEither(from: FilteredState, to: FilteredState, kind: Kind): Generator<ValuePair> {
+  const ids = new Set<string>();
+  for (const { state, filters } of [from, to]) {
+    for (const { id } of select(state, kind, filters(kind))) ids.add(id);
+  }
+  for (const id of [...ids].sort()) {
+    yield { id, before: from.state.get(kind, id), after: to.state.get(kind, id) };
+  }
+}
+
+/** `revision` and `lastChanged` differ with every change and say nothing about it. */
+function differingFields(before: string, after: string): string[] {
+  const old: Record<string, unknown> = JSON.parse(before);
+  const current: Record<string, unknown> = JSON.parse(after);
+  return [...new Set([...Object.keys(old), ...Object.keys(current)])].filter(
+    (field) => field !== "revision" && field !== "lastChanged" && !Bun.deepEquals(old[field], current[field]),
+  );
+}

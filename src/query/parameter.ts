@@ -1,0 +1,23 @@
+/**
+ * One parameter of a query: a name and its decoded value. A comma separates several values; a comma inside a value is
+ * written `\,`. A comma that came percent-encoded separates too, because most HTTP libraries encode every comma.
+ */
+import { badParameter, type QueryFault } from "./fault.ts";
+
+export interface QueryParameter {
+  readonly name: string;
+  readonly value: string;
+  /** The value split at its commas. At least one. */
+  readonly values: readonly string[];
+}
+
+const MAX_VALUES = 1000;
+
+export function createParameter(name: string, value: string): QueryParameter | QueryFault {
+  const values = value.includes(",") ? splitAtCommas(value) : [value];
+  if (values.length > MAX_VALUES) return badParameter(name, `has more than ${MAX_VALUES} values.`);
+  return { name, value, values };
+}
+
+const splitAtCommas = (value: string): string[] =>
+  value.split(/(?<!\\),/).map((part) => part.replaceAll("\\,", ","));

@@ -1,0 +1,75 @@
+/**
+ * A parsed query: everything the parameters of a read say, validated as far as that is possible without the network.
+ * `at`, `since`, `diff` and `cursor` stay text here, because only the history can tell whether they exist.
+ */
+import type { Filter } from "./filter.ts";
+import type { QueryParameter } from "./parameter.ts";
+
+export interface SortKey {
+  readonly field: string;
+  readonly descending: boolean;
+}
+
+/** The neighbourhood of a device or host: the devices within `hops` links of it. */
+export interface Around {
+  readonly id: string;
+  readonly hops: number;
+}
+
+export interface Query {
+  readonly filters: readonly Filter[];
+  readonly around: Around | undefined;
+  /** In the order of the JSON. */
+  readonly fields: readonly string[] | undefined;
+  readonly sort: readonly SortKey[];
+  readonly limit: number | undefined;
+  readonly cursor: string | undefined;
+  readonly format: string | undefined;
+  readonly at: string | undefined;
+  readonly since: string | undefined;
+  readonly fold: boolean;
+  readonly diff: string | undefined;
+  readonly timeline: number | undefined;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  /** The same for two queries exactly when all parameters but `limit` and `cursor` are the same. */
+  readonly fingerprint: string;
+}
+
+const UNSORTED: readonly SortKey[] = [];
+
+/** A query while it is parsed. All fields are set from the start, so that every query has the same object shape. */
+export class QueryBuilder implements Query {
+  readonly parameters: readonly QueryParameter[];
+  readonly pageLimit: number;
+  filters: Filter[] = [];
+  around: Around | undefined = undefined;
+  fields: readonly string[] | undefined = undefined;
+  sort: readonly SortKey[] = UNSORTED;
+  limit: number | undefined = undefined;
+  cursor: string | undefined = undefined;
+  format: string | undefined = undefined;
+  at: string | undefined = undefined;
+  since: string | undefined = undefined;
+  fold = false;
+  diff: string | undefined = undefined;
+  timeline: number | undefined = undefined;
+  from: string | undefined = undefined;
+  to: string | undefined = undefined;
+  fingerprint = "";
+
+  constructor(parameters: readonly QueryParameter[], pageLimit: number) {
+    this.parameters = parameters;
+    this.pageLimit = pageLimit;
+  }
+
+  /** A linear search: a query has so few parameters that a map costs more. */
+  find(name: string): QueryParameter | undefined {
+    for (const parameter of this.parameters) if (parameter.name === name) return parameter;
+    return undefined;
+  }
+
+  has(name: string): boolean {
+    return this.find(name) !== undefined;
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Resolves the texts of `at`, `since`, `diff`, `from` and `to`: a revision number, or an RFC 3339 time. A revision that
+ * is no longer kept, or does not exist yet, is a fault that names the oldest or newest there is.
+ */
+
+import { quote } from "../lib/error-text.ts";
+import type { History, Resolved } from "../view/history.ts";
+import type { NetworkState } from "../view/view.ts";
+import { badParameter, QueryFault } from "./fault.ts";
+import type { Query } from "./query.ts";
+
+const REVISION = /^\d{1,15}$/;
+const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/;
+
+/** The state that a query reads: the current one, or the one at `at`. */
+export function resolveState(history: History, { at }: Query): NetworkState | QueryFault {
+  if (at === undefined) return history.view;
+  const revision = resolveRevisionOrTime(history, "at", at);
+  return revision instanceof QueryFault ? revision : history.stateAt(revision);
+}
+
+export function resolveRevisionOrTime(
+  history: History,
+  parameter: string,
+  text: string,
+): number | QueryFault {
+  if (REVISION.test(text)) return revisionOf(history.resolve(Number(text)), parameter);
+  const time = parseTime(parameter, text, "a revision or a time");
+  return time instanceof QueryFault ? time : revisionOf(history.resolveTime(time), parameter);
+}
+
+/** A revision whose later changes are all kept. `parameter` is `since`, or the header `Last-Event-ID`. */
+export function resolveSince(history: History, text: string, parameter = "since"): number | QueryFault {
+  if (REVISION.test(text)) return revisionOf(history.resolve(Number(text)), parameter);
+  const allowed = "it must be a revision: the Gazetteer-Revision of a list, or an event's id.";
+  return badParameter(parameter, `is ${quote(text)}; ${allowed}`);
+}
+
+/** Both ends of `diff=A..B`; `A..` ends with the newest revision. */
+export function resolveDiff(history: History, text: string): { from: number; to: number } | QueryFault {
+  const [fromText = "", toText, ...more] = text.split("..");
+  if (fromText === "" || toText === undefined || more.length > 0) {
+    const allowed = "it must be A..B (or A.. for until now), each a revision or an RFC 3339 time.";
+    return badParameter("diff", `is ${quote(text)}; ${allowed}`);
+  }
+  const from = resolveRevisionOrTime(history, "diff", fromText);
+  if (from instanceof QueryFault) return from;
+  const to = toText === "" ? history.view.revision : resolveRevisionOrTime(history, "diff", toText);
+  return to instanceof QueryFault ? to : { from, to };
+}
+
+/** Epoch milliseconds of an RFC 3339 time. */
+export function parseTime(parameter: string, text: string, expected = "a time"): number | QueryFault {
+  const time = TIME.test(text) ? Date.parse(text.toUpperCase().replace(" ", "T")) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  // An unescaped + in a query string is decoded as a space.
+  const plus = / \d\d:\d\d$/.test(text) ? " (a + in an address must be written %2B)" : "";
+  return badParameter(
+    parameter,
+    `is ${quote(text)}; it must be ${expected} such as 2026-11-15T03:00:00Z${plus}.`,
+  );
+}
+
+function revisionOf(resolved: Resolved, parameter: string): number | QueryFault {
+  if (resolved.ok) return resolved.revision;
+  const { fault } = resolved;
+  if (fault.code === "revision-unknown") {
+    const detail = `${parameter} names a revision after the newest, which is ${fault.newest}.`;
+    return new QueryFault("revision-unknown", parameter, detail);
+  }
+  const oldestTime = new Date(fault.oldestTime).toISOString();
+  return new QueryFault(
+    "revision-expired",
+    parameter,
+    `${parameter} names a state that is no longer kept; the oldest there is: revision ${fault.oldest}, ${oldestTime}. List again without it.`,
+  );
+}

@@ -1,0 +1,40 @@
+/** The time line: from when to when it reaches, and the revisions at both ends of the kept history. */
+
+import type { History } from "../view/history.ts";
+import { badParameter, QueryFault } from "./fault.ts";
+import type { Query } from "./query.ts";
+import { parseTime } from "./revision.ts";
+
+/** Times are epoch milliseconds. */
+export interface Timeline {
+  readonly from: number;
+  readonly to: number;
+  /** Into how many equal spans the time is divided. */
+  readonly spans: number;
+  readonly oldest: { readonly revision: number; readonly time: number };
+  readonly newest: { readonly revision: number; readonly time: number };
+}
+
+export function resolveTimeline({ view, log }: History, query: Query): Timeline | QueryFault {
+  const { oldest, oldestTime } = log.stats();
+  // Revision 0, the empty view, has no time: the time line begins with the first change.
+  const firstTime = oldestTime > 0 ? oldestTime : (log.timeOf(1) ?? view.time);
+  const from = query.from === undefined ? firstTime : parseTime("from", query.from);
+  if (from instanceof QueryFault) return from;
+  const to = query.to === undefined ? view.time + 1 : parseTime("to", query.to);
+  if (to instanceof QueryFault) return to;
+  if (to <= from) {
+    const format = (time: number) => new Date(time).toISOString();
+    return badParameter(
+      query.to === undefined ? "from" : "to",
+      `leaves an empty span of time: from ${format(from)} to ${format(to)}; from must be before to.`,
+    );
+  }
+  return {
+    from,
+    to,
+    spans: query.timeline ?? 1,
+    oldest: { revision: oldest, time: firstTime },
+    newest: { revision: view.revision, time: view.time },
+  };
+}
