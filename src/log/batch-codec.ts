@@ -1,7 +1,7 @@
 /**
- * Batches as bytes: lines of tab-separated fields, compressed with zstd. JSON text holds neither tabs nor
- * new lines, and ids hold no white space, so nothing needs escaping and nothing is parsed to be stored or read back.
- * Before and after of one thing are nearly the same text: compression makes keeping both cost little more than one.
+ * Encodes the entries of a batch: one line of tab-separated fields each, compressed with zstd. JSON text contains neither
+ * tabs nor newlines, and ids contain no white space, so nothing is escaped, and no JSON is parsed to store or read it.
+ * The values before and after are nearly the same text, so that storing both compresses to little more than one.
  */
 import { type LogEntry, STORE_KINDS } from "./log.ts";
 

@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), "gazetteer-log-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newPath = (): string => join(folder, `${++files}.db`);
-const breathe = () => Promise.resolve();
+const yieldToLoop = () => Promise.resolve();
 
 const set = (id: string, after: string, before: string | null = null): LogEntry => ({
   kind: "hosts",
@@ -57,7 +57,7 @@ describe("batches", () => {
     { kind: "claims", id: "hosts 00:00:00:00:00:01/None", before: null, after: '[["x",{}]]', changed: [] },
   ];
 
-  test("come back as they went in, also from another opening of the file", () => {
+  test("are read as they were appended, also after the file is opened again", () => {
     const path = newPath();
     const log = openEmbeddedLog(path);
     const batch = batchOf(1, 5000, entries);
@@ -72,7 +72,7 @@ describe("batches", () => {
     again.close();
   });
 
-  test("of many parts are one batch", () => {
+  test("of several parts are read as one batch", () => {
     const log = openEmbeddedLog(":memory:");
     const many = Array.from({ length: 12_345 }, (_, i) => set(`h${i}`, `{"n":${i}}`));
     log.append(batchOf(1));
@@ -88,7 +88,7 @@ describe("batches", () => {
     log.close();
   });
 
-  test("are read between any two revisions, whatever falls on the edge of a slice", () => {
+  test("are read between any two revisions, also where a slice ends inside a batch", () => {
     const log = openEmbeddedLog(":memory:");
     const large = Array.from({ length: 30_000 }, (_, i) => set(`h${i}`, "{}"));
     for (let revision = 1; revision <= 250; revision++) {
@@ -101,7 +101,7 @@ describe("batches", () => {
     log.close();
   });
 
-  test("may be appended while others are read", () => {
+  test("can be appended during a read", () => {
     const log = openEmbeddedLog(":memory:");
     appendAll(log, 1, 150);
     const seen: number[] = [];
@@ -114,7 +114,7 @@ describe("batches", () => {
     log.close();
   });
 
-  test("that cannot be written are refused whole", () => {
+  test("that cannot be written are rejected as a whole", () => {
     const log = openEmbeddedLog(":memory:");
     log.append(batchOf(1));
     expect(() => log.append(batchOf(1))).toThrow(
@@ -131,8 +131,8 @@ describe("snapshots", () => {
     const path = newPath();
     const log = openEmbeddedLog(path);
     appendAll(log, 1, 20);
-    await log.writeSnapshot(snapshotOf(10, [record("a\n\n{}"), record("b\n\n[]")]), breathe);
-    await log.writeSnapshot(snapshotOf(20, [record("c\n\n{}")]), breathe);
+    await log.writeSnapshot(snapshotOf(10, [record("a\n\n{}"), record("b\n\n[]")]), yieldToLoop);
+    await log.writeSnapshot(snapshotOf(20, [record("c\n\n{}")]), yieldToLoop);
     log.close();
     const again = openEmbeddedLog(path);
     expect(again.snapshotAtOrBefore(9)).toBeUndefined();
@@ -150,16 +150,18 @@ describe("snapshots", () => {
   test("share the pages that did not change", async () => {
     const log = openEmbeddedLog(":memory:");
     const large = record("x".repeat(10));
-    await log.writeSnapshot(snapshotOf(1, [large, record("y")]), breathe);
+    await log.writeSnapshot(snapshotOf(1, [large, record("y")]), yieldToLoop);
     const { bytes } = log.stats();
-    await log.writeSnapshot(snapshotOf(2, [large, record("z")]), breathe);
+    await log.writeSnapshot(snapshotOf(2, [large, record("z")]), yieldToLoop);
     expect(texts(log.snapshotAtOrBefore(2))).toEqual(["x".repeat(10), "z"]);
-    expect(log.snapshotAtOrBefore(2)?.pages.hosts[0]?.storedId).toBe(log.snapshotAtOrBefore(1)?.pages.hosts[0]?.storedId);
+    expect(log.snapshotAtOrBefore(2)?.pages.hosts[0]?.storedId).toBe(
+      log.snapshotAtOrBefore(1)?.pages.hosts[0]?.storedId,
+    );
     expect(log.stats().bytes - bytes).toBeLessThan(bytes);
     log.close();
   });
 
-  test("that fail half-way leave no page believing itself stored", async () => {
+  test("that fail half-way give no page a stored id", async () => {
     const log = openEmbeddedLog(":memory:");
     const good = record("good");
     const bad: PageRecord = {
@@ -168,15 +170,17 @@ describe("snapshots", () => {
         throw new Error("no more memory");
       },
     };
-    await expect(log.writeSnapshot(snapshotOf(1, [good, bad]), breathe)).rejects.toThrow("no more memory");
+    await expect(log.writeSnapshot(snapshotOf(1, [good, bad]), yieldToLoop)).rejects.toThrow(
+      "no more memory",
+    );
     expect(good.storedId).toBeUndefined();
     expect(log.snapshotAtOrBefore(1)).toBeUndefined();
-    await log.writeSnapshot(snapshotOf(1, [record("other"), good]), breathe);
+    await log.writeSnapshot(snapshotOf(1, [record("other"), good]), yieldToLoop);
     expect(texts(log.snapshotAtOrBefore(1))).toEqual(["other", "good"]);
     log.close();
   });
 
-  test("let changes in between their slices", async () => {
+  test("allow appends between their slices", async () => {
     const log = openEmbeddedLog(":memory:");
     appendAll(log, 1, 5);
     let revision = 5;
@@ -189,9 +193,9 @@ describe("snapshots", () => {
   });
 });
 
-describe("the past", () => {
+describe("history", () => {
   const log = openEmbeddedLog(":memory:");
-  // Two revisions in one millisecond, and a quiet hour.
+  // Two revisions in one millisecond, and an hour without changes.
   for (const [revision, time] of [[1, 1000], [2, 1000], [3, 2500], [4, 3_600_000]] as const) {
     log.append(batchOf(revision, time, Array.from({ length: revision }, (_, i) => set(`h${i}`, "{}"))));
   } // biome-ignore format: a table
@@ -210,7 +214,7 @@ describe("the past", () => {
     expect(log.revisionAt(time)).toBe(revision);
   });
 
-  test("knows the time of a revision", () => {
+  test("has the time of each revision", () => {
     expect([1, 2, 3, 4, 5].map((revision) => log.timeOf(revision))).toEqual([
       1000,
       1000,
@@ -220,7 +224,7 @@ describe("the past", () => {
     ]);
   });
 
-  test("counts changes in equal spans; the end is not part of the last", () => {
+  test("the histogram counts changes in equal intervals; the end is exclusive", () => {
     expect(log.histogram(0, 4000, 4)).toEqual([0, 3, 3, 0]);
     expect(log.histogram(1000, 2500, 3)).toEqual([3, 0, 0]);
     expect(log.histogram(0, 3_600_001, 2)).toEqual([6, 4]);
@@ -228,24 +232,23 @@ describe("the past", () => {
   });
 });
 
-describe("forgetting", () => {
-  /** Twenty revisions a second apart, snapshots at 5, 10, 15; one page shared by all, one of each alone. */
+describe("pruning", () => {
+  /** Twenty revisions a second apart; snapshots at 5, 10 and 15 with one shared page and one page of their own. */
   async function filled(path: string): Promise<EmbeddedLog> {
     const log = openEmbeddedLog(path);
     const shared = record("shared");
     for (let revision = 1; revision <= 20; revision++) {
       log.append(batchOf(revision));
       if (revision % 5 === 0 && revision < 20) {
-        await log.writeSnapshot(snapshotOf(revision, [shared, record(`own ${revision}`)]), breathe);
+        await log.writeSnapshot(snapshotOf(revision, [shared, record(`own ${revision}`)]), yieldToLoop);
       }
     }
     return log;
   }
 
-  /** Everything from `oldest` on can be told; nothing older is pretended. */
-  function check(log: EmbeddedLog, oldest: number): void {
-    const facts = log.stats();
-    expect(facts).toMatchObject({ oldest, oldestTime: oldest * 1000, newest: 20 });
+  /** Every revision from `oldest` on can be reconstructed, and none before it. */
+  function expectHistoryFrom(log: EmbeddedLog, oldest: number): void {
+    expect(log.stats()).toMatchObject({ oldest, oldestTime: oldest * 1000, newest: 20 });
     for (let revision = oldest; revision <= 20; revision++) {
       const base = log.snapshotAtOrBefore(revision);
       if (revision >= 5) expect(base && texts(base)).toEqual(["shared", `own ${base?.revision}`]);
@@ -263,38 +266,38 @@ describe("forgetting", () => {
   }
 
   test.each([
-    ["nothing, when all is young", 0, 0],
-    ["nothing, when the first snapshot is young enough", 5000, 0],
+    ["nothing, when everything is recent", 0, 0],
+    ["nothing, when the first snapshot is recent enough", 5000, 0],
     ["up to a snapshot", 5001, 5],
-    ["up to the last snapshot before what must be kept", 12_000, 10],
-    ["all but what the newest snapshot needs", 99_000, 15],
+    ["up to the last snapshot before the retention period", 12_000, 10],
+    ["everything before the newest snapshot", 99_000, 15],
   ])("by age: %s", async (_, keepSince, oldest) => {
     const path = newPath();
     const log = await filled(path);
-    await log.prune(keepSince, Number.POSITIVE_INFINITY, breathe);
-    check(log, oldest);
+    await log.prune(keepSince, Number.POSITIVE_INFINITY, yieldToLoop);
+    expectHistoryFrom(log, oldest);
     const { bytes } = log.stats();
     log.close();
     const again = openEmbeddedLog(path);
-    check(again, oldest);
+    expectHistoryFrom(again, oldest);
     expect(again.stats().bytes).toBe(bytes);
     again.close();
   });
 
-  test("by bytes: as little as is needed", async () => {
+  test("by bytes: as little as necessary", async () => {
     const log = await filled(":memory:");
-    await log.prune(0, log.stats().bytes - 1, breathe);
-    check(log, 5);
-    await log.prune(0, 1, breathe);
-    check(log, 15);
+    await log.prune(0, log.stats().bytes - 1, yieldToLoop);
+    expectHistoryFrom(log, 5);
+    await log.prune(0, 1, yieldToLoop);
+    expectHistoryFrom(log, 15);
     log.close();
   });
 
-  test("cut short by a crash leaves what is whole", async () => {
+  test("a crash in the middle leaves complete history after the snapshot", async () => {
     const path = newPath();
     const log = openEmbeddedLog(path);
     appendAll(log, 1, 600);
-    await log.writeSnapshot(snapshotOf(500, [record("page")]), breathe);
+    await log.writeSnapshot(snapshotOf(500, [record("page")]), yieldToLoop);
     let slices = 0;
     const crash = async () => {
       if (++slices === 2) throw new Error("crash");
@@ -307,19 +310,19 @@ describe("forgetting", () => {
     again.close();
   });
 
-  test("leaves the pages of a snapshot that is being written", async () => {
+  test("keeps the pages of a snapshot that is still being written", async () => {
     const log = await filled(":memory:");
     const pages = Array.from({ length: 100 }, (_, i) => record(`p${i}`));
     let pruned = false;
     await log.writeSnapshot(snapshotOf(20, pages), async () => {
-      if (!pruned) await log.prune(99_000, 1, breathe);
+      if (!pruned) await log.prune(99_000, 1, yieldToLoop);
       pruned = true;
     });
     expect(texts(log.snapshotAtOrBefore(20))).toEqual(pages.map((_, i) => `p${i}`));
     log.close();
   });
 
-  test("gives the room back", async () => {
+  test("returns the space to the file system", async () => {
     const path = newPath();
     const log = openEmbeddedLog(path);
     const noise = () =>
@@ -327,8 +330,8 @@ describe("forgetting", () => {
     for (let revision = 1; revision <= 200; revision++) {
       log.append(batchOf(revision, revision, [set("h", noise())]));
     }
-    await log.writeSnapshot(snapshotOf(200, [record("page")], 200), breathe);
-    await log.prune(10_000, Number.POSITIVE_INFINITY, breathe);
+    await log.writeSnapshot(snapshotOf(200, [record("page")], 200), yieldToLoop);
+    await log.prune(10_000, Number.POSITIVE_INFINITY, yieldToLoop);
     log.close();
     expect(statSync(path).size).toBeLessThan(1_000_000);
   });

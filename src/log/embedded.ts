@@ -1,22 +1,24 @@
 /**
- * The log on one machine: a SQLite file, write-ahead journal, held by exactly one process.
+ * The log on one machine: a SQLite file in WAL mode, locked by one process.
  *
- * One row a batch (large batches have several parts), snapshots as lists of shared pages. The journal is handed to
- * the operating system at each append, so `kill -9` loses nothing; a power cut may lose the last moments but never
- * leaves the file inconsistent. Memory-only (`:memory:`) is the same code on SQLite's own memory.
+ * A batch is one row (a large batch has several parts); a snapshot is a list of page ids, so that snapshots share pages.
+ * Each append hands the WAL to the operating system without fsync: `kill -9` loses nothing; a power cut may lose the last
+ * batches but leaves the file consistent. `:memory:` is the same code on SQLite's in-memory database.
  */
 import type { Database } from "bun:sqlite";
-import { compress, decodeEntries, encodeEntries, decompress } from "./batch-codec.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import { compress, decodeEntries, decompress, encodeEntries } from "./batch-codec.ts";
 import {
   type Batch,
-  type LogEntry,
-  type LogStats,
   type Log,
+  type LogEntry,
   LogError,
+  type LogStats,
   type PageRecord,
   type Snapshot,
   STORE_KINDS,
   type StoreKind,
+  type YieldToLoop,
 } from "./log.ts";
 import { type LogFile, openLogFile } from "./log-file.ts";
 
@@ -38,7 +40,7 @@ interface BatchRow {
   data: Uint8Array;
 }
 
-/** Opens or makes the log at `path` (a file, or `:memory:`). Throws `LogError` with a message for the operator. */
+/** Opens or creates the log at `path`, a file or `:memory:`. Throws `LogError`. */
 export const openEmbeddedLog = (path: string): EmbeddedLog => new EmbeddedLog(openLogFile(path));
 
 export class EmbeddedLog implements Log {
@@ -66,7 +68,7 @@ export class EmbeddedLog implements Log {
     const parts: { data: Uint8Array; changes: number }[] = [];
     for (let i = 0; i < batch.entries.length; i += ENTRIES_PER_PART) {
       const entries = batch.entries.slice(i, i + ENTRIES_PER_PART);
-      // What the time line tells: claims are the view's own notes, and no change that anybody saw.
+      // For the histogram: claims are internal records, not changes that the interface shows.
       const changes = entries.filter(({ kind }) => kind !== "claims").length;
       parts.push({ data: encodeEntries(entries), changes });
     }
@@ -80,7 +82,7 @@ export class EmbeddedLog implements Log {
         }
       })();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       throw new LogError("write-failed", `the log could not be written: ${reason}`, { cause: error });
     }
     this.#bytes += parts.reduce((sum, { data }) => sum + data.length, 0);
@@ -88,27 +90,28 @@ export class EmbeddedLog implements Log {
   }
 
   *read(revision: number, until: number = Number.MAX_SAFE_INTEGER): Iterable<Batch> {
-    const next = this.#db.query<BatchRow, [number, number]>(
+    const selectSlice = this.#db.query<BatchRow, [number, number]>(
       "SELECT revision, time, data FROM batch WHERE revision > ? AND revision <= ? ORDER BY revision, part LIMIT 100",
     );
-    const rest = this.#db.query<BatchRow, [number]>(
+    const selectParts = this.#db.query<BatchRow, [number]>(
       "SELECT revision, time, data FROM batch WHERE revision = ? ORDER BY part",
     );
-    // In slices of rows, so that no statement stays open while others append.
+    // Reads slices of rows, so that no statement stays open while batches are appended.
     for (let after = revision; ; ) {
-      const revisions = new Map<number, BatchRow[]>();
-      const rows = next.all(after, until);
+      const partsByRevision = new Map<number, BatchRow[]>();
+      const rows = selectSlice.all(after, until);
       for (const row of rows) {
-        const parts = revisions.get(row.revision);
+        const parts = partsByRevision.get(row.revision);
         if (parts) parts.push(row);
-        else revisions.set(row.revision, [row]);
+        else partsByRevision.set(row.revision, [row]);
       }
       const last = rows.at(-1)?.revision;
       if (last === undefined) return;
-      for (const [number, parts] of revisions) {
-        const all = number === last ? rest.all(number) : parts;
-        const entries: LogEntry[] = all.flatMap((part) => decodeEntries(part.data));
-        yield { revision: number, time: all[0]?.time ?? 0, entries };
+      for (const [batchRevision, partsInSlice] of partsByRevision) {
+        // The slice may end in the middle of the last batch.
+        const parts = batchRevision === last ? selectParts.all(batchRevision) : partsInSlice;
+        const entries: LogEntry[] = parts.flatMap((part) => decodeEntries(part.data));
+        yield { revision: batchRevision, time: parts[0]?.time ?? 0, entries };
       }
       after = last;
     }
@@ -121,9 +124,9 @@ export class EmbeddedLog implements Log {
       )
       .get(revision);
     if (!row) return undefined;
-    const lists: Record<StoreKind, number[]> = JSON.parse(row.pages);
+    const pageIds: Record<StoreKind, number[]> = JSON.parse(row.pages);
     const records = (kind: StoreKind): PageRecord[] =>
-      (lists[kind] ?? []).map((storedId) => ({ storedId, encode: () => this.#readPage(storedId) }));
+      (pageIds[kind] ?? []).map((storedId) => ({ storedId, encode: () => this.#readPage(storedId) }));
     return {
       revision: row.revision,
       time: row.time,
@@ -139,33 +142,31 @@ export class EmbeddedLog implements Log {
     };
   }
 
-  #readPage(stored: number): Uint8Array {
-    const row = this.#db
-      .query<{ data: Uint8Array }, [number]>("SELECT data FROM page WHERE id = ?")
-      .get(stored);
-    if (!row) throw new LogError("unreadable", `the log has lost page ${stored} of a snapshot`);
+  #readPage(id: number): Uint8Array {
+    const row = this.#db.query<{ data: Uint8Array }, [number]>("SELECT data FROM page WHERE id = ?").get(id);
+    if (!row) throw new LogError("unreadable", `page ${id} of a snapshot is missing from the log`);
     return decompress(row.data);
   }
 
-  async writeSnapshot(snapshot: Snapshot, yieldToLoop: () => Promise<void>): Promise<void> {
+  async writeSnapshot(snapshot: Snapshot, yieldToLoop: YieldToLoop): Promise<void> {
     const insert = this.#db.query<unknown, [number, Uint8Array]>(
       "INSERT INTO page (bytes, data) VALUES (?, ?)",
     );
-    const lists: Record<string, number[]> = {};
+    const pageIds: Record<string, number[]> = {};
     for (const kind of STORE_KINDS) {
       const records = snapshot.pages[kind];
       for (let i = 0; i < records.length; i += PAGES_PER_SLICE) {
         const slice = records.slice(i, i + PAGES_PER_SLICE).filter(({ storedId }) => storedId === undefined);
         const data = slice.map((record) => compress(record.encode()));
-        const places = this.#db.transaction(() =>
+        const ids = this.#db.transaction(() =>
           data.map((bytes) => Number(insert.run(bytes.length, bytes).lastInsertRowid)),
         )();
-        // Only now: a page that believes itself stored when the transaction failed would be lost for good.
-        for (const [n, record] of slice.entries()) record.storedId = places[n];
+        // Set after the commit: a page with an id is never written again, so a failed transaction would lose it.
+        for (const [n, record] of slice.entries()) record.storedId = ids[n];
         this.#bytes += data.reduce((sum, bytes) => sum + bytes.length, 0);
         await yieldToLoop();
       }
-      lists[kind] = records.map((record) => {
+      pageIds[kind] = records.map((record) => {
         if (record.storedId === undefined) throw new Error("a page of the snapshot was not stored");
         return record.storedId;
       });
@@ -179,7 +180,7 @@ export class EmbeddedLog implements Log {
         snapshot.time,
         snapshot.graphTime,
         JSON.stringify(snapshot.versions),
-        JSON.stringify(lists),
+        JSON.stringify(pageIds),
       );
     this.#snapshotCount = this.#countSnapshots();
   }
@@ -214,8 +215,8 @@ export class EmbeddedLog implements Log {
     return counts;
   }
 
-  /** History is forgotten a whole snapshot at a time: what remains always begins with one. */
-  async prune(keepSince: number, maxBytes: number, yieldToLoop: () => Promise<void>): Promise<void> {
+  /** Deletes up to a snapshot each time: history without its first batch must start with a snapshot. */
+  async prune(keepSince: number, maxBytes: number, yieldToLoop: YieldToLoop): Promise<void> {
     for (;;) {
       const next = this.#db
         .query<{ revision: number; time: number }, [number]>(
@@ -233,54 +234,61 @@ export class EmbeddedLog implements Log {
     }
   }
 
-  /** Returns the room of what was deleted to the file system. */
-  async #vacuum(yieldToLoop: () => Promise<void>): Promise<void> {
-    const free = this.#db.query<{ freelist_count: number }, []>("PRAGMA freelist_count");
-    for (let left = free.get()?.freelist_count ?? 0; left > 0; ) {
+  /** Returns the space of deleted rows to the file system. */
+  async #vacuum(yieldToLoop: YieldToLoop): Promise<void> {
+    const freePages = this.#db.query<{ freelist_count: number }, []>("PRAGMA freelist_count");
+    for (let left = freePages.get()?.freelist_count ?? 0; left > 0; ) {
       this.#db.query(`PRAGMA incremental_vacuum(${FREE_PAGES_PER_SLICE})`).all();
       await yieldToLoop();
-      const now = free.get()?.freelist_count ?? 0;
+      const now = freePages.get()?.freelist_count ?? 0;
       if (now >= left) return;
       left = now;
     }
   }
 
-  /** Oldest first, so that a log cut short in the middle still says truly from where it is whole. */
+  /** Deletes the oldest rows first: a crash in the middle leaves no gap after the rows that remain. */
   async #deleteInSlices(
     table: string,
     where: string,
     bound: number,
-    yieldToLoop: () => Promise<void>,
+    yieldToLoop: YieldToLoop,
   ): Promise<void> {
-    const slice = `SELECT rowid AS place, bytes FROM ${table} WHERE ${where} ORDER BY rowid LIMIT ${ROWS_PER_SLICE}`;
+    const selectSlice = `SELECT rowid AS id, bytes FROM ${table} WHERE ${where} ORDER BY rowid LIMIT ${ROWS_PER_SLICE}`;
     for (;;) {
-      const rows = this.#db.query<{ place: number; bytes: number }, { bound: number }>(slice).all({ bound });
+      const rows = this.#db
+        .query<{ id: number; bytes: number }, { bound: number }>(selectSlice)
+        .all({ bound });
       if (rows.length === 0) return;
       this.#db.transaction(() => {
-        const drop = this.#db.query(`DELETE FROM ${table} WHERE rowid = ?`);
-        for (const { place } of rows) drop.run(place);
+        const deleteRow = this.#db.query(`DELETE FROM ${table} WHERE rowid = ?`);
+        for (const { id } of rows) deleteRow.run(id);
       })();
       this.#bytes -= rows.reduce((sum, { bytes }) => sum + bytes, 0);
       await yieldToLoop();
     }
   }
 
-  /** Pages no snapshot names any more. One above the highest named may belong to a snapshot still being written. */
-  async #deleteUnreferencedPages(yieldToLoop: () => Promise<void>): Promise<void> {
-    this.#db.run("CREATE TEMP TABLE IF NOT EXISTS named (id INTEGER PRIMARY KEY)");
-    this.#db.run("DELETE FROM named");
-    const add = this.#db.query("INSERT OR IGNORE INTO named (id) VALUES (?)");
+  /** Leaves pages above the highest referenced id: they may belong to a snapshot that is still being written. */
+  async #deleteUnreferencedPages(yieldToLoop: YieldToLoop): Promise<void> {
+    this.#db.run("CREATE TEMP TABLE IF NOT EXISTS referenced (id INTEGER PRIMARY KEY)");
+    this.#db.run("DELETE FROM referenced");
+    const insert = this.#db.query("INSERT OR IGNORE INTO referenced (id) VALUES (?)");
     let highest = 0;
     for (const { pages } of this.#db.query<{ pages: string }, []>("SELECT pages FROM snapshot").all()) {
-      const lists: Record<string, number[]> = JSON.parse(pages);
-      for (const ids of Object.values(lists)) {
+      const pageIds: Record<string, number[]> = JSON.parse(pages);
+      for (const ids of Object.values(pageIds)) {
         for (const id of ids) {
-          add.run(id);
+          insert.run(id);
           highest = Math.max(highest, id);
         }
       }
     }
-    await this.#deleteInSlices("page", "id <= $bound AND id NOT IN (SELECT id FROM named)", highest, yieldToLoop);
+    await this.#deleteInSlices(
+      "page",
+      "id <= $bound AND id NOT IN (SELECT id FROM referenced)",
+      highest,
+      yieldToLoop,
+    );
   }
 
   stats(): LogStats {
@@ -293,7 +301,7 @@ export class EmbeddedLog implements Log {
     };
   }
 
-  /** Counted when they come and go: `facts` is asked on every paged read. */
+  /** Called when snapshots are added or deleted, not by `stats`, which every paged read calls. */
   #countSnapshots(): number {
     return this.#db.query<{ n: number }, []>("SELECT count(*) AS n FROM snapshot").get()?.n ?? 0;
   }

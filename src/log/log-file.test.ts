@@ -16,18 +16,18 @@ const batchOf = (revision: number): Batch => ({
   entries: [{ kind: "devices", id: "of:1", before: null, after: "{}", changed: [] }],
 });
 
-function faultOf(open: () => unknown): LogError {
+function errorOf(open: () => unknown): LogError {
   try {
     open();
   } catch (error) {
     if (error instanceof LogError) return error;
     throw error;
   }
-  throw new Error("it opened");
+  throw new Error("expected a LogError");
 }
 
 describe("opening", () => {
-  test("a file that another process holds is refused", async () => {
+  test("a file that another process has open is rejected", async () => {
     const path = newPath();
     const log = openEmbeddedLog(path);
     log.append(batchOf(1));
@@ -38,7 +38,7 @@ describe("opening", () => {
     expect(other.stdout.toString()).toBe(
       `LogError in-use ${path} is in use by another process; stop that one or give another --data\n`,
     );
-    expect(faultOf(() => openEmbeddedLog(path)).code).toBe("in-use");
+    expect(errorOf(() => openEmbeddedLog(path)).code).toBe("in-use");
     log.append(batchOf(2));
     log.close();
     const again = openEmbeddedLog(path);
@@ -46,30 +46,30 @@ describe("opening", () => {
     again.close();
   });
 
-  test("a folder in the way, or a file that is no log, is told", () => {
+  test("a path that is a folder, or a file that is not a log, is unreadable", () => {
     const asFolder = newPath();
     mkdirSync(asFolder);
-    expect(faultOf(() => openEmbeddedLog(asFolder))).toMatchObject({ code: "unreadable" });
+    expect(errorOf(() => openEmbeddedLog(asFolder))).toMatchObject({ code: "unreadable" });
     const inFile = newPath();
     writeFileSync(inFile, "not a folder");
-    expect(faultOf(() => openEmbeddedLog(join(inFile, "log.db")))).toMatchObject({ code: "unreadable" });
-    const noLog = newPath();
-    writeFileSync(noLog, "no log at all, but long enough to have a header ".repeat(100));
-    const fault = faultOf(() => openEmbeddedLog(noLog));
-    expect(fault.code).toBe("unreadable");
-    expect(fault.message).toStartWith(`cannot open the log ${noLog}: `);
+    expect(errorOf(() => openEmbeddedLog(join(inFile, "log.db")))).toMatchObject({ code: "unreadable" });
+    const notALog = newPath();
+    writeFileSync(notALog, "no log at all, but long enough to have a header ".repeat(100));
+    const error = errorOf(() => openEmbeddedLog(notALog));
+    expect(error.code).toBe("unreadable");
+    expect(error.message).toStartWith(`cannot open the log ${notALog}: `);
   });
 
-  test("a log of a newer version is left alone", () => {
+  test("a log of a newer format is rejected", () => {
     const path = newPath();
     openEmbeddedLog(path).close();
     const db = new Database(path);
     db.run("UPDATE meta SET value = x'32' WHERE name = 'format'");
     db.close();
-    expect(faultOf(() => openEmbeddedLog(path)).code).toBe("newer-format");
+    expect(errorOf(() => openEmbeddedLog(path)).code).toBe("newer-format");
   });
 
-  test("two logs are never mistaken for one another", () => {
+  test("two logs have different ids and signing keys", () => {
     const [a, b] = [openEmbeddedLog(":memory:"), openEmbeddedLog(":memory:")];
     expect(a.id).not.toBe(b.id);
     expect(a.signingKey).not.toEqual(b.signingKey);
@@ -79,7 +79,7 @@ describe("opening", () => {
   });
 });
 
-test("kill -9 loses nothing that was acknowledged", async () => {
+test("kill -9 loses no batch whose append returned", async () => {
   const path = newPath();
   const code = `
     const { openEmbeddedLog } = await import(${JSON.stringify(join(import.meta.dir, "embedded.ts"))});
@@ -93,22 +93,22 @@ test("kill -9 loses nothing that was acknowledged", async () => {
     }`;
   let acknowledged = 0;
   for (let round = 1; round <= 4; round++) {
-    const enough = acknowledged + round * 5;
+    const killAt = acknowledged + round * 5;
     const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe", stderr: "inherit" });
     let output = "";
     for await (const chunk of child.stdout) {
       output += Buffer.from(chunk).toString();
       const last = output.split("\n").at(-2);
       if (last !== undefined) acknowledged = Number(last);
-      if (acknowledged >= enough) child.kill("SIGKILL");
+      if (acknowledged >= killAt) child.kill("SIGKILL");
     }
     await child.exited;
     const log = openEmbeddedLog(path);
-    const kept = [...log.read(0)];
+    const batches = [...log.read(0)];
     expect(log.stats().newest).toBeGreaterThanOrEqual(acknowledged);
-    expect(kept.map(({ revision }) => revision)).toEqual(kept.map((_, i) => i + 1));
-    expect(kept.length).toBe(log.stats().newest);
-    for (const { revision, entries } of kept) expect(entries.length).toBe(1 + (revision % 7) * 1000);
+    expect(batches.map(({ revision }) => revision)).toEqual(batches.map((_, i) => i + 1));
+    expect(batches.length).toBe(log.stats().newest);
+    for (const { revision, entries } of batches) expect(entries.length).toBe(1 + (revision % 7) * 1000);
     log.close();
   }
 }, 180_000);

@@ -1,12 +1,13 @@
 /**
- * The embedded log's SQLite file: opening it for this process alone, its tables, its identity, and how far it reaches.
- * Whatever is wrong with the file is told here, once, in words for the operator.
+ * Opens the SQLite file of the embedded log for this process alone: lock, tables, format version, id and signing key, and
+ * the range of revisions it holds. Every fault of the file becomes a `LogError` here, with a message for the operator.
  */
 import { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { type LogStats, LogError } from "./log.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import { LogError, type LogStats } from "./log.ts";
 
 const FORMAT = 1;
 const PRAGMAS = [
@@ -37,7 +38,7 @@ export interface LogFile {
   readonly extent: LogExtent;
 }
 
-/** Opens or makes the log at `path` (a file, or `:memory:`). Throws `LogError` with a message for the operator. */
+/** Opens or creates the log at `path`, a file or `:memory:`. */
 export function openLogFile(path: string): LogFile {
   let db: Database | undefined;
   try {
@@ -45,20 +46,23 @@ export function openLogFile(path: string): LogFile {
     db = new Database(path, { create: true, strict: true });
     for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`);
     db.run(TABLES);
-    const format = new TextDecoder().decode(readOrCreateMeta(db, "format", () => Buffer.from(String(FORMAT))));
+    const format = new TextDecoder().decode(
+      readOrCreateMeta(db, "format", () => Buffer.from(String(FORMAT))),
+    );
     if (format !== String(FORMAT)) {
       throw new LogError(
         "newer-format",
         `${path} was written by a newer version; run that one or give another --data`,
       );
     }
-    const epoch = Buffer.from(readOrCreateMeta(db, "epoch", () => randomBytes(6))).toString("base64url");
-    const secret = readOrCreateMeta(db, "secret", () => randomBytes(32));
-    return { db, id: epoch, signingKey: secret, extent: readExtent(db) };
+    // "epoch" and "secret" are the stored names of the id and the signing key.
+    const id = Buffer.from(readOrCreateMeta(db, "epoch", () => randomBytes(6))).toString("base64url");
+    const signingKey = readOrCreateMeta(db, "secret", () => randomBytes(32));
+    return { db, id, signingKey, extent: readExtent(db) };
   } catch (error) {
     db?.close();
     if (error instanceof LogError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     if (/locked|busy/i.test(reason)) {
       throw new LogError(
         "in-use",
@@ -69,28 +73,28 @@ export function openLogFile(path: string): LogFile {
   }
 }
 
-/** A value of the log itself, made when first asked for. */
-function readOrCreateMeta(db: Database, name: string, make: () => Uint8Array): Uint8Array {
+/** Creates the value when the log does not have it yet. */
+function readOrCreateMeta(db: Database, name: string, create: () => Uint8Array): Uint8Array {
   const row = db.query<{ value: Uint8Array }, [string]>("SELECT value FROM meta WHERE name = ?").get(name);
   if (row) return row.value;
-  const value = make();
+  const value = create();
   db.query("INSERT INTO meta (name, value) VALUES (?, ?)").run(name, value);
   return value;
 }
 
-/** From where to where the log reaches: from the beginning while the first batch is there, else from a snapshot. */
+/** History starts at revision 0 while the first batch exists, otherwise at the oldest snapshot. */
 function readExtent(db: Database): LogExtent {
-  const number = (sql: string): number => db.query<{ n: number | null }, []>(sql).get()?.n ?? 0;
-  const first = db
+  const queryNumber = (sql: string): number => db.query<{ n: number | null }, []>(sql).get()?.n ?? 0;
+  const firstSnapshot = db
     .query<{ revision: number; time: number }, []>(
       "SELECT revision, time FROM snapshot ORDER BY revision LIMIT 1",
     )
     .get();
-  const whole = !first || number("SELECT count(*) AS n FROM batch WHERE revision = 1") > 0;
+  const complete = !firstSnapshot || queryNumber("SELECT count(*) AS n FROM batch WHERE revision = 1") > 0;
   return {
-    oldest: whole ? 0 : first.revision,
-    oldestTime: whole ? 0 : first.time,
-    newest: Math.max(number("SELECT max(revision) AS n FROM batch"), first?.revision ?? 0),
-    bytes: number("SELECT sum(bytes) AS n FROM batch") + number("SELECT sum(bytes) AS n FROM page"),
+    oldest: complete ? 0 : firstSnapshot.revision,
+    oldestTime: complete ? 0 : firstSnapshot.time,
+    newest: Math.max(queryNumber("SELECT max(revision) AS n FROM batch"), firstSnapshot?.revision ?? 0),
+    bytes: queryNumber("SELECT sum(bytes) AS n FROM batch") + queryNumber("SELECT sum(bytes) AS n FROM page"),
   };
 }

@@ -1,57 +1,65 @@
 /**
- * The contract of the log: the one ordered memory of everything that changed.
+ * The contract of the log: the ordered, durable record of every change. Implementations differ in where they store it;
+ * callers rely on what is written here and on nothing else.
  *
- * Each batch has a revision: one integer, a total order, never reused. A batch says for every value it touches what
- * it was and what it became, so the view can be carried forwards (redo, on restart) and backwards (undo, to answer
- * for the past) from any point. ETags, cursors, event ids, `since` and `at` are all this number.
+ * - Revision: one integer per batch, consecutive, in a total order, never reused. ETags, cursors, event ids, `since`
+ *   and `at` are all this number. Two logs have different ids, because their revisions mean different batches.
+ * - Batch: the values before and after of everything it changes. The view is therefore a pure function of the log, and
+ *   can be moved forwards (redo, at a restart) and backwards (undo, for a historical state) without merging again.
+ * - Durability: when `append` returns, a crash of the process cannot lose the batch. When it throws, nothing of the
+ *   batch is stored.
+ * - History: every revision from `oldest` to `newest` can be reconstructed. `prune` raises `oldest`, always to the
+ *   revision of a snapshot.
+ * - Snapshot: the pages of all collections at one revision. A page that two snapshots share is stored once.
  *
- * Guarantees: `append` returns when a crash of the process can no longer lose the batch. Whatever revision is at
- * least `oldest` can be reconstructed. A snapshot is the pages of all collections at one revision; pages that did not
- * change between two snapshots are stored once.
+ * Today one process appends, and commit and history are the same object. A replicated log will commit asynchronously
+ * and read history locally; callers must not rely on `append` being synchronous beyond "it returned".
  */
 import { KINDS, type Kind } from "../model/ids.ts";
 
-/** The public collections, and `claims`: what sources said where it cannot be read off the public value. */
+/** The public collections, and `claims`: the claims of sources that cannot be recovered from the public value. */
 export type StoreKind = Kind | "claims";
 export const STORE_KINDS: readonly StoreKind[] = [...KINDS, "claims"];
 
+/** The change of one value in a batch. */
 export interface LogEntry {
   readonly kind: StoreKind;
   readonly id: string;
-  /** JSON text, or null for "not there". */
+  /** JSON text, or null when there is no such value. */
   readonly before: string | null;
   readonly after: string | null;
-  /** Top-level fields that differ, when both are there. */
+  /** Top-level fields that differ, when both values exist. */
   readonly changed: readonly string[];
 }
 
 export interface Batch {
   readonly revision: number;
-  /** Epoch milliseconds; never less than the batch before. */
+  /** Epoch milliseconds; never less than that of the previous batch. */
   readonly time: number;
   readonly entries: readonly LogEntry[];
 }
 
-/** A page as the log keeps it. `stored` is its place in the log once it has one; the log sets it. */
+/** A page of a collection in the form that the log stores. */
 export interface PageRecord {
+  /** The id under which the log stores the page; undefined until it is stored. Set by the log. */
   storedId: number | undefined;
   encode(): Uint8Array;
 }
 
-/** For each collection, the revision that last changed it: kept so that ETags survive a restart. */
+/** For each collection, the revision that last changed it. Stored in snapshots, so that ETags survive a restart. */
 export type CollectionVersions = Readonly<Record<StoreKind | "graph", number>>;
 
 export interface Snapshot {
   readonly revision: number;
   readonly time: number;
-  /** Time of the last change of the graph: what `topology.time` tells. */
+  /** Time of the last change of the graph: `topology.time` in the interface. */
   readonly graphTime: number;
   readonly versions: CollectionVersions;
   readonly pages: Readonly<Record<StoreKind, readonly PageRecord[]>>;
 }
 
 export interface LogStats {
-  /** The lowest revision whose state can be told. */
+  /** The lowest revision whose state can be reconstructed. */
   readonly oldest: number;
   readonly oldestTime: number;
   readonly newest: number;
@@ -59,31 +67,34 @@ export interface LogStats {
   readonly snapshots: number;
 }
 
+/** Lets other work run. Long operations await it between slices. */
+export type YieldToLoop = () => Promise<void>;
+
 export interface Log {
-  /** A random name of this log, made when it was: revisions of two logs must never be mistaken for one another. */
+  /** Random, created with the log: revisions of two logs must never be confused. */
   readonly id: string;
-  /** A random key of this log, for signing what is handed to clients and must come back unchanged. */
+  /** Random, created with the log: signs what clients receive and must send back unchanged. */
   readonly signingKey: Uint8Array;
-  /** Throws `LogError` when it cannot be made durable; then nothing was kept. */
+  /** Throws `LogError` when the batch cannot be made durable; then nothing of it is stored. */
   append(batch: Batch): void;
-  /** Batches after `revision`, oldest first, up to and including `until`. Memory is bounded by one batch. */
+  /** Batches after `revision`, up to and including `until`, oldest first. Holds one batch in memory at a time. */
   read(revision: number, until?: number): Iterable<Batch>;
-  /** The newest snapshot not after `revision`; undefined when there is none (begin with nothing, at revision 0). */
+  /** The newest snapshot at or before `revision`; undefined when there is none (start empty, at revision 0). */
   snapshotAtOrBefore(revision: number): Snapshot | undefined;
-  /** Writes in slices, calling `breathe` between them: the pages are immutable, so changes may go on meanwhile. */
-  writeSnapshot(snapshot: Snapshot, yieldToLoop: () => Promise<void>): Promise<void>;
+  /** Writes in slices. Batches may be appended meanwhile, because pages are immutable. */
+  writeSnapshot(snapshot: Snapshot, yieldToLoop: YieldToLoop): Promise<void>;
   /** The last revision whose time is not after `time`; undefined when that is before the oldest. */
   revisionAt(time: number): number | undefined;
   timeOf(revision: number): number | undefined;
-  /** How many changes each of `buckets` equal spans between two times holds. */
+  /** The number of changes in each of `buckets` equal intervals between two times. */
   histogram(from: number, to: number, buckets: number): readonly number[];
-  /** Forgets what is older or more than allowed, in slices. */
-  prune(keepSince: number, maxBytes: number, yieldToLoop: () => Promise<void>): Promise<void>;
+  /** Deletes history that is older than `keepSince` or exceeds `maxBytes`, in slices. */
+  prune(keepSince: number, maxBytes: number, yieldToLoop: YieldToLoop): Promise<void>;
   stats(): LogStats;
   close(): void;
 }
 
-/** What went wrong with the log, in words for the operator. */
+/** A failure of the log. The message is for the operator. */
 export class LogError extends Error {
   override readonly name = "LogError";
   readonly code: "unreadable" | "in-use" | "newer-format" | "write-failed";
