@@ -1,4 +1,4 @@
-/** Clients of other people, as they speak HTTP: node's own, curl, Python's, and a proxy in front. */
+/** Other HTTP clients: Node, curl, Python, and nginx as a reverse proxy. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { SAMPLE } from "../api/network.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { needs } from "../support/needs.ts";
 import { until } from "../support/until.ts";
-import { streamsOpen } from "./strict-client.ts";
+import { openStreams } from "./strict-client.ts";
 
 let h: Harness;
 beforeAll(async () => {
@@ -49,7 +49,7 @@ describe.skipIf(!needs("curl"))("curl", () => {
     expect(await curl(...args.split(" "))).toBe(await (await h.fetch("devices")).text());
   });
 
-  test("one connection for many, HEAD among them", async () => {
+  test("several requests on one connection, HEAD among them", async () => {
     const urls = ["devices", "hosts", "nothing", "links"].map((path) => `${h.url}${API}/${path}`);
     const format = ["-w", "%{num_connects} %{http_code} ", "-o", "/dev/null"];
     const each = urls.flatMap((url) => [...format, url]);
@@ -57,7 +57,7 @@ describe.skipIf(!needs("curl"))("curl", () => {
     expect(await run(["curl", "-sSI", "-u", CREDENTIALS, ...each])).toBe("1 200 0 200 0 404 0 200 ");
   });
 
-  test("what is large and not wanted is refused, and the connection still good", async () => {
+  test("a large request body gets 405, and the connection stays usable", async () => {
     const file = join(temporaryFolder(), "large");
     writeFileSync(file, Buffer.alloc(4_000_000));
     const url = `${h.url}${API}/devices`;
@@ -80,7 +80,7 @@ describe.skipIf(!needs("curl"))("curl", () => {
     ).toBe("405 200 ");
   });
 
-  test("a stream, for as long as it is read", async () => {
+  test("an event stream, as long as it is read", async () => {
     const child = Bun.spawn(["curl", "-sSN", "-u", CREDENTIALS, `${h.url}${API}/devices?format=events`], {
       stdout: "pipe",
     });
@@ -91,7 +91,7 @@ describe.skipIf(!needs("curl"))("curl", () => {
     }
     child.kill();
     await child.exited;
-    await until(async () => (await streamsOpen(h)) === 0, { what: "the stream to be gone" });
+    await until(async () => (await openStreams(h)) === 0, { what: "the stream to be gone" });
   });
 });
 
@@ -101,12 +101,12 @@ const [port, auth] = process.argv.slice(2);
 const agent = new http.Agent({ keepAlive: true, maxSockets: 2 });
 const sockets = new Set();
 const one = (path, method) => new Promise((resolve, reject) => {
-  http.request({ port, host: "127.0.0.1", path: "${API}/" + path, method, auth, agent }, (answer) => {
+  http.request({ port, host: "127.0.0.1", path: "${API}/" + path, method, auth, agent }, (response) => {
     let size = 0;
-    sockets.add(answer.socket);
-    answer.on("data", (data) => { size += data.length; });
-    answer.on("end", () => resolve(answer.statusCode + (size === 0 ? " empty" : "")));
-    answer.on("error", reject);
+    sockets.add(response.socket);
+    response.on("data", (data) => { size += data.length; });
+    response.on("end", () => resolve(response.statusCode + (size === 0 ? " empty" : "")));
+    response.on("error", reject);
   }).on("error", reject).end();
 });
 const paths = ["devices", "topology", "nothing", "devices?format=csv"];
@@ -136,8 +136,8 @@ client = http.client.HTTPConnection("127.0.0.1", port)
 said = []
 for method, body in [("GET", None), ("HEAD", None), ("GET", b"{}"), ("GET", iter([b"ab", b"cd"])), ("DELETE", None), ("GET", None)]:
     client.request(method, "${API}/devices", headers=headers, body=body)
-    answer = client.getresponse()
-    said.append("%d %s" % (answer.status, len(answer.read()) > 0))
+    response = client.getresponse()
+    said.append("%d %s" % (response.status, len(response.read()) > 0))
     local = client.sock.getsockname()
     assert said[0:1] and (len(said) == 1 or local == first)
     first = local
@@ -191,7 +191,7 @@ describe.skipIf(!needs("nginx"))("nginx in front", () => {
           });
         const expected = await (await h.fetch("devices")).text();
         const all = await Promise.all(
-          Array.from({ length: 40 }, () => get("devices").then((answer) => answer.text())),
+          Array.from({ length: 40 }, () => get("devices").then((response) => response.text())),
         );
         expect(new Set(all)).toEqual(new Set([expected]));
         expect((await get("devices", { method: "HEAD" })).status).toBe(200);
@@ -205,7 +205,7 @@ describe.skipIf(!needs("nginx"))("nginx in front", () => {
           if (text.includes("event: synced")) break;
         }
         gone.abort();
-        await until(async () => (await streamsOpen(h)) === 0, { what: "the stream to be gone" });
+        await until(async () => (await openStreams(h)) === 0, { what: "the stream to be gone" });
       });
     },
   );

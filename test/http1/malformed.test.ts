@@ -1,8 +1,8 @@
-/** What is not HTTP/1.1 by the letter: one problem, and the connection closes, whatever would have followed. */
+/** Malformed HTTP/1.1: one problem response, and the connection closes, whatever bytes follow. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { API, AUTHORIZATION, type Harness, openHarness } from "../api/harness.ts";
 import { SAMPLE } from "../api/network.ts";
-import { ask, codeOf, LINES, Talk } from "./strict-client.ts";
+import { COMMON_HEADERS, problemCode, requestText, StrictClient } from "./strict-client.ts";
 
 let h: Harness;
 beforeAll(async () => {
@@ -11,9 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => h.stop());
 
-describe("refused", () => {
-  const first = (line: string) => `${line}\r\n${LINES}\r\n`;
-  const lines = (more: string) => `GET ${API}/topology HTTP/1.1\r\n${LINES}${more}\r\n`;
+describe("malformed requests", () => {
+  const first = (line: string) => `${line}\r\n${COMMON_HEADERS}\r\n`;
+  const lines = (more: string) => `GET ${API}/topology HTTP/1.1\r\n${COMMON_HEADERS}${more}\r\n`;
   const TABLE: [name: string, text: string, status: number, code: string][] = [
     ["HTTP/0.9", `GET ${API}/topology\r\n\r\n`, 400, "bad-request"],
     ["a version of its own", first(`GET ${API}/topology HTTP/1.1.1`), 400, "bad-request"],
@@ -29,7 +29,12 @@ describe("refused", () => {
     ["a bare carriage return", lines("X: y\rZ: z\r\n"), 400, "bad-request"],
     ["NUL", lines("X: \0\r\n"), 400, "bad-request"],
     ["a folded line", lines("X: y\r\n z\r\n"), 400, "bad-request"],
-    ["a folded first line", `GET ${API}/topology HTTP/1.1\r\n X: y\r\n${LINES}\r\n`, 400, "bad-request"],
+    [
+      "a folded first line",
+      `GET ${API}/topology HTTP/1.1\r\n X: y\r\n${COMMON_HEADERS}\r\n`,
+      400,
+      "bad-request",
+    ],
     ["space before a colon", lines("X : y\r\n"), 400, "bad-request"],
     ["no name", lines(": y\r\n"), 400, "bad-request"],
     ["no colon", lines("X\r\n"), 400, "bad-request"],
@@ -87,45 +92,51 @@ describe("refused", () => {
     "%s: one problem, then the connection closes, and nothing after it is read",
     async (...row) => {
       const [, text, status, code] = row;
-      // What would be the next request, if somebody looked for one, and a chunked body's end, if it were one.
-      for (const after of [ask("/metrics"), `0\r\n\r\n${ask("/metrics")}`, "\r\n\r\n"]) {
-        await using talk = new Talk(h.port);
-        const answers = await talk.send(text + after).rest();
-        expect(answers.map((answer) => [answer.status, codeOf(answer)])).toEqual([[status, code]]);
-        expect(answers[0]?.headers.get("content-type")).toBe("application/problem+json");
-        expect(answers[0]?.headers.get("connection")).toBe("close");
-        expect(JSON.parse(answers[0]?.body ?? "")).toMatchObject({ status, code: status });
-        expect(talk.error).toBeUndefined();
+      // Bytes that a lenient parser would take for the next request, or for the end of a chunked body.
+      for (const after of [requestText("/metrics"), `0\r\n\r\n${requestText("/metrics")}`, "\r\n\r\n"]) {
+        await using client = new StrictClient(h.port);
+        const responses = await client.send(text + after).remainingResponses();
+        expect(responses.map((response) => [response.status, problemCode(response)])).toEqual([
+          [status, code],
+        ]);
+        expect(responses[0]?.headers.get("content-type")).toBe("application/problem+json");
+        expect(responses[0]?.headers.get("connection")).toBe("close");
+        expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({ status, code: status });
+        expect(client.error).toBeUndefined();
       }
     },
   );
 
-  test("a request that is refused does not take the one before it with it", async () => {
-    await using talk = new Talk(h.port);
-    const answers = await talk.send(`${ask("topology")}GET / HTTP/1.1\r\n\r\n${ask("/metrics")}`).rest();
-    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+  test("the response to the request before a malformed one is still sent", async () => {
+    await using client = new StrictClient(h.port);
+    const responses = await client
+      .send(`${requestText("topology")}GET / HTTP/1.1\r\n\r\n${requestText("/metrics")}`)
+      .remainingResponses();
+    expect(responses.map(({ status }) => status)).toEqual([200, 400]);
   });
 
-  test("a client that sends on after it was refused still gets to read why", async () => {
-    await using talk = new Talk(h.port);
-    await talk.sendApart([`POST / HTTP/1.1\r\n\r\n`, ...Array<string>(50).fill("x".repeat(60_000))]);
-    expect((await talk.rest()).map(codeOf)).toEqual(["bad-request"]);
-    await using atOnce = new Talk(h.port);
-    const answers = await atOnce.send(`POST / HTTP/1.1\r\n\r\n${"x".repeat(3_000_000)}`).rest();
-    expect(answers.map(codeOf)).toEqual(["bad-request"]);
+  test("a client that keeps sending after a malformed request still gets the problem", async () => {
+    await using client = new StrictClient(h.port);
+    await client.sendSeparately([`POST / HTTP/1.1\r\n\r\n`, ...Array<string>(50).fill("x".repeat(60_000))]);
+    expect((await client.remainingResponses()).map(problemCode)).toEqual(["bad-request"]);
+    await using atOnce = new StrictClient(h.port);
+    const responses = await atOnce
+      .send(`POST / HTTP/1.1\r\n\r\n${"x".repeat(3_000_000)}`)
+      .remainingResponses();
+    expect(responses.map(problemCode)).toEqual(["bad-request"]);
     expect(atOnce.error).toBeUndefined();
   });
 });
 
-test("limits are met to the byte: an address and a head of exactly so many are taken", async () => {
-  await using talk = new Talk(h.port);
+test("limits are exact: a URL and a head of exactly the limit are accepted", async () => {
+  await using client = new StrictClient(h.port);
   const longest = `${API}/devices?q=`;
   const address = longest + "x".repeat(8192 - longest.length);
-  expect((await talk.answerTo(ask(address))).status).toBe(200);
-  expect(codeOf(await talk.answerTo(ask(`${address}x`)))).toBe("uri-too-long");
-  const plain = ask("topology").length - 4;
-  const filled = ask("topology", `X: ${"y".repeat(16_384 - plain - 5)}\r\n`);
+  expect((await client.request(requestText(address))).status).toBe(200);
+  expect(problemCode(await client.request(requestText(`${address}x`)))).toBe("uri-too-long");
+  const plain = requestText("topology").length - 4;
+  const filled = requestText("topology", `X: ${"y".repeat(16_384 - plain - 5)}\r\n`);
   expect(filled.length - 4).toBe(16_384);
-  expect((await talk.answerTo(filled)).status).toBe(200);
-  expect(codeOf(await talk.answerTo(filled.replace("X: ", "X: y")))).toBe("headers-too-large");
+  expect((await client.request(filled)).status).toBe(200);
+  expect(problemCode(await client.request(filled.replace("X: ", "X: y")))).toBe("headers-too-large");
 });

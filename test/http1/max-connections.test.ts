@@ -1,13 +1,13 @@
-/** Room for maxConnections: who has to leave when there are too many. */
+/** Which connection is closed when there are too many. */
 import { expect, test } from "bun:test";
 import type { BodySource } from "../../src/http1/body-source.ts";
 import { HttpListener } from "../../src/http1/listener.ts";
 import type { Response } from "../../src/http1/response.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { until } from "../support/until.ts";
-import { Talk } from "./strict-client.ts";
+import { StrictClient } from "./strict-client.ts";
 
-const ANSWER: Response = { status: 200, headers: {}, body: "here" };
+const RESPONSE: Response = { status: 200, headers: {}, body: "here" };
 const SILENT: BodySource = { open() {}, next: () => "wait", close() {}, noTimeout: true };
 const LIMITS = {
   maxUrlBytes: 100,
@@ -19,26 +19,27 @@ const LIMITS = {
 };
 const ask = (target: string) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-test("where there is no room, the oldest connection that is idle leaves, never one at work", async () => {
+test("at the limit the oldest idle connection is closed, never a busy one", async () => {
   const clock = new ManualClock();
   const handler = {
-    handle: ({ target }: { target: string }) => (target === "/stream" ? { ...ANSWER, body: SILENT } : ANSWER),
-    onParseError: () => ANSWER,
-    onError: () => ANSWER,
+    handle: ({ target }: { target: string }) =>
+      target === "/stream" ? { ...RESPONSE, body: SILENT } : RESPONSE,
+    onParseError: () => RESPONSE,
+    onError: () => RESPONSE,
   };
   const listener = new HttpListener(handler, LIMITS, clock);
   const { port } = listener.listen({ hostname: "127.0.0.1", port: 0, reusePort: false });
-  await using stream = new Talk(port);
+  await using stream = new StrictClient(port);
   stream.send(ask("/stream"));
   await until(() => listener.inFlight === 1, { what: "the stream" });
-  await using first = new Talk(port);
-  await first.answerTo(ask("/"));
-  await using second = new Talk(port);
-  await second.answerTo(ask("/"));
-  await using third = new Talk(port);
-  expect((await third.answerTo(ask("/"))).body).toBe("here");
-  await until(() => first.over, { what: "the oldest to be closed" });
-  expect([stream.over, second.over, third.over]).toEqual([false, false, false]);
+  await using first = new StrictClient(port);
+  await first.request(ask("/"));
+  await using second = new StrictClient(port);
+  await second.request(ask("/"));
+  await using third = new StrictClient(port);
+  expect((await third.request(ask("/"))).body).toBe("here");
+  await until(() => first.closedByServer, { what: "the oldest to be closed" });
+  expect([stream.closedByServer, second.closedByServer, third.closedByServer]).toEqual([false, false, false]);
   const stopped = listener.stop(0);
   await clock.advance(0);
   await stopped;

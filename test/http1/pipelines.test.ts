@@ -1,11 +1,17 @@
-/** Requests that come together, in pieces, or again: each has its own answer, in order, and the answer of now. */
+/** Pipelined, split and repeated requests: each gets its own, current response, in order. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_MS } from "../api/harness.ts";
 import { deviceId, SAMPLE, setDevice } from "../api/network.ts";
 import { withUsersFile } from "../api/users-file.ts";
 import { until } from "../support/until.ts";
-import { ask, type Heard, LINES, streamsOpen, Talk } from "./strict-client.ts";
+import {
+  COMMON_HEADERS,
+  openStreams,
+  type ReceivedResponse,
+  requestText,
+  StrictClient,
+} from "./strict-client.ts";
 
 let h: Harness;
 beforeAll(async () => {
@@ -14,17 +20,17 @@ beforeAll(async () => {
 });
 afterAll(() => h.stop());
 
-describe("what is sent together", () => {
+describe("pipelined requests", () => {
   const withBody = (path: string, body: string) =>
-    `${ask(path, `Content-Length: ${body.length}\r\n`)}${body}`;
+    `${requestText(path, `Content-Length: ${body.length}\r\n`)}${body}`;
   const chunked = (path: string, chunks: readonly string[]) =>
     [
-      ask(path, "Transfer-Encoding: chunked\r\n", "POST"),
+      requestText(path, "Transfer-Encoding: chunked\r\n", "POST"),
       ...chunks.map((chunk) => `${chunk.length.toString(16)};x="y"\r\n${chunk}\r\n`),
       "0\r\nX-Sum: 1\r\n\r\n",
     ].join("");
-  /** Without what differs from time to time. */
-  const plain = ({ status, headers, body }: Heard) => ({
+  /** Without headers that differ from run to run. */
+  const plain = ({ status, headers, body }: ReceivedResponse) => ({
     status,
     headers: [...headers].filter(([name]) => name !== "date"),
     body: body.replace(/urn:uuid:[\w-]+/g, "urn:uuid"),
@@ -33,22 +39,22 @@ describe("what is sent together", () => {
   const request = fc.oneof(
     fc
       .constantFrom("topology", "devices", "hosts?limit=1", "nothing", "devices?typ=x", "/healthz")
-      .map((path) => ask(path)),
-    fc.constantFrom("topology", "devices?format=csv").map((path) => ask(path, "", "HEAD")),
-    fc.constantFrom('"x"', "*").map((tag) => ask("topology", `If-None-Match: ${tag}\r\n`)),
-    fc.constant(ask("devices", "Accept-Encoding: gzip\r\n")),
-    fc.constant(ask("topology", "", "OPTIONS")),
-    fc.constant(`\r\n${ask("topology")}`),
+      .map((path) => requestText(path)),
+    fc.constantFrom("topology", "devices?format=csv").map((path) => requestText(path, "", "HEAD")),
+    fc.constantFrom('"x"', "*").map((tag) => requestText("topology", `If-None-Match: ${tag}\r\n`)),
+    fc.constant(requestText("devices", "Accept-Encoding: gzip\r\n")),
+    fc.constant(requestText("topology", "", "OPTIONS")),
+    fc.constant(`\r\n${requestText("topology")}`),
     fc.string({ unit: "binary-ascii" }).map((body) => withBody("links", body)),
     fc.array(fc.string({ unit: "binary-ascii", minLength: 1 })).map((chunks) => chunked("links", chunks)),
-    fc.constant(withBody("topology", ask("/metrics"))),
+    fc.constant(withBody("topology", requestText("/metrics"))),
     fc.constant(`GET ${API}/topology HTTP/1.1\r\nHost: x\r\n\r\n`),
-    fc.constant(`GET ${API}/topology HTTP/1.0\r\nConnection: keep-alive\r\n${LINES}\r\n`),
-    fc.constant(`${ask("topology", "Content-Length: 5\r\nExpect: 100-continue\r\n")}hello`),
+    fc.constant(`GET ${API}/topology HTTP/1.0\r\nConnection: keep-alive\r\n${COMMON_HEADERS}\r\n`),
+    fc.constant(`${requestText("topology", "Content-Length: 5\r\nExpect: 100-continue\r\n")}hello`),
   );
 
   test(
-    "any requests, cut anywhere, have the answers that they have one by one",
+    "any requests, cut anywhere, get the responses that they get one by one",
     async () => {
       const methodOf = (text: string) => text.trimStart().split(" ")[0] ?? "";
       await fc.assert(
@@ -57,15 +63,15 @@ describe("what is sent together", () => {
           fc.array(fc.nat(), { maxLength: 20 }),
           async (requests, at) => {
             const methods = requests.map(methodOf);
-            await using apart = new Talk(h.port, methods);
-            const expected: Heard[] = [];
-            for (const one of requests) expected.push(await apart.answerTo(one));
+            await using apart = new StrictClient(h.port, methods);
+            const expected: ReceivedResponse[] = [];
+            for (const one of requests) expected.push(await apart.request(one));
             const text = requests.join("");
             const cuts = [0, ...at.map((n) => n % text.length).sort((a, b) => a - b), text.length];
-            await using together = new Talk(h.port, methods);
-            await together.sendApart(cuts.slice(1).map((end, i) => text.slice(cuts[i], end)));
-            const heard = await together.answers(requests.length);
-            expect(heard.map(plain)).toEqual(expected.map(plain));
+            await using together = new StrictClient(h.port, methods);
+            await together.sendSeparately(cuts.slice(1).map((end, i) => text.slice(cuts[i], end)));
+            const received = await together.responses(requests.length);
+            expect(received.map(plain)).toEqual(expected.map(plain));
             expect(together.unread).toBe("");
           },
         ),
@@ -76,79 +82,82 @@ describe("what is sent together", () => {
   );
 
   test("byte by byte", async () => {
-    await using talk = new Talk(h.port);
+    await using client = new StrictClient(h.port);
     const texts = [
-      ask("topology"),
+      requestText("topology"),
       withBody("topology", "{}"),
       chunked("topology", ["abc"]),
-      ask("topology"),
+      requestText("topology"),
     ];
-    await talk.sendApart([...texts.join("")]);
-    expect((await talk.answers(4)).map(({ status }) => status)).toEqual([200, 200, 405, 200]);
+    await client.sendSeparately([...texts.join("")]);
+    expect((await client.responses(4)).map(({ status }) => status)).toEqual([200, 200, 405, 200]);
   });
 
-  test("behind one whose password is being checked: in order, also when the client says nothing more", async () => {
+  test("behind one whose password is being checked: in order, also when the client half-closes", async () => {
     await withUsersFile(async (users) => {
       await using fresh = await openHarness({ users });
       await fresh.replace(SAMPLE);
-      await using talk = new Talk(fresh.port);
-      const as = (user: string, path: string) => ask(path).replace(AUTHORIZATION, `Basic ${btoa(user)}`);
-      talk.send(
+      await using client = new StrictClient(fresh.port);
+      const as = (user: string, path: string) =>
+        requestText(path).replace(AUTHORIZATION, `Basic ${btoa(user)}`);
+      client.send(
         as("ann:one", "topology") +
           as("ann:wrong", "topology") +
           as("bob:two", "devices") +
           as("ann:one", "/healthz"),
       );
-      talk.socket.end();
-      const answers = await talk.rest();
-      expect(answers.map(({ status }) => status)).toEqual([200, 401, 200, 200]);
-      expect(answers[2]?.body).toStartWith('{"devices":');
+      client.socket.end();
+      const responses = await client.remainingResponses();
+      expect(responses.map(({ status }) => status)).toEqual([200, 401, 200, 200]);
+      expect(responses[2]?.body).toStartWith('{"devices":');
     });
   });
 
-  test("ten thousand in one go, most of them ahead of what the client reads", async () => {
-    await using talk = new Talk(h.port);
-    talk.socket.pause();
-    talk.send(ask("devices").repeat(10_000), ask("topology", "Connection: close\r\n"));
-    await h.fetch("topology"); // others are served meanwhile
-    talk.socket.resume();
-    const answers = await talk.rest();
-    expect(answers).toHaveLength(10_001);
-    expect(answers.every(({ status }) => status === 200)).toBe(true);
-    expect(new Set(answers.slice(0, -1).map(({ body }) => body)).size).toBe(1);
+  test("ten thousand at once, most of them before the client reads", async () => {
+    await using client = new StrictClient(h.port);
+    client.socket.pause();
+    client.send(requestText("devices").repeat(10_000), requestText("topology", "Connection: close\r\n"));
+    await h.fetch("topology"); // other clients are served meanwhile
+    client.socket.resume();
+    const responses = await client.remainingResponses();
+    expect(responses).toHaveLength(10_001);
+    expect(responses.every(({ status }) => status === 200)).toBe(true);
+    expect(new Set(responses.slice(0, -1).map(({ body }) => body)).size).toBe(1);
   });
 
-  test("Connection: close in the middle is the end", async () => {
-    await using talk = new Talk(h.port);
-    const answers = await talk
-      .send(ask("topology") + ask("devices", "Connection: close\r\n") + ask("/metrics"))
-      .rest();
-    expect(answers.map(({ headers }) => headers.get("connection"))).toEqual([undefined, "close"]);
+  test("nothing behind Connection: close is handled", async () => {
+    await using client = new StrictClient(h.port);
+    const responses = await client
+      .send(
+        requestText("topology") + requestText("devices", "Connection: close\r\n") + requestText("/metrics"),
+      )
+      .remainingResponses();
+    expect(responses.map(({ headers }) => headers.get("connection"))).toEqual([undefined, "close"]);
   });
 
-  test("behind a stream, much is not kept: the stream is ended", async () => {
-    await using talk = new Talk(h.port);
-    const open = await streamsOpen(h);
-    talk.send(ask("devices?format=events"));
-    await until(() => talk.unread.includes("event: synced"), { what: "the stream" });
-    expect(await streamsOpen(h)).toBe(open + 1);
-    talk.send(ask("topology"));
-    talk.send("x".repeat(600_000));
-    await until(() => talk.over, { what: "the end of the stream" });
-    await until(async () => (await streamsOpen(h)) === open, { what: "one stream fewer" });
+  test("a client that pipelines too much behind an event stream is disconnected", async () => {
+    await using client = new StrictClient(h.port);
+    const open = await openStreams(h);
+    client.send(requestText("devices?format=events"));
+    await until(() => client.unread.includes("event: synced"), { what: "the stream" });
+    expect(await openStreams(h)).toBe(open + 1);
+    client.send(requestText("topology"));
+    client.send("x".repeat(600_000));
+    await until(() => client.closedByServer, { what: "the end of the stream" });
+    await until(async () => (await openStreams(h)) === open, { what: "one stream fewer" });
   });
 });
 
-describe("a request that comes again word for word", () => {
-  test("has its answer of now: other data, another revision, a condition that holds or not", async () => {
+describe("a repeated request", () => {
+  test("gets a current response: other data, another revision, a condition that holds or not", async () => {
     await using fresh = await openHarness();
     await fresh.replace(SAMPLE);
-    await using talk = new Talk(fresh.port);
-    const text = ask("devices");
+    await using client = new StrictClient(fresh.port);
+    const text = requestText("devices");
     const revisions: (string | undefined)[] = [];
     for (let n = 0; n < 5; n++) {
       for (let times = 0; times < 4; times++) {
-        const { headers, body } = await talk.answerTo(text);
+        const { headers, body } = await client.request(text);
         revisions.push(headers.get("gazetteer-revision"));
         expect(body.includes(deviceId(70 + n))).toBe(false);
         expect(n === 0 || body.includes(deviceId(69 + n))).toBe(true);
@@ -157,12 +166,12 @@ describe("a request that comes again word for word", () => {
     }
     expect([...new Set(revisions)]).toEqual(["1", "2", "3", "4", "5"]);
 
-    const tag = (await talk.answerTo(text)).headers.get("etag");
-    const conditional = ask("devices", `If-None-Match: ${tag}\r\n`);
+    const tag = (await client.request(text)).headers.get("etag");
+    const conditional = requestText("devices", `If-None-Match: ${tag}\r\n`);
     const statuses = async () => [
-      (await talk.answerTo(conditional)).status,
-      (await talk.answerTo(conditional)).status,
-      (await talk.answerTo(conditional)).status,
+      (await client.request(conditional)).status,
+      (await client.request(conditional)).status,
+      (await client.request(conditional)).status,
     ];
     expect(await statuses()).toEqual([304, 304, 304]);
     await fresh.apply([setDevice(80)]);
@@ -171,15 +180,15 @@ describe("a request that comes again word for word", () => {
     expect(await statuses()).toEqual([200, 200, 200]);
   });
 
-  test("is refused from the moment its password is another", async () => {
+  test("gets 401 as soon as its password has changed", async () => {
     await withUsersFile(async (users, write) => {
       await using fresh = await openHarness({ users });
       await fresh.replace(SAMPLE);
-      await using ann = new Talk(fresh.port);
-      await using bob = new Talk(fresh.port);
-      const as = (user: string) => ask("devices").replace(AUTHORIZATION, `Basic ${btoa(user)}`);
-      const times = async (talk: Talk, text: string) =>
-        [await talk.answerTo(text), await talk.answerTo(text), await talk.answerTo(text)].map(
+      await using ann = new StrictClient(fresh.port);
+      await using bob = new StrictClient(fresh.port);
+      const as = (user: string) => requestText("devices").replace(AUTHORIZATION, `Basic ${btoa(user)}`);
+      const times = async (client: StrictClient, text: string) =>
+        [await client.request(text), await client.request(text), await client.request(text)].map(
           ({ status }) => status,
         );
       expect(await times(ann, as("ann:one"))).toEqual([200, 200, 200]);
@@ -188,16 +197,16 @@ describe("a request that comes again word for word", () => {
       expect(await times(ann, as("ann:one"))).toEqual([401, 401, 401]);
       expect(await times(bob, as("bob:two"))).toEqual([200, 200, 200]);
       expect(await times(ann, as("ann:two"))).toEqual([200, 200, 200]);
-      // Other paths with the same lines, too.
+      // Also other paths with the same header lines.
       await write("ann:ONE\nbob:TWO\n");
       expect(await times(ann, as("ann:two").replace("devices", "hosts"))).toEqual([401, 401, 401]);
     });
   });
 
-  test("is not taken from the middle of another request", async () => {
-    await using talk = new Talk(h.port);
-    await talk.answerTo(ask("topology"));
-    await talk.sendApart([`GET ${API}/devices HTTP/1.1\r\nX-`, ask("topology")]);
-    expect((await talk.rest()).map(({ status }) => status)).toEqual([200, 400]);
+  test("is not recognised inside another request", async () => {
+    await using client = new StrictClient(h.port);
+    await client.request(requestText("topology"));
+    await client.sendSeparately([`GET ${API}/devices HTTP/1.1\r\nX-`, requestText("topology")]);
+    expect((await client.remainingResponses()).map(({ status }) => status)).toEqual([200, 400]);
   });
 });

@@ -1,11 +1,11 @@
-/** Whatever comes down a connection, it ends, and no other notices. Always the same cases, so that a fault stays found. */
+/** Random bytes end only their own connection. The cases are the same in every run, so that a failure can be repeated. */
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import fc from "fast-check";
 import { API, AUTHORIZATION, openHarness, PROPERTY_MS } from "../api/harness.ts";
 import { SAMPLE } from "../api/network.ts";
 import { until } from "../support/until.ts";
-import { ask, isFull, streamsOpen, Talk } from "./strict-client.ts";
+import { isOverloaded, openStreams, requestText, StrictClient } from "./strict-client.ts";
 
 const piece = fc.oneof(
   {
@@ -54,10 +54,10 @@ const piece = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.constantFrom(
-      ask("topology"),
-      ask("devices"),
-      ask("devices", "", "HEAD"),
-      ask("devices?format=events"),
+      requestText("topology"),
+      requestText("devices"),
+      requestText("devices", "", "HEAD"),
+      requestText("devices?format=events"),
     ),
   },
   { weight: 1, arbitrary: fc.nat({ max: 20_000 }).map((n) => "x".repeat(n)) },
@@ -66,18 +66,18 @@ const piece = fc.oneof(
 const ending = fc.constantFrom("end", "destroy", "reset");
 
 test(
-  "anything at all is answered or not, ends, and disturbs nobody else",
+  "random bytes get a response or none, end their connection, and disturb no other client",
   async () => {
     await using fresh = await openHarness({ limits: { connections: 3, streamsPerUser: 1000 } });
     await fresh.replace(SAMPLE);
-    await using witness = new Talk(fresh.port);
-    const expected = (await witness.answerTo(ask("devices"))).body;
+    await using witness = new StrictClient(fresh.port);
+    const expected = (await witness.request(requestText("devices"))).body;
     const one = async (pieces: string[], how: string) => {
       const socket = connect({ port: fresh.port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
-      let came = "";
+      let received = "";
       let over = false;
       socket.on("data", (data) => {
-        came += data.toString("latin1");
+        received += data.toString("latin1");
       });
       for (const event of ["end", "close", "error"])
         socket.on(event, () => {
@@ -90,27 +90,27 @@ test(
       if (how === "destroy") socket.destroy();
       else if (how === "reset") socket.resetAndDestroy();
       else socket.end();
-      // A client that says nothing more is let go, whatever it said before.
+      // A client that half-closes is disconnected, whatever it sent before.
       await until(() => over, { what: "the end", everyMs: 1 });
       socket.destroy();
-      expect(came === "" || came.startsWith("HTTP/1.1 ")).toBe(true);
+      expect(received === "" || received.startsWith("HTTP/1.1 ")).toBe(true);
     };
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.array(piece, { maxLength: 12 }), ending), { minLength: 1, maxLength: 3 }),
         async (clients) => {
           await Promise.all(clients.map(([pieces, how]) => one(pieces, how)));
-          expect((await witness.answerTo(ask("devices"))).body).toBe(expected);
+          expect((await witness.request(requestText("devices"))).body).toBe(expected);
         },
       ),
       { numRuns: 400, seed: 20261115 },
     );
-    // Nothing is left of them: there are only three places, and no stream.
-    await until(async () => (await streamsOpen(fresh)) === 0, { what: "no streams" });
-    expect(await isFull(fresh)).toBe(false);
+    // Nothing leaks: the limit is three responses in flight, and no stream is open.
+    await until(async () => (await openStreams(fresh)) === 0, { what: "no streams" });
+    expect(await isOverloaded(fresh)).toBe(false);
     const figures = await (await fresh.fetch("/metrics")).text();
     expect(figures).not.toContain("gazetteer_streams_opened_total 0\n");
-    // Nor did any of them meet a fault of ours: a 500, or nothing but a connection cut off.
+    // None of them caused an error of the service: a 500, or a connection without any response.
     expect(figures).not.toContain('status="500"');
   },
   PROPERTY_MS,

@@ -1,27 +1,27 @@
-/** Requests byte by byte, for what no HTTP library would send, and answers as they come off the wire. */
+/** Requests as raw bytes, for what no HTTP library would send, and the raw responses. */
 import { connect, type Socket } from "node:net";
 
-export interface RawAnswer {
-  /** The first answer's status line and headers. */
+export interface RawResponse {
+  /** Status line and headers of the first response. */
   readonly head: readonly string[];
-  /** What followed that head. */
+  /** All bytes behind that head. */
   readonly body: string;
   readonly all: string;
 }
 
 export interface RawOptions {
-  /** Sent after the text, at the pace the socket takes it. */
+  /** Sent after the text, with backpressure. */
   readonly body?: Iterable<Uint8Array>;
-  /** Sent last. */
+  /** Sent after the body. */
   readonly last?: string;
   readonly localAddress?: string;
 }
 
 /**
- * Sends, and gives what came once the server closed. A server that was not requested to close leaves the connection
- * open: then once the first answer is whole.
+ * Sends the bytes and returns everything received when the server has closed, or, without `Connection: close`, when the
+ * first response is complete.
  */
-export async function rawRequest(port: number, text: string, options: RawOptions = {}): Promise<RawAnswer> {
+export async function rawRequest(port: number, text: string, options: RawOptions = {}): Promise<RawResponse> {
   const { localAddress, body = [], last = "" } = options;
   const socket = connect({ port, host: "127.0.0.1", ...(localAddress !== undefined && { localAddress }) });
   const isHead = text.startsWith("HEAD ");
@@ -31,7 +31,7 @@ export async function rawRequest(port: number, text: string, options: RawOptions
     socket.on("data", (data) => {
       all += data.toString("latin1");
       if (!isHead && isEndless(all)) resolve();
-      else if (!closes && isWhole(all, isHead)) resolve();
+      else if (!closes && isComplete(all, isHead)) resolve();
     });
     socket.on("close", () => resolve());
     socket.on("error", () => {});
@@ -41,22 +41,22 @@ export async function rawRequest(port: number, text: string, options: RawOptions
   if (last !== "") await write(socket, Buffer.from(last, "latin1"));
   await done;
   socket.destroy();
-  const gap = all.indexOf("\r\n\r\n");
-  const head = (gap < 0 ? all : all.slice(0, gap)).split("\r\n");
-  return { head, body: gap < 0 ? "" : all.slice(gap + 4), all };
+  const headEnd = all.indexOf("\r\n\r\n");
+  const head = (headEnd < 0 ? all : all.slice(0, headEnd)).split("\r\n");
+  return { head, body: headEnd < 0 ? "" : all.slice(headEnd + 4), all };
 }
 
-/** An event stream, of which the head is all that is waited for. */
+/** Of an event stream only the head is awaited. */
 const isEndless = (all: string): boolean => /\r\ncontent-type: text\/event-stream\b.*\r\n\r\n/is.test(all);
 
-function isWhole(all: string, isHead: boolean): boolean {
-  const gap = all.indexOf("\r\n\r\n");
-  if (gap < 0) return false;
+function isComplete(all: string, isHead: boolean): boolean {
+  const headEnd = all.indexOf("\r\n\r\n");
+  if (headEnd < 0) return false;
   if (isHead) return true;
-  const head = all.slice(0, gap);
+  const head = all.slice(0, headEnd);
   if (/\r\ntransfer-encoding: chunked/i.test(head)) return all.endsWith("\r\n0\r\n\r\n");
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-  return length !== undefined && all.length >= gap + 4 + Number(length);
+  return length !== undefined && all.length >= headEnd + 4 + Number(length);
 }
 
 function write(socket: Socket, bytes: Uint8Array): Promise<void> {
@@ -73,13 +73,13 @@ function write(socket: Socket, bytes: Uint8Array): Promise<void> {
 }
 
 export interface SlowRequest {
-  /** Resolves when the first bytes have come; no more are taken until `finish`. */
-  readonly begun: Promise<void>;
-  /** Takes the rest, and gives the body. */
+  /** Resolves with the first bytes. No more are read until `finish`. */
+  readonly started: Promise<void>;
+  /** Reads the rest and returns the body. */
   finish(): Promise<Buffer>;
 }
 
-/** A reader that stops after the first bytes, so that most of a large answer is still to be sent. */
+/** A client that stops reading after the first bytes, so that most of a large response is still unsent. */
 export function slowRequest(port: number, target: string, authorization: string): SlowRequest {
   const socket = connect({ port, host: "127.0.0.1" });
   const parts: Buffer[] = [];
@@ -95,20 +95,20 @@ export function slowRequest(port: number, target: string, authorization: string)
     `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nConnection: close\r\n\r\n`,
   );
   return {
-    begun,
+    started: begun,
     async finish() {
       socket.on("data", (data) => parts.push(Buffer.from(data)));
       socket.resume();
       await ended;
       const all = Buffer.concat(parts);
-      const gap = all.indexOf("\r\n\r\n");
-      const chunked = /transfer-encoding: chunked/i.test(all.toString("latin1", 0, gap));
-      return chunked ? dechunked(all.subarray(gap + 4)) : all.subarray(gap + 4);
+      const headEnd = all.indexOf("\r\n\r\n");
+      const chunked = /transfer-encoding: chunked/i.test(all.toString("latin1", 0, headEnd));
+      return chunked ? decodeChunks(all.subarray(headEnd + 4)) : all.subarray(headEnd + 4);
     },
   };
 }
 
-function dechunked(bytes: Buffer): Buffer {
+function decodeChunks(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const line = bytes.indexOf("\r\n", at);
