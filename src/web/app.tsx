@@ -11,18 +11,18 @@ import { createStatus } from "./bar/status.tsx";
 import { createTabs } from "./bar/tabs.tsx";
 import { button, h } from "./dom.ts";
 import { createEmptyState } from "./empty-state.tsx";
-import { type Comparison, loadComparison, loadMoment } from "./history.ts";
+import { type Comparison, loadComparison, loadNetworkAt } from "./history.ts";
 import { icon } from "./icon.tsx";
-import { followLive, type NetworkChange } from "./live.ts";
+import { type NetworkChange, watchNetwork } from "./live.ts";
 import { createMapStage } from "./map/map-view.tsx";
 import { createNavigation } from "./navigation.ts";
 import type { Network } from "./network.ts";
 import { createNotices } from "./notices.tsx";
 import { createPanel } from "./panel/panel.tsx";
-import type { Ref, ViewState } from "./state.ts";
+import type { EntityRef, ViewState } from "./state.ts";
 import type { Actions, Model, Part } from "./store.ts";
 import { createTable } from "./table/table.tsx";
-import { createLater } from "./throttle.ts";
+import { throttle } from "./throttle.ts";
 import { createTimeline } from "./timeline/timeline.tsx";
 
 const HEALTH_EVERY_MS = 10_000;
@@ -42,7 +42,7 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
   let connection: ConnectionState = { state: "connecting" };
   let health: Readiness | undefined;
   let recent: readonly NetworkChange[] = [];
-  let picking: Ref | undefined;
+  let picking: EntityRef | undefined;
   let problem: string | undefined;
   let loading = false;
   let asking = new AbortController();
@@ -58,7 +58,7 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
     },
     pick(ref) {
       if (picking && ref) {
-        const path: readonly [Ref, Ref] = [picking, ref];
+        const path: readonly [EntityRef, EntityRef] = [picking, ref];
         picking = undefined;
         navigation.go({ path, selected: undefined, view: "map" });
       } else navigation.go({ selected: ref });
@@ -134,7 +134,7 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
     });
   }
 
-  const renderSoon = createLater(LARGE_REDRAW_MS, render);
+  const renderSoon = throttle(LARGE_REDRAW_MS, render);
   const renderChange = () => ((live?.devices.size ?? 0) < LARGE ? render() : renderSoon());
 
   /** Fetches what the address asks for beyond the live network. */
@@ -149,7 +149,7 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
     }
     loading = true;
     try {
-      const then = at === undefined ? undefined : await loadMoment(client, at, signal);
+      const then = at === undefined ? undefined : await loadNetworkAt(client, at, signal);
       const base = then ?? live;
       const both =
         compare !== undefined && base ? await loadComparison(client, compare, at, base, signal) : undefined;
@@ -164,7 +164,7 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
   }
 
   /** A comparison with now is of the network as it was when it was asked for: it follows, but at a walk. */
-  const followComparison = createLater(FOLLOW_MS, () => {
+  const followComparison = throttle(FOLLOW_MS, () => {
     if (navigation.state.compare !== undefined && navigation.state.at === undefined)
       void turnTo(navigation.state);
   });
@@ -182,7 +182,7 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
     if (state.at !== before.at || state.compare !== before.compare) void turnTo(state);
     render();
   });
-  void followLive(
+  void watchNetwork(
     client,
     {
       replaced(network) {

@@ -13,18 +13,18 @@ const WHOLE = new Intl.DateTimeFormat("en-GB", {
 const sameDay = (a: Date, b: Date): boolean => a.toDateString() === b.toDateString();
 
 /** `03:12:45`, with the day where that is not today. */
-export function shortTime(ms: number, now = new Date()): string {
+export function formatShortTime(ms: number, now = new Date()): string {
   const date = new Date(ms);
   return sameDay(date, now) ? TIME.format(date) : `${DAY.format(date)} ${TIME.format(date)}`;
 }
 
-export const wholeTime = (ms: number): string => WHOLE.format(ms);
+export const formatFullTime = (ms: number): string => WHOLE.format(ms);
 
 /** RFC 3339, to the second: what goes into addresses. */
-export const momentOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+export const toTimestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 /** `3 s`, `5 min`, `2 h`, `4 d`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.round(seconds / 60)} min`;

@@ -1,10 +1,11 @@
 /** The network at a moment of the past, and two moments held against each other. */
-import type { Client, Difference } from "../client/client.ts";
+import type { Client, EntityDiff } from "../client/client.ts";
+import { cableId } from "../model/cable.ts";
 import type { Marks } from "./map/focus.ts";
 import type { Mark } from "./map/style.ts";
-import { cableId, type Entry, Network } from "./network.ts";
+import { Network, type NetworkEntity } from "./network.ts";
 
-export async function loadMoment(client: Client, at: string, signal: AbortSignal): Promise<Network> {
+export async function loadNetworkAt(client: Client, at: string, signal: AbortSignal): Promise<Network> {
   const query = { at };
   const [devices, links, hosts] = await Promise.all([
     client.list("devices", query, { signal }),
@@ -19,7 +20,7 @@ export async function loadMoment(client: Client, at: string, signal: AbortSignal
   return network;
 }
 
-export type NetworkDifference = Extract<Difference, { resource: Entry["resource"] }>;
+export type NetworkDifference = Extract<EntityDiff, { resource: NetworkEntity["resource"] }>;
 
 export interface Comparison {
   /** Everything of both moments: what is gone is still drawn, marked. */
@@ -50,7 +51,7 @@ export async function loadComparison(
   return { network, differences, marks: marksOf(differences), from: answer.from.time, to: answer.to.time };
 }
 
-const isShown = (change: Difference): change is NetworkDifference => change.resource !== "ports";
+const isShown = (change: EntityDiff): change is NetworkDifference => change.resource !== "ports";
 
 /** What changed and changed back in between differs in nothing that can be seen. */
 const isSeen = (change: NetworkDifference): boolean =>

@@ -4,7 +4,7 @@
  * hundred thousand is there.
  */
 import type { Change, Client, ConnectionState, WatchEvent } from "../client/client.ts";
-import type { Told } from "./change-text.ts";
+import type { EntityChange } from "./change-text.ts";
 import { Network } from "./network.ts";
 
 export interface LiveEvents {
@@ -19,12 +19,12 @@ export interface LiveEvents {
 }
 
 /** Changes of what the page shows; ports are read when somebody looks at a device. */
-export type NetworkChange = Told & { readonly revision: number; readonly time: number };
+export type NetworkChange = EntityChange & { readonly revision: number; readonly time: number };
 
 const HOSTS_A_PAGE = 5000;
 const RETRY_MS = 3000;
 
-export async function followLive(client: Client, events: LiveEvents, signal: AbortSignal): Promise<void> {
+export async function watchNetwork(client: Client, events: LiveEvents, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       await follow(client, events, signal);
@@ -76,7 +76,7 @@ async function recall(client: Client, signal: AbortSignal): Promise<NetworkChang
   return changes.filter(isShown);
 }
 
-const isShown = (change: Change): change is Extract<Change, Told> => change.resource !== "ports";
+const isShown = (change: Change): change is Extract<Change, EntityChange> => change.resource !== "ports";
 
 async function stream(
   client: Client,
@@ -108,7 +108,7 @@ async function stream(
       default: {
         const change = changeOf(event);
         if (change) {
-          apply(network, change);
+          applyChange(network, change);
           batch.push(change);
         }
         if (!event.last || batch.length === 0) break;
@@ -127,7 +127,7 @@ function changeOf(event: Happening): NetworkChange | undefined {
 }
 
 /** What a list already told comes again with the stream; the older telling must not undo the newer. */
-export function apply(network: Network, change: NetworkChange): void {
+export function applyChange(network: Network, change: NetworkChange): void {
   const known = network[change.resource].get(change.value.id);
   if (known !== undefined && known.revision > change.revision) return;
   if (change.event === "removed") network.remove(change.resource, change.value.id);

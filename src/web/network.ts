@@ -1,53 +1,31 @@
 /**
- * The network as the page knows it: three maps and the few look-ups that the views share. It is a plain mirror of the
- * interface's collections; whoever fills it (a list, a stream, a difference) does so through `set` and `remove`.
+ * The page's copy of the network: devices, links and hosts by id, the cables folded from the links, and the look-ups
+ * that the views share. Lists, the change stream and comparisons fill it through `set` and `remove`.
  */
+
+import { type Cable, cableId, cableOf, reverseLinkId } from "../model/cable.ts";
 import type { Device, Host, Link } from "../model/entity.ts";
-import { linkId } from "../model/ids.ts";
 
-/** The two records of one cable, or the one there is. */
-export interface Cable {
-  readonly id: string;
-  readonly links: readonly [Link, ...Link[]];
-  /** `a` to `b` is the direction that works, where only one does. */
-  readonly a: Link["src"];
-  readonly b: Link["src"];
-  readonly active: boolean;
-  readonly oneWay: boolean;
-  readonly verified: boolean;
-  readonly conflict: boolean;
-}
-
-/** One thing together with the collection it belongs to. */
-export type Entry =
+/** An entity with the name of its collection. */
+export type NetworkEntity =
   | { readonly resource: "devices"; readonly value: Device }
   | { readonly resource: "links"; readonly value: Link }
   | { readonly resource: "hosts"; readonly value: Host };
-export type Collection = Entry["resource"];
-
-export const inConflict = (entity: { readonly annotations?: Readonly<Record<string, string>> }): boolean =>
-  (entity.annotations?.conflict ?? "") !== "";
-
-/** Both directions of a cable have this one id: that of the link whose id sorts first. */
-export function cableId(link: Pick<Link, "src" | "dst">): string {
-  const forth = linkId(link.src, link.dst);
-  const back = linkId(link.dst, link.src);
-  return forth < back ? forth : back;
-}
+export type Collection = NetworkEntity["resource"];
 
 export class Network {
   readonly devices = new Map<string, Device>();
   readonly links = new Map<string, Link>();
   readonly hosts = new Map<string, Host>();
   readonly cables = new Map<string, Cable>();
-  /** Rises with every change: a cheap way to see that there was one. */
+  /** Rises with every change, so that a view can see cheaply whether it is out of date. */
   version = 0;
-  /** Hosts are loaded last, in pages: until the last page, neither their number nor the absence of one is known. */
+  /** Hosts are loaded last, in pages. Until the last page, neither their count nor the absence of one is known. */
   hostsLoaded = false;
   readonly #cablesOf = new Map<string, Set<string>>();
   readonly #hostsOf = new Map<string, Set<string>>();
 
-  set(entry: Entry): void {
+  set(entry: NetworkEntity): void {
     this.version++;
     const { resource, value } = entry;
     switch (resource) {
@@ -56,10 +34,10 @@ export class Network {
         return;
       case "links":
         this.links.set(value.id, value);
-        this.#recable(value);
+        this.#updateCable(value);
         return;
       case "hosts":
-        this.#unplace(this.hosts.get(value.id));
+        this.#removeLocations(this.hosts.get(value.id));
         this.hosts.set(value.id, value);
         for (const { elementId } of value.locations) add(this.#hostsOf, elementId, value.id);
     }
@@ -68,9 +46,9 @@ export class Network {
   remove(kind: Collection, id: string): void {
     this.version++;
     const link = kind === "links" ? this.links.get(id) : undefined;
-    if (kind === "hosts") this.#unplace(this.hosts.get(id));
+    if (kind === "hosts") this.#removeLocations(this.hosts.get(id));
     this[kind].delete(id);
-    if (link) this.#recable(link);
+    if (link) this.#updateCable(link);
   }
 
   setHostsLoaded(): void {
@@ -90,43 +68,23 @@ export class Network {
     return this.#hostsOf.get(device)?.size ?? 0;
   }
 
-  #recable(link: Link): void {
+  #updateCable(link: Link): void {
     const id = cableId(link);
-    const reverse = linkId(link.dst, link.src);
-    const records = [this.links.get(link.id), this.links.get(reverse)].flatMap((record) => record ?? []);
-    const cable = cableOf(id, records);
-    if (cable === undefined) {
+    const reverse = this.links.get(reverseLinkId(link));
+    const known = this.links.get(link.id) ?? reverse;
+    const ends = [link.src.device, link.dst.device];
+    if (!known) {
       this.cables.delete(id);
-      this.#cablesOf.get(link.src.device)?.delete(id);
-      this.#cablesOf.get(link.dst.device)?.delete(id);
+      for (const device of ends) this.#cablesOf.get(device)?.delete(id);
       return;
     }
-    this.cables.set(id, cable);
-    add(this.#cablesOf, link.src.device, id);
-    add(this.#cablesOf, link.dst.device, id);
+    this.cables.set(id, cableOf(known, known === reverse ? undefined : reverse));
+    for (const device of ends) add(this.#cablesOf, device, id);
   }
 
-  #unplace(host: Host | undefined): void {
+  #removeLocations(host: Host | undefined): void {
     for (const { elementId } of host?.locations ?? []) this.#hostsOf.get(elementId)?.delete(host?.id ?? "");
   }
-}
-
-function cableOf(id: string, records: readonly Link[]): Cable | undefined {
-  const links = records.toSorted((p, q) => (p.id < q.id ? -1 : 1));
-  const [first, second] = links;
-  if (first === undefined) return undefined;
-  const working = links.filter((link) => link.state === "ACTIVE");
-  const along = (working.length === 1 ? working[0] : undefined) ?? first;
-  return {
-    id,
-    links: second === undefined ? [first] : [first, second],
-    a: along.src,
-    b: along.dst,
-    active: working.length > 0,
-    oneWay: second === undefined || working.length === 1,
-    verified: links.every((link) => link.verified),
-    conflict: links.some(inConflict),
-  };
 }
 
 function add(index: Map<string, Set<string>>, key: string, value: string): void {

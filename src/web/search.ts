@@ -6,29 +6,29 @@ import { canonicalMac, ipKey, ipKeyRange } from "../model/address.ts";
 import type { Device, Host } from "../model/entity.ts";
 import { deviceName, hostName } from "./names.ts";
 import type { Network } from "./network.ts";
-import type { Ref } from "./state.ts";
+import type { EntityRef } from "./state.ts";
 
-export interface Hit {
-  readonly ref: Ref;
+export interface SearchHit {
+  readonly ref: EntityRef;
   readonly title: string;
   /** Where it is and why it was found. */
   readonly detail: string;
 }
 
-export interface Found {
-  readonly hits: readonly Hit[];
+export interface SearchResult {
+  readonly hits: readonly SearchHit[];
   readonly total: number;
 }
 
 type Score = number | undefined;
 
-export function find(network: Network, words: string, most = 50): Found {
+export function searchNetwork(network: Network, words: string, most = 50): SearchResult {
   const query = words.trim();
   if (query === "") return { hits: [], total: 0 };
   const range = ipKeyRange(query);
   const mac = canonicalMac(query);
   const text = query.toLowerCase();
-  const ranked: { readonly score: number; readonly hit: Hit }[] = [];
+  const ranked: { readonly score: number; readonly hit: SearchHit }[] = [];
   const within = (ip: string) => {
     const key = ipKey(ip);
     return range !== undefined && key >= range.from && key <= range.to;
@@ -81,7 +81,7 @@ function hostScore(host: Host, text: string): Score {
   ]);
 }
 
-function deviceHit(device: Device): Hit {
+function deviceHit(device: Device): SearchHit {
   const place = device.annotations.city ?? device.annotations.site ?? "";
   const detail = [device.type.toLowerCase(), device.annotations.managementAddress, place];
   return {
@@ -91,7 +91,7 @@ function deviceHit(device: Device): Hit {
   };
 }
 
-function hostHit(network: Network, host: Host): Hit {
+function hostHit(network: Network, host: Host): SearchHit {
   const { elementId, port } = host.location;
   const device = network.devices.get(elementId);
   const where = `${device ? deviceName(device) : elementId} port ${port}`;

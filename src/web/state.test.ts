@@ -1,23 +1,26 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatState, HOME, parseState, type Ref, VIEWS, type ViewState } from "./state.ts";
+import { DEFAULT_STATE, type EntityRef, formatState, parseState, VIEWS, type ViewState } from "./state.ts";
 
 const read = (address: string): ViewState => parseState(new URL(address, "http://x").search);
 
 test("the plain map has the plain address", () => {
-  expect(formatState(HOME)).toBe("/");
-  expect(read("/")).toEqual(HOME);
+  expect(formatState(DEFAULT_STATE)).toBe("/");
+  expect(read("/")).toEqual(DEFAULT_STATE);
 });
 
 test("ids stay legible in the address", () => {
-  const selected: Ref = { kind: "hosts", id: "00:00:00:00:00:01/None" };
-  expect(formatState({ ...HOME, selected })).toBe("/?selected=hosts:00:00:00:00:00:01/None");
+  const selected: EntityRef = { kind: "hosts", id: "00:00:00:00:00:01/None" };
+  expect(formatState({ ...DEFAULT_STATE, selected })).toBe("/?selected=hosts:00:00:00:00:00:01/None");
 });
 
 test("every state comes back from its address", () => {
   const text = fc.string({ minLength: 1, unit: "binary" }).map((s) => s.toWellFormed());
   const word = fc.stringMatching(/^[A-Z_]{1,10}$/);
-  const ref: fc.Arbitrary<Ref> = fc.record({ kind: fc.constantFrom("devices", "links", "hosts"), id: text });
+  const ref: fc.Arbitrary<EntityRef> = fc.record({
+    kind: fc.constantFrom("devices", "links", "hosts"),
+    id: text,
+  });
   const moment = fc.constantFrom("2026-11-15T01:00:00Z", "42");
   const number = fc.integer({ min: -9999, max: 9999 }).map((n) => n / 100);
   const state: fc.Arbitrary<ViewState> = fc
@@ -48,7 +51,7 @@ test("every state comes back from its address", () => {
 
 test("what is not understood is left out, and the rest is kept", () => {
   expect(read("/?view=moon&selected=x&at=soon&hops=99&camera=1,2&type=SWITCH&unknown=1")).toEqual({
-    ...HOME,
+    ...DEFAULT_STATE,
     types: ["SWITCH"],
   });
 });

@@ -4,15 +4,15 @@
  */
 export const VIEWS = ["map", "devices", "links", "hosts"] as const;
 export type View = (typeof VIEWS)[number];
-export type Table = Exclude<View, "map">;
+export type TableView = Exclude<View, "map">;
 
 /** What a person may point at. The id is that of the interface. */
-export interface Ref {
-  readonly kind: Table;
+export interface EntityRef {
+  readonly kind: TableView;
   readonly id: string;
 }
 
-export const SPANS = {
+export const SPAN_MS = {
   "15min": 900_000,
   "1h": 3_600_000,
   "6h": 21_600_000,
@@ -20,8 +20,8 @@ export const SPANS = {
   "7d": 604_800_000,
   "30d": 2_592_000_000,
 } as const;
-export type Span = keyof typeof SPANS;
-const SPAN_NAMES = ["15min", "1h", "6h", "1d", "7d", "30d"] as const satisfies readonly Span[];
+export type TimeSpan = keyof typeof SPAN_MS;
+const SPAN_NAMES = ["15min", "1h", "6h", "1d", "7d", "30d"] as const satisfies readonly TimeSpan[];
 
 export interface Camera {
   readonly x: number;
@@ -31,14 +31,14 @@ export interface Camera {
 
 export interface ViewState {
   readonly view: View;
-  readonly selected: Ref | undefined;
+  readonly selected: EntityRef | undefined;
   /** What the map lets stand out; empty means everything. */
   readonly types: readonly string[];
   readonly states: readonly string[];
   readonly sources: readonly string[];
   readonly around: string | undefined;
   readonly hops: number;
-  readonly path: readonly [Ref, Ref] | undefined;
+  readonly path: readonly [EntityRef, EntityRef] | undefined;
   /** Devices whose hosts are drawn. */
   readonly expanded: readonly string[];
   /** A moment of the past, RFC 3339; undefined is now. */
@@ -46,7 +46,7 @@ export interface ViewState {
   /** An earlier moment to compare with. */
   readonly compare: string | undefined;
   /** How much of the past the time line shows. */
-  readonly span: Span;
+  readonly span: TimeSpan;
   readonly changes: boolean;
   /** The words in the filter box of a table, and its order. */
   readonly filter: string;
@@ -54,7 +54,7 @@ export interface ViewState {
   readonly camera: Camera | undefined;
 }
 
-export const HOME: ViewState = {
+export const DEFAULT_STATE: ViewState = {
   view: "map",
   selected: undefined,
   types: [],
@@ -75,12 +75,12 @@ export const HOME: ViewState = {
 
 export const MAX_HOPS = 9;
 
-export const sameRef = (a: Ref | undefined, b: Ref | undefined): boolean =>
+export const isSameEntity = (a: EntityRef | undefined, b: EntityRef | undefined): boolean =>
   a?.kind === b?.kind && a?.id === b?.id;
 
-const formatRef = ({ kind, id }: Ref): string => `${kind}:${id}`;
+const formatRef = ({ kind, id }: EntityRef): string => `${kind}:${id}`;
 
-function parseRef(text: string | null | undefined): Ref | undefined {
+function parseRef(text: string | null | undefined): EntityRef | undefined {
   const colon = text?.indexOf(":") ?? -1;
   if (!text || colon < 0) return undefined;
   const kind = VIEWS.find((view) => view === text.slice(0, colon));
@@ -104,7 +104,7 @@ export function formatState(state: ViewState): string {
   for (const device of state.expanded) put("hosts", device);
   put("at", state.at);
   put("compare", state.compare);
-  if (state.span !== HOME.span) put("span", state.span);
+  if (state.span !== DEFAULT_STATE.span) put("span", state.span);
   if (state.changes) put("changes", "1");
   put("filter", state.filter);
   put("sort", state.sort);
@@ -136,7 +136,7 @@ export function parseState(search: string): ViewState {
     expanded: query.getAll("hosts"),
     at: parseMoment(query.get("at")),
     compare: parseMoment(query.get("compare")),
-    span: SPAN_NAMES.find((span) => span === query.get("span")) ?? HOME.span,
+    span: SPAN_NAMES.find((span) => span === query.get("span")) ?? DEFAULT_STATE.span,
     changes: query.get("changes") === "1",
     filter: query.get("filter") ?? "",
     sort: query.get("sort") ?? "",

@@ -3,7 +3,7 @@ import type { Client, ConnectionState, Readiness } from "../client/client.ts";
 import type { Comparison } from "./history.ts";
 import type { NetworkChange } from "./live.ts";
 import type { Network } from "./network.ts";
-import type { Ref, ViewState } from "./state.ts";
+import type { EntityRef, ViewState } from "./state.ts";
 
 export interface Model {
   readonly state: ViewState;
@@ -15,7 +15,7 @@ export interface Model {
   /** Newest first. */
   readonly recent: readonly NetworkChange[];
   /** The first end of a way whose second is still to be picked. */
-  readonly picking: Ref | undefined;
+  readonly picking: EntityRef | undefined;
   /** Why what was asked for is not shown, in the service's own words. */
   readonly problem: string | undefined;
   readonly loading: boolean;
@@ -26,8 +26,8 @@ export interface Actions {
   go(patch: Partial<ViewState>): void;
   adjust(patch: Partial<ViewState>): void;
   /** A click on a thing, wherever it is shown: selects it, or ends a way that was begun. */
-  pick(ref: Ref | undefined): void;
-  beginWay(from: Ref | undefined): void;
+  pick(ref: EntityRef | undefined): void;
+  beginWay(from: EntityRef | undefined): void;
   /** A short notice that goes away by itself; also read out. */
   say(words: string): void;
 }

@@ -1,5 +1,5 @@
 /** Work that may wait: however often it is asked for, it is done once, `ms` after it was first asked for. */
-export function createLater(ms: number, work: () => void): () => void {
+export function throttle(ms: number, work: () => void): () => void {
   let waiting = false;
   return () => {
     if (waiting) return;

@@ -1,12 +1,12 @@
 /** What the page knows of a network and how it walks, finds and tells it, without a browser. */
 import { describe, expect, test } from "bun:test";
-import { happening, type Told } from "../../src/web/change-text.ts";
+import { describeChange, type EntityChange } from "../../src/web/change-text.ts";
 import { marksOf } from "../../src/web/history.ts";
-import { apply } from "../../src/web/live.ts";
+import { applyChange } from "../../src/web/live.ts";
 import { createFocus } from "../../src/web/map/focus.ts";
-import { neighbourhood, shortestWay } from "../../src/web/path.ts";
-import { find } from "../../src/web/search.ts";
-import { HOME } from "../../src/web/state.ts";
+import { neighbourhood, shortestPath } from "../../src/web/path.ts";
+import { searchNetwork } from "../../src/web/search.ts";
+import { DEFAULT_STATE } from "../../src/web/state.ts";
 import { parseFilter } from "../../src/web/table/filter.ts";
 import { device as sampleDevice } from "../support/sample-network.ts";
 import { sampleCable, sampleHost, sampleNetwork } from "./sample-network.ts";
@@ -20,7 +20,7 @@ describe("network", () => {
     expect(network.cables.size).toBe(3);
     network.set({ resource: "links", value: linkOf("a/1", "b/1", { state: "INACTIVE" }) });
     const [cable] = network.cablesOf("a");
-    expect(cable).toMatchObject({ active: true, oneWay: true, a: { device: "b" }, b: { device: "a" } });
+    expect(cable).toMatchObject({ active: true, oneWay: true, from: { device: "b" }, to: { device: "a" } });
     network.remove("links", "b/1-a/1");
     expect(network.cablesOf("a")[0]).toMatchObject({ active: false });
     network.remove("links", "a/1-b/1");
@@ -41,7 +41,7 @@ describe("network", () => {
     const network = sampleNetwork();
     network.set({ resource: "devices", value: sampleDevice("a", { revision: 9 }) });
     const value = sampleDevice("a", { available: false, revision: 5 });
-    apply(network, {
+    applyChange(network, {
       event: "updated",
       resource: "devices",
       value,
@@ -50,7 +50,7 @@ describe("network", () => {
       changed: ["available"],
     });
     expect(network.devices.get("a")?.available).toBe(true);
-    apply(network, { event: "removed", resource: "devices", value, revision: 10, time: 0 });
+    applyChange(network, { event: "removed", resource: "devices", value, revision: 10, time: 0 });
     expect(network.devices.has("a")).toBe(false);
   });
 });
@@ -60,20 +60,20 @@ describe("walk", () => {
 
   test("the shortest way goes over what is up and works in that direction", () => {
     const network = sampleNetwork();
-    expect(shortestWay(network, device("a"), device("c"))?.devices).toEqual(["a", "b", "c"]);
-    expect(shortestWay(network, device("a"), device("d"))).toBeUndefined();
+    expect(shortestPath(network, device("a"), device("c"))?.devices).toEqual(["a", "b", "c"]);
+    expect(shortestPath(network, device("a"), device("d"))).toBeUndefined();
     network.set({ resource: "links", value: linkOf("b/2", "c/1", { state: "INACTIVE" }) });
-    expect(shortestWay(network, device("a"), device("c"))).toBeUndefined();
-    expect(shortestWay(network, device("c"), device("a"))?.cables).toHaveLength(2);
+    expect(shortestPath(network, device("a"), device("c"))).toBeUndefined();
+    expect(shortestPath(network, device("c"), device("a"))?.cables).toHaveLength(2);
   });
 
   test("from host to host, and from a thing to itself", () => {
     const network = sampleNetwork();
     const from = { kind: "hosts", id: "02:00:00:00:00:01/None" } as const;
     const to = { kind: "hosts", id: "02:00:00:00:00:02/None" } as const;
-    expect(shortestWay(network, from, to)?.devices).toEqual(["a", "b", "c"]);
-    expect(shortestWay(network, from, from)).toEqual({ devices: ["a"], cables: [] });
-    expect(shortestWay(network, from, { kind: "hosts", id: "gone" })).toBeUndefined();
+    expect(shortestPath(network, from, to)?.devices).toEqual(["a", "b", "c"]);
+    expect(shortestPath(network, from, from)).toEqual({ devices: ["a"], cables: [] });
+    expect(shortestPath(network, from, { kind: "hosts", id: "gone" })).toBeUndefined();
   });
 
   test("a neighbourhood grows by hops", () => {
@@ -85,7 +85,7 @@ describe("walk", () => {
 });
 
 describe("find", () => {
-  const titles = (words: string) => find(sampleNetwork(), words).hits.map((hit) => hit.title);
+  const titles = (words: string) => searchNetwork(sampleNetwork(), words).hits.map((hit) => hit.title);
 
   test.each([
     ["192.0.2.77", ["192.0.2.77"]],
@@ -102,7 +102,7 @@ describe("find", () => {
   });
 
   test("what begins with the words goes first, and the rest is counted", () => {
-    const { hits, total } = find(sampleNetwork(), "s", 2);
+    const { hits, total } = searchNetwork(sampleNetwork(), "s", 2);
     expect(hits.map((hit) => hit.title)).toEqual(["switch-a", "switch-b"]);
     expect(total).toBeGreaterThan(2);
   });
@@ -111,7 +111,7 @@ describe("find", () => {
 describe("telling", () => {
   const network = sampleNetwork();
   const device = (available: boolean) => sampleDevice("a", { available, annotations: { name: "core" } });
-  test.each<[Told, string, string]>([
+  test.each<[EntityChange, string, string]>([
     [
       { event: "updated", resource: "devices", value: device(false), changed: ["available"] },
       "went down",
@@ -144,7 +144,7 @@ describe("telling", () => {
       "plain",
     ],
   ])("%#", (told, words, tone) => {
-    expect(happening(network, told)).toMatchObject({ words, tone });
+    expect(describeChange(network, told)).toMatchObject({ text: words, tone });
   });
 
   test("a comparison marks devices and cables, and the device a host came to", () => {
@@ -168,9 +168,9 @@ describe("telling", () => {
 });
 
 describe("focus", () => {
-  const focus = (asked: Partial<typeof HOME>) =>
-    createFocus(sampleNetwork(), { ...HOME, ...asked }, undefined);
-  const lit = (asked: Partial<typeof HOME>) =>
+  const focus = (asked: Partial<typeof DEFAULT_STATE>) =>
+    createFocus(sampleNetwork(), { ...DEFAULT_STATE, ...asked }, undefined);
+  const lit = (asked: Partial<typeof DEFAULT_STATE>) =>
     [...sampleNetwork().devices.values()]
       .filter((device) => focus(asked).device(device).lit)
       .map(({ id }) => id);

@@ -1,20 +1,20 @@
 /** What narrows the view right now, each with a cross to undo it: nobody should wonder why something is not there. */
 
 import { h, replace } from "../dom.ts";
-import { wholeTime } from "../format-time.ts";
+import { formatFullTime } from "../format-time.ts";
 import { icon } from "../icon.tsx";
 import { STATES } from "../map/focus.ts";
-import { cableName, hostName, nameOfDevice, typeWords } from "../names.ts";
+import { cableName, deviceNameById, formatType, hostName } from "../names.ts";
 import type { Network } from "../network.ts";
-import { MAX_HOPS, type Ref, type ViewState } from "../state.ts";
+import { type EntityRef, MAX_HOPS, type ViewState } from "../state.ts";
 import type { Actions, Model, Part } from "../store.ts";
 
-export function refName(network: Network | undefined, { kind, id }: Ref): string {
+export function refName(network: Network | undefined, { kind, id }: EntityRef): string {
   if (!network) return id;
-  if (kind === "devices") return nameOfDevice(network, id);
+  if (kind === "devices") return deviceNameById(network, id);
   const host = kind === "hosts" ? network.hosts.get(id) : undefined;
   const link = kind === "links" ? network.links.get(id) : undefined;
-  return host ? hostName(host) : link ? cableName(network, { a: link.src, b: link.dst }) : id;
+  return host ? hostName(host) : link ? cableName(network, { from: link.src, to: link.dst }) : id;
 }
 
 export function createChips(actions: Actions): Part {
@@ -92,7 +92,7 @@ export function createChips(actions: Actions): Part {
         const words = `Compared: ${momentWords(compare)} → ${at === undefined ? "now" : momentWords(at)}`;
         chips.push(chip(words, { compare: undefined }));
       } else if (at !== undefined) chips.push(chip(`As of ${momentWords(at)}`, { at: undefined }));
-      if (onMap && types.length > 0) chips.push(chip(types.map(typeWords).join(", "), { types: [] }));
+      if (onMap && types.length > 0) chips.push(chip(types.map(formatType).join(", "), { types: [] }));
       if (onMap && states.length > 0) chips.push(chip(states.map(stateWords).join(", "), { states: [] }));
       if (onMap && sources.length > 0) chips.push(chip(`From ${sources.join(", ")}`, { sources: [] }));
       if (onMap && around !== undefined) {
@@ -113,4 +113,5 @@ export function createChips(actions: Actions): Part {
   };
 }
 
-const momentWords = (at: string): string => (/^\d+$/.test(at) ? `revision ${at}` : wholeTime(Date.parse(at)));
+const momentWords = (at: string): string =>
+  /^\d+$/.test(at) ? `revision ${at}` : formatFullTime(Date.parse(at));

@@ -1,9 +1,11 @@
 /** Which devices and links stand out on the map: by type, state and source, each with how many there are. */
+
+import { hasConflict } from "../../model/entity.ts";
 import { h, replace } from "../dom.ts";
 import { icon } from "../icon.tsx";
 import { STATES } from "../map/focus.ts";
-import { typeWords } from "../names.ts";
-import { inConflict, type Network } from "../network.ts";
+import { formatType } from "../names.ts";
+import type { Network } from "../network.ts";
 import type { ViewState } from "../state.ts";
 import type { Actions, Model, Part } from "../store.ts";
 import { createPopover } from "./popover.tsx";
@@ -55,7 +57,7 @@ export function createFilters(actions: Actions): Part {
     const focused = document.activeElement?.closest("label")?.textContent;
     replace(
       popover.body,
-      group("Type", "types", countTypes(network), typeWords),
+      group("Type", "types", countTypes(network), formatType),
       group(
         "State",
         "states",
@@ -104,7 +106,7 @@ function countStates(network: Network): Map<string, number> {
   const count = (state: keyof typeof STATES) => counts.set(state, (counts.get(state) ?? 0) + 1);
   for (const device of network.devices.values()) {
     if (!device.available) count("down");
-    if (inConflict(device)) count("conflict");
+    if (hasConflict(device)) count("conflict");
   }
   for (const cable of network.cables.values()) {
     if (!cable.active) count("inactive");

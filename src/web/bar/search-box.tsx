@@ -1,17 +1,17 @@
 /** The search box: what matches drops down as one types; arrows and Enter choose, Escape leaves, `/` comes back. */
 import { h, replace } from "../dom.ts";
 import { icon } from "../icon.tsx";
-import { counted } from "../names.ts";
+import { formatCount } from "../names.ts";
 import type { Network } from "../network.ts";
-import { type Found, find, type Hit } from "../search.ts";
-import { sameRef } from "../state.ts";
+import { type SearchHit, type SearchResult, searchNetwork } from "../search.ts";
+import { isSameEntity } from "../state.ts";
 import type { Actions, Model, Part } from "../store.ts";
 
 const MAX_SHOWN = 12;
 
 export function createSearchBox(actions: Actions): Part {
   let network: Network | undefined;
-  let found: Found = { hits: [], total: 0 };
+  let found: SearchResult = { hits: [], total: 0 };
   let active = 0;
   /** The version of the network in which `found` was found, and whether that network was loaded completely. */
   let [version, whole] = [-1, false];
@@ -50,7 +50,7 @@ export function createSearchBox(actions: Actions): Part {
   );
 
   function search(): void {
-    found = network ? find(network, input.value, MAX_SHOWN) : { hits: [], total: 0 };
+    found = network ? searchNetwork(network, input.value, MAX_SHOWN) : { hits: [], total: 0 };
     [version, whole] = [network?.version ?? -1, network?.hostsLoaded ?? false];
     active = 0;
     draw();
@@ -61,7 +61,7 @@ export function createSearchBox(actions: Actions): Part {
     if (list.hidden || whole || version === network?.version) return;
     const chosen = found.hits[active]?.ref;
     search();
-    active = Math.max(0, chosen ? found.hits.findIndex(({ ref }) => sameRef(ref, chosen)) : 0);
+    active = Math.max(0, chosen ? found.hits.findIndex(({ ref }) => isSameEntity(ref, chosen)) : 0);
     draw();
   }
 
@@ -73,7 +73,9 @@ export function createSearchBox(actions: Actions): Part {
     const items = found.hits.map((hit, i) => item(hit, i));
     const more = found.total - found.hits.length;
     if (more > 0)
-      items.push(h("li", { class: "search-more", role: "presentation" }, `and ${counted(more, "other")}`));
+      items.push(
+        h("li", { class: "search-more", role: "presentation" }, `and ${formatCount(more, "other")}`),
+      );
     if (found.total === 0)
       items.push(h("li", { class: "search-more", role: "presentation" }, summary(found, whole)));
     replace(list, items);
@@ -82,7 +84,7 @@ export function createSearchBox(actions: Actions): Part {
     else input.removeAttribute("aria-activedescendant");
   }
 
-  function item(hit: Hit, i: number): HTMLLIElement {
+  function item(hit: SearchHit, i: number): HTMLLIElement {
     return h(
       "li",
       {
@@ -101,7 +103,7 @@ export function createSearchBox(actions: Actions): Part {
     );
   }
 
-  function choose(hit: Hit): void {
+  function choose(hit: SearchHit): void {
     input.value = "";
     input.blur();
     actions.pick(hit.ref);
@@ -146,7 +148,7 @@ export function createSearchBox(actions: Actions): Part {
   };
 }
 
-function summary({ total }: Found, whole: boolean): string {
+function summary({ total }: SearchResult, whole: boolean): string {
   if (total === 0) return whole ? "Nothing found" : "Loading…";
-  return `${counted(total, "match", "matches")}${whole ? "" : ", loading…"}`;
+  return `${formatCount(total, "match", "matches")}${whole ? "" : ", loading…"}`;
 }

@@ -1,8 +1,8 @@
 /** Whether what is on the screen is true now: live, old on purpose, or old by mishap, and then whose fault it is. */
 import type { SourceStatus } from "../../client/types.ts";
 import { h, replace } from "../dom.ts";
-import { duration, shortTime, wholeTime } from "../format-time.ts";
-import { counted } from "../names.ts";
+import { formatDuration, formatFullTime, formatShortTime } from "../format-time.ts";
+import { formatCount } from "../names.ts";
 import type { Model, Part } from "../store.ts";
 import { createPopover } from "./popover.tsx";
 
@@ -49,12 +49,12 @@ export function createStatus(): Part {
     const { connection, health } = model;
     const trouble =
       connection.state === "reconnecting"
-        ? `Trying again${connection.afterMs > 0 ? ` in ${duration(connection.afterMs)}` : ""}: ${connection.reason}`
+        ? `Trying again${connection.afterMs > 0 ? ` in ${formatDuration(connection.afterMs)}` : ""}: ${connection.reason}`
         : undefined;
     replace(
       popover.body,
       h("p", {}, trouble ?? `Stream ${connection.state}.`),
-      h("h3", {}, health ? counted(health.sources.length, "source") : "Loading sources…"),
+      h("h3", {}, health ? formatCount(health.sources.length, "source") : "Loading sources…"),
       h("ul", { class: "sources" }, (health?.sources ?? []).map(sourceItem)),
     );
   }
@@ -73,7 +73,7 @@ export function createStatus(): Part {
 
 function sourceItem(source: SourceStatus): HTMLLIElement {
   const stale = isStale(source);
-  const since = `${source.status} since ${shortTime(source.since)} (${duration(Date.now() - source.since)})`;
+  const since = `${source.status} since ${formatShortTime(source.since)} (${formatDuration(Date.now() - source.since)})`;
   return h(
     "li",
     { class: stale ? "bad" : "" },
@@ -81,7 +81,7 @@ function sourceItem(source: SourceStatus): HTMLLIElement {
     ` ${source.kind} · ${since}`,
     stale &&
       source.lastSyncedAt !== undefined &&
-      h("div", {}, `Last complete ${wholeTime(source.lastSyncedAt)}`),
+      h("div", {}, `Last complete ${formatFullTime(source.lastSyncedAt)}`),
     source.error !== undefined && h("div", { class: "error-text" }, source.error),
   );
 }

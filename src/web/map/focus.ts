@@ -3,9 +3,10 @@
  * answer per device and cable. Hidden is only what lies outside a neighbourhood; everything else merely fades, since
  * a part without its surroundings is hard to place.
  */
-import type { Device, Link } from "../../model/entity.ts";
-import { type Cable, cableId, inConflict, type Network } from "../network.ts";
-import { devicesOf, neighbourhood, shortestWay, type Way } from "../path.ts";
+import { type Cable, cableId } from "../../model/cable.ts";
+import { type Device, hasConflict, type Link } from "../../model/entity.ts";
+import type { Network } from "../network.ts";
+import { devicesOf, neighbourhood, type Path, shortestPath } from "../path.ts";
 import type { ViewState } from "../state.ts";
 import type { Emphasis, Mark } from "./style.ts";
 
@@ -24,7 +25,7 @@ export interface Marks {
 }
 
 export interface Focus {
-  readonly way: Way | undefined;
+  readonly way: Path | undefined;
   isShown(device: string): boolean;
   device(device: Device): Emphasis;
   cable(cable: Cable): Emphasis;
@@ -35,7 +36,7 @@ type Asked = Pick<ViewState, "types" | "states" | "sources" | "around" | "hops" 
 export function createFocus(network: Network, asked: Asked, marks: Marks | undefined): Focus {
   const { types, states, sources, around, hops, path, selected } = asked;
   const near = around === undefined ? undefined : neighbourhood(network, around, hops);
-  const way = path && shortestWay(network, path[0], path[1]);
+  const way = path && shortestPath(network, path[0], path[1]);
   const wayDevices = new Set(way?.devices ?? (path ?? []).flatMap((end) => devicesOf(network, end)));
   const wayCables = new Set(way?.cables);
   const chosen = selectedThings(network, selected);
@@ -50,14 +51,14 @@ export function createFocus(network: Network, asked: Asked, marks: Marks | undef
     if (path) return wayDevices.has(device.id);
     if (marks) return marks.devices.has(device.id);
     const state =
-      (states.includes("down") && !device.available) || (states.includes("conflict") && inConflict(device));
+      (states.includes("down") && !device.available) || (states.includes("conflict") && hasConflict(device));
     const atEnd = states.length > 0 && network.cablesOf(device.id).some((cable) => cableState(cable, states));
     return passes(device, state || atEnd, types.length === 0 || types.includes(device.type));
   };
   const cableLit = (cable: Cable): boolean => {
     if (path) return wayCables.has(cable.id);
     if (marks) return marks.cables.has(cable.id);
-    const ends = [cable.a, cable.b].map((end) => network.devices.get(end.device));
+    const ends = [cable.from, cable.to].map((end) => network.devices.get(end.device));
     const type = types.length === 0 || ends.every((end) => end && types.includes(end.type));
     return cable.links.some((link) => passes(link, cableState(cable, states), type));
   };

@@ -2,7 +2,7 @@
  * The page's side of the layout worker: asks for places when devices come that have none, one question at a time,
  * and answers always with the newest network. Links alone never move anything.
  */
-
+import { namedLayer } from "../../formats/layout/layer-names.ts";
 import type { Device } from "../../model/entity.ts";
 import type { LayoutAnswer, LayoutRequest, MapNode } from "../layout/messages.ts";
 import type { Network } from "../network.ts";
@@ -53,20 +53,12 @@ export function createLayouter(workerUrl: string, onSettled: () => void): Layout
   return { spots, settle };
 }
 
-const LAYERS = [
-  ["core", "backbone", "wan", "super-spine", "superspine"],
-  ["spine", "border"],
-  ["distribution", "aggregation", "agg"],
-  ["leaf", "tor"],
-  ["access", "edge"],
-];
-
 function mapNode({ id, annotations }: Device): MapNode {
-  const layer = LAYERS.findIndex((names) => names.includes(annotations.layer?.trim().toLowerCase() ?? ""));
+  const layer = namedLayer(annotations.layer);
   const place = placeOf(annotations);
   return {
     id,
-    ...(layer >= 0 && { layer }),
+    ...(layer !== undefined && { layer }),
     ...(place && { place }),
     ...(annotations.site && { group: annotations.site }),
   };
@@ -97,8 +89,8 @@ function pairs(network: Network, nodes: readonly MapNode[]): Uint32Array {
   const index = new Map(nodes.map((node, i) => [node.id, i]));
   const seen = new Set<number>();
   const flat: number[] = [];
-  for (const { a, b } of network.cables.values()) {
-    const [i, j] = [index.get(a.device), index.get(b.device)];
+  for (const { from, to } of network.cables.values()) {
+    const [i, j] = [index.get(from.device), index.get(to.device)];
     if (i === undefined || j === undefined || i === j) continue;
     const key = Math.min(i, j) * nodes.length + Math.max(i, j);
     if (seen.has(key)) continue;

@@ -1,6 +1,6 @@
 /** What the signs on the map mean, drawn with the same forms. */
 import { h, s } from "../dom.ts";
-import { counted } from "../names.ts";
+import { formatCount } from "../names.ts";
 
 function shape(d: string, kind = ""): SVGSVGElement {
   return s(
@@ -45,7 +45,7 @@ export const mapSummary = (
   hosts: number | undefined,
 ): string =>
   [
-    counted(devices, "device") + (down > 0 ? ` (${down} down)` : ""),
-    counted(cables, "cable") + (inactive > 0 ? ` (${inactive} inactive)` : ""),
-    hosts === undefined ? "loading hosts…" : counted(hosts, "host"),
+    formatCount(devices, "device") + (down > 0 ? ` (${down} down)` : ""),
+    formatCount(cables, "cable") + (inactive > 0 ? ` (${inactive} inactive)` : ""),
+    hosts === undefined ? "loading hosts…" : formatCount(hosts, "host"),
   ].join(", ");

@@ -5,7 +5,7 @@
 import { h } from "../dom.ts";
 import { SPACING } from "../layout/arrange.ts";
 import type { Network } from "../network.ts";
-import type { Camera, Ref } from "../state.ts";
+import type { Camera, EntityRef } from "../state.ts";
 import { type Block, createBlocks } from "./blocks.ts";
 import { composePicture } from "./export-png.ts";
 import type { Focus } from "./focus.ts";
@@ -35,8 +35,8 @@ export interface Shown {
 }
 
 export interface MapEvents {
-  pick(ref: Ref | undefined): void;
-  open(ref: Ref): void;
+  pick(ref: EntityRef | undefined): void;
+  open(ref: EntityRef): void;
   moved(camera: Camera): void;
   /** The first picture is on the screen, or a new one. */
   drawn(): void;
@@ -48,7 +48,7 @@ export interface NetworkMap {
   prepare(): void;
   show(shown: Shown): void;
   /** Moves only when the thing is not comfortably in sight. */
-  goTo(ref: Ref, closely: boolean): boolean;
+  goTo(ref: EntityRef, closely: boolean): boolean;
   /** False where the devices have no place yet. */
   frame(devices: Iterable<string>): boolean;
   fit(): void;
@@ -144,7 +144,7 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
     const input = { network, spots, focus, palette, expanded };
     collapsed = shouldCollapse();
     if (collapsed) {
-      const fitted = (projectionOf(sigma).spacing * sigma.getCamera().ratio) / SPACING.x;
+      const fitted = (projectionOf(sigma).spacing * sigma.getCamera().ratio) / SPACING.width;
       const scene = farScene(input, blocks, fitted);
       far = reconcile(far, scene);
       summaries = scene.summaries;
@@ -239,10 +239,10 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
   };
 }
 
-const refOf = (node: string): Ref =>
+const refOf = (node: string): EntityRef =>
   isHostNode(node) ? { kind: "hosts", id: hostOfNode(node) } : { kind: "devices", id: node };
 
-function placesOf({ kind, id }: Ref, network: Network | undefined): string[] {
+function placesOf({ kind, id }: EntityRef, network: Network | undefined): string[] {
   if (kind === "devices") return [id];
   if (kind === "hosts") return network?.hosts.get(id)?.locations.map((place) => place.elementId) ?? [];
   const link = network?.links.get(id);

@@ -4,8 +4,9 @@
  * touching only what differs, because each touch costs the renderer.
  */
 import { MultiDirectedGraph } from "graphology";
+import type { Cable } from "../../model/cable.ts";
 import type { Device } from "../../model/entity.ts";
-import type { Cable, Network } from "../network.ts";
+import type { Network } from "../network.ts";
 import type { Block, Spot } from "./blocks.ts";
 import type { Focus } from "./focus.ts";
 import type { Palette } from "./palette.ts";
@@ -100,7 +101,7 @@ function addCable(
   cable: Cable,
   parallel: Map<string, number>,
 ): void {
-  const [from, to] = [cable.a.device, cable.b.device];
+  const [from, to] = [cable.from.device, cable.to.device];
   if (!wanted.nodes.has(from) || !wanted.nodes.has(to)) return;
   const pair = from < to ? `${from} ${to}` : `${to} ${from}`;
   const nth = parallel.get(pair) ?? 0;
@@ -188,14 +189,14 @@ function trunks(
 ): Wanted["lines"] {
   const names = new Map(blocks.map((block) => [block.index, blockNode(block)]));
   const bundles = new Map<string, { from: string; to: string; all: number; active: number }>();
-  for (const { a, b, active } of network.cables.values()) {
-    const from = names.get(spots.get(a.device)?.block ?? -1);
-    const to = names.get(spots.get(b.device)?.block ?? -1);
+  for (const cable of network.cables.values()) {
+    const from = names.get(spots.get(cable.from.device)?.block ?? -1);
+    const to = names.get(spots.get(cable.to.device)?.block ?? -1);
     if (!from || !to || from === to || !nodes.has(from) || !nodes.has(to)) continue;
     const [p, q] = from < to ? [from, to] : [to, from];
     const bundle = bundles.get(`${p} ${q}`) ?? { from: p, to: q, all: 0, active: 0 };
     bundle.all++;
-    if (active) bundle.active++;
+    if (cable.active) bundle.active++;
     bundles.set(`${p} ${q}`, bundle);
   }
   const lines: Wanted["lines"] = new Map();

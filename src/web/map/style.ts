@@ -2,8 +2,8 @@
  * How each thing looks on the map: from what is known of it to numbers the shaders understand. Down goes before
  * doubtful, and a comparison goes before both, because that is what was asked for.
  */
-import type { Device } from "../../model/entity.ts";
-import { type Cable, inConflict } from "../network.ts";
+import type { Cable } from "../../model/cable.ts";
+import { type Device, hasConflict } from "../../model/entity.ts";
 import type { Palette } from "./palette.ts";
 
 export type Mark = "added" | "removed" | "updated";
@@ -74,7 +74,7 @@ function deviceColours(device: Device, { lit, mark }: Emphasis, palette: Palette
   if (mark === "updated") return { mark: 5, color: palette.doubt, fill: palette.doubtFill };
   if (lit === false) return { mark: device.available ? 0 : 1, color: palette.faded, fill: palette.fadedFill };
   if (!device.available) return { mark: 1, color: palette.down, fill: palette.downFill };
-  if (inConflict(device)) return { mark: 2, color: palette.doubt, fill: palette.doubtFill };
+  if (hasConflict(device)) return { mark: 2, color: palette.doubt, fill: palette.doubtFill };
   return { mark: 0, color: palette.node, fill: palette.nodeFill };
 }
 

@@ -1,13 +1,13 @@
 /** The lists beside the map: what changed lately, what differs between two moments, and the steps of a way. */
 
-import { type Happening, happening } from "../change-text.ts";
+import { type ChangeText, describeChange } from "../change-text.ts";
 import { h } from "../dom.ts";
-import { momentOf, shortTime } from "../format-time.ts";
+import { formatShortTime, toTimestamp } from "../format-time.ts";
 import type { Comparison } from "../history.ts";
 import type { NetworkChange } from "../live.ts";
-import { counted, nameOfDevice } from "../names.ts";
+import { deviceNameById, formatCount } from "../names.ts";
 import type { Network } from "../network.ts";
-import { shortestWay } from "../path.ts";
+import { shortestPath } from "../path.ts";
 import type { Model } from "../store.ts";
 import { type PanelContext, thing } from "./elements.tsx";
 
@@ -24,8 +24,8 @@ export function recentList(
   const seen = new Set<string>();
   const items: HTMLElement[] = [];
   for (const change of recent) {
-    const told = happening(network, change);
-    const key = `${change.revision} ${told.subject} ${told.words}`;
+    const told = describeChange(network, change);
+    const key = `${change.revision} ${told.subject} ${told.text}`;
     if (seen.has(key)) continue;
     seen.add(key);
     items.push(line(context, told, `${change.revision} ${told.subject}`, change.time));
@@ -34,7 +34,7 @@ export function recentList(
   return h("ol", { class: "history changes" }, items);
 }
 
-function line(context: PanelContext, told: Happening, key: string, time: number | undefined): HTMLElement {
+function line(context: PanelContext, told: ChangeText, key: string, time: number | undefined): HTMLElement {
   const { actions } = context;
   const when =
     time !== undefined &&
@@ -44,15 +44,15 @@ function line(context: PanelContext, told: Happening, key: string, time: number 
         type: "button",
         class: "when",
         title: "See the network then",
-        onclick: () => actions.go({ at: momentOf(time + 999) }),
+        onclick: () => actions.go({ at: toTimestamp(time + 999) }),
       },
-      shortTime(time),
+      formatShortTime(time),
     );
   return h(
     "li",
     { class: told.tone, "data-key": key },
     h("span", { class: "sign", "aria-hidden": "true" }, told.sign),
-    h("span", {}, thing(context, told.ref, told.title), ` ${told.words}`),
+    h("span", {}, thing(context, told.ref, told.title), ` ${told.text}`),
     when,
   );
 }
@@ -62,8 +62,8 @@ export function comparisonList(context: PanelContext, { network, differences }: 
     return h("p", { class: "muted" }, "Nothing differs between these two moments.");
   const seen = new Set<string>();
   const items = differences.flatMap((change) => {
-    const told = happening(network, change);
-    const key = `${told.subject} ${told.words}`;
+    const told = describeChange(network, change);
+    const key = `${told.subject} ${told.text}`;
     if (seen.has(key)) return [];
     seen.add(key);
     return [line(context, told, key, undefined)];
@@ -76,7 +76,7 @@ export function comparisonList(context: PanelContext, { network, differences }: 
     {},
     h("p", {}, summary),
     h("ol", { class: "history" }, items.slice(0, MAX_SHOWN)),
-    rest > 0 && h("p", { class: "muted" }, `and ${counted(rest, "other")}`),
+    rest > 0 && h("p", { class: "muted" }, `and ${formatCount(rest, "other")}`),
   );
 }
 
@@ -85,7 +85,7 @@ export function wayList(
   network: Network,
   path: NonNullable<Model["state"]["path"]>,
 ): HTMLElement {
-  const way = shortestWay(network, path[0], path[1]);
+  const way = shortestPath(network, path[0], path[1]);
   if (!way && !network.hostsLoaded && path.some(({ kind }) => kind === "hosts"))
     return h("p", { class: "muted" }, "Loading…");
   if (!way)
@@ -96,14 +96,14 @@ export function wayList(
     );
   const steps = way.devices.map((device, i) => {
     const cable = network.cables.get(way.cables[i] ?? "");
-    const out = cable && (cable.a.device === device ? cable.a : cable.b);
-    const into = cable && (cable.a.device === device ? cable.b : cable.a);
+    const out = cable && (cable.from.device === device ? cable.from : cable.to);
+    const into = cable && (cable.from.device === device ? cable.to : cable.from);
     return h(
       "li",
       {},
-      thing(context, { kind: "devices", id: device }, nameOfDevice(network, device)),
+      thing(context, { kind: "devices", id: device }, deviceNameById(network, device)),
       out && into && h("div", { class: "hop" }, `out of port ${out.port}, into port ${into.port}`),
     );
   });
-  return h("div", {}, h("p", {}, counted(way.cables.length, "hop")), h("ol", { class: "way" }, steps));
+  return h("div", {}, h("p", {}, formatCount(way.cables.length, "hop")), h("ol", { class: "way" }, steps));
 }

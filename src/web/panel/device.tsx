@@ -2,7 +2,7 @@
 import type { DeviceWithPorts } from "../../client/client.ts";
 import type { Device, Port } from "../../model/entity.ts";
 import { h } from "../dom.ts";
-import { counted, hostName, nameOfDevice, typeWords } from "../names.ts";
+import { deviceNameById, formatCount, formatType, hostName } from "../names.ts";
 import type { Network } from "../network.ts";
 import { filterText } from "../table/filter.ts";
 import {
@@ -27,7 +27,7 @@ export function devicePanel(
   const { annotations } = device;
   const speaks = [annotations.protocol, annotations.channelId].filter((word) => word).join(" ");
   return [
-    h("p", { class: "badges" }, badge(typeWords(device.type)), availability(device)),
+    h("p", { class: "badges" }, badge(formatType(device.type)), availability(device)),
     ...[conflictNote(annotations)].filter((note) => note !== undefined),
     deviceActions(context, network, device),
     facts([
@@ -69,7 +69,7 @@ function deviceActions({ actions, state }: PanelContext, network: Network, { id 
     "div",
     { class: "actions" },
     hosts > 0 &&
-      toggle(counted(hosts, "host"), expanded, "expand", () =>
+      toggle(formatCount(hosts, "host"), expanded, "expand", () =>
         actions.go({ view: "map", expanded: expanded ? others : [...others, id] }),
       ),
     toggle("Neighbourhood", near, "near", () =>
@@ -123,8 +123,8 @@ export function portsTable(context: PanelContext, network: Network, { id, ports 
           "summary",
           {},
           network.hostsLoaded
-            ? counted(free.length, "port with nothing on it", "ports with nothing on them")
-            : counted(free.length, "other port"),
+            ? formatCount(free.length, "port with nothing on it", "ports with nothing on them")
+            : formatCount(free.length, "other port"),
         ),
         table(free),
       ),
@@ -149,11 +149,11 @@ function connections(context: PanelContext, network: Network, device: string, po
   const found: Node[] = [];
   for (const cable of network.cablesOf(device)) {
     for (const [here, there] of [
-      [cable.a, cable.b],
-      [cable.b, cable.a],
+      [cable.from, cable.to],
+      [cable.to, cable.from],
     ] as const) {
       if (here.device !== device || here.port !== port) continue;
-      const words = `${nameOfDevice(network, there.device)}/${there.port}`;
+      const words = `${deviceNameById(network, there.device)}/${there.port}`;
       const link = cable.links.find(({ src }) => src.device === device) ?? cable.links[0];
       found.push(
         h(

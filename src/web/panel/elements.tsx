@@ -1,8 +1,8 @@
 /** What the panels are made of: facts, lists of things that can be clicked, badges. */
 import type { Annotations } from "../../model/entity.ts";
 import { h } from "../dom.ts";
-import { shortTime, wholeTime } from "../format-time.ts";
-import { formatState, type Ref, type ViewState } from "../state.ts";
+import { formatFullTime, formatShortTime } from "../format-time.ts";
+import { type EntityRef, formatState, type ViewState } from "../state.ts";
 import type { Actions } from "../store.ts";
 
 export interface PanelContext {
@@ -11,7 +11,7 @@ export interface PanelContext {
 }
 
 /** Goes to a thing. A real link, so that it can be opened beside this page. */
-export function thing({ actions, state }: PanelContext, ref: Ref, words: string): HTMLElement {
+export function thing({ actions, state }: PanelContext, ref: EntityRef, words: string): HTMLElement {
   return h(
     "a",
     {
@@ -61,7 +61,7 @@ export function conflictNote(annotations: Annotations | undefined): HTMLElement 
 
 export function moment(rfc3339: string): HTMLElement {
   const ms = Date.parse(rfc3339);
-  return h("time", { datetime: rfc3339, title: wholeTime(ms) }, shortTime(ms));
+  return h("time", { datetime: rfc3339, title: formatFullTime(ms) }, formatShortTime(ms));
 }
 
 /** Beyond this a list is cut, and says so: the tables have the rest. */

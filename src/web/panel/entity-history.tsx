@@ -1,11 +1,11 @@
 /** What happened to one thing, as far back as is remembered, newest first. */
 import type { Client } from "../../client/client.ts";
-import { happening, type Told } from "../change-text.ts";
+import { describeChange, type EntityChange } from "../change-text.ts";
 import { h } from "../dom.ts";
-import { momentOf, shortTime } from "../format-time.ts";
+import { formatShortTime, toTimestamp } from "../format-time.ts";
 import type { NetworkChange } from "../live.ts";
 import type { Network } from "../network.ts";
-import type { Ref } from "../state.ts";
+import type { EntityRef } from "../state.ts";
 import type { PanelContext } from "./elements.tsx";
 
 const MAX_SHOWN = 40;
@@ -13,7 +13,7 @@ const MAX_SHOWN = 40;
 /** Reading a long past is work for the service: a thing that never changed is not asked about. */
 export async function loadHistory(
   client: Client,
-  { kind, id }: Ref,
+  { kind, id }: EntityRef,
   tracked: { readonly firstSeen: string; readonly lastChanged: string },
   signal: AbortSignal,
 ): Promise<NetworkChange[]> {
@@ -37,22 +37,22 @@ export function historyList(
   );
 }
 
-function item({ actions }: PanelContext, network: Network, told: Told, time: number): HTMLElement {
-  const { sign, words, tone } = happening(network, told);
+function item({ actions }: PanelContext, network: Network, told: EntityChange, time: number): HTMLElement {
+  const { sign, text, tone } = describeChange(network, told);
   return h(
     "li",
     { class: tone },
     h("span", { class: "sign", "aria-hidden": "true" }, sign),
-    h("span", {}, words),
+    h("span", {}, text),
     h(
       "button",
       {
         type: "button",
         class: "when",
         title: "See the network then",
-        onclick: () => actions.go({ at: momentOf(time + 999) }),
+        onclick: () => actions.go({ at: toTimestamp(time + 999) }),
       },
-      shortTime(time),
+      formatShortTime(time),
     ),
   );
 }

@@ -1,9 +1,10 @@
 /** One link, and one host. */
 import type { DeviceWithPorts } from "../../client/client.ts";
+import { cableId } from "../../model/cable.ts";
 import type { Host, Link } from "../../model/entity.ts";
 import { h } from "../dom.ts";
-import { nameOfDevice } from "../names.ts";
-import { cableId, type Network } from "../network.ts";
+import { deviceNameById } from "../names.ts";
+import type { Network } from "../network.ts";
 import {
   annotationFacts,
   badge,
@@ -58,7 +59,7 @@ function direction(context: PanelContext, network: Network, { src, dst, state }:
     h(
       "span",
       {},
-      thing(context, { kind: "devices", id: device }, nameOfDevice(network, device)),
+      thing(context, { kind: "devices", id: device }, deviceNameById(network, device)),
       ` port ${port}`,
     );
   return h(
@@ -92,7 +93,7 @@ export function hostPanel(
           "li",
           {},
           i === 0 ? "On " : "Also on ",
-          thing(context, { kind: "devices", id: elementId }, nameOfDevice(network, elementId)),
+          thing(context, { kind: "devices", id: elementId }, deviceNameById(network, elementId)),
           ` port ${number}`,
         ),
       ),

@@ -3,14 +3,15 @@
  * changed, and then without moving what is being read: scroll and focus stay.
  */
 import type { DeviceWithPorts } from "../../client/client.ts";
+import { cableId } from "../../model/cable.ts";
 import { refName } from "../bar/chips.tsx";
 import { copyText } from "../bar/export-menu.tsx";
 import { curlLine } from "../curl.ts";
 import { button, h, replace } from "../dom.ts";
 import { icon } from "../icon.tsx";
 import type { NetworkChange } from "../live.ts";
-import { cableId, type Network } from "../network.ts";
-import type { Ref } from "../state.ts";
+import type { Network } from "../network.ts";
+import type { EntityRef } from "../state.ts";
 import type { Actions, Model, Part } from "../store.ts";
 import { comparisonList, recentList, wayList } from "./change-list.tsx";
 import { devicePanel, portsTable } from "./device.tsx";
@@ -26,7 +27,7 @@ export function createPanel(actions: Actions): Part {
   const history = createLazy<NetworkChange[]>();
   let drawn = "";
 
-  function details(model: Model, network: Network, ref: Ref): Node[] {
+  function details(model: Model, network: Network, ref: EntityRef): Node[] {
     const context: PanelContext = { actions, state: model.state };
     const entity = network[ref.kind].get(ref.id);
     const head = heading(refName(network, ref), [
@@ -160,7 +161,7 @@ function heading(title: string, buttons: readonly HTMLElement[]): HTMLElement {
 }
 
 /** Changes exactly when the panel of this thing would look different. */
-function contentKey(network: Network, { kind, id }: Ref): unknown {
+function contentKey(network: Network, { kind, id }: EntityRef): unknown {
   const own = network[kind].get(id)?.revision;
   if (kind === "links") {
     const link = network.links.get(id);
@@ -171,7 +172,7 @@ function contentKey(network: Network, { kind, id }: Ref): unknown {
   return [own, cables, network.hostsOf(id).map((host) => host.revision), network.hostsLoaded];
 }
 
-function itemPath({ kind, id }: Ref, at: string | undefined): string {
+function itemPath({ kind, id }: EntityRef, at: string | undefined): string {
   const when = at === undefined ? "" : `at=${at}`;
   if (kind === "devices")
     return `/controller/v1/devices/${encodeURIComponent(id)}/ports${when && `?${when}`}`;

@@ -1,9 +1,9 @@
 /** The columns of each table: what they show, and by which field the service sorts them. */
-import type { Device, Host, Link } from "../../model/entity.ts";
-import { shortTime } from "../format-time.ts";
-import { deviceName, hostName, nameOfDevice, typeWords } from "../names.ts";
-import { type Entry, inConflict, type Network } from "../network.ts";
-import type { Table } from "../state.ts";
+import { type Device, type Host, hasConflict, type Link } from "../../model/entity.ts";
+import { formatShortTime } from "../format-time.ts";
+import { deviceName, deviceNameById, formatType, hostName } from "../names.ts";
+import type { Network, NetworkEntity } from "../network.ts";
+import type { TableView } from "../state.ts";
 
 export interface Column<T> {
   readonly title: string;
@@ -17,13 +17,13 @@ export interface Column<T> {
 const deviceColumns: readonly Column<Device>[] = [
   { title: "Name", width: 2, sort: "annotations.name", text: deviceName },
   { title: "Id", width: 2.4, sort: "id", text: (device) => device.id },
-  { title: "Type", width: 1, sort: "type", text: (device) => typeWords(device.type) },
+  { title: "Type", width: 1, sort: "type", text: (device) => formatType(device.type) },
   {
     title: "State",
     width: 0.9,
     sort: "available",
-    text: (device) => (device.available ? (inConflict(device) ? "conflict" : "up") : "down"),
-    tone: (device) => (device.available ? (inConflict(device) ? "doubt" : "") : "bad"),
+    text: (device) => (device.available ? (hasConflict(device) ? "conflict" : "up") : "down"),
+    tone: (device) => (device.available ? (hasConflict(device) ? "doubt" : "") : "bad"),
   },
   { title: "Address", width: 1.3, text: (device) => device.annotations.managementAddress ?? "" },
   { title: "Maker", width: 1.4, sort: "mfr", text: (device) => device.mfr },
@@ -38,19 +38,19 @@ const deviceColumns: readonly Column<Device>[] = [
     title: "Changed",
     width: 1.2,
     sort: "lastChanged",
-    text: (device) => shortTime(Date.parse(device.lastChanged)),
+    text: (device) => formatShortTime(Date.parse(device.lastChanged)),
   },
 ];
 
 const at = (network: Network | undefined, device: string) =>
-  network ? nameOfDevice(network, device) : device;
+  network ? deviceNameById(network, device) : device;
 
 const linkColumns: readonly Column<Link>[] = [
   { title: "From", width: 2, sort: "src.device", text: (link, network) => at(network, link.src.device) },
   { title: "Port", width: 0.6, text: (link) => link.src.port },
   { title: "To", width: 2, sort: "dst.device", text: (link, network) => at(network, link.dst.device) },
   { title: "Port", width: 0.6, text: (link) => link.dst.port },
-  { title: "Type", width: 1, sort: "type", text: (link) => typeWords(link.type) },
+  { title: "Type", width: 1, sort: "type", text: (link) => formatType(link.type) },
   {
     title: "State",
     width: 0.9,
@@ -76,7 +76,7 @@ const linkColumns: readonly Column<Link>[] = [
     title: "Changed",
     width: 1.2,
     sort: "lastChanged",
-    text: (link) => shortTime(Date.parse(link.lastChanged)),
+    text: (link) => formatShortTime(Date.parse(link.lastChanged)),
   },
 ];
 
@@ -90,14 +90,14 @@ const hostColumns: readonly Column<Host>[] = [
   {
     title: "State",
     width: 0.9,
-    text: (host) => (inConflict(host) ? "conflict" : host.suspended ? "suspended" : ""),
-    tone: (host) => (inConflict(host) ? "doubt" : ""),
+    text: (host) => (hasConflict(host) ? "conflict" : host.suspended ? "suspended" : ""),
+    tone: (host) => (hasConflict(host) ? "doubt" : ""),
   },
   {
     title: "Changed",
     width: 1.2,
     sort: "lastChanged",
-    text: (host) => shortTime(Date.parse(host.lastChanged)),
+    text: (host) => formatShortTime(Date.parse(host.lastChanged)),
   },
 ];
 
@@ -109,7 +109,7 @@ export interface Cell {
 const cells = <T>(columns: readonly Column<T>[], value: T, network: Network | undefined): Cell[] =>
   columns.map(({ text, tone }) => ({ text: text(value, network), tone: tone?.(value) ?? "" }));
 
-export function cellsOf(entry: Entry, network: Network | undefined): Cell[] {
+export function cellsOf(entry: NetworkEntity, network: Network | undefined): Cell[] {
   switch (entry.resource) {
     case "devices":
       return cells(deviceColumns, entry.value, network);
@@ -122,14 +122,14 @@ export function cellsOf(entry: Entry, network: Network | undefined): Cell[] {
 
 export type Heading = Pick<Column<never>, "title" | "width" | "sort">;
 
-export const COLUMNS: Readonly<Record<Table, readonly Heading[]>> = {
+export const COLUMNS: Readonly<Record<TableView, readonly Heading[]>> = {
   devices: deviceColumns,
   links: linkColumns,
   hosts: hostColumns,
 };
 
 /** What the filter box suggests. */
-export const EXAMPLES: Readonly<Record<Table, string>> = {
+export const EXAMPLES: Readonly<Record<TableView, string>> = {
   devices: "available=false type=SWITCH,ROUTER mfr=Nokia",
   links: "state=INACTIVE device=of:0000000000000001",
   hosts: "ip=10.0.0.0/24 vlan=10",

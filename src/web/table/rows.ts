@@ -3,8 +3,8 @@
  * revision. The first page is small so that something stands there at once.
  */
 import type { Client, Query } from "../../client/client.ts";
-import type { Entry } from "../network.ts";
-import type { Table } from "../state.ts";
+import type { NetworkEntity } from "../network.ts";
+import type { TableView } from "../state.ts";
 
 export interface RowsEvents {
   /** More rows are there; `done` with the last. */
@@ -17,12 +17,12 @@ const PAGE = 10_000;
 
 export function loadRows(
   client: Client,
-  table: Table,
+  table: TableView,
   query: Query,
   events: RowsEvents,
   signal: AbortSignal,
-): { readonly list: Entry[] } {
-  const list: Entry[] = [];
+): { readonly list: NetworkEntity[] } {
+  const list: NetworkEntity[] = [];
   void fetchAll(client, table, query, list, events, signal).catch((error: unknown) => {
     if (!signal.aborted) events.failed(error);
   });
@@ -31,9 +31,9 @@ export function loadRows(
 
 async function fetchAll(
   client: Client,
-  table: Table,
+  table: TableView,
   query: Query,
-  list: Entry[],
+  list: NetworkEntity[],
   events: RowsEvents,
   signal: AbortSignal,
 ): Promise<void> {
@@ -48,11 +48,11 @@ async function fetchAll(
 }
 
 interface Page {
-  readonly entries: Entry[];
+  readonly entries: NetworkEntity[];
   readonly next: string | undefined;
 }
 
-async function fetchPage(client: Client, table: Table, query: Query, signal: AbortSignal): Promise<Page> {
+async function fetchPage(client: Client, table: TableView, query: Query, signal: AbortSignal): Promise<Page> {
   switch (table) {
     case "devices": {
       const { items, next } = await client.list(table, query, { signal });

@@ -5,11 +5,11 @@
  */
 import { ClientError } from "../../client/client.ts";
 import { h, replace } from "../dom.ts";
-import { counted } from "../names.ts";
-import type { Entry } from "../network.ts";
-import { sameRef, type Table } from "../state.ts";
+import { formatCount } from "../names.ts";
+import type { NetworkEntity } from "../network.ts";
+import { isSameEntity, type TableView } from "../state.ts";
 import type { Actions, Model, Part } from "../store.ts";
-import { createLater } from "../throttle.ts";
+import { throttle } from "../throttle.ts";
 import { COLUMNS, cellsOf, EXAMPLES } from "./columns.ts";
 import { parseFilter } from "./filter.ts";
 import { loadRows } from "./rows.ts";
@@ -24,7 +24,7 @@ const MAX_TO_FRESHEN = 20_000;
 
 export function createTable(actions: Actions): Part {
   let model: Model | undefined;
-  let rows: readonly Entry[] = [];
+  let rows: readonly NetworkEntity[] = [];
   let [asked, version, loading, active] = ["", -1, false, 0];
   let asking = new AbortController();
 
@@ -59,10 +59,10 @@ export function createTable(actions: Actions): Part {
   /** The part of the grid that rows are seen in: the headings stay on top of it. */
   const viewHeight = () => Math.max(ROW_PX, grid.clientHeight - HEAD_PX);
 
-  const tableOf = (next: Model): Table | undefined =>
+  const tableOf = (next: Model): TableView | undefined =>
     next.state.view === "map" ? undefined : next.state.view;
 
-  function ask(next: Model, table: Table): void {
+  function ask(next: Model, table: TableView): void {
     const { filter: text, sort, at } = next.state;
     asking.abort();
     asking = new AbortController();
@@ -97,7 +97,7 @@ export function createTable(actions: Actions): Part {
     );
   }
 
-  function headings(table: Table, sort: string): void {
+  function headings(table: TableView, sort: string): void {
     const columns = COLUMNS[table];
     grid.setAttribute("aria-label", table);
     grid.dataset.table = table;
@@ -133,7 +133,7 @@ export function createTable(actions: Actions): Part {
   /** No number where none is known: before the first rows, and after a refusal. */
   function countWords(): string {
     if (rows.length === 0 && (loading || !fault.hidden)) return loading ? "Loading…" : "";
-    return `${counted(rows.length, "row")}${loading ? ", loading…" : ""}`;
+    return `${formatCount(rows.length, "row")}${loading ? ", loading…" : ""}`;
   }
 
   function draw(): void {
@@ -161,7 +161,7 @@ export function createTable(actions: Actions): Part {
   }
 
   /** What the network knows by now, where it is the one the list is of. */
-  function fresh(entry: Entry): Entry {
+  function fresh(entry: NetworkEntity): NetworkEntity {
     const network = model?.state.at === undefined ? model?.network : undefined;
     switch (entry.resource) {
       case "devices":
@@ -173,10 +173,10 @@ export function createTable(actions: Actions): Part {
     }
   }
 
-  function rowOf(entry: Entry, i: number): HTMLElement {
+  function rowOf(entry: NetworkEntity, i: number): HTMLElement {
     const ref = { kind: entry.resource, id: entry.value.id };
     const columns = COLUMNS[entry.resource];
-    const selected = sameRef(model?.state.selected, ref);
+    const selected = isSameEntity(model?.state.selected, ref);
     const row = h(
       "div",
       {
@@ -228,7 +228,7 @@ export function createTable(actions: Actions): Part {
     sheet.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
-  const freshen = createLater(FRESHEN_MS, () => {
+  const freshen = throttle(FRESHEN_MS, () => {
     const current = model && tableOf(model);
     if (model && current) ask(model, current);
   });

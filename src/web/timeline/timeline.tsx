@@ -4,16 +4,16 @@
  */
 import type { Timeline } from "../../client/client.ts";
 import { button, h, replace, s } from "../dom.ts";
-import { momentOf, shortTime, wholeTime } from "../format-time.ts";
-import { counted } from "../names.ts";
-import { SPANS, type Span, type ViewState } from "../state.ts";
+import { formatFullTime, formatShortTime, toTimestamp } from "../format-time.ts";
+import { formatCount } from "../names.ts";
+import { SPAN_MS, type TimeSpan, type ViewState } from "../state.ts";
 import type { Actions, Model, Part } from "../store.ts";
 import { createHandle } from "./handle.tsx";
 
 const BUCKETS = 180;
 const REFRESH_MS = 5000;
 const SHORTEST_MS = 2 * 60_000;
-const SPAN_WORDS: Readonly<Record<Span, string>> = {
+const SPAN_WORDS: Readonly<Record<TimeSpan, string>> = {
   "15min": "15 min",
   "1h": "1 hour",
   "6h": "6 hours",
@@ -25,7 +25,7 @@ const SPAN_WORDS: Readonly<Record<Span, string>> = {
 export function createTimeline(actions: Actions): Part {
   let model: Model | undefined;
   let data: Timeline | undefined;
-  let shown = { from: Date.now() - SPANS["1h"], to: Date.now() };
+  let shown = { from: Date.now() - SPAN_MS["1h"], to: Date.now() };
   let asked = "";
 
   const bars = s("svg", {
@@ -55,12 +55,12 @@ export function createTimeline(actions: Actions): Part {
   const later = createHandle(track, "Moment shown", {
     span: () => shown,
     oldest: () => data?.oldest.time ?? shown.from,
-    move: (ms, done) => moved(done, { at: nearNow(ms) ? undefined : momentOf(ms) }),
+    move: (ms, done) => moved(done, { at: nearNow(ms) ? undefined : toTimestamp(ms) }),
   });
   const earlier = createHandle(track, "Moment compared with", {
     span: () => shown,
     oldest: () => data?.oldest.time ?? shown.from,
-    move: (ms, done) => moved(done, { compare: momentOf(ms) }),
+    move: (ms, done) => moved(done, { compare: toTimestamp(ms) }),
   });
   earlier.element.classList.add("earlier");
   track.append(earlier.element, later.element);
@@ -71,7 +71,7 @@ export function createTimeline(actions: Actions): Part {
     done ? actions.go(patch) : actions.adjust(patch);
 
   function setSpan(value: string): void {
-    const span = Object.keys(SPANS).find((name): name is Span => name === value);
+    const span = Object.keys(SPAN_MS).find((name): name is TimeSpan => name === value);
     if (span) actions.go({ span });
   }
 
@@ -82,14 +82,14 @@ export function createTimeline(actions: Actions): Part {
     else if (at !== undefined) actions.go({ compare: at, at: undefined });
     else {
       const back = Math.max(data?.oldest.time ?? 0, shown.to - (shown.to - shown.from) / 6);
-      actions.go({ compare: momentOf(back) });
+      actions.go({ compare: toTimestamp(back) });
     }
   }
 
   async function refresh(): Promise<void> {
     if (!model || document.hidden) return;
     const to = Date.now();
-    const whole = to - SPANS[model.state.span];
+    const whole = to - SPAN_MS[model.state.span];
     // What lies before the first memory is not worth the room.
     const from = Math.max(whole, Math.min(data?.oldest.time ?? whole, to - SHORTEST_MS));
     asked = model.state.span;
@@ -119,13 +119,17 @@ export function createTimeline(actions: Actions): Part {
     replace(
       ticks,
       [0, 0.25, 0.5, 0.75, 1].map((at) => {
-        const tick = h("span", {}, at === 1 ? "now" : shortTime(shown.from + at * (shown.to - shown.from)));
+        const tick = h(
+          "span",
+          {},
+          at === 1 ? "now" : formatShortTime(shown.from + at * (shown.to - shown.from)),
+        );
         tick.style.left = `${at * 100}%`;
         return tick;
       }),
     );
     const total = data.counts.reduce((sum, count) => sum + count, 0);
-    track.title = `${counted(total, "change")} since ${wholeTime(shown.from)}`;
+    track.title = `${formatCount(total, "change")} since ${formatFullTime(shown.from)}`;
     place();
   }
 
@@ -134,10 +138,10 @@ export function createTimeline(actions: Actions): Part {
     const { at, compare: from } = model.state;
     later.place(
       at === undefined ? shown.to : Date.parse(at),
-      at === undefined ? "now" : wholeTime(Date.parse(at)),
+      at === undefined ? "now" : formatFullTime(Date.parse(at)),
     );
     earlier.element.hidden = from === undefined;
-    if (from !== undefined) earlier.place(Date.parse(from), wholeTime(Date.parse(from)));
+    if (from !== undefined) earlier.place(Date.parse(from), formatFullTime(Date.parse(from)));
     now.disabled = at === undefined && from === undefined;
     compare.setAttribute("aria-pressed", String(from !== undefined));
     compare.textContent = from === undefined && at !== undefined ? "Compare with now" : "Compare";
