@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: everything that is measured, side by side with peers, in one table of medians and ratios, also
- * written to `bench/results.json`. `npm run bench -- small streams large map openflow growth` runs only those.
- * What queries and the write path by themselves cost is measured by the scripts in their folders.
+ * `npm run bench`: all benchmarks, side by side with peers, as one table of medians and ratios, also written to
+ * `bench/results.json`. `npm run bench -- small streams large map openflow growth` runs only those. Queries and the write
+ * path alone have scripts of their own: `bench/query.ts`, `bench/view/write-path.ts`.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,11 +43,11 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
     }),
 };
 
-const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));
+const selected = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const measured: Record<string, Result[]> = {};
 try {
   for (const [name, measure] of Object.entries(SUITES)) {
-    if (asked.length > 0 && !asked.includes(name)) continue;
+    if (selected.length > 0 && !selected.includes(name)) continue;
     process.stderr.write(`measuring ${name}\n`);
     measured[name] = await measure();
   }
@@ -59,7 +59,7 @@ const results = Object.values(measured).flat();
 const rows = results.map((result) => {
   const [peer, theirs] = Object.entries(result.against ?? {})[0] ?? [];
   const ratio = ratioOf(result);
-  const bar = result.bar ?? result.least ?? result.most;
+  const bar = result.bar ?? result.min ?? result.max;
   const verdict = passed(result);
   return [
     result.name,
@@ -67,12 +67,12 @@ const rows = results.map((result) => {
     `${shown(result.ours)} ${result.unit}`,
     theirs === undefined ? "" : `${peer} ${shown(theirs)}`,
     ratio === undefined ? "" : ratio.toFixed(2),
-    bar === undefined ? "" : `${result.most === undefined ? "≥" : "≤"} ${bar}`,
+    bar === undefined ? "" : `${result.max === undefined ? "≥" : "≤"} ${bar}`,
     verdict === undefined ? "" : verdict ? "met" : "NOT MET",
   ];
 });
 console.log(table([["case", "what", "gazetteer", "peer", "ratio", "bar", ""], ...rows]));
-/** What was not measured this time stays as it was. */
+/** Suites that did not run keep their previous results. */
 const file = join(import.meta.dir, "results.json");
 if (!quick) {
   const machine = { arch: process.arch, cores: navigator.hardwareConcurrency, runtime: `bun ${Bun.version}` };

@@ -1,9 +1,8 @@
 /**
- * What a question costs as the network grows: the same questions of 100 and of 10,000 devices, the large network with
- * 100,000 hosts. From an index, the cost is that of the answer; the ratio says how true that is. A scan is shown beside,
- * for what it costs to have no index. Run: `bun bench/query.ts`
+ * The cost of queries as the network grows: the same queries with 100 devices and with 10,000 devices and 100,000 hosts.
+ * With an index the cost depends on the size of the result only, so the ratio should be near 1. Scans are shown for
+ * comparison. Run: `bun bench/query.ts`
  */
-
 import { throwIfFault } from "../src/api/query-problem.ts";
 import { parseQueryString } from "../src/api/query-string.ts";
 import { listRepresentation } from "../src/api/reads/list.ts";
@@ -26,10 +25,10 @@ const LARGE = { devices: 10_000, hosts: 100_000 };
 const ROUNDS = 9;
 const ROUND_MS = 120;
 
-interface Question {
+interface QueryCase {
   readonly what: string;
   readonly list: "devices" | "links" | "hosts";
-  /** Each time about another thing, so that no answer is at hand. `n` counts up. */
+  /** `n` counts up, so that each query is for another entity and none is cached. */
   readonly query: (n: number, size: typeof SMALL) => string;
   readonly indexed: boolean;
 }
@@ -37,7 +36,7 @@ interface Question {
 const id = (n: number): string => `of:${(n + 1).toString(16).padStart(16, "0")}`;
 const mac = (n: number): string => ((n + 1).toString(16).padStart(12, "0").match(/../g) ?? []).join(":");
 
-const QUESTIONS: readonly Question[] = [
+const QUERY_CASES: readonly QueryCase[] = [
   {
     what: "a device by id",
     list: "devices",
@@ -105,9 +104,9 @@ const QUESTIONS: readonly Question[] = [
 async function networkOf({ devices, hosts }: typeof SMALL): Promise<ReadContext> {
   const view = new View();
   const log = openEmbeddedLog(":memory:");
-  const ledger = new Committer(view, log, systemClock, ["bench"]);
-  const history = new History(ledger, 1024 * 1024);
-  await new ClaimIngest(ledger, "bench", silentLogger).replace({
+  const committer = new Committer(view, log, systemClock, ["bench"]);
+  const history = new History(committer, 1024 * 1024);
+  await new ClaimIngest(committer, "bench", silentLogger).replace({
     devices: deviceClaims(devices),
     links: ring(devices),
     hosts: hostClaims(hosts, devices),
@@ -126,17 +125,17 @@ function* ring(devices: number) {
   }
 }
 
-/** From the query's text to the body's bytes, as a request makes them; microseconds each. */
-function costOf(context: ReadContext, { list, query }: Question, size: typeof SMALL): number {
+/** Microseconds from the text of a query to the bytes of the body. */
+function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof SMALL): number {
   const kind: Kind = list;
   const [json] = formatsOf(list);
   if (!json) throw new Error(`no ${list}`);
   let n = 0;
-  const ask = () => {
+  const run = () => {
     const text = query(n++ * 7919, size);
-    const asked = throwIfFault(parseQuery(parseQueryString(text), kind, { pageLimit: 10_000 }));
+    const parsed = throwIfFault(parseQuery(parseQueryString(text), kind, { pageLimit: 10_000 }));
     const target = `/controller/v1/${list}?${text}`;
-    const { chunks } = listRepresentation(context, kind, asked, json, target).render();
+    const { chunks } = listRepresentation(context, kind, parsed, json, target).render();
     let bytes = 0;
     for (const chunk of chunks) bytes += chunk.length;
     return bytes;
@@ -145,7 +144,7 @@ function costOf(context: ReadContext, { list, query }: Question, size: typeof SM
   for (let round = 0; round < ROUNDS; round++) {
     const begin = performance.now();
     let times = 0;
-    for (; performance.now() - begin < ROUND_MS; times++) ask();
+    for (; performance.now() - begin < ROUND_MS; times++) run();
     rounds.push(((performance.now() - begin) / times) * 1000);
   }
   return median(rounds);
@@ -154,9 +153,9 @@ function costOf(context: ReadContext, { list, query }: Question, size: typeof SM
 const [small, large] = [await networkOf(SMALL), await networkOf(LARGE)];
 const of = ({ devices, hosts }: typeof SMALL) =>
   `${devices.toLocaleString("en-US")} devices, ${hosts.toLocaleString("en-US")} hosts`;
-const rows = QUESTIONS.map((question) => {
-  const [few, many] = [costOf(small, question, SMALL), costOf(large, question, LARGE)];
+const rows = QUERY_CASES.map((queryCase) => {
+  const [few, many] = [costOf(small, queryCase, SMALL), costOf(large, queryCase, LARGE)];
   const cells = [`${few.toFixed(1)} µs`, `${many.toFixed(1)} µs`, (many / few).toFixed(1)];
-  return [question.what, question.indexed ? "yes" : "no", ...cells];
+  return [queryCase.what, queryCase.indexed ? "yes" : "no", ...cells];
 });
-console.log(table([["question", "index", of(SMALL), of(LARGE), "ratio"], ...rows]));
+console.log(table([["query", "index", of(SMALL), of(LARGE), "ratio"], ...rows]));

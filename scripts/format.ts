@@ -1,4 +1,4 @@
-/** `npm run format`: formats everything and applies the safe fixes of the linter; what is left is for a person. */
+/** `npm run format`: formats everything and applies the safe fixes of the linter. */
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");

@@ -1,10 +1,9 @@
 /**
- * The programs of other people that the tests run against, as Debian packages. Where they are missing and this is
- * root on a machine with apt, they are installed; elsewhere the run says what is missing and the tests that need it
- * say that they are skipped.
+ * The programs that tests run against, as Debian packages. Missing ones are installed when this is root on a machine with
+ * apt. Otherwise the run prints what is missing, and the tests that need it print that they are skipped.
  */
 
-/** Package → a command that succeeds exactly when it is there. Debian's own Python, since the modules are Debian's. */
+/** Package → a command that succeeds when it is installed. Debian's own Python, because the modules are Debian's. */
 const PEERS: Readonly<Record<string, readonly string[]>> = {
   chromium: ["which", "chromium"],
   curl: ["which", "curl"],
@@ -34,7 +33,7 @@ function succeeds(command: readonly string[]): boolean {
   try {
     return Bun.spawnSync([...command], { stdio: ["ignore", "ignore", "ignore"] }).success;
   } catch {
-    return false; // the program itself is not there
+    return false; // the program does not exist
   }
 }
 
@@ -57,7 +56,7 @@ export async function installPeers(): Promise<void> {
   if (process.getuid?.() === 0 && Bun.which("apt-get")) {
     console.log(`installing Debian packages for the tests: ${absent.join(" ")} …`);
     for (let tries = 0; tries < APT_TRIES && absent.length > 0; tries++) {
-      // Without fresh lists a package may still be known from before, so a failed update is not the end.
+      // After a failed update the package may still be in an older list, so the installation is tried all the same.
       const update = await apt("update");
       reason = (await apt("install", "-y", "--no-install-recommends", ...absent)) ?? update;
       absent = missing();

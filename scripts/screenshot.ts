@@ -1,14 +1,14 @@
 /**
- * Makes docs/images/map.png: the page on the simulated network, as a visitor of `npm start` sees it after a little
- * while, with a device picked. `bun scripts/screenshot.ts [FILE]`. Needs chromium.
+ * Makes docs/images/map.png: the page on the simulated network, as after a minute of `npm start`, with a device
+ * selected. `bun scripts/screenshot.ts [FILE]`. Needs chromium.
  */
 import { join, resolve } from "node:path";
 import { openChromium } from "../test/web/chromium.ts";
 import { startDemo } from "../test/web/demo-service.ts";
 
 const target = resolve(process.argv[2] ?? join(import.meta.dir, "../docs/images/map.png"));
-/** Long enough for something to have happened on the time line. */
-const LIFE_MS = 60_000;
+/** Long enough for changes to appear on the timeline. */
+const DEMO_RUNTIME_MS = 60_000;
 
 const service = await startDemo("devices=50,hosts=300,churn=0.6");
 const browser = await openChromium();
@@ -22,7 +22,7 @@ try {
   const page = await context.newPage();
   await page.goto(service.url);
   await page.locator('[data-drawn="true"]').waitFor();
-  await Bun.sleep(LIFE_MS);
+  await Bun.sleep(DEMO_RUNTIME_MS);
   await page.goto(`${service.url}/?selected=devices:of:0000000000000005&span=15min`);
   await page.locator('.status[data-level="live"]').waitFor();
   await page.locator(".panel table.ports").first().waitFor();

@@ -53,8 +53,8 @@ function checks(): Group[] {
 }
 
 /**
- * All unit tests together; under test/ one process a file or folder and a fresh world a file, so that no suite
- * inherits another's leftovers and each cleans up its own.
+ * All unit tests in one process. Under test/ one process for each folder, with isolated files, so that no suite
+ * depends on what another one left behind.
  */
 function suites(): Group[] {
   const found = [...new Bun.Glob("{src,test}/**/*.test.ts").scanSync(root)].filter(matches).sort();

@@ -27,9 +27,9 @@ export async function measureLarge({ folder, rounds, seconds, hosts }: LargeOpti
   // Fill the log, then measure a start from it.
   const first = await startGazetteer(shape);
   await first.stop();
-  const began = performance.now();
+  const startedMs = performance.now();
   const ours = await startGazetteer(shape);
-  const startMs = performance.now() - began;
+  const startMs = performance.now() - startedMs;
   const startRss = ours.rssBytes() / 1024 ** 2;
   results.push({
     name: "m/start",
@@ -42,18 +42,18 @@ export async function measureLarge({ folder, rounds, seconds, hosts }: LargeOpti
     what: "memory after that start",
     unit: "MiB",
     ours: startRss,
-    most: 1.2 * 1024,
+    max: 1.2 * 1024,
   });
 
   const nginx = await startNginx(join(folder, "nginx-large"), 18_903);
   try {
     results.push(...(await lookups(ours, nginx.url, nginx.put, folder, { rounds, seconds, hosts })));
     results.push(...(await whole(ours, nginx.url, nginx.put, rounds, hosts)));
-    ours.say("apply 100000\n");
+    ours.send("apply 100000\n");
     const [, ms = "0"] = await ours.line(/^applied ([\d.]+)$/);
     const perSecond = 100_000 / (Number(ms) / 1000);
     const what = `changes into ${of(hosts)} hosts, in batches of 1,000`;
-    results.push({ name: "n", what, unit: "changes/s", ours: perSecond, least: 20_000 });
+    results.push({ name: "n", what, unit: "changes/s", ours: perSecond, min: 20_000 });
     return results;
   } finally {
     await ours.stop();
@@ -105,7 +105,7 @@ async function lookups(
   ];
 }
 
-/** The wrk script that asks for another host each time, as `hostAddress` numbers them. */
+/** A wrk script that requests another host each time, numbered as in `hostAddress`. */
 export const lookupScript = (hosts: number): string => `
 local n = 0
 request = function()
@@ -137,8 +137,8 @@ async function whole(
       theirs.push(await download(`${nginxUrl}/controller/v1/hosts`, coding));
     }
     const what = `all ${hosts.toLocaleString("en-US")} hosts, ${coding}`;
-    const rate = (all: Download[]) => median(all.map((one) => one.megabytesPerSecond));
-    const first = (all: Download[]) => median(all.map((one) => one.firstByteMs));
+    const rate = (all: Download[]) => median(all.map((download) => download.megabytesPerSecond));
+    const first = (all: Download[]) => median(all.map((download) => download.firstByteMs));
     results.push({
       name: `j/${coding}`,
       what,

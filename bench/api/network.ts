@@ -1,4 +1,4 @@
-/** Networks of any size for measuring: devices of about 350 bytes, hosts of about 350, all ids and addresses distinct. */
+/** Networks of any size for benchmarks: devices of about 350 bytes, hosts of about 350, all ids and addresses distinct. */
 import type { DeviceClaim, HostClaim } from "../../src/model/claim.ts";
 
 const hex = (n: number, digits: number): string => n.toString(16).padStart(digits, "0");

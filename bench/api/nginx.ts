@@ -1,4 +1,4 @@
-/** nginx as the yardstick: one worker, Basic credentials, files and their compressed twins straight from the cache. */
+/** nginx as the reference: one worker, Basic credentials, files and their gzip versions from the page cache. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -6,7 +6,7 @@ import { type Running, SERVER_CORE, start } from "../lib/process.ts";
 
 export interface Nginx extends Running {
   readonly url: string;
-  /** Puts bytes at a path, and their gzip beside them. */
+  /** Serves bytes at a path, with their gzip version. */
   put(path: string, bytes: Uint8Array, gzip?: Uint8Array): void;
 }
 

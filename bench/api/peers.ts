@@ -1,4 +1,4 @@
-/** Everybody who is measured: Gazetteer in the shapes the cases need, nginx with the same bytes, json-server. */
+/** The servers that are measured: Gazetteer with the networks the cases need, and json-server. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Running, SERVER_CORE, start } from "../lib/process.ts";
@@ -35,7 +35,7 @@ export async function fetchBytes(
   return { bytes: new Uint8Array(await response.arrayBuffer()), etag: response.headers.get("etag") ?? "" };
 }
 
-/** What a hurried user would pick: the same data behind json-server. It has no credentials to check. */
+/** json-server with the same data, as a quick alternative. It checks no credentials. */
 export async function startJsonServer(folder: string, port: number, data: object): Promise<Peer> {
   const file = join(folder, "db.json");
   writeFileSync(file, JSON.stringify(data));
@@ -54,5 +54,5 @@ export async function startJsonServer(folder: string, port: number, data: object
     await Bun.sleep(50);
   }
   await running.stop();
-  throw new Error("json-server did not come up");
+  throw new Error("json-server did not start");
 }

@@ -1,15 +1,15 @@
-/** One measured figure: ours, whose it is compared with, and the bar it is held to. */
+/** One measured value, what it is compared with, and the target. */
 export interface Result {
   readonly name: string;
   readonly what: string;
   readonly unit: string;
   readonly ours: number;
   readonly against?: Readonly<Record<string, number>>;
-  /** The least our figure may be of theirs. */
+  /** The target: the least allowed ratio of our value to theirs. */
   readonly bar?: number;
-  /** The least, or most, our figure may be by itself. */
-  readonly least?: number;
-  readonly most?: number;
+  /** Targets for our value alone. */
+  readonly min?: number;
+  readonly max?: number;
 }
 
 export const ratioOf = ({ ours, against = {} }: Result): number | undefined => {
@@ -20,7 +20,7 @@ export const ratioOf = ({ ours, against = {} }: Result): number | undefined => {
 export function passed(result: Result): boolean | undefined {
   const ratio = ratioOf(result);
   if (result.bar !== undefined && ratio !== undefined) return ratio >= result.bar;
-  if (result.least !== undefined) return result.ours >= result.least;
-  if (result.most !== undefined) return result.ours <= result.most;
+  if (result.min !== undefined) return result.ours >= result.min;
+  if (result.max !== undefined) return result.ours <= result.max;
   return undefined;
 }

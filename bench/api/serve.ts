@@ -1,14 +1,13 @@
 /**
- * The service under measurement: the real log, view and server, fed by a source that makes exactly the network and the
- * changes a case asks for. Run as a process of its own, pinned to a core.
+ * The service under measurement: the real log, view and server, with exactly the network and the changes that a case
+ * needs. Runs in a process of its own, pinned to a core.
  *
  *   bun bench/api/serve.ts '{"devices":300,"hosts":10000,"churn":"hosts","perSecond":100,"data":":memory:"}'
  *
- * Prints `ready URL` once everything is in. On standard input, `apply N` applies N host changes in batches of 1,000 and
- * prints `applied MILLISECONDS`; `pause` and `resume` stop and start the changes, so that a service that waits its turn
- * takes nothing from the one that is measured.
+ * Prints `ready URL` when the network is loaded. On standard input, `apply N` applies N host changes in batches of 1,000
+ * and prints `applied MILLISECONDS`; `pause` and `resume` stop and start the changes, so that a service that is not being
+ * measured uses no CPU.
  */
-
 import { createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers } from "../../src/api/auth/users.ts";
 import { openServer } from "../../src/api/server.ts";
@@ -20,7 +19,7 @@ import { openStore } from "../../src/service/store.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { deviceClaim, deviceClaims, hostClaim, hostClaims } from "./network.ts";
 
-interface Wanted {
+interface ServeRequest {
   readonly devices: number;
   readonly hosts: number;
   readonly data: string;
@@ -28,17 +27,17 @@ interface Wanted {
   readonly perSecond?: number;
 }
 
-const wanted: Wanted = JSON.parse(process.argv[2] ?? "{}");
-const composed = composeConfig({ data: wanted.data }, {});
+const requested: ServeRequest = JSON.parse(process.argv[2] ?? "{}");
+const composed = composeConfig({ data: requested.data }, {});
 if (!composed.ok) throw new Error(composed.faults.map(renderFault).join("; "));
 const { config } = composed;
 const store = openStore(config, ["bench"], systemClock, silentLogger);
 const users = await openUsers({ environment: "bench:bench", clock: systemClock, logger: silentLogger });
-const intake = new ClaimIngest(store.committer, "bench", silentLogger);
-if (store.view.size("hosts") !== wanted.hosts || store.view.size("devices") !== wanted.devices) {
-  await intake.replace({
-    devices: deviceClaims(wanted.devices),
-    hosts: hostClaims(wanted.hosts, wanted.devices),
+const ingest = new ClaimIngest(store.committer, "bench", silentLogger);
+if (store.view.size("hosts") !== requested.hosts || store.view.size("devices") !== requested.devices) {
+  await ingest.replace({
+    devices: deviceClaims(requested.devices),
+    hosts: hostClaims(requested.hosts, requested.devices),
   });
   await store.compactor.compact();
 }
@@ -62,18 +61,18 @@ const server = openServer({
 let n = 0;
 function change(kind: "devices" | "hosts") {
   n++;
-  // A stride that is prime to the size, so that changes fall all over the collection.
-  const at = (n * 7919) % (kind === "devices" ? wanted.devices : wanted.hosts);
+  // A stride that is coprime to the size, so that changes are spread over the collection.
+  const at = (n * 7919) % (kind === "devices" ? requested.devices : requested.hosts);
   return kind === "devices"
     ? ({ op: "set", kind, claim: deviceClaim(at, n) } as const)
-    : ({ op: "set", kind, claim: hostClaim(at, wanted.devices, n) } as const);
+    : ({ op: "set", kind, claim: hostClaim(at, requested.devices, n) } as const);
 }
 
-const { churn, perSecond = 0 } = wanted;
+const { churn, perSecond = 0 } = requested;
 let paused = false;
 if (churn && perSecond > 0) {
   setInterval(() => {
-    if (!paused) intake.apply([change(churn)]);
+    if (!paused) ingest.apply([change(churn)]);
   }, 1000 / perSecond);
 }
 
@@ -84,9 +83,9 @@ for await (const line of console) {
   if (word !== "apply") continue;
   const began = performance.now();
   for (let done = 0; done < Number(count); done += 1000) {
-    await intake.apply(Array.from({ length: 1000 }, () => change("hosts")));
+    await ingest.apply(Array.from({ length: 1000 }, () => change("hosts")));
   }
   console.log(`applied ${performance.now() - began}`);
 }
-// Whoever started us is gone.
+// Standard input is closed: the process that started this one is gone.
 process.exit();

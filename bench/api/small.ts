@@ -1,4 +1,4 @@
-/** Cases a to h: small and middling bodies, side by side with nginx serving the very same bytes, and json-server. */
+/** Cases a to h: small and medium bodies, side by side with nginx serving the same bytes, and json-server. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { median } from "../lib/table.ts";
@@ -37,7 +37,7 @@ export async function measureSmall({ folder, rounds, seconds }: SmallOptions): P
   const shape = { devices: 300, hosts: 10_000 };
   const ours = await startGazetteer(shape);
   const nginx = await startNginx(join(folder, "nginx"), 18_901);
-  const still: Peer[] = [];
+  const others: Peer[] = [];
   try {
     const data: Record<string, unknown> = {};
     for (const path of ["topology", "devices", "hosts"]) {
@@ -49,55 +49,56 @@ export async function measureSmall({ folder, rounds, seconds }: SmallOptions): P
     }
     mkdirSync(join(folder, "json-server"), { recursive: true });
     const json = await startJsonServer(join(folder, "json-server"), 18_902, data);
-    still.push(json);
+    others.push(json);
     const churning = {
       g: await startGazetteer({ ...shape, churn: "devices", perSecond: 100 }),
       h: await startGazetteer({ ...shape, churn: "hosts", perSecond: 100 }),
     };
-    still.push(churning.g, churning.h);
+    others.push(churning.g, churning.h);
     const samples = new Map<string, number[]>();
-    const sample = async (key: string, url: string, one: Case) => {
-      const tag = one.conditional ? { "If-None-Match": (await fetchBytes(url)).etag } : {};
-      const { requestsPerSecond } = await load(url, { seconds, headers: { ...one.headers, ...tag } });
+    const sample = async (key: string, url: string, testCase: Case) => {
+      const tag = testCase.conditional ? { "If-None-Match": (await fetchBytes(url)).etag } : {};
+      const { requestsPerSecond } = await load(url, { seconds, headers: { ...testCase.headers, ...tag } });
       samples.set(key, [...(samples.get(key) ?? []), requestsPerSecond]);
     };
-    for (const peer of Object.values(churning)) peer.say("pause\n");
-    const sampleChurning = async (name: "g" | "h", path: string, one: Case) => {
-      churning[name].say("resume\n");
-      await sample(`${name} gazetteer`, `${churning[name].url}/${path}`, one);
-      churning[name].say("pause\n");
+    for (const peer of Object.values(churning)) peer.send("pause\n");
+    const sampleChurning = async (name: "g" | "h", path: string, testCase: Case) => {
+      churning[name].send("resume\n");
+      await sample(`${name} gazetteer`, `${churning[name].url}/${path}`, testCase);
+      churning[name].send("pause\n");
     };
     for (let round = 0; round < rounds; round++) {
-      for (const one of CASES) {
-        await sample(`${one.name} gazetteer`, `${ours.url}/${one.path}`, one);
-        await sample(`${one.name} nginx`, `${nginx.url}/controller/v1/${one.path}`, one);
-        if (one.withJsonServer) await sample(`${one.name} json-server`, `${json.url}/${one.path}`, one);
-        if (one.name === "b") await sampleChurning("g", "devices", one);
-        if (one.name === "d") await sampleChurning("h", "hosts", one);
+      for (const testCase of CASES) {
+        await sample(`${testCase.name} gazetteer`, `${ours.url}/${testCase.path}`, testCase);
+        await sample(`${testCase.name} nginx`, `${nginx.url}/controller/v1/${testCase.path}`, testCase);
+        if (testCase.withJsonServer)
+          await sample(`${testCase.name} json-server`, `${json.url}/${testCase.path}`, testCase);
+        if (testCase.name === "b") await sampleChurning("g", "devices", testCase);
+        if (testCase.name === "d") await sampleChurning("h", "hosts", testCase);
       }
     }
     const of = (key: string) => median(samples.get(key) ?? []);
-    const results: Result[] = CASES.map((one) => ({
-      name: one.name,
-      what: one.what,
+    const results: Result[] = CASES.map((testCase) => ({
+      name: testCase.name,
+      what: testCase.what,
       unit: "requests/s",
-      ours: of(`${one.name} gazetteer`),
-      against: { nginx: of(`${one.name} nginx`) },
-      bar: one.bar,
+      ours: of(`${testCase.name} gazetteer`),
+      against: { nginx: of(`${testCase.name} nginx`) },
+      bar: testCase.bar,
     }));
     for (const [name, base, what] of [
       ["g", "b", "300 devices, 100 changes/s to them"],
       ["h", "d", "10,000 hosts, 100 changes/s to them"],
     ] as const) {
-      const against = { "the still case": of(`${base} gazetteer`) };
+      const against = { "without changes": of(`${base} gazetteer`) };
       results.push({ name, what, unit: "requests/s", ours: of(`${name} gazetteer`), against, bar: 0.8 });
     }
-    for (const one of CASES.filter((some) => some.withJsonServer)) {
-      const against = { "json-server": of(`${one.name} json-server`) };
-      const ours = of(`${one.name} gazetteer`);
+    for (const testCase of CASES.filter((some) => some.withJsonServer)) {
+      const against = { "json-server": of(`${testCase.name} json-server`) };
+      const ours = of(`${testCase.name} gazetteer`);
       results.push({
-        name: `${one.name}/json-server`,
-        what: one.what,
+        name: `${testCase.name}/json-server`,
+        what: testCase.what,
         unit: "requests/s",
         ours,
         against,
@@ -105,16 +106,16 @@ export async function measureSmall({ folder, rounds, seconds }: SmallOptions): P
       });
     }
     const rss = ours.rssBytes() / 1e6;
-    const idle = await restingMemory();
-    results.push({ name: "m/rest", what: "memory at rest, 300 devices", unit: "MB", ours: idle, most: 120 });
+    const idle = await idleMemoryMb();
+    results.push({ name: "m/rest", what: "memory when idle, 300 devices", unit: "MB", ours: idle, max: 120 });
     results.push({ name: "m/loaded", what: "memory after cases a to f", unit: "MB", ours: rss });
     return results;
   } finally {
-    for (const peer of [ours, nginx, ...still]) await peer.stop();
+    for (const peer of [ours, nginx, ...others]) await peer.stop();
   }
 }
 
-async function restingMemory(): Promise<number> {
+async function idleMemoryMb(): Promise<number> {
   const peer = await startGazetteer({ devices: 300, hosts: 0 });
   await fetchBytes(`${peer.url}/devices`);
   const mb = peer.rssBytes() / 1e6;

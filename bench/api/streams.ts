@@ -1,6 +1,6 @@
 /**
  * Case l: 1,000 streams under 100 changes a second, once all reading and once half of them never reading. Latency is
- * from the moment a change is committed (the event's time) to the moment its reader has it.
+ * from the commit of a change (the event's time) to its arrival at the client.
  */
 import { connect, type Socket } from "node:net";
 import { type Peer, startGazetteer } from "./peers.ts";
@@ -42,7 +42,7 @@ async function measure(
     }
     const before = peer.cpuSeconds();
     const rssBefore = peer.rssBytes();
-    for (const reader of readers) reader.begin();
+    for (const reader of readers) reader.startMeasuring();
     await Bun.sleep(seconds * 1000);
     const cpu = (peer.cpuSeconds() - before) / seconds;
     const latencies = readers.flatMap((reader) => reader.latencies).sort((a, b) => a - b);
@@ -59,7 +59,7 @@ async function measure(
         unit: "events/s",
         ours: latencies.length / seconds,
       },
-      { name: `${name}/missed`, what: `${title}: gaps in revisions`, unit: "events", ours: missed, most: 0 },
+      { name: `${name}/missed`, what: `${title}: gaps in revisions`, unit: "events", ours: missed, max: 0 },
       {
         name: `${name}/memory`,
         what: `${title}: growth`,
@@ -85,7 +85,7 @@ function open(peer: Peer): Promise<Socket> {
   });
 }
 
-/** Reads one stream: how late each change is, and whether a revision is missing (only devices change here). */
+/** Reads one stream: the latency of each change, and gaps in the revisions (only devices change here). */
 class Reader {
   readonly latencies: number[] = [];
   missed = 0;
@@ -95,14 +95,14 @@ class Reader {
 
   constructor(socket: Socket) {
     socket.setEncoding("utf8");
-    socket.on("data", (chunk: string) => this.#take(chunk));
+    socket.on("data", (chunk: string) => this.#parse(chunk));
   }
 
-  begin(): void {
+  startMeasuring(): void {
     this.#measuring = true;
   }
 
-  #take(chunk: string): void {
+  #parse(chunk: string): void {
     const now = Date.now();
     const text = this.#rest + chunk;
     const end = text.lastIndexOf("\n\n");

@@ -1,4 +1,4 @@
-/** wrk, pinned to the load's core: requests and bytes a second, latency, and a refusal to report what failed. */
+/** wrk, pinned to its own core: requests and bytes a second. Throws when responses were errors. */
 import { run } from "../lib/process.ts";
 
 export interface Load {

@@ -1,4 +1,4 @@
-/** Processes to measure: started pinned to a core, waited for by what they print, ended by their own id. */
+/** Processes to measure: started pinned to a core, awaited by what they print, ended by their own id. */
 import { readFileSync } from "node:fs";
 
 export const SERVER_CORE = 0;
@@ -8,7 +8,7 @@ export interface Running {
   readonly pid: number;
   /** Resolves with the first line of standard output that matches. */
   line(pattern: RegExp): Promise<RegExpMatchArray>;
-  say(text: string): void;
+  send(text: string): void;
   rssBytes(): number;
   cpuSeconds(): number;
   stop(): Promise<void>;
@@ -54,7 +54,7 @@ export function start(command: readonly string[], core: number, env: Record<stri
         });
       }
     },
-    say: (text) => {
+    send: (text) => {
       child.stdin.write(text);
       child.stdin.flush();
     },
@@ -80,7 +80,7 @@ function cpuOf(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
-/** The output of a command that ends by itself, pinned to the load's core. */
+/** The output of a command that ends, pinned to the core of the load. */
 export async function run(command: readonly string[]): Promise<string> {
   const child = Bun.spawn(["taskset", "-c", String(LOAD_CORE), ...command], {
     stdout: "pipe",

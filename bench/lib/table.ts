@@ -1,4 +1,4 @@
-/** Figures for people: medians, ratios, and a table that lines up. */
+/** Output for people: medians, numbers, aligned tables. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
