@@ -1,4 +1,4 @@
-/** Part 8 of the interface: who may read, how clients say so, and what those hear who may not. */
+/** Part 8 of the interface: valid credentials in every form clients send them, and the 401 and 429 of all others. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openUsers } from "../../src/api/auth/users.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
@@ -18,13 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => h.stop());
 
-const encoded = (text: string, encoding: BufferEncoding = "utf8") =>
+const basicAuth = (text: string, encoding: BufferEncoding = "utf8") =>
   `Basic ${Buffer.from(text, encoding).toString("base64")}`;
-const RIGHT = encoded(`jörg:${PASSWORD}`);
-const ask = (path: string, authorization?: string, init: RequestInit = {}) =>
+const VALID = basicAuth(`jörg:${PASSWORD}`);
+const request = (path: string, authorization?: string, init: RequestInit = {}) =>
   fetch(h.url + path, { ...init, headers: authorization === undefined ? {} : { authorization } });
 
-const LOCKED = [
+const PROTECTED_PATHS = [
   `${API}/devices`,
   `${API}/devices/x`,
   `${API}/topology?format=svg`,
@@ -40,21 +40,24 @@ const LOCKED = [
   `/${"x".repeat(9000)}`,
 ];
 
-test.each(LOCKED)("%s: 401 with a challenge and nothing else, without credentials", async (path) => {
-  for (const method of ["GET", "HEAD", "POST", "DELETE"]) {
-    const response = await ask(path, undefined, { method });
-    expect(response.status).toBe(401);
-    expect(response.headers.get("www-authenticate")).toBe('Basic realm="controller", charset="UTF-8"');
-    expect(response.headers.get("content-type")).toBe("application/problem+json");
-    expect(response.headers.get("etag")).toBeNull();
-    expect(response.headers.get("gazetteer-revision")).toBeNull();
-    if (method !== "HEAD") expect(await response.json()).toMatchObject({ status: 401, code: 401 });
-  }
-});
+test.each(PROTECTED_PATHS)(
+  "%s without credentials is a 401 with a challenge, and says nothing about the resource",
+  async (path) => {
+    for (const method of ["GET", "HEAD", "POST", "DELETE"]) {
+      const response = await request(path, undefined, { method });
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe('Basic realm="controller", charset="UTF-8"');
+      expect(response.headers.get("content-type")).toBe("application/problem+json");
+      expect(response.headers.get("etag")).toBeNull();
+      expect(response.headers.get("gazetteer-revision")).toBeNull();
+      if (method !== "HEAD") expect(await response.json()).toMatchObject({ status: 401, code: 401 });
+    }
+  },
+);
 
-test("the probes need none", async () => {
-  expect((await ask("/healthz")).status).toBe(200);
-  expect((await ask("/readyz")).status).toBe(200);
+test("the health probes need no credentials", async () => {
+  expect((await request("/healthz")).status).toBe(200);
+  expect((await request("/readyz")).status).toBe(200);
 });
 
 test.each([
@@ -64,19 +67,19 @@ test.each([
   `Basic ${btoa("no-colon")}`,
   `Bearer ${btoa(`jorg:${PASSWORD.length}`)}`,
   `Digest username="jörg"`.normalize("NFD").replace(/[^\x20-\x7e]/g, ""),
-  RIGHT.slice(6),
-  `${RIGHT} x`,
+  VALID.slice(6),
+  `${VALID} x`,
   `Basic ${"A".repeat(10_000)}`,
-  encoded(":"),
-  encoded("jörg:"),
-  encoded("jörg:wrong"),
-  encoded(`nobody:${PASSWORD}`),
-  encoded(`JÖRG:${PASSWORD}`),
-  encoded(`jörg:${PASSWORD}\u0000`),
-])("%s is refused with the same words", async (authorization) => {
-  // Each from an address of its own, or the last ones would be throttled.
+  basicAuth(":"),
+  basicAuth("jörg:"),
+  basicAuth("jörg:wrong"),
+  basicAuth(`unknown:${PASSWORD}`),
+  basicAuth(`JÖRG:${PASSWORD}`),
+  basicAuth(`jörg:${PASSWORD}\u0000`),
+])("%s is a 401 with the same detail", async (authorization) => {
+  // Otherwise the last ones would be throttled.
   h.clock.advance(60_000);
-  const response = await ask(`${API}/devices`, authorization);
+  const response = await request(`${API}/devices`, authorization);
   expect(response.status).toBe(401);
   expect(response.headers.get("www-authenticate")).toStartWith("Basic ");
   const { detail } = await response.json();
@@ -84,16 +87,16 @@ test.each([
 });
 
 test.each([
-  ["UTF-8", RIGHT],
-  ["Latin-1, as Python's requests sends", encoded(`jörg:${PASSWORD}`, "latin1")],
-  ["a letter made of two characters, as macOS types it", encoded(`jörg:${PASSWORD}`.normalize("NFD"))],
-  ["a scheme in lower case", RIGHT.replace("Basic", "basic")],
-  ["no padding", RIGHT.replace(/=+$/, "")],
-])("right credentials in %s", async (_, authorization) => {
-  expect((await ask(`${API}/devices`, authorization)).status).toBe(200);
+  ["UTF-8", VALID],
+  ["Latin-1, as Python's requests sends", basicAuth(`jörg:${PASSWORD}`, "latin1")],
+  ["a letter made of two characters, as macOS types it", basicAuth(`jörg:${PASSWORD}`.normalize("NFD"))],
+  ["a scheme in lower case", VALID.replace("Basic", "basic")],
+  ["no padding", VALID.replace(/=+$/, "")],
+])("valid credentials in %s", async (_, authorization) => {
+  expect((await request(`${API}/devices`, authorization)).status).toBe(200);
 });
 
-test("credentials in the address, and waiting for the challenge: curl", async () => {
+test("curl sends credentials from the URL, and after the challenge", async () => {
   const curl = Bun.which("curl");
   if (!curl) throw new Error("curl is not installed");
   const run = async (...args: string[]) => {
@@ -106,15 +109,15 @@ test("credentials in the address, and waiting for the challenge: curl", async ()
   expect(await run(`${h.url}${API}/devices`)).toBe("401");
 });
 
-test("a client that asks first without, on one connection, is then served on it", async () => {
+test("a request after a 401 on the same connection is served", async () => {
   const get = (more: string) => `GET ${API}/topology HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
   const { all } = await rawRequest(h.port, get(""), {
-    last: get(`Authorization: ${RIGHT}\r\nConnection: close\r\n`),
+    last: get(`Authorization: ${VALID}\r\nConnection: close\r\n`),
   });
   expect(all.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401", "HTTP/1.1 200"]);
 });
 
-test("wrong passwords are throttled where they come from, and nobody is locked out", async () => {
+test("wrong passwords are throttled by address, and a user with the right password is not locked out", async () => {
   const { users } = h;
   await using fresh = await openHarness({ users, host: "0.0.0.0" });
   const from = (localAddress: string, authorization: string) =>
@@ -124,7 +127,7 @@ test("wrong passwords are throttled where they come from, and nobody is locked o
       { localAddress },
     );
   const tries = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => from("127.0.0.1", encoded(`jörg:guess ${i}`))),
+    Array.from({ length: 20 }, (_, i) => from("127.0.0.1", basicAuth(`jörg:guess ${i}`))),
   );
   const statuses = tries.map(({ head }) => head[0]?.split(" ")[1]);
   expect(statuses.filter((status) => status === "401")).toHaveLength(10);
@@ -132,27 +135,27 @@ test("wrong passwords are throttled where they come from, and nobody is locked o
   const throttled = tries.find(({ head }) => head[0]?.includes("429"));
   expect(throttled?.head.find((line) => line.startsWith("Retry-After: "))).toMatch(/: [1-9]\d*$/);
   expect(throttled?.body).toContain("#too-many-failures");
-  expect((await from("127.0.0.2", RIGHT)).head[0]).toContain("200");
-  // Known by now, it is served from the throttled address too.
-  expect((await from("127.0.0.1", RIGHT)).head[0]).toContain("200");
-  // Without any credentials there is nothing to throttle: the challenge is still given.
+  expect((await from("127.0.0.2", VALID)).head[0]).toContain("200");
+  // The credential is cached by now, so it is served from the throttled address too.
+  expect((await from("127.0.0.1", VALID)).head[0]).toContain("200");
+  // A request without credentials is not throttled.
   expect((await fetch(`http://127.0.0.1:${fresh.port}${API}/topology`)).status).toBe(401);
   await fresh.clock.advance(2_000);
-  expect((await from("127.0.0.1", encoded("jörg:once more"))).head[0]).toContain("401");
+  expect((await from("127.0.0.1", basicAuth("jörg:once more"))).head[0]).toContain("401");
 });
 
-test("who is taken from the users file, or gets another password, is out at once, streams too", async () => {
+test("a user who is removed from the users file, or has a new password, is rejected at once; open streams end", async () => {
   await withUsersFile(async (users, write) => {
     await using service = await openHarness({ users });
     await service.replace(SAMPLE);
     const stream = async (user: string) => {
-      const headers = { authorization: encoded(user) };
+      const headers = { authorization: basicAuth(user) };
       const response = await service.fetch("devices?format=events", { headers });
       expect(response.status).toBe(200);
       return response.text();
     };
     const status = async (user: string) =>
-      (await service.fetch("devices", { headers: { authorization: encoded(user) } })).status;
+      (await service.fetch("devices", { headers: { authorization: basicAuth(user) } })).status;
     const ann = stream("ann:one");
     const bob = stream("bob:two");
     expect([await status("ann:one"), await status("bob:two")]).toEqual([200, 200]);

@@ -1,20 +1,20 @@
-/** A reader of event streams for tests: records one by one, the text as it came, and where to resume. */
+/** A client of event streams for tests: reads events one by one, and keeps the raw text and the last event id. */
 import { EventStreamParser } from "../../src/client/event-stream.ts";
 import type { Harness } from "./harness.ts";
-import type { Thing } from "./reference-query.ts";
+import type { JsonEntity } from "./reference-query.ts";
 
-export interface Told {
+export interface StreamEvent {
   readonly event: string;
   readonly id: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export class Events {
+export class EventReader {
   readonly response: Response;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #parser = new EventStreamParser();
   readonly #decoder = new TextDecoder();
-  #waiting: Told[] = [];
+  #buffered: StreamEvent[] = [];
   #text = "";
 
   constructor(response: Response) {
@@ -23,7 +23,7 @@ export class Events {
     this.#reader = response.body.getReader();
   }
 
-  /** All that came so far. */
+  /** Everything received so far. */
   get text(): string {
     return this.#text;
   }
@@ -36,38 +36,38 @@ export class Events {
     return this.#parser.retryMs;
   }
 
-  /** The next record; undefined when the stream has ended. */
-  async next(): Promise<Told | undefined> {
-    while (this.#waiting.length === 0) if (!(await this.#read())) return undefined;
-    return this.#waiting.shift();
+  /** The next event; undefined when the stream has ended. */
+  async next(): Promise<StreamEvent | undefined> {
+    while (this.#buffered.length === 0) if (!(await this.#read())) return undefined;
+    return this.#buffered.shift();
   }
 
-  /** Records up to and including the first that is such; the stream must not end before. */
-  async until(isIt: (told: Told) => boolean): Promise<Told[]> {
-    const all: Told[] = [];
-    for (let told = await this.next(); told; told = await this.next()) {
-      all.push(told);
-      if (isIt(told)) return all;
+  /** Events up to and including the first for which `isLast` is true; the stream must not end before. */
+  async readUntil(isLast: (event: StreamEvent) => boolean): Promise<StreamEvent[]> {
+    const events: StreamEvent[] = [];
+    for (let event = await this.next(); event; event = await this.next()) {
+      events.push(event);
+      if (isLast(event)) return events;
     }
     throw new Error(`the stream ended after:\n${this.#text}`);
   }
 
-  /** Whatever comes until the reader is told that it has reached this revision. */
-  async reach(revision: number): Promise<Told[]> {
-    const all: Told[] = [];
+  /** All events until the last event id reaches this revision. */
+  async readToRevision(revision: number): Promise<StreamEvent[]> {
+    const events: StreamEvent[] = [];
     for (;;) {
-      all.push(...this.#waiting);
-      this.#waiting = [];
-      if (Number(this.lastEventId) >= revision) return all;
+      events.push(...this.#buffered);
+      this.#buffered = [];
+      if (Number(this.lastEventId) >= revision) return events;
       if (!(await this.#read()))
         throw new Error(`the stream ended at ${this.lastEventId}, not at ${revision}`);
     }
   }
 
-  async rest(): Promise<Told[]> {
-    const all: Told[] = [];
-    for (let told = await this.next(); told; told = await this.next()) all.push(told);
-    return all;
+  async readRest(): Promise<StreamEvent[]> {
+    const events: StreamEvent[] = [];
+    for (let event = await this.next(); event; event = await this.next()) events.push(event);
+    return events;
   }
 
   close(): Promise<void> {
@@ -79,55 +79,59 @@ export class Events {
     if (done) return false;
     this.#text += this.#decoder.decode(value, { stream: true });
     for (const { event, data, lastEventId } of this.#parser.push(value))
-      this.#waiting.push({ event, id: lastEventId, data: JSON.parse(data) });
+      this.#buffered.push({ event, id: lastEventId, data: JSON.parse(data) });
     return true;
   }
 }
 
-export async function openEvents(
+export async function openEventReader(
   h: Harness,
   path: string,
   headers: Record<string, string> = {},
-): Promise<Events> {
+): Promise<EventReader> {
   const response = await h.fetch(path, { headers: { accept: "text/event-stream", ...headers } });
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return new Events(response);
+  return new EventReader(response);
 }
 
-/** What a reader of a stream knows, and the rules a stream keeps: nothing is added twice or changed unseen. */
-export class Mirror {
-  readonly #things = new Map<string, Thing>();
+/**
+ * The entities that a client of a stream holds. Throws when an event breaks the contract of streams: nothing is added
+ * twice, and an update or removal is of what the client holds.
+ */
+export class LocalCopy {
+  readonly #entities = new Map<string, JsonEntity>();
 
-  take({ event, data }: Told): void {
+  apply({ event, data }: StreamEvent): void {
     if (event === "synced") return;
     const { resource, value, changed } = data;
-    const thing: Thing = Object(value);
-    const key = `${resource} ${thing.id ?? `${thing.element}/${thing.port}`}`;
-    const known = this.#things.get(key);
+    const entity: JsonEntity = Object(value);
+    const key = `${resource} ${entity.id ?? `${entity.element}/${entity.port}`}`;
+    const known = this.#entities.get(key);
     if (event === "snapshot") {
-      this.#things.set(key, thing);
+      this.#entities.set(key, entity);
       return;
     }
     if ((event === "added") === (known !== undefined)) throw new Error(`${event} ${key}`);
-    const told = Array.isArray(changed) ? changed.toSorted() : [];
-    if (event === "updated" && known && !Bun.deepEquals(told, differing(known, thing)))
-      throw new Error(`${key} changed ${changed}, not ${differing(known, thing)}`);
-    if (event === "removed" && !Bun.deepEquals(known, thing)) throw new Error(`the last ${key} was another`);
-    if (event === "removed") this.#things.delete(key);
-    else this.#things.set(key, thing);
+    const changedNames = Array.isArray(changed) ? changed.toSorted() : [];
+    if (event === "updated" && known && !Bun.deepEquals(changedNames, differingFields(known, entity)))
+      throw new Error(`${key} changed ${changed}, not ${differingFields(known, entity)}`);
+    if (event === "removed" && !Bun.deepEquals(known, entity))
+      throw new Error(`the removed ${key} differs from the one held`);
+    if (event === "removed") this.#entities.delete(key);
+    else this.#entities.set(key, entity);
   }
 
-  forget(): void {
-    this.#things.clear();
+  clear(): void {
+    this.#entities.clear();
   }
 
-  of(resource: string): Thing[] {
-    const mine = [...this.#things].filter(([key]) => key.startsWith(`${resource} `));
-    return mine.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, thing]) => thing);
+  list(resource: string): JsonEntity[] {
+    const entities = [...this.#entities].filter(([key]) => key.startsWith(`${resource} `));
+    return entities.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entity]) => entity);
   }
 }
 
-function differing(before: Thing, after: Thing): string[] {
+function differingFields(before: JsonEntity, after: JsonEntity): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names
     .filter(

@@ -1,4 +1,4 @@
-/** Readers of streams that are not ours: `curl -N` and a browser's EventSource, as the documentation shows them. */
+/** Streams read by other clients: `curl -N` and the EventSource of a browser, as the documentation shows them. */
 import { expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
 import { startService } from "../support/service.ts";
@@ -7,7 +7,7 @@ import { visit } from "../web/browser.ts";
 import { API, CREDENTIALS, openHarness } from "./harness.ts";
 import { deviceId, SAMPLE } from "./network.ts";
 
-test.skipIf(!needs("curl"))("curl -N prints events as they happen", async () => {
+test.skipIf(!needs("curl"))("curl -N prints events as they are committed", async () => {
   await using h = await openHarness();
   await h.replace(SAMPLE);
   const child = Bun.spawn([
@@ -18,7 +18,7 @@ test.skipIf(!needs("curl"))("curl -N prints events as they happen", async () => 
     `${h.url}${API}/devices?format=events&available=false`,
   ]);
   let text = "";
-  const reading = (async () => {
+  const readAll = (async () => {
     for await (const chunk of child.stdout) text += new TextDecoder().decode(chunk);
   })();
   await until(() => text.includes("event: synced"), { what: "the snapshot" });
@@ -26,11 +26,11 @@ test.skipIf(!needs("curl"))("curl -N prints events as they happen", async () => 
   await until(() => text.includes("event: added"), { what: "the change" });
   expect(text).toMatch(/id: 2\nevent: added\ndata: \{"resource":"devices","revision":2,/);
   child.kill();
-  await reading;
+  await readAll;
 });
 
 test.skipIf(!needs("chromium"))(
-  "EventSource in a browser: first what there is, then what happens",
+  "EventSource in a browser receives the snapshot, then the changes",
   async () => {
     const args = ["--data", ":memory:", "--demo", "devices=20,hosts=20,churn=20"];
     const service = await startService({ args });
@@ -39,16 +39,16 @@ test.skipIf(!needs("chromium"))(
     const seen = await page.evaluate(async (path) => {
       const events = new EventSource(path);
       const names = ["snapshot", "synced", "added", "updated", "removed"];
-      const told: { event: string; id: string }[] = [];
+      const received: { event: string; id: string }[] = [];
       await new Promise<void>((resolve) => {
         for (const name of names)
           events.addEventListener(name, (message) => {
-            told.push({ event: name, id: message.lastEventId });
-            if (told.at(-1)?.event !== "snapshot" && told.length > 60) resolve();
+            received.push({ event: name, id: message.lastEventId });
+            if (received.at(-1)?.event !== "snapshot" && received.length > 60) resolve();
           });
       });
       events.close();
-      return told;
+      return received;
     }, `${API}/topology?format=events`);
     await close();
     const synced = seen.findIndex(({ event }) => event === "synced");

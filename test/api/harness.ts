@@ -1,11 +1,10 @@
 /**
- * The whole HTTP layer on a real socket, in this process: a network made of claims, a clock that stands still, one
- * user. For tests of what the service answers; tests of starting, stopping and dying use the real process.
+ * The HTTP interface on a real socket, inside the test process: a network made of claims, a manual clock, one user. For
+ * tests of responses; tests of start, stop and crashes use the real process.
  */
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import type { ServerLimits } from "../../src/api/handler.ts";
-import type { SourceReport } from "../../src/api/health.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
@@ -13,6 +12,7 @@ import { silentLogger } from "../../src/lib/logger.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Log } from "../../src/log/log.ts";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
+import type { SourceReport } from "../../src/model/source-status.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { History } from "../../src/view/history.ts";
@@ -38,12 +38,12 @@ export interface HarnessOptions {
   readonly ringBytes?: number;
   readonly aliases?: readonly string[];
   readonly origins?: readonly string[];
-  /** A file, to open again after `close`; without it, memory. */
+  /** The file of the log, for tests that open it again after `stop`; in memory when left out. */
   readonly data?: string;
   readonly users?: Users;
   readonly clock?: ManualClock;
   readonly sources?: () => readonly SourceReport[];
-  readonly page?: StaticSite;
+  readonly site?: StaticSite;
   readonly host?: string;
 }
 
@@ -56,48 +56,48 @@ export interface Harness extends AsyncDisposable {
   readonly history: History;
   readonly users: Users;
   readonly server: Server;
-  /** Claims of the source `first` (or another of `first`, `second`), a second after the last. */
+  /** Advances the clock by a second, then applies claims of a source: `first` (default) or `second`. */
   apply(changes: readonly ClaimChange[], source?: string): Promise<void>;
   replace(all: Claims, source?: string): Promise<void>;
-  /** With the right credentials unless the headers bring their own; a path under /controller/v1 may be relative. */
+  /** Sends valid credentials unless the headers have their own. A relative path is below /controller/v1. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** The body of an answer that must be 200. */
+  /** The parsed body; throws unless the status is 200. */
   json<T = Record<string, unknown>>(path: string, init?: RequestInit): Promise<T>;
   stop(): Promise<void>;
 }
 
-interface Door {
+interface AuthSetup {
   readonly users: Users;
   readonly authenticator: Authenticator;
 }
-let shared: Promise<Door> | undefined;
+let sharedAuth: Promise<AuthSetup> | undefined;
 
-/** One password hash, checked once, for all harnesses of a test file. */
-function sharedDoor(): Promise<Door> {
+/** Shared by all harnesses of a test file, because hashing a password is slow. */
+function getSharedAuth(): Promise<AuthSetup> {
   const clock = new ManualClock();
-  shared ??= openUsers({ environment: CREDENTIALS, clock, logger: silentLogger }).then((users) => ({
+  sharedAuth ??= openUsers({ environment: CREDENTIALS, clock, logger: silentLogger }).then((users) => ({
     users,
     authenticator: createAuthenticator({ users, clock }),
   }));
-  return shared;
+  return sharedAuth;
 }
 
-function doorOf(users: Users, clock: ManualClock): Door {
+function createAuth(users: Users, clock: ManualClock): AuthSetup {
   return { users, authenticator: createAuthenticator({ users, clock }) };
 }
 
 export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
   const clock = options.clock ?? new ManualClock();
-  const { users, authenticator } = options.users ? doorOf(options.users, clock) : await sharedDoor();
+  const { users, authenticator } = options.users ? createAuth(options.users, clock) : await getSharedAuth();
   const log = openEmbeddedLog(options.data ?? ":memory:");
   const view = new View();
   const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
   if (snapshot) view.load(snapshot);
   for (const batch of log.read(view.revision)) view.apply(batch);
   const names = ["first", "second"];
-  const ledger = new Committer(view, log, clock, names);
-  const history = new History(ledger, options.ringBytes ?? 64 * 1024 * 1024);
-  const intakes = new Map(names.map((name) => [name, new ClaimIngest(ledger, name, silentLogger)]));
+  const committer = new Committer(view, log, clock, names);
+  const history = new History(committer, options.ringBytes ?? 64 * 1024 * 1024);
+  const ingestBySource = new Map(names.map((name) => [name, new ClaimIngest(committer, name, silentLogger)]));
   const server = openServer({
     host: options.host ?? "127.0.0.1",
     port: 0,
@@ -110,16 +110,16 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     users,
     sources: options.sources ?? (() => []),
     refusedRecords: () => ({}),
-    site: options.page,
+    site: options.site,
     clock,
     logger: silentLogger,
   });
   const url = `http://127.0.0.1:${server.port}`;
 
-  function intake(source: string): ClaimIngest {
-    const found = intakes.get(source);
-    if (!found) throw new Error(`no source ${source}`);
-    return found;
+  function ingestOf(source: string): ClaimIngest {
+    const ingest = ingestBySource.get(source);
+    if (!ingest) throw new Error(`no source ${source}`);
+    return ingest;
   }
 
   function request(path: string, init: RequestInit = {}): Promise<Response> {
@@ -130,9 +130,9 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
 
   let stopped: Promise<void> | undefined;
   async function close(): Promise<void> {
-    const ended = server.stop(1000);
-    await clock.advance(1000); // the drain is over at once where nobody keeps it up
-    await ended;
+    const stopping = server.stop(1000);
+    await clock.advance(1000); // ends the drain timeout
+    await stopping;
     log.close();
   }
   const stop = () => {
@@ -151,11 +151,11 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     server,
     async apply(changes, source = "first") {
       await clock.advance(1000);
-      await intake(source).apply(changes);
+      await ingestOf(source).apply(changes);
     },
     async replace(all, source = "first") {
       await clock.advance(1000);
-      await intake(source).replace(all);
+      await ingestOf(source).replace(all);
     },
     fetch: request,
     async json(path, init) {
@@ -168,5 +168,5 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   };
 }
 
-/** How long a property may take on a busy machine; it ends a hang and measures nothing. */
-export const PROPERTY_MS = 120_000;
+/** Ends a test that hangs. Generous, so that a busy machine does not fail it. */
+export const PROPERTY_TIMEOUT_MS = 120_000;

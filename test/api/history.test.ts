@@ -1,4 +1,4 @@
-/** Parts 6 and 7 of the interface as properties: following, deltas, differences and the past all tell one story. */
+/** Parts 6 and 7 of the interface as properties: streams, `since`, `diff` and `at` agree with the lists. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -6,19 +6,19 @@ import { silentLogger } from "../../src/lib/logger.ts";
 import { KINDS } from "../../src/model/ids.ts";
 import { Compactor } from "../../src/view/compactor.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { Mirror, openEvents } from "./events.ts";
-import { type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
-import { aNetwork, aStep, deviceId, SAMPLE } from "./network.ts";
-import { type Asked, address, anyQuestions, listPath, type Thing } from "./reference-query.ts";
+import { LocalCopy, openEventReader } from "./events.ts";
+import { type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
+import { anyNetwork, anyStep, deviceId, SAMPLE } from "./network.ts";
+import { anyListQuery, type JsonEntity, type ListQuery, listPath, queryPath } from "./reference-query.ts";
 
-const HISTORY = fc.tuple(aNetwork, fc.array(aStep, { minLength: 3, maxLength: 10 }));
-type Lists = Record<string, Thing[]>;
+const HISTORY = fc.tuple(anyNetwork, fc.array(anyStep, { minLength: 3, maxLength: 10 }));
+type Lists = Record<string, JsonEntity[]>;
 
-/** What may be followed: a filtered list (ports have no stream of their own), or a neighbourhood. */
-const followed: fc.Arbitrary<{ resource: string; path: string }> = fc.oneof(
-  anyQuestions
+/** What has a stream: a filtered list (ports have none of their own), or a neighbourhood. */
+const anyStream: fc.Arbitrary<{ resource: string; path: string }> = fc.oneof(
+  anyListQuery
     .filter(({ list }) => list !== "ports")
-    .map((asked: Asked) => ({ resource: asked.list, path: address(asked) })),
+    .map((query: ListQuery) => ({ resource: query.list, path: queryPath(query) })),
   fc
     .tuple(
       fc.constantFrom("devices", "links", "hosts"),
@@ -31,12 +31,12 @@ const followed: fc.Arbitrary<{ resource: string; path: string }> = fc.oneof(
 const exists = async (h: Harness, path: string): Promise<boolean> => (await h.fetch(path)).status === 200;
 
 test(
-  "who lists, then follows, through broken connections, has what the service has",
+  "a client that lists, then reads the stream across reconnects, has the list of the service",
   async () => {
     await fc.assert(
       fc.asyncProperty(
         HISTORY,
-        followed,
+        anyStream,
         fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }),
         fc.constantFrom(1_000, 1_000_000),
         async ([first, steps], { resource, path }, breaks, ringBytes) => {
@@ -46,89 +46,89 @@ test(
           const list = await h.fetch(path);
           const since = list.headers.get("gazetteer-revision") ?? "";
           const lists: Lists = await list.json();
-          const mirror = new Mirror();
+          const copy = new LocalCopy();
           for (const value of lists[resource] ?? [])
-            mirror.take({ event: "snapshot", id: "", data: { resource, value } });
-          let events = await openEvents(h, `${path}&since=${since}`);
+            copy.apply({ event: "snapshot", id: "", data: { resource, value } });
+          let events = await openEventReader(h, `${path}&since=${since}`);
           for (const [i, step] of steps.entries()) {
             await h.apply(step.changes, step.source);
             if (!breaks[i]) continue;
-            // What was heard up to the last id counts; what came after it would come again.
+            // Read to the newest id: events after the last id are sent again after the reconnect.
             await h.clock.advance(15_000);
-            for (const told of await events.reach(h.view.revision)) mirror.take(told);
+            for (const event of await events.readToRevision(h.view.revision)) copy.apply(event);
             const id = events.lastEventId;
             await events.close();
             const next = steps[i + 1];
             if (next) await h.apply(next.changes, next.source);
-            events = await openEvents(h, path, { "last-event-id": id });
+            events = await openEventReader(h, path, { "last-event-id": id });
           }
           await h.clock.advance(15_000);
-          for (const told of await events.reach(h.view.revision)) mirror.take(told);
+          for (const event of await events.readToRevision(h.view.revision)) copy.apply(event);
           await events.close();
           const response = await h.fetch(path);
           const now: Lists = response.status === 200 ? await response.json() : {};
-          expect(mirror.of(resource)).toEqual(sorted(now[resource] ?? []));
+          expect(copy.list(resource)).toEqual(sortById(now[resource] ?? []));
         },
       ),
       { numRuns: 40 },
     );
   },
-  PROPERTY_MS,
+  PROPERTY_TIMEOUT_MS,
 );
 
-const keyOf = (thing: Thing): string => String(thing.id ?? `${thing.element}/${thing.port}`);
-const sorted = (things: readonly Thing[]): Thing[] =>
-  things.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+const idOf = (entity: JsonEntity): string => String(entity.id ?? `${entity.element}/${entity.port}`);
+const sortById = (entities: readonly JsonEntity[]): JsonEntity[] =>
+  entities.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
 
-interface Delta {
+interface ChangesBody {
   readonly changes: readonly {
     event: string;
     resource: string;
     revision: number;
     time: number;
-    value: Thing;
+    value: JsonEntity;
     changed?: string[];
   }[];
   readonly revision: number;
 }
 
 test(
-  "deltas, folded or not, carry any old list to the new one",
+  "the changes since a revision, folded or not, turn the list of then into the current one",
   async () => {
     await fc.assert(
-      fc.asyncProperty(HISTORY, anyQuestions, fc.nat(), async ([first, steps], asked, from) => {
+      fc.asyncProperty(HISTORY, anyListQuery, fc.nat(), async ([first, steps], query, from) => {
         await using h = await openHarness();
-        const old: Lists[] = [{ [asked.list]: [] }];
+        const old: Lists[] = [{ [query.list]: [] }];
         for (const step of [first, ...steps]) {
           await h.apply(step.changes, step.source);
-          if (old.length <= h.view.revision) old.push(await h.json<Lists>(address(asked)));
+          if (old.length <= h.view.revision) old.push(await h.json<Lists>(queryPath(query)));
         }
         const since = from % old.length;
-        const now = await h.json<Lists>(address(asked));
+        const now = await h.json<Lists>(queryPath(query));
         for (const fold of ["false", "true"]) {
-          const delta = await h.json<Delta & Record<string, unknown>>(
-            address(asked, { since: String(since), fold }),
+          const body = await h.json<ChangesBody & Record<string, unknown>>(
+            queryPath(query, { since: String(since), fold }),
           );
-          expect(delta.revision).toBe(h.view.revision);
-          const mirror = new Mirror();
-          for (const value of old[since]?.[asked.list] ?? [])
-            mirror.take({ event: "snapshot", id: "", data: { resource: asked.list, value } });
-          for (const { event, ...data } of delta.changes) mirror.take({ event, id: "", data });
-          expect(mirror.of(asked.list)).toEqual(sorted(now[asked.list] ?? []));
-          const revisions = delta.changes.map(({ revision }) => revision);
+          expect(body.revision).toBe(h.view.revision);
+          const copy = new LocalCopy();
+          for (const value of old[since]?.[query.list] ?? [])
+            copy.apply({ event: "snapshot", id: "", data: { resource: query.list, value } });
+          for (const { event, ...data } of body.changes) copy.apply({ event, id: "", data });
+          expect(copy.list(query.list)).toEqual(sortById(now[query.list] ?? []));
+          const revisions = body.changes.map(({ revision }) => revision);
           expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
-          for (const { revision } of delta.changes) expect(revision).toBeGreaterThan(since);
-          const things = delta.changes.map(({ value }) => keyOf(value));
-          if (fold === "true") expect(new Set(things).size).toBe(things.length);
+          for (const { revision } of body.changes) expect(revision).toBeGreaterThan(since);
+          const ids = body.changes.map(({ value }) => idOf(value));
+          if (fold === "true") expect(new Set(ids).size).toBe(ids.length);
         }
       }),
       { numRuns: 40 },
     );
   },
-  PROPERTY_MS,
+  PROPERTY_TIMEOUT_MS,
 );
 
-/** Reads whose past must be what they were: lists, items, formats, queries. */
+/** Reads of every sort: lists, items, formats, queries. */
 const READS = [
   ...KINDS.map((kind) => listPath(kind)),
   "topology",
@@ -152,21 +152,21 @@ const READS = [
   `topology?around=${deviceId(1)}&hops=2`,
   "hosts?q=10.0",
 ];
-/** Two of them must differ only in the revision of the answer, so bodies that are refused are compared as refusals. */
-async function answers(h: Harness, at?: string): Promise<string[]> {
-  const all: string[] = [];
+/** Each response as text. The body of a problem is left out: it contains the id of the request. */
+async function readAll(h: Harness, at?: string): Promise<string[]> {
+  const responses: string[] = [];
   for (const path of READS) {
     const response = await h.fetch(
       at === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}at=${at}`,
     );
     const body = response.status === 200 ? await response.text() : "";
-    all.push(`${path} ${response.status} ${response.headers.get("gazetteer-revision")}\n${body}`);
+    responses.push(`${path} ${response.status} ${response.headers.get("gazetteer-revision")}\n${body}`);
   }
-  return all;
+  return responses;
 }
 
 test(
-  "for any kept revision, and its moment, the answer is byte for byte what it was, before and after a restart",
+  "at any kept revision or its time, a response has the same bytes as then, before and after a restart",
   async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -175,17 +175,17 @@ test(
         async ([first, steps], snapshots) => {
           const data = join(temporaryFolder(), "log.sqlite");
           let h = await openHarness({ data });
-          const then = new Map<number, { answers: string[]; time: number }>();
+          const recorded = new Map<number, { responses: string[]; time: number }>();
           for (const [i, step] of [first, ...steps].entries()) {
             await h.apply(step.changes, step.source);
-            if (then.has(h.view.revision)) continue;
-            then.set(h.view.revision, { answers: await answers(h), time: h.clock.now() });
+            if (recorded.has(h.view.revision)) continue;
+            recorded.set(h.view.revision, { responses: await readAll(h), time: h.clock.now() });
             if (snapshots[i]) await h.log.writeSnapshot(h.view.snapshot(), async () => {});
           }
           const check = async () => {
-            for (const [revision, was] of then) {
-              expect(await answers(h, String(revision))).toEqual(was.answers);
-              expect(await answers(h, new Date(was.time + 999).toISOString())).toEqual(was.answers);
+            for (const [revision, { responses, time }] of recorded) {
+              expect(await readAll(h, String(revision))).toEqual(responses);
+              expect(await readAll(h, new Date(time + 999).toISOString())).toEqual(responses);
             }
           };
           await check();
@@ -199,35 +199,35 @@ test(
       { numRuns: 8 },
     );
   },
-  PROPERTY_MS,
+  PROPERTY_TIMEOUT_MS,
 );
 
-interface Diff {
+interface DiffBody {
   readonly from: { revision: number; time: number };
   readonly to: { revision: number; time: number };
   readonly changes: readonly {
     event: string;
     resource: string;
-    value: Thing;
-    before?: Thing;
+    value: JsonEntity;
+    before?: JsonEntity;
     changed?: string[];
   }[];
 }
 
 test(
-  "a difference is what differs between two moments, by resource and id",
+  "diff lists what differs between two revisions, by resource and id",
   async () => {
     await fc.assert(
       fc.asyncProperty(
         HISTORY,
-        followed,
+        anyStream,
         fc.nat(),
         fc.nat(),
         async ([first, steps], { resource, path }, x, y) => {
           await using h = await openHarness();
           for (const step of [first, ...steps]) await h.apply(step.changes, step.source);
           const [from, to] = [x % (h.view.revision + 1), y % (h.view.revision + 1)];
-          const listAt = async (at: number): Promise<Thing[] | undefined> => {
+          const listAt = async (at: number): Promise<JsonEntity[] | undefined> => {
             const response = await h.fetch(`${path}&at=${at}`);
             return response.status === 200 ? ((await response.json())[resource] ?? []) : undefined;
           };
@@ -237,22 +237,26 @@ test(
             expect(response.status).toBe(400);
             return;
           }
-          const diff: Diff = await response.json();
+          const diff: DiffBody = await response.json();
           expect([diff.from.revision, diff.to.revision]).toEqual([from, to]);
-          expect(diff.changes).toEqual(plainDiff(resource, before ?? [], after ?? []));
+          expect(diff.changes).toEqual(referenceDiff(resource, before ?? [], after ?? []));
         },
       ),
       { numRuns: 40 },
     );
   },
-  PROPERTY_MS,
+  PROPERTY_TIMEOUT_MS,
 );
 
-function plainDiff(resource: string, before: readonly Thing[], after: readonly Thing[]): Diff["changes"] {
-  const [was, is] = [before, after].map((list) => new Map(list.map((thing) => [keyOf(thing), thing])));
-  const ids = [...new Set([...(was?.keys() ?? []), ...(is?.keys() ?? [])])].sort();
+function referenceDiff(
+  resource: string,
+  before: readonly JsonEntity[],
+  after: readonly JsonEntity[],
+): DiffBody["changes"] {
+  const [olds, values] = [before, after].map((list) => new Map(list.map((entity) => [idOf(entity), entity])));
+  const ids = [...new Set([...(olds?.keys() ?? []), ...(values?.keys() ?? [])])].sort();
   return ids.flatMap((id) => {
-    const [old, value] = [was?.get(id), is?.get(id)];
+    const [old, value] = [olds?.get(id), values?.get(id)];
     if (!value) return old ? [{ event: "removed", resource, value: old }] : [];
     if (!old) return [{ event: "added", resource, value }];
     const names = [...new Set([...Object.keys(old), ...Object.keys(value)])];
@@ -263,47 +267,47 @@ function plainDiff(resource: string, before: readonly Thing[], after: readonly T
   });
 }
 
-describe("a history one knows", () => {
+describe("a known history", () => {
   const device = (n: number, more: object = {}) =>
     ({ op: "set", kind: "devices", claim: { id: deviceId(n), ...more } }) as const;
 
-  test("diff by times, to now, and of everything on the topology", async () => {
+  test("diff from a time to now; on the topology it covers all resources", async () => {
     await using h = await openHarness();
     await h.replace(SAMPLE);
     const before = new Date(h.clock.now()).toISOString();
     await h.apply([device(3, { available: false })]);
     await h.apply([{ op: "remove", kind: "ports", id: `${deviceId(2)}/1` }]);
-    const diff = await h.json<Diff & Record<string, unknown>>(`topology?diff=${before}..`);
+    const diff = await h.json<DiffBody & Record<string, unknown>>(`topology?diff=${before}..`);
     expect(diff.from).toEqual({ revision: 1, time: 1794704401000 });
     expect(diff.to).toEqual({ revision: 3, time: 1794704403000 });
-    expect(diff.changes.map(({ event, resource, value }) => [event, resource, keyOf(value)])).toEqual([
+    expect(diff.changes.map(({ event, resource, value }) => [event, resource, idOf(value)])).toEqual([
       ["updated", "devices", deviceId(3)],
       ["removed", "ports", `${deviceId(2)}/1`],
     ]);
     expect(await h.json(`links?diff=${before}..`)).toMatchObject({ changes: [] });
-    const back = await h.json<Diff & Record<string, unknown>>("topology?diff=3..1");
+    const back = await h.json<DiffBody & Record<string, unknown>>("topology?diff=3..1");
     expect(back.changes.map(({ event }) => event)).toEqual(["updated", "added"]);
   });
 
-  test("what changed and changed back does not differ", async () => {
+  test("an entity that changed and changed back is not in the diff", async () => {
     await using h = await openHarness();
     await h.apply([device(1, { sw: "1" }), device(2, { sw: "1" })]);
     await h.apply([device(1, { sw: "2" }), device(2, { sw: "2" })]);
     await h.apply([device(1, { sw: "1" })]);
-    const { changes } = await h.json<Diff & Record<string, unknown>>("devices?diff=1..3");
-    expect(changes.map(({ event, value, changed }) => [event, keyOf(value), changed])).toEqual([
+    const { changes } = await h.json<DiffBody & Record<string, unknown>>("devices?diff=1..3");
+    expect(changes.map(({ event, value, changed }) => [event, idOf(value), changed])).toEqual([
       ["updated", deviceId(2), ["sw"]],
     ]);
   });
 
-  test("fold: added and removed cancel, changed and changed back is one update", async () => {
+  test("fold: an entity that was added and removed is left out, several updates are one", async () => {
     await using h = await openHarness();
     await h.apply([device(1)]);
     await h.apply([device(2)]);
     await h.apply([device(1, { sw: "2" })]);
     await h.apply([{ op: "remove", kind: "devices", id: deviceId(2) }]);
     await h.apply([device(1, { sw: "3" })]);
-    const plain = await h.json<Delta & Record<string, unknown>>("devices?since=1");
+    const plain = await h.json<ChangesBody & Record<string, unknown>>("devices?since=1");
     expect(plain.changes.map(({ event, revision }) => `${event} ${revision}`)).toEqual([
       "added 2",
       "updated 3",
@@ -326,7 +330,7 @@ describe("a history one knows", () => {
     expect(await h.json("topology?since=5")).toEqual({ changes: [], revision: 5 });
   });
 
-  test("the time line counts changes in equal spans", async () => {
+  test("timeline counts changes in equal spans of time", async () => {
     await using h = await openHarness();
     for (let n = 1; n <= 10; n++) await h.apply([device(n)]);
     const start = 1794704401000;
@@ -342,17 +346,17 @@ describe("a history one knows", () => {
     expect(await h.json("topology?timeline=1000")).toMatchObject({ newest: { revision: 10 } });
   });
 
-  test("what was forgotten is a 410 that names the oldest there is, for every kind of question", async () => {
+  test("a state that is no longer kept is a 410 that names the oldest kept revision, on every read", async () => {
     await using h = await openHarness();
     for (let n = 1; n <= 4; n++) await h.apply([device(n)]);
-    const keeper = new Compactor(h.view, h.log, h.clock, silentLogger, {
+    const compactor = new Compactor(h.view, h.log, h.clock, silentLogger, {
       retentionMs: 0,
       maxBytes: 1e12,
       snapshotAfterChanges: 1,
     });
-    await keeper.compact();
+    await compactor.compact();
     await h.apply([device(5)]);
-    await keeper.compact();
+    await compactor.compact();
     const { oldest } = h.log.stats();
     expect(oldest).toBeGreaterThan(2);
     for (const path of [
@@ -375,7 +379,7 @@ describe("a history one knows", () => {
     expect((await h.fetch(`devices?since=${oldest}`)).status).toBe(200);
   });
 
-  test("a moment before anything was known is empty; one to come is now", async () => {
+  test("a time before the first revision is the empty network; a time in the future is the current state", async () => {
     await using h = await openHarness();
     await h.apply([device(1)]);
     expect(await h.json("devices?at=0")).toEqual({ devices: [] });
@@ -384,13 +388,13 @@ describe("a history one knows", () => {
     expect(await h.json("devices?at=2026-11-15T02:00:01%2B01:00")).toEqual(await h.json("devices"));
   });
 
-  test("the revision that is told is the one that was asked for, however often", async () => {
+  test("Gazetteer-Revision is the revision in `at`, also after later changes", async () => {
     await using h = await openHarness();
     await h.apply([device(1)]);
-    const told = async () => (await h.fetch("devices?at=1")).headers.get("gazetteer-revision");
-    expect(await told()).toBe("1");
+    const revisionAt1 = async () => (await h.fetch("devices?at=1")).headers.get("gazetteer-revision");
+    expect(await revisionAt1()).toBe("1");
     await h.apply([{ op: "set", kind: "ports", claim: { element: deviceId(1), port: 1 } }]);
-    expect(await told()).toBe("1");
+    expect(await revisionAt1()).toBe("1");
     expect((await h.fetch("devices")).headers.get("gazetteer-revision")).toBe("2");
   });
 });

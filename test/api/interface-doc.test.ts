@@ -1,4 +1,4 @@
-/** docs/interface.md is true: its examples work as they stand, and its tables name what there is. */
+/** docs/interface.md agrees with the service: its examples work, and its tables are complete. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ test.skipIf(!needs("curl")).each(EXAMPLES)("%s", async (line) => {
     .slice(1)
     .map((word) => word.replace("USERNAME:PASSWORD", CREDENTIALS).replace("http://127.0.0.1:8181", h.url));
   const stream = args.includes("-N");
-  // A stream does not end by itself: curl is given a moment and says 28 for that.
+  // A stream does not end: curl stops after a second with exit status 28.
   const child = Bun.spawn(["curl", "-sf", ...(stream ? ["-m", "1"] : []), ...args], { stdout: "pipe" });
   const text = await new Response(child.stdout).text();
   expect(await child.exited).toBe(stream ? 28 : 0);
@@ -45,23 +45,23 @@ const firstCells = (text: string): string[] =>
   );
 
 test("the table of parameters names every parameter", () => {
-  const told = firstCells(section("4 Queries"));
-  expect(told.toSorted()).toEqual([...Object.keys(PARAMETERS), "annotations.KEY"].toSorted());
+  const names = firstCells(section("4 Queries"));
+  expect(names.toSorted()).toEqual([...Object.keys(PARAMETERS), "annotations.KEY"].toSorted());
 });
 
 test("the table of formats names every format", () => {
-  const told = firstCells(section("5 Representations")).filter((name) => name !== "format");
-  expect(told).toEqual(FORMATS.map(({ name }) => name));
+  const names = firstCells(section("5 Representations")).filter((name) => name !== "format");
+  expect(names).toEqual(FORMATS.map(({ name }) => name));
 });
 
-test("every field of every resource is told", () => {
-  const told = firstCells(section("2 Resources and fields"));
+test("every field of every resource is documented", () => {
+  const names = firstCells(section("2 Resources and fields"));
   for (const { properties } of Object.values(ENTITY_SCHEMAS))
-    for (const name of Object.keys(properties)) expect(told).toContain(name);
+    for (const name of Object.keys(properties)) expect(names).toContain(name);
   for (const name of Object.keys(Topology.properties)) expect(section("2 Resources")).toContain(`"${name}":`);
 });
 
-test("the links lead somewhere", () => {
+test("every link has a target", () => {
   const headings = [...TEXT.matchAll(/^##+ (.*)$/gm)].map(([, title = ""]) =>
     title
       .toLowerCase()

@@ -1,23 +1,24 @@
 /**
- * Networks for the tests: a small one of every kind of thing, and random ones for properties. Random changes are drawn
- * from few names, so that they meet: a device goes under its links, a host moves, two sources claim the same.
+ * Networks for the tests: a small one with every kind of entity, and random ones for properties. Random changes use few
+ * ids, so that they meet: a device is removed while it has links, a host moves, two sources claim the same entity.
  */
 import fc from "fast-check";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
 
 export const deviceId = (n: number): string => `of:${n.toString(16).padStart(16, "0")}`;
 
-/** A claim of a device, as a source makes it. */
 export const setDevice = (n: number, more: object = {}) =>
   ({ op: "set", kind: "devices", claim: { id: deviceId(n), ...more } }) as const;
 
-/** Their list is a body that no socket's buffers hold: it is fed while it is taken. */
-export const MUCH = Array.from({ length: 1_800 }, (_, n) => setDevice(n, { mfr: "x".repeat(15_000) }));
+/** The list of these is larger than the buffers of a socket, so it is still being sent while a client stalls. */
+export const MANY_LARGE_DEVICES = Array.from({ length: 1_800 }, (_, n) =>
+  setDevice(n, { mfr: "x".repeat(15_000) }),
+);
 
-/** Hostile on purpose: what a device says of itself may break a careless representation. */
+/** Text that breaks a renderer which does not escape. */
 export const HOSTILE = '"<b>&]]>,\n=1+1 \u202e🦊\u0000';
 
-/** Devices 1–4 in a ring, 5 apart and down; hosts on 1, 2 and 5; one link one-way, one inactive, one held back. */
+/** Devices 1–4 in a ring, 5 unavailable; hosts at 1, 2 and 5; one link in one direction, one inactive, one held back. */
 export const SAMPLE: Claims = {
   devices: [
     {
@@ -96,7 +97,7 @@ export const SAMPLE: Claims = {
 const oneOf = <const T>(...values: readonly T[]) => fc.constantFrom(...values);
 const device = fc.integer({ min: 1, max: 9 }).map(deviceId);
 const port = oneOf("1", "2", "3", "local");
-const words = oneOf(
+const text = oneOf(
   "core",
   "\u212aelvin \u0130",
   "Edge",
@@ -107,7 +108,7 @@ const words = oneOf(
   "x".repeat(300),
   "",
 );
-const annotations = fc.dictionary(oneOf("name", "site", "constructor", "a.b"), words, { maxKeys: 3 });
+const annotations = fc.dictionary(oneOf("name", "site", "constructor", "a.b"), text, { maxKeys: 3 });
 
 const deviceClaim = fc.record(
   {
@@ -115,7 +116,7 @@ const deviceClaim = fc.record(
     type: oneOf("SWITCH", "ROUTER", "OTHER"),
     available: fc.boolean(),
     role: oneOf("MASTER", "NONE"),
-    mfr: words,
+    mfr: text,
     sw: oneOf("1.0", "1.1"),
     annotations,
   },
@@ -170,7 +171,7 @@ export interface Step {
   readonly changes: readonly ClaimChange[];
 }
 
-export const aStep: fc.Arbitrary<Step> = fc.record({
+export const anyStep: fc.Arbitrary<Step> = fc.record({
   source: oneOf("first", "first", "second"),
   changes: fc.array(fc.oneof({ arbitrary: set, weight: 4 }, { arbitrary: remove, weight: 1 }), {
     minLength: 1,
@@ -178,8 +179,8 @@ export const aStep: fc.Arbitrary<Step> = fc.record({
   }),
 });
 
-/** Enough changes to begin with that most filters find something. */
-export const aNetwork: fc.Arbitrary<Step> = fc.record({
+/** A first step with enough changes that most filters match something. */
+export const anyNetwork: fc.Arbitrary<Step> = fc.record({
   source: oneOf("first"),
   changes: fc
     .tuple(

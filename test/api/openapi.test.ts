@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document: its golden copy, and the proof that it is true. Every documented request is sent, with every
- * parameter well and badly filled, and each answer is held against what the document says of it.
+ * The OpenAPI document: its golden copy, and that it describes the service. Every documented request is sent, with good
+ * and bad values of every parameter, and each response is validated against the document.
  *
  * After a change of the interface: UPDATE_GOLDEN=1 bun test test/api/openapi.test.ts
  */
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
 import manifest from "../../package.json";
-import { openapi, openapiText } from "../../src/api/openapi.ts";
+import { openapiDocument, openapiText } from "../../src/api/openapi.ts";
 import { createStaticSite } from "../../src/api/static-site.ts";
 import { type Harness, openHarness } from "./harness.ts";
 import { deviceId, SAMPLE } from "./network.ts";
@@ -24,61 +24,68 @@ test("openapi.json is what the service serves", async () => {
 });
 
 let h: Harness;
-let locked: Harness;
+let withoutStreams: Harness;
 beforeAll(async () => {
-  const page = createStaticSite(async () => [
+  const site = createStaticSite(async () => [
     { path: "/", type: "text/html; charset=utf-8", bytes: Buffer.from("<p>") },
   ]);
-  h = await openHarness({ page, origins: ["https://map.example"], limits: { requestsPerSecond: 100_000 } });
+  h = await openHarness({ site, origins: ["https://map.example"], limits: { requestsPerSecond: 100_000 } });
   await h.replace(SAMPLE);
   await h.apply([{ op: "set", kind: "devices", claim: { id: deviceId(3), available: false } }]);
-  locked = await openHarness({ limits: { streamsPerUser: 0 } });
+  withoutStreams = await openHarness({ limits: { streamsPerUser: 0 } });
 });
-afterAll(() => Promise.all([h.stop(), locked.stop()]));
+afterAll(() => Promise.all([h.stop(), withoutStreams.stop()]));
 
-const object = (value: unknown): Json => Object(value);
-/** What a `$ref` leads to; anything else is itself. */
-function resolved(value: unknown): Json {
-  const ref = object(value).$ref;
-  if (typeof ref !== "string") return object(value);
+const asObject = (value: unknown): Json => Object(value);
+/** The target of a `$ref`; any other value is returned as it is. */
+function resolveRef(value: unknown): Json {
+  const ref = asObject(value).$ref;
+  if (typeof ref !== "string") return asObject(value);
   let at: Json = DOCUMENT;
-  for (const part of ref.slice(2).split("/")) at = object(at[part]);
+  for (const part of ref.slice(2).split("/")) at = asObject(at[part]);
   expect(Object.keys(at).length).toBeGreaterThan(0);
   return at;
 }
 
-/** With every reference replaced by what it leads to. */
-function inlined(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inlined);
+/** Replaces every `$ref` by its target. */
+function inlineRefs(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inlineRefs);
   if (value === null || typeof value !== "object") return value;
-  if ("$ref" in value) return inlined(resolved(value));
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inlined(inner)]));
+  if ("$ref" in value) return inlineRefs(resolveRef(value));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inlineRefs(inner)]));
 }
 
 const checks = new Map<unknown, ReturnType<typeof Compile>>();
 function errorsOf(schema: unknown, body: unknown): unknown[] {
   let check = checks.get(schema);
   if (!check) {
-    check = Compile(object(inlined(schema)));
+    check = Compile(asObject(inlineRefs(schema)));
     checks.set(schema, check);
   }
   return check.Check(body) ? [] : [...check.Errors(body), body];
 }
 
-/** Headers that HTTP and the runtime add; every other one is ours and must be documented. */
-const NOT_OURS = ["date", "content-length", "content-type", "transfer-encoding", "connection", "keep-alive"];
+/** Headers of HTTP itself; every other header must be documented. */
+const UNDOCUMENTED_HEADERS = [
+  "date",
+  "content-length",
+  "content-type",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+];
 
-async function checkAnswer(operation: Json, response: Response, what: string): Promise<number> {
-  const responses = object(operation.responses);
+async function checkResponse(operation: Json, response: Response, what: string): Promise<number> {
+  const responses = asObject(operation.responses);
   expect([what, Object.keys(responses)]).toEqual([what, expect.arrayContaining([String(response.status)])]);
-  const told = resolved(responses[String(response.status)]);
-  const names = Object.keys(object(told.headers)).map((name) => name.toLowerCase());
+  const documented = resolveRef(responses[String(response.status)]);
+  const names = Object.keys(asObject(documented.headers)).map((name) => name.toLowerCase());
   for (const name of response.headers.keys())
-    if (!NOT_OURS.includes(name))
+    if (!UNDOCUMENTED_HEADERS.includes(name))
       expect([what, name, names]).toEqual([what, name, expect.arrayContaining([name])]);
-  const content = object(told.content);
+  const content = asObject(documented.content);
   const type = response.headers.get("content-type")?.split(";")[0] ?? "";
-  if (response.status === 304 || response.status === 204 || told.content === undefined) {
+  if (response.status === 304 || response.status === 204 || documented.content === undefined) {
     expect(await response.text()).toBe("");
     return response.status;
   }
@@ -88,22 +95,22 @@ async function checkAnswer(operation: Json, response: Response, what: string): P
     return response.status;
   }
   const text = await response.text();
-  const { schema } = object(content[type]);
+  const { schema } = asObject(content[type]);
   expect([
     what,
-    errorsOf(schema, type.endsWith("json") && object(schema).type !== "string" ? JSON.parse(text) : text),
+    errorsOf(schema, type.endsWith("json") && asObject(schema).type !== "string" ? JSON.parse(text) : text),
   ]).toEqual([what, []]);
   return response.status;
 }
 
 const PATH_VALUES: Readonly<Record<string, { good: string; bad: string }>> = {
-  id: { good: deviceId(1), bad: "nobody" },
+  id: { good: deviceId(1), bad: "unknown" },
   mac: { good: "00:00:00:00:00:01", bad: "00:00:00:00:00:99" },
   vlan: { good: "-1", bad: "77" },
   n: { good: "0", bad: "999" },
 };
 
-/** For each query parameter: values that must be taken (with what they need besides) and one that must be refused. */
+/** For each query parameter: good values (with the other parameters they need) and a bad one. */
 const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   available: { good: ["true", "true,false"], bad: "maybe" },
   isEnabled: { good: ["false"], bad: "0" },
@@ -121,7 +128,7 @@ const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   ip: { good: ["10.0.0.0/24", "2001:db8::1"], bad: "10" },
   device: { good: [deviceId(1)], bad: `${deviceId(1)}&device=x` },
   direction: { good: [`ingress&device=${deviceId(1)}`], bad: "sideways" },
-  around: { good: [deviceId(1), `${deviceId(1)}&hops=2`], bad: "nobody" },
+  around: { good: [deviceId(1), `${deviceId(1)}&hops=2`], bad: "unknown" },
   hops: { good: [`3&around=${deviceId(1)}`], bad: `99&around=${deviceId(1)}` },
   fields: { good: ["revision"], bad: "nonsense" },
   sort: { good: ["revision", "-revision"], bad: "nonsense" },
@@ -136,12 +143,12 @@ const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   to: { good: ["2026-11-16T01:00:00Z&timeline=2"], bad: "x&timeline=2" },
   q: { good: ["a"], bad: "" },
 };
-/** Fields of free text take anything once. */
+/** A field of free text accepts any value; only giving it twice is a fault. */
 const anyText = (name: string) => ({ good: ["x"], bad: `x&${name}=y` });
 
 function valuesOf(path: string, { name, schema }: Json): { good: string[]; bad: string } {
   const key = String(name);
-  const allowed = object(object(schema).items).enum ?? object(schema).enum;
+  const allowed = asObject(asObject(schema).items).enum ?? asObject(schema).enum;
   if (key === "type" && Array.isArray(allowed)) return { good: allowed.map(String), bad: "NOTHING" };
   if (key === "format" && Array.isArray(allowed)) return { good: allowed.map(String), bad: "xml" };
   // On ports it is a field; elsewhere it needs a device.
@@ -150,104 +157,104 @@ function valuesOf(path: string, { name, schema }: Json): { good: string[]; bad: 
   return VALUES[key] ?? anyText(key);
 }
 
-const paths = Object.entries(object(DOCUMENT.paths)).map(([path, item]) => [path, object(item)] as const);
+const paths = Object.entries(asObject(DOCUMENT.paths)).map(([path, item]) => [path, asObject(item)] as const);
 
-test.each(paths)("%s: every documented request is answered as documented", async (path, item) => {
+test.each(paths)("%s: every response is as documented", async (path, item) => {
   const filled = (which: "good" | "bad") =>
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       if (name === "id" && path.includes("hosts"))
-        return which === "good" ? "00:00:00:00:00:01%2FNone" : "nobody";
+        return which === "good" ? "00:00:00:00:00:01%2FNone" : "unknown";
       return PATH_VALUES[name]?.[which] ?? "";
     });
   const address = filled("good");
-  const ask = (more: string, init: RequestInit = {}) =>
+  const request = (more: string, init: RequestInit = {}) =>
     h.fetch(address + more, { ...init, headers: { origin: "https://map.example", ...init.headers } });
-  const get = object(item.get);
+  const get = asObject(item.get);
   const seen = new Set<number>();
   const check = async (what: string, response: Promise<Response>, operation = get) => {
-    const status = await checkAnswer(operation, await response, `${path} ${what}`);
+    const status = await checkResponse(operation, await response, `${path} ${what}`);
     seen.add(status);
     return status;
   };
 
-  expect(await check("plain", ask(""))).toBe(200);
-  expect(await check("HEAD", ask("", { method: "HEAD" }), object(item.head))).toBe(200);
-  expect(await check("OPTIONS", ask("", { method: "OPTIONS" }), object(item.options))).toBe(204);
-  const parameters = (Array.isArray(item.parameters) ? item.parameters : []).map(resolved);
+  expect(await check("plain", request(""))).toBe(200);
+  expect(await check("HEAD", request("", { method: "HEAD" }), asObject(item.head))).toBe(200);
+  expect(await check("OPTIONS", request("", { method: "OPTIONS" }), asObject(item.options))).toBe(204);
+  const parameters = (Array.isArray(item.parameters) ? item.parameters : []).map(resolveRef);
   for (const parameter of parameters.filter((one) => one.in === "query")) {
     const { good, bad } = valuesOf(path, parameter);
     for (const value of good)
       expect([
         `${parameter.name}=${value}`,
-        await check(`${parameter.name}=${value}`, ask(`?${parameter.name}=${value}`)),
+        await check(`${parameter.name}=${value}`, request(`?${parameter.name}=${value}`)),
       ]).toEqual([`${parameter.name}=${value}`, 200]);
-    expect([parameter.name, await check(`bad ${parameter.name}`, ask(`?${parameter.name}=${bad}`))]).toEqual([
+    expect([
       parameter.name,
-      400,
-    ]);
+      await check(`bad ${parameter.name}`, request(`?${parameter.name}=${bad}`)),
+    ]).toEqual([parameter.name, 400]);
   }
   if (parameters.some(({ name }) => name === "If-None-Match")) {
-    expect(await check("304", ask("", { headers: { "if-none-match": "*" } }))).toBe(304);
+    expect(await check("304", request("", { headers: { "if-none-match": "*" } }))).toBe(304);
     expect(
       await check(
         "HEAD 304",
-        ask("", { method: "HEAD", headers: { "if-none-match": "*" } }),
-        object(item.head),
+        request("", { method: "HEAD", headers: { "if-none-match": "*" } }),
+        asObject(item.head),
       ),
     ).toBe(304);
   }
   if (parameters.some(({ name }) => name === "Accept-Encoding"))
-    for (const coding of ["gzip", "br", "zstd"])
-      await check(coding, ask("", { headers: { "accept-encoding": coding } }));
+    for (const encoding of ["gzip", "br", "zstd"])
+      await check(encoding, request("", { headers: { "accept-encoding": encoding } }));
   if (parameters.some(({ name }) => name === "Last-Event-ID")) {
     const events = { accept: "text/event-stream" };
-    expect(await check("resume", ask("", { headers: { ...events, "last-event-id": "1" } }))).toBe(200);
-    expect(await check("bad id", ask("", { headers: { ...events, "last-event-id": "x" } }))).toBe(400);
-    expect(await check("no streams", locked.fetch(`${address}?format=events`))).toBe(429);
+    expect(await check("resume", request("", { headers: { ...events, "last-event-id": "1" } }))).toBe(200);
+    expect(await check("bad id", request("", { headers: { ...events, "last-event-id": "x" } }))).toBe(400);
+    expect(await check("no streams", withoutStreams.fetch(`${address}?format=events`))).toBe(429);
   }
-  for (const type of Object.keys(object(object(object(get.responses)["200"]).content)))
-    expect(await check(type, ask("", { headers: { accept: type } }))).toBe(200);
-  if (Object.hasOwn(object(get.responses), "406"))
-    expect(await check("406", ask("", { headers: { accept: "image/png" } }))).toBe(406);
-  if (Object.hasOwn(object(get.responses), "401"))
+  for (const type of Object.keys(asObject(asObject(asObject(get.responses)["200"]).content)))
+    expect(await check(type, request("", { headers: { accept: type } }))).toBe(200);
+  if (Object.hasOwn(asObject(get.responses), "406"))
+    expect(await check("406", request("", { headers: { accept: "image/png" } }))).toBe(406);
+  if (Object.hasOwn(asObject(get.responses), "401"))
     expect(await check("401", fetch(h.url + address))).toBe(401);
   else expect(await check("open", fetch(h.url + address))).toBe(200);
-  if (Object.hasOwn(object(get.responses), "404"))
+  if (Object.hasOwn(asObject(get.responses), "404"))
     expect(await check("404", h.fetch(filled("bad")))).toBe(404);
-  if (Object.hasOwn(object(get.responses), "414"))
-    expect(await check("414", ask(`?x=${"y".repeat(9000)}`))).toBe(414);
+  if (Object.hasOwn(asObject(get.responses), "414"))
+    expect(await check("414", request(`?x=${"y".repeat(9000)}`))).toBe(414);
 });
 
-test("every parameter the service takes is documented, and the other way round", async () => {
+test("the documented parameters are exactly those the service accepts", async () => {
   for (const [path, item] of paths.filter(
     ([path]) => path.startsWith("/controller") && !path.includes("{"),
   )) {
     const response = await h.fetch(`${path}?zzzzzz=1`);
     const { detail } = await response.json();
-    const there = /There are: (.*)\.$/.exec(detail)?.[1]?.split(", ") ?? [];
+    const accepted = /There are: (.*)\.$/.exec(detail)?.[1]?.split(", ") ?? [];
     const documented = (Array.isArray(item.parameters) ? item.parameters : [])
-      .map(resolved)
+      .map(resolveRef)
       .filter((one) => one.in === "query")
       .map(({ name }) => String(name).replace("annotations.name", "annotations.KEY"));
-    expect(documented.toSorted()).toEqual(there.toSorted());
+    expect(documented.toSorted()).toEqual(accepted.toSorted());
   }
 });
 
-test("the document that is served is this one, for its own version", async () => {
+test("/openapi.json is this document, with the version of the service", async () => {
   const response = await h.fetch("/openapi.json");
-  expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openapi("1.2.3"))));
+  expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openapiDocument("1.2.3"))));
 });
 
-test("ids of operations are unique, and every reference leads somewhere", () => {
+test("operation ids are unique, and every $ref has a target", () => {
   const ids = paths.flatMap(([, item]) =>
-    Object.values(item).flatMap((operation) => object(operation).operationId ?? []),
+    Object.values(item).flatMap((operation) => asObject(operation).operationId ?? []),
   );
   expect(new Set(ids).size).toBe(ids.length);
-  inlined(DOCUMENT);
+  inlineRefs(DOCUMENT);
 });
 
-test("credentials are asked for everywhere but where the document says not", () => {
+test("only the health probes are documented as needing no credentials", () => {
   expect(DOCUMENT.security).toEqual([{ basic: [] }]);
-  const open = paths.filter(([, item]) => object(item.get).security !== undefined).map(([path]) => path);
+  const open = paths.filter(([, item]) => asObject(item.get).security !== undefined).map(([path]) => path);
   expect(open).toEqual(["/healthz", "/readyz"]);
 });

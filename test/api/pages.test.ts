@@ -1,4 +1,4 @@
-/** Paging: walking all pages gives exactly one list of one revision, whatever happens meanwhile. */
+/** Paging: walking all pages gives exactly the list of one revision, whatever changes meanwhile. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -6,34 +6,34 @@ import { silentLogger } from "../../src/lib/logger.ts";
 import { Compactor } from "../../src/view/compactor.ts";
 import { rawRequest } from "../http1/raw-request.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
-import { aNetwork, aStep, deviceId, SAMPLE } from "./network.ts";
-import { address, anyQuestions, type Thing } from "./reference-query.ts";
+import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
+import { anyNetwork, anyStep, deviceId, SAMPLE } from "./network.ts";
+import { anyListQuery, type JsonEntity, queryPath } from "./reference-query.ts";
 
-type Page = Record<string, Thing[]> & { next?: never } & { readonly [key: string]: unknown };
+type PageBody = Record<string, JsonEntity[]> & { next?: never } & { readonly [key: string]: unknown };
 
 interface Walk {
-  readonly things: unknown[];
+  readonly entities: unknown[];
   readonly revisions: Set<string | null>;
 }
 
-/** Follows `next` to the end, with whatever `between` does after each page. */
+/** Follows `next` to the last page, and calls `between` after each page. */
 async function walk(open: () => Harness, path: string, between: () => Promise<void>): Promise<Walk> {
-  const things: unknown[] = [];
+  const entities: unknown[] = [];
   const revisions = new Set<string | null>();
   for (let at: string | undefined = path; at !== undefined; ) {
     const response = await open().fetch(at);
     expect(response.status).toBe(200);
     revisions.add(response.headers.get("gazetteer-revision"));
-    const body: Page = await response.json();
+    const body: PageBody = await response.json();
     const [list] = Object.values(body);
-    things.push(...(Array.isArray(list) ? list : []));
+    entities.push(...(Array.isArray(list) ? list : []));
     const link = /^<(.*)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1];
     expect(link === undefined).toBe(body.next === undefined);
     at = link;
     if (at !== undefined) await between();
   }
-  return { things, revisions };
+  return { entities, revisions };
 }
 
 test(
@@ -41,32 +41,32 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(
-        aNetwork,
-        fc.array(aStep, { minLength: 4, maxLength: 4 }),
-        anyQuestions,
+        anyNetwork,
+        fc.array(anyStep, { minLength: 4, maxLength: 4 }),
+        anyListQuery,
         fc.integer({ min: 1, max: 4 }),
         fc.constantFrom(undefined, "revision", "-lastChanged,type"),
-        async (first, steps, asked, limit, sort) => {
+        async (first, steps, query, limit, sort) => {
           await using h = await openHarness();
           await h.apply(first.changes, first.source);
-          const order = sort !== undefined && asked.list !== "hosts" ? { sort } : {};
-          const whole = await h.json<Record<string, unknown[]>>(address(asked, order));
+          const order = sort !== undefined && query.list !== "hosts" ? { sort } : {};
+          const whole = await h.json<Record<string, unknown[]>>(queryPath(query, order));
           const rest = steps[Symbol.iterator]();
-          const { things } = await walk(
+          const { entities } = await walk(
             () => h,
-            address(asked, { ...order, limit: String(limit) }),
+            queryPath(query, { ...order, limit: String(limit) }),
             async () => {
               const { value } = rest.next();
               if (value) await h.apply(value.changes, value.source);
             },
           );
-          expect({ [asked.list]: things }).toEqual(whole);
+          expect({ [query.list]: entities }).toEqual(whole);
         },
       ),
       { numRuns: 60 },
     );
   },
-  PROPERTY_MS,
+  PROPERTY_TIMEOUT_MS,
 );
 
 test("a cursor is good after a restart, and of the same revision", async () => {
@@ -74,7 +74,7 @@ test("a cursor is good after a restart, and of the same revision", async () => {
   let h = await openHarness({ data });
   await h.replace(SAMPLE);
   const whole = await h.json<{ devices: unknown[] }>("devices?sort=-type");
-  const { things } = await walk(
+  const { entities } = await walk(
     () => h,
     "devices?sort=-type&limit=2",
     async () => {
@@ -84,11 +84,11 @@ test("a cursor is good after a restart, and of the same revision", async () => {
       h = await openHarness({ data });
     },
   );
-  expect(things).toEqual(whole.devices);
+  expect(entities).toEqual(whole.devices);
   await h.stop();
 });
 
-test("limit and cursor in the formats that have no room for a cursor: the Link header", async () => {
+test("formats without a member for the cursor have it in the Link header", async () => {
   await using h = await openHarness();
   await h.replace(SAMPLE);
   for (const format of ["ndjson", "csv", "prometheus"]) {
@@ -102,7 +102,7 @@ test("limit and cursor in the formats that have no room for a cursor: the Link h
   expect((await h.fetch("devices?limit=100")).headers.get("link")).toBeNull();
 });
 
-test("what came without percent-encoding is encoded in the Link: nobody's angle ends it", async () => {
+test("characters that came without percent-encoding are encoded in the Link, so that none ends it", async () => {
   await using h = await openHarness();
   await h.replace(SAMPLE);
   const target = `${API}/devices?limit=2&annotations.<x>=`;
@@ -121,30 +121,30 @@ async function nextOf(h: Harness, path: string): Promise<string> {
   return next;
 }
 
-test("a cursor that was altered, made up, or belongs to another question is a 400", async () => {
+test("a cursor that was altered, made up, or belongs to another query is a 400", async () => {
   await using h = await openHarness();
   await h.replace(SAMPLE);
   const next = await nextOf(h, "devices?limit=2&type=SWITCH,ROUTER,OTHER");
-  const ask = async (query: string) => {
+  const statusAndType = async (query: string) => {
     const response = await h.fetch(query);
     return [response.status, (await response.json()).type];
   };
   const bad = [400, "/docs/errors#bad-cursor"];
-  expect((await ask(`devices?limit=2&type=SWITCH,ROUTER,OTHER&cursor=${next}`))[0]).toBe(200);
-  expect((await ask(`devices?limit=3&cursor=${next}&type=SWITCH,ROUTER,OTHER`))[0]).toBe(200);
+  expect((await statusAndType(`devices?limit=2&type=SWITCH,ROUTER,OTHER&cursor=${next}`))[0]).toBe(200);
+  expect((await statusAndType(`devices?limit=3&cursor=${next}&type=SWITCH,ROUTER,OTHER`))[0]).toBe(200);
   for (const query of ["devices?limit=2", "devices?limit=2&type=SWITCH", "links?limit=2", "hosts?limit=2"])
-    expect(await ask(`${query}&cursor=${next}`)).toEqual(bad);
+    expect(await statusAndType(`${query}&cursor=${next}`)).toEqual(bad);
   const made = Buffer.from(JSON.stringify([1, deviceId(1)])).toString("base64url");
   const flipped = Buffer.from(next, "base64url");
   for (let i = 0; i < flipped.length; i += 3) {
     const copy = Buffer.from(flipped);
     copy.writeUInt8(copy.readUInt8(i) ^ 1, i);
     expect(
-      await ask(`devices?limit=2&type=SWITCH,ROUTER,OTHER&cursor=${copy.toString("base64url")}`),
+      await statusAndType(`devices?limit=2&type=SWITCH,ROUTER,OTHER&cursor=${copy.toString("base64url")}`),
     ).toEqual(bad);
   }
   for (const cursor of [made, `${next}A`, `${next}=`, `${next}!`, next.slice(0, -1), "x".repeat(3000), "%00"])
-    expect(await ask(`devices?limit=2&type=SWITCH,ROUTER,OTHER&cursor=${cursor}`)).toEqual(bad);
+    expect(await statusAndType(`devices?limit=2&type=SWITCH,ROUTER,OTHER&cursor=${cursor}`)).toEqual(bad);
 });
 
 test("a cursor of another log is a 400", async () => {
@@ -156,8 +156,8 @@ test("a cursor of another log is a 400", async () => {
   expect(response.status).toBe(400);
 });
 
-/** Forgets everything but the present. */
-async function forget(h: Harness): Promise<void> {
+/** Compacts the log to the current revision. */
+async function compactAll(h: Harness): Promise<void> {
   const options = { retentionMs: 0, maxBytes: Number.MAX_SAFE_INTEGER, snapshotAfterChanges: 1 };
   await h.clock.advance(10);
   await new Compactor(h.view, h.log, h.clock, silentLogger, options).compact();
@@ -170,7 +170,7 @@ test("a cursor whose revision is no longer kept is a 410 that says to begin agai
   await h.replace(SAMPLE);
   const next = await nextOf(h, "devices?limit=2");
   await h.apply([{ op: "remove", kind: "devices", id: deviceId(1) }]);
-  await forget(h);
+  await compactAll(h);
   expect(h.log.stats().oldest).toBe(h.view.revision);
   const response = await h.fetch(`devices?limit=2&cursor=${next}`);
   expect(response.status).toBe(410);
@@ -179,7 +179,7 @@ test("a cursor whose revision is no longer kept is a 410 that says to begin agai
   expect(body.detail).toContain("begin again");
 });
 
-test("a page of a list that has not changed for long has a cursor that works", async () => {
+test("the cursor of a list that last changed before the oldest kept revision is valid", async () => {
   await using h = await openHarness();
   await h.replace(SAMPLE);
   await nextOf(h, "links?limit=2");
@@ -190,12 +190,12 @@ test("a page of a list that has not changed for long has a cursor that works", a
       claim: { mac: "02:00:00:00:00:01", locations: [{ elementId: deviceId(1), port: 1 }] },
     },
   ]);
-  await forget(h);
+  await compactAll(h);
   const next = await nextOf(h, "links?limit=2");
   expect((await h.fetch(`links?limit=2&cursor=${next}`)).status).toBe(200);
 });
 
-test("a page has one tag for its bytes, before and after a restart", async () => {
+test("a page has the same bytes and the same tag before and after a restart", async () => {
   const data = join(temporaryFolder(), "log.sqlite");
   const read = async (h: Harness) => {
     const response = await h.fetch("links?limit=2");

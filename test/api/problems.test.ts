@@ -1,4 +1,4 @@
-/** Parts 10 and 11 of the interface: one shape for whatever goes wrong, each code explained, and the limits. */
+/** Parts 10 and 11 of the interface: the one shape of all problems, the documentation of each code, and the limits. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import Type from "typebox";
@@ -7,7 +7,7 @@ import { PROBLEM_SCHEMA } from "../../src/api/openapi-schemas.ts";
 import { PROBLEMS, type ProblemCode } from "../../src/api/problem.ts";
 import { slowRequest } from "../http1/raw-request.ts";
 import { until } from "../support/until.ts";
-import { openEvents } from "./events.ts";
+import { openEventReader } from "./events.ts";
 import { AUTHORIZATION, type Harness, openHarness } from "./harness.ts";
 import { deviceId, SAMPLE } from "./network.ts";
 
@@ -33,7 +33,7 @@ async function problemOf(response: Response): Promise<[number, string]> {
   const code = String(body.type).replace(/^\/docs\/errors#/, "");
   expect(Object.keys(PROBLEMS)).toContain(code);
   for (const key of ["devices", "links", "hosts", "ports"]) expect(body).not.toHaveProperty(key);
-  // Nothing of the inside: no path of a file, no line of a stack.
+  // No internals: no file path, no line of a stack trace.
   expect(text).not.toMatch(/\/src\/|\.ts\b|node_modules|\bat \S+ \(/);
   return [response.status, code];
 }
@@ -53,14 +53,14 @@ test.each<[ProblemCode, string, RequestInit]>([
   expect(await problemOf(await h.fetch(path, init))).toEqual([PROBLEMS[code].status, code]);
 });
 
-test("text of the request is quoted, and not at any length", async () => {
+test("text of the request is quoted and shortened in the detail", async () => {
   const response = await h.fetch(`devices?type=${encodeURIComponent(`"<b>\n${"x".repeat(500)}`)}`);
   const { detail } = await response.json();
   expect(detail).toContain('\\"<b>\\n');
   expect(detail.length).toBeLessThan(500);
 });
 
-test("internal: a fault is told without its inside, and the service goes on", async () => {
+test("internal: an unexpected error is a 500 without internals, and the service goes on", async () => {
   await using broken = await openHarness({
     sources: () => {
       throw new Error("secret/src/file.ts: at Object.<anonymous> (x.ts:1)");
@@ -70,7 +70,7 @@ test("internal: a fault is told without its inside, and the service goes on", as
   expect((await broken.fetch("devices")).status).toBe(200);
 });
 
-test("too-many-requests: shares by the second, told on every answer", async () => {
+test("too-many-requests: every response has the rate limit headers, and the limit refills by time", async () => {
   await using limited = await openHarness({ limits: { requestsPerSecond: 3 } });
   const left: (string | null)[] = [];
   for (let i = 0; i < 3; i++) {
@@ -88,25 +88,27 @@ test("too-many-requests: shares by the second, told on every answer", async () =
   expect((await limited.fetch("devices")).status).toBe(429);
 });
 
-test("overloaded: more at once than may be under way", async () => {
+test("overloaded: a request beyond the maximum in flight is a 503", async () => {
   await using busy = await openHarness({ limits: { connections: 2 } });
   await busy.replace(SAMPLE);
-  const [one, two] = [await openEvents(busy, "devices"), await openEvents(busy, "links")];
+  const [one, two] = [await openEventReader(busy, "devices"), await openEventReader(busy, "links")];
   const refused = await busy.fetch("devices?available=true");
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(await problemOf(refused)).toEqual([503, "overloaded"]);
   expect((await busy.fetch("/healthz")).status).toBe(200);
   await one.close();
   await two.close();
-  await until(async () => (await busy.fetch("devices?available=true")).status === 200, { what: "room" });
+  await until(async () => (await busy.fetch("devices?available=true")).status === 200, {
+    what: "the streams to be closed",
+  });
 });
 
-test("stopping: requests under way are answered", async () => {
+test("stopping: requests in flight get their whole response", async () => {
   const stopping = await openHarness();
   const devices = Array.from({ length: 2_000 }, (_, i) => ({ id: deviceId(i), mfr: "x".repeat(15_000) }));
   await stopping.replace({ devices });
   const slow = slowRequest(stopping.port, "/controller/v1/devices", AUTHORIZATION);
-  await slow.begun;
+  await slow.started;
   const stopped = stopping.server.stop(60_000);
   const body = JSON.parse((await slow.finish()).toString());
   expect(body.devices).toHaveLength(2_000);
@@ -114,7 +116,7 @@ test("stopping: requests under way are answered", async () => {
   await stopping.stop();
 });
 
-test("docs/errors.md explains every code, and no other", async () => {
+test("docs/errors.md explains every code and no other", async () => {
   const text = await Bun.file(join(import.meta.dir, "..", "..", "docs", "errors.md")).text();
   const sections = text.split(/^## /m).slice(1);
   const explained = sections.map((section) => section.slice(0, section.indexOf("\n")));
@@ -129,7 +131,7 @@ test("docs/errors.md explains every code, and no other", async () => {
   }
 });
 
-test("readiness: 503 while a source has not spoken, 200 when one is stale, each with its state", async () => {
+test("readiness: 503 while a source has not synced, 200 when one is stale, with the status of each", async () => {
   const states: ("starting" | "synced" | "stale")[] = ["starting", "synced"];
   await using service = await openHarness({
     sources: () =>
@@ -139,7 +141,7 @@ test("readiness: 503 while a source has not spoken, 200 when one is stale, each 
         status,
         since: 5,
         restarts: 0,
-        ...(status === "stale" && { error: "no answer", lastSyncedAt: 4 }),
+        ...(status === "stale" && { error: "no response", lastSyncedAt: 4 }),
       })),
   });
   const ready = async () => {
@@ -153,7 +155,7 @@ test("readiness: 503 while a source has not spoken, 200 when one is stale, each 
     200,
     {
       status: "degraded",
-      sources: [{ name: "s0", status: "stale", error: "no answer", lastSyncedAt: 4 }, { status: "synced" }],
+      sources: [{ name: "s0", status: "stale", error: "no response", lastSyncedAt: 4 }, { status: "synced" }],
     },
   ]);
   states[0] = "synced";

@@ -1,79 +1,81 @@
-/** Part 4 of the interface: any question is answered as plain JavaScript on the whole list would answer it. */
+/** Part 4 of the interface: every query gives what the reference model gives on the whole list. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ENTITY_SCHEMAS, type Link } from "../../src/model/entity.ts";
-import { API, type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
-import { aNetwork, aStep, deviceId, HOSTILE, SAMPLE } from "./network.ts";
-import { address, anyQuestions, listPath, passes, type Thing } from "./reference-query.ts";
+import { API, type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
+import { anyNetwork, anyStep, deviceId, HOSTILE, SAMPLE } from "./network.ts";
+import { anyListQuery, type JsonEntity, listPath, matchesAll, queryPath } from "./reference-query.ts";
 
-type Lists = Record<string, Thing[]>;
+type Lists = Record<string, JsonEntity[]>;
 
 test(
-  "any combination of filters, fields and sort, now and in the past",
+  "any combination of filters, fields and sort, in the current and in a historical state",
   async () => {
     await fc.assert(
       fc.asyncProperty(
-        aNetwork,
-        fc.array(aStep, { minLength: 1, maxLength: 6 }),
-        fc.array(fc.tuple(anyQuestions, fc.infiniteStream(fc.nat()), fc.boolean()), {
+        anyNetwork,
+        fc.array(anyStep, { minLength: 1, maxLength: 6 }),
+        fc.array(fc.tuple(anyListQuery, fc.infiniteStream(fc.nat()), fc.boolean()), {
           minLength: 15,
           maxLength: 15,
         }),
-        async (first, steps, asked) => {
+        async (first, steps, queries) => {
           await using h = await openHarness();
           for (const step of [first, ...steps]) await h.apply(step.changes, step.source);
           const middle = Math.ceil(h.view.revision / 2);
-          for (const [questions, numbers, past] of asked) {
-            const { list } = questions;
-            const at: Record<string, string> = past ? { at: String(middle) } : {};
+          for (const [query, numbers, isHistorical] of queries) {
+            const { list, filters } = query;
+            const at: Record<string, string> = isHistorical ? { at: String(middle) } : {};
             const whole = await h.json<Lists>(`${listPath(list)}?${new URLSearchParams(at)}`);
-            const expected = (whole[list] ?? []).filter((thing) => passes(questions.questions, thing));
-            expect(await h.json<Lists>(address(questions, at))).toEqual({ [list]: expected });
+            const expected = (whole[list] ?? []).filter((entity) => matchesAll(filters, entity));
+            expect(await h.json<Lists>(queryPath(query, at))).toEqual({ [list]: expected });
 
             const names = Object.keys(ENTITY_SCHEMAS[list].properties);
             const pick = () => names[(numbers.next().value ?? 0) % names.length] ?? "revision";
             const fields = [pick(), pick()];
-            const scalar = names.filter((name) => expected.every((thing) => typeof thing[name] !== "object"));
+            const scalar = names.filter((name) =>
+              expected.every((entity) => typeof entity[name] !== "object"),
+            );
             const sort = [pick(), pick()]
               .filter((name) => scalar.includes(name) && !["annotations", "sources"].includes(name))
               .filter((name) => !["src", "dst", "location", "locations", "ipAddresses"].includes(name))
               .map((name, i) => (i % 2 ? name : `-${name}`));
-            const sorted = sortPlainly(expected, sort).map((thing) => cutTo(thing, names, fields));
+            const sorted = sortEntities(expected, sort).map((entity) => projectFields(entity, names, fields));
             const more = {
               ...at,
               fields: fields.join(","),
               ...(sort.length > 0 && { sort: sort.join(",") }),
             };
-            expect(await h.json<Lists>(address(questions, more))).toEqual({ [list]: sorted });
+            expect(await h.json<Lists>(queryPath(query, more))).toEqual({ [list]: sorted });
           }
         },
       ),
       { numRuns: 40 },
     );
   },
-  PROPERTY_MS,
+  PROPERTY_TIMEOUT_MS,
 );
 
-function sortPlainly(things: readonly Thing[], sort: readonly string[]): Thing[] {
-  return things.toSorted((a, b) => {
+function sortEntities(entities: readonly JsonEntity[], sort: readonly string[]): JsonEntity[] {
+  return entities.toSorted((a, b) => {
     for (const key of sort) {
       const name = key.replace(/^-/, "");
       const [x, y] = [a[name] ?? "", b[name] ?? ""];
       if (x !== y) return (x < y ? -1 : 1) * (key.startsWith("-") ? -1 : 1);
     }
-    return 0; // the list is in order of id already
+    return 0; // the list is already in order of id
   });
 }
 
-function cutTo(thing: Thing, names: readonly string[], fields: readonly string[]): Thing {
+function projectFields(entity: JsonEntity, names: readonly string[], fields: readonly string[]): JsonEntity {
   return Object.fromEntries(
     names
-      .filter((name) => fields.includes(name) && thing[name] !== undefined)
-      .map((name) => [name, thing[name]]),
+      .filter((name) => fields.includes(name) && entity[name] !== undefined)
+      .map((name) => [name, entity[name]]),
   );
 }
 
-describe("a network one knows", () => {
+describe("the sample network", () => {
   let h: Harness;
   beforeAll(async () => {
     h = await openHarness();
@@ -83,7 +85,7 @@ describe("a network one knows", () => {
 
   const ids = async (path: string): Promise<unknown[]> => {
     const [list] = Object.values(await h.json<Lists>(path));
-    return (list ?? []).map((thing) => thing.id ?? `${thing.element}/${thing.port}`);
+    return (list ?? []).map((entity) => entity.id ?? `${entity.element}/${entity.port}`);
   };
 
   test.each([
@@ -108,7 +110,7 @@ describe("a network one knows", () => {
     else expect(await ids(path)).toEqual(expected.toSorted());
   });
 
-  test("around cuts the counts and the formats of the topology too", async () => {
+  test("around limits the counts and the formats of the topology too", async () => {
     expect(await h.json(`topology?around=${deviceId(5)}`)).toMatchObject({
       devices: 2,
       links: 1,
@@ -120,7 +122,7 @@ describe("a network one knows", () => {
     expect(dot).not.toContain(deviceId(1));
   });
 
-  test("links by device count both ends, whichever is written first", async () => {
+  test("the device filter of links matches both ends", async () => {
     const { links } = await h.json<{ links: Link[] }>(`links?device=${deviceId(2)}`);
     expect(links).toHaveLength(4);
     const ingress = await ids(`links?device=${deviceId(2)}&direction=ingress`);
@@ -129,8 +131,8 @@ describe("a network one knows", () => {
   });
 });
 
-/** What was asked, and what the refusal must say for its sender to mend it. */
-const REFUSED: [query: string, ...told: string[]][] = [
+/** A bad query, and what the detail of its problem must contain. */
+const BAD_QUERIES: [query: string, ...details: string[]][] = [
   ["devices?typ=SWITCH", '"typ"', 'did you mean "type"', "available"],
   ["devices?avialable=true", 'did you mean "available"'],
   ["devices?ip=10.0.0.1", '"ip" does not exist here', "serial"],
@@ -162,7 +164,7 @@ const REFUSED: [query: string, ...told: string[]][] = [
   ["links?direction=ingress", '"direction"', "device"],
   [`links?device=${deviceId(1)}&direction=up`, '"direction"', '"up"', "ingress, egress or all"],
   [`links?device=${deviceId(1)}&port=eth0`, '"port"', '"eth0"', "decimal number or local"],
-  ["devices?around=nobody", '"around"', '"nobody"', "no device and no host"],
+  ["devices?around=unknown", '"around"', '"unknown"', "no device and no host"],
   ["devices?around=", '"around"', "empty"],
   ["devices?hops=2", '"hops"', "around"],
   [`devices?around=${deviceId(1)}&hops=65`, '"hops"', "0 to 64"],
@@ -209,7 +211,7 @@ const REFUSED: [query: string, ...told: string[]][] = [
   [`devices?id=${"x,".repeat(1000)}`, '"id"', "1000 values"],
 ];
 
-describe("what cannot be asked is refused, in words that help", () => {
+describe("a bad query is a 400 that says what is wrong and what is allowed", () => {
   let h: Harness;
   beforeAll(async () => {
     h = await openHarness();
@@ -217,19 +219,19 @@ describe("what cannot be asked is refused, in words that help", () => {
   });
   afterAll(() => h.stop());
 
-  test.each(REFUSED)("%s", async (path, ...told) => {
+  test.each(BAD_QUERIES)("%s", async (path, ...details) => {
     const response = await h.fetch(path);
     expect(response.status).toBe(400);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     const body = await response.json();
-    for (const words of told) expect(body.detail).toContain(words);
+    for (const text of details) expect(body.detail).toContain(text);
     for (const key of ["devices", "ports", "links", "hosts"]) expect(body).not.toHaveProperty(key);
-    // A condition does not turn a refusal into a 304.
+    // If-None-Match does not turn the 400 into a 304.
     const conditional = await h.fetch(path, { headers: { "if-none-match": "*" } });
     expect(conditional.status).toBe(400);
   });
 
-  test("an unknown parameter on every path", async () => {
+  test("an unknown parameter is a 400 on every path", async () => {
     for (const path of [
       "devices",
       "devices/ports",

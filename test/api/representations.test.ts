@@ -1,13 +1,13 @@
-/** Part 5 of the interface: which representation, in which coding, under which condition. */
+/** Part 5 of the interface: negotiation of format and content encoding, and conditional requests. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync, inflateRawSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { slowRequest } from "../http1/raw-request.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
-import { aNetwork, aStep, deviceId, SAMPLE } from "./network.ts";
-import { address, anyQuestions } from "./reference-query.ts";
+import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
+import { anyNetwork, anyStep, deviceId, SAMPLE } from "./network.ts";
+import { anyListQuery, queryPath } from "./reference-query.ts";
 
 let h: Harness;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const JAVA = "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2";
 const CHROME_IMG = "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8";
 const FIREFOX_IMG = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5";
 
-const asked = async (path: string, headers: Record<string, string>) => {
+const contentTypeOrStatus = async (path: string, headers: Record<string, string>) => {
   const response = await h.fetch(path, { headers });
   const type = response.headers.get("content-type");
   await response.body?.cancel();
@@ -76,23 +76,23 @@ test.each<[path: string, accept: string, expected: string | number]>([
   ["devices?format=prometheus", "text/html", JSON_TYPE],
   ["devices?format=csv", "image/png", CSV],
 ])("%s with Accept: %s is %s", async (path, accept, expected) => {
-  expect(await asked(path, { accept })).toBe(expected);
+  expect(await contentTypeOrStatus(path, { accept })).toBe(expected);
 });
 
-test("a 406 lists what there is", async () => {
+test("a 406 lists the formats there are", async () => {
   const response = await h.fetch("topology", { headers: { accept: "application/xml" } });
   const body = await response.json();
   expect(body.type).toBe("/docs/errors#not-acceptable");
-  for (const there of ["application/json (format=json)", "image/svg+xml (format=svg)", "text/event-stream"])
-    expect(body.detail).toContain(there);
+  for (const format of ["application/json (format=json)", "image/svg+xml (format=svg)", "text/event-stream"])
+    expect(body.detail).toContain(format);
 });
 
-test("no Accept at all is JSON", async () => {
+test("without Accept the format is JSON", async () => {
   const response = await fetch(`${h.url}${API}/devices`, { headers: { authorization: AUTHORIZATION } });
   expect(response.headers.get("content-type")).toBe(JSON_TYPE);
 });
 
-test("Vary says what was negotiated", async () => {
+test("Vary names the negotiated headers", async () => {
   for (const path of ["devices", "topology", `devices/${deviceId(1)}`, "devices?format=csv"])
     expect((await h.fetch(path)).headers.get("vary")).toBe("Accept, Accept-Encoding");
 });
@@ -112,12 +112,12 @@ test.each([
   ["identity;q=0.9, gzip;q=0.2", null],
   ["X-GZIP", "gzip"],
   ["nonsense;q=x", null],
-])("Accept-Encoding: %s gives %s", async (acceptEncoding, coding) => {
+])("Accept-Encoding: %s gives %s", async (acceptEncoding, encoding) => {
   const response = await h.fetch("devices", { headers: { "accept-encoding": acceptEncoding }, ...RAW });
-  expect(response.headers.get("content-encoding")).toBe(coding);
+  expect(response.headers.get("content-encoding")).toBe(encoding);
 });
 
-/** Bun's fetch would take the coding off; here it is looked at. */
+/** Keeps fetch from decoding the body. */
 const RAW = { decompress: false };
 const DECODE: Record<string, (bytes: Buffer) => Buffer> = {
   gzip: (bytes) => gunzipSync(bytes),
@@ -125,23 +125,23 @@ const DECODE: Record<string, (bytes: Buffer) => Buffer> = {
   zstd: (bytes) => zstdDecompressSync(bytes),
 };
 
-async function bytesOf(from: Harness, path: string, coding: string): Promise<Buffer> {
-  const response = await from.fetch(path, { headers: { "accept-encoding": coding }, ...RAW });
+async function readBytes(from: Harness, path: string, encoding: string): Promise<Buffer> {
+  const response = await from.fetch(path, { headers: { "accept-encoding": encoding }, ...RAW });
   expect(response.status).toBe(200);
-  expect(response.headers.get("content-encoding")).toBe(coding === "identity" ? null : coding);
+  expect(response.headers.get("content-encoding")).toBe(encoding === "identity" ? null : encoding);
   return Buffer.from(await response.arrayBuffer());
 }
 
-async function checkCodings(from: Harness, path: string): Promise<void> {
-  const plain = await bytesOf(from, path, "identity");
-  for (const [coding, decode] of Object.entries(DECODE)) {
-    const coded = await bytesOf(from, path, coding);
-    expect(decode(coded).equals(plain)).toBe(true);
-    if (coding === "gzip") expect(isOneMember(coded)).toBe(true);
+async function checkEncodings(from: Harness, path: string): Promise<void> {
+  const plain = await readBytes(from, path, "identity");
+  for (const [encoding, decode] of Object.entries(DECODE)) {
+    const encoded = await readBytes(from, path, encoding);
+    expect(decode(encoded).equals(plain)).toBe(true);
+    if (encoding === "gzip") expect(isOneMember(encoded)).toBe(true);
   }
 }
 
-/** A single gzip member: inflating from behind its header ends eight bytes before the end of the body. */
+/** In a single gzip member, the deflate data ends eight bytes before the end of the body. */
 function isOneMember(gzip: Buffer): boolean {
   const { engine } = inflateRawSync(gzip.subarray(10), { info: true }) as unknown as {
     engine: { bytesWritten: number };
@@ -150,64 +150,64 @@ function isOneMember(gzip: Buffer): boolean {
 }
 
 test(
-  "every coding decodes to the plain body, as the network goes on",
+  "every encoding decodes to the plain body, before and after changes",
   async () => {
     await fc.assert(
       fc.asyncProperty(
-        aNetwork,
-        fc.array(aStep, { minLength: 2, maxLength: 4 }),
-        anyQuestions,
-        async (first, steps, questions) => {
+        anyNetwork,
+        fc.array(anyStep, { minLength: 2, maxLength: 4 }),
+        anyListQuery,
+        async (first, steps, query) => {
           await using random = await openHarness();
           for (const step of [first, ...steps]) {
             await random.apply(step.changes, step.source);
-            for (const path of ["devices", "hosts", "links?format=csv", address(questions)])
-              await checkCodings(random, path);
+            for (const path of ["devices", "hosts", "links?format=csv", queryPath(query)])
+              await checkEncodings(random, path);
           }
         },
       ),
       { numRuns: 12 },
     );
   },
-  PROPERTY_MS,
+  PROPERTY_TIMEOUT_MS,
 );
 
-describe("a list larger than is held", () => {
+describe("a list larger than the cache of bodies holds", () => {
   let large: Harness;
   beforeAll(async () => {
     large = await openHarness();
     const devices = Array.from({ length: 2_401 }, (_, i) => {
-      // Does not compress well, so that its coded form is sent piece by piece too.
+      // Does not compress well, so that the encoded body is streamed too.
       const noise = Buffer.from(Bun.SHA512.hash(String(i), "hex").repeat(60)).toString("base64");
       return { id: deviceId(i), mfr: noise.slice(0, 12_000), annotations: { name: `n${i}` } };
     });
     await large.replace({ devices });
-  }, PROPERTY_MS);
+  }, PROPERTY_TIMEOUT_MS);
   afterAll(() => large.stop());
 
   test(
-    "in every coding, whole and filtered, and by a foreign gunzip",
+    "decodes in every encoding, whole and filtered, and with the gunzip of the system",
     async () => {
       for (const path of ["devices", "devices?q=of:", "devices?format=ndjson"])
-        await checkCodings(large, path);
+        await checkEncodings(large, path);
       const gunzip = Bun.which("gunzip");
       if (!gunzip) throw new Error("gunzip is not installed");
-      const coded = await bytesOf(large, "devices", "gzip");
-      const child = Bun.spawn([gunzip, "-c"], { stdin: coded, stdout: "pipe" });
+      const encoded = await readBytes(large, "devices", "gzip");
+      const child = Bun.spawn([gunzip, "-c"], { stdin: encoded, stdout: "pipe" });
       const plain = Buffer.from(await new Response(child.stdout).arrayBuffer());
       expect(await child.exited).toBe(0);
-      expect(plain.equals(await bytesOf(large, "devices", "identity"))).toBe(true);
+      expect(plain.equals(await readBytes(large, "devices", "identity"))).toBe(true);
       expect(plain.length).toBeGreaterThan(24 * 1024 * 1024);
     },
-    PROPERTY_MS,
+    PROPERTY_TIMEOUT_MS,
   );
 
   test.each(["devices", "devices?q=of:", "devices?source=first", "devices?format=ndjson"])(
-    "%s: what changes while it is sent does not show in it",
+    "%s: changes while it is sent do not show in it",
     async (path) => {
       const expected = await (await large.fetch(path)).bytes();
       const slow = slowRequest(large.port, `${API}/${path}`, AUTHORIZATION);
-      await slow.begun;
+      await slow.started;
       await large.apply([
         { op: "set", kind: "devices", claim: { id: deviceId(2_400), mfr: `changed by ${path}` } },
         { op: "remove", kind: "devices", id: deviceId(2_300) },
@@ -215,11 +215,11 @@ describe("a list larger than is held", () => {
       expect((await slow.finish()).equals(expected)).toBe(true);
       await large.apply([{ op: "set", kind: "devices", claim: { id: deviceId(2_300) } }]);
     },
-    PROPERTY_MS,
+    PROPERTY_TIMEOUT_MS,
   );
 });
 
-describe("conditional reads", () => {
+describe("conditional requests", () => {
   const PATHS = [
     "devices",
     "links?state=ACTIVE",
@@ -237,7 +237,7 @@ describe("conditional reads", () => {
   const get = (path: string, etag?: string, more: Record<string, string> = {}) =>
     h.fetch(path, { headers: { ...more, ...(etag !== undefined && { "if-none-match": etag }) } });
 
-  test.each(PATHS)("%s: a strong tag, and 304 with the headers that belong to it", async (path) => {
+  test.each(PATHS)("%s: a strong tag, and a 304 with the same headers", async (path) => {
     const first = await get(path);
     const etag = first.headers.get("etag") ?? "";
     expect(etag).toMatch(/^"[\x21\x23-\x7e]+"$/);
@@ -255,7 +255,7 @@ describe("conditional reads", () => {
     expect((await get(path, "")).status).toBe(200);
   });
 
-  test("each representation and coding has a tag of its own", async () => {
+  test("each representation and encoding has its own tag", async () => {
     const tags = new Set<string | null>();
     const variants = [
       ["devices", {}],
@@ -274,7 +274,7 @@ describe("conditional reads", () => {
     expect(tags.size).toBe(variants.length);
   });
 
-  test("only a change of what it is made of changes the tag; the revision is always told", async () => {
+  test("the tag changes only with the entities in the body; Gazetteer-Revision is always current", async () => {
     await using own = await openHarness();
     await own.replace(SAMPLE);
     const tags = async () =>
@@ -302,7 +302,7 @@ describe("conditional reads", () => {
     expect(response.headers.get("gazetteer-revision")).toBe("2");
   });
 
-  test("an unchanged network answers 304 after a restart, in every representation", async () => {
+  test("an unchanged network gives 304 after a restart, in every representation", async () => {
     const data = join(temporaryFolder(), "log.sqlite");
     let own = await openHarness({ data });
     await own.replace(SAMPLE);

@@ -1,4 +1,4 @@
-/** Part 1 of the interface: paths, methods, and what clients send that they should not. */
+/** Part 1 of the interface: paths, methods, and requests with bodies or headers that a GET should not have. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rawRequest } from "../http1/raw-request.ts";
 import { API, AUTHORIZATION, type Harness, openHarness } from "./harness.ts";
@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => h.stop());
 
-const FOUR = ["devices", "links", "hosts", "topology"] as const;
-const OTHERS = [
+const COLLECTIONS = ["devices", "links", "hosts", "topology"] as const;
+const DETAILS = [
   "devices/ports",
   `devices/${deviceId(1)}`,
   `devices/${deviceId(1)}/ports`,
@@ -23,24 +23,27 @@ const OTHERS = [
   "topology/clusters/0/links",
 ];
 
-test.each([...FOUR, ...OTHERS])("%s: JSON, uncached, the same with a trailing slash", async (path) => {
-  const plain = await h.fetch(path);
-  expect(plain.status).toBe(200);
-  expect(plain.headers.get("content-type")).toBe("application/json");
-  expect(plain.headers.get("cache-control")).toBe("private, no-cache");
-  expect(plain.headers.get("gazetteer-revision")).toBe(String(h.view.revision));
-  const slashed = await h.fetch(`${path}/`);
-  expect(slashed.status).toBe(200);
-  expect(await slashed.text()).toBe(await plain.text());
-});
+test.each([...COLLECTIONS, ...DETAILS])(
+  "%s is JSON without caching, and the same with a trailing slash",
+  async (path) => {
+    const plain = await h.fetch(path);
+    expect(plain.status).toBe(200);
+    expect(plain.headers.get("content-type")).toBe("application/json");
+    expect(plain.headers.get("cache-control")).toBe("private, no-cache");
+    expect(plain.headers.get("gazetteer-revision")).toBe(String(h.view.revision));
+    const slashed = await h.fetch(`${path}/`);
+    expect(slashed.status).toBe(200);
+    expect(await slashed.text()).toBe(await plain.text());
+  },
+);
 
-test.each([...FOUR, ...OTHERS])("%s: the alias serves the same", async (path) => {
+test.each([...COLLECTIONS, ...DETAILS])("%s is the same under an alias", async (path) => {
   expect(await (await h.fetch(`/onos/v1/${path}`)).text()).toBe(await (await h.fetch(path)).text());
 });
 
-const HEADED = [
-  ...FOUR,
-  ...OTHERS,
+const HEAD_PATHS = [
+  ...COLLECTIONS,
+  ...DETAILS,
   "devices?limit=2",
   "devices?format=csv",
   "topology?format=svg",
@@ -52,10 +55,10 @@ const HEADED = [
   "/openapi.json",
 ];
 
-test.each(HEADED)("HEAD %s has the headers of GET and no body", async (path) => {
+test.each(HEAD_PATHS)("HEAD %s has the headers of GET and no body", async (path) => {
   const target = path.startsWith("/") ? path : `${API}/${path}`;
   const read = async (method: string) => {
-    // To the end of the connection, so that a body that comes late is seen.
+    // Reads to the end of the connection, so that a late body is seen.
     const { head, body } = await rawRequest(
       h.port,
       `${method} ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTHORIZATION}\r\nConnection: close\r\n\r\n`,
@@ -65,21 +68,21 @@ test.each(HEADED)("HEAD %s has the headers of GET and no body", async (path) => 
   const get = await read("GET");
   const head = await read("HEAD");
   expect(head.body).toBe("");
-  const names = ({ head: lines }: typeof get) =>
+  const headersOf = ({ head: lines }: typeof get) =>
     lines
       .map((line) => line.toLowerCase())
-      // The moment and the request's own id differ; the figures grow by being asked for.
+      // Date differs, and each request changes the length of the metrics.
       .filter(
         (line) => !line.startsWith("date:") && !(path === "/metrics" && line.startsWith("content-length:")),
       )
       .sort();
-  expect(names(head)).toEqual(names(get));
+  expect(headersOf(head)).toEqual(headersOf(get));
   if (head.head.some((line) => line.startsWith("HTTP/1.1 200")) && target.startsWith(API))
     expect(head.head.some((line) => /^date:/i.test(line))).toBe(true);
 });
 
-test.each([...FOUR, ...OTHERS, "/", "/healthz", "/readyz", "/metrics", "/openapi.json"])(
-  "%s: other methods are 405 with Allow",
+test.each([...COLLECTIONS, ...DETAILS, "/", "/healthz", "/readyz", "/metrics", "/openapi.json"])(
+  "%s: any other method is a 405 with Allow",
   async (path) => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
       const response = await h.fetch(path, { method });
@@ -90,7 +93,7 @@ test.each([...FOUR, ...OTHERS, "/", "/healthz", "/readyz", "/metrics", "/openapi
   },
 );
 
-test("OPTIONS needs no credentials, and says what there is", async () => {
+test("OPTIONS needs no credentials and lists the methods", async () => {
   for (const path of ["/controller/v1/devices", "/", "/nothing"]) {
     const response = await fetch(h.url + path, {
       method: "OPTIONS",
@@ -113,18 +116,18 @@ test.each([
   ["/controller/v1/topology/clusters/0/hosts", "/controller/v1/topology"],
   ["/controller/v1/topology/clusters/99", "0 to"],
   [`/controller/v1/devices/${deviceId(99)}`, deviceId(99)],
-  ["/controller/v1/hosts/nobody", "MAC/VLAN"],
+  ["/controller/v1/hosts/unknown", "MAC/VLAN"],
   ["/controller/v1/Devices", "/controller/v1/devices"],
-])("%s is 404 and says what there is", async (path, told) => {
+])("%s is a 404 that lists what exists", async (path, detail) => {
   const response = await h.fetch(path);
   expect(response.status).toBe(404);
   const body = await response.json();
   expect(body.type).toBe("/docs/errors#not-found");
-  expect(body.detail).toContain(told);
+  expect(body.detail).toContain(detail);
 });
 
 test.each(["/controller/v2/devices", "/controller/v1.1/devices", "/controller", "/onos/v2/devices"])(
-  "%s is 404 and names the versions",
+  "%s is a 404 that names the versions",
   async (path) => {
     const response = await h.fetch(path);
     expect(response.status).toBe(404);
@@ -157,8 +160,8 @@ test("a path that is not percent-encoded UTF-8 is a 400", async () => {
   expect(await response.json()).toMatchObject({ type: "/docs/errors#bad-path" });
 });
 
-test("nothing ever has a max-age", async () => {
-  for (const path of [...HEADED, "/readyz", "/nothing", "topology?format=dot"]) {
+test("no response has a max-age", async () => {
+  for (const path of [...HEAD_PATHS, "/readyz", "/nothing", "topology?format=dot"]) {
     if (path.includes("events")) continue;
     expect((await h.fetch(path)).headers.get("cache-control") ?? "").not.toContain("max-age");
   }
@@ -167,41 +170,40 @@ test("nothing ever has a max-age", async () => {
 const get = (path: string, more: string, body = "") =>
   `GET ${API}/${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTHORIZATION}\r\n${more}\r\n${body}`;
 
-test("a GET with a body is answered as one without, and the connection goes on", async () => {
-  const bodies = [
+test("a GET with a body gets the same response as one without, and the connection stays open", async () => {
+  const requests = [
     get("topology", "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}"),
     get("topology", "Content-Type: application/x-www-form-urlencoded\r\n"),
     get("topology", "Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n0\r\n\r\n"),
     get("topology", "Content-Length: 5\r\nExpect: 100-continue\r\n", "hello"),
   ];
   const expected = await (await h.fetch("topology")).text();
-  for (const text of bodies) {
+  for (const text of requests) {
     const { all } = await rawRequest(h.port, text + get("topology", "Connection: close\r\n"));
     expect(all.split(expected).length - 1).toBe(2);
   }
 });
 
-test("a body that never comes is not waited for", async () => {
+test("the response does not wait for a request body that never arrives", async () => {
   for (const more of ["Content-Length: 500000000\r\n", "Transfer-Encoding: chunked\r\n"]) {
     const { head } = await rawRequest(h.port, get("topology", more, "5\r\nhello\r\n"));
     expect(head[0]).toBe("HTTP/1.1 200 OK");
   }
 });
 
-test("a body of any length is thrown away as it comes", async () => {
+test("a request body of any length is discarded while it arrives", async () => {
   const size = 1024 * 1024 * 1024;
-  // What is held, and not what waits to be collected.
   const rss = () => {
     Bun.gc(true);
     return process.memoryUsage.rss();
   };
   const before = rss();
-  let most = before;
-  const piece = Buffer.alloc(1024 * 1024, "x");
+  let max = before;
+  const chunk = Buffer.alloc(1024 * 1024, "x");
   function* body() {
-    for (let sent = 0; sent < size; sent += piece.length) {
-      if (sent % (64 * piece.length) === 0) most = Math.max(most, rss());
-      yield piece;
+    for (let sent = 0; sent < size; sent += chunk.length) {
+      if (sent % (64 * chunk.length) === 0) max = Math.max(max, rss());
+      yield chunk;
     }
   }
   const text = get("topology", `Content-Length: ${size}\r\n`);
@@ -210,10 +212,10 @@ test("a body of any length is thrown away as it comes", async () => {
     last: get("topology", "Connection: close\r\n"),
   });
   expect(all.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
-  expect(most - before).toBeLessThan(size / 2);
+  expect(max - before).toBeLessThan(size / 2);
 });
 
-test("a client of HTTP/1.0 without a host is served", async () => {
+test("a request of HTTP/1.0 without Host is served", async () => {
   const { head } = await rawRequest(
     h.port,
     `GET ${API}/devices HTTP/1.0\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`,
@@ -221,17 +223,17 @@ test("a client of HTTP/1.0 without a host is served", async () => {
   expect(head[0]).toBe("HTTP/1.1 200 OK");
 });
 
-test("a request target with scheme and host is the same resource", async () => {
+test("a request target in absolute form is the same resource", async () => {
   const text = `GET http://elsewhere${API}/devices HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTHORIZATION}\r\n\r\n`;
   expect((await rawRequest(h.port, text)).head[0]).toBe("HTTP/1.1 200 OK");
 });
 
-test("a host header cannot stand for a path", async () => {
+test("a Host header with a path does not change the path of the request", async () => {
   const text = `GET ${API}/devices HTTP/1.1\r\nHost: x/healthz?\r\n\r\n`;
   expect((await rawRequest(h.port, text)).head[0]).not.toContain("200");
 });
 
-test("an address that is too long is a 414", async () => {
+test("a request target that is too long is a 414", async () => {
   const response = await h.fetch(`devices?q=${"x".repeat(8192)}`);
   expect(response.status).toBe(414);
   expect(await response.json()).toMatchObject({ type: "/docs/errors#uri-too-long" });
@@ -242,7 +244,7 @@ test("headers that are too large are a 431", async () => {
   expect(head[0]).toStartWith("HTTP/1.1 431");
 });
 
-test("CORS: configured origins may read, others are not told so", async () => {
+test("CORS: only configured origins get Access-Control headers", async () => {
   await using open = await openHarness({ origins: ["https://map.example"] });
   const preflight = (origin: string) =>
     fetch(`${open.url}${API}/devices`, {
@@ -253,10 +255,10 @@ test("CORS: configured origins may read, others are not told so", async () => {
         "access-control-request-headers": "authorization",
       },
     });
-  const welcome = await preflight("https://map.example");
-  expect(welcome.status).toBe(204);
-  expect(welcome.headers.get("access-control-allow-origin")).toBe("https://map.example");
-  expect(welcome.headers.get("access-control-allow-headers")).toBe(
+  const allowed = await preflight("https://map.example");
+  expect(allowed.status).toBe(204);
+  expect(allowed.headers.get("access-control-allow-origin")).toBe("https://map.example");
+  expect(allowed.headers.get("access-control-allow-headers")).toBe(
     "authorization, content-type, cache-control, if-none-match, last-event-id",
   );
   expect((await preflight("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();

@@ -1,4 +1,4 @@
-/** Part 2 of the interface: what stands in the bodies, in ONOS's names and types. */
+/** Part 2 of the interface: the fields of the bodies, with the names and types of ONOS. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import Type from "typebox";
@@ -12,8 +12,8 @@ import {
   Topology,
 } from "../../src/model/entity.ts";
 import { KINDS, type Kind } from "../../src/model/ids.ts";
-import { type Harness, openHarness, PROPERTY_MS } from "./harness.ts";
-import { aNetwork, aStep, deviceId, SAMPLE } from "./network.ts";
+import { type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
+import { anyNetwork, anyStep, deviceId, SAMPLE } from "./network.ts";
 
 let h: Harness;
 beforeAll(async () => {
@@ -30,12 +30,12 @@ const lists = Object.fromEntries(
   }),
 );
 
-test.each([...KINDS])("%s: every field, and no other, in its type", async (kind) => {
+test.each([...KINDS])("%s: exactly the fields of the schema, with their types", async (kind) => {
   const body = await h.json(pathOf(kind));
   expect(lists[kind]?.Errors(body)).toEqual([]);
 });
 
-test("a device with everything known, byte for byte in ONOS's order", async () => {
+test("a device with all fields, byte for byte in the order of ONOS", async () => {
   const text = await (await h.fetch(`devices/${deviceId(1)}`)).text();
   expect(text).toBe(
     JSON.stringify({
@@ -65,7 +65,7 @@ test("a device with everything known, byte for byte in ONOS's order", async () =
   );
 });
 
-test("a device of which only the id is known has every field", async () => {
+test("a device claimed with nothing but its id has every field", async () => {
   expect(await h.json(`devices/${deviceId(3)}`)).toMatchObject({
     type: "SWITCH",
     available: true,
@@ -80,14 +80,14 @@ test("a device of which only the id is known has every field", async () => {
   });
 });
 
-test("a device that is down says since when", async () => {
+test("an unavailable device has the time since when", async () => {
   expect(await h.json(`devices/${deviceId(5)}`)).toMatchObject({
     available: false,
     humanReadableLastUpdate: "disconnected since 2026-11-15T01:00:01Z",
   });
 });
 
-test("links: ends with port and device as strings, states, both directions, evidence", async () => {
+test("links: ends with port and device as strings, state, direction and verification", async () => {
   const { links } = await h.json<{ links: Link[] }>("links");
   expect(links).toHaveLength(10);
   const oneWay = links.find(({ src }) => src.port === "9");
@@ -108,7 +108,7 @@ test("links: ends with port and device as strings, states, both directions, evid
   });
 });
 
-test("hosts: strings for VLANs, canonical addresses, all locations and the first", async () => {
+test("hosts: VLANs as strings, canonical addresses, all locations and the first of them", async () => {
   expect(await h.json("hosts/00:00:00:00:00:02/10")).toMatchObject({
     id: "00:00:00:00:00:02/10",
     mac: "00:00:00:00:00:02",
@@ -149,10 +149,10 @@ test("a device with its ports, as ONOS nests them", async () => {
   expect(await h.json(`devices/${deviceId(4)}/ports`)).toMatchObject({ ports: [] });
 });
 
-test("topology: numbers that agree with the lists", async () => {
+test("topology: the counts agree with the lists", async () => {
   const body = await h.json("topology");
   expect(Compile(Type.Object(Topology.properties, { additionalProperties: false })).Errors(body)).toEqual([]);
-  // One ring of four, and the firewall by itself; device 5 is down.
+  // One cluster is the ring of four, the other the firewall alone; device 5 is unavailable.
   expect(body).toEqual({ time: 1794704401000, devices: 6, links: 10, clusters: 2, hosts: 3 });
 });
 
@@ -170,17 +170,17 @@ test("clusters count from 0, with their devices and links", async () => {
   expect(links.every((link) => link.state === "ACTIVE")).toBe(true);
 });
 
-test("what stands on a device that is not known is held back, and counted", async () => {
+test("a link or host at an unknown device is held back, and counted in the metrics", async () => {
   const metrics = await (await h.fetch("/metrics")).text();
   expect(metrics).toContain('gazetteer_held_back{kind="links"} 1\n');
   expect(metrics).toContain('gazetteer_held_back{kind="hosts"} 1\n');
 });
 
 test(
-  "whatever happens: in order, complete, and without a reference that leads nowhere",
+  "after any changes the lists are in order, complete, and without dangling references",
   async () => {
     await fc.assert(
-      fc.asyncProperty(aNetwork, fc.array(aStep, { maxLength: 8 }), async (first, steps) => {
+      fc.asyncProperty(anyNetwork, fc.array(anyStep, { maxLength: 8 }), async (first, steps) => {
         await using random = await openHarness();
         for (const step of [first, ...steps]) await random.apply(step.changes, step.source);
         for (const kind of KINDS) expect(lists[kind]?.Errors(await random.json(pathOf(kind)))).toEqual([]);
@@ -212,5 +212,5 @@ test(
       { numRuns: 25 },
     );
   },
-  PROPERTY_MS,
+  PROPERTY_TIMEOUT_MS,
 );

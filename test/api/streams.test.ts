@@ -1,4 +1,4 @@
-/** Part 6 of the interface: streams that begin with everything, go on without a gap, and end with a reason. */
+/** Part 6 of the interface: streams begin with a snapshot, continue without a gap, and end with a reason. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { silentLogger } from "../../src/lib/logger.ts";
@@ -6,31 +6,31 @@ import { Compactor } from "../../src/view/compactor.ts";
 import { slowRequest } from "../http1/raw-request.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
-import { openEvents } from "./events.ts";
+import { openEventReader } from "./events.ts";
 import { API, AUTHORIZATION, type Harness, openHarness } from "./harness.ts";
 import { setDevice as device, deviceId, SAMPLE } from "./network.ts";
 
-const without = (n: number) => ({ op: "remove", kind: "devices", id: deviceId(n) }) as const;
+const removeDevice = (n: number) => ({ op: "remove", kind: "devices", id: deviceId(n) }) as const;
 
-async function sample(options: Parameters<typeof openHarness>[0] = {}): Promise<Harness> {
+async function openSample(options: Parameters<typeof openHarness>[0] = {}): Promise<Harness> {
   const h = await openHarness(options);
   await h.replace(SAMPLE);
   return h;
 }
 
-test("the very text: snapshot, synced, changes, one id a revision", async () => {
+test("the exact text: snapshot, synced, changes, one id for each revision", async () => {
   await using h = await openHarness();
   await h.apply([device(1)]);
-  const events = await openEvents(h, "devices");
-  await events.until(({ event }) => event === "synced");
+  const events = await openEventReader(h, "devices");
+  await events.readUntil(({ event }) => event === "synced");
   await h.apply([device(1, { available: false }), device(2)]);
-  await events.reach(2);
-  await h.apply([without(2)]);
-  await events.reach(3);
+  await events.readToRevision(2);
+  await h.apply([removeDevice(2)]);
+  await events.readToRevision(3);
   const value = (id: number) => h.view.get("devices", deviceId(id));
-  const [greeting, snapshot, synced, first, second, third, ...more] = events.text.split("\n\n");
+  const [opening, snapshot, synced, first, second, third, ...more] = events.text.split("\n\n");
   expect(more).toEqual([""]);
-  expect(greeting).toBe(": connected");
+  expect(opening).toBe(": connected");
   expect(snapshot).toMatch(
     /^event: snapshot\ndata: \{"resource":"devices","revision":1,"value":\{"id":"of:0+1",.*\}\}$/,
   );
@@ -45,9 +45,9 @@ test("the very text: snapshot, synced, changes, one id a revision", async () => 
   await events.close();
 });
 
-test("headers of a stream: its type, not to be kept or held back", async () => {
-  await using h = await sample();
-  const events = await openEvents(h, "links?format=events");
+test("the headers of a stream forbid caching and buffering", async () => {
+  await using h = await openSample();
+  const events = await openEventReader(h, "links?format=events");
   const { headers } = events.response;
   expect(headers.get("content-type")).toBe("text/event-stream");
   expect(headers.get("cache-control")).toBe("private, no-cache");
@@ -57,10 +57,10 @@ test("headers of a stream: its type, not to be kept or held back", async () => {
   await events.close();
 });
 
-test("topology streams all resources, ports included", async () => {
-  await using h = await sample();
-  const events = await openEvents(h, "topology");
-  const all = await events.until(({ event }) => event === "synced");
+test("the stream of the topology has all resources, ports included", async () => {
+  await using h = await openSample();
+  const events = await openEventReader(h, "topology");
+  const all = await events.readUntil(({ event }) => event === "synced");
   const counts = Object.groupBy(all, ({ data }) => String(data.resource));
   expect(Object.entries(counts).map(([name, some]) => [name, some?.length])).toEqual([
     ["devices", 6],
@@ -69,9 +69,9 @@ test("topology streams all resources, ports included", async () => {
     ["hosts", 3],
     ["undefined", 1],
   ]);
-  await h.apply([without(4)]);
-  const changes = await events.reach(2);
-  // Its links go with it, and what was one of a pair is told so.
+  await h.apply([removeDevice(4)]);
+  const changes = await events.readToRevision(2);
+  // The links of the device are removed with it.
   expect(changes.map(({ event, data }) => `${event} ${data.resource}`).toSorted()).toEqual([
     "removed devices",
     ...Array(5).fill("removed links"),
@@ -79,42 +79,42 @@ test("topology streams all resources, ports included", async () => {
   await events.close();
 });
 
-test("what begins to match is added, what ceases to is removed, what never did is not told", async () => {
-  await using h = await sample();
-  const events = await openEvents(h, "devices?available=false");
-  const first = await events.until(({ event }) => event === "synced");
+test("an entity that begins to match is added, one that no longer matches is removed, one that never matched is not sent", async () => {
+  await using h = await openSample();
+  const events = await openEventReader(h, "devices?available=false");
+  const first = await events.readUntil(({ event }) => event === "synced");
   expect(first).toHaveLength(2);
   await h.apply([device(3, { available: false })]);
   await h.apply([device(3, { available: false, sw: "2" })]);
   await h.apply([device(4, { sw: "2" })]);
   await h.apply([device(3, { available: true, sw: "2" })]);
-  await h.apply([without(5)]);
-  const told = await events.reach(6);
-  expect(told.map(({ event, id, data }) => [event, id, Object(data.value).id])).toEqual([
+  await h.apply([removeDevice(5)]);
+  const changes = await events.readToRevision(6);
+  expect(changes.map(({ event, id, data }) => [event, id, Object(data.value).id])).toEqual([
     ["added", "2", deviceId(3)],
     ["updated", "3", deviceId(3)],
     ["removed", "5", deviceId(3)],
     ["removed", "6", deviceId(5)],
   ]);
-  expect(Object(told[2]?.data.value).available).toBe(false);
+  expect(Object(changes[2]?.data.value).available).toBe(false);
   await events.close();
 });
 
-test("a stream around a device follows it, also when it goes and comes again", async () => {
-  await using h = await sample();
-  const events = await openEvents(h, `devices?around=${deviceId(5)}`);
-  expect(await events.until(({ event }) => event === "synced")).toHaveLength(3);
+test("a stream around a device goes on when the device is removed and added again", async () => {
+  await using h = await openSample();
+  const events = await openEventReader(h, `devices?around=${deviceId(5)}`);
+  expect(await events.readUntil(({ event }) => event === "synced")).toHaveLength(3);
   const link = { src: { device: deviceId(5), port: 1 }, dst: { device: deviceId(2), port: 8 } };
-  const names = async (revision: number) =>
-    (await events.reach(revision)).map(({ event, data }) => `${event} ${Object(data.value).id}`);
+  const changesTo = async (revision: number) =>
+    (await events.readToRevision(revision)).map(({ event, data }) => `${event} ${Object(data.value).id}`);
   await h.apply([{ op: "set", kind: "links", claim: link }]);
-  expect(await names(2)).toEqual([`added ${deviceId(2)}`]);
-  await h.apply([without(5)]);
-  expect(await names(3)).toEqual([2, 4, 5].map((n) => `removed ${deviceId(n)}`));
+  expect(await changesTo(2)).toEqual([`added ${deviceId(2)}`]);
+  await h.apply([removeDevice(5)]);
+  expect(await changesTo(3)).toEqual([2, 4, 5].map((n) => `removed ${deviceId(n)}`));
   await h.apply([device(5)]);
-  expect(await names(4)).toEqual([2, 4, 5].map((n) => `added ${deviceId(n)}`));
+  expect(await changesTo(4)).toEqual([2, 4, 5].map((n) => `added ${deviceId(n)}`));
   await events.close();
-  expect((await h.fetch("devices?around=nobody&format=events")).status).toBe(400);
+  expect((await h.fetch("devices?around=unknown&format=events")).status).toBe(400);
 });
 
 describe("resuming", () => {
@@ -127,64 +127,67 @@ describe("resuming", () => {
       ["devices?since=1", { "last-event-id": "4" }, 5],
       ["devices?since=0", {}, 1],
     ] as const) {
-      const events = await openEvents(h, path, headers);
-      const told = await events.reach(5);
-      expect(told.map(({ event, id }) => `${event} ${id}`)).toEqual(
+      const events = await openEventReader(h, path, headers);
+      const changes = await events.readToRevision(5);
+      expect(changes.map(({ event, id }) => `${event} ${id}`)).toEqual(
         [1, 2, 3, 4, 5].filter((n) => n >= from).map((n) => `added ${n}`),
       );
       await events.close();
     }
   });
 
-  test("from now on there is nothing until something happens", async () => {
-    await using h = await sample();
-    const events = await openEvents(h, `devices?since=${h.view.revision}`);
+  test("from the newest revision, the first event is the next change", async () => {
+    await using h = await openSample();
+    const events = await openEventReader(h, `devices?since=${h.view.revision}`);
     await h.apply([device(9)]);
     expect((await events.next())?.event).toBe("added");
     expect(events.text).toStartWith(": connected\n\n");
     await events.close();
   });
 
-  test("what is not in the ring any more comes from the log, with filters too", async () => {
+  test("changes that are no longer in the ring are read from the log, with filters too", async () => {
     await using h = await openHarness({ ringBytes: 2_000 });
     for (let n = 1; n <= 700; n++) await h.apply([device(n % 7, { sw: String(n) })]);
     expect(h.history.ringHolds(10)).toBe(false);
-    const all = await openEvents(h, "devices?since=10");
-    expect((await all.reach(700)).map(({ id }) => Number(id))).toEqual(
+    const all = await openEventReader(h, "devices?since=10");
+    expect((await all.readToRevision(700)).map(({ id }) => Number(id))).toEqual(
       Array.from({ length: 690 }, (_, i) => i + 11),
     );
     await h.apply([device(1, { sw: "last" })]);
     expect((await all.next())?.id).toBe("701");
     await all.close();
-    const few = await openEvents(h, `devices?id=${deviceId(3)}&sw=500&since=10`);
-    expect((await few.until(({ event }) => event === "removed")).map(({ event }) => event)).toEqual([
+    const filtered = await openEventReader(h, `devices?id=${deviceId(3)}&sw=500&since=10`);
+    expect((await filtered.readUntil(({ event }) => event === "removed")).map(({ event }) => event)).toEqual([
       "added",
       "removed",
     ]);
-    await few.close();
+    await filtered.close();
   });
 
-  test("too old is a 410 that names the oldest; the future is a 400; nonsense is a 400", async () => {
+  test("a compacted revision is a 410 that names the oldest; a future one and text that is no revision are a 400", async () => {
     await using h = await openHarness();
     for (let n = 1; n <= 5; n++) await h.apply([device(n)]);
     await h.log.writeSnapshot(h.view.snapshot(), async () => {});
     await h.log.prune(Number.MAX_SAFE_INTEGER, 0, async () => {});
-    const ask = async (path: string, headers: Record<string, string> = {}) => {
+    const problemOf = async (path: string, headers: Record<string, string> = {}) => {
       const response = await h.fetch(path, { headers: { accept: "text/event-stream", ...headers } });
       const { type, detail } = await response.json();
       return [response.status, String(type).split("#")[1], detail];
     };
-    const [status, code, detail] = await ask("devices?since=3");
+    const [status, code, detail] = await problemOf("devices?since=3");
     expect([status, code]).toEqual([410, "revision-expired"]);
     expect(detail).toContain("revision 5");
-    expect((await ask("devices", { "last-event-id": "3" })).slice(0, 2)).toEqual([410, "revision-expired"]);
-    expect((await ask("devices?since=99")).slice(0, 2)).toEqual([400, "revision-unknown"]);
-    const [, , future] = await ask("devices", { "last-event-id": "99" });
+    expect((await problemOf("devices", { "last-event-id": "3" })).slice(0, 2)).toEqual([
+      410,
+      "revision-expired",
+    ]);
+    expect((await problemOf("devices?since=99")).slice(0, 2)).toEqual([400, "revision-unknown"]);
+    const [, , future] = await problemOf("devices", { "last-event-id": "99" });
     expect(future).toContain("Last-Event-ID");
-    const [bad, , words] = await ask("devices", { "last-event-id": "abc" });
+    const [bad, , badDetail] = await problemOf("devices", { "last-event-id": "abc" });
     expect(bad).toBe(400);
-    expect(words).toContain('"Last-Event-ID" is "abc"');
-    const events = await openEvents(h, "devices?since=5");
+    expect(badDetail).toContain('"Last-Event-ID" is "abc"');
+    const events = await openEventReader(h, "devices?since=5");
     await events.close();
   });
 
@@ -194,89 +197,89 @@ describe("resuming", () => {
     for (let n = 1; n <= 4; n++) await first.apply([device(n)]);
     await first.stop();
     await using h = await openHarness({ data });
-    const events = await openEvents(h, "devices", { "last-event-id": "2" });
+    const events = await openEventReader(h, "devices", { "last-event-id": "2" });
     await h.apply([device(5)]);
-    expect((await events.reach(5)).map(({ id }) => id)).toEqual(["3", "4", "5"]);
+    expect((await events.readToRevision(5)).map(({ id }) => id)).toEqual(["3", "4", "5"]);
     await events.close();
   });
 });
 
-test("a heartbeat every 15 s, which also tells how far a reader has come", async () => {
-  await using h = await sample();
-  const events = await openEvents(h, "devices?id=nobody");
-  await events.until(({ event }) => event === "synced");
+test("a heartbeat every 15 s moves the last event id to the newest revision", async () => {
+  await using h = await openSample();
+  const events = await openEventReader(h, "devices?id=unknown");
+  await events.readUntil(({ event }) => event === "synced");
   await h.apply([device(9)]);
   await h.apply([device(8)]);
   expect(events.lastEventId).toBe("1");
   await h.clock.advance(15_000);
-  await events.reach(3);
+  await events.readToRevision(3);
   expect(events.text).toEndWith(": heartbeat\nid: 3\n\n");
   await h.clock.advance(15_000);
   await h.apply([device(7)]);
   await h.clock.advance(15_000);
-  await events.reach(4);
+  await events.readToRevision(4);
   expect(events.text.split(": heartbeat\nid: 3\n\n")).toHaveLength(3);
   await events.close();
 });
 
-test("a stop ends every stream with a hint when to come back, and new ones are refused", async () => {
-  const h = await sample();
-  const events = await openEvents(h, "devices");
-  await events.until(({ event }) => event === "synced");
+test("a stop ends every stream with a closing record and a retry time", async () => {
+  const h = await openSample();
+  const events = await openEventReader(h, "devices");
+  await events.readUntil(({ event }) => event === "synced");
   const stopping = h.stop();
-  const [last, ...more] = await events.rest();
+  const [last, ...more] = await events.readRest();
   expect(more).toEqual([]);
   expect(last).toMatchObject({ event: "closing", data: { reason: "shutdown" } });
   expect(events.retryMs).toBe(2000);
   await stopping;
 });
 
-test("more streams than a user may have are refused with 429 until one is closed", async () => {
-  await using h = await sample({ limits: { streamsPerUser: 2 } });
-  const one = await openEvents(h, "devices");
-  const two = await openEvents(h, "topology");
+test("a stream beyond the maximum of its user is a 429 until another is closed", async () => {
+  await using h = await openSample({ limits: { streamsPerUser: 2 } });
+  const one = await openEventReader(h, "devices");
+  const two = await openEventReader(h, "topology");
   const refused = await h.fetch("links?format=events");
   expect(refused.status).toBe(429);
   expect(refused.headers.get("retry-after")).toBe("10");
   expect(await refused.json()).toMatchObject({ type: "/docs/errors#too-many-streams" });
   expect((await h.fetch("links?format=events", { method: "HEAD" })).status).toBe(200);
   await one.close();
-  const again = async () => {
+  const canOpen = async () => {
     const response = await h.fetch("links?format=events");
     await response.body?.cancel();
     return response.status === 200;
   };
-  await until(again, { what: "the place of the closed stream" });
+  await until(canOpen, { what: "the closed stream to be removed" });
   await two.close();
 });
 
-describe("a reader that stalls", () => {
+describe("a subscriber that does not read", () => {
   const noise = (n: number) => "x".repeat(15_000) + n;
 
-  test("is ended with overflow once it has fallen out of the ring, and can resume", async () => {
+  test("receives overflow and is closed once its cursor fell out of the ring", async () => {
     await using h = await openHarness({ ringBytes: 3_000_000 });
     for (let n = 0; n < 400; n++) await h.apply([device(n, { mfr: noise(n) })]);
     const slow = slowRequest(h.port, `${API}/devices?format=events`, AUTHORIZATION);
     await slow.started;
-    // The system's buffers take some megabytes first, how many is its own affair.
-    let told = 0;
+    // The socket buffers of the system accept some megabytes first; how many differs between systems.
+    let changes = 0;
     const change = async () => {
-      for (let n = 0; n < 20; n++) await h.apply([device(n, { mfr: noise(-++told) })]);
+      for (let n = 0; n < 20; n++) await h.apply([device(n, { mfr: noise(-++changes) })]);
       return (await (await h.fetch("/metrics")).text()).includes("gazetteer_streams_overflowed_total 1\n");
     };
-    await until(change, { what: "a stream that has fallen out of the ring" });
+    await until(change, { what: "an overflow" });
     expect(await (await h.fetch("/metrics")).text()).toContain("gazetteer_streams_open 0\n");
     const text = (await slow.finish()).toString();
     expect(text.slice(-60)).toMatch(/event: overflow\ndata: \{"revision":\d+\}\n\n$/);
-    // Less than all there was to tell: it was not kept for it.
-    expect(text.length).toBeLessThan((400 + told) * 15_000);
+    // Less than all changes: they were not queued for it.
+    expect(text.length).toBeLessThan((400 + changes) * 15_000);
   });
 
-  test("costs no memory to speak of, and others go on", async () => {
+  test("costs little memory, and other subscribers go on", async () => {
     await using h = await openHarness({ ringBytes: 2_000_000, limits: { streamsPerUser: 200 } });
     for (let n = 0; n < 200; n++) await h.apply([device(n, { mfr: noise(n) })]);
-    const reader = await openEvents(h, "devices");
-    await reader.until(({ event }) => event === "synced");
+    const reader = await openEventReader(h, "devices");
+    await reader.readUntil(({ event }) => event === "synced");
     const before = rss();
     const slow = Array.from({ length: 60 }, () =>
       slowRequest(h.port, `${API}/devices?format=events`, AUTHORIZATION),
@@ -284,10 +287,10 @@ describe("a reader that stalls", () => {
     await Promise.all(slow.map(({ started }) => started));
     for (let n = 0; n < 600; n++) {
       await h.apply([device(n % 200, { mfr: noise(-n - 1) })]);
-      if (n % 50 === 0) await reader.reach(h.view.revision);
+      if (n % 50 === 0) await reader.readToRevision(h.view.revision);
     }
-    await reader.reach(h.view.revision);
-    // 60 readers times 9 MB of changes, had they been queued, are 540 MB.
+    await reader.readToRevision(h.view.revision);
+    // 60 subscribers with a queue of 9 MB each would cost 540 MB.
     expect(rss() - before).toBeLessThan(250_000_000);
     await reader.close();
     await Promise.all(slow.map((one) => one.finish()));
@@ -299,19 +302,19 @@ const rss = (): number => {
   return process.memoryUsage.rss();
 };
 
-test("history that is forgotten under a slow reader of the log ends it; it never skips", async () => {
+test("a slow subscriber that reads from the log receives overflow when the log is compacted; it skips no change", async () => {
   await using h = await openHarness({ ringBytes: 10_000 });
-  // More than the system's buffers take.
-  const much = Object.fromEntries(Array.from("abcdefgh", (name) => [name, "x".repeat(15_000)]));
-  for (let n = 1; n <= 600; n++) await h.apply([device(n % 50, { annotations: { ...much, n: String(n) } })]);
+  // More than the socket buffers of the system hold.
+  const large = Object.fromEntries(Array.from("abcdefgh", (name) => [name, "x".repeat(15_000)]));
+  for (let n = 1; n <= 600; n++) await h.apply([device(n % 50, { annotations: { ...large, n: String(n) } })]);
   const slow = slowRequest(h.port, `${API}/devices?format=events&since=1`, AUTHORIZATION);
   await slow.started;
-  const keeper = new Compactor(h.view, h.log, h.clock, silentLogger, {
+  const compactor = new Compactor(h.view, h.log, h.clock, silentLogger, {
     retentionMs: 0,
     maxBytes: 1e12,
     snapshotAfterChanges: 1,
   });
-  await keeper.compact();
+  await compactor.compact();
   await h.log.prune(h.clock.now() + 1, 1e12, async () => {});
   const text = (await slow.finish()).toString();
   const ids = [...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]));
@@ -320,11 +323,11 @@ test("history that is forgotten under a slow reader of the log ends it; it never
   expect(text.slice(-50)).toContain("event: overflow");
 });
 
-test("the data of events is the JSON of the lists, hostile text included", async () => {
-  await using h = await sample();
-  const events = await openEvents(h, "devices");
-  const told = await events.until(({ event }) => event === "synced");
+test("the values in events are the entities of the lists, hostile text included", async () => {
+  await using h = await openSample();
+  const events = await openEventReader(h, "devices");
+  const snapshot = await events.readUntil(({ event }) => event === "synced");
   const { devices } = await h.json<{ devices: unknown[] }>("devices");
-  expect(told.slice(0, -1).map(({ data }) => data.value)).toEqual(devices);
+  expect(snapshot.slice(0, -1).map(({ data }) => data.value)).toEqual(devices);
   await events.close();
 });

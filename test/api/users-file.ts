@@ -1,4 +1,4 @@
-/** Users in a file that a test rewrites: `ann` with the password "one", `bob` with "two". */
+/** A users file that a test rewrites. It begins with `ann`, whose password is "one", and `bob`, whose password is "two". */
 import { join } from "node:path";
 import { hashPassword } from "../../src/api/auth/password.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
@@ -7,7 +7,7 @@ import { silentLogger } from "../../src/lib/logger.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
 
-/** In what is written, ONE and TWO stand for the hashes of the two passwords; it is read before `write` resolves. */
+/** In the text to write, ONE and TWO stand for the hashes of the two passwords. `write` resolves once it was read. */
 export async function withUsersFile(
   body: (users: Users, write: (text: string) => Promise<void>) => Promise<void>,
 ) {
@@ -16,8 +16,8 @@ export async function withUsersFile(
   await Bun.write(file, `ann:${one}\nbob:${two}\n`);
   const clock = new ManualClock();
   const users = await openUsers({ file, clock, logger: silentLogger });
-  const ended = new AbortController();
-  const following = users.follow(ended.signal);
+  const stop = new AbortController();
+  const watching = users.watchFile(stop.signal);
   try {
     await body(users, async (text) => {
       const before = users.all();
@@ -25,7 +25,7 @@ export async function withUsersFile(
       await until(() => clock.advance(1000).then(() => users.all() !== before), { what: "the users file" });
     });
   } finally {
-    ended.abort();
-    await following;
+    stop.abort();
+    await watching;
   }
 }

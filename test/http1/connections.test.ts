@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { AUTHORIZATION, openHarness } from "../api/harness.ts";
-import { MUCH, SAMPLE, setDevice } from "../api/network.ts";
+import { MANY_LARGE_DEVICES, SAMPLE, setDevice } from "../api/network.ts";
 import { withUsersFile } from "../api/users-file.ts";
 import { until } from "../support/until.ts";
 import { isOverloaded, openStreams, problemCode, requestText, StrictClient } from "./strict-client.ts";
@@ -43,7 +43,7 @@ describe("time-outs", () => {
 
   test("a client that does not read its response is disconnected and no longer counts as in flight", async () => {
     await using fresh = await openHarness({ limits: { connections: 1 } });
-    await fresh.apply(MUCH);
+    await fresh.apply(MANY_LARGE_DEVICES);
     await using client = new StrictClient(fresh.port);
     client.socket.pause();
     client.send(requestText("devices"));
@@ -59,7 +59,7 @@ describe("time-outs", () => {
 
   test("a slow client gets the whole last response after the server has closed", async () => {
     await using fresh = await openHarness();
-    await fresh.apply(MUCH.slice(0, 100));
+    await fresh.apply(MANY_LARGE_DEVICES.slice(0, 100));
     await using client = new StrictClient(fresh.port);
     client.socket.pause();
     client.send(requestText("devices", "Connection: close\r\n"));
@@ -75,7 +75,7 @@ describe("time-outs", () => {
 describe("clients that leave", () => {
   test("a client that half-closes after its request gets the whole response, also a large one", async () => {
     await using fresh = await openHarness();
-    await fresh.apply(MUCH);
+    await fresh.apply(MANY_LARGE_DEVICES);
     await using client = new StrictClient(fresh.port);
     client.send(requestText("devices") + requestText("topology"));
     client.socket.end();
@@ -90,7 +90,7 @@ describe("clients that leave", () => {
     async (coding) => {
       await using fresh = await openHarness({ limits: { connections: 5 } });
       const noise = () => Buffer.from(crypto.getRandomValues(new Uint8Array(11_000))).toString("base64");
-      await fresh.apply(MUCH.map((_, n) => setDevice(n, { mfr: noise() })));
+      await fresh.apply(MANY_LARGE_DEVICES.map((_, n) => setDevice(n, { mfr: noise() })));
       for (let n = 0; n < 3; n++) {
         const clients = Array.from({ length: 5 }, () => new StrictClient(fresh.port));
         for (const client of clients) {
@@ -136,7 +136,7 @@ describe("clients that leave", () => {
 describe("stop", () => {
   test("closes idle, busy, streaming and half-sent connections, and the port is free at once", async () => {
     const fresh = await openHarness();
-    await fresh.apply(MUCH);
+    await fresh.apply(MANY_LARGE_DEVICES);
     const idle = new StrictClient(fresh.port);
     await idle.request(requestText("topology"));
     const never = new StrictClient(fresh.port);
@@ -175,7 +175,7 @@ describe("stop", () => {
 
   test("does not wait longer than the drain time for clients that do not read or do not close", async () => {
     const fresh = await openHarness();
-    await fresh.apply(MUCH);
+    await fresh.apply(MANY_LARGE_DEVICES);
     const idle = new StrictClient(fresh.port);
     await idle.request(requestText("topology"));
     const stalled = new StrictClient(fresh.port);
@@ -218,7 +218,7 @@ const rss = (): number => {
 
 test("connections that read a large list at different times do not each keep its bytes", async () => {
   await using fresh = await openHarness({ limits: { idleTimeoutSeconds: 1_000 }, ringBytes: 1_000_000 });
-  await fresh.apply(MUCH.slice(0, 140));
+  await fresh.apply(MANY_LARGE_DEVICES.slice(0, 140));
   const clients = Array.from({ length: 80 }, () => new StrictClient(fresh.port));
   const poll = async (client: StrictClient) => {
     await client.request(requestText("devices"));

@@ -1,7 +1,7 @@
 /** Pipelined, split and repeated requests: each gets its own, current response, in order. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_MS } from "../api/harness.ts";
+import { API, AUTHORIZATION, type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "../api/harness.ts";
 import { deviceId, SAMPLE, setDevice } from "../api/network.ts";
 import { withUsersFile } from "../api/users-file.ts";
 import { until } from "../support/until.ts";
@@ -78,7 +78,7 @@ describe("pipelined requests", () => {
         { numRuns: 60 },
       );
     },
-    PROPERTY_MS,
+    PROPERTY_TIMEOUT_MS,
   );
 
   test("byte by byte", async () => {

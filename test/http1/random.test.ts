@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import fc from "fast-check";
-import { API, AUTHORIZATION, openHarness, PROPERTY_MS } from "../api/harness.ts";
+import { API, AUTHORIZATION, openHarness, PROPERTY_TIMEOUT_MS } from "../api/harness.ts";
 import { SAMPLE } from "../api/network.ts";
 import { until } from "../support/until.ts";
 import { isOverloaded, openStreams, requestText, StrictClient } from "./strict-client.ts";
@@ -113,5 +113,5 @@ test(
     // None of them caused an error of the service: a 500, or a connection without any response.
     expect(figures).not.toContain('status="500"');
   },
-  PROPERTY_MS,
+  PROPERTY_TIMEOUT_MS,
 );

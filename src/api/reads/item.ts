@@ -32,7 +32,7 @@ class ItemRepresentation implements Representation {
     this.version = versionOf(state, route);
     if (query.at === undefined) this.currentVersion = () => versionOf(state, route);
     this.revision = state.revision;
-    // Read here and not in `make`: a missing entity must be a 404 whatever the condition of the request.
+    // Read here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
     this.#json = renderJson(state, route);
   }
 

@@ -64,7 +64,7 @@ class ListRepresentation implements Representation {
     this.#format = format;
     this.#target = target;
     this.#cursor = cursor;
-    // Resolved here and not in `make`: an unknown `around` must be a 400 whatever the condition of the request.
+    // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
     this.#filtered = throwIfFault(filterState(state, query));
   }
 
@@ -74,13 +74,13 @@ class ListRepresentation implements Representation {
     if (this.#isWholeCollection) return wholeCollection(kind, this.#filtered.state.pages(kind));
     const { items, nextAfter } = selectPage(this.#filtered, kind, this.#query, this.#cursor?.after);
     const next = nextAfter === undefined ? undefined : this.#encodeCursor(nextAfter);
-    const pieces =
+    const chunks =
       this.#format.name === "json"
         ? renderJson(kind, items, fields, next)
         : encodeChunks(renderFormat(kind, items, fields, this.#format));
     return next === undefined
-      ? { chunks: pieces }
-      : { chunks: pieces, headers: { Link: `<${nextTarget(this.#target, next)}>; rel="next"` } };
+      ? { chunks }
+      : { chunks, headers: { Link: `<${nextTarget(this.#target, next)}>; rel="next"` } };
   }
 
   get #isWholeCollection(): boolean {
@@ -147,7 +147,7 @@ function renderFormat(
     kind,
     fields,
     jsonTexts: () => jsonOf(items, fields),
-    entities: (kindOfItems) => parseItems(kindOfItems, items),
+    entities: (itemKind) => parseItems(itemKind, items),
   });
 }
 
@@ -167,15 +167,15 @@ const OPEN: Readonly<Record<Kind, Buffer>> = {
 };
 const CLOSE = Buffer.from("]}");
 
-/** The encoded pages of the view. Each piece is the same object every time, so its compressed form can be cached. */
+/** The encoded pages of the view. Each chunk is the same object every time, so its compressed form can be cached. */
 function wholeCollection(kind: Kind, pages: readonly EncodedPage[]): Content {
   const last = pages.at(-1);
-  function* pieces(): Generator<Uint8Array> {
+  function* chunks(): Generator<Uint8Array> {
     yield OPEN[kind];
     for (const page of pages) yield page === last ? page.bytes : page.bytesWithComma;
     yield CLOSE;
   }
   const commas = Math.max(0, pages.length - 1);
   const length = OPEN[kind].length + totalBytes(pages) + commas + CLOSE.length;
-  return { chunks: pieces(), persistent: true, length };
+  return { chunks: chunks(), persistent: true, length };
 }

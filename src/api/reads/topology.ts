@@ -30,7 +30,7 @@ export function topologyRepresentation(
       ? Math.max(versions.devices, versions.links, versions.hosts, versions.graph)
       : versions.graph;
   };
-  // Resolved here and not in `make`: an unknown `around` must be a 400 whatever the condition of the request.
+  // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
   const filtered = throwIfFault(filterState(state, query));
   return {
     key: `topology ${format.name} ${query.fingerprint}`,
