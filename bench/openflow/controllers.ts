@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 
-export interface Controller {
+export interface ControllerProcess {
   readonly name: string;
   readonly port: number;
-  readonly feed: Feed;
+  readonly feed: LinkFeed;
   cpuSeconds(): number;
   residentMiB(): number;
   stop(): Promise<void>;
@@ -16,23 +16,23 @@ const root = join(import.meta.dir, "..", "..");
 const TICKS_A_SECOND = 100;
 
 /** What a controller has told of its links, and when. */
-class Feed {
-  readonly now = new Set<string>();
-  readonly ever = new Set<string>();
+class LinkFeed {
+  readonly current = new Set<string>();
+  readonly seen = new Set<string>();
   #check: ((at: number) => void) | undefined;
 
-  tell(link: string, there: boolean, at: number): void {
+  record(link: string, there: boolean, at: number): void {
     if (there) {
-      this.now.add(link);
-      this.ever.add(link);
-    } else this.now.delete(link);
+      this.current.add(link);
+      this.seen.add(link);
+    } else this.current.delete(link);
     this.#check?.(at);
   }
 
   /** From here on as if nothing had been told. */
-  forget(): void {
-    this.now.clear();
-    this.ever.clear();
+  reset(): void {
+    this.current.clear();
+    this.seen.clear();
   }
 
   /** The time at which a condition came true; undefined when it did not before the deadline. */
@@ -49,7 +49,7 @@ class Feed {
   }
 }
 
-function processFacts(pid: number): Pick<Controller, "cpuSeconds" | "residentMiB"> {
+function processStats(pid: number): Pick<ControllerProcess, "cpuSeconds" | "residentMiB"> {
   return {
     cpuSeconds() {
       const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
@@ -82,7 +82,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-async function listens(port: number): Promise<void> {
+async function waitForListener(port: number): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     const up = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: () => {} } }).then(
       (socket) => {
@@ -98,7 +98,7 @@ async function listens(port: number): Promise<void> {
 }
 
 /** The whole service; links are counted on its public event stream. */
-export async function startGazetteer(options: Record<string, unknown> = {}): Promise<Controller> {
+export async function startGazetteer(options: Record<string, unknown> = {}): Promise<ControllerProcess> {
   const port = await freePort();
   const web = await freePort();
   const config = join(process.env.TMPDIR ?? "/tmp", `gazetteer-bench-${port}.yaml`);
@@ -120,15 +120,20 @@ export async function startGazetteer(options: Record<string, unknown> = {}): Pro
     ],
     { env: { ...process.env, GAZETTEER_CREDENTIALS: "bench:bench" }, stdout: "ignore", stderr: "ignore" },
   );
-  await listens(port);
-  await listens(web);
-  const feed = new Feed();
-  const stream = await follow(web, "/controller/v1/links?format=events", feed, ({ value }: Told) => value.id);
+  await waitForListener(port);
+  await waitForListener(web);
+  const feed = new LinkFeed();
+  const stream = await readEventStream(
+    web,
+    "/controller/v1/links?format=events",
+    feed,
+    ({ value }: LinkEvent) => value.id,
+  );
   return {
     name: "gazetteer",
     port,
     feed,
-    ...processFacts(child.pid),
+    ...processStats(child.pid),
     async stop() {
       stream.end();
       child.kill("SIGTERM");
@@ -138,7 +143,7 @@ export async function startGazetteer(options: Record<string, unknown> = {}): Pro
   };
 }
 
-interface Told {
+interface LinkEvent {
   readonly value: { readonly id: string };
 }
 
@@ -147,10 +152,10 @@ interface Told {
  * where a record is seen when it arrives: `fetch` would add a thread and its scheduling to every figure. Both send whole
  * records in each chunk, so lines are never torn by the chunks' own lines, which are passed over.
  */
-async function follow<T>(
+async function readEventStream<T>(
   port: number,
   path: string,
-  feed: Feed,
+  feed: LinkFeed,
   name: (data: T) => string,
 ): Promise<{ end(): void }> {
   const answered = Promise.withResolvers<void>();
@@ -164,7 +169,7 @@ async function follow<T>(
     }
     if (line.startsWith("event: ")) event = line.slice("event: ".length);
     if (!line.startsWith("data: ") || (event !== "added" && event !== "removed")) return;
-    feed.tell(name(JSON.parse(line.slice("data: ".length))), event === "added", at);
+    feed.record(name(JSON.parse(line.slice("data: ".length))), event === "added", at);
   };
   const socket = await Bun.connect({
     hostname: "127.0.0.1",
@@ -194,7 +199,7 @@ interface OskenEnd {
 const oskenEnd = ({ dpid, port_no: port }: OskenEnd): string => `of:${dpid}/${Number.parseInt(port, 16)}`;
 
 /** os-ken with its own link discovery, and a stream of its links by the application beside this file. */
-export async function startOsken(): Promise<Controller> {
+export async function startOsken(): Promise<ControllerProcess> {
   const port = await freePort();
   const web = await freePort();
   const command = [
@@ -209,16 +214,16 @@ export async function startOsken(): Promise<Controller> {
     stdout: "ignore",
     stderr: "ignore",
   });
-  await listens(port);
-  await listens(web);
-  const feed = new Feed();
+  await waitForListener(port);
+  await waitForListener(web);
+  const feed = new LinkFeed();
   const name = ({ src, dst }: { src: OskenEnd; dst: OskenEnd }) => `${oskenEnd(src)}-${oskenEnd(dst)}`;
-  const stream = await follow(web, "/", feed, name);
+  const stream = await readEventStream(web, "/", feed, name);
   return {
     name: "os-ken",
     port,
     feed,
-    ...processFacts(child.pid),
+    ...processStats(child.pid),
     async stop() {
       stream.end();
       child.kill("SIGKILL");

@@ -10,40 +10,40 @@ export interface Connected {
   readonly connected: number;
 }
 
-export class Network {
+export class EmulatorClient {
   readonly #child = Bun.spawn([process.execPath, join(import.meta.dir, "emulator-process.ts")], {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",
   });
-  readonly #told = lines(this.#child.stdout);
+  readonly #replies = lines(this.#child.stdout);
 
   async #next<T>(): Promise<T> {
-    const { value, done } = await this.#told.next();
+    const { value, done } = await this.#replies.next();
     if (done) throw new Error("the network ended");
     return JSON.parse(value);
   }
 
-  async #say(command: string): Promise<void> {
+  async #send(command: string): Promise<void> {
     this.#child.stdin.write(`${command}\n`);
     await this.#child.stdin.flush();
   }
 
   /** `before`: datapath ids begin after this number. */
   async connect(port: number, shape: string, switches: number, before = 0): Promise<Connected> {
-    await this.#say(`connect ${port} ${shape} ${switches} ${before}`);
+    await this.#send(`connect ${port} ${shape} ${switches} ${before}`);
     const { wires } = await this.#next<Pick<Connected, "wires">>();
     return { wires, ...(await this.#next<Omit<Connected, "wires">>()) };
   }
 
   /** Answers when it did so. */
-  async set(wire: number, state: "up" | "down"): Promise<number> {
-    await this.#say(`${state} ${wire}`);
+  async setWire(wire: number, state: "up" | "down"): Promise<number> {
+    await this.#send(`${state} ${wire}`);
     return (await this.#next<{ at: number }>()).at;
   }
 
-  async leave(): Promise<void> {
-    await this.#say("leave");
+  async disconnect(): Promise<void> {
+    await this.#send("leave");
     await this.#next();
   }
 

@@ -9,12 +9,18 @@
  * One process serves a whole measurement, so that it is as warm for the first controller as for the last. Times are epoch
  * milliseconds with fractions, the same clock for every process of the machine.
  */
-import { type Built, build, type Pair, torus, tree } from "../../test/sources/openflow/topologies.ts";
+import {
+  type BuiltNetwork,
+  buildNetwork,
+  type SwitchPair,
+  torus,
+  tree,
+} from "../../test/sources/openflow/topologies.ts";
 
 /** Connections that wait to be taken: fewer than anybody's listen backlog, or the kernel delays the rest by a second. */
 const AT_ONCE = 40;
 
-function shapeOf(name: string, size: number): Pair[] {
+function shapeOf(name: string, size: number): SwitchPair[] {
   if (name === "tree") return tree(size, 4);
   // The most nearly square torus of exactly that size.
   const side = Math.ceil(Math.sqrt(size));
@@ -25,8 +31,8 @@ function shapeOf(name: string, size: number): Pair[] {
 const now = () => performance.timeOrigin + performance.now();
 const tell = (fact: object) => process.stdout.write(`${JSON.stringify(fact)}\n`);
 
-async function connect(port: number, shape: string, count: number, before: number): Promise<Built> {
-  const built = build(count, shapeOf(shape, count), before);
+async function connect(port: number, shape: string, count: number, before: number): Promise<BuiltNetwork> {
+  const built = buildNetwork(count, shapeOf(shape, count), before);
   tell({
     wires: built.wires.map(({ a, portA, b, portB }) => [
       `${a.id}/${portA}-${b.id}/${portB}`,
@@ -38,13 +44,13 @@ async function connect(port: number, shape: string, count: number, before: numbe
   for (let at = 0; at < switches.length; at += AT_ONCE) {
     const group = switches.slice(at, at + AT_ONCE);
     await Promise.all(group.map((sw) => sw.connect({ port })));
-    await Promise.all(group.map((sw) => sw.greeted));
+    await Promise.all(group.map((sw) => sw.helloReceived));
   }
   tell({ first, connected: now() });
   return built;
 }
 
-let built: Built | undefined;
+let built: BuiltNetwork | undefined;
 for await (const line of console) {
   const [word, ...rest] = line.split(" ");
   const [first = 0, , count = 0, before = 0] = rest.map(Number);

@@ -9,9 +9,9 @@
  */
 import type { Result } from "../api/result.ts";
 import { median } from "../lib/table.ts";
-import { type Controller, startGazetteer, startOsken } from "./controllers.ts";
-import { Network } from "./emulator-client.ts";
-import { hold, type Measured, measure, measurePairs } from "./measure.ts";
+import { type ControllerProcess, startGazetteer, startOsken } from "./controllers.ts";
+import { EmulatorClient } from "./emulator-client.ts";
+import { type Measured, measure, measureHeldSessions, measurePairs } from "./measure.ts";
 
 const SHAPES = ["tree", "torus"];
 /** os-ken's discovery of a large network takes minutes; so long is waited for it, and then counts. */
@@ -37,7 +37,7 @@ export interface OpenflowOptions {
 }
 
 export async function measureOpenflow(options: OpenflowOptions): Promise<Result[]> {
-  const network = new Network();
+  const network = new EmulatorClient();
   try {
     // The emulator's own first second is nobody's.
     await withController(startGazetteer, (controller) => measurePairs(controller, network));
@@ -49,8 +49,8 @@ export async function measureOpenflow(options: OpenflowOptions): Promise<Result[
 }
 
 async function withController<T>(
-  start: () => Promise<Controller>,
-  use: (controller: Controller) => Promise<T>,
+  start: () => Promise<ControllerProcess>,
+  use: (controller: ControllerProcess) => Promise<T>,
 ): Promise<T> {
   const controller = await start();
   try {
@@ -60,7 +60,7 @@ async function withController<T>(
   }
 }
 
-async function measureAll({ sizes, rounds }: OpenflowOptions, network: Network): Promise<Run[]> {
+async function measureAll({ sizes, rounds }: OpenflowOptions, network: EmulatorClient): Promise<Run[]> {
   const peer = await Bun.file("/usr/bin/osken-manager").exists();
   const contenders = [
     { controller: "gazetteer", start: startGazetteer },
@@ -135,18 +135,23 @@ function sideBySide(runs: readonly Run[]): Result[] {
 async function besideOnos(
   { held: switches, heldSeconds }: OpenflowOptions,
   runs: readonly Run[],
-  network: Network,
+  network: EmulatorClient,
 ): Promise<Result[]> {
   const beside = (what: string, ours: number | undefined, theirs: number): Result[] =>
     ours === undefined
       ? []
-      : [{ name: "beside ONOS", what, unit: "ms", ours, against: { [PUBLISHED]: theirs }, most: theirs }];
+      : [{ name: "beside ONOS", what, unit: "ms", ours, against: { [PUBLISHED]: theirs }, max: theirs }];
   const pairMs = await withController(startGazetteer, async (controller) => {
     await measurePairs(controller, network);
     return measurePairs(controller, network);
   });
   const held = await withController(startGazetteer, (controller) =>
-    hold(controller, network, { shape: "tree", switches, deadlineMs: DEADLINE_MS }, heldSeconds),
+    measureHeldSessions(
+      controller,
+      network,
+      { shape: "tree", switches, deadlineMs: DEADLINE_MS },
+      heldSeconds,
+    ),
   );
   const name = `${switches} sessions`;
   return [
@@ -159,7 +164,7 @@ async function besideOnos(
       unit: "switches",
       ours: held.still ? switches : 0,
       against: { [PUBLISHED]: ONOS.switches },
-      least: switches,
+      min: switches,
     },
     { name, what: "complete after", unit: "ms", ours: held.completeMs ?? DEADLINE_MS },
     { name, what: "CPU while held", unit: "% of a core", ours: held.cpuPercent },

@@ -5,7 +5,7 @@ import { createSource, createSources } from "./registry.ts";
 
 const context = { clock: new ManualClock(), log: silentLogger };
 
-describe("an entry that makes a source", () => {
+describe("a valid entry creates a source", () => {
   const cases: [object, { kind: string; name: string }][] = [
     [{ type: "demo" }, { kind: "demo", name: "demo" }],
     [
@@ -28,7 +28,7 @@ describe("an entry that makes a source", () => {
   }
 });
 
-describe("an entry that is refused", () => {
+describe("an invalid entry is rejected", () => {
   const cases: [unknown, string, RegExp][] = [
     [null, "", /must be an object/],
     [["demo"], "", /must be an object/],
@@ -47,15 +47,15 @@ describe("an entry that is refused", () => {
   ];
   for (const [entry, field, message] of cases) {
     test(JSON.stringify(entry), () => {
-      const made = createSource(entry, context);
-      if (made.ok) throw new Error("was taken");
-      expect(made.fault.field).toBe(field);
-      expect(made.fault.message).toMatch(message);
+      const result = createSource(entry, context);
+      if (result.ok) throw new Error("was accepted");
+      expect(result.fault.field).toBe(field);
+      expect(result.fault.message).toMatch(message);
     });
   }
 });
 
-test("all faults are told at once, and two sources cannot have one name", () => {
+test("all faults are reported at once, and two sources cannot have the same name", () => {
   const entries = [{ type: "demo" }, { type: "demo" }, { type: "x" }, { type: "file", path: "a", name: "b" }];
   expect(createSources(entries, context)).toMatchObject({
     ok: false,

@@ -1,6 +1,6 @@
 /**
- * The explicit list of the kinds of sources there are, and how one entry of the configuration becomes a source.
- * A new kind is one line here. Making a source is inert: it checks its options and touches nothing outside.
+ * The explicit list of source kinds, and the creation of a source from one entry of the configuration. A new kind is one
+ * line here; no kind registers itself by being imported. Creating a source validates its options and does no I/O.
  */
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
@@ -13,14 +13,14 @@ import { type OptionFault, optionFault, suggestion } from "./option-fault.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
 
-type Made =
+type KindResult =
   | { readonly ok: true; readonly source: Source }
   | { readonly ok: false; readonly fault: OptionFault };
 
 export interface SourceKind {
-  /** The schema of its options, without the `type` and `name` that every entry may have. */
+  /** The schema of the options, without `type` and `name`, which every entry has. */
   readonly options: Type.TObject;
-  create(name: string, options: unknown, context: SourceContext): Made;
+  create(name: string, options: unknown, context: SourceContext): KindResult;
 }
 
 function sourceKind<T extends Type.TObject>(
@@ -30,9 +30,9 @@ function sourceKind<T extends Type.TObject>(
   const check = Compile(options);
   return {
     options,
-    create(name, given, context) {
-      if (check.Check(given)) return { ok: true, source: create({ ...given, name }, context) };
-      return { ok: false, fault: optionFault(check.Errors(given), Object.keys(options.properties)) };
+    create(name, values, context) {
+      if (check.Check(values)) return { ok: true, source: create({ ...values, name }, context) };
+      return { ok: false, fault: optionFault(check.Errors(values), Object.keys(options.properties)) };
     },
   };
 }
@@ -47,7 +47,7 @@ export type SourceResult =
   | ({ readonly ok: true } & ConfiguredSource)
   | { readonly ok: false; readonly fault: OptionFault };
 
-const refuse = (field: string, message: string): { ok: false; fault: OptionFault } => ({
+const fail = (field: string, message: string): { ok: false; fault: OptionFault } => ({
   ok: false,
   fault: { field, message },
 });
@@ -55,48 +55,48 @@ const refuse = (field: string, message: string): { ok: false; fault: OptionFault
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What may name a source: it appears in answers, queries and metrics. */
-const NAME = /^[A-Za-z0-9][\w.-]{0,62}$/;
+/** The name appears in responses, queries and metrics. */
+const NAME_PATTERN = /^[A-Za-z0-9][\w.-]{0,62}$/;
 
-/** Makes the source of one entry, `{type: "demo", name: "lab", …options}`. The name is the type's when left out. */
+/** Creates the source of one entry, `{type: "demo", name: "lab", …options}`. The name defaults to the type. */
 export function createSource(entry: unknown, context: SourceContext): SourceResult {
-  if (!isObject(entry)) return refuse("", "must be an object");
+  if (!isObject(entry)) return fail("", "must be an object");
   const { type: kind, name = kind, ...options } = entry;
   if (typeof kind !== "string") {
-    return refuse("type", `is required (one of ${Object.keys(SOURCE_KINDS).join(", ")})`);
+    return fail("type", `is required (one of ${Object.keys(SOURCE_KINDS).join(", ")})`);
   }
   const known = Object.hasOwn(SOURCE_KINDS, kind) ? SOURCE_KINDS[kind] : undefined;
   if (!known) {
-    return refuse("type", `${kind} is not a kind of source${suggestion(kind, Object.keys(SOURCE_KINDS))}`);
+    return fail("type", `${kind} is not a kind of source${suggestion(kind, Object.keys(SOURCE_KINDS))}`);
   }
-  if (typeof name !== "string" || !NAME.test(name)) {
-    return refuse("name", "must be up to 63 letters, digits, _ . or -, and start with a letter or digit");
+  if (typeof name !== "string" || !NAME_PATTERN.test(name)) {
+    return fail("name", "must be up to 63 letters, digits, _ . or -, and start with a letter or digit");
   }
-  const made = known.create(name, options, context);
-  return made.ok ? { ok: true, kind, source: made.source } : made;
+  const created = known.create(name, options, context);
+  return created.ok ? { ok: true, kind, source: created.source } : created;
 }
 
 export type SourcesResult =
   | { readonly ok: true; readonly sources: readonly ConfiguredSource[] }
   | { readonly ok: false; readonly faults: readonly (OptionFault & { readonly index: number })[] };
 
-/** Makes all of them, or says what is wrong with each that is wrong. No two may have one name. */
+/** Creates the sources of all entries, or returns a fault for each invalid entry. Names must be unique. */
 export function createSources(entries: readonly unknown[], context: SourceContext): SourcesResult {
   const sources: ConfiguredSource[] = [];
   const faults: (OptionFault & { index: number })[] = [];
-  const taken = new Set<string>();
+  const names = new Set<string>();
   for (const [index, entry] of entries.entries()) {
-    const made = createSource(entry, context);
-    if (!made.ok) {
-      faults.push({ index, ...made.fault });
+    const created = createSource(entry, context);
+    if (!created.ok) {
+      faults.push({ index, ...created.fault });
       continue;
     }
-    const { name } = made.source;
-    if (taken.has(name)) {
+    const { name } = created.source;
+    if (names.has(name)) {
       faults.push({ index, field: "name", message: `${name} is taken by another source: give each a name` });
     }
-    taken.add(name);
-    sources.push({ kind: made.kind, source: made.source });
+    names.add(name);
+    sources.push({ kind: created.kind, source: created.source });
   }
   return faults.length > 0 ? { ok: false, faults } : { ok: true, sources };
 }

@@ -1,49 +1,49 @@
 /**
- * The contract of a source: something that knows a network and says what it knows.
+ * The contract of a source: a component that reports what a network looks like.
  *
- * - `run` first makes its whole set known with `sink.replace`, then changes with `sink.apply`; a source that only
- *   polls calls `replace` each time. It returns when `signal` aborts. When it throws, the supervisor restarts it
- *   after a pause; until then its last claims stand and are called stale. So on failure a source says nothing:
- *   stale beats partial.
- * - A source that goes on but can no longer vouch for what it said (its file is broken, its peer is silent) calls
- *   `sink.trouble` with the reason. Its claims stand, it is called stale, and the next `replace` or `apply` clears it.
- * - Awaiting the sink is the back-pressure. The sink checks each record, drops and counts bad ones, and finds out
- *   by itself what is new: saying the same again is free of consequences.
- * - A source owns its claims and cannot touch another's.
+ * - `run` first reports its full set with `sink.replace`, then changes with `sink.apply`. A source that polls calls
+ *   `replace` each time. `run` returns when `signal` aborts.
+ * - A throw means "restart me": the supervisor starts the source again after a pause. Meanwhile its last claims stay in
+ *   the view and the source is stale. So on failure a source reports nothing: stale data beats partial data.
+ * - A source that continues, but whose last claims may be outdated (its file is broken, its peer does not respond),
+ *   calls `sink.markStale`. The next `replace` or `apply` that succeeds clears that.
+ * - Awaiting the sink is the backpressure. The sink validates each record, drops and counts bad ones, and computes the
+ *   difference: reporting the same claim again has no effect.
+ * - A source owns its claims and cannot change those of another source.
  */
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { ClaimChange, Claims } from "../model/claim.ts";
 
-/** Where the claims of one source go: what stands behind the supervisor. */
+/** The store of one source's claims, as the supervisor reaches it. */
 export interface ClaimSink {
-  /** All that this source claims, from now on and until it says otherwise. */
+  /** Replaces all claims of this source. */
   replace(all: Claims): Promise<void>;
   apply(changes: readonly ClaimChange[]): Promise<void>;
-  /** What this source claimed last, also before a restart of the service; absent where that is not remembered. */
-  recall?(): Promise<Claims>;
+  /** The claims this source made last, including before a restart of the service. Absent where they are not stored. */
+  lastClaims?(): Promise<Claims>;
 }
 
-/** What a running source is handed. */
+/** The sink that a running source gets. */
 export interface Sink extends ClaimSink {
-  /** I am still running, but what I last said may be old, for this reason (a line for the operator). */
-  trouble(message: string): void;
+  /** The source still runs, but its last claims may be outdated. `reason` is one line for the operator. */
+  markStale(reason: string): void;
 }
 
 export interface Source {
   readonly name: string;
   run(sink: Sink, signal: AbortSignal): Promise<void>;
-  /** Counters and gauges of this source for `/metrics`, by name, e.g. `{ probes_refused_total: 3 }`. */
+  /** Counters and gauges of this source for `/metrics`, by name, e.g. `{ probes_sent_total: 3 }`. */
   metrics?(): Readonly<Record<string, number>>;
 }
 
-/** What every source is made with besides its own options. */
+/** What every source is created with besides its own options. */
 export interface SourceContext {
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A failure whose message is meant for the operator, as opposed to a bug. */
+/** An expected failure. Its message is for the operator. Any other error is a bug and is logged with its stack. */
 export class SourceError extends Error {
   override readonly name = "SourceError";
 }

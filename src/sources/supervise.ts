@@ -1,43 +1,21 @@
 /**
- * Runs the sources and says how each is doing.
+ * Runs the sources and reports the status of each.
  *
- * - Every source runs on its own: one that fails never holds up or stops another.
- * - A source that throws, or returns before it was told to, is started again after a pause that doubles (with
- *   jitter) up to a minute. It starts from short pauses again once a run has lasted longer than the longest pause:
- *   a source that syncs and then dies at once must not be restarted in a tight loop.
- * - Each run gets a signal and a sink of its own. Both end with the run, so whatever a failed run left behind is
- *   told to stop and can no longer speak for its successor.
+ * - Sources are independent: a source that fails neither delays nor stops another.
+ * - A source that throws, or returns before the signal aborts, is restarted after a pause that doubles (with jitter) up
+ *   to a minute. The pause returns to its minimum only after a run that lasted longer than the maximum pause, so that a
+ *   source that syncs and then fails at once is not restarted in a tight loop.
+ * - Each run has its own signal and its own sink. Both end with the run, so that work which a failed run left behind is
+ *   aborted and can no longer report claims.
  * - `run` returns when the signal aborts and every source has returned. Nothing is left running.
- *
- * What the claims mean, and what becomes of them while a source is stale, is the view's matter.
  */
 import { type Backoff, createBackoff } from "../lib/backoff.ts";
 import type { Claims } from "../model/claim.ts";
+import type { SourceReport, SourceState } from "../model/source-status.ts";
 import type { ClaimSink, Sink, Source, SourceContext } from "./source.ts";
 import { SourceError } from "./source.ts";
 
-/**
- * - `starting`: nothing was claimed yet; with an `error` when the first tries failed.
- * - `synced`: what it claims is what it knows.
- * - `stale`: its last claims stand, but it failed or reported trouble since; `error` says why.
- * - `stopped`: told to stop.
- */
-export type SourceState = "starting" | "synced" | "stale" | "stopped";
-
-export interface SourceStatus {
-  readonly name: string;
-  readonly kind: string;
-  readonly status: SourceState;
-  /** Epoch milliseconds at which it came into this status. */
-  readonly since: number;
-  readonly error?: string;
-  /** Epoch milliseconds of the last claims that were taken. */
-  readonly lastSyncedAt?: number;
-  readonly restarts: number;
-  readonly metrics?: Readonly<Record<string, number>>;
-}
-
-/** A source and the kind (the `type` of its configuration) it was made as. */
+/** A source and its kind (the `type` of its configuration). */
 export interface ConfiguredSource {
   readonly kind: string;
   readonly source: Source;
@@ -46,27 +24,27 @@ export interface ConfiguredSource {
 export interface SupervisorOptions extends SourceContext {
   readonly sources: readonly ConfiguredSource[];
   readonly sinkFor: (sourceName: string) => ClaimSink;
-  readonly firstPauseMs?: number;
-  readonly longestPauseMs?: number;
+  readonly minBackoffMs?: number;
+  readonly maxBackoffMs?: number;
   readonly random?: () => number;
 }
 
 export interface Supervisor {
   run(signal: AbortSignal): Promise<void>;
-  status(): SourceStatus[];
+  status(): SourceReport[];
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const watched = options.sources.map((configured) => new Watched(configured, options));
+  const supervised = options.sources.map((configured) => new SupervisedSource(configured, options));
   return {
     async run(signal) {
-      await Promise.all(watched.map((source) => source.run(signal)));
+      await Promise.all(supervised.map((source) => source.run(signal)));
     },
-    status: () => watched.map((source) => source.status()),
+    status: () => supervised.map((source) => source.status()),
   };
 }
 
-class Watched {
+class SupervisedSource {
   readonly #source: Source;
   readonly #kind: string;
   readonly #options: SupervisorOptions;
@@ -83,7 +61,7 @@ class Watched {
     this.#since = options.clock.now();
   }
 
-  status(): SourceStatus {
+  status(): SourceReport {
     const metrics = this.#source.metrics?.();
     return {
       name: this.#source.name,
@@ -98,74 +76,74 @@ class Watched {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, firstPauseMs = 1000, longestPauseMs = 60_000, random } = this.#options;
-    const backoff = createBackoff(firstPauseMs, longestPauseMs, random);
+    const { clock, minBackoffMs = 1000, maxBackoffMs = 60_000, random } = this.#options;
+    const backoff = createBackoff(minBackoffMs, maxBackoffMs, random);
     while (!signal.aborted) {
       const startedAt = clock.now();
       const failure = await this.#runOnce(signal);
       if (signal.aborted) break;
-      this.#failed(failure);
-      if (clock.now() - startedAt > longestPauseMs) backoff.reset();
-      await this.#pause(backoff, signal);
+      this.#handleFailure(failure);
+      if (clock.now() - startedAt > maxBackoffMs) backoff.reset();
+      await this.#waitBeforeRestart(backoff, signal);
     }
-    this.#enter("stopped", undefined);
+    this.#setState("stopped", undefined);
   }
 
-  /** One life of the source; resolves to what ended it. */
+  /** Resolves to the error that ended the run. */
   async #runOnce(signal: AbortSignal): Promise<unknown> {
-    const life = new AbortController();
-    const end = () => life.abort(signal.reason);
-    signal.addEventListener("abort", end, { once: true });
+    const run = new AbortController();
+    const abortRun = () => run.abort(signal.reason);
+    signal.addEventListener("abort", abortRun, { once: true });
     try {
-      await this.#source.run(this.#sink(life.signal), life.signal);
-      return new SourceError("ended by itself");
+      await this.#source.run(this.#createSink(run.signal), run.signal);
+      return new SourceError("the source returned before it was stopped");
     } catch (error) {
       return error;
     } finally {
-      signal.removeEventListener("abort", end);
-      life.abort();
+      signal.removeEventListener("abort", abortRun);
+      run.abort();
     }
   }
 
-  async #pause(backoff: Backoff, signal: AbortSignal): Promise<void> {
+  async #waitBeforeRestart(backoff: Backoff, signal: AbortSignal): Promise<void> {
     const pauseMs = backoff.nextMs();
-    this.#options.log.debug("source waits", { source: this.#source.name, ms: pauseMs });
+    this.#options.log.debug("source restarts after a pause", { source: this.#source.name, ms: pauseMs });
     await this.#options.clock.sleep(pauseMs, signal);
     if (!signal.aborted) this.#restarts++;
   }
 
-  #sink(life: AbortSignal): Sink {
-    const behind = this.#options.sinkFor(this.#source.name);
-    const say = async (speak: () => Promise<void>) => {
-      if (life.aborted) throw new SourceError("the source was told to stop");
-      await speak();
-      if (life.aborted) return;
+  #createSink(run: AbortSignal): Sink {
+    const claims = this.#options.sinkFor(this.#source.name);
+    const commit = async (write: () => Promise<void>) => {
+      if (run.aborted) throw new SourceError("the source was stopped");
+      await write();
+      if (run.aborted) return;
       this.#lastSyncedAt = this.#options.clock.now();
-      this.#enter("synced", undefined);
+      this.#setState("synced", undefined);
     };
     return {
-      replace: (all) => say(() => behind.replace(endingWith(life, all))),
-      apply: (changes) => say(() => behind.apply(changes)),
-      ...(behind.recall && { recall: behind.recall.bind(behind) }),
-      trouble: (message) => {
-        if (!life.aborted) this.#doubt(message);
+      replace: (all) => commit(() => claims.replace(abortable(run, all))),
+      apply: (changes) => commit(() => claims.apply(changes)),
+      ...(claims.lastClaims && { lastClaims: claims.lastClaims.bind(claims) }),
+      markStale: (reason) => {
+        if (!run.aborted) this.#markStale(reason);
       },
     };
   }
 
-  #failed(failure: unknown): void {
-    // A SourceError speaks to the operator; anything else is a bug, whose stack belongs in the diary.
+  #handleFailure(failure: unknown): void {
+    // A SourceError is an expected failure. Anything else is a bug, so its stack is logged.
     if (!(failure instanceof SourceError) && failure instanceof Error) {
       this.#options.log.error("source crashed", { source: this.#source.name, stack: failure.stack });
     }
-    this.#doubt(failure instanceof Error ? failure.message : String(failure));
+    this.#markStale(failure instanceof Error ? failure.message : String(failure));
   }
 
-  #doubt(reason: string): void {
-    this.#enter(this.#lastSyncedAt === undefined ? "starting" : "stale", reason);
+  #markStale(reason: string): void {
+    this.#setState(this.#lastSyncedAt === undefined ? "starting" : "stale", reason);
   }
 
-  #enter(state: SourceState, error: string | undefined): void {
+  #setState(state: SourceState, error: string | undefined): void {
     if (state === this.#state && error === this.#error) return;
     if (state !== this.#state) this.#since = this.#options.clock.now();
     this.#state = state;
@@ -175,12 +153,12 @@ class Watched {
   }
 }
 
-/** The same claims, but to go on reading them fails once the life is over: a million of them must not delay a stop. */
-function endingWith(life: AbortSignal, all: Claims): Claims {
+/** The same claims; iterating them throws once the run is aborted, so that a million claims do not delay a stop. */
+function abortable(run: AbortSignal, all: Claims): Claims {
   const guard = <T>(claims: Iterable<T> = []): Iterable<T> => ({
     *[Symbol.iterator]() {
       for (const claim of claims) {
-        if (life.aborted) throw new SourceError("the source was told to stop");
+        if (run.aborted) throw new SourceError("the source was stopped");
         yield claim;
       }
     },

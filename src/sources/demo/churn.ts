@@ -5,49 +5,49 @@
  */
 import type { ClaimChange } from "../../model/claim.ts";
 import type { DemoNetwork } from "./network.ts";
-import type { Place } from "./plan.ts";
+import type { AttachmentPoint } from "./plan.ts";
 import { createRandom, type Random } from "./random.ts";
 
 /** How long things stay broken. */
 const FLAP_SECONDS = { least: 5, most: 30 };
 const REBOOT_SECONDS = { least: 40, most: 120 };
 /** What share of cables, of devices and of hosts may be out of order or away at once. */
-const MAX_BROKEN = 0.05;
+const MAX_BROKEN_SHARE = 0.05;
 const MAX_HOSTS_AWAY = 10_000;
 
-type Event = () => ClaimChange[];
+type ChurnEvent = () => ClaimChange[];
 
 export class Churn {
   readonly #network: DemoNetwork;
   readonly #perSecond: number;
   readonly #random: Random;
-  readonly #mostHostsAway: number;
+  readonly #maxHostsAway: number;
   /** Of a hundred events, how many of which kind. */
-  readonly #events: readonly (readonly [weight: number, event: Event])[] = [
+  readonly #events: readonly (readonly [weight: number, event: ChurnEvent])[] = [
     [30, () => this.#flap()],
     [5, () => this.#reboot()],
     [25, () => this.#move()],
-    [25, () => this.#comeOrGo()],
+    [25, () => this.#joinOrLeave()],
     [15, () => this.#changeAddress()],
   ];
-  readonly #mendings = new Map<number, Event[]>();
-  readonly #overdue: Event[] = [];
+  readonly #scheduledRepairs = new Map<number, ChurnEvent[]>();
+  readonly #dueRepairs: ChurnEvent[] = [];
   #step = 0;
 
   constructor(network: DemoNetwork, perSecond: number, seed: number) {
     this.#network = network;
     this.#perSecond = perSecond;
     this.#random = createRandom(seed);
-    this.#mostHostsAway = Math.min(MAX_HOSTS_AWAY, Math.ceil(network.hosts.count * MAX_BROKEN));
+    this.#maxHostsAway = Math.min(MAX_HOSTS_AWAY, Math.ceil(network.hosts.count * MAX_BROKEN_SHARE));
   }
 
   /** The changes of one event; none when nothing can happen (all that may be broken is). */
   step(): ClaimChange[] {
     this.#step++;
-    this.#overdue.push(...(this.#mendings.get(this.#step) ?? []));
-    this.#mendings.delete(this.#step);
-    const mend = this.#overdue.shift();
-    if (mend) return mend();
+    this.#dueRepairs.push(...(this.#scheduledRepairs.get(this.#step) ?? []));
+    this.#scheduledRepairs.delete(this.#step);
+    const repair = this.#dueRepairs.shift();
+    if (repair) return repair();
     let chance = this.#random.below(100);
     const first = this.#events.findIndex(([weight]) => {
       chance -= weight;
@@ -62,62 +62,63 @@ export class Churn {
   }
 
   #flap(): ClaimChange[] {
-    const { plan, cut, down } = this.#network;
+    const { plan, cutCables, downDevices } = this.#network;
     const cable = this.#random.below(plan.cables.length);
     const ends = plan.cables[cable];
-    if (!ends || down.has(ends.a) || down.has(ends.b) || cut.has(cable)) return [];
-    if (cut.size >= Math.ceil(plan.cables.length * MAX_BROKEN)) return [];
-    this.#later(FLAP_SECONDS, () => this.#network.setCable(cable, true));
+    if (!ends || downDevices.has(ends.a) || downDevices.has(ends.b) || cutCables.has(cable)) return [];
+    if (cutCables.size >= Math.ceil(plan.cables.length * MAX_BROKEN_SHARE)) return [];
+    this.#scheduleRepair(FLAP_SECONDS, () => this.#network.setCable(cable, true));
     return this.#network.setCable(cable, false);
   }
 
   #reboot(): ClaimChange[] {
-    const { plan, down } = this.#network;
+    const { plan, downDevices } = this.#network;
     const device = this.#random.below(plan.devices.length);
-    if (down.size >= Math.ceil(plan.devices.length * MAX_BROKEN) || down.has(device)) return [];
-    this.#later(REBOOT_SECONDS, () => this.#network.setDevice(device, true));
+    if (downDevices.size >= Math.ceil(plan.devices.length * MAX_BROKEN_SHARE) || downDevices.has(device))
+      return [];
+    this.#scheduleRepair(REBOOT_SECONDS, () => this.#network.setDevice(device, true));
     return this.#network.setDevice(device, false);
   }
 
   #move(): ClaimChange[] {
-    const { moved } = this.#network;
-    const [longest] = moved.keys();
-    if (longest !== undefined && (moved.size >= this.#mostHostsAway || this.#random.below(10) < 4)) {
-      return this.#network.moveHost(longest, undefined);
+    const { movedHosts } = this.#network;
+    const [oldest] = movedHosts.keys();
+    if (oldest !== undefined && (movedHosts.size >= this.#maxHostsAway || this.#random.below(10) < 4)) {
+      return this.#network.moveHost(oldest, undefined);
     }
-    const host = this.#someHost();
+    const host = this.#pickHost();
     if (host === undefined) return [];
-    const from = this.#network.placeOf(host);
-    const to = this.#placeNear(from);
+    const from = this.#network.attachmentOf(host);
+    const to = this.#pickNearbyPort(from);
     return to.edge === from.edge && to.port === from.port ? [] : this.#network.moveHost(host, to);
   }
 
-  #comeOrGo(): ClaimChange[] {
-    const { gone } = this.#network;
-    const [longest] = gone;
-    if (longest !== undefined && (gone.size >= this.#mostHostsAway || this.#random.below(2) === 0)) {
-      return this.#network.setHost(longest, true);
+  #joinOrLeave(): ClaimChange[] {
+    const { absentHosts } = this.#network;
+    const [oldest] = absentHosts;
+    if (oldest !== undefined && (absentHosts.size >= this.#maxHostsAway || this.#random.below(2) === 0)) {
+      return this.#network.setHost(oldest, true);
     }
-    const host = this.#someHost();
+    const host = this.#pickHost();
     return host === undefined ? [] : this.#network.setHost(host, false);
   }
 
   #changeAddress(): ClaimChange[] {
-    const { renumbered } = this.#network;
-    const [longest] = renumbered;
-    const host = renumbered.size >= this.#mostHostsAway ? longest : this.#someHost();
+    const { renumberedHosts } = this.#network;
+    const [oldest] = renumberedHosts;
+    const host = renumberedHosts.size >= this.#maxHostsAway ? oldest : this.#pickHost();
     return host === undefined ? [] : this.#network.changeAddress(host);
   }
 
-  #someHost(): number | undefined {
+  #pickHost(): number | undefined {
     const { hosts } = this.#network;
     if (hosts.count === 0) return undefined;
     const host = this.#random.below(hosts.count);
-    return this.#network.gone.has(host) ? undefined : host;
+    return this.#network.absentHosts.has(host) ? undefined : host;
   }
 
   /** A port for hosts at the same site: people walk, virtual machines migrate, neither flies. */
-  #placeNear(from: Place): Place {
+  #pickNearbyPort(from: AttachmentPoint): AttachmentPoint {
     const { edges, devices } = this.#network.plan;
     const site = devices[edges[from.edge]?.device ?? 0]?.site;
     const nearby = 24;
@@ -130,12 +131,12 @@ export class Churn {
     return { edge, port: firstPort + this.#random.below(lastPort - firstPort + 1) };
   }
 
-  #later({ least, most }: typeof FLAP_SECONDS, mend: Event): void {
+  #scheduleRepair({ least, most }: typeof FLAP_SECONDS, repair: ChurnEvent): void {
     const seconds = least + this.#random.below(most - least + 1);
     // At the slowest rates the next step is already later than that.
     const due = this.#step + Math.max(1, Math.round(seconds * this.#perSecond));
-    const there = this.#mendings.get(due);
-    if (there) there.push(mend);
-    else this.#mendings.set(due, [mend]);
+    const there = this.#scheduledRepairs.get(due);
+    if (there) there.push(repair);
+    else this.#scheduledRepairs.set(due, [repair]);
   }
 }

@@ -11,8 +11,8 @@ import { createDemoNetwork } from "./network.ts";
 import { DEMO_DEFAULTS, type DemoOptions } from "./options.ts";
 
 /** Events faster than this come several at a time: the sink takes one batch more cheaply than many small ones. */
-const SHORTEST_TICK_MS = 50;
-const LONGEST_CATCH_UP_MS = 1000;
+const MIN_INTERVAL_MS = 50;
+const MAX_CATCH_UP_MS = 1000;
 
 export function createDemoSource(
   { name, ...given }: DemoOptions & { name: string },
@@ -28,13 +28,13 @@ export function createDemoSource(
       const churn = new Churn(network, options.churn, options.seed);
       await sink.replace(network.claims());
       if (options.churn === 0) return aborted(signal);
-      const intervalMs = Math.max(SHORTEST_TICK_MS, 1000 / options.churn);
+      const intervalMs = Math.max(MIN_INTERVAL_MS, 1000 / options.churn);
       let at = clock.now();
       let owed = 0;
       await createPoll({ intervalMs, clock, signal }).run(async () => {
         // What a suspended machine missed stays missed: nobody wants an hour's events at once.
         owed +=
-          Math.min(clock.now() - at, Math.max(2 * intervalMs, LONGEST_CATCH_UP_MS)) * (options.churn / 1000);
+          Math.min(clock.now() - at, Math.max(2 * intervalMs, MAX_CATCH_UP_MS)) * (options.churn / 1000);
         at = clock.now();
         const changes: ClaimChange[] = [];
         // The margin is for the rounding of thirds.

@@ -6,26 +6,26 @@
  * addresses of its home wherever it goes. The lower half of a v4 subnet holds first leases, the upper half second
  * ones: a host whose address changes goes from the one to the other, and no two ever meet.
  */
-import type { Place, Plan } from "./plan.ts";
+import type { AttachmentPoint, Plan } from "./plan.ts";
 import { hash32 } from "./random.ts";
 
 /** What kinds of hosts there are, with the makers' prefixes that their MACs show. */
-interface HostSort {
+interface HostType {
   readonly name: string;
   readonly ouis: readonly [number, ...number[]];
 }
-const SERVER: HostSort = { name: "srv", ouis: [0xb8599f, 0x3cfdfe, 0x0c42a1] };
-const WORKSTATION: HostSort = { name: "ws", ouis: [0xa4bb6d, 0x9c7bef, 0xf0189e] };
-const PHONE: HostSort = { name: "phone", ouis: [0x805ec0, 0x64167f] };
-const PRINTER: HostSort = { name: "printer", ouis: [0x3c2af4] };
-const CAMERA: HostSort = { name: "cam", ouis: [0xaccc8e] };
+const SERVER: HostType = { name: "srv", ouis: [0xb8599f, 0x3cfdfe, 0x0c42a1] };
+const WORKSTATION: HostType = { name: "ws", ouis: [0xa4bb6d, 0x9c7bef, 0xf0189e] };
+const PHONE: HostType = { name: "phone", ouis: [0x805ec0, 0x64167f] };
+const PRINTER: HostType = { name: "printer", ouis: [0x3c2af4] };
+const CAMERA: HostType = { name: "cam", ouis: [0xaccc8e] };
 /** Of ten on an access switch. */
-const ON_ACCESS = [
+const ACCESS_HOST_TYPES = [
   WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, PHONE, PHONE, PRINTER, CAMERA,
 ] as const; // biome-ignore format: a list of words
 
 const SERVER_VLANS = ["100", "110", "120"] as const;
-const FIRST_LEASE = 16;
+const FIRST_HOST_NUMBER = 16;
 
 /** What a host is wherever it is plugged in. */
 export interface HostIdentity {
@@ -38,25 +38,25 @@ export interface HostIdentity {
 
 export interface HostPlan {
   readonly count: number;
-  home(host: number): Place;
+  home(host: number): AttachmentPoint;
   identity(host: number, secondLease: boolean): HostIdentity;
 }
 
 export function createHostPlan(plan: Plan, count: number, seed: number): HostPlan {
-  const firstOf = spread(plan, count, seed);
-  const subnet = subnetSize(firstOf);
+  const firstHostOf = firstHostOfEachEdge(plan, count, seed);
+  const subnet = subnetSize(firstHostOf);
   const macOffset = hash32(seed, 0x6d6163);
   let lastEdge = 0;
 
   /** The edge at which a host is at home. */
   const homeEdge = (host: number): number => {
     // Whoever walks through all hosts asks for the same edge many times in a row.
-    if (host >= (firstOf[lastEdge] ?? 0) && host < (firstOf[lastEdge + 1] ?? 0)) return lastEdge;
+    if (host >= (firstHostOf[lastEdge] ?? 0) && host < (firstHostOf[lastEdge + 1] ?? 0)) return lastEdge;
     let low = 0;
-    let high = firstOf.length - 1;
+    let high = firstHostOf.length - 1;
     while (high - low > 1) {
       const middle = (low + high) >>> 1;
-      if ((firstOf[middle] ?? 0) <= host) low = middle;
+      if ((firstHostOf[middle] ?? 0) <= host) low = middle;
       else high = middle;
     }
     lastEdge = low;
@@ -69,19 +69,19 @@ export function createHostPlan(plan: Plan, count: number, seed: number): HostPla
     home(host) {
       const edge = homeEdge(host);
       const { firstPort, lastPort } = plan.edges[edge] ?? { firstPort: 1, lastPort: 1 };
-      return { edge, port: firstPort + ((host - (firstOf[edge] ?? 0)) % (lastPort - firstPort + 1)) };
+      return { edge, port: firstPort + ((host - (firstHostOf[edge] ?? 0)) % (lastPort - firstPort + 1)) };
     },
 
     identity(host, secondLease) {
       const edge = homeEdge(host);
       const { layer, site } = plan.devices[plan.edges[edge]?.device ?? 0] ?? { layer: "access", site: 0 };
       const chance = hash32(seed, host, 1);
-      const sort = layer === "leaf" ? SERVER : (ON_ACCESS[chance % 10] ?? WORKSTATION);
+      const sort = layer === "leaf" ? SERVER : (ACCESS_HOST_TYPES[chance % 10] ?? WORKSTATION);
       const oui = sort.ouis[(chance >>> 8) % sort.ouis.length] ?? sort.ouis[0];
       // An odd factor permutes the 24 low bits: no two hosts have the same, whatever their prefix.
       const low = (Math.imul(host, 0x9e3779b1) + macOffset) & 0xffffff;
-      const slot = host - (firstOf[edge] ?? 0);
-      const v4 = edge * subnet + FIRST_LEASE + slot + (secondLease ? subnet / 2 : 0);
+      const slot = host - (firstHostOf[edge] ?? 0);
+      const v4 = edge * subnet + FIRST_HOST_NUMBER + slot + (secondLease ? subnet / 2 : 0);
       const hasV6 = (chance >>> 20) % 8 > 0;
       return {
         mac: macText(oui, low),
@@ -95,26 +95,26 @@ export function createHostPlan(plan: Plan, count: number, seed: number): HostPla
 }
 
 /** Deals the hosts out to the edges, to some up to twice as many as to others. */
-function spread(plan: Plan, count: number, seed: number): Uint32Array {
+function firstHostOfEachEdge(plan: Plan, count: number, seed: number): Uint32Array {
   const weights = plan.edges.map((_, edge) => 4 + (hash32(seed, edge, 2) % 5));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const firstOf = new Uint32Array(weights.length + 1);
-  let so = 0;
+  let cumulative = 0;
   for (const [edge, weight] of weights.entries()) {
-    so += weight;
-    firstOf[edge + 1] = Math.floor((so / total) * count);
+    cumulative += weight;
+    firstOf[edge + 1] = Math.floor((cumulative / total) * count);
   }
   return firstOf;
 }
 
 /** The smallest power of two, at least 256, of which one half takes the most crowded edge. */
 function subnetSize(firstOf: Uint32Array): number {
-  let most = 0;
+  let maxHosts = 0;
   for (let edge = 1; edge < firstOf.length; edge++) {
-    most = Math.max(most, (firstOf[edge] ?? 0) - (firstOf[edge - 1] ?? 0));
+    maxHosts = Math.max(maxHosts, (firstOf[edge] ?? 0) - (firstOf[edge - 1] ?? 0));
   }
   let size = 256;
-  while (size / 2 <= most + FIRST_LEASE) size *= 2;
+  while (size / 2 <= maxHosts + FIRST_HOST_NUMBER) size *= 2;
   return size;
 }
 

@@ -5,17 +5,17 @@
 import type { DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { type Layer, type Model, portRange, SPECS } from "./equipment.ts";
 import type { HostIdentity } from "./host-plan.ts";
-import type { Cable, Place, Plan, PlannedDevice } from "./plan.ts";
+import type { AttachmentPoint, Cable, Plan, PlannedDevice } from "./plan.ts";
 import { hash32 } from "./random.ts";
 
-export interface Inventory {
+export interface DemoInventory {
   device(device: number, up: boolean): DeviceClaim;
   port(device: number, port: number, up: boolean): PortClaim;
   link(cable: Cable, direction: "forth" | "back", up: boolean): LinkClaim;
-  host(identity: HostIdentity, place: Place): HostClaim;
+  host(identity: HostIdentity, place: AttachmentPoint): HostClaim;
 }
 
-export function createInventory({ devices, sites, edges }: Plan, seed: number): Inventory {
+export function createInventory({ devices, sites, edges }: Plan, seed: number): DemoInventory {
   const ids = devices.map(({ layer }, device) => deviceId(layer, device));
   // One site, one maker for each layer: that is how they are bought.
   const modelOf = ({ layer, site }: PlannedDevice): Model => {

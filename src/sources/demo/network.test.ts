@@ -159,8 +159,8 @@ describe("the simulated network", () => {
       "link INACTIVE",
     ]);
     expect(rebooted).toBeGreaterThan(20);
-    expect(network.down.size).toBeLessThan(4);
-    expect(network.cut.size).toBeLessThan(6);
+    expect(network.downDevices.size).toBeLessThan(4);
+    expect(network.cutCables.size).toBeLessThan(6);
   });
 
   test("the largest has the records asked for without holding them", () => {

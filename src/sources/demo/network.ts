@@ -10,9 +10,9 @@ import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim, PortClaim 
 import { hostId } from "../../model/ids.ts";
 import { portCount } from "./equipment.ts";
 import { createHostPlan, type HostPlan } from "./host-plan.ts";
-import { createInventory, type Inventory } from "./inventory.ts";
+import { createInventory, type DemoInventory } from "./inventory.ts";
 import type { DemoOptions } from "./options.ts";
-import { createPlan, type Place, type Plan } from "./plan.ts";
+import { type AttachmentPoint, createPlan, type Plan } from "./plan.ts";
 
 export function createDemoNetwork({
   devices,
@@ -20,11 +20,16 @@ export function createDemoNetwork({
   seed,
 }: Required<Omit<DemoOptions, "churn">>): DemoNetwork {
   const plan = createPlan(devices);
-  return new DemoNetwork(plan, createHostPlan(plan, hosts, seed), createInventory(plan, seed), plugged(plan));
+  return new DemoNetwork(
+    plan,
+    createHostPlan(plan, hosts, seed),
+    createInventory(plan, seed),
+    createPortUsage(plan),
+  );
 }
 
 /** What is plugged into the ports of one device: cables by their numbers, and hosts. */
-interface Sockets {
+interface PortUsage {
   readonly cables: Map<number, number>;
   hosts: { readonly firstPort: number; readonly lastPort: number } | undefined;
 }
@@ -32,19 +37,19 @@ interface Sockets {
 export class DemoNetwork {
   readonly plan: Plan;
   readonly hosts: HostPlan;
-  readonly #inventory: Inventory;
-  readonly #sockets: readonly Sockets[];
-  readonly #down = new Set<number>();
-  readonly #cut = new Set<number>();
-  readonly #gone = new Set<number>();
-  readonly #moved = new Map<number, Place>();
-  readonly #renumbered = new Set<number>();
+  readonly #inventory: DemoInventory;
+  readonly #portUsage: readonly PortUsage[];
+  readonly #downDevices = new Set<number>();
+  readonly #cutCables = new Set<number>();
+  readonly #absentHosts = new Set<number>();
+  readonly #movedHosts = new Map<number, AttachmentPoint>();
+  readonly #renumberedHosts = new Set<number>();
 
-  constructor(plan: Plan, hosts: HostPlan, inventory: Inventory, sockets: readonly Sockets[]) {
+  constructor(plan: Plan, hosts: HostPlan, inventory: DemoInventory, portUsage: readonly PortUsage[]) {
     this.plan = plan;
     this.hosts = hosts;
     this.#inventory = inventory;
-    this.#sockets = sockets;
+    this.#portUsage = portUsage;
   }
 
   claims(): Claims {
@@ -57,80 +62,81 @@ export class DemoNetwork {
   }
 
   // What deviates, oldest deviation first.
-  get down(): ReadonlySet<number> {
-    return this.#down;
+  get downDevices(): ReadonlySet<number> {
+    return this.#downDevices;
   }
-  get cut(): ReadonlySet<number> {
-    return this.#cut;
+  get cutCables(): ReadonlySet<number> {
+    return this.#cutCables;
   }
-  get gone(): ReadonlySet<number> {
-    return this.#gone;
+  get absentHosts(): ReadonlySet<number> {
+    return this.#absentHosts;
   }
-  get moved(): ReadonlyMap<number, Place> {
-    return this.#moved;
+  get movedHosts(): ReadonlyMap<number, AttachmentPoint> {
+    return this.#movedHosts;
   }
-  get renumbered(): ReadonlySet<number> {
-    return this.#renumbered;
+  get renumberedHosts(): ReadonlySet<number> {
+    return this.#renumberedHosts;
   }
 
-  placeOf(host: number): Place {
-    return this.#moved.get(host) ?? this.hosts.home(host);
+  attachmentOf(host: number): AttachmentPoint {
+    return this.#movedHosts.get(host) ?? this.hosts.home(host);
   }
 
   setDevice(device: number, up: boolean): ClaimChange[] {
-    if (up) this.#down.delete(device);
-    else this.#down.add(device);
+    if (up) this.#downDevices.delete(device);
+    else this.#downDevices.add(device);
     const changes: ClaimChange[] = [
       { op: "set", kind: "devices", claim: this.#inventory.device(device, up) },
     ];
-    for (const cable of this.#sockets[device]?.cables.values() ?? [])
+    for (const cable of this.#portUsage[device]?.cables.values() ?? [])
       changes.push(...this.#cableChanges(cable));
     return changes;
   }
 
   setCable(cable: number, whole: boolean): ClaimChange[] {
-    if (whole) this.#cut.delete(cable);
-    else this.#cut.add(cable);
+    if (whole) this.#cutCables.delete(cable);
+    else this.#cutCables.add(cable);
     return this.#cableChanges(cable);
   }
 
   /** A host that comes back comes back to its home, with its first address. */
   setHost(host: number, present: boolean): ClaimChange[] {
     if (present) {
-      this.#gone.delete(host);
+      this.#absentHosts.delete(host);
       return [this.#hostChange(host)];
     }
     const { mac, vlan } = this.hosts.identity(host, false);
-    this.#gone.add(host);
-    this.#moved.delete(host);
-    this.#renumbered.delete(host);
+    this.#absentHosts.add(host);
+    this.#movedHosts.delete(host);
+    this.#renumberedHosts.delete(host);
     return [{ op: "remove", kind: "hosts", id: hostId(mac, vlan) }];
   }
 
   /** Without a place: back home. */
-  moveHost(host: number, place: Place | undefined): ClaimChange[] {
-    if (place) this.#moved.set(host, place);
-    else this.#moved.delete(host);
+  moveHost(host: number, attachment: AttachmentPoint | undefined): ClaimChange[] {
+    if (attachment) this.#movedHosts.set(host, attachment);
+    else this.#movedHosts.delete(host);
     return [this.#hostChange(host)];
   }
 
   changeAddress(host: number): ClaimChange[] {
-    if (!this.#renumbered.delete(host)) this.#renumbered.add(host);
+    if (!this.#renumberedHosts.delete(host)) this.#renumberedHosts.add(host);
     return [this.#hostChange(host)];
   }
 
   *#devices(): Generator<DeviceClaim> {
     for (const device of this.plan.devices.keys()) {
-      yield this.#inventory.device(device, !this.#down.has(device));
+      yield this.#inventory.device(device, !this.#downDevices.has(device));
     }
   }
 
   *#ports(): Generator<PortClaim> {
     for (const [device, { layer }] of this.plan.devices.entries()) {
-      const sockets = this.#sockets[device];
+      const portUsage = this.#portUsage[device];
       for (let port = 1; port <= portCount(layer); port++) {
-        const cable = sockets?.cables.get(port);
-        const forHosts = sockets?.hosts && port >= sockets.hosts.firstPort && port <= sockets.hosts.lastPort;
+        const cable = portUsage?.cables.get(port);
+        const forHosts =
+          portUsage?.hosts && port >= portUsage.hosts.firstPort && port <= portUsage.hosts.lastPort;
         // A trunk port that nothing is plugged into is off.
         yield this.#inventory.port(device, port, cable === undefined ? forHosts === true : this.#isUp(cable));
       }
@@ -146,17 +152,25 @@ export class DemoNetwork {
 
   *#hosts(): Generator<HostClaim> {
     for (let host = 0; host < this.hosts.count; host++) {
-      if (!this.#gone.has(host)) yield this.#host(host);
+      if (!this.#absentHosts.has(host)) yield this.#host(host);
     }
   }
 
   #isUp(cable: number): boolean {
     const ends = this.plan.cables[cable];
-    return !!ends && !this.#cut.has(cable) && !this.#down.has(ends.a) && !this.#down.has(ends.b);
+    return (
+      !!ends &&
+      !this.#cutCables.has(cable) &&
+      !this.#downDevices.has(ends.a) &&
+      !this.#downDevices.has(ends.b)
+    );
   }
 
   #host(host: number): HostClaim {
-    return this.#inventory.host(this.hosts.identity(host, this.#renumbered.has(host)), this.placeOf(host));
+    return this.#inventory.host(
+      this.hosts.identity(host, this.#renumberedHosts.has(host)),
+      this.attachmentOf(host),
+    );
   }
 
   #hostChange(host: number): ClaimChange {
@@ -176,8 +190,8 @@ export class DemoNetwork {
   }
 }
 
-function plugged({ devices, cables, edges }: Plan): Sockets[] {
-  const sockets: Sockets[] = devices.map(() => ({ cables: new Map(), hosts: undefined }));
+function createPortUsage({ devices, cables, edges }: Plan): PortUsage[] {
+  const sockets: PortUsage[] = devices.map(() => ({ cables: new Map(), hosts: undefined }));
   for (const [index, { a, aPort, b, bPort }] of cables.entries()) {
     sockets[a]?.cables.set(aPort, index);
     sockets[b]?.cables.set(bPort, index);

@@ -39,7 +39,7 @@ export type DemoSpec =
   | { readonly ok: true; readonly options: DemoOptions }
   | { readonly ok: false; readonly fault: OptionFault };
 
-const refuse = (field: string, message: string): DemoSpec => ({ ok: false, fault: { field, message } });
+const fail = (field: string, message: string): DemoSpec => ({ ok: false, fault: { field, message } });
 
 /** `devices=N,hosts=N,churn=PER_SECOND,seed=N`, each at most once and in any order; empty is all defaults. */
 export function parseDemoSpec(text: string): DemoSpec {
@@ -49,9 +49,9 @@ export function parseDemoSpec(text: string): DemoSpec {
     const equals = part.indexOf("=");
     const name = equals < 0 ? part : part.slice(0, equals).trim();
     const value = equals < 0 ? "" : part.slice(equals + 1).trim();
-    if (!names.includes(name)) return refuse(name, `is not an option${suggestion(name, names)}`);
-    if (name in options) return refuse(name, "is given twice");
-    if (!/^\d+(\.\d+)?$/.test(value)) return refuse(name, `must be a number, as in ${name}=10`);
+    if (!names.includes(name)) return fail(name, `is not an option${suggestion(name, names)}`);
+    if (name in options) return fail(name, "is given twice");
+    if (!/^\d+(\.\d+)?$/.test(value)) return fail(name, `must be a number, as in ${name}=10`);
     options[name] = Number(value);
   }
   if (!check.Check(options)) return { ok: false, fault: optionFault(check.Errors(options), names) };

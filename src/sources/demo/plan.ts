@@ -34,14 +34,14 @@ export interface Cable {
 }
 
 /** A device with ports for hosts: `firstPort` to `lastPort`. */
-export interface Edge {
+export interface EdgeDevice {
   readonly device: number;
   readonly firstPort: number;
   readonly lastPort: number;
 }
 
 /** A port that a host is plugged into. */
-export interface Place {
+export interface AttachmentPoint {
   readonly edge: number;
   readonly port: number;
 }
@@ -51,20 +51,20 @@ export interface Plan {
   readonly devices: readonly PlannedDevice[];
   readonly cables: readonly Cable[];
   /** Those of one site stand together. */
-  readonly edges: readonly Edge[];
+  readonly edges: readonly EdgeDevice[];
 }
 
 const MAX_WAN_CABLES_PER_SITE = 8;
 const ROUTER_PAIR_PORT = 16;
 
 export function createPlan(deviceCount: number): Plan {
-  const { fabrics, sites: siteCount, routersPerFabric } = sizes(deviceCount);
+  const { fabrics, sites: siteCount, routersPerFabric } = planSizes(deviceCount);
   const sites = Array.from({ length: siteCount }, (_, index) => createSite(index));
   const routerTotal = fabrics * routersPerFabric + (siteCount - fabrics);
   const inFabrics = deviceCount - routerTotal;
   const devices: PlannedDevice[] = [];
   const cables: Cable[] = [];
-  const edges: Edge[] = [];
+  const edges: EdgeDevice[] = [];
   const routers: number[][] = [];
 
   const add = (layer: Layer, site: number, count: number): number[] =>
@@ -92,7 +92,7 @@ export function createPlan(deviceCount: number): Plan {
   return { sites, devices, cables, edges };
 }
 
-function sizes(devices: number): { fabrics: number; sites: number; routersPerFabric: number } {
+function planSizes(devices: number): { fabrics: number; sites: number; routersPerFabric: number } {
   if (devices < 10) return { fabrics: 1, sites: 1, routersPerFabric: devices < 3 ? 0 : 1 };
   const fabrics = devices < 24 ? 1 : Math.max(2, Math.round(devices / 120));
   return { fabrics, sites: fabrics * 3, routersPerFabric: 2 };
@@ -152,7 +152,7 @@ function pick(all: readonly number[], start: number, count: number): number[] {
 }
 
 /** Servers hang on the leaf ports that no access switch took, everybody else on access switches. */
-function* fabricEdges(leaves: readonly number[], access: readonly number[]): Iterable<Edge> {
+function* fabricEdges(leaves: readonly number[], access: readonly number[]): Iterable<EdgeDevice> {
   const taken = Math.ceil(access.length / Math.max(1, leaves.length / 2));
   for (const device of leaves) yield { device, firstPort: taken + 1, lastPort: UPLINK.leaf - 1 };
   for (const device of access) yield { device, firstPort: 1, lastPort: UPLINK.access - 1 };
@@ -161,7 +161,7 @@ function* fabricEdges(leaves: readonly number[], access: readonly number[]): Ite
 function* wanCables(sites: readonly Site[], routers: readonly (readonly number[])[]): Iterable<Cable> {
   const used = new Uint8Array(sites.length);
   /** The cables of a site alternate between its routers; each router's count from port 1. */
-  const nextEnd = (site: number): { device: number; port: number } => {
+  const nextPort = (site: number): { device: number; port: number } => {
     const here = routers[site] ?? [];
     const nth = used[site] ?? 0;
     used[site] = nth + 1;
@@ -169,14 +169,14 @@ function* wanCables(sites: readonly Site[], routers: readonly (readonly number[]
     return { device, port: Math.floor(nth / here.length) + 1 };
   };
   for (const [index, site] of sites.entries()) {
-    const elders = sites
+    const earlierSites = sites
       .slice(0, index)
       .map((elder, at) => ({ at, km: kilometres(site, elder) }))
       .filter(({ at }) => (used[at] ?? 0) < MAX_WAN_CABLES_PER_SITE)
       .sort((x, y) => x.km - y.km);
-    for (const { at, km } of elders.slice(0, 2)) {
-      const a = nextEnd(at);
-      const b = nextEnd(index);
+    for (const { at, km } of earlierSites.slice(0, 2)) {
+      const a = nextPort(at);
+      const b = nextPort(index);
       yield { a: a.device, aPort: a.port, b: b.device, bPort: b.port, km: Math.max(1, Math.round(km)) };
     }
   }

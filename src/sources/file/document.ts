@@ -12,7 +12,7 @@ export type Parsed =
   | { readonly ok: false; readonly line?: number; readonly message: string };
 
 /** YAML larger than this was not written by hand, and is too slow to parse again only to find a line. */
-const LARGEST_YAML_TO_SEARCH = 16 * 1024 * 1024;
+const MAX_YAML_SEARCH_LENGTH = 16 * 1024 * 1024;
 
 /** By its name; a file without a telling one is JSON when it begins like JSON. */
 export function languageOf(name: string, text: string): Language {
@@ -78,7 +78,7 @@ function lineAt(text: string, offset: number): number {
 }
 
 function yamlDocument(text: string) {
-  if (text.length > LARGEST_YAML_TO_SEARCH) return undefined;
+  if (text.length > MAX_YAML_SEARCH_LENGTH) return undefined;
   const lineCounter = new LineCounter();
   try {
     return { document: parseDocument(text, { lineCounter, prettyErrors: false }), lineCounter };

@@ -24,7 +24,7 @@ function follow(path: string) {
     {
       replace: async (all) => void said.push([...(all.devices ?? [])].map(({ id }) => id).join()),
       apply: async () => {},
-      trouble: (message) => void said.push(`! ${message}`),
+      markStale: (message) => void said.push(`! ${message}`),
     },
     abort.signal,
   );

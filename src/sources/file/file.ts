@@ -12,7 +12,7 @@ import { basename, dirname } from "node:path";
 import Type from "typebox";
 import { createPoll } from "../../lib/poll.ts";
 import type { Source, SourceContext } from "../source.ts";
-import { readNetwork, reason } from "./read-network.ts";
+import { describeReadError, readNetwork } from "./read-network.ts";
 
 export const FileOptions = Type.Object(
   { path: Type.String({ minLength: 1, description: "The JSON or YAML file to serve and follow." }) },
@@ -57,7 +57,7 @@ export function createFileSource(
             await sink.replace(content.claims);
           } else {
             refused++;
-            sink.trouble(content.message);
+            sink.markStale(content.message);
           }
         });
       } finally {
@@ -73,7 +73,7 @@ async function fingerprint(path: string): Promise<string> {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
     return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
   } catch (error) {
-    return reason(error);
+    return describeReadError(error);
   }
 }
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { KINDS } from "../../model/ids.ts";
-import { LARGEST_FILE, readNetwork } from "./read-network.ts";
+import { MAX_FILE_BYTES, readNetwork } from "./read-network.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -185,7 +185,7 @@ describe("a file that is refused", () => {
   test("a file over the cap, without reading it", async () => {
     const path = join(folder, "large.json");
     await Bun.write(path, "");
-    await truncate(path, LARGEST_FILE + 1);
+    await truncate(path, MAX_FILE_BYTES + 1);
     expect(await readNetwork(path)).toEqual({ ok: false, message: "large.json: is larger than 256 MiB" });
   });
 });

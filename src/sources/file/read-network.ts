@@ -2,9 +2,9 @@
 import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { languageOf, lineOf, parse } from "./document.ts";
-import { type Records, readRecords, shownPath } from "./records.ts";
+import { formatPath, type Records, readRecords } from "./records.ts";
 
-export const LARGEST_FILE = 256 * 1024 * 1024;
+export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 export type NetworkFile = Extract<Records, { ok: true }> | { readonly ok: false; readonly message: string };
 
@@ -24,7 +24,7 @@ export async function readNetwork(path: string): Promise<NetworkFile> {
   if (records.ok) return records;
   const { path: at, message, earlier } = records.fault;
   const first = earlier && ` (the first is in line ${lineOf(text, language, earlier) ?? "?"})`;
-  const field = at.length > 0 ? `${shownPath(at)}: ` : "";
+  const field = at.length > 0 ? `${formatPath(at)}: ` : "";
   return refuse(lineOf(text, language, at), `${field}${message}${first ?? ""}`);
 }
 
@@ -36,16 +36,16 @@ async function readText(path: string): Promise<Text> {
     if (!(await stat(path)).isFile()) return { ok: false, message: "is not a regular file" };
     await using handle = await open(path);
     const { size } = await handle.stat();
-    if (size > LARGEST_FILE)
-      return { ok: false, message: `is larger than ${LARGEST_FILE / 1024 / 1024} MiB` };
+    if (size > MAX_FILE_BYTES)
+      return { ok: false, message: `is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB` };
     return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(await handle.readFile()) };
   } catch (error) {
-    return { ok: false, message: reason(error) };
+    return { ok: false, message: describeReadError(error) };
   }
 }
 
 /** Why a file cannot be read, in words. */
-export function reason(error: unknown): string {
+export function describeReadError(error: unknown): string {
   if (!(error instanceof Error)) return "cannot be read";
   const code = "code" in error ? String(error.code) : "";
   if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";

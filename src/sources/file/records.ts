@@ -25,15 +25,15 @@ export type Records =
 
 /** YAML's aliases make much out of little. */
 const MAX_RECORDS = 5_000_000;
-const RECORDS_AT_A_TIME = 1000;
+const RECORDS_PER_SLICE = 1000;
 
 const fieldsOf = (kind: Kind) => {
-  const claimed = Object.keys(CLAIM_SCHEMAS[kind].properties);
-  const answered = Object.keys(ENTITY_SCHEMAS[kind].properties);
-  const ours = answered.filter((field) => !claimed.includes(field));
+  const claimFields = Object.keys(CLAIM_SCHEMAS[kind].properties);
+  const entityFields = Object.keys(ENTITY_SCHEMAS[kind].properties);
+  const serviceFields = entityFields.filter((field) => !claimFields.includes(field));
   const nested = kind === "devices" ? ["ports"] : [];
-  const known = [...answered.filter((field) => !TRACKING_FIELDS.includes(field)), ...nested];
-  return { known, ours: new Set(ours) };
+  const known = [...entityFields.filter((field) => !TRACKING_FIELDS.includes(field)), ...nested];
+  return { known, ours: new Set(serviceFields) };
 };
 const FIELDS = {
   devices: fieldsOf("devices"),
@@ -51,7 +51,7 @@ const INNER_FIELDS: Readonly<Record<string, readonly string[]>> = {
 
 /** What a field must be, for those of which the schema can only say that a pattern does not match. */
 const ID = "must be a name of 1 to 255 characters without spaces";
-const PLAIN_WORDS: Readonly<Record<string, string>> = {
+const FIELD_RULES: Readonly<Record<string, string>> = {
   id: ID,
   device: ID,
   element: ID,
@@ -69,12 +69,12 @@ const isFields = (value: unknown): value is Fields =>
 
 /** Takes its time in small pieces: a large file must not keep the service from answering. */
 export async function readRecords(document: unknown): Promise<Records> {
-  const reader = new Reader();
+  const reader = new RecordReader();
   const fault = await reader.read(document);
   return fault ? { ok: false, fault } : { ok: true, claims: reader.claims, count: reader.count };
 }
 
-class Reader {
+class RecordReader {
   readonly claims: { readonly [K in Kind]: ClaimTypes[K][] } = {
     devices: [],
     ports: [],
@@ -82,14 +82,14 @@ class Reader {
     hosts: [],
   };
   count = 0;
-  readonly #seen: Readonly<Record<Kind, Map<string, Path>>> = {
+  readonly #firstPaths: Readonly<Record<Kind, Map<string, Path>>> = {
     devices: new Map(),
     ports: new Map(),
     links: new Map(),
     hosts: new Map(),
   };
   /** Links of which the file says that the other direction exists too. */
-  readonly #bothWays: ClaimTypes["links"][] = [];
+  readonly #bidirectional: ClaimTypes["links"][] = [];
 
   async read(document: unknown): Promise<RecordFault | undefined> {
     if (!isFields(document)) return { path: [], message: `must be an object with ${KINDS.join(", ")}` };
@@ -102,7 +102,7 @@ class Reader {
       const fault = await this.#list(kind, document[kind]);
       if (fault) return fault;
     }
-    this.#addOtherDirections();
+    this.#addReverseLinks();
     return undefined;
   }
 
@@ -113,7 +113,7 @@ class Reader {
     for (const [index, record] of list.entries()) {
       const fault = this.#record(kind, record, [kind, index]);
       if (fault) return fault;
-      if (index % RECORDS_AT_A_TIME === RECORDS_AT_A_TIME - 1) await new Promise(setImmediate);
+      if (index % RECORDS_PER_SLICE === RECORDS_PER_SLICE - 1) await new Promise(setImmediate);
     }
     return undefined;
   }
@@ -155,7 +155,7 @@ class Reader {
     }
     const fault = this.#add("links", record, path);
     const added = this.claims.links.at(-1);
-    if (!fault && bidirectional && added) this.#bothWays.push(added);
+    if (!fault && bidirectional && added) this.#bidirectional.push(added);
     return fault;
   }
 
@@ -170,32 +170,32 @@ class Reader {
 
   #add<K extends Kind>(kind: K, record: Fields, path: Path): RecordFault | undefined {
     if (++this.count > MAX_RECORDS) return { path, message: `is one of more than ${MAX_RECORDS} records` };
-    const result = canonicalClaim(kind, withoutOurs(kind, record));
-    if (!result.ok) return describe(kind, path, result.fault);
-    const earlier = this.#seen[kind].get(result.id);
+    const result = canonicalClaim(kind, withoutServiceFields(kind, record));
+    if (!result.ok) return describeFault(kind, path, result.fault);
+    const earlier = this.#firstPaths[kind].get(result.id);
     if (earlier) return { path, message: `is a second record of ${result.id}`, earlier };
-    this.#seen[kind].set(result.id, path);
+    this.#firstPaths[kind].set(result.id, path);
     this.claims[kind].push(result.claim);
     return undefined;
   }
 
   /** A person writes one record for a cable. Where the file has a record of the other direction, that one counts. */
-  #addOtherDirections(): void {
-    for (const { src, dst, ...rest } of this.#bothWays) {
+  #addReverseLinks(): void {
+    for (const { src, dst, ...rest } of this.#bidirectional) {
       const id = linkId({ ...dst, port: String(dst.port) }, { ...src, port: String(src.port) });
-      if (!this.#seen.links.has(id)) this.claims.links.push({ ...rest, src: dst, dst: src });
+      if (!this.#firstPaths.links.has(id)) this.claims.links.push({ ...rest, src: dst, dst: src });
     }
   }
 }
 
-function withoutOurs(kind: Kind, record: Fields): Fields {
+function withoutServiceFields(kind: Kind, record: Fields): Fields {
   const { ours } = FIELDS[kind];
   const claim: Fields = {};
   for (const field in record) if (!ours.has(field)) claim[field] = record[field];
   return claim;
 }
 
-function describe(kind: Kind, path: Path, fault: { field: string; message: string }): RecordFault {
+function describeFault(kind: Kind, path: Path, fault: { field: string; message: string }): RecordFault {
   const steps = fault.field
     .split("/")
     .slice(1)
@@ -207,7 +207,7 @@ function describe(kind: Kind, path: Path, fault: { field: string; message: strin
   if (known.length > 0 && steps.length > 0 && typeof steps.at(-1) === "string" && !known.includes(name)) {
     return { path: at, message: `is not a field of this record${suggestion(name, known)}` };
   }
-  const plain = PLAIN_WORDS[name];
+  const plain = FIELD_RULES[name];
   if (plain !== undefined && !fault.message.startsWith("is ")) return { path: at, message: plain };
   // The commonest slip in YAML: 10 and true are no strings there.
   if (fault.message === "must be string") return { path: at, message: "must be a string: put it in quotes" };
@@ -215,7 +215,7 @@ function describe(kind: Kind, path: Path, fault: { field: string; message: strin
 }
 
 /** `devices[2].annotations.name` */
-export const shownPath = (path: Path): string =>
+export const formatPath = (path: Path): string =>
   path
     .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
     .join("")

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../lib/clock.ts";
 import type { ClaimChange } from "../../model/claim.ts";
-import { ClaimBook } from "./claim-buffer.ts";
+import { ClaimBuffer } from "./claim-buffer.ts";
 
 const link = (state: "ACTIVE" | "INACTIVE") => ({
   src: { device: "of:1", port: "1" },
@@ -9,42 +9,42 @@ const link = (state: "ACTIVE" | "INACTIVE") => ({
   state,
 });
 
-test("what changes while the sink is busy is told once, as it is then: what ended, then the rest in its order", async () => {
-  const book = new ClaimBook();
-  const told: string[][] = [];
-  const life = new AbortController();
+test("changes queued while the sink is busy are sent once, in their latest form: removals first, then the rest in order", async () => {
+  const buffer = new ClaimBuffer();
+  const sent: string[][] = [];
+  const abort = new AbortController();
   let release = () => {};
   const sink = {
     replace: async () => {},
     async apply(changes: readonly ClaimChange[]) {
-      told.push(changes.map((change) => `${change.op} ${change.kind}`));
-      if (told.length === 1) {
+      sent.push(changes.map((change) => `${change.op} ${change.kind}`));
+      if (sent.length === 1) {
         await new Promise<void>((resolve) => {
           release = resolve;
         });
-      } else if (told.length === 3) life.abort();
+      } else if (sent.length === 3) abort.abort();
     },
   };
-  book.setDevice({ id: "of:1" });
-  const telling = book.tell(sink, systemClock, life.signal);
+  buffer.setDevice({ id: "of:1" });
+  const sending = buffer.sendChanges(sink, systemClock, abort.signal);
   await new Promise((resolve) => setTimeout(resolve));
-  book.setLink(link("ACTIVE"));
-  book.setDevice({ id: "of:2" });
-  book.setLink(link("INACTIVE"));
-  book.remove("devices", "of:1");
-  book.remove("devices", "of:9"); // was never there
+  buffer.setLink(link("ACTIVE"));
+  buffer.setDevice({ id: "of:2" });
+  buffer.setLink(link("INACTIVE"));
+  buffer.remove("devices", "of:1");
+  buffer.remove("devices", "of:9"); // does not exist
   release();
-  await telling;
-  expect(told).toEqual([["set devices"], ["remove devices"], ["set devices", "set links"]]);
-  expect([...(book.all().links ?? [])]).toEqual([link("INACTIVE")]);
+  await sending;
+  expect(sent).toEqual([["set devices"], ["remove devices"], ["set devices", "set links"]]);
+  expect([...(buffer.all().links ?? [])]).toEqual([link("INACTIVE")]);
 });
 
-test("ports go with their device", () => {
-  const book = new ClaimBook();
-  for (const port of ["1", "2", "3"]) book.setPort({ element: "of:1", port });
-  book.setPort({ element: "of:2", port: "1" });
-  book.removePorts("of:1", new Set(["of:1/2"]));
-  expect([...(book.all().ports ?? [])].map(({ element, port }) => `${element}/${port}`)).toEqual([
+test("removePorts removes the ports of one device except those to keep", () => {
+  const buffer = new ClaimBuffer();
+  for (const port of ["1", "2", "3"]) buffer.setPort({ element: "of:1", port });
+  buffer.setPort({ element: "of:2", port: "1" });
+  buffer.removePorts("of:1", new Set(["of:1/2"]));
+  expect([...(buffer.all().ports ?? [])].map(({ element, port }) => `${element}/${port}`)).toEqual([
     "of:1/2",
     "of:2/1",
   ]);

@@ -1,72 +1,90 @@
 /**
- * The hub: what happens on the sessions, told to the rooms it concerns. Switches and ports, links, hosts and the
- * bridge each know their own matter and nothing of each other; the order in which they hear of things is decided here.
- * Everything that waits for time is driven by `tick`.
+ * The OpenFlow controller: accepts sessions and passes their events to the switch table, the link table, the host
+ * tracker and the bridge. These do not know each other; the order in which they process an event is decided here.
+ * `tick` drives all timeouts and intervals.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import { ClaimBook } from "./claim-buffer.ts";
+import { ClaimBuffer } from "./claim-buffer.ts";
 import type { Announcement } from "./codec/announcement.ts";
-import type { Tags } from "./codec/ethernet.ts";
+import type { VlanTags } from "./codec/ethernet.ts";
 import { PORT } from "./codec/instruction.ts";
 import type { Lldp } from "./codec/lldp.ts";
 import { encode } from "./codec/messages.ts";
 import type { PortDescription } from "./codec/port.ts";
 import { type Counter, Counters } from "./counters.ts";
-import { baseFlows, broadcastProbeFlow, forgetAll } from "./flows.ts";
+import { baseFlows, broadcastProbeFlow, deleteOwnFlows } from "./flows.ts";
 import { Forwarding } from "./forwarding.ts";
-import { Hosts } from "./host-tracker.ts";
-import { type End, type Link, type LinkEnding, Links, silenceMs } from "./link-table.ts";
-import { ForeignNeighbours } from "./lldp-neighbours.ts";
-import type { Settings } from "./options.ts";
-import { Intake } from "./packet-in.ts";
-import { isWiredPort } from "./port-ref.ts";
+import { type HostEnvironment, HostTracker } from "./host-tracker.ts";
+import {
+  type DiscoveredLink,
+  type LinkEndReason,
+  type LinkEvents,
+  LinkTable,
+  linkTimeoutMs,
+} from "./link-table.ts";
+import { LldpNeighbours } from "./lldp-neighbours.ts";
+import type { OpenflowSettings } from "./options.ts";
+import { type PacketInEvents, PacketInHandler, type PortRole } from "./packet-in.ts";
+import { isWiredPort, type PortRef } from "./port-ref.ts";
 import { Probes } from "./probes.ts";
-import { Session, type SessionOwner } from "./session.ts";
-import { type Switch, Switches, type SwitchPort, type SwitchWatcher } from "./switch-table.ts";
-import type { Channel, Receiver } from "./transport.ts";
+import { Session, type SessionEvents, type SessionLimits } from "./session.ts";
+import {
+  type Switch,
+  type SwitchEvents,
+  type SwitchPort,
+  SwitchTable,
+  startClassification,
+} from "./switch-table.ts";
+import type { Channel, ChannelHandler } from "./transport.ts";
 
-const LIMITS = { handshakeMs: 10_000, maxPorts: 8192, maxMessages: 2000 } as const;
-const SWEEP_MS = 1000;
-const SETTLE_TICKS = 3;
-const ONE_WAY_TICKS = 30;
-/** A probe that was sent so long ago has come through by now, or was lost. */
-const UNDER_WAY_MS = 50;
+const SESSION_LIMITS: Omit<SessionLimits, "echoIntervalMs"> = {
+  handshakeTimeoutMs: 10_000,
+  maxPorts: 8192,
+  maxMessagesPerTick: 2000,
+};
+const SWEEP_INTERVAL_MS = 1000;
+const MIN_SETTLE_TICKS = 3;
+const MAX_ONE_WAY_TICKS = 30;
+/** A probe sent longer ago than this has arrived or is lost. */
+const PROBE_FLIGHT_MS = 50;
 const BROADCAST_PROBE_FLOW = encode("flowMod", broadcastProbeFlow);
-/** A switch that is behind with reading gets no more probes on top. */
-const PROBE_BACKLOG_BYTES = 64 * 1024;
+/** A switch with a larger backlog gets no further probes. */
+const MAX_PROBE_BACKLOG_BYTES = 64 * 1024;
 
-export class Network implements SessionOwner, SwitchWatcher {
-  readonly book = new ClaimBook();
+export class OpenflowController
+  implements SessionEvents, SwitchEvents, LinkEvents, PacketInEvents, HostEnvironment
+{
+  readonly claims = new ClaimBuffer();
   readonly counters = new Counters();
-  readonly switches: Switches;
-  readonly links: Links;
-  readonly hosts: Hosts;
-  readonly #foreign: ForeignNeighbours;
-  readonly #intake: Intake;
+  readonly switches: SwitchTable;
+  readonly links: LinkTable;
+  readonly hosts: HostTracker;
+  readonly #neighbours: LldpNeighbours;
+  readonly #packetIns: PacketInHandler;
   readonly #probes: Probes;
   readonly #forwarding: Forwarding | undefined;
   readonly #sessions = new Set<Session>();
-  readonly #settings: Settings;
+  readonly #settings: OpenflowSettings;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #graceUntil: number;
-  /** The same for every switch, so written once. */
+  readonly #graceEndsAt: number;
+  /** Encoded once: they are the same for every switch. */
   readonly #baseFlows: Uint8Array;
   #sweptAt = 0;
 
-  constructor(settings: Settings, clock: Clock, log: Logger) {
+  constructor(settings: OpenflowSettings, clock: Clock, log: Logger) {
     this.#settings = settings;
     this.#clock = clock;
     this.#log = log;
-    this.#graceUntil = clock.now() + settings.graceMs;
+    this.#graceEndsAt = clock.now() + settings.graceMs;
     this.#baseFlows = Buffer.concat(baseFlows(settings).map((flow) => encode("flowMod", flow)));
-    this.switches = new Switches(this.book, this, settings);
-    this.links = new Links(this.book, this, settings.probeIntervalMs);
-    this.hosts = new Hosts(this.book, this, settings);
-    this.#foreign = new ForeignNeighbours(this.book);
+    this.switches = new SwitchTable(this.claims, this, settings);
+    this.links = new LinkTable(this.claims, this, settings.probeIntervalMs);
+    this.hosts = new HostTracker(this.claims, this, settings);
+    this.#neighbours = new LldpNeighbours(this.claims);
     this.#probes = new Probes(settings.probeMaxAgeMs);
-    this.#intake = new Intake(this, this.#probes, settings);
+    this.#packetIns = new PacketInHandler(this, this.#probes, clock, settings.maxPacketInRate);
     if (settings.forwarding === "bridge") {
       this.#forwarding = new Forwarding(this.switches, this.links, clock, settings.probeIntervalMs);
     }
@@ -76,17 +94,17 @@ export class Network implements SessionOwner, SwitchWatcher {
     return this.#sessions.size;
   }
 
-  count(what: Counter): void {
-    this.counters.count(what);
+  count(counter: Counter): void {
+    this.counters.count(counter);
   }
 
-  /** A new connection; undefined when there are too many. */
-  accept(channel: Channel): Receiver | undefined {
+  /** Returns undefined when there are too many sessions. */
+  accept(channel: Channel): ChannelHandler | undefined {
     if (this.#sessions.size >= this.#settings.maxSessions) {
       this.count("sessions_refused_total");
       return undefined;
     }
-    const limits = { ...LIMITS, echoIntervalMs: this.#settings.echoIntervalMs };
+    const limits = { ...SESSION_LIMITS, echoIntervalMs: this.#settings.echoIntervalMs };
     const session = new Session(channel, this, limits, this.#log, this.#clock.now());
     this.#sessions.add(session);
     session.start();
@@ -101,18 +119,17 @@ export class Network implements SessionOwner, SwitchWatcher {
     for (const sw of this.switches.all()) this.#tickSwitch(sw, now);
     this.hosts.tick(now);
     this.#forwarding?.tick(now);
-    if (now - this.#sweptAt < SWEEP_MS) return;
+    if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return;
     this.#sweptAt = now;
     this.hosts.sweep(now);
-    this.#foreign.sweep(now);
-    this.#intake.sweep(now);
+    this.#neighbours.sweep(now);
   }
 
-  // What sessions tell.
+  // Session events.
 
-  ready(session: Session): void {
+  sessionReady(session: Session): void {
     this.count("sessions_total");
-    this.switches.connected(session, this.#clock.now());
+    this.switches.sessionReady(session, this.#clock.now());
   }
 
   portChanged(session: Session, port: PortDescription): void {
@@ -124,19 +141,19 @@ export class Network implements SessionOwner, SwitchWatcher {
   }
 
   packetIn(session: Session, inPort: number, frame: Uint8Array): void {
-    this.#intake.frame({ device: session.deviceId, port: inPort }, frame, this.#clock.now());
+    this.#packetIns.handle({ device: session.deviceId, port: inPort }, frame, this.#clock.now());
   }
 
-  ended(session: Session, reason: string, byPeer: boolean): void {
+  sessionClosed(session: Session, reason: string, byPeer: boolean): void {
     this.#sessions.delete(session);
     const level = session.deviceId === "" ? "debug" : "info";
-    this.#log[level]("openflow session ended", { device: session.deviceId, remote: session.remote, reason });
-    this.switches.disconnected(session, byPeer, this.#clock.now());
+    this.#log[level]("openflow session closed", { device: session.deviceId, remote: session.remote, reason });
+    this.switches.sessionClosed(session, byPeer, this.#clock.now());
   }
 
-  // What happens to switches and ports.
+  // Switch and port events.
 
-  switchUp(sw: Switch): void {
+  switchConnected(sw: Switch): void {
     const { session } = sw;
     if (!session) return;
     this.#log.info("openflow switch connected", {
@@ -145,22 +162,23 @@ export class Network implements SessionOwner, SwitchWatcher {
       ports: sw.ports.size,
     });
     if (session.inheritedFlows > 0) {
-      if (this.#forwarding) this.#forwarding.hold(this.#graceUntil);
-      else session.send("flowMod", forgetAll);
+      if (this.#forwarding) this.#forwarding.deferUntil(this.#graceEndsAt);
+      else session.send("flowMod", deleteOwnFlows);
     }
     session.sendBytes(this.#baseFlows);
-    for (const port of sw.ports.values()) port.linked = this.links.has({ device: sw.id, port: port.number });
-    this.#forwarding?.connected(sw);
-    this.#probeAll(sw, this.#clock.now());
+    for (const port of sw.ports.values())
+      port.isLinked = this.links.hasLink({ device: sw.id, port: port.number });
+    this.#forwarding?.switchConnected(sw);
+    this.#probeAllPorts(sw, this.#clock.now());
   }
 
-  switchDown(sw: Switch): void {
+  switchDisconnected(sw: Switch): void {
     const now = this.#clock.now();
     for (const port of sw.ports.values()) {
-      port.edge = false;
-      this.#intake.discard({ device: sw.id, port: port.number });
+      port.isEdge = false;
+      this.#packetIns.discardPending({ device: sw.id, port: port.number });
     }
-    this.links.deviceGone(sw.id, now);
+    this.links.deviceDisconnected(sw.id, now);
     this.#forwarding?.changed();
   }
 
@@ -169,154 +187,164 @@ export class Network implements SessionOwner, SwitchWatcher {
   }
 
   portUp(sw: Switch, port: SwitchPort): void {
-    this.#probe(sw, port, true, this.#clock.now());
+    this.#sendProbe(sw, port, true, this.#clock.now());
     this.#forwarding?.changed();
   }
 
   portDown(sw: Switch, port: SwitchPort): void {
-    const end = { device: sw.id, port: port.number };
-    port.edge = false;
-    this.#probes.forget(end);
-    this.#intake.discard(end);
-    this.links.portDown(end);
-    this.#foreign.portDown(end);
-    this.hosts.leave(end, true);
-    this.#forwarding?.portDown(end);
+    const ref = { device: sw.id, port: port.number };
+    port.isEdge = false;
+    this.#probes.invalidate(ref);
+    this.#packetIns.discardPending(ref);
+    this.links.portDown(ref);
+    this.#neighbours.portDown(ref);
+    this.hosts.removeHostsAt(ref, true);
+    this.#forwarding?.portDown(ref);
   }
 
-  // What happens to links.
+  // Link events.
 
-  linkFound(link: Link): void {
-    for (const end of [link.src, link.dst]) {
-      const port = this.#portAt(end);
-      if (port) Object.assign(port, { edge: false, linked: true });
-      this.#intake.discard(end);
-      this.hosts.leave(end, false);
-      if (link.direct) this.#foreign.portDown(end);
+  linkFound(link: DiscoveredLink): void {
+    for (const ref of [link.src, link.dst]) {
+      const port = this.#findPort(ref);
+      if (port) {
+        port.isEdge = false;
+        port.isLinked = true;
+      }
+      this.#packetIns.discardPending(ref);
+      this.hosts.removeHostsAt(ref, false);
+      if (link.direct) this.#neighbours.portDown(ref);
     }
     this.#forwarding?.linkFound(link);
   }
 
-  linkEnded(link: Link, why: LinkEnding): void {
-    this.#forwarding?.linkEnded(link, why);
-    // What is behind its ports is an open question again.
-    for (const end of [link.src, link.dst]) {
-      const port = this.#portAt(end);
-      if (port) Object.assign(port, { since: this.#clock.now(), ticks: 0, linked: this.links.has(end) });
+  linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void {
+    this.#forwarding?.linkRemoved(link, reason);
+    // Its ports are classified again.
+    for (const ref of [link.src, link.dst]) {
+      const port = this.#findPort(ref);
+      if (!port) continue;
+      startClassification(port, this.#clock.now());
+      port.isLinked = this.links.hasLink(ref);
     }
   }
 
-  // What frames tell.
+  // Packet-in events.
 
-  judgement({ device, port }: End): "edge" | "link" | "waiting" | "unknown" {
+  portRole({ device, port }: PortRef): PortRole {
     const sw = this.switches.get(device);
     const known = sw?.ports.get(port);
-    if (!sw?.session || !known?.up) return "unknown";
-    if (known.edge) return "edge";
-    return this.links.has({ device, port }) ? "link" : "waiting";
+    if (!sw?.session || !known?.up) return "down";
+    if (known.isEdge) return "edge";
+    return this.links.hasLink({ device, port }) ? "link" : "pending";
   }
 
-  isEdge(end: End): boolean {
-    return this.judgement(end) === "edge";
+  isEdge(ref: PortRef): boolean {
+    return this.portRole(ref) === "edge";
   }
 
-  probed(from: End, at: End, direct: boolean): void {
+  probeReceived(from: PortRef, at: PortRef, direct: boolean): void {
     const [sender, receiver] = [this.switches.get(from.device), this.switches.get(at.device)];
-    const source = sender?.ports.get(from.port);
-    const arrival = receiver?.ports.get(at.port);
-    // A probe may outlive the session it was sent on.
-    if (!sender?.session || !receiver || !source?.up || !arrival?.up || source === arrival) return;
+    const sourcePort = sender?.ports.get(from.port);
+    const arrivalPort = receiver?.ports.get(at.port);
+    // A probe can arrive after the session it was sent on has closed.
+    if (!sender?.session || !receiver || !sourcePort?.up || !arrivalPort?.up || sourcePort === arrivalPort)
+      return;
     const now = this.#clock.now();
-    this.links.heard(from, at, direct, now);
-    // The other direction need not wait for its turn, unless a probe is under way that the other can hear.
-    const underWay = arrival.probedAt > sender.connectedAt && now - arrival.probedAt < UNDER_WAY_MS;
-    if (!underWay && !this.links.connects(at, from)) this.#probe(receiver, arrival, direct, now);
+    this.links.probeReceived(from, at, direct, now);
+    // The other direction is probed at once, unless a probe that the other switch can receive is in flight.
+    const inFlight =
+      arrivalPort.probedAt > sender.connectedAt && now - arrivalPort.probedAt < PROBE_FLIGHT_MS;
+    if (!inFlight && !this.links.isActive(at, from)) this.#sendProbe(receiver, arrivalPort, direct, now);
   }
 
-  foreign(lldp: Lldp, at: End): void {
-    if (this.#settings.foreignLldp && this.isEdge(at)) this.#foreign.heard(lldp, at, this.#clock.now());
+  neighbourReceived(lldp: Lldp, at: PortRef): void {
+    if (this.#settings.foreignLldp && this.isEdge(at))
+      this.#neighbours.lldpReceived(lldp, at, this.#clock.now());
   }
 
-  announced(at: End, tags: Tags, said: Announcement): void {
-    if (!this.switches.ownsMac(said.mac)) this.hosts.heard(at, tags, said, this.#clock.now());
+  announcementReceived(at: PortRef, tags: VlanTags, announcement: Announcement): void {
+    if (this.switches.isSwitchMac(announcement.mac)) return;
+    this.hosts.announcementReceived(at, tags, announcement, this.#clock.now());
   }
 
-  send({ device, port }: End, frame: Uint8Array): void {
+  sendFrame({ device, port }: PortRef, frame: Uint8Array): void {
     const session = this.switches.get(device)?.session;
-    if (!session || session.channel.backlog > PROBE_BACKLOG_BYTES) return;
+    if (!session || session.channel.backlogBytes > MAX_PROBE_BACKLOG_BYTES) return;
     session.send("packetOut", { inPort: PORT.controller, output: [port], frame });
   }
 
-  // Time.
+  // Ticks.
 
   #tickSwitch(sw: Switch, now: number): void {
-    if (sw.goneAt !== undefined) {
-      // Hosts of a lost switch go when its links would have gone.
-      if (!sw.hostsLeft && now - sw.goneAt > silenceMs(this.#settings.probeIntervalMs)) {
-        sw.hostsLeft = true;
-        for (const port of sw.ports.values()) this.hosts.leave({ device: sw.id, port: port.number }, true);
+    if (sw.disconnectedAt !== undefined) {
+      // The hosts of a disconnected switch are removed after the link timeout.
+      if (!sw.hostsRemoved && now - sw.disconnectedAt > linkTimeoutMs(this.#settings.probeIntervalMs)) {
+        sw.hostsRemoved = true;
+        for (const port of sw.ports.values())
+          this.hosts.removeHostsAt({ device: sw.id, port: port.number }, true);
       }
       return;
     }
     if (!sw.session) return;
     for (const port of sw.ports.values()) {
-      const judged = port.edge || (port.linked && port.ticks > ONE_WAY_TICKS);
-      if (port.up && !judged) this.#tickYoungPort(sw, port, now);
+      const classified = port.isEdge || (port.isLinked && port.unclassifiedTicks > MAX_ONE_WAY_TICKS);
+      if (port.up && !classified) this.#classifyPort(sw, port, now);
     }
     if (now >= sw.nextProbeAt) {
       sw.session.sendBytes(BROADCAST_PROBE_FLOW);
-      this.#probeAll(sw, now);
+      this.#probeAllPorts(sw, now);
     }
   }
 
-  /** A port that leads to no switch as far as we know is probed again while it settles, and then is an edge. */
-  #tickYoungPort(sw: Switch, port: SwitchPort, now: number): void {
-    const end = { device: sw.id, port: port.number };
+  /** A port without a link is probed again until it has settled; then it is an edge. */
+  #classifyPort(sw: Switch, port: SwitchPort, now: number): void {
+    const ref = { device: sw.id, port: port.number };
     const { settleMs } = this.#settings;
-    port.ticks++;
-    if (port.linked) {
-      // Known in one direction only: the probe for the other may have come before the switch could hear it.
-      const patienceMs = port.ticks <= SETTLE_TICKS ? UNDER_WAY_MS : settleMs / 2;
-      if (now - port.probedAt < patienceMs || this.links.startsAt(end)) return;
-      this.#probe(sw, port, this.links.hasDirect(end), now);
+    port.unclassifiedTicks++;
+    if (port.isLinked) {
+      // Only one direction is known: the probe in the other may have arrived before that switch had its flows.
+      const retryAfterMs = port.unclassifiedTicks <= MIN_SETTLE_TICKS ? PROBE_FLIGHT_MS : settleMs / 2;
+      if (now - port.probedAt < retryAfterMs || this.links.hasLinkFrom(ref)) return;
+      this.#sendProbe(sw, port, this.links.hasDirectLink(ref), now);
       return;
     }
-    if (this.#forwarding?.isDoubtful(end)) return;
-    const age = now - port.since;
-    // Time alone does not settle it: on a busy machine the answers may still wait to be read.
-    if ((age >= settleMs && port.ticks >= SETTLE_TICKS) || !isWiredPort(port.number)) {
-      port.edge = true;
-      this.#intake.settled(end);
-      this.hosts.settled(end, port.since, now);
+    if (this.#forwarding?.isSuspect(ref)) return;
+    const ageMs = now - port.probeableSince;
+    // A number of ticks is required too: on a busy machine received probes may not have been read yet.
+    if ((ageMs >= settleMs && port.unclassifiedTicks >= MIN_SETTLE_TICKS) || !isWiredPort(port.number)) {
+      port.isEdge = true;
+      this.#packetIns.releasePending(ref);
+      this.hosts.portSettled(ref, port.probeableSince, now);
       this.#forwarding?.changed();
     } else if (now - port.probedAt >= settleMs / 2) {
-      this.#probe(sw, port, true, now);
-      this.#probe(sw, port, false, now);
+      this.#sendProbe(sw, port, true, now);
+      this.#sendProbe(sw, port, false, now);
     }
   }
 
-  #probeAll(sw: Switch, now: number): void {
+  #probeAllPorts(sw: Switch, now: number): void {
     sw.nextProbeAt = now + this.#settings.probeIntervalMs;
     for (const port of sw.ports.values()) {
-      this.#probe(sw, port, true, now);
-      // LLDP first: most new ports lead to a switch, and then the broadcast is spared.
-      const isNew = now === port.since;
-      if (!isNew && !this.links.hasDirect({ device: sw.id, port: port.number }))
-        this.#probe(sw, port, false, now);
+      this.#sendProbe(sw, port, true, now);
+      // A new port gets an LLDP probe only: most lead to a switch and need no broadcast probe.
+      const isNew = now === port.probeableSince;
+      if (!isNew && !this.links.hasDirectLink({ device: sw.id, port: port.number }))
+        this.#sendProbe(sw, port, false, now);
     }
   }
 
-  #probe(sw: Switch, port: SwitchPort, direct: boolean, now: number): void {
+  #sendProbe(sw: Switch, port: SwitchPort, direct: boolean, now: number): void {
     const { session } = sw;
     if (!session || !port.up || !isWiredPort(port.number)) return;
     port.probedAt = now;
     this.count("probes_sent_total");
-    if (session.channel.backlog > PROBE_BACKLOG_BYTES) return;
-    const end = { device: sw.id, port: port.number };
-    session.sendBytes(this.#probes.make(end, port.description.mac, direct, now));
+    if (session.channel.backlogBytes > MAX_PROBE_BACKLOG_BYTES) return;
+    const ref = { device: sw.id, port: port.number };
+    session.sendBytes(this.#probes.create(ref, port.description.mac, direct, now));
   }
 
-  #portAt({ device, port }: End): SwitchPort | undefined {
+  #findPort({ device, port }: PortRef): SwitchPort | undefined {
     return this.switches.get(device)?.ports.get(port);
   }
 }

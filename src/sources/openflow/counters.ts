@@ -1,4 +1,4 @@
-/** What this source counts, by the name under which `/metrics` shows it. */
+/** The counters of this source, under their names in `/metrics`. */
 const NAMES = [
   "sessions_total",
   "sessions_refused_total",
@@ -22,8 +22,8 @@ export type Counter = (typeof NAMES)[number];
 export class Counters {
   readonly #counts = new Map<Counter, number>(NAMES.map((name) => [name, 0]));
 
-  count(what: Counter): void {
-    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+  count(counter: Counter): void {
+    this.#counts.set(counter, (this.#counts.get(counter) ?? 0) + 1);
   }
 
   all(): Readonly<Record<string, number>> {

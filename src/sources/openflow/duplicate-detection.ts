@@ -1,35 +1,35 @@
 /**
- * Who is right when something appears in a second place: the first place is asked. If it answers, both claim it and
- * that is a conflict to be shown; if it stays silent, the thing has moved.
+ * Decides what it means when a host or an address appears a second time. The first owner is probed. If it replies, both
+ * use the same identity: a conflict. If it does not reply in time, the identity has moved.
  */
-export interface Challenge {
-  readonly openedAt: number;
-  /** Whether the first place has spoken since. */
-  answered(): boolean;
-  conflict(): void;
-  moved(): void;
+export interface DuplicateCheck {
+  readonly startedAt: number;
+  /** Whether the first owner was heard since the check started. */
+  ownerReplied(): boolean;
+  onConflict(): void;
+  onMove(): void;
 }
 
-const ANSWER_MS = 1000;
-const MAX_OPEN = 10_000;
+const REPLY_TIMEOUT_MS = 1000;
+const MAX_CHECKS = 10_000;
 
-export class Challenges {
-  readonly #open = new Map<string, Challenge>();
+export class DuplicateDetection {
+  readonly #checks = new Map<string, DuplicateCheck>();
 
-  /** False when one about the same matter is open already, or too many are. */
-  open(matter: string, challenge: Challenge): boolean {
-    if (this.#open.has(matter) || this.#open.size >= MAX_OPEN) return false;
-    this.#open.set(matter, challenge);
+  /** Returns false when a check with the same key is running, or when too many are. */
+  start(key: string, check: DuplicateCheck): boolean {
+    if (this.#checks.has(key) || this.#checks.size >= MAX_CHECKS) return false;
+    this.#checks.set(key, check);
     return true;
   }
 
   tick(now: number): void {
-    for (const [matter, challenge] of this.#open) {
-      const answered = challenge.answered();
-      if (!answered && now - challenge.openedAt < ANSWER_MS) continue;
-      this.#open.delete(matter);
-      if (answered) challenge.conflict();
-      else challenge.moved();
+    for (const [key, check] of this.#checks) {
+      const replied = check.ownerReplied();
+      if (!replied && now - check.startedAt < REPLY_TIMEOUT_MS) continue;
+      this.#checks.delete(key);
+      if (replied) check.onConflict();
+      else check.onMove();
     }
   }
 }

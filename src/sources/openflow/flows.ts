@@ -1,37 +1,37 @@
 /**
- * The flows this source installs, and nothing else about them. All carry our cookie, so that they can be told from
- * another controller's and found again after a restart.
+ * The flows that this source installs. All carry one cookie, which distinguishes them from the flows of another
+ * controller and identifies them after a restart.
  *
- * `bridge` uses two tables. Table 0 brings probes here, copies announcements here, and sends everything on to
- * table 1, which holds one flow for each port that may forward: NORMAL. A port without a flow there takes in nothing,
- * so a port nobody has judged yet cannot be part of a loop. Ports that lead to another switch skip the copies: the
- * switch at the edge has made them already.
+ * `bridge` uses two tables. Table 0 sends probes and copies of announcements to the controller, and passes all other
+ * frames to table 1, which has one NORMAL flow per open port. Frames from a port without such a flow are dropped, so a
+ * port that is not classified yet cannot close a loop. Frames from ports that lead to another switch are not copied: the
+ * switch at the edge has copied them already.
  */
 import { ND } from "./codec/announcement.ts";
 import { ETHER } from "./codec/ethernet.ts";
 import { PORT } from "./codec/instruction.ts";
 import type { Match } from "./codec/match.ts";
 import { ALL_TABLES, FLOW_COMMAND, type FlowMod } from "./codec/messages.ts";
-import type { Settings } from "./options.ts";
+import type { OpenflowSettings } from "./options.ts";
 
 /** "gazettee" in ASCII. */
 export const COOKIE = 0x67617a6574746565n;
 export const COOKIE_MASK = 0xffffffffffffffffn;
-/** The station we are when we ask a host whether it is still there: locally administered, the same everywhere. */
-export const OUR_MAC = "02:67:7A:74:00:01";
+/** Source address of the ARP and ND probes to hosts: locally administered, the same on every switch. */
+export const PROBE_SOURCE_MAC = "02:67:7A:74:00:01";
 
-const PROBES = 0;
-const FORWARDING = 1;
+const PROBE_TABLE = 0;
+const FORWARDING_TABLE = 1;
 const PRIORITY = {
   probe: 65_000,
-  answer: 64_000,
+  reply: 64_000,
   link: 50_000,
   announcement: 40_000,
   open: 100,
-  rest: 0,
+  fallback: 0,
 } as const;
 
-const add = (
+const addFlow = (
   table: number,
   priority: number,
   match: Match,
@@ -46,7 +46,7 @@ const add = (
   instructions: { output, ...(gotoTable !== undefined && { gotoTable }) },
 });
 
-const remove = (flow: FlowMod): FlowMod => ({
+const deleteFlow = (flow: FlowMod): FlowMod => ({
   ...flow,
   command: FLOW_COMMAND.deleteStrict,
   cookieMask: COOKIE_MASK,
@@ -62,41 +62,41 @@ const ANNOUNCEMENTS: readonly Match[] = [
   { ethType: ETHER.ipv4, ipProto: UDP, udpSrc: 67, udpDst: 68 },
 ];
 
-/** How long a switch keeps back broadcast probes when nobody tells it to go on. */
+/** Without a refresh, a switch drops this flow after so long and forwards broadcast probes like any broadcast. */
 export const BROADCAST_PROBE_SECONDS = 30;
 
 /**
- * Sent again with every round of probes. A switch that has lost us forwards by its last rules, perhaps for hours; once
- * this flow has run out it passes broadcast probes on as it does any broadcast, and so shows that it still forwards.
+ * Sent again with every round of probes. A switch without a session keeps forwarding by its last flows, perhaps for
+ * hours. Once this flow has expired there, broadcast probes pass through it, which shows that it still forwards.
  */
 export const broadcastProbeFlow: FlowMod = {
-  ...add(PROBES, PRIORITY.probe, { ethType: ETHER.broadcastProbe }, [PORT.controller]),
+  ...addFlow(PROBE_TABLE, PRIORITY.probe, { ethType: ETHER.broadcastProbe }, [PORT.controller]),
   hardTimeout: BROADCAST_PROBE_SECONDS,
 };
 
-/** What every switch gets when it connects. */
-export function baseFlows({ forwarding, announcements }: Settings): FlowMod[] {
-  const here = [PORT.controller];
+/** The flows that every switch gets when it connects. */
+export function baseFlows({ forwarding, announcements }: OpenflowSettings): FlowMod[] {
+  const toController = [PORT.controller];
   const flows = [
-    add(PROBES, PRIORITY.probe, { ethType: ETHER.lldp }, here),
+    addFlow(PROBE_TABLE, PRIORITY.probe, { ethType: ETHER.lldp }, toController),
     broadcastProbeFlow,
-    add(PROBES, PRIORITY.answer, { ethDst: OUR_MAC }, here),
+    addFlow(PROBE_TABLE, PRIORITY.reply, { ethDst: PROBE_SOURCE_MAC }, toController),
   ];
   if (forwarding === "bridge") {
     for (const match of ANNOUNCEMENTS) {
-      flows.push(add(PROBES, PRIORITY.announcement, match, here, FORWARDING));
+      flows.push(addFlow(PROBE_TABLE, PRIORITY.announcement, match, toController, FORWARDING_TABLE));
     }
-    flows.push(add(PROBES, PRIORITY.rest, {}, [], FORWARDING));
+    flows.push(addFlow(PROBE_TABLE, PRIORITY.fallback, {}, [], FORWARDING_TABLE));
   } else if (announcements === "copy") {
     for (const match of ANNOUNCEMENTS) {
-      flows.push(add(PROBES, PRIORITY.announcement, match, [PORT.controller, PORT.normal]));
+      flows.push(addFlow(PROBE_TABLE, PRIORITY.announcement, match, [PORT.controller, PORT.normal]));
     }
   }
   return flows;
 }
 
-/** Takes away all that an earlier life of ours left behind. */
-export const forgetAll: FlowMod = {
+/** Deletes all flows that this source installed before a restart. */
+export const deleteOwnFlows: FlowMod = {
   cookie: COOKIE,
   cookieMask: COOKIE_MASK,
   table: ALL_TABLES,
@@ -106,21 +106,22 @@ export const forgetAll: FlowMod = {
   instructions: {},
 };
 
-const openFlow = (inPort: number) => add(FORWARDING, PRIORITY.open, { inPort }, [PORT.normal]);
-const linkFlow = (inPort: number) => add(PROBES, PRIORITY.link, { inPort }, [], FORWARDING);
+const openFlow = (inPort: number) => addFlow(FORWARDING_TABLE, PRIORITY.open, { inPort }, [PORT.normal]);
+const linkFlow = (inPort: number) => addFlow(PROBE_TABLE, PRIORITY.link, { inPort }, [], FORWARDING_TABLE);
 
-/** How the bridge treats a port: what comes in is forwarded or not, and announcements are copied here or not. */
 export interface PortRule {
+  /** Frames received on the port are forwarded. */
   readonly open: boolean;
+  /** The port leads to another switch: announcements are not copied to the controller. */
   readonly link: boolean;
 }
 
-/** The flows that bring a port from the rule it has (unknown after a restart) to the one it shall have. */
-export function ruleFlows(port: number, rule: PortRule, has: PortRule | undefined): FlowMod[] {
+/** The flow changes from the current rule of a port (undefined after a restart) to the new one. */
+export function ruleFlows(port: number, rule: PortRule, current: PortRule | undefined): FlowMod[] {
   const flows: FlowMod[] = [];
   const link = linkFlow(port);
   const open = openFlow(port);
-  if (rule.link !== has?.link) flows.push(rule.link ? link : remove(link));
-  if (rule.open !== has?.open) flows.push(rule.open ? open : remove(open));
+  if (rule.link !== current?.link) flows.push(rule.link ? link : deleteFlow(link));
+  if (rule.open !== current?.open) flows.push(rule.open ? open : deleteFlow(open));
   return flows;
 }

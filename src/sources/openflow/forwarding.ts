@@ -1,294 +1,295 @@
 /**
- * The bridge: lets hosts talk through the switches' own NORMAL forwarding, and keeps loops cut. Every port is open or
- * closed for what comes in. Edge ports open once they have settled. Links form a graph, of which a spanning forest is
- * open; the others are closed at both ends, since a switch floods out of all its ports and only what is taken in can
- * be ruled. Behind a bridge that is not ours, one end of the closed way is muted instead (Port-Mod, OFPPC_NO_FWD), as
- * there may be hosts on it.
+ * The bridge: connects hosts through the switches' own NORMAL forwarding without loops. Each port is open or closed for
+ * received frames. Edge ports open once they have settled. Links form a graph whose spanning forest is open. The other
+ * links are closed at both ends: a switch floods out of all its ports, so only the receiving side can be controlled.
+ * Behind a bridge without an OpenFlow session there may be hosts, so there one end is muted instead (port-mod,
+ * OFPPC_NO_FWD).
  *
- * Always close first, wait until the switches say it is done, then open: at no moment is there a loop. What cannot be
- * known is left as it was: a switch that vanished without a word may still forward, so its links stay in the graph
- * until it is clear; and after a start, switches that carry our flows keep them until all had time to come back.
+ * Ports are always closed first; others open only after the switches have confirmed that (barrier), so there is never a
+ * loop. Without information nothing changes: a switch that became unreachable may still forward, so its links stay in
+ * the graph until that is known; after a start, switches with flows from before keep them until all had time to connect.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { FlowMod } from "./codec/messages.ts";
 import { PORT_CONFIG } from "./codec/port.ts";
 import { BROADCAST_PROBE_SECONDS, type PortRule, ruleFlows } from "./flows.ts";
-import { type End, endKey, type Link, type LinkEnding, type Links, silenceMs } from "./link-table.ts";
-import { isWiredPort } from "./port-ref.ts";
-import { type Edge, spanningForest } from "./spanning-tree.ts";
-import type { Switch, Switches, SwitchPort } from "./switch-table.ts";
+import { type DiscoveredLink, type LinkEndReason, type LinkTable, linkTimeoutMs } from "./link-table.ts";
+import { isWiredPort, type PortRef, portKey } from "./port-ref.ts";
+import { type GraphEdge, spanningForest } from "./spanning-tree.ts";
+import type { Switch, SwitchPort, SwitchTable } from "./switch-table.ts";
 
 interface Rule extends PortRule {
+  /** The switch does not send out of the port. */
   readonly mute: boolean;
 }
 const CLOSED: Rule = { open: false, link: false, mute: false };
 const EDGE: Rule = { open: true, link: false, mute: false };
 const sameRule = (a: Rule, b: Rule) => a.open === b.open && a.link === b.link && a.mute === b.mute;
 
-/** An edge of the graph and the ports that are ruled by whether it is in the tree. */
-interface Member extends Edge {
-  readonly ends: readonly End[];
+/** An edge of the graph, and the ports that are open when it is in the forest. */
+interface LinkEdge extends GraphEdge {
+  readonly ports: readonly PortRef[];
+  /** Its ports are muted when it is not in the forest. */
   readonly mute: boolean;
 }
 
-interface Order {
+interface RuleChange {
   readonly sw: Switch;
   readonly port: SwitchPort;
   readonly rule: Rule;
 }
 
-const BARRIER_MS = 2000;
-/** How long a network that grows is watched at most before it gets a tree; a quiet tick is enough. */
-const GROWTH_MS = 500;
+const BARRIER_TIMEOUT_MS = 2000;
+/** While switches and links are being added, the forest is computed after one tick without additions, or after this. */
+const MAX_GROWTH_WAIT_MS = 500;
 
 export class Forwarding {
-  readonly #switches: Switches;
-  readonly #links: Links;
+  readonly #switches: SwitchTable;
+  readonly #links: LinkTable;
   readonly #clock: Clock;
   readonly #probeIntervalMs: number;
   readonly #applied = new Map<string, Rule>();
-  /** Links of switches that may still forward unseen, until when. */
-  readonly #doubtful = new Map<string, { readonly link: Link; readonly until: number }>();
-  #holdUntil = 0;
+  /** Removed links of unreachable switches that may still forward. */
+  readonly #suspects = new Map<string, { readonly link: DiscoveredLink; readonly until: number }>();
+  #deferredUntil = 0;
   #dirty = false;
-  #busy = false;
-  /** Something else happened than growth. */
+  #converging = false;
+  /** A change other than an addition: the forest must be computed at the next tick. */
   #urgent = false;
-  /** Something came since the last tick: a tree made now would soon be made again. */
+  /** Additions since the last tick: a forest computed now would soon be outdated. */
   #grew = false;
-  #growsSince: number | undefined;
+  #growingSince: number | undefined;
 
-  constructor(switches: Switches, links: Links, clock: Clock, probeIntervalMs: number) {
+  constructor(switches: SwitchTable, links: LinkTable, clock: Clock, probeIntervalMs: number) {
     this.#switches = switches;
     this.#links = links;
     this.#clock = clock;
     this.#probeIntervalMs = probeIntervalMs;
   }
 
-  /** Something about ports, links or switches is not as it was. */
+  /** A port, link or switch changed. */
   changed(): void {
     this.#dirty = true;
     this.#urgent = true;
   }
 
-  /** No rule is changed before then. */
-  hold(until: number): void {
-    this.#holdUntil = Math.max(this.#holdUntil, until);
+  /** No rule is changed before this time. */
+  deferUntil(time: number): void {
+    this.#deferredUntil = Math.max(this.#deferredUntil, time);
   }
 
-  connected(sw: Switch): void {
+  switchConnected(sw: Switch): void {
     const inherited = (sw.session?.inheritedFlows ?? 0) > 0;
     for (const { number } of sw.ports.values()) {
-      const key = endKey({ device: sw.id, port: number });
+      const key = portKey({ device: sw.id, port: number });
       if (inherited) this.#applied.delete(key);
       else this.#applied.set(key, CLOSED);
     }
-    this.#grow();
+    this.#recordGrowth();
   }
 
-  portDown(end: End): void {
-    this.#resolve(end);
+  portDown(ref: PortRef): void {
+    this.#clearSuspects(ref);
     this.changed();
   }
 
-  linkFound(link: Link): void {
-    this.#resolve(link.src);
-    this.#resolve(link.dst);
-    // Between closed ports nothing can circle yet.
-    const closed = [link.src, link.dst].every((end) => this.#applied.get(endKey(end))?.open === false);
-    if (closed) this.#grow();
+  linkFound(link: DiscoveredLink): void {
+    this.#clearSuspects(link.src);
+    this.#clearSuspects(link.dst);
+    // A link between closed ports cannot close a loop, so it is not urgent.
+    const closed = [link.src, link.dst].every((ref) => this.#applied.get(portKey(ref))?.open === false);
+    if (closed) this.#recordGrowth();
     else this.changed();
   }
 
-  #grow(): void {
+  #recordGrowth(): void {
     this.#dirty = true;
     this.#grew = true;
   }
 
-  /** What is behind this port is known again. */
-  #resolve(end: End): void {
-    const key = endKey(end);
-    for (const [id, { link }] of this.#doubtful) {
-      if (endKey(link.src) === key || endKey(link.dst) === key) this.#doubtful.delete(id);
+  /** It is known again where the port leads. */
+  #clearSuspects(ref: PortRef): void {
+    const key = portKey(ref);
+    for (const [id, { link }] of this.#suspects) {
+      if (portKey(link.src) === key || portKey(link.dst) === key) this.#suspects.delete(id);
     }
   }
 
-  linkEnded(link: Link, why: LinkEnding): void {
+  linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void {
     this.changed();
-    const lost = [link.src, link.dst]
+    const disconnected = [link.src, link.dst]
       .map(({ device }) => this.#switches.get(device))
       .find((sw) => !sw?.session);
-    if (why !== "silent" || !lost || lost.leftByItself) return;
-    // Time for its broadcast flow to run out, and for three probes to come through if it still forwards.
-    const until = this.#clock.now() + BROADCAST_PROBE_SECONDS * 1000 + silenceMs(this.#probeIntervalMs);
-    this.#doubtful.set(link.id, { link, until });
+    if (reason !== "timeout" || !disconnected || disconnected.closedByPeer) return;
+    // Until then its broadcast probe flow has expired, and three probes have passed through it if it still forwards.
+    const until = this.#clock.now() + BROADCAST_PROBE_SECONDS * 1000 + linkTimeoutMs(this.#probeIntervalMs);
+    this.#suspects.set(link.id, { link, until });
   }
 
-  /** Whether a port leads to a switch, also one that may forward unseen: then it is no edge. */
-  isDoubtful(end: End): boolean {
-    const key = endKey(end);
-    for (const { link } of this.#doubtful.values()) {
-      if (endKey(link.src) === key || endKey(link.dst) === key) return true;
+  /** Whether the port leads to an unreachable switch that may still forward. Such a port is not an edge. */
+  isSuspect(ref: PortRef): boolean {
+    const key = portKey(ref);
+    for (const { link } of this.#suspects.values()) {
+      if (portKey(link.src) === key || portKey(link.dst) === key) return true;
     }
     return false;
   }
 
   tick(now: number): void {
-    for (const [id, { until }] of this.#doubtful) {
+    for (const [id, { until }] of this.#suspects) {
       if (now < until) continue;
-      this.#doubtful.delete(id);
+      this.#suspects.delete(id);
       this.changed();
     }
-    if (!this.#dirty || this.#busy || now < this.#holdUntil || this.#stillGrows(now)) return;
-    this.#busy = true;
+    if (!this.#dirty || this.#converging || now < this.#deferredUntil || this.#isStillGrowing(now)) return;
+    this.#converging = true;
     this.#converge().finally(() => {
-      this.#busy = false;
+      this.#converging = false;
     });
   }
 
-  #stillGrows(now: number): boolean {
+  #isStillGrowing(now: number): boolean {
     const grew = this.#grew && !this.#urgent;
     this.#grew = false;
-    if (grew) this.#growsSince ??= now;
-    if (grew && now - (this.#growsSince ?? now) < GROWTH_MS) return true;
-    this.#growsSince = undefined;
+    if (grew) this.#growingSince ??= now;
+    if (grew && now - (this.#growingSince ?? now) < MAX_GROWTH_WAIT_MS) return true;
+    this.#growingSince = undefined;
     return false;
   }
 
   async #converge(): Promise<void> {
     this.#dirty = false;
     this.#urgent = false;
-    const orders = this.#orders();
-    const closings = orders.filter(({ rule }) => !rule.open);
-    await this.#carryOut(closings);
-    // What came up while the switches were closing may forbid an opening: judge again, with the next tick.
+    const changes = this.#ruleChanges();
+    await this.#applyChanges(changes.filter(({ rule }) => !rule.open));
+    // A change while the ports were closed may rule out an opening: compute again at the next tick.
     if (this.#dirty) return;
-    await this.#carryOut(orders.filter(({ rule }) => rule.open));
+    await this.#applyChanges(changes.filter(({ rule }) => rule.open));
   }
 
-  /** What has to be told to the switches: the rules that differ from those they have. */
-  #orders(): Order[] {
-    const ruled = this.#ruledByGraph();
-    const orders: Order[] = [];
+  #ruleChanges(): RuleChange[] {
+    const linkRules = this.#linkRules();
+    const changes: RuleChange[] = [];
     for (const sw of this.#switches.all()) {
       if (!sw.session) continue;
       for (const port of sw.ports.values()) {
-        const key = endKey({ device: sw.id, port: port.number });
-        const has = this.#applied.get(key);
-        const rule = this.#ruleOf(port, ruled.get(key), has);
-        if (rule && !(has && sameRule(has, rule))) orders.push({ sw, port, rule });
+        const key = portKey({ device: sw.id, port: port.number });
+        const current = this.#applied.get(key);
+        const rule = this.#ruleOf(port, linkRules.get(key), current);
+        if (rule && !(current && sameRule(current, rule))) changes.push({ sw, port, rule });
       }
     }
-    return orders;
+    return changes;
   }
 
-  #ruleOf(port: SwitchPort, ruled: Rule | undefined, has: Rule | undefined): Rule | undefined {
+  #ruleOf(port: SwitchPort, linkRule: Rule | undefined, current: Rule | undefined): Rule | undefined {
     if (!port.up) return CLOSED;
-    if (ruled) return ruled;
-    if (port.edge || !isWiredPort(port.number)) return EDGE;
-    // Not judged yet. What the switch brought along stays until it is.
-    return has && CLOSED;
+    if (linkRule) return linkRule;
+    if (port.isEdge || !isWiredPort(port.number)) return EDGE;
+    // Not classified yet. Flows from before a restart (no current rule) stay until it is.
+    return current && CLOSED;
   }
 
-  #ruledByGraph(): Map<string, Rule> {
-    const members = this.#members();
-    const tree = spanningForest(members);
+  #linkRules(): Map<string, Rule> {
+    const edges = this.#linkEdges();
+    const forest = spanningForest(edges);
     const rules = new Map<string, Rule>();
-    for (const member of members) {
-      const open = tree.has(member.id);
-      for (const end of member.ends) {
-        rules.set(endKey(end), { open, link: true, mute: member.mute && !open });
+    for (const edge of edges) {
+      const open = forest.has(edge.id);
+      for (const ref of edge.ports) {
+        rules.set(portKey(ref), { open, link: true, mute: edge.mute && !open });
       }
     }
     return rules;
   }
 
-  #members(): Member[] {
-    const links = [...this.#links.all(), ...[...this.#doubtful.values()].map(({ link }) => link)];
-    const members = new Map<string, Member>();
+  #linkEdges(): LinkEdge[] {
+    const links = [...this.#links.all(), ...[...this.#suspects.values()].map(({ link }) => link)];
+    const edges = new Map<string, LinkEdge>();
     for (const link of links) {
       if (!link.direct) continue;
-      const ends = [link.src, link.dst].sort((a, b) => (endKey(a) < endKey(b) ? -1 : 1));
-      const id = ends.map(endKey).join(" ");
-      const [a = link.src, b = link.dst] = ends;
-      members.set(id, { id, a: a.device, b: b.device, ends, mute: false, ...this.#standing(ends) });
+      const ports = [link.src, link.dst].sort((a, b) => (portKey(a) < portKey(b) ? -1 : 1));
+      const id = ports.map(portKey).join(" ");
+      const [a = link.src, b = link.dst] = ports;
+      edges.set(id, { id, a: a.device, b: b.device, ports, mute: false, ...this.#edgeState(ports) });
     }
-    for (const [segment, ends] of segments(links.filter((link) => !link.direct))) {
-      for (const end of ends) {
-        const id = endKey(end);
-        members.set(id, { id, a: end.device, b: segment, ends: [end], mute: true, ...this.#standing([end]) });
+    for (const [segment, ports] of findSegments(links.filter((link) => !link.direct))) {
+      for (const ref of ports) {
+        const id = portKey(ref);
+        edges.set(id, { id, a: ref.device, b: segment, ports: [ref], mute: true, ...this.#edgeState([ref]) });
       }
     }
-    return [...members.values()];
+    return [...edges.values()];
   }
 
-  #standing(ends: readonly End[]): { open: boolean; fixed: boolean } {
+  #edgeState(ports: readonly PortRef[]): Pick<GraphEdge, "open" | "unreachable"> {
     return {
-      open: ends.every((end) => this.#applied.get(endKey(end))?.open === true),
-      fixed: ends.some((end) => !this.#switches.get(end.device)?.session),
+      open: ports.every((ref) => this.#applied.get(portKey(ref))?.open === true),
+      unreachable: ports.some((ref) => !this.#switches.get(ref.device)?.session),
     };
   }
 
-  async #carryOut(orders: readonly Order[]): Promise<void> {
-    if (orders.length === 0) return;
-    const concerned = new Set<Switch>();
-    for (const { sw, port, rule } of orders) {
+  async #applyChanges(changes: readonly RuleChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    const affected = new Set<Switch>();
+    for (const { sw, port, rule } of changes) {
       if (!sw.session) continue;
-      concerned.add(sw);
+      affected.add(sw);
       for (const flow of this.#flowsFor(sw, port, rule)) sw.session.send("flowMod", flow);
-      this.#mute(sw, port, rule.mute);
-      this.#applied.set(endKey({ device: sw.id, port: port.number }), rule);
+      this.#setMuted(sw, port, rule.mute);
+      this.#applied.set(portKey({ device: sw.id, port: port.number }), rule);
     }
-    const done = Promise.all([...concerned].map((sw) => sw.session?.barrier()));
-    const patience = new AbortController();
-    await Promise.race([done, this.#clock.sleep(BARRIER_MS, patience.signal)]);
-    patience.abort();
+    const confirmed = Promise.all([...affected].map((sw) => sw.session?.barrier()));
+    const timeout = new AbortController();
+    await Promise.race([confirmed, this.#clock.sleep(BARRIER_TIMEOUT_MS, timeout.signal)]);
+    timeout.abort();
   }
 
   #flowsFor(sw: Switch, port: SwitchPort, rule: Rule): FlowMod[] {
-    return ruleFlows(port.number, rule, this.#applied.get(endKey({ device: sw.id, port: port.number })));
+    return ruleFlows(port.number, rule, this.#applied.get(portKey({ device: sw.id, port: port.number })));
   }
 
-  #mute(sw: Switch, { number: port, description }: SwitchPort, mute: boolean): void {
-    const was = this.#applied.get(endKey({ device: sw.id, port }))?.mute;
-    // A port that somebody else has muted is theirs; one that carries our flows from before was muted by us.
-    const muted = was ?? (description.config & PORT_CONFIG.noForward) !== 0;
+  #setMuted(sw: Switch, { number: port, description }: SwitchPort, mute: boolean): void {
+    const applied = this.#applied.get(portKey({ device: sw.id, port }))?.mute;
+    // Without an applied rule the flows are from before a restart; then the port's own configuration tells. With one,
+    // a port that another controller muted is left alone.
+    const muted = applied ?? (description.config & PORT_CONFIG.noForward) !== 0;
     if (mute === muted) return;
     const config = mute ? PORT_CONFIG.noForward : 0;
     sw.session?.send("portMod", { port, mac: description.mac, config, mask: PORT_CONFIG.noForward });
   }
 }
 
-/** Ports that hear each other's broadcasts are on one segment: each segment's name and its ports. */
-function segments(links: readonly Link[]): Map<string, End[]> {
-  const neighbours = new Map<string, { readonly end: End; readonly others: End[] }>();
+/** Ports that receive each other's broadcast probes are on one segment. Returns each segment's name and its ports. */
+function findSegments(links: readonly DiscoveredLink[]): Map<string, PortRef[]> {
+  const neighbours = new Map<string, { readonly ref: PortRef; readonly others: PortRef[] }>();
   for (const { src, dst } of links) {
-    for (const [end, other] of [
+    for (const [ref, other] of [
       [src, dst],
       [dst, src],
     ] as const) {
-      const known = neighbours.get(endKey(end)) ?? { end, others: [] };
+      const known = neighbours.get(portKey(ref)) ?? { ref, others: [] };
       known.others.push(other);
-      neighbours.set(endKey(end), known);
+      neighbours.set(portKey(ref), known);
     }
   }
-  const found = new Map<string, End[]>();
-  const placed = new Set<string>();
+  const segments = new Map<string, PortRef[]>();
+  const visited = new Set<string>();
   for (const key of [...neighbours.keys()].sort()) {
-    if (placed.has(key)) continue;
-    const ends: End[] = [];
+    if (visited.has(key)) continue;
+    const ports: PortRef[] = [];
     const queue = [key];
-    placed.add(key);
-    for (const at of queue) {
-      const node = neighbours.get(at);
+    visited.add(key);
+    for (const next of queue) {
+      const node = neighbours.get(next);
       if (!node) continue;
-      ends.push(node.end);
-      for (const other of node.others.map(endKey)) {
-        if (!placed.has(other)) queue.push(other);
-        placed.add(other);
+      ports.push(node.ref);
+      for (const other of node.others.map(portKey)) {
+        if (!visited.has(other)) queue.push(other);
+        visited.add(other);
       }
     }
-    found.set(`segment ${key}`, ends);
+    segments.set(`segment ${key}`, ports);
   }
-  return found;
+  return segments;
 }

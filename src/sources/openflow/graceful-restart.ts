@@ -1,61 +1,60 @@
 /**
- * What was claimed in an earlier life, taken up again. Links stand until the grace is over unless probes renew them;
- * hosts stay where they were and are asked once their port has settled; a device that has not come back by the end of
- * the grace is called unavailable, and from then on is like any other that was lost.
+ * Restores the claims from before a restart. Links stay until the grace period ends, unless probes confirm them. Hosts
+ * stay at their locations and are probed once their port has settled. A device that did not reconnect within the grace
+ * period is marked unavailable, and is from then on handled like any other disconnected device.
  */
 import { canonicalMac } from "../../model/address.ts";
 import type { Claims, DeviceClaim, HostClaim } from "../../model/claim.ts";
 import { PORT } from "./codec/instruction.ts";
-import type { Network } from "./controller.ts";
-import { Host, heardFirst } from "./learned-host.ts";
-import type { End } from "./link-table.ts";
+import type { OpenflowController } from "./controller.ts";
+import { firstActivity, LearnedHost } from "./learned-host.ts";
+import type { PortRef } from "./port-ref.ts";
 
-export class Recollection {
-  readonly #network: Network;
+export class GracefulRestart {
+  readonly #controller: OpenflowController;
   readonly #devices: DeviceClaim[];
-  readonly #hostEnds: End[] = [];
+  readonly #hostPorts: PortRef[] = [];
 
-  constructor(network: Network, earlier: Claims, now: number, until: number) {
-    this.#network = network;
-    this.#devices = [...(earlier.devices ?? [])].filter(({ id }) => id.startsWith("of:"));
-    // What foreign neighbours said of themselves they will say again.
-    const ports = [...(earlier.ports ?? [])].filter(({ element }) => element.startsWith("of:"));
-    network.book.load({ devices: this.#devices, ports });
-    for (const { src, dst, type, verified } of earlier.links ?? []) {
+  constructor(controller: OpenflowController, previous: Claims, now: number, graceEndsAt: number) {
+    this.#controller = controller;
+    this.#devices = [...(previous.devices ?? [])].filter(({ id }) => id.startsWith("of:"));
+    // LLDP neighbours are not restored: they announce themselves again.
+    const ports = [...(previous.ports ?? [])].filter(({ element }) => element.startsWith("of:"));
+    controller.claims.load({ devices: this.#devices, ports });
+    for (const { src, dst, type, verified } of previous.links ?? []) {
       if (!verified) continue;
-      const [from, to] = [endOf(src.device, src.port), endOf(dst.device, dst.port)];
-      if (from && to) network.links.recall(from, to, type !== "INDIRECT", until);
+      const [from, to] = [parsePortRef(src.device, src.port), parsePortRef(dst.device, dst.port)];
+      if (from && to) controller.links.restore(from, to, type !== "INDIRECT", graceEndsAt);
     }
-    for (const claim of earlier.hosts ?? []) this.#recallHost(claim, now);
+    for (const claim of previous.hosts ?? []) this.#restoreHost(claim, now);
   }
 
-  /** The grace is over. */
-  end(now: number): void {
-    for (const claim of this.#devices) this.#network.switches.recallGone(claim, now);
-    // A host whose switch is back but whose port is not, or leads elsewhere now, is nowhere.
-    for (const end of this.#hostEnds) {
-      const port = this.#network.switches.get(end.device)?.ports.get(end.port);
-      if (!port?.up) this.#network.hosts.leave(end, true);
+  endGrace(now: number): void {
+    for (const claim of this.#devices) this.#controller.switches.restoreDisconnected(claim, now);
+    // The switch may be back without this port, or with the port down.
+    for (const ref of this.#hostPorts) {
+      const port = this.#controller.switches.get(ref.device)?.ports.get(ref.port);
+      if (!port?.up) this.#controller.hosts.removeHostsAt(ref, true);
     }
   }
 
-  #recallHost(claim: HostClaim, now: number): void {
+  #restoreHost(claim: HostClaim, now: number): void {
     const mac = canonicalMac(claim.mac);
-    const ends = claim.locations
-      .map(({ elementId, port }) => endOf(elementId, port))
-      .filter((end) => end !== undefined);
-    if (mac === undefined || ends.length === 0) return;
+    const refs = claim.locations
+      .map(({ elementId, port }) => parsePortRef(elementId, port))
+      .filter((ref) => ref !== undefined);
+    if (mac === undefined || refs.length === 0) return;
     const vlan = Number(claim.vlan);
-    const host = new Host(mac, Number.isInteger(vlan) && vlan > 0 ? { vlan } : {});
-    host.places = ends.map((end) => ({ end, ...heardFirst(now) }));
-    for (const ip of claim.ipAddresses ?? []) host.addresses.set(ip, heardFirst(now));
-    if (!this.#network.hosts.recall(host)) return;
-    this.#network.book.load({ hosts: [claim] });
-    this.#hostEnds.push(...ends);
+    const host = new LearnedHost(mac, Number.isInteger(vlan) && vlan > 0 ? { vlan } : {});
+    host.locations = refs.map((ref) => ({ ref, ...firstActivity(now) }));
+    for (const ip of claim.ipAddresses ?? []) host.addresses.set(ip, firstActivity(now));
+    if (!this.#controller.hosts.restore(host)) return;
+    this.#controller.claims.load({ hosts: [claim] });
+    this.#hostPorts.push(...refs);
   }
 }
 
-function endOf(device: string, port: string | number): End | undefined {
+function parsePortRef(device: string, port: string | number): PortRef | undefined {
   if (!/^of:[0-9a-f]{16}$/.test(device)) return undefined;
   return { device, port: port === "local" ? PORT.local : Number(port) };
 }

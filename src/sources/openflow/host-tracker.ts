@@ -1,52 +1,51 @@
 /**
- * Hosts, learned from what they announce on edge ports, and lost when they no longer answer.
+ * Tracks hosts: learns them from announcements on edge ports and removes them when they no longer reply.
  *
- * - A host that appears at a second port, or an address at a second host, is not believed at once: the first is
- *   asked. Silence means it moved; an answer means a conflict, kept with both and flagged until one falls silent.
- * - Half-way to its expiry a silent host is asked, three times in all, at every address it has.
- * - A port that goes down takes its hosts with it at once; a switch that is lost takes its hosts after the time its
- *   links take. They are remembered for a while and asked when the port settles again, as a host that nobody talks
- *   to would otherwise stay unseen.
+ * - A known host at a second port, or a known address at a second host, is first checked: the old owner is probed by ARP
+ *   or ND. No reply means a move. A reply means a conflict: both are claimed and flagged until one stops replying.
+ * - A silent host is probed three times in the second half of its timeout, at each of its addresses.
+ * - When a port goes down, its hosts are removed at once; when a switch disconnects, after the link timeout. They are
+ *   stored for a while and probed when the port settles again, because an idle host would not be discovered otherwise.
  */
 import ipaddr from "ipaddr.js";
-import type { ClaimBook } from "./claim-buffer.ts";
-import { type Announcement, writeArpProbe, writeNdProbe } from "./codec/announcement.ts";
-import { isStationIp, isStationMac, type Tags } from "./codec/ethernet.ts";
+import type { ClaimBuffer } from "./claim-buffer.ts";
+import { type Announcement, writeArpProbe, writeNeighbourSolicitation } from "./codec/announcement.ts";
+import { isStationIp, isStationMac, type VlanTags } from "./codec/ethernet.ts";
 import { macBytes } from "./codec/wire.ts";
-import { Challenges } from "./duplicate-detection.ts";
-import { OUR_MAC } from "./flows.ts";
-import { Host, heardAgain, heardFirst, type Place } from "./learned-host.ts";
-import { type End, endKey } from "./link-table.ts";
-import type { Settings } from "./options.ts";
+import { DuplicateDetection } from "./duplicate-detection.ts";
+import { PROBE_SOURCE_MAC } from "./flows.ts";
+import { firstActivity, type HostLocation, LearnedHost, recordActivity } from "./learned-host.ts";
+import type { OpenflowSettings } from "./options.ts";
+import { type PortRef, portKey } from "./port-ref.ts";
 
 const MAX_ADDRESSES = 64;
-const MAX_REMEMBERED = 10_000;
-const ASKS = 3;
-/** While two claim one thing, each is asked this often, and gives it up after that long a silence. */
-const CONFLICT_ASK_MS = 5000;
-const CONFLICT_SILENCE_MS = 16_000;
+const MAX_RECENT_HOSTS = 10_000;
+const MAX_PROBES = 3;
+/** During a conflict each owner is probed at this interval, and removed when it does not reply within the timeout. */
+const CONFLICT_PROBE_INTERVAL_MS = 5000;
+const CONFLICT_TIMEOUT_MS = 16_000;
 
-export interface HostSurroundings {
-  /** The port is up on a connected switch and leads to no other switch: whoever is there can answer. */
-  isEdge(end: End): boolean;
-  send(end: End, frame: Uint8Array): void;
+export interface HostEnvironment {
+  /** The port is up, its switch is connected, and it does not lead to another switch: its hosts can reply. */
+  isEdge(ref: PortRef): boolean;
+  sendFrame(ref: PortRef, frame: Uint8Array): void;
   count(what: "hosts_refused_total" | "host_conflicts_total" | "host_moves_total"): void;
 }
 
-export class Hosts {
-  readonly #book: ClaimBook;
-  readonly #around: HostSurroundings;
-  readonly #settings: Settings;
-  readonly #hosts = new Map<string, Host>();
-  readonly #byPort = new Map<string, Set<Host>>();
-  /** Who uses an address: one host, or several while they contest it. */
-  readonly #owners = new Map<string, Set<Host>>();
-  readonly #challenges = new Challenges();
-  readonly #remembered = new Map<string, { readonly host: Host; readonly end: End }>();
+export class HostTracker {
+  readonly #claims: ClaimBuffer;
+  readonly #environment: HostEnvironment;
+  readonly #settings: OpenflowSettings;
+  readonly #hosts = new Map<string, LearnedHost>();
+  readonly #byPort = new Map<string, Set<LearnedHost>>();
+  /** The hosts that use an address: one, or several during a conflict. */
+  readonly #owners = new Map<string, Set<LearnedHost>>();
+  readonly #duplicates = new DuplicateDetection();
+  readonly #recentHosts = new Map<string, { readonly host: LearnedHost; readonly ref: PortRef }>();
 
-  constructor(book: ClaimBook, around: HostSurroundings, settings: Settings) {
-    this.#book = book;
-    this.#around = around;
+  constructor(claims: ClaimBuffer, environment: HostEnvironment, settings: OpenflowSettings) {
+    this.#claims = claims;
+    this.#environment = environment;
     this.#settings = settings;
   }
 
@@ -54,273 +53,280 @@ export class Hosts {
     return this.#hosts.size;
   }
 
-  heard(end: End, tags: Tags, said: Announcement, now: number): void {
-    if (said.mac === OUR_MAC || !isStationMac(said.mac)) return;
-    if (said.lease) this.#leased(said.lease, tags, now);
-    const fresh = new Host(said.mac, tags);
-    const host = this.#hosts.get(fresh.id) ?? fresh;
-    if (host === fresh && !this.#admit(host, end)) return;
-    const place = host.placeAt(end);
-    if (place) heardAgain(place, now);
-    else if (host.places.some((old) => this.#around.isEdge(old.end)) && host.addresses.size > 0) {
-      this.#contestPlace(host, end, now);
-      return; // nothing else is learned from a place that is not believed yet
-    } else this.#move(host, end, now);
-    if (said.dhcpAsk !== undefined) host.dhcpAsk = said.dhcpAsk;
-    if (said.ip !== undefined && isStationIp(said.ip)) this.#uses(host, said.ip, now);
+  announcementReceived(ref: PortRef, tags: VlanTags, announcement: Announcement, now: number): void {
+    if (announcement.mac === PROBE_SOURCE_MAC || !isStationMac(announcement.mac)) return;
+    if (announcement.lease) this.#leaseReceived(announcement.lease, tags, now);
+    const newHost = new LearnedHost(announcement.mac, tags);
+    const host = this.#hosts.get(newHost.id) ?? newHost;
+    if (host === newHost && !this.#admit(host, ref)) return;
+    const location = host.locationAt(ref);
+    if (location) recordActivity(location, now);
+    else if (host.locations.some((old) => this.#environment.isEdge(old.ref)) && host.addresses.size > 0) {
+      this.#checkLocation(host, ref, now);
+      return; // Nothing is learned from a location that is not confirmed yet.
+    } else this.#move(host, ref, now);
+    if (announcement.dhcpTransaction !== undefined) host.dhcpTransaction = announcement.dhcpTransaction;
+    if (announcement.ip !== undefined && isStationIp(announcement.ip))
+      this.#addressUsed(host, announcement.ip, now);
   }
 
-  /** A port became an edge: ask who was last known there and has not been heard since it came up. */
-  settled(end: End, since: number, now: number): void {
-    const key = endKey(end);
+  /** The port is now an edge. Probes the hosts last known there that were not seen since it came up. */
+  portSettled(ref: PortRef, since: number, now: number): void {
+    const key = portKey(ref);
     for (const host of this.#byPort.get(key) ?? []) {
-      const place = host.placeAt(end);
-      if (place && place.heardAt < since) this.#ask(host, place, now);
+      const location = host.locationAt(ref);
+      if (location && location.lastSeenAt < since) this.#probeLocation(host, location, now);
     }
-    for (const [id, { host, end: last }] of this.#remembered) {
-      if (endKey(last) !== key) continue;
-      this.#remembered.delete(id);
-      this.#ask(host, { end, ...heardFirst(0) }, now);
+    for (const [id, { host, ref: lastRef }] of this.#recentHosts) {
+      if (portKey(lastRef) !== key) continue;
+      this.#recentHosts.delete(id);
+      this.#probeLocation(host, { ref, ...firstActivity(0) }, now);
     }
   }
 
-  /** Nobody is at this port any more. `remember`: they may be found there again. */
-  leave(end: End, remember: boolean): void {
-    for (const host of [...(this.#byPort.get(endKey(end)) ?? [])]) this.#leavePlace(host, end, remember);
+  /** `expectBack`: the hosts are stored and probed when the port settles again. */
+  removeHostsAt(ref: PortRef, expectBack: boolean): void {
+    for (const host of [...(this.#byPort.get(portKey(ref)) ?? [])])
+      this.#removeLocation(host, ref, expectBack);
   }
 
-  /** A host that was claimed in an earlier life. False when there is no room for it. */
-  recall(host: Host): boolean {
+  /** Adds a host that was claimed before a restart. Returns false when the limit is reached. */
+  restore(host: LearnedHost): boolean {
     if (this.#hosts.has(host.id) || this.#hosts.size >= this.#settings.maxHosts) return false;
     this.#hosts.set(host.id, host);
-    for (const { end } of host.places) this.#index(host, end);
-    for (const ip of host.addresses.keys()) this.#own(host, ip);
+    for (const { ref } of host.locations) this.#index(host, ref);
+    for (const ip of host.addresses.keys()) this.#addOwner(host, ip);
     return true;
   }
 
   tick(now: number): void {
-    this.#challenges.tick(now);
+    this.#duplicates.tick(now);
   }
 
-  /** Asks and expires; a pass over all hosts, so not for every tick. */
+  /** Probes and expires hosts. Iterates over all hosts, so it is not run at every tick. */
   sweep(now: number): void {
     for (const host of this.#hosts.values()) {
       this.#sweepAddresses(host, now);
-      this.#sweepPlaces(host, now);
+      this.#sweepLocations(host, now);
     }
   }
 
-  #admit(host: Host, end: End): boolean {
-    const there = this.#byPort.get(endKey(end))?.size ?? 0;
-    if (this.#hosts.size < this.#settings.maxHosts && there < this.#settings.maxHostsPerPort) {
+  #admit(host: LearnedHost, ref: PortRef): boolean {
+    const hostsAtPort = this.#byPort.get(portKey(ref))?.size ?? 0;
+    if (this.#hosts.size < this.#settings.maxHosts && hostsAtPort < this.#settings.maxHostsPerPort) {
       this.#hosts.set(host.id, host);
-      this.#remembered.delete(host.id);
+      this.#recentHosts.delete(host.id);
       return true;
     }
-    this.#around.count("hosts_refused_total");
+    this.#environment.count("hosts_refused_total");
     return false;
   }
 
-  #contestPlace(host: Host, end: End, now: number): void {
-    const timesAt = ({ places }: Host) => places.reduce((sum, place) => sum + place.times, 0);
-    const before = timesAt(host);
-    const opened = this.#challenges.open(`${host.id} ${endKey(end)}`, {
-      openedAt: now,
-      answered: () => timesAt(host) > before,
-      conflict: () => {
-        this.#around.count("host_conflicts_total");
-        this.#occupy(host, end, now);
-        this.#claim(host);
+  #checkLocation(host: LearnedHost, ref: PortRef, now: number): void {
+    const timesSeen = ({ locations }: LearnedHost) =>
+      locations.reduce((sum, location) => sum + location.count, 0);
+    const before = timesSeen(host);
+    const started = this.#duplicates.start(`${host.id} ${portKey(ref)}`, {
+      startedAt: now,
+      ownerReplied: () => timesSeen(host) > before,
+      onConflict: () => {
+        this.#environment.count("host_conflicts_total");
+        this.#addLocation(host, ref, now);
+        this.#publish(host);
       },
-      moved: () => {
-        if (this.#hosts.has(host.id) && this.#around.isEdge(end)) this.#move(host, end, now);
+      onMove: () => {
+        if (this.#hosts.has(host.id) && this.#environment.isEdge(ref)) this.#move(host, ref, now);
       },
     });
-    if (opened) for (const place of host.places) this.#ask(host, place, now);
+    if (started) for (const location of host.locations) this.#probeLocation(host, location, now);
   }
 
-  #move(host: Host, end: End, now: number): void {
-    if (host.places.length > 0) this.#around.count("host_moves_total");
-    for (const place of host.places) this.#unindex(host, place.end);
-    host.places = [];
-    this.#occupy(host, end, now);
-    this.#claim(host);
+  #move(host: LearnedHost, ref: PortRef, now: number): void {
+    if (host.locations.length > 0) this.#environment.count("host_moves_total");
+    for (const location of host.locations) this.#unindex(host, location.ref);
+    host.locations = [];
+    this.#addLocation(host, ref, now);
+    this.#publish(host);
   }
 
-  #occupy(host: Host, end: End, now: number): void {
-    if (host.placeAt(end) || !this.#hosts.has(host.id)) return;
-    host.places.unshift({ end, ...heardFirst(now) });
-    this.#index(host, end);
+  #addLocation(host: LearnedHost, ref: PortRef, now: number): void {
+    if (host.locationAt(ref) || !this.#hosts.has(host.id)) return;
+    host.locations.unshift({ ref, ...firstActivity(now) });
+    this.#index(host, ref);
   }
 
-  #leavePlace(host: Host, end: End, remember: boolean): void {
-    host.places = host.places.filter((place) => endKey(place.end) !== endKey(end));
-    this.#unindex(host, end);
-    if (host.places.length > 0) {
-      this.#claim(host);
+  #removeLocation(host: LearnedHost, ref: PortRef, expectBack: boolean): void {
+    host.locations = host.locations.filter((location) => portKey(location.ref) !== portKey(ref));
+    this.#unindex(host, ref);
+    if (host.locations.length > 0) {
+      this.#publish(host);
       return;
     }
     this.#remove(host);
-    if (!remember || this.#remembered.size >= MAX_REMEMBERED) return;
-    this.#remembered.set(host.id, { host, end });
+    if (!expectBack || this.#recentHosts.size >= MAX_RECENT_HOSTS) return;
+    this.#recentHosts.set(host.id, { host, ref });
   }
 
-  #remove(host: Host): void {
+  #remove(host: LearnedHost): void {
     this.#hosts.delete(host.id);
-    for (const place of host.places) this.#unindex(host, place.end);
-    for (const ip of host.addresses.keys()) this.#disown(host, ip);
-    this.#book.remove("hosts", host.id);
+    for (const location of host.locations) this.#unindex(host, location.ref);
+    for (const ip of host.addresses.keys()) this.#removeOwner(host, ip);
+    this.#claims.remove("hosts", host.id);
   }
 
-  #leased(lease: NonNullable<Announcement["lease"]>, tags: Tags, now: number): void {
-    const host = this.#hosts.get(new Host(lease.mac, tags).id);
-    if (!host || host.dhcpAsk !== lease.transaction || !isStationIp(lease.ip)) return;
-    host.dhcpAsk = undefined;
-    this.#uses(host, lease.ip, now);
+  #leaseReceived(lease: NonNullable<Announcement["lease"]>, tags: VlanTags, now: number): void {
+    const host = this.#hosts.get(new LearnedHost(lease.mac, tags).id);
+    if (!host || host.dhcpTransaction !== lease.transaction || !isStationIp(lease.ip)) return;
+    host.dhcpTransaction = undefined;
+    this.#addressUsed(host, lease.ip, now);
   }
 
-  #uses(host: Host, ip: string, now: number): void {
+  #addressUsed(host: LearnedHost, ip: string, now: number): void {
     const known = host.addresses.get(ip);
     if (known) {
-      heardAgain(known, now);
+      recordActivity(known, now);
       return;
     }
     if (host.addresses.size >= MAX_ADDRESSES) {
-      this.#around.count("hosts_refused_total");
+      this.#environment.count("hosts_refused_total");
       return;
     }
-    const rivals = [...this.#ownersOf(host, ip)].filter((other) => other !== host);
-    const take = () => {
+    const owners = [...this.#ownersOf(host, ip)].filter((other) => other !== host);
+    const addAddress = () => {
       if (!this.#hosts.has(host.id)) return;
-      host.addresses.set(ip, heardFirst(now));
-      this.#own(host, ip);
-      this.#claim(host);
+      host.addresses.set(ip, firstActivity(now));
+      this.#addOwner(host, ip);
+      this.#publish(host);
     };
-    const live = rivals.filter((other) => other.places.some((place) => this.#around.isEdge(place.end)));
-    if (live.length === 0) {
-      for (const other of rivals) this.#giveUp(other, ip);
-      take();
+    const reachable = owners.filter((other) =>
+      other.locations.some((location) => this.#environment.isEdge(location.ref)),
+    );
+    if (reachable.length === 0) {
+      for (const other of owners) this.#removeAddress(other, ip);
+      addAddress();
       return;
     }
-    const timesOf = () => live.reduce((sum, other) => sum + (other.addresses.get(ip)?.times ?? 0), 0);
-    const before = timesOf();
-    const opened = this.#challenges.open(`${host.id} ${ip}`, {
-      openedAt: now,
-      answered: () => timesOf() > before,
-      conflict: () => {
-        this.#around.count("host_conflicts_total");
-        take();
-        for (const other of live) if (this.#hosts.has(other.id)) this.#claim(other);
+    const timesSeen = () => reachable.reduce((sum, other) => sum + (other.addresses.get(ip)?.count ?? 0), 0);
+    const before = timesSeen();
+    const started = this.#duplicates.start(`${host.id} ${ip}`, {
+      startedAt: now,
+      ownerReplied: () => timesSeen() > before,
+      onConflict: () => {
+        this.#environment.count("host_conflicts_total");
+        addAddress();
+        for (const other of reachable) if (this.#hosts.has(other.id)) this.#publish(other);
       },
-      moved: () => {
-        for (const other of live) this.#giveUp(other, ip);
-        take();
+      onMove: () => {
+        for (const other of reachable) this.#removeAddress(other, ip);
+        addAddress();
       },
     });
-    if (opened) for (const other of live) for (const place of other.places) this.#askFor(other, place, ip);
+    if (started)
+      for (const other of reachable)
+        for (const location of other.locations) this.#probeAddress(other, location, ip);
   }
 
-  #giveUp(host: Host, ip: string): void {
+  #removeAddress(host: LearnedHost, ip: string): void {
     if (!host.addresses.delete(ip)) return;
     const others = this.#ownersOf(host, ip);
-    this.#disown(host, ip);
-    this.#claim(host);
-    for (const other of others) if (other !== host) this.#claim(other);
+    this.#removeOwner(host, ip);
+    this.#publish(host);
+    for (const other of others) if (other !== host) this.#publish(other);
   }
 
-  #sweepAddresses(host: Host, now: number): void {
+  #sweepAddresses(host: LearnedHost, now: number): void {
     const { hostTimeoutMs } = this.#settings;
-    for (const [ip, heard] of host.addresses) {
-      const silentMs = now - heard.heardAt;
+    for (const [ip, activity] of host.addresses) {
+      const silentMs = now - activity.lastSeenAt;
       const contested = this.#ownersOf(host, ip).size > 1;
-      if (silentMs >= (contested ? CONFLICT_SILENCE_MS : hostTimeoutMs)) {
-        this.#giveUp(host, ip);
-      } else if (due(silentMs, now - heard.askedAt, contested, hostTimeoutMs)) {
-        heard.askedAt = now;
-        for (const place of host.places) this.#askFor(host, place, ip);
+      if (silentMs >= (contested ? CONFLICT_TIMEOUT_MS : hostTimeoutMs)) {
+        this.#removeAddress(host, ip);
+      } else if (isProbeDue(silentMs, now - activity.probedAt, contested, hostTimeoutMs)) {
+        activity.probedAt = now;
+        for (const location of host.locations) this.#probeAddress(host, location, ip);
       }
     }
   }
 
-  #sweepPlaces(host: Host, now: number): void {
-    const contested = host.places.length > 1;
+  #sweepLocations(host: LearnedHost, now: number): void {
+    const contested = host.locations.length > 1;
     const { hostTimeoutMs } = this.#settings;
-    for (const place of host.places) {
-      const silentMs = now - place.heardAt;
-      if (silentMs >= (contested ? CONFLICT_SILENCE_MS : hostTimeoutMs))
-        this.#leavePlace(host, place.end, false);
-      else if (due(silentMs, now - place.askedAt, contested, hostTimeoutMs)) this.#ask(host, place, now);
+    for (const location of host.locations) {
+      const silentMs = now - location.lastSeenAt;
+      if (silentMs >= (contested ? CONFLICT_TIMEOUT_MS : hostTimeoutMs))
+        this.#removeLocation(host, location.ref, false);
+      else if (isProbeDue(silentMs, now - location.probedAt, contested, hostTimeoutMs))
+        this.#probeLocation(host, location, now);
     }
   }
 
-  #ask(host: Host, place: Place, now: number): void {
-    place.askedAt = now;
-    for (const ip of host.addresses.keys()) this.#askFor(host, place, ip);
+  #probeLocation(host: LearnedHost, location: HostLocation, now: number): void {
+    location.probedAt = now;
+    for (const ip of host.addresses.keys()) this.#probeAddress(host, location, ip);
   }
 
-  #askFor(host: Host, { end }: Place, ip: string): void {
-    if (!this.#around.isEdge(end)) return;
+  #probeAddress(host: LearnedHost, { ref }: HostLocation, ip: string): void {
+    if (!this.#environment.isEdge(ref)) return;
     const frame = ip.includes(":")
-      ? writeNdProbe(
-          OUR_MAC,
-          OUR_LINK_LOCAL,
+      ? writeNeighbourSolicitation(
+          PROBE_SOURCE_MAC,
+          PROBE_SOURCE_LINK_LOCAL,
           host.mac,
           Uint8Array.from(ipaddr.parse(ip).toByteArray()),
           host.tags,
         )
-      : writeArpProbe(OUR_MAC, host.mac, ip, host.tags);
-    this.#around.send(end, frame);
+      : writeArpProbe(PROBE_SOURCE_MAC, host.mac, ip, host.tags);
+    this.#environment.sendFrame(ref, frame);
   }
 
-  #ownersOf(host: Host, ip: string): ReadonlySet<Host> {
-    return this.#owners.get(ownerKey(host, ip)) ?? NOBODY;
+  #ownersOf(host: LearnedHost, ip: string): ReadonlySet<LearnedHost> {
+    return this.#owners.get(ownerKey(host, ip)) ?? NO_HOSTS;
   }
 
-  #own(host: Host, ip: string): void {
+  #addOwner(host: LearnedHost, ip: string): void {
     const key = ownerKey(host, ip);
-    this.#owners.set(key, (this.#owners.get(key) ?? new Set<Host>()).add(host));
+    this.#owners.set(key, (this.#owners.get(key) ?? new Set<LearnedHost>()).add(host));
   }
 
-  #disown(host: Host, ip: string): void {
+  #removeOwner(host: LearnedHost, ip: string): void {
     const key = ownerKey(host, ip);
     const owners = this.#owners.get(key);
     owners?.delete(host);
     if (owners?.size === 0) this.#owners.delete(key);
   }
 
-  #index(host: Host, end: End): void {
-    const key = endKey(end);
-    this.#byPort.set(key, (this.#byPort.get(key) ?? new Set<Host>()).add(host));
+  #index(host: LearnedHost, ref: PortRef): void {
+    const key = portKey(ref);
+    this.#byPort.set(key, (this.#byPort.get(key) ?? new Set<LearnedHost>()).add(host));
   }
 
-  #unindex(host: Host, end: End): void {
-    const key = endKey(end);
-    const there = this.#byPort.get(key);
-    there?.delete(host);
-    if (there?.size === 0) this.#byPort.delete(key);
+  #unindex(host: LearnedHost, ref: PortRef): void {
+    const key = portKey(ref);
+    const hostsAtPort = this.#byPort.get(key);
+    hostsAtPort?.delete(host);
+    if (hostsAtPort?.size === 0) this.#byPort.delete(key);
   }
 
-  #claim(host: Host): void {
-    if (!this.#hosts.has(host.id) || host.places.length === 0) return;
+  #publish(host: LearnedHost): void {
+    if (!this.#hosts.has(host.id) || host.locations.length === 0) return;
     const contested = [...host.addresses.keys()].filter((ip) => this.#ownersOf(host, ip).size > 1);
-    this.#book.setHost(host.claim(contested));
+    this.#claims.setHost(host.toClaim(contested));
   }
 }
 
-const NOBODY: ReadonlySet<Host> = new Set();
+const NO_HOSTS: ReadonlySet<LearnedHost> = new Set();
 
-/** The same address in another VLAN is another network's. */
-const ownerKey = (host: Host, ip: string): string => `${host.tags.vlan ?? ""} ${ip}`;
+/** The same address in two VLANs belongs to two networks. */
+const ownerKey = (host: LearnedHost, ip: string): string => `${host.tags.vlan ?? ""} ${ip}`;
 
-/** The link-local address of `OUR_MAC` (RFC 4291, appendix A). */
-const OUR_LINK_LOCAL = ((mac: Uint8Array) => {
+/** The link-local address of `PROBE_SOURCE_MAC` (RFC 4291, appendix A). */
+const PROBE_SOURCE_LINK_LOCAL = ((mac: Uint8Array) => {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = mac;
   return Uint8Array.of(0xfe, 0x80, 0, 0, 0, 0, 0, 0, a ^ 2, b, c, 0xff, 0xfe, d, e, f);
-})(macBytes(OUR_MAC));
+})(macBytes(PROBE_SOURCE_MAC));
 
-/** Whether something silent for so long, and asked that long ago, is to be asked (again). */
-function due(silentMs: number, sinceAskedMs: number, contested: boolean, timeoutMs: number): boolean {
-  if (contested) return silentMs >= CONFLICT_ASK_MS && sinceAskedMs >= CONFLICT_ASK_MS;
+function isProbeDue(silentMs: number, sinceProbedMs: number, contested: boolean, timeoutMs: number): boolean {
+  if (contested) return silentMs >= CONFLICT_PROBE_INTERVAL_MS && sinceProbedMs >= CONFLICT_PROBE_INTERVAL_MS;
   const half = timeoutMs / 2;
-  return silentMs >= half && sinceAskedMs >= half / ASKS;
+  return silentMs >= half && sinceProbedMs >= half / MAX_PROBES;
 }

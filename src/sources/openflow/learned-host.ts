@@ -1,54 +1,54 @@
-/** One host as we know it: where it was heard, under which addresses, and when. Pure state and its claim. */
+/** One host as learned from its announcements: its locations, its addresses, when each was last seen, and its claim. */
 import type { HostClaim } from "../../model/claim.ts";
 import { hostId } from "../../model/ids.ts";
-import type { Tags } from "./codec/ethernet.ts";
-import { type End, endKey } from "./link-table.ts";
-import { portText } from "./port-ref.ts";
+import type { VlanTags } from "./codec/ethernet.ts";
+import { type PortRef, portKey, portText } from "./port-ref.ts";
 
-export interface Heard {
-  heardAt: number;
-  /** How often: tells an answer from what was heard in the same millisecond before the question. */
-  times: number;
-  /** When we last asked, if we did since. */
-  askedAt: number;
+export interface Activity {
+  lastSeenAt: number;
+  /** How often it was seen. Distinguishes a reply from an announcement in the same millisecond before the probe. */
+  count: number;
+  /** When the last probe was sent; 0 when none was. */
+  probedAt: number;
 }
 
-export interface Place extends Heard {
-  readonly end: End;
+export interface HostLocation extends Activity {
+  readonly ref: PortRef;
 }
 
-export const heardFirst = (now: number): Heard => ({ heardAt: now, times: 1, askedAt: 0 });
+export const firstActivity = (now: number): Activity => ({ lastSeenAt: now, count: 1, probedAt: 0 });
 
-export function heardAgain(heard: Heard, now: number): void {
-  heard.heardAt = now;
-  heard.times++;
+export function recordActivity(activity: Activity, now: number): void {
+  activity.lastSeenAt = now;
+  activity.count++;
 }
 
-export class Host {
+export class LearnedHost {
   readonly id: string;
   readonly mac: string;
-  readonly tags: Tags;
-  /** Newest first. More than one only while they contradict each other. */
-  places: Place[] = [];
-  readonly addresses = new Map<string, Heard>();
-  /** The transaction of a DHCP exchange under way. */
-  dhcpAsk: number | undefined;
+  readonly tags: VlanTags;
+  /** Newest first. More than one only during a conflict. */
+  locations: HostLocation[] = [];
+  readonly addresses = new Map<string, Activity>();
+  /** The transaction id of a DHCP exchange in progress. */
+  dhcpTransaction: number | undefined;
 
-  constructor(mac: string, tags: Tags) {
+  constructor(mac: string, tags: VlanTags) {
     this.mac = mac;
     this.tags = tags;
     this.id = hostId(mac, tags.vlan === undefined ? "None" : String(tags.vlan));
   }
 
-  placeAt(end: End): Place | undefined {
-    const key = endKey(end);
-    return this.places.find((place) => endKey(place.end) === key);
+  locationAt(ref: PortRef): HostLocation | undefined {
+    const key = portKey(ref);
+    return this.locations.find((location) => portKey(location.ref) === key);
   }
 
-  claim(contested: readonly string[]): HostClaim {
+  /** `contested` are the addresses that another host uses too. */
+  toClaim(contested: readonly string[]): HostClaim {
     const conflicts = contested.map((ip) => `${ip} is in use by another host too`);
-    if (this.places.length > 1) {
-      conflicts.unshift(`answers at ${this.places.map(({ end }) => endKey(end)).join(" and ")}`);
+    if (this.locations.length > 1) {
+      conflicts.unshift(`replies at ${this.locations.map(({ ref }) => portKey(ref)).join(" and ")}`);
     }
     const { vlan, innerVlan, tpid } = this.tags;
     return {
@@ -57,7 +57,7 @@ export class Host {
       ...(innerVlan !== undefined && { innerVlan }),
       ...(tpid !== undefined && { outerTpid: `0x${tpid.toString(16).padStart(4, "0")}` }),
       ipAddresses: [...this.addresses.keys()],
-      locations: this.places.map(({ end }) => ({ elementId: end.device, port: portText(end.port) })),
+      locations: this.locations.map(({ ref }) => ({ elementId: ref.device, port: portText(ref.port) })),
       ...(conflicts.length > 0 && { annotations: { conflict: conflicts.join("; ") } }),
     };
   }

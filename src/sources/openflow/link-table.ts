@@ -1,163 +1,156 @@
 /**
- * Links between ports of switches, one a direction, each standing on the last probe that came through. A port that
- * goes down takes its links with it at once; silence ends a link after three missed probes. While a switch is away
- * its links are INACTIVE, and end the same way unless it comes back.
+ * The discovered links between switches, one record per direction. A link is valid while probes arrive: it is removed
+ * after three missed probes, and at once when the port at either end goes down. While a switch is disconnected its
+ * links are INACTIVE; they are removed after the same timeout unless the switch reconnects.
  *
- * Where LLDP gets through, a wire is proven and broadcasts prove nothing more; a link that only broadcasts find is
- * INDIRECT. Two links on one port are both kept: the view flags them.
+ * LLDP probes prove a direct cable. A link found only by broadcast probes is INDIRECT; broadcast probes add nothing on
+ * a port that has a direct link. Two links on one port are both stored: the view flags them as a conflict.
  */
-import { linkId, portId } from "../../model/ids.ts";
-import type { ClaimBook } from "./claim-buffer.ts";
-import { portText } from "./port-ref.ts";
+import { linkId } from "../../model/ids.ts";
+import type { ClaimBuffer } from "./claim-buffer.ts";
+import { type PortRef, portKey, portText } from "./port-ref.ts";
 
-export interface End {
-  readonly device: string;
-  readonly port: number;
-}
-
-export interface Link {
+export interface DiscoveredLink {
   readonly id: string;
-  readonly src: End;
-  readonly dst: End;
+  readonly src: PortRef;
+  readonly dst: PortRef;
   readonly direct: boolean;
   readonly active: boolean;
 }
 
-export type LinkEnding = "port-down" | "silent" | "superseded";
+export type LinkEndReason = "port-down" | "timeout" | "superseded";
 
-export interface LinkWatcher {
-  linkFound(link: Link): void;
-  linkEnded(link: Link, why: LinkEnding): void;
+export interface LinkEvents {
+  linkFound(link: DiscoveredLink): void;
+  linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void;
 }
 
-interface Kept extends Link {
-  heardAt: number;
+interface TrackedLink extends DiscoveredLink {
+  lastProbeAt: number;
   active: boolean;
 }
 
-const MISSED_PROBES = 3;
+const MAX_MISSED_PROBES = 3;
 
-/** How long silence lasts until three probes are missed; half an interval more, for the third to arrive. */
-export const silenceMs = (probeIntervalMs: number): number => probeIntervalMs * (MISSED_PROBES + 0.5);
+/** Half an interval is added so that the third probe has time to arrive. */
+export const linkTimeoutMs = (probeIntervalMs: number): number => probeIntervalMs * (MAX_MISSED_PROBES + 0.5);
 
-export const endKey = ({ device, port }: End): string => portId(device, portText(port));
-const sameDevice = (link: Link, device: string) => link.src.device === device || link.dst.device === device;
+const touchesDevice = (link: DiscoveredLink, device: string) =>
+  link.src.device === device || link.dst.device === device;
 
-export class Links {
-  readonly #book: ClaimBook;
-  readonly #watcher: LinkWatcher;
-  readonly #silenceMs: number;
-  readonly #links = new Map<string, Kept>();
-  readonly #byPort = new Map<string, Set<Kept>>();
+export class LinkTable {
+  readonly #claims: ClaimBuffer;
+  readonly #events: LinkEvents;
+  readonly #timeoutMs: number;
+  readonly #links = new Map<string, TrackedLink>();
+  readonly #byPort = new Map<string, Set<TrackedLink>>();
 
-  constructor(book: ClaimBook, watcher: LinkWatcher, probeIntervalMs: number) {
-    this.#book = book;
-    this.#watcher = watcher;
-    this.#silenceMs = silenceMs(probeIntervalMs);
+  constructor(claims: ClaimBuffer, events: LinkEvents, probeIntervalMs: number) {
+    this.#claims = claims;
+    this.#events = events;
+    this.#timeoutMs = linkTimeoutMs(probeIntervalMs);
   }
 
   get size(): number {
     return this.#links.size;
   }
 
-  all(): Iterable<Link> {
+  all(): Iterable<DiscoveredLink> {
     return this.#links.values();
   }
 
-  /** Whether a port leads to another switch, as far as we know. */
-  has(end: End): boolean {
-    return this.#byPort.has(endKey(end));
+  /** Whether a link starts or ends at the port. */
+  hasLink(ref: PortRef): boolean {
+    return this.#byPort.has(portKey(ref));
   }
 
-  hasDirect(end: End): boolean {
-    for (const link of this.#at(end)) if (link.direct) return true;
+  hasDirectLink(ref: PortRef): boolean {
+    for (const link of this.#linksAt(ref)) if (link.direct) return true;
     return false;
   }
 
-  /** Whether a link is known that starts at this port. */
-  startsAt(end: End): boolean {
-    const key = endKey(end);
-    for (const link of this.#at(end)) if (endKey(link.src) === key) return true;
+  hasLinkFrom(ref: PortRef): boolean {
+    const key = portKey(ref);
+    for (const link of this.#linksAt(ref)) if (portKey(link.src) === key) return true;
     return false;
   }
 
-  /** Whether a link from `src` to `dst` is known and active. */
-  connects(src: End, dst: End): boolean {
-    return this.#links.get(`${endKey(src)}-${endKey(dst)}`)?.active === true;
+  isActive(src: PortRef, dst: PortRef): boolean {
+    return this.#links.get(`${portKey(src)}-${portKey(dst)}`)?.active === true;
   }
 
-  heard(src: End, dst: End, direct: boolean, now: number): void {
+  probeReceived(src: PortRef, dst: PortRef, direct: boolean, now: number): void {
     const id = linkId(
       { device: src.device, port: portText(src.port) },
       { device: dst.device, port: portText(dst.port) },
     );
     const known = this.#links.get(id);
     if (known && known.direct === direct) {
-      known.heardAt = now;
+      known.lastProbeAt = now;
       if (known.active) return;
       known.active = true;
-      this.#claim(known);
-      this.#watcher.linkFound(known);
+      this.#publish(known);
+      this.#events.linkFound(known);
       return;
     }
-    if (!direct && (this.hasDirect(src) || this.hasDirect(dst))) return;
+    if (!direct && (this.hasDirectLink(src) || this.hasDirectLink(dst))) return;
     if (direct) {
-      for (const link of [...this.#at(src), ...this.#at(dst)])
-        if (!link.direct) this.#end(link, "superseded");
+      for (const link of [...this.#linksAt(src), ...this.#linksAt(dst)])
+        if (!link.direct) this.#remove(link, "superseded");
     }
-    const link: Kept = { id, src, dst, direct, active: true, heardAt: now };
+    const link: TrackedLink = { id, src, dst, direct, active: true, lastProbeAt: now };
     this.#links.set(id, link);
-    for (const end of [src, dst]) {
-      const key = endKey(end);
-      const there = this.#byPort.get(key) ?? new Set();
-      this.#byPort.set(key, there.add(link));
+    for (const ref of [src, dst]) {
+      const key = portKey(ref);
+      const linksAtPort = this.#byPort.get(key) ?? new Set();
+      this.#byPort.set(key, linksAtPort.add(link));
     }
-    this.#claim(link);
-    this.#watcher.linkFound(link);
+    this.#publish(link);
+    this.#events.linkFound(link);
   }
 
-  portDown(end: End): void {
-    for (const link of [...this.#at(end)]) this.#end(link, "port-down");
+  portDown(ref: PortRef): void {
+    for (const link of [...this.#linksAt(ref)]) this.#remove(link, "port-down");
   }
 
-  deviceGone(device: string, now: number): void {
+  deviceDisconnected(device: string, now: number): void {
     for (const link of this.#links.values()) {
-      if (!link.active || !sameDevice(link, device)) continue;
+      if (!link.active || !touchesDevice(link, device)) continue;
       link.active = false;
-      link.heardAt = now;
-      this.#claim(link);
+      link.lastProbeAt = now;
+      this.#publish(link);
     }
   }
 
   tick(now: number): void {
     for (const link of this.#links.values()) {
-      if (now - link.heardAt > this.#silenceMs) this.#end(link, "silent");
+      if (now - link.lastProbeAt > this.#timeoutMs) this.#remove(link, "timeout");
     }
   }
 
-  /** A link that was claimed in an earlier life: it stands until probes had their chance to renew it. */
-  recall(src: End, dst: End, direct: boolean, until: number): void {
-    this.heard(src, dst, direct, until - this.#silenceMs);
+  /** Adds a link that was claimed before a restart. It times out at `graceEndsAt` unless a probe confirms it. */
+  restore(src: PortRef, dst: PortRef, direct: boolean, graceEndsAt: number): void {
+    this.probeReceived(src, dst, direct, graceEndsAt - this.#timeoutMs);
   }
 
-  #at(end: End): Iterable<Kept> {
-    return this.#byPort.get(endKey(end)) ?? [];
+  #linksAt(ref: PortRef): Iterable<TrackedLink> {
+    return this.#byPort.get(portKey(ref)) ?? [];
   }
 
-  #end(link: Kept, why: LinkEnding): void {
+  #remove(link: TrackedLink, reason: LinkEndReason): void {
     this.#links.delete(link.id);
-    for (const end of [link.src, link.dst]) {
-      const key = endKey(end);
-      const there = this.#byPort.get(key);
-      there?.delete(link);
-      if (there?.size === 0) this.#byPort.delete(key);
+    for (const ref of [link.src, link.dst]) {
+      const key = portKey(ref);
+      const linksAtPort = this.#byPort.get(key);
+      linksAtPort?.delete(link);
+      if (linksAtPort?.size === 0) this.#byPort.delete(key);
     }
-    this.#book.remove("links", link.id);
-    this.#watcher.linkEnded(link, why);
+    this.#claims.remove("links", link.id);
+    this.#events.linkRemoved(link, reason);
   }
 
-  #claim({ src, dst, direct, active }: Kept): void {
-    this.#book.setLink({
+  #publish({ src, dst, direct, active }: TrackedLink): void {
+    this.#claims.setLink({
       src: { device: src.device, port: portText(src.port) },
       dst: { device: dst.device, port: portText(dst.port) },
       type: direct ? "DIRECT" : "INDIRECT",

@@ -1,17 +1,16 @@
 /**
- * Neighbours that speak LLDP but not OpenFlow: shown, when configured, as devices of their own with unverified links.
- * Anyone can send LLDP, so nothing here is believed beyond that: what it says is capped, so is how many there are, and
- * all of it ends with the time it claimed for itself or with the port.
+ * Neighbours that send LLDP but have no OpenFlow session. When configured, each is claimed as a device with unverified
+ * links. Any host can send LLDP, so texts and the number of neighbours are limited, and a neighbour is removed when its
+ * time to live ends or its port goes down.
  */
 import { portId } from "../../model/ids.ts";
-import type { ClaimBook } from "./claim-buffer.ts";
+import type { ClaimBuffer } from "./claim-buffer.ts";
 import type { Lldp } from "./codec/lldp.ts";
-import { type End, endKey } from "./link-table.ts";
-import { portText } from "./port-ref.ts";
+import { type PortRef, portKey, portText } from "./port-ref.ts";
 
-const MAX_PER_PORT = 4;
-const MOST = 10_000;
-const MAX_TEXT = 200;
+const MAX_NEIGHBOURS_PER_PORT = 4;
+const MAX_NEIGHBOURS = 10_000;
+const MAX_TEXT_LENGTH = 200;
 const MAX_TTL_SECONDS = 3600;
 
 interface Neighbour {
@@ -19,89 +18,92 @@ interface Neighbour {
   readonly device: string;
   readonly port: string;
   readonly portName: string;
-  readonly at: End;
-  until: number;
+  readonly receivedOn: PortRef;
+  expiresAt: number;
 }
 
-export class ForeignNeighbours {
-  readonly #book: ClaimBook;
+export class LldpNeighbours {
+  readonly #claims: ClaimBuffer;
   readonly #neighbours = new Map<string, Neighbour>();
   readonly #byPort = new Map<string, Set<Neighbour>>();
 
-  constructor(book: ClaimBook) {
-    this.#book = book;
+  constructor(claims: ClaimBuffer) {
+    this.#claims = claims;
   }
 
-  heard(lldp: Lldp, at: End, now: number): void {
-    if (/^(dpid|of):/.test(lldp.chassis)) return; // another controller's probe, of a switch we know ourselves
+  lldpReceived(lldp: Lldp, receivedOn: PortRef, now: number): void {
+    if (/^(dpid|of):/.test(lldp.chassis)) return; // The probe of another controller, of a switch that is known here.
     const ttlSeconds = Math.min(lldp.ttlSeconds, MAX_TTL_SECONDS);
-    const device = `lldp:${idText(lldp.chassis)}`;
-    const portName = lldp.port.slice(0, MAX_TEXT);
-    const key = `${device} ${portName} ${endKey(at)}`;
+    const device = `lldp:${toIdText(lldp.chassis)}`;
+    const portName = lldp.port.slice(0, MAX_TEXT_LENGTH);
+    const key = `${device} ${portName} ${portKey(receivedOn)}`;
     const known = this.#neighbours.get(key);
     if (ttlSeconds === 0) {
-      if (known) this.#end(known);
+      if (known) this.#remove(known);
       return;
     }
-    const there = this.#byPort.get(endKey(at)) ?? new Set<Neighbour>();
-    if (!known && (there.size >= MAX_PER_PORT || this.#neighbours.size >= MOST)) return;
-    const until = now + ttlSeconds * 1000;
+    const neighboursAtPort = this.#byPort.get(portKey(receivedOn)) ?? new Set<Neighbour>();
+    const isFull =
+      neighboursAtPort.size >= MAX_NEIGHBOURS_PER_PORT || this.#neighbours.size >= MAX_NEIGHBOURS;
+    if (!known && isFull) return;
+    const expiresAt = now + ttlSeconds * 1000;
     if (known) {
-      known.until = until;
+      known.expiresAt = expiresAt;
       return;
     }
-    const neighbour = { key, device, port: portNumber(portName), portName, at, until };
+    const neighbour = { key, device, port: toPortNumber(portName), portName, receivedOn, expiresAt };
     this.#neighbours.set(key, neighbour);
-    this.#byPort.set(endKey(at), there.add(neighbour));
-    this.#claim(neighbour, lldp);
+    this.#byPort.set(portKey(receivedOn), neighboursAtPort.add(neighbour));
+    this.#publish(neighbour, lldp);
   }
 
-  portDown(at: End): void {
-    for (const neighbour of [...(this.#byPort.get(endKey(at)) ?? [])]) this.#end(neighbour);
+  portDown(ref: PortRef): void {
+    for (const neighbour of [...(this.#byPort.get(portKey(ref)) ?? [])]) this.#remove(neighbour);
   }
 
   sweep(now: number): void {
-    for (const neighbour of this.#neighbours.values()) if (now >= neighbour.until) this.#end(neighbour);
+    for (const neighbour of this.#neighbours.values())
+      if (now >= neighbour.expiresAt) this.#remove(neighbour);
   }
 
-  #end(neighbour: Neighbour): void {
-    const { key, device, port, at } = neighbour;
+  #remove(neighbour: Neighbour): void {
+    const { key, device, port, receivedOn } = neighbour;
     this.#neighbours.delete(key);
-    this.#byPort.get(endKey(at))?.delete(neighbour);
-    for (const id of linkIds(neighbour)) this.#book.remove("links", id);
+    this.#byPort.get(portKey(receivedOn))?.delete(neighbour);
+    for (const id of linkIds(neighbour)) this.#claims.remove("links", id);
     const rest = [...this.#neighbours.values()].filter((other) => other.device === device);
-    if (!rest.some((other) => other.port === port)) this.#book.remove("ports", portId(device, port));
-    if (rest.length === 0) this.#book.remove("devices", device);
+    if (!rest.some((other) => other.port === port)) this.#claims.remove("ports", portId(device, port));
+    if (rest.length === 0) this.#claims.remove("devices", device);
   }
 
-  #claim({ device, port, portName, at }: Neighbour, lldp: Lldp): void {
-    this.#book.setDevice({
+  #publish({ device, port, portName, receivedOn }: Neighbour, lldp: Lldp): void {
+    this.#claims.setDevice({
       id: device,
       type: "OTHER",
       available: true,
-      chassisId: lldp.chassis.slice(0, MAX_TEXT),
-      sw: lldp.text?.slice(0, MAX_TEXT) ?? "",
-      annotations: { protocol: "LLDP", ...(lldp.name && { name: lldp.name.slice(0, MAX_TEXT) }) },
+      chassisId: lldp.chassis.slice(0, MAX_TEXT_LENGTH),
+      sw: lldp.text?.slice(0, MAX_TEXT_LENGTH) ?? "",
+      annotations: { protocol: "LLDP", ...(lldp.name && { name: lldp.name.slice(0, MAX_TEXT_LENGTH) }) },
     });
-    this.#book.setPort({ element: device, port, isEnabled: true, annotations: { portName } });
-    const there = { device, port };
-    const here = { device: at.device, port: portText(at.port) };
-    // A neighbour is heard in one direction, but the wire it is heard through has two.
-    this.#book.setLink({ src: there, dst: here, type: "DIRECT", state: "ACTIVE", verified: false });
-    this.#book.setLink({ src: here, dst: there, type: "DIRECT", state: "ACTIVE", verified: false });
+    this.#claims.setPort({ element: device, port, isEnabled: true, annotations: { portName } });
+    const remote = { device, port };
+    const local = { device: receivedOn.device, port: portText(receivedOn.port) };
+    // LLDP is received in one direction only, but a cable has two.
+    this.#claims.setLink({ src: remote, dst: local, type: "DIRECT", state: "ACTIVE", verified: false });
+    this.#claims.setLink({ src: local, dst: remote, type: "DIRECT", state: "ACTIVE", verified: false });
   }
 }
 
-function linkIds({ device, port, at }: Neighbour): [string, string] {
-  const there = portId(device, port);
-  return [`${there}-${endKey(at)}`, `${endKey(at)}-${there}`];
+function linkIds({ device, port, receivedOn }: Neighbour): [string, string] {
+  const remote = portId(device, port);
+  return [`${remote}-${portKey(receivedOn)}`, `${portKey(receivedOn)}-${remote}`];
 }
 
-/** A chassis id as part of an id: nothing that would need quoting, and not too long. */
-const idText = (text: string): string => text.slice(0, MAX_TEXT).replaceAll(/[^\w.:@+-]/g, "_");
+/** The chassis id as part of a device id: limited in length, and without characters that a URL would escape. */
+const toIdText = (text: string): string => text.slice(0, MAX_TEXT_LENGTH).replaceAll(/[^\w.:@+-]/g, "_");
 
-/** Ports are numbers in the model; a port that only has a name gets one made from it. */
-function portNumber(name: string): string {
+/** Ports are numbers in the model. A port that only has a name gets a number computed from it. */
+function toPortNumber(name: string): string {
   if (/^\d{1,9}$/.test(name)) return String(Number(name));
   let number = 0;
   for (const char of name) number = (Math.imul(number, 31) + (char.codePointAt(0) ?? 0)) >>> 0;

@@ -1,40 +1,39 @@
 /**
- * The OpenFlow source: switches connect here, and the network they form is claimed.
+ * The `openflow` source: accepts OpenFlow sessions from switches and claims the network they form.
  *
- * A start is gentle. What was claimed before the last end (told by the sink where it remembers) stands for `graceMs`:
- * a switch that comes back meanwhile simply goes on, one that does not is then called unavailable, and its links and
- * hosts end. Without such memory the old claims stand untouched for the same time and are then replaced by what came
- * back. On failure nothing is said: what was claimed stays, and the supervisor calls it stale.
+ * After a start the claims from before (where the sink stores them) are restored for `graceMs`. A switch that reconnects
+ * within that time continues; one that does not becomes unavailable, and its links and hosts are removed. Without stored
+ * claims the view keeps the old ones for the same time, then they are replaced by those of the reconnected switches.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Sink, Source } from "../source.ts";
-import type { ClaimBook } from "./claim-buffer.ts";
-import { Network } from "./controller.ts";
-import { Recollection } from "./graceful-restart.ts";
-import { type OpenflowOptions, type Settings, settingsOf } from "./options.ts";
+import type { ClaimBuffer } from "./claim-buffer.ts";
+import { OpenflowController } from "./controller.ts";
+import { GracefulRestart } from "./graceful-restart.ts";
+import { type OpenflowOptions, type OpenflowSettings, resolveSettings } from "./options.ts";
 import { listen } from "./transport.ts";
 
-const TICK_MS = 100;
+const TICK_INTERVAL_MS = 100;
 
 export function createOpenflowSource(
   options: OpenflowOptions & { name: string },
   context: { readonly clock: Clock; readonly log: Logger },
 ): Source {
-  const { name, ...given } = options;
-  return new OpenflowSource(name, settingsOf(given), context.clock, context.log);
+  const { name, ...rest } = options;
+  return new OpenflowSource(name, resolveSettings(rest), context.clock, context.log);
 }
 
 class OpenflowSource implements Source {
   readonly name: string;
-  #settings: Settings;
+  #settings: OpenflowSettings;
   readonly #clock: Clock;
   readonly #log: Logger;
-  #network: Network | undefined;
-  /** What an earlier run of this process had claimed. */
-  #lastBook: ClaimBook | undefined;
+  #controller: OpenflowController | undefined;
+  /** The claims of the previous run in this process. */
+  #previousClaims: ClaimBuffer | undefined;
 
-  constructor(name: string, settings: Settings, clock: Clock, log: Logger) {
+  constructor(name: string, settings: OpenflowSettings, clock: Clock, log: Logger) {
     this.name = name;
     this.#settings = settings;
     this.#clock = clock;
@@ -42,67 +41,72 @@ class OpenflowSource implements Source {
   }
 
   metrics(): Readonly<Record<string, number>> {
-    const network = this.#network;
-    if (!network) return {};
+    const controller = this.#controller;
+    if (!controller) return {};
     return {
-      sessions: network.sessions,
-      switches: network.switches.size,
-      links: network.links.size,
-      hosts: network.hosts.size,
-      ...network.counters.all(),
+      sessions: controller.sessions,
+      switches: controller.switches.size,
+      links: controller.links.size,
+      hosts: controller.hosts.size,
+      ...controller.counters.all(),
     };
   }
 
   async run(sink: Sink, signal: AbortSignal): Promise<void> {
-    const earlier = this.#lastBook?.all() ?? (await sink.recall?.());
-    const network = new Network(this.#settings, this.#clock, this.#log);
+    const previous = this.#previousClaims?.all() ?? (await sink.lastClaims?.());
+    const controller = new OpenflowController(this.#settings, this.#clock, this.#log);
     const now = this.#clock.now();
-    const recollection = new Recollection(network, earlier ?? {}, now, now + this.#settings.graceMs);
-    const listener = listen(this.#settings, (channel) => network.accept(channel));
-    // A free port that was found once is kept: switches come back to where they were.
+    const gracefulRestart = new GracefulRestart(
+      controller,
+      previous ?? {},
+      now,
+      now + this.#settings.graceMs,
+    );
+    const listener = listen(this.#settings, (channel) => controller.accept(channel));
+    // A free port chosen by the system is used again after a restart, so that the switches find it.
     this.#settings = { ...this.#settings, port: listener.port };
-    this.#network = network;
-    this.#log.info(`openflow listening on ${shownHost(listener.host)}:${listener.port}`, {
+    this.#controller = controller;
+    this.#log.info(`openflow listening on ${bracketIpv6(listener.host)}:${listener.port}`, {
       source: this.name,
     });
-    const life = new AbortController();
-    const end = () => life.abort();
-    signal.addEventListener("abort", end, { once: true });
+    const run = new AbortController();
+    const abortRun = () => run.abort();
+    signal.addEventListener("abort", abortRun, { once: true });
     try {
-      // Either says "I am here" at once; only the first may say "and nothing else is".
-      if (earlier) await network.book.replace(sink);
+      // Both mark the source as synced. Without stored claims nothing may be replaced before the grace period ends.
+      if (previous) await controller.claims.sendAll(sink);
       else await sink.apply([]);
       await Promise.all([
-        network.book.tell(sink, this.#clock, life.signal),
-        this.#tickUntil(network, life.signal),
-        this.#afterGrace(network, recollection, sink, earlier === undefined, life.signal),
-      ]).finally(end);
+        controller.claims.sendChanges(sink, this.#clock, run.signal),
+        this.#runTicks(controller, run.signal),
+        this.#endGrace(controller, gracefulRestart, sink, previous === undefined, run.signal),
+      ]).finally(abortRun);
     } finally {
-      this.#lastBook = network.book;
-      signal.removeEventListener("abort", end);
+      this.#previousClaims = controller.claims;
+      signal.removeEventListener("abort", abortRun);
       listener.stop();
     }
   }
 
-  async #tickUntil(network: Network, signal: AbortSignal): Promise<void> {
+  async #runTicks(controller: OpenflowController, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#clock.sleep(TICK_MS, signal);
-      if (!signal.aborted) network.tick();
+      await this.#clock.sleep(TICK_INTERVAL_MS, signal);
+      if (!signal.aborted) controller.tick();
     }
   }
 
-  async #afterGrace(
-    network: Network,
-    recollection: Recollection,
+  async #endGrace(
+    controller: OpenflowController,
+    gracefulRestart: GracefulRestart,
     sink: Sink,
     replace: boolean,
     signal: AbortSignal,
   ): Promise<void> {
     await this.#clock.sleep(this.#settings.graceMs, signal);
     if (signal.aborted) return;
-    recollection.end(this.#clock.now());
-    if (replace) await network.book.replace(sink);
+    gracefulRestart.endGrace(this.#clock.now());
+    if (replace) await controller.claims.sendAll(sink);
   }
 }
 
-const shownHost = (host: string): string => (host.includes(":") ? `[${host}]` : host);
+const bracketIpv6 = (host: string): string => (host.includes(":") ? `[${host}]` : host);

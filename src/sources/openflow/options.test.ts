@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
-import { OpenflowOptions, parseListen, settingsOf } from "./options.ts";
+import { OpenflowOptions, parseListenAddress, resolveSettings } from "./options.ts";
 
 const check = Compile(OpenflowOptions);
 
 test("where to listen", () => {
-  expect(parseListen("6653")).toEqual({ host: "127.0.0.1", port: 6653 });
-  expect(parseListen("0.0.0.0:6633")).toEqual({ host: "0.0.0.0", port: 6633 });
-  expect(parseListen("[::1]:6653")).toEqual({ host: "::1", port: 6653 });
+  expect(parseListenAddress("6653")).toEqual({ host: "127.0.0.1", port: 6653 });
+  expect(parseListenAddress("0.0.0.0:6633")).toEqual({ host: "0.0.0.0", port: 6633 });
+  expect(parseListenAddress("[::1]:6653")).toEqual({ host: "::1", port: 6653 });
   for (const listen of ["6653", "localhost:0", "[::]:6653", "192.0.2.1:1"])
     expect(check.Check({ listen })).toBe(true);
   for (const listen of ["", ":6653", "::1:6653", "host", "host:port", "host:123456", "a b:1"]) {
@@ -23,7 +23,7 @@ test("nothing is misspelt silently", () => {
 });
 
 test("announcements are copied by the bridge, and only heard beside another controller", () => {
-  expect(settingsOf({}).announcements).toBe("copy");
-  expect(settingsOf({ forwarding: "none" }).announcements).toBe("listen");
-  expect(settingsOf({ forwarding: "none", announcements: "copy" }).announcements).toBe("copy");
+  expect(resolveSettings({}).announcements).toBe("copy");
+  expect(resolveSettings({ forwarding: "none" }).announcements).toBe("listen");
+  expect(resolveSettings({ forwarding: "none", announcements: "copy" }).announcements).toBe("copy");
 });

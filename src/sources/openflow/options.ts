@@ -89,13 +89,13 @@ export const OpenflowOptions = Type.Object(
 export type OpenflowOptions = Type.Static<typeof OpenflowOptions>;
 
 /** The options with every default filled in. */
-export type Settings = Required<Omit<OpenflowOptions, "tls" | "listen">> & {
+export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen">> & {
   readonly host: string;
   readonly port: number;
   readonly tls: OpenflowOptions["tls"];
 };
 
-export function settingsOf(options: OpenflowOptions): Settings {
+export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
   const { tls, listen, ...given } = options;
   return {
     forwarding: "bridge",
@@ -113,13 +113,13 @@ export function settingsOf(options: OpenflowOptions): Settings {
     maxHosts: 200_000,
     maxHostsPerPort: 4096,
     ...given,
-    ...parseListen(listen ?? "127.0.0.1:6653"),
+    ...parseListenAddress(listen ?? "127.0.0.1:6653"),
     tls,
   };
 }
 
 /** `[HOST:]PORT`; a host in brackets is IPv6; without a host it is the loopback address. */
-export function parseListen(listen: string): { readonly host: string; readonly port: number } {
+export function parseListenAddress(listen: string): { readonly host: string; readonly port: number } {
   const colon = listen.lastIndexOf(":");
   const host = colon < 0 ? "127.0.0.1" : listen.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
   return { host, port: Number(listen.slice(colon + 1)) };

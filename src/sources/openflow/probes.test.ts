@@ -12,7 +12,7 @@ function sent(direct = true): { probes: Probes; type: number; payload: Uint8Arra
   const probes = new Probes(2000);
   let payload: Uint8Array = new Uint8Array();
   let type = 0;
-  dispatch(probes.make(FROM, MAC, direct, 1000), {
+  dispatch(probes.create(FROM, MAC, direct, 1000), {
     packetOut: ({ output, frame }) => {
       expect(output).toEqual([FROM.port]);
       ({ type, payload } = readFrame(frame));
@@ -24,13 +24,13 @@ function sent(direct = true): { probes: Probes; type: number; payload: Uint8Arra
 test("a probe proves the port it left from, and its form", () => {
   for (const direct of [true, false]) {
     const { probes, type, payload } = sent(direct);
-    expect(probes.judge(type, payload, AT, 1500)).toEqual({ ok: true, from: FROM, direct });
+    expect(probes.verify(type, payload, AT, 1500)).toEqual({ ok: true, from: FROM, direct });
   }
 });
 
 test("others can read where it came from", () => {
   for (const port of [2, 48, 65_535]) {
-    const message = new Probes(2000).make({ ...FROM, port }, MAC, true, 1000);
+    const message = new Probes(2000).create({ ...FROM, port }, MAC, true, 1000);
     dispatch(message, {
       packetOut: ({ output, frame }) => {
         const { src, dst, payload } = readFrame(frame);
@@ -49,15 +49,15 @@ test("others can read where it came from", () => {
 
 test("it is good at each port once, so a shared segment is seen whole and a replay is not", () => {
   const { probes, type, payload } = sent();
-  expect(probes.judge(type, payload, AT, 1500)).toMatchObject({ ok: true });
-  expect(probes.judge(type, payload, AT, 1501)).toEqual({ ok: false, fault: "replayed" });
-  expect(probes.judge(type, payload, { ...AT, port: 4 }, 1502)).toMatchObject({ ok: true });
+  expect(probes.verify(type, payload, AT, 1500)).toMatchObject({ ok: true });
+  expect(probes.verify(type, payload, AT, 1501)).toEqual({ ok: false, fault: "replayed" });
+  expect(probes.verify(type, payload, { ...AT, port: 4 }, 1502)).toMatchObject({ ok: true });
 });
 
 test("it is good for a while", () => {
   const { probes, type, payload } = sent();
-  expect(probes.judge(type, payload, AT, 3000)).toMatchObject({ ok: true });
-  expect(probes.judge(type, payload, { ...AT, port: 4 }, 3001)).toEqual({ ok: false, fault: "late" });
+  expect(probes.verify(type, payload, AT, 3000)).toMatchObject({ ok: true });
+  expect(probes.verify(type, payload, { ...AT, port: 4 }, 3001)).toEqual({ ok: false, fault: "late" });
 });
 
 test("any changed bit under the seal is a forgery, and so is a changed form", () => {
@@ -66,21 +66,21 @@ test("any changed bit under the seal is a forgery, and so is a changed form", ()
   for (let at = payload.length - 2 - seal; at < payload.length - 2; at++) {
     const forged = payload.slice();
     forged[at] = (forged[at] ?? 0) ^ 1;
-    expect(probes.judge(type, forged, AT, 1500)).toEqual({ ok: false, fault: "forged" });
+    expect(probes.verify(type, forged, AT, 1500)).toEqual({ ok: false, fault: "forged" });
   }
-  expect(probes.judge(ETHER.broadcastProbe, payload, AT, 1500)).toEqual({ ok: false, fault: "forged" });
+  expect(probes.verify(ETHER.broadcastProbe, payload, AT, 1500)).toEqual({ ok: false, fault: "forged" });
 });
 
 test("one of another process, or from before the port went down, is none of ours", () => {
   const { probes, type, payload } = sent();
-  expect(new Probes(2000).judge(type, payload, AT, 1500)).toEqual({ ok: false, fault: "forged" });
-  probes.forget(FROM);
-  expect(probes.judge(type, payload, AT, 1500)).toEqual({ ok: false, fault: "unknown" });
+  expect(new Probes(2000).verify(type, payload, AT, 1500)).toEqual({ ok: false, fault: "forged" });
+  probes.invalidate(FROM);
+  expect(probes.verify(type, payload, AT, 1500)).toEqual({ ok: false, fault: "unknown" });
 });
 
 test("LLDP of others is not judged", () => {
   const foreign = Uint8Array.from(
     Buffer.from("020704001122334455040505657468310602007800 00".replace(" ", ""), "hex"),
   );
-  expect(new Probes(2000).judge(ETHER.lldp, foreign, AT, 0)).toBeUndefined();
+  expect(new Probes(2000).verify(ETHER.lldp, foreign, AT, 0)).toBeUndefined();
 });

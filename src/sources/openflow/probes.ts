@@ -1,105 +1,109 @@
 /**
- * Probes: LLDP frames that prove which port they left from. Each carries the device, the port, the time and a number
- * used once, under an HMAC whose key is made at start and never leaves this process. A probe counts when it is
- * genuine, was sent within `maxAgeMs`, and comes to a port for the first time; anything else creates nothing and is
- * counted by its fault. So a host can neither invent a link nor bring back an old one; what it can do is carry a
- * fresh probe between two ports at the speed of a wire, which makes it a wire.
+ * Probes: frames that prove which port they were sent from. Each carries the device, the port, the time and a sequence
+ * number, signed with an HMAC whose key is created at start and never leaves the process. A probe is accepted when its
+ * signature is valid, it was sent within `maxAgeMs`, and it reaches a port for the first time. Any other probe is only
+ * counted, by its fault. So a host can neither invent a link nor replay an old one. A host that forwards a fresh probe
+ * between two ports without delay cannot be told from a cable.
  *
- * A second form goes out as a broadcast of another type. Ordinary bridges swallow LLDP but pass broadcasts on, so
- * this one finds the switches behind them: a link that is there, but not direct.
+ * There are two types. LLDP probes are not forwarded by bridges, so they prove a direct cable. Broadcast probes pass
+ * ordinary bridges, so they find the switches behind them: an indirect link.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { portId } from "../../model/ids.ts";
 import { ETHER } from "./codec/ethernet.ts";
 import { privateTlv } from "./codec/lldp.ts";
 import { uint } from "./codec/wire.ts";
-import type { End } from "./link-table.ts";
-import { portText } from "./port-ref.ts";
-import { OUI, ProbeForms, SEAL_BYTES, SIGNED, SIGNED_BYTES, SUBTYPE } from "./probe-format.ts";
+import { type PortRef, portKey } from "./port-ref.ts";
+import {
+  HMAC_BYTES,
+  PROBE_OUI,
+  PROBE_SUBTYPE,
+  ProbeTemplates,
+  SIGNED_BYTES,
+  SIGNED_OFFSETS,
+} from "./probe-format.ts";
 
-/** How many probes of a port may be under way: the one just sent and those that are late. */
-const MAX_UNDER_WAY = 4;
+/** The probe just sent and those that are late. */
+const MAX_IN_FLIGHT_PER_PORT = 4;
 
 export type ProbeFault = "forged" | "unknown" | "late" | "replayed";
-export type ProbeVerdict =
-  | { readonly ok: true; readonly from: End; readonly direct: boolean }
+export type ProbeResult =
+  | { readonly ok: true; readonly from: PortRef; readonly direct: boolean }
   | { readonly ok: false; readonly fault: ProbeFault };
-const FORGED: ProbeVerdict = { ok: false, fault: "forged" };
+const FORGED: ProbeResult = { ok: false, fault: "forged" };
 
-interface UnderWay {
-  readonly number: number;
-  readonly from: End;
+interface SentProbe {
+  readonly sequence: number;
+  readonly from: PortRef;
   readonly sentAt: number;
-  /** The ports it has come to. */
-  readonly arrivedAt: Set<string>;
+  /** Keys of the ports that received it. */
+  readonly receivedBy: Set<string>;
 }
 
 export class Probes {
   readonly #key = randomBytes(32);
   readonly #maxAgeMs: number;
-  readonly #forms = new ProbeForms();
-  readonly #byNumber = new Map<number, UnderWay>();
-  readonly #byPort = new Map<string, UnderWay[]>();
-  #next = 1;
+  readonly #templates = new ProbeTemplates();
+  readonly #bySequence = new Map<number, SentProbe>();
+  readonly #byPort = new Map<string, SentProbe[]>();
+  #nextSequence = 1;
 
   constructor(maxAgeMs: number) {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** A Packet-Out that sends a probe out of that port now. `mac` is the port's own address. */
-  make(from: End, mac: string, direct: boolean, now: number): Uint8Array {
-    const number = this.#next++;
-    this.#remember({ number, from, sentAt: now, arrivedAt: new Set() });
-    const { message, signed } = this.#forms.fill(from, mac, direct, now, number);
+  /** Returns a packet-out message that sends a probe out of the port. `mac` is the port's own address. */
+  create(from: PortRef, mac: string, direct: boolean, now: number): Uint8Array {
+    const sequence = this.#nextSequence++;
+    this.#track({ sequence, from, sentAt: now, receivedBy: new Set() });
+    const { message, signedAt } = this.#templates.createMessage(from, mac, direct, now, sequence);
     message.set(
-      this.#seal(message.subarray(signed, signed + SIGNED_BYTES)).subarray(0, SEAL_BYTES),
-      signed + SIGNED_BYTES,
+      this.#hmac(message.subarray(signedAt, signedAt + SIGNED_BYTES)).subarray(0, HMAC_BYTES),
+      signedAt + SIGNED_BYTES,
     );
     return message;
   }
 
-  /** Nothing sent from this port before now counts any more. */
-  forget({ device, port }: End): void {
-    const key = portId(device, portText(port));
-    for (const { number } of this.#byPort.get(key) ?? []) this.#byNumber.delete(number);
+  /** Probes sent from this port so far are no longer accepted. */
+  invalidate(ref: PortRef): void {
+    const key = portKey(ref);
+    for (const { sequence } of this.#byPort.get(key) ?? []) this.#bySequence.delete(sequence);
     this.#byPort.delete(key);
   }
 
-  /** What an arriving frame of that type proves; undefined when it does not even claim to be ours. */
-  judge(type: number, payload: Uint8Array, at: End, now: number): ProbeVerdict | undefined {
-    const own = privateTlv(payload, OUI, SUBTYPE);
-    if (!own) return type === ETHER.lldp ? undefined : FORGED;
-    if (own.length !== SIGNED_BYTES + SEAL_BYTES) return FORGED;
-    const seal = this.#seal(own.subarray(0, SIGNED_BYTES)).subarray(0, SEAL_BYTES);
-    if (!timingSafeEqual(own.subarray(SIGNED_BYTES), seal)) return FORGED;
-    // The form is under the seal: a broadcast turned into LLDP must not become a direct link.
-    const direct = own[SIGNED.direct] === 1;
+  /** Verifies a received frame of the given Ethernet type. Returns undefined for an LLDP frame that is not a probe. */
+  verify(type: number, payload: Uint8Array, at: PortRef, now: number): ProbeResult | undefined {
+    const value = privateTlv(payload, PROBE_OUI, PROBE_SUBTYPE);
+    if (!value) return type === ETHER.lldp ? undefined : FORGED;
+    if (value.length !== SIGNED_BYTES + HMAC_BYTES) return FORGED;
+    const hmac = this.#hmac(value.subarray(0, SIGNED_BYTES)).subarray(0, HMAC_BYTES);
+    if (!timingSafeEqual(value.subarray(SIGNED_BYTES), hmac)) return FORGED;
+    // The type is signed: a broadcast probe re-sent as LLDP must not become a direct link.
+    const direct = value[SIGNED_OFFSETS.direct] === 1;
     if (direct !== (type === ETHER.lldp)) return FORGED;
-    // What is under the seal is as it was when we wrote it, so the number says where it was sent from.
-    const sent = this.#byNumber.get(uint(own, SIGNED.number, 8));
+    // The signature proves that the fields are unchanged, so the sequence number identifies the sending port.
+    const sent = this.#bySequence.get(uint(value, SIGNED_OFFSETS.sequence, 8));
     if (!sent) return { ok: false, fault: "unknown" };
     if (now - sent.sentAt > this.#maxAgeMs) return { ok: false, fault: "late" };
-    const place = portId(at.device, portText(at.port));
-    if (sent.arrivedAt.has(place)) return { ok: false, fault: "replayed" };
-    sent.arrivedAt.add(place);
+    const receiver = portKey(at);
+    if (sent.receivedBy.has(receiver)) return { ok: false, fault: "replayed" };
+    sent.receivedBy.add(receiver);
     return { ok: true, from: sent.from, direct };
   }
 
-  #remember(probe: UnderWay): void {
-    const { device, port } = probe.from;
-    const key = portId(device, portText(port));
+  #track(probe: SentProbe): void {
+    const key = portKey(probe.from);
     const sent = this.#byPort.get(key);
-    this.#byNumber.set(probe.number, probe);
+    this.#bySequence.set(probe.sequence, probe);
     if (!sent) {
       this.#byPort.set(key, [probe]);
       return;
     }
     sent.push(probe);
-    const oldest = sent.length > MAX_UNDER_WAY ? sent.shift() : undefined;
-    if (oldest) this.#byNumber.delete(oldest.number);
+    const oldest = sent.length > MAX_IN_FLIGHT_PER_PORT ? sent.shift() : undefined;
+    if (oldest) this.#bySequence.delete(oldest.sequence);
   }
 
-  #seal(signed: Uint8Array): Uint8Array {
+  #hmac(signed: Uint8Array): Uint8Array {
     return new Bun.CryptoHasher("sha256", this.#key).update(signed).digest();
   }
 }

@@ -1,13 +1,13 @@
 /**
- * One switch's OpenFlow session: handshake (§6.3.1), liveness, limits. It knows the protocol and nothing of the
- * network: what it learns goes up to its `SessionOwner`.
+ * The OpenFlow session of one switch: handshake (§6.3.1), echo, limits. It knows the protocol but not the network: what
+ * it receives is passed to its `SessionEvents`.
  *
- * A session that misbehaves ends, politely where the protocol has a word for it, and takes nothing with it: a message
- * that cannot be read, a version that is not 1.3, silence in the handshake or later, more ports than any switch has.
- * One that floods is paused for the rest of the tick, so TCP holds the switch back and the others are served.
+ * A session that violates the protocol or a limit is closed, with an error message where the protocol has one, and no
+ * other session is affected. Reasons: a malformed message, another version than 1.3, a handshake or echo timeout, too
+ * many ports. A session that floods is paused for the rest of the tick, so that TCP applies backpressure.
  */
 import type { Logger } from "../../lib/logger.ts";
-import { Framing } from "./codec/framing.ts";
+import { MessageFramer } from "./codec/framing.ts";
 import {
   type Bodies,
   dispatch,
@@ -24,35 +24,32 @@ import {
 import type { PortDescription } from "./codec/port.ts";
 import { WireError } from "./codec/wire.ts";
 import { COOKIE, COOKIE_MASK } from "./flows.ts";
-import type { Channel, Receiver } from "./transport.ts";
+import type { Channel, ChannelHandler } from "./transport.ts";
 
 export interface SessionLimits {
-  readonly handshakeMs: number;
+  readonly handshakeTimeoutMs: number;
   readonly echoIntervalMs: number;
   readonly maxPorts: number;
-  /** Messages taken between two ticks. */
-  readonly maxMessages: number;
+  readonly maxMessagesPerTick: number;
 }
 
-export interface SessionOwner {
-  /** The handshake is done. */
-  ready(session: Session): void;
+export interface SessionEvents {
+  sessionReady(session: Session): void;
   portChanged(session: Session, port: PortDescription): void;
   portRemoved(session: Session, port: number): void;
   packetIn(session: Session, inPort: number, frame: Uint8Array): void;
-  ended(session: Session, reason: string, byPeer: boolean): void;
-  /** Something worth counting: a name for the metrics. */
-  count(what: "malformed_total" | "switch_errors_total" | "paused_total"): void;
+  sessionClosed(session: Session, reason: string, byPeer: boolean): void;
+  count(counter: "malformed_total" | "switch_errors_total" | "paused_total"): void;
 }
 
-const NOTHING = new Uint8Array(0);
-const CHALLENGE_MS = 2000;
-const LONGEST_HELLO = 2048;
-const LONGEST_MESSAGE = 0xffff;
-type Fact = "features" | "description" | "ports";
+const EMPTY = new Uint8Array(0);
+const ALIVE_CHECK_TIMEOUT_MS = 2000;
+const MAX_HELLO_BYTES = 2048;
+const MAX_MESSAGE_BYTES = 0xffff;
+type HandshakeReply = "features" | "description" | "ports";
 const HELLO = encode("hello", { versions: [VERSION] });
-/** All that is asked of a switch at first, in one go: the answers come in the same order. */
-const QUESTIONS = Buffer.concat([
+/** All requests of the handshake in one write. A switch replies in the same order. */
+const HANDSHAKE_REQUESTS = Buffer.concat([
   encode("featuresRequest", {}),
   encode("multipartRequest", { type: MULTIPART.description }),
   encode("multipartRequest", { type: MULTIPART.aggregate, cookie: COOKIE, cookieMask: COOKIE_MASK }),
@@ -60,44 +57,44 @@ const QUESTIONS = Buffer.concat([
   encode("roleRequest", { role: ROLE.equal, generation: 0n }),
 ]);
 
-export class Session implements Receiver {
+export class Session implements ChannelHandler {
   readonly channel: Channel;
   /** Filled by the handshake. */
   deviceId = "";
   auxiliary = 0;
   tables = 0;
-  /** Flows with our cookie that were there when it connected: from an earlier life of ours. */
+  /** Flows with our cookie that the switch had when it connected: installed before a restart. */
   inheritedFlows = 0;
   description: SwitchDescription | undefined;
   readonly ports = new Map<number, PortDescription>();
-  readonly #owner: SessionOwner;
+  readonly #events: SessionEvents;
   readonly #limits: SessionLimits;
   readonly #log: Logger;
-  readonly #framing = new Framing();
+  readonly #framing = new MessageFramer();
   readonly #handlers: Handlers;
   readonly #openedAt: number;
   readonly #barriers = new Map<number, () => void>();
-  readonly #awaited = new Set<Fact>(["features", "description", "ports"]);
-  #state: "hello" | "asking" | "ready" | "ended" = "hello";
+  readonly #pendingReplies = new Set<HandshakeReply>(["features", "description", "ports"]);
+  #state: "hello" | "handshake" | "ready" | "closed" = "hello";
   #peerVersion = 0;
   #now: number;
-  /** The echo request that waits for its answer. Messages of other kinds are no answer: what stalls may still send. */
-  #askedAt: number | undefined;
-  #answeredAt: number;
-  #mustAnswerBy = Number.POSITIVE_INFINITY;
+  /** Set while an echo reply is outstanding. Other messages do not count as a reply: a stalled switch may still send. */
+  #echoSentAt: number | undefined;
+  #echoRepliedAt: number;
+  #echoDeadline = Number.POSITIVE_INFINITY;
   #xid = 1;
-  #taken = 0;
+  #messagesThisTick = 0;
   #paused = false;
 
-  constructor(channel: Channel, owner: SessionOwner, limits: SessionLimits, log: Logger, now: number) {
+  constructor(channel: Channel, events: SessionEvents, limits: SessionLimits, log: Logger, now: number) {
     this.channel = channel;
-    this.#owner = owner;
+    this.#events = events;
     this.#limits = limits;
     this.#log = log;
     this.#openedAt = now;
     this.#now = now;
-    this.#answeredAt = now;
-    this.#handlers = this.#makeHandlers();
+    this.#echoRepliedAt = now;
+    this.#handlers = this.#createHandlers();
   }
 
   get isReady(): boolean {
@@ -110,22 +107,22 @@ export class Session implements Receiver {
   }
 
   start(): void {
-    this.#framing.longest = LONGEST_HELLO;
+    this.#framing.maxMessageBytes = MAX_HELLO_BYTES;
     this.sendBytes(HELLO);
   }
 
   send<K extends MessageKind>(kind: K, body: Bodies[K], xid = this.#xid++): void {
-    if (this.#state !== "ended") this.channel.send(encode(kind, body, xid));
+    if (this.#state !== "closed") this.channel.send(encode(kind, body, xid));
   }
 
-  /** Messages written beforehand. */
+  /** Sends messages that are already encoded. */
   sendBytes(messages: Uint8Array): void {
-    if (this.#state !== "ended") this.channel.send(messages);
+    if (this.#state !== "closed") this.channel.send(messages);
   }
 
-  /** Resolves when the switch has done all it was sent so far, or the session is over. */
+  /** Resolves when the switch has processed all messages sent so far, or the session is closed. */
   barrier(): Promise<void> {
-    if (this.#state === "ended") return Promise.resolve();
+    if (this.#state === "closed") return Promise.resolve();
     return new Promise((resolve) => {
       const xid = this.#xid++;
       this.#barriers.set(xid, resolve);
@@ -133,75 +130,76 @@ export class Session implements Receiver {
     });
   }
 
-  /** Another claims to be this switch: whoever still answers keeps the name. */
-  challenge(now: number): void {
-    if (this.#mustAnswerBy < Number.POSITIVE_INFINITY) return;
-    this.#mustAnswerBy = now + CHALLENGE_MS;
-    this.send("echoRequest", { data: NOTHING });
+  /** Closes the session unless the switch replies to an echo request soon. */
+  checkAlive(now: number): void {
+    if (this.#echoDeadline < Number.POSITIVE_INFINITY) return;
+    this.#echoDeadline = now + ALIVE_CHECK_TIMEOUT_MS;
+    this.send("echoRequest", { data: EMPTY });
   }
 
-  end(reason: string): void {
-    this.channel.end(reason);
+  close(reason: string): void {
+    this.channel.close(reason);
   }
 
-  received(chunk: Uint8Array): void {
-    if (this.#state === "ended") return;
+  onData(chunk: Uint8Array): void {
+    if (this.#state === "closed") return;
     try {
       this.#framing.push(chunk);
       for (let message = this.#framing.next(); message; message = this.#framing.next()) {
-        this.#take(message);
-        if (this.#isEnded()) return;
+        this.#handleMessage(message);
+        if (this.#isClosed()) return;
       }
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
-      this.#refuseMalformed(error);
+      this.#closeMalformed(error);
     }
-    if (this.#taken > this.#limits.maxMessages && !this.#paused && !this.#isEnded()) {
+    if (this.#messagesThisTick > this.#limits.maxMessagesPerTick && !this.#paused && !this.#isClosed()) {
       this.#paused = true;
-      this.#owner.count("paused_total");
+      this.#events.count("paused_total");
       this.channel.pause();
     }
   }
 
-  ended(reason: string, byPeer: boolean): void {
-    if (this.#state === "ended") return;
-    this.#state = "ended";
+  onClose(reason: string, byPeer: boolean): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
     for (const resolve of this.#barriers.values()) resolve();
     this.#barriers.clear();
-    this.#owner.ended(this, reason, byPeer);
+    this.#events.sessionClosed(this, reason, byPeer);
   }
 
   tick(now: number): void {
     this.#now = now;
-    this.#taken = 0;
+    this.#messagesThisTick = 0;
     if (this.#paused) {
       this.#paused = false;
       this.channel.resume();
     }
-    const { handshakeMs, echoIntervalMs } = this.#limits;
-    if (this.#state === "hello" || this.#state === "asking") {
-      if (now - this.#openedAt >= handshakeMs) this.end("no handshake in time");
+    const { handshakeTimeoutMs, echoIntervalMs } = this.#limits;
+    if (this.#state === "hello" || this.#state === "handshake") {
+      if (now - this.#openedAt >= handshakeTimeoutMs) this.close("handshake timeout");
       return;
     }
-    const waitsMs = now - (this.#askedAt ?? now);
-    if (now >= this.#mustAnswerBy || waitsMs >= 2 * echoIntervalMs) {
-      this.end("silent");
-    } else if (this.#askedAt === undefined && now - this.#answeredAt >= echoIntervalMs) {
-      this.#askedAt = now;
-      this.send("echoRequest", { data: NOTHING });
+    const echoWaitMs = now - (this.#echoSentAt ?? now);
+    if (now >= this.#echoDeadline || echoWaitMs >= 2 * echoIntervalMs) {
+      this.close("no echo reply");
+    } else if (this.#echoSentAt === undefined && now - this.#echoRepliedAt >= echoIntervalMs) {
+      this.#echoSentAt = now;
+      this.send("echoRequest", { data: EMPTY });
     }
   }
 
-  // A getter would do, but the compiler would remember its value across calls that change it.
-  #isEnded(): boolean {
-    return this.#state === "ended";
+  // A method, because the compiler narrows `#state` across calls that change it.
+  #isClosed(): boolean {
+    return this.#state === "closed";
   }
 
-  #take(message: Uint8Array): void {
-    this.#taken++;
+  #handleMessage(message: Uint8Array): void {
+    this.#messagesThisTick++;
     const [version = 0, type] = message;
     this.#peerVersion = version;
-    if (this.#state === "hello" && type !== 0 && type !== 1) throw new WireError("speaks before its hello");
+    if (this.#state === "hello" && type !== 0 && type !== 1)
+      throw new WireError("a message before the hello");
     if (version !== VERSION && type !== 0 && type !== 1)
       throw new WireError(`version ${version} after the handshake`);
     if (dispatch(message, this.#handlers) === undefined) {
@@ -210,50 +208,50 @@ export class Session implements Receiver {
     }
   }
 
-  #refuseMalformed(error: WireError): void {
-    this.#owner.count("malformed_total");
-    this.send("error", { type: ERROR.badRequest, code: ERROR.badLength, data: NOTHING });
-    this.end(`malformed: ${error.message}`);
+  #closeMalformed(error: WireError): void {
+    this.#events.count("malformed_total");
+    this.send("error", { type: ERROR.badRequest, code: ERROR.badLength, data: EMPTY });
+    this.close(`malformed: ${error.message}`);
   }
 
-  #refuse(code: number, text: string): void {
+  #rejectWithCode(code: number, text: string): void {
     this.send("error", { type: ERROR.helloFailed, code, data: new TextEncoder().encode(text) });
-    this.end(text);
+    this.close(text);
   }
 
-  /** Ends a session that is in order but not wanted. */
-  refuse(text: string): void {
-    this.#refuse(ERROR.helloEperm, text);
+  /** Closes a session that follows the protocol but is not accepted. */
+  reject(text: string): void {
+    this.#rejectWithCode(ERROR.helloEperm, text);
   }
 
-  #makeHandlers(): Handlers {
+  #createHandlers(): Handlers {
     return {
-      hello: (body) => this.#hello(body),
+      hello: (body) => this.#handleHello(body),
       error: (body) => {
-        this.#owner.count("switch_errors_total");
+        this.#events.count("switch_errors_total");
         this.#log.debug("switch reports an error", {
           device: this.deviceId,
           type: body.type,
           code: body.code,
         });
-        if (this.#state === "hello") this.end("refused our hello");
+        if (this.#state === "hello") this.close("the switch rejected the hello");
       },
       echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
       echoReply: () => {
-        this.#askedAt = undefined;
-        this.#answeredAt = this.#now;
-        this.#mustAnswerBy = Number.POSITIVE_INFINITY;
+        this.#echoSentAt = undefined;
+        this.#echoRepliedAt = this.#now;
+        this.#echoDeadline = Number.POSITIVE_INFINITY;
       },
-      featuresReply: (body) => this.#features(body),
-      multipartReply: (body) => this.#multipart(body),
+      featuresReply: (body) => this.#handleFeatures(body),
+      multipartReply: (body) => this.#handleMultipart(body),
       portStatus: ({ reason, port }) => {
         if (reason === PORT_REASON.delete) {
           this.ports.delete(port.number);
-          if (this.isReady) this.#owner.portRemoved(this, port.number);
-        } else if (this.#keep(port) && this.isReady) this.#owner.portChanged(this, port);
+          if (this.isReady) this.#events.portRemoved(this, port.number);
+        } else if (this.#storePort(port) && this.isReady) this.#events.portChanged(this, port);
       },
       packetIn: ({ inPort, frame }) => {
-        if (this.isReady) this.#owner.packetIn(this, inPort, frame);
+        if (this.isReady) this.#events.packetIn(this, inPort, frame);
       },
       barrierReply: (_, xid) => {
         this.#barriers.get(xid)?.();
@@ -263,49 +261,49 @@ export class Session implements Receiver {
     };
   }
 
-  #hello({ versions }: Bodies["hello"]): void {
+  #handleHello({ versions }: Bodies["hello"]): void {
     if (this.#state !== "hello") return;
-    // §6.3.1: the bitmaps decide; a peer without one means its own version and everything below.
-    const spoken = versions.length > 0 ? versions.includes(VERSION) : this.#peerVersion >= VERSION;
-    if (!spoken) {
-      this.#refuse(ERROR.incompatible, "only OpenFlow 1.3 (0x04) is spoken here");
+    // §6.3.1: the bitmaps decide. Without one, the peer supports its own version and all lower ones.
+    const supported = versions.length > 0 ? versions.includes(VERSION) : this.#peerVersion >= VERSION;
+    if (!supported) {
+      this.#rejectWithCode(ERROR.incompatible, "only OpenFlow 1.3 (0x04) is supported");
       return;
     }
-    this.#state = "asking";
-    this.#framing.longest = LONGEST_MESSAGE;
-    this.sendBytes(QUESTIONS);
+    this.#state = "handshake";
+    this.#framing.maxMessageBytes = MAX_MESSAGE_BYTES;
+    this.sendBytes(HANDSHAKE_REQUESTS);
   }
 
-  #features(body: Bodies["featuresReply"]): void {
-    if (this.#state !== "asking") return;
+  #handleFeatures(body: Bodies["featuresReply"]): void {
+    if (this.#state !== "handshake") return;
     this.deviceId = `of:${body.dpid}`;
     this.auxiliary = body.auxiliary;
     this.tables = body.tables;
-    this.#arrived("features");
+    this.#replyReceived("features");
   }
 
-  #multipart(body: Bodies["multipartReply"]): void {
-    if (this.#state !== "asking") return;
+  #handleMultipart(body: Bodies["multipartReply"]): void {
+    if (this.#state !== "handshake") return;
     if (body.description) {
       this.description = body.description;
-      this.#arrived("description");
+      this.#replyReceived("description");
     }
     if (body.flowCount !== undefined) this.inheritedFlows = body.flowCount;
-    for (const port of body.ports ?? []) this.#keep(port);
-    if (body.ports && !body.more) this.#arrived("ports");
+    for (const port of body.ports ?? []) this.#storePort(port);
+    if (body.ports && !body.more) this.#replyReceived("ports");
   }
 
-  #keep(port: PortDescription): boolean {
+  #storePort(port: PortDescription): boolean {
     this.ports.set(port.number, port);
     if (this.ports.size <= this.#limits.maxPorts) return true;
-    this.end(`more than ${this.#limits.maxPorts} ports`);
+    this.close(`more than ${this.#limits.maxPorts} ports`);
     return false;
   }
 
-  #arrived(what: Fact): void {
-    this.#awaited.delete(what);
-    if (this.#awaited.size > 0 || this.#state !== "asking") return;
+  #replyReceived(reply: HandshakeReply): void {
+    this.#pendingReplies.delete(reply);
+    if (this.#pendingReplies.size > 0 || this.#state !== "handshake") return;
     this.#state = "ready";
-    this.#owner.ready(this);
+    this.#events.sessionReady(this);
   }
 }

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Edge, spanningForest } from "./spanning-tree.ts";
+import { type GraphEdge, spanningForest } from "./spanning-tree.ts";
 
-const edge = (id: string, a: string, b: string, standing: Partial<Edge> = {}): Edge => ({
+const edge = (id: string, a: string, b: string, standing: Partial<GraphEdge> = {}): GraphEdge => ({
   id,
   a,
   b,
   open: false,
-  fixed: false,
+  unreachable: false,
   ...standing,
 });
 
-function components(nodes: readonly string[], edges: readonly Edge[]): number {
+function components(nodes: readonly string[], edges: readonly GraphEdge[]): number {
   const group = new Map(nodes.map((node) => [node, node]));
   const root = (node: string): string => {
     const up = group.get(node) ?? node;
@@ -53,11 +53,11 @@ describe("the forest", () => {
 test("what cannot be changed is not: an open link out of reach is in, a closed one is out", () => {
   const ring = [
     edge("ab", "a", "b"),
-    edge("bc", "b", "c", { fixed: true, open: true }),
-    edge("ca", "c", "a", { fixed: true, open: true }),
+    edge("bc", "b", "c", { unreachable: true, open: true }),
+    edge("ca", "c", "a", { unreachable: true, open: true }),
   ];
   expect([...spanningForest(ring)].sort()).toEqual(["bc", "ca"]);
-  expect([...spanningForest([edge("ab", "a", "b", { fixed: true })])]).toEqual([]);
+  expect([...spanningForest([edge("ab", "a", "b", { unreachable: true })])]).toEqual([]);
 });
 
 test("a new network gets a shallow tree", () => {

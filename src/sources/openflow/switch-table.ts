@@ -1,182 +1,192 @@
 /**
- * The switches there are and their ports, and what is claimed of them. One live session a datapath id: a second
- * session does not displace the first while that one answers; it is refused and the device says so. A switch whose
- * session ends is unavailable at once and stays in the inventory until `removeAfterMs` have passed.
+ * The switches, their ports and their claims. A datapath id has one session: while the first session replies, a second
+ * one is rejected and the device is flagged. A switch whose session ends is unavailable at once, and is removed from the
+ * inventory after `removeAfterMs`.
  */
 import type { DeviceClaim } from "../../model/claim.ts";
 import { portId } from "../../model/ids.ts";
-import type { ClaimBook } from "./claim-buffer.ts";
+import type { ClaimBuffer } from "./claim-buffer.ts";
 import { isFiber, isUp, type PortDescription, speedMbps } from "./codec/port.ts";
-import type { Settings } from "./options.ts";
+import type { OpenflowSettings } from "./options.ts";
 import { isRealPort, portText } from "./port-ref.ts";
 import type { Session } from "./session.ts";
 
-/** How long a contradiction stays flagged after it was last seen. */
-const CONFLICT_SHOWN_MS = 60_000;
+/** How long the conflict annotation stays after the last rejected session. */
+const CONFLICT_FLAG_MS = 60_000;
 
 export interface SwitchPort {
   readonly number: number;
   description: PortDescription;
   up: boolean;
-  /** Since when it could be probed: it is up and its switch connected. */
-  since: number;
-  /** It was probed for `settleMs` and leads to no other switch. */
-  edge: boolean;
-  /** It leads to another switch. */
-  linked: boolean;
+  /** When it last became up on a connected switch. */
+  probeableSince: number;
+  /** Classified: it was probed for `settleMs` and does not lead to another switch. */
+  isEdge: boolean;
+  /** Classified: it leads to another switch. */
+  isLinked: boolean;
   probedAt: number;
-  /** How often it was looked at since `since` without being judged. */
-  ticks: number;
+  /** Ticks since `probeableSince` without a classification. */
+  unclassifiedTicks: number;
+}
+
+export function startClassification(port: SwitchPort, now: number): void {
+  port.probeableSince = now;
+  port.unclassifiedTicks = 0;
 }
 
 export class Switch {
   readonly id: string;
   session: Session | undefined;
   readonly ports = new Map<number, SwitchPort>();
-  /** When it was lost, while it is. */
-  goneAt: number | undefined;
-  /** It ended its session itself, rather than falling silent: then it is not forwarding behind our back. */
-  leftByItself = false;
+  /** Set while there is no session. */
+  disconnectedAt: number | undefined;
+  /** The switch closed its last session itself. Otherwise it may be unreachable but still forward. */
+  closedByPeer = false;
   conflict: { readonly text: string; readonly at: number } | undefined;
   connectedAt = 0;
   nextProbeAt = 0;
-  /** While it is gone: whether its hosts were given up. */
-  hostsLeft = false;
+  /** Whether its hosts were removed since it disconnected. */
+  hostsRemoved = false;
 
   constructor(id: string) {
     this.id = id;
   }
 }
 
-export interface SwitchWatcher {
-  switchUp(sw: Switch): void;
-  switchDown(sw: Switch): void;
+export interface SwitchEvents {
+  switchConnected(sw: Switch): void;
+  switchDisconnected(sw: Switch): void;
   switchRemoved(sw: Switch): void;
   portUp(sw: Switch, port: SwitchPort): void;
   portDown(sw: Switch, port: SwitchPort): void;
 }
 
-export class Switches {
-  readonly #book: ClaimBook;
-  readonly #watcher: SwitchWatcher;
-  readonly #settings: Settings;
-  readonly #known = new Map<string, Switch>();
+export class SwitchTable {
+  readonly #claims: ClaimBuffer;
+  readonly #events: SwitchEvents;
+  readonly #settings: OpenflowSettings;
+  readonly #switches = new Map<string, Switch>();
   readonly #portMacs = new Map<string, string>();
 
-  constructor(book: ClaimBook, watcher: SwitchWatcher, settings: Settings) {
-    this.#book = book;
-    this.#watcher = watcher;
+  constructor(claims: ClaimBuffer, events: SwitchEvents, settings: OpenflowSettings) {
+    this.#claims = claims;
+    this.#events = events;
     this.#settings = settings;
   }
 
   get(id: string): Switch | undefined {
-    return this.#known.get(id);
+    return this.#switches.get(id);
   }
 
   all(): Iterable<Switch> {
-    return this.#known.values();
+    return this.#switches.values();
   }
 
   get size(): number {
-    return this.#known.size;
+    return this.#switches.size;
   }
 
-  /** Whether a MAC is that of a switch's own port, which speaks for the switch and is no host. */
-  ownsMac(mac: string): boolean {
+  /** Whether the MAC belongs to a port of a switch. Such a MAC is not a host. */
+  isSwitchMac(mac: string): boolean {
     return this.#portMacs.has(mac);
   }
 
-  /** A session finished its handshake. */
-  connected(session: Session, now: number): void {
-    const sw = this.#known.get(session.deviceId) ?? new Switch(session.deviceId);
+  sessionReady(session: Session, now: number): void {
+    const sw = this.#switches.get(session.deviceId) ?? new Switch(session.deviceId);
     if (sw.session) {
-      if (session.auxiliary === 0) this.#contradict(sw, session, now);
-      session.refuse(
-        session.auxiliary === 0 ? "this datapath id is connected already" : "no auxiliary connections",
+      if (session.auxiliary === 0) this.#flagDuplicateSession(sw, session, now);
+      session.reject(
+        session.auxiliary === 0
+          ? "this datapath id is already connected"
+          : "auxiliary connections are not supported",
       );
       return;
     }
-    this.#known.set(sw.id, sw);
+    this.#switches.set(sw.id, sw);
     sw.session = session;
-    sw.goneAt = undefined;
-    sw.leftByItself = false;
-    sw.hostsLeft = false;
+    sw.disconnectedAt = undefined;
+    sw.closedByPeer = false;
+    sw.hostsRemoved = false;
     sw.connectedAt = now;
-    this.#claimDevice(sw);
-    const gone = [...sw.ports.values()].filter((port) => !session.ports.has(port.number));
-    for (const port of gone) this.#removePort(sw, port);
-    this.#book.removePorts(
+    this.#publishDevice(sw);
+    const removed = [...sw.ports.values()].filter((port) => !session.ports.has(port.number));
+    for (const port of removed) this.#removePort(sw, port);
+    this.#claims.removePorts(
       sw.id,
       new Set([...session.ports.keys()].map((port) => portId(sw.id, portText(port)))),
     );
     for (const description of session.ports.values()) {
       const port = sw.ports.get(description.number);
-      // What is behind a port may have changed while nobody looked, so it is judged anew.
-      if (port) Object.assign(port, { since: now, ticks: 0, edge: false });
+      // The cabling may have changed while the switch was disconnected, so the port is classified again.
+      if (port) {
+        startClassification(port, now);
+        port.isEdge = false;
+      }
       this.#updatePort(sw, description, now);
     }
-    this.#watcher.switchUp(sw);
+    this.#events.switchConnected(sw);
   }
 
   portChanged(session: Session, description: PortDescription, now: number): void {
-    const sw = this.#of(session);
+    const sw = this.#switchOf(session);
     if (!sw) return;
     const wasUp = sw.ports.get(description.number)?.up;
     this.#updatePort(sw, description, now);
     const port = sw.ports.get(description.number);
-    if (port?.up && !wasUp) this.#watcher.portUp(sw, port);
+    if (port?.up && !wasUp) this.#events.portUp(sw, port);
   }
 
   portRemoved(session: Session, number: number): void {
-    const sw = this.#of(session);
+    const sw = this.#switchOf(session);
     const port = sw?.ports.get(number);
     if (sw && port) this.#removePort(sw, port);
   }
 
-  disconnected(session: Session, leftByItself: boolean, now: number): void {
-    const sw = this.#of(session);
+  sessionClosed(session: Session, closedByPeer: boolean, now: number): void {
+    const sw = this.#switchOf(session);
     if (!sw) return;
     sw.session = undefined;
-    sw.goneAt = now;
-    sw.leftByItself = leftByItself;
-    this.#claimGone(sw, this.#book.device(sw.id));
-    this.#watcher.switchDown(sw);
+    sw.disconnectedAt = now;
+    sw.closedByPeer = closedByPeer;
+    this.#publishUnavailable(sw, this.#claims.getDevice(sw.id));
+    this.#events.switchDisconnected(sw);
   }
 
   tick(now: number): void {
-    for (const sw of this.#known.values()) {
-      if (sw.conflict && now - sw.conflict.at > CONFLICT_SHOWN_MS) {
+    for (const sw of this.#switches.values()) {
+      if (sw.conflict && now - sw.conflict.at > CONFLICT_FLAG_MS) {
         sw.conflict = undefined;
-        if (sw.session) this.#claimDevice(sw);
+        if (sw.session) this.#publishDevice(sw);
       }
-      if (sw.goneAt !== undefined && now - sw.goneAt >= this.#settings.removeAfterMs) this.#remove(sw);
+      if (sw.disconnectedAt !== undefined && now - sw.disconnectedAt >= this.#settings.removeAfterMs)
+        this.#remove(sw);
     }
   }
 
-  /** A device that was claimed in an earlier life and has not come back within the grace period. */
-  recallGone(claim: DeviceClaim, now: number): void {
-    if (this.#known.has(claim.id)) return;
+  /** Adds a device that was claimed before a restart and did not reconnect within the grace period. */
+  restoreDisconnected(claim: DeviceClaim, now: number): void {
+    if (this.#switches.has(claim.id)) return;
     const sw = new Switch(claim.id);
-    // One that was lost in that life already has been gone since then: a restart gives it no new time.
-    const goneAt = claim.available === false ? Number(claim.lastUpdate ?? now) : now;
-    sw.goneAt = Math.min(goneAt, now);
-    this.#known.set(sw.id, sw);
-    this.#claimGone(sw, claim);
+    // A device that was disconnected before the restart keeps that time: a restart does not prolong `removeAfterMs`.
+    const disconnectedAt = claim.available === false ? Number(claim.lastUpdate ?? now) : now;
+    sw.disconnectedAt = Math.min(disconnectedAt, now);
+    this.#switches.set(sw.id, sw);
+    this.#publishUnavailable(sw, claim);
   }
 
-  #of(session: Session): Switch | undefined {
-    const sw = this.#known.get(session.deviceId);
+  #switchOf(session: Session): Switch | undefined {
+    const sw = this.#switches.get(session.deviceId);
     return sw?.session === session ? sw : undefined;
   }
 
-  #contradict(sw: Switch, rival: Session, now: number): void {
+  #flagDuplicateSession(sw: Switch, second: Session, now: number): void {
     sw.conflict = {
-      text: `a second session from ${rival.channel.remoteAddress} claims this datapath id`,
+      text: `a second session from ${second.channel.remoteAddress} claims this datapath id`,
       at: now,
     };
-    this.#claimDevice(sw);
-    // The first may be a dead connection that TCP has not noticed; then the second is right, and comes again.
-    sw.session?.challenge(now);
+    this.#publishDevice(sw);
+    // The first session may be a dead TCP connection. Then it is closed here and the switch connects again.
+    sw.session?.checkAlive(now);
   }
 
   #updatePort(sw: Switch, description: PortDescription, now: number): void {
@@ -188,44 +198,44 @@ export class Switches {
       number,
       description,
       up: false,
-      since: now,
-      edge: false,
-      linked: false,
+      probeableSince: now,
+      isEdge: false,
+      isLinked: false,
       probedAt: 0,
-      ticks: 0,
+      unclassifiedTicks: 0,
     };
     sw.ports.set(number, port);
     if (known && known.description.mac !== description.mac) this.#portMacs.delete(known.description.mac);
     this.#portMacs.set(description.mac, sw.id);
     const wentDown = port.up && !up;
-    if (up && !port.up) Object.assign(port, { since: now, ticks: 0 });
+    if (up && !port.up) startClassification(port, now);
     port.description = description;
     port.up = up;
-    this.#claimPort(sw, port);
-    if (wentDown) this.#watcher.portDown(sw, port);
+    this.#publishPort(sw, port);
+    if (wentDown) this.#events.portDown(sw, port);
   }
 
   #removePort(sw: Switch, port: SwitchPort): void {
     sw.ports.delete(port.number);
     this.#portMacs.delete(port.description.mac);
     port.up = false;
-    this.#watcher.portDown(sw, port);
-    this.#book.remove("ports", portId(sw.id, portText(port.number)));
+    this.#events.portDown(sw, port);
+    this.#claims.remove("ports", portId(sw.id, portText(port.number)));
   }
 
   #remove(sw: Switch): void {
-    this.#known.delete(sw.id);
+    this.#switches.delete(sw.id);
     for (const port of sw.ports.values()) this.#removePort(sw, port);
-    this.#book.removePorts(sw.id);
-    this.#watcher.switchRemoved(sw);
-    this.#book.remove("devices", sw.id);
+    this.#claims.removePorts(sw.id);
+    this.#events.switchRemoved(sw);
+    this.#claims.remove("devices", sw.id);
   }
 
-  #claimDevice(sw: Switch): void {
+  #publishDevice(sw: Switch): void {
     const { session } = sw;
     if (!session) return;
     const { remoteAddress } = session.channel;
-    this.#book.setDevice({
+    this.#claims.setDevice({
       id: sw.id,
       type: "SWITCH",
       available: true,
@@ -245,13 +255,13 @@ export class Switches {
     });
   }
 
-  #claimGone({ goneAt }: Switch, last: DeviceClaim | undefined): void {
-    if (!last || goneAt === undefined) return;
-    this.#book.setDevice({ ...last, available: false, role: "NONE", lastUpdate: String(goneAt) });
+  #publishUnavailable({ disconnectedAt }: Switch, last: DeviceClaim | undefined): void {
+    if (!last || disconnectedAt === undefined) return;
+    this.#claims.setDevice({ ...last, available: false, role: "NONE", lastUpdate: String(disconnectedAt) });
   }
 
-  #claimPort(sw: Switch, { number, description, up }: SwitchPort): void {
-    this.#book.setPort({
+  #publishPort(sw: Switch, { number, description, up }: SwitchPort): void {
+    this.#claims.setPort({
       element: sw.id,
       port: portText(number),
       isEnabled: up,

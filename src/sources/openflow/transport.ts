@@ -1,43 +1,43 @@
 /**
- * Sockets: the listener and, for each connection, a `Channel` with bounded output. All that one turn of the event loop
- * has to say to a peer, whoever caused it, goes out in one write at its end. A peer that does not read is cut off once
- * its backlog passes a cap, so no switch can make us hold memory; a peer that sends too much can be paused, and TCP then
- * holds it back.
+ * The listener, and a `Channel` with bounded output for each connection. All messages of one turn of the event loop to
+ * one peer are sent with one write at its end. A peer that does not read is disconnected once its backlog exceeds a
+ * limit, so that no switch can make the process hold memory. A peer that sends too much can be paused; TCP then applies
+ * backpressure.
  */
 import { readFileSync } from "node:fs";
 import type { Socket } from "bun";
 import { SourceError } from "../source.ts";
-import type { Settings } from "./options.ts";
+import type { OpenflowSettings } from "./options.ts";
 
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 
-export interface Receiver {
-  received(chunk: Uint8Array): void;
-  /** `byPeer`: not we, but the other side or the network ended it. */
-  ended(reason: string, byPeer: boolean): void;
+export interface ChannelHandler {
+  onData(chunk: Uint8Array): void;
+  /** `byPeer`: the connection was closed by the peer or lost, not closed here. */
+  onClose(reason: string, byPeer: boolean): void;
 }
 
 export interface Channel {
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** Bytes not yet taken by the peer's side of the connection. */
-  readonly backlog: number;
+  /** Bytes that the socket has not accepted yet. */
+  readonly backlogBytes: number;
   send(message: Uint8Array): void;
-  /** What the peer takes at once goes out, then the connection ends; `ended` is called with `reason`. */
-  end(reason: string): void;
+  /** Writes what the socket accepts at once, then closes the connection. `onClose` is called with `reason`. */
+  close(reason: string): void;
   pause(): void;
   resume(): void;
 }
 
-/** The channels that have something to write when this turn of the event loop ends. */
-class TurnEnd {
-  #waiting: SocketChannel[] = [];
+/** The channels to flush at the end of this turn of the event loop. */
+class FlushQueue {
+  #channels: SocketChannel[] = [];
 
   add(channel: SocketChannel): void {
-    if (this.#waiting.push(channel) > 1) return;
+    if (this.#channels.push(channel) > 1) return;
     setImmediate(() => {
-      const channels = this.#waiting;
-      this.#waiting = [];
+      const channels = this.#channels;
+      this.#channels = [];
       for (const each of channels) each.flush();
     });
   }
@@ -46,65 +46,65 @@ class TurnEnd {
 class SocketChannel implements Channel {
   readonly remoteAddress: string;
   readonly remotePort: number;
-  readonly #socket: Socket<Connection>;
-  readonly #turnEnd: TurnEnd;
+  readonly #socket: Socket<SocketData>;
+  readonly #flushQueue: FlushQueue;
   #queue: Uint8Array[] = [];
-  #queued = 0;
-  #flushing = false;
+  #queuedBytes = 0;
+  #flushScheduled = false;
   #blocked = false;
-  #reason: string | undefined;
+  #closeReason: string | undefined;
 
-  constructor(socket: Socket<Connection>, turnEnd: TurnEnd) {
+  constructor(socket: Socket<SocketData>, flushQueue: FlushQueue) {
     this.#socket = socket;
-    this.#turnEnd = turnEnd;
-    // On a socket for both families an IPv4 peer shows in its IPv6 form.
+    this.#flushQueue = flushQueue;
+    // A dual-stack socket reports an IPv4 peer in its IPv4-mapped IPv6 form.
     this.remoteAddress = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
     this.remotePort = socket.remotePort;
   }
 
-  get backlog(): number {
-    return this.#queued;
+  get backlogBytes(): number {
+    return this.#queuedBytes;
   }
 
-  get reason(): string | undefined {
-    return this.#reason;
+  get closeReason(): string | undefined {
+    return this.#closeReason;
   }
 
   send(message: Uint8Array): void {
-    if (this.#reason !== undefined) return;
+    if (this.#closeReason !== undefined) return;
     this.#queue.push(message);
-    this.#queued += message.length;
-    if (this.#queued > MAX_BACKLOG_BYTES) {
-      this.#cut("does not read what it is sent");
-    } else if (!this.#flushing && !this.#blocked) {
-      this.#flushing = true;
-      this.#turnEnd.add(this);
+    this.#queuedBytes += message.length;
+    if (this.#queuedBytes > MAX_BACKLOG_BYTES) {
+      this.#destroy("does not read what it is sent");
+    } else if (!this.#flushScheduled && !this.#blocked) {
+      this.#flushScheduled = true;
+      this.#flushQueue.add(this);
     }
   }
 
   flush(): void {
-    this.#flushing = false;
+    this.#flushScheduled = false;
     this.#blocked = false;
-    if (this.#queued === 0) return;
-    const [only] = this.#queue;
-    const bytes = this.#queue.length === 1 && only ? only : Buffer.concat(this.#queue);
+    if (this.#queuedBytes === 0) return;
+    const [first] = this.#queue;
+    const bytes = this.#queue.length === 1 && first ? first : Buffer.concat(this.#queue);
     const written = Math.max(0, this.#socket.write(bytes));
     this.#queue = written < bytes.length ? [bytes.subarray(written)] : [];
-    this.#queued = bytes.length - written;
-    this.#blocked = this.#queued > 0;
+    this.#queuedBytes = bytes.length - written;
+    this.#blocked = this.#queuedBytes > 0;
   }
 
-  end(reason: string): void {
-    if (this.#reason !== undefined) return;
+  close(reason: string): void {
+    if (this.#closeReason !== undefined) return;
     this.flush();
-    this.#reason = reason;
+    this.#closeReason = reason;
     this.#socket.end();
   }
 
-  #cut(reason: string): void {
-    this.#reason = reason;
+  #destroy(reason: string): void {
+    this.#closeReason = reason;
     this.#queue = [];
-    this.#queued = 0;
+    this.#queuedBytes = 0;
     this.#socket.terminate();
   }
 
@@ -117,20 +117,23 @@ class SocketChannel implements Channel {
   }
 }
 
-interface Connection {
+interface SocketData {
   channel: SocketChannel | undefined;
-  receiver: Receiver | undefined;
+  handler: ChannelHandler | undefined;
 }
 
-export interface Listener {
+export interface OpenflowListener {
   readonly host: string;
   readonly port: number;
-  /** Ends the listener and every connection. */
+  /** Closes the listener and every connection. */
   stop(): void;
 }
 
-/** `accept` says who receives from a new connection, or nobody: then it is closed at once. */
-export function listen(settings: Settings, accept: (channel: Channel) => Receiver | undefined): Listener {
+/** `accept` returns the handler of a new connection, or undefined to close it at once. */
+export function listen(
+  settings: OpenflowSettings,
+  accept: (channel: Channel) => ChannelHandler | undefined,
+): OpenflowListener {
   const tls = settings.tls && {
     cert: readPem(settings.tls.cert),
     key: readPem(settings.tls.key),
@@ -140,36 +143,36 @@ export function listen(settings: Settings, accept: (channel: Channel) => Receive
       rejectUnauthorized: true,
     }),
   };
-  const turnEnd = new TurnEnd();
-  const begin = (socket: Socket<Connection>) => {
-    const channel = new SocketChannel(socket, turnEnd);
-    const receiver = accept(channel);
-    socket.data = { channel, receiver };
-    if (!receiver) {
+  const flushQueue = new FlushQueue();
+  const onOpen = (socket: Socket<SocketData>) => {
+    const channel = new SocketChannel(socket, flushQueue);
+    const handler = accept(channel);
+    socket.data = { channel, handler };
+    if (!handler) {
       socket.terminate();
       return;
     }
     socket.setNoDelay(true);
-    // The first words at once: whoever connects waits for them, perhaps with others behind it.
+    // The hello is sent at once: the peer waits for it before it continues.
     channel.flush();
   };
   try {
-    const server = Bun.listen<Connection>({
+    const server = Bun.listen<SocketData>({
       hostname: settings.host,
       port: settings.port,
       exclusive: true,
       ...(tls && { tls }),
-      data: { channel: undefined, receiver: undefined },
+      data: { channel: undefined, handler: undefined },
       socket: {
-        open: begin,
-        data: (socket, chunk) => socket.data.receiver?.received(chunk),
+        open: onOpen,
+        data: (socket, chunk) => socket.data.handler?.onData(chunk),
         drain: (socket) => socket.data.channel?.flush(),
         close: (socket, error) => {
-          const { receiver, channel } = socket.data;
-          socket.data = { channel: undefined, receiver: undefined };
-          const ours = channel?.reason;
-          const theirs = error ? `connection lost: ${error.message}` : "closed by the switch";
-          receiver?.ended(ours ?? theirs, ours === undefined);
+          const { handler, channel } = socket.data;
+          socket.data = { channel: undefined, handler: undefined };
+          const localReason = channel?.closeReason;
+          const peerReason = error ? `connection lost: ${error.message}` : "closed by the switch";
+          handler?.onClose(localReason ?? peerReason, localReason === undefined);
         },
         error: () => {},
       },
@@ -177,8 +180,8 @@ export function listen(settings: Settings, accept: (channel: Channel) => Receive
     return { host: settings.host, port: server.port, stop: () => server.stop(true) };
   } catch (error) {
     const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    const why = inUse ? "the address is in use" : error instanceof Error ? error.message : String(error);
-    throw new SourceError(`cannot listen on ${settings.host}:${settings.port}: ${why}`);
+    const cause = inUse ? "the address is in use" : error instanceof Error ? error.message : String(error);
+    throw new SourceError(`cannot listen on ${settings.host}:${settings.port}: ${cause}`);
   }
 }
 

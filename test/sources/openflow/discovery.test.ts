@@ -2,14 +2,17 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { until } from "../../support/until.ts";
 import { deviceId, EmulatedNetwork } from "./emulator.ts";
-import { type Running, Started, type startSource } from "./harness.ts";
-import { type Built, build, line, ring, torus, tree } from "./topologies.ts";
+import { type RunningSource, type startSource, TestResources } from "./harness.ts";
+import { type BuiltNetwork, buildNetwork, line, ring, torus, tree } from "./topologies.ts";
 
-const started = new Started();
-afterEach(() => started.endAll());
+const started = new TestResources();
+afterEach(() => started.close());
 
-async function connected(built: Built, ...args: Parameters<typeof startSource>): Promise<Running> {
-  const source = await started.source(...args);
+async function connected(
+  built: BuiltNetwork,
+  ...args: Parameters<typeof startSource>
+): Promise<RunningSource> {
+  const source = await started.startSource(...args);
   await started.connect(built.net, source.port);
   await until(() => source.sink.links.size === built.wires.length * 2, {
     what: "all links in both directions",
@@ -17,7 +20,7 @@ async function connected(built: Built, ...args: Parameters<typeof startSource>):
   return source;
 }
 
-function linkIds({ wires }: Built): string[] {
+function linkIds({ wires }: BuiltNetwork): string[] {
   return wires
     .flatMap(({ a, portA, b, portB }) => [
       `${a.id}/${portA}-${b.id}/${portB}`,
@@ -27,14 +30,14 @@ function linkIds({ wires }: Built): string[] {
 }
 
 describe("a network is found whole", () => {
-  const shapes: [string, Built][] = [
-    ["one switch", build(1, [])],
-    ["line of 5", build(5, line(5))],
-    ["tree of 31", build(31, tree(31, 2))],
-    ["ring of 6", build(6, ring(6))],
-    ["torus of 5 by 5", build(25, torus(5, 5))],
-    ["two parallel wires", build(2, [[1, 2], [1, 2]])],
-    ["a wire from a switch to itself", build(1, [[1, 1]])],
+  const shapes: [string, BuiltNetwork][] = [
+    ["one switch", buildNetwork(1, [])],
+    ["line of 5", buildNetwork(5, line(5))],
+    ["tree of 31", buildNetwork(31, tree(31, 2))],
+    ["ring of 6", buildNetwork(6, ring(6))],
+    ["torus of 5 by 5", buildNetwork(25, torus(5, 5))],
+    ["two parallel wires", buildNetwork(2, [[1, 2], [1, 2]])],
+    ["a wire from a switch to itself", buildNetwork(1, [[1, 1]])],
   ]; // biome-ignore format: a table
   for (const [name, built] of shapes) {
     test(name, async () => {
@@ -44,12 +47,12 @@ describe("a network is found whole", () => {
       expect([...sink.links.values()].every((link) => link.verified && link.type === "DIRECT")).toBe(true);
       const ports = [...built.net.switches.values()].reduce((sum, sw) => sum + sw.ports.size, 0);
       expect(sink.ports.size).toBe(ports);
-      expect(sink.refused).toEqual([]);
+      expect(sink.rejected).toEqual([]);
     });
   }
 
   test("with everything known of a device and a port", async () => {
-    const { sink } = await connected(build(2, line(2)));
+    const { sink } = await connected(buildNetwork(2, line(2)));
     const device = sink.devices.get(deviceId(1));
     expect(device).toMatchObject({
       type: "SWITCH",
@@ -80,20 +83,20 @@ describe("a network is found whole", () => {
 
 describe("changes", () => {
   test("a port that goes down takes its links at once, and both come back with it", async () => {
-    const built = build(3, ring(3));
+    const built = buildNetwork(3, ring(3));
     const { sink } = await connected(built);
     built.net.get(1).setPort(2, false);
     await until(() => sink.links.size === 4, { what: "two links gone" });
     expect(sink.ports.get(`${deviceId(1)}/2`)?.isEnabled).toBe(false);
     built.net.get(1).setPort(2, true);
     await until(() => sink.links.size === 6, { what: "the links again" });
-    const gone = sink.told.lastIndexOf(`remove links ${deviceId(1)}/2-${deviceId(2)}/2`);
+    const gone = sink.changeLog.lastIndexOf(`remove links ${deviceId(1)}/2-${deviceId(2)}/2`);
     expect(gone).toBeGreaterThan(0);
-    expect(sink.told.lastIndexOf(`set links ${deviceId(1)}/2-${deviceId(2)}/2`)).toBeGreaterThan(gone);
+    expect(sink.changeLog.lastIndexOf(`set links ${deviceId(1)}/2-${deviceId(2)}/2`)).toBeGreaterThan(gone);
   });
 
   test("a port that is taken away leaves neither itself nor links", async () => {
-    const built = build(2, line(2));
+    const built = buildNetwork(2, line(2));
     const { sink } = await connected(built);
     built.net.get(1).removePort(2);
     await until(() => sink.links.size === 0, { what: "no links" });
@@ -101,7 +104,7 @@ describe("changes", () => {
   });
 
   test("a wire that falls silent ends after three missed probes", async () => {
-    const built = build(2, line(2));
+    const built = buildNetwork(2, line(2));
     const { sink } = await connected(built);
     for (const sw of built.net.switches.values()) for (const port of sw.ports.values()) port.wire = undefined;
     await until(() => sink.links.size === 0, { what: "no links" });
@@ -109,7 +112,7 @@ describe("changes", () => {
   });
 
   test("a wire that is plugged in elsewhere leaves no ghost", async () => {
-    const built = build(3, line(3));
+    const built = buildNetwork(3, line(3));
     const { sink } = await connected(built);
     const [one, two, three] = [built.net.get(1), built.net.get(2), built.net.get(3)];
     one.setPort(2, false);
@@ -122,7 +125,7 @@ describe("changes", () => {
   });
 
   test("a switch that leaves is unavailable at once, its links inactive, then gone; and it returns", async () => {
-    const built = build(3, line(3));
+    const built = buildNetwork(3, line(3));
     const { sink, port } = await connected(built);
     const two = built.net.get(2);
     two.disconnect();
@@ -137,7 +140,7 @@ describe("changes", () => {
   });
 
   test("a switch that is gone for long enough is removed with all that is its own", async () => {
-    const built = build(2, line(2));
+    const built = buildNetwork(2, line(2));
     const { sink } = await connected(built, { removeAfterMs: 300 });
     built.net.get(2).disconnect();
     await until(() => !sink.devices.has(deviceId(2)), { what: "removed" });
@@ -146,9 +149,9 @@ describe("changes", () => {
   });
 
   test("a switch that stops answering is called unavailable", async () => {
-    const built = build(2, line(2));
+    const built = buildNetwork(2, line(2));
     const { sink } = await connected(built, { echoIntervalMs: 200 });
-    built.net.get(2).deaf = true;
+    built.net.get(2).unresponsive = true;
     await until(() => sink.devices.get(deviceId(2))?.available === false, { what: "unavailable" });
     expect(sink.devices.get(deviceId(1))?.available).toBe(true);
   });
@@ -156,10 +159,10 @@ describe("changes", () => {
 
 describe("a second session with a live datapath id", () => {
   test("does not displace the first, and is flagged", async () => {
-    const built = build(2, line(2));
+    const built = buildNetwork(2, line(2));
     const { sink, port } = await connected(built);
     const rival = new EmulatedNetwork().add(1, 9);
-    started.later(() => rival.disconnect());
+    started.defer(() => rival.disconnect());
     await rival.connect({ port });
     await until(() => !rival.connected, { what: "the second refused" });
     expect(rival.errors[0]?.type).toBe(0);
@@ -171,13 +174,13 @@ describe("a second session with a live datapath id", () => {
   });
 
   test("takes over when the first no longer answers", async () => {
-    const built = build(1, []);
+    const built = buildNetwork(1, []);
     const source = await connected(built, { echoIntervalMs: 60_000 });
     const dead = built.net.get(1);
     await until(() => source.sink.devices.size === 1, { what: "the device" });
-    dead.deaf = true;
+    dead.unresponsive = true;
     const again = new EmulatedNetwork().add(1, 4);
-    started.later(() => again.disconnect());
+    started.defer(() => again.disconnect());
     await until(
       async () => {
         if (!again.connected) await again.connect({ port: source.port });
@@ -189,7 +192,7 @@ describe("a second session with a live datapath id", () => {
 });
 
 test("another version of OpenFlow is refused with the proper error", async () => {
-  const { port, sink } = await started.source();
+  const { port, sink } = await started.startSource();
   const answers: string[] = [];
   const hello = {
     "1.0, without a bitmap": "0100000800000001",

@@ -25,10 +25,10 @@ export class EmulatedHost implements Station {
   readonly mac: string;
   readonly ip: string;
   /** Answers when asked; a host that was pulled out does not. */
-  answers = true;
+  responds = true;
   /** Broadcasts of other hosts that came through, by sender. */
-  readonly heard = new Map<string, number>();
-  asked = 0;
+  readonly broadcastsReceived = new Map<string, number>();
+  arpRequestsReceived = 0;
   readonly #net: EmulatedNetwork;
   #at: { readonly sw: EmulatedSwitch; readonly port: number };
 
@@ -47,13 +47,13 @@ export class EmulatedHost implements Station {
     this.#net.plug(sw, port, this);
   }
 
-  say(frame: Uint8Array): void {
+  send(frame: Uint8Array): void {
     const { sw, port } = this.#at;
-    this.#net.deliver(() => sw.take(port, frame));
+    this.#net.deliver(() => sw.receiveFrame(port, frame));
   }
 
   announce(vlan?: number): void {
-    this.say(arpRequest(this.mac, this.ip, this.ip, vlan));
+    this.send(arpRequest(this.mac, this.ip, this.ip, vlan));
   }
 
   receive(bytes: Uint8Array): void {
@@ -63,10 +63,11 @@ export class EmulatedHost implements Station {
     const said = readAnnouncement(frame);
     const target = frame.payload.subarray(24, 28);
     if (hex(target) === hex(ipv4Bytes(this.ip)) && said && said.mac !== this.mac) {
-      this.asked++;
-      if (this.answers) this.say(arpReply(this.mac, this.ip, said.mac));
+      this.arpRequestsReceived++;
+      if (this.responds) this.send(arpReply(this.mac, this.ip, said.mac));
     }
-    if (frame.dst === BROADCAST && said) this.heard.set(said.mac, (this.heard.get(said.mac) ?? 0) + 1);
+    if (frame.dst === BROADCAST && said)
+      this.broadcastsReceived.set(said.mac, (this.broadcastsReceived.get(said.mac) ?? 0) + 1);
   }
 }
 
@@ -74,7 +75,7 @@ export const macOf = (number: number): string =>
   `00:00:00:00:${(number >> 8).toString(16).padStart(2, "0")}:${(number & 0xff).toString(16).padStart(2, "0")}`.toUpperCase();
 
 /** A host on port 1 of every switch: 10.0.H.L, where H and L are the switch's number. */
-export function hostEverywhere(net: EmulatedNetwork): EmulatedHost[] {
+export function addHostToEachSwitch(net: EmulatedNetwork): EmulatedHost[] {
   return [...net.switches.values()].map(
     (sw) => new EmulatedHost(net, sw, 1, macOf(sw.dpid), `10.0.${sw.dpid >> 8}.${sw.dpid & 0xff}`),
   );

@@ -5,7 +5,7 @@
  */
 import type { Socket, TCPSocketConnectOptions } from "bun";
 import { ETHER, readFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
-import { Framing } from "../../../src/sources/openflow/codec/framing.ts";
+import { MessageFramer } from "../../../src/sources/openflow/codec/framing.ts";
 import { PORT } from "../../../src/sources/openflow/codec/instruction.ts";
 import type { Match } from "../../../src/sources/openflow/codec/match.ts";
 import {
@@ -43,7 +43,7 @@ interface EmulatedPort {
   station: Station | undefined;
 }
 
-export interface Target {
+export interface ControllerAddress {
   readonly port: number;
   readonly host?: string;
   readonly tls?: TCPSocketConnectOptions["tls"];
@@ -58,11 +58,11 @@ export class EmulatedSwitch {
   readonly errors: Bodies["error"][] = [];
   connected = false;
   /** Stops answering and reading, with the connection open. */
-  deaf = false;
+  unresponsive = false;
   readonly #net: EmulatedNetwork;
   readonly #handlers: Handlers;
   #socket: Socket | undefined;
-  #greeting = Promise.withResolvers<void>();
+  #hello = Promise.withResolvers<void>();
   #out: Uint8Array[] = [];
   #blocked = false;
 
@@ -72,7 +72,7 @@ export class EmulatedSwitch {
     for (let number = 1; number <= portCount; number++) {
       this.ports.set(number, { number, up: true, config: 0, wire: undefined, station: undefined });
     }
-    this.#handlers = this.#makeHandlers();
+    this.#handlers = this.#createHandlers();
   }
 
   get id(): string {
@@ -80,22 +80,22 @@ export class EmulatedSwitch {
   }
 
   /** Resolves when the controller has said its hello: until then the kernel may have taken the connection, not it. */
-  get greeted(): Promise<void> {
-    return this.#greeting.promise;
+  get helloReceived(): Promise<void> {
+    return this.#hello.promise;
   }
 
-  async connect({ port, host = "127.0.0.1", tls }: Target): Promise<void> {
-    const framing = new Framing();
-    this.#greeting = Promise.withResolvers<void>();
+  async connect({ port, host = "127.0.0.1", tls }: ControllerAddress): Promise<void> {
+    const framing = new MessageFramer();
+    this.#hello = Promise.withResolvers<void>();
     this.#socket = await Bun.connect({
       hostname: host,
       port,
       ...(tls !== undefined && { tls }),
       socket: {
         data: (_, chunk) => {
-          if (this.deaf) return;
+          if (this.unresponsive) return;
           framing.push(chunk);
-          for (let message = framing.next(); message; message = framing.next()) this.#take(message);
+          for (let message = framing.next(); message; message = framing.next()) this.#handleMessage(message);
         },
         drain: () => this.#flush(),
         close: (socket) => {
@@ -163,18 +163,18 @@ export class EmulatedSwitch {
       state: up ? PORT_STATE.live : PORT_STATE.linkDown,
       current: 0x40,
       currentKbps: 10_000_000,
-      mostKbps: 10_000_000,
+      maxKbps: 10_000_000,
     };
   }
 
-  #take(message: Uint8Array): void {
+  #handleMessage(message: Uint8Array): void {
     const kind = dispatch(message, this.#handlers);
     if (kind) this.received.set(kind, (this.received.get(kind) ?? 0) + 1);
   }
 
-  #makeHandlers(): Handlers {
+  #createHandlers(): Handlers {
     return {
-      hello: () => this.#greeting.resolve(),
+      hello: () => this.#hello.resolve(),
       error: (body) => this.errors.push(body),
       echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
       featuresRequest: (_, xid) => {
@@ -235,10 +235,10 @@ export class EmulatedSwitch {
   }
 
   /** A frame arrives at a port. */
-  take(inPort: number, frame: Uint8Array): void {
+  receiveFrame(inPort: number, frame: Uint8Array): void {
     const port = this.ports.get(inPort);
     if (!port?.up) return;
-    const facts = factsOf(inPort, frame);
+    const facts = matchFieldsOf(inPort, frame);
     for (let table: number | undefined = 0; table !== undefined; ) {
       const at: number = table;
       const flow = this.flows.find((one) => one.table === at && matches(one.match, facts));
@@ -256,7 +256,7 @@ export class EmulatedSwitch {
   }
 }
 
-function factsOf(inPort: number, bytes: Uint8Array): Match {
+function matchFieldsOf(inPort: number, bytes: Uint8Array): Match {
   const frame = readFrame(bytes);
   const facts: Match = { inPort, ethDst: frame.dst, ethType: frame.type };
   const { payload } = frame;
@@ -302,7 +302,7 @@ export class PlainBridge {
   #flood(from: number, frame: Uint8Array): void {
     if (readFrame(frame).type === ETHER.lldp) return;
     for (const [index, { to, port }] of this.#ports.entries()) {
-      if (index !== from) this.#net.deliver(() => to.take(port, frame));
+      if (index !== from) this.#net.deliver(() => to.receiveFrame(port, frame));
     }
   }
 }
@@ -344,7 +344,7 @@ export class EmulatedNetwork {
     const port = sw.ports.get(number);
     if (!port?.up || (port.config & PORT_CONFIG.noForward) !== 0) return;
     const { wire, station } = port;
-    if (wire) this.deliver(() => wire.to.take(wire.port, frame));
+    if (wire) this.deliver(() => wire.to.receiveFrame(wire.port, frame));
     else if (station) this.deliver(() => station.receive(frame));
   }
 
@@ -361,7 +361,7 @@ export class EmulatedNetwork {
     }
   }
 
-  async connect(target: Target): Promise<void> {
+  async connect(target: ControllerAddress): Promise<void> {
     await Promise.all([...this.switches.values()].map((sw) => sw.connect(target)));
   }
 

@@ -5,8 +5,8 @@
  */
 import captured from "../../../src/sources/openflow/codec/fixtures/ovs-3.1.0.json";
 import { until } from "../../support/until.ts";
-import { type Running, startSource } from "./harness.ts";
-import { build, line } from "./topologies.ts";
+import { type RunningSource, startSource } from "./harness.ts";
+import { buildNetwork, line } from "./topologies.ts";
 
 const TRUE_MESSAGES = captured.messages.map(({ hex }) => Buffer.from(hex, "hex"));
 const HANDSHAKE = ["hello", "featuresReply", "multipartReply"].flatMap((kind) =>
@@ -77,7 +77,7 @@ const AT_ONCE = 20;
 export const MAX_GROWN_MIB = 8;
 
 export interface FuzzResult {
-  readonly source: Running;
+  readonly source: RunningSource;
   readonly honestSessions: number;
   readonly honestLinks: number;
   /** What the last two thirds of the cases added to the heap; what the first third did is warming up. */
@@ -93,7 +93,7 @@ function heapMiB(): number {
 export async function fuzz(cases: number, seed: number): Promise<FuzzResult> {
   const below = generator(seed);
   const source = await startSource({ removeAfterMs: 100 });
-  const built = build(2, line(2));
+  const built = buildNetwork(2, line(2));
   try {
     await built.net.connect({ port: source.port });
     await until(() => source.sink.links.size === 2, { what: "the honest link" });
@@ -102,7 +102,7 @@ export async function fuzz(cases: number, seed: number): Promise<FuzzResult> {
     const assault = async (count: number) => {
       for (let done = 0; done < count; done += AT_ONCE) {
         await Promise.all(Array.from({ length: AT_ONCE }, () => attack(source.port, below)));
-        source.sink.told.length = 0;
+        source.sink.changeLog.length = 0;
       }
       await until(() => source.metric("sessions") === 2, { what: "every hostile session ended" });
       await until(() => source.sink.devices.size === 2, { what: "every invented switch removed" });

@@ -17,11 +17,11 @@ export class MemorySink implements Sink {
   readonly links = new Map<string, ClaimTypes["links"]>();
   readonly hosts = new Map<string, ClaimTypes["hosts"]>();
   /** One line a change: `set links ID`, `remove hosts ID`. */
-  readonly told: string[] = [];
-  readonly refused: string[] = [];
+  readonly changeLog: string[] = [];
+  readonly rejected: string[] = [];
 
   async replace(all: Claims): Promise<void> {
-    this.told.push("replace");
+    this.changeLog.push("replace");
     for (const kind of ["devices", "ports", "links", "hosts"] as const) this[kind].clear();
     for (const claim of all.devices ?? []) this.#set("devices", claim);
     for (const claim of all.ports ?? []) this.#set("ports", claim);
@@ -33,12 +33,12 @@ export class MemorySink implements Sink {
     for (const change of changes) {
       if (change.op === "remove") {
         this[change.kind].delete(change.id);
-        this.told.push(`remove ${change.kind} ${change.id}`);
-      } else this.told.push(`set ${change.kind} ${this.#set(change.kind, change.claim)}`);
+        this.changeLog.push(`remove ${change.kind} ${change.id}`);
+      } else this.changeLog.push(`set ${change.kind} ${this.#set(change.kind, change.claim)}`);
     }
   }
 
-  trouble(): void {}
+  markStale(): void {}
 
   /** What a real sink would remember for the next life of the source. */
   all(): Claims {
@@ -57,7 +57,7 @@ export class MemorySink implements Sink {
   #set<K extends Kind>(kind: K, claim: ClaimTypes[K]): string {
     const result = canonicalClaim(kind, claim);
     if (!result.ok) {
-      this.refused.push(`${kind} ${result.fault.field} ${result.fault.message}`);
+      this.rejected.push(`${kind} ${result.fault.field} ${result.fault.message}`);
       return "?";
     }
     const map: Map<string, ClaimTypes[K]> = this.#maps()[kind];
@@ -66,7 +66,7 @@ export class MemorySink implements Sink {
   }
 }
 
-export interface Running {
+export interface RunningSource {
   readonly source: Source;
   readonly sink: MemorySink;
   readonly port: number;
@@ -75,7 +75,7 @@ export interface Running {
 }
 
 /** Intervals short enough for a test, long enough for a busy machine. */
-export const QUICK: OpenflowOptions = {
+export const FAST_OPTIONS: OpenflowOptions = {
   listen: "127.0.0.1:0",
   probeIntervalMs: 500,
   settleMs: 200,
@@ -86,12 +86,12 @@ export const QUICK: OpenflowOptions = {
 export async function startSource(
   options: OpenflowOptions = {},
   { sink = new MemorySink(), clock = systemClock }: { sink?: MemorySink; clock?: Clock } = {},
-): Promise<Running> {
+): Promise<RunningSource> {
   let port = 0;
   const log = createLogger("info", (line) => {
     port ||= Number(/openflow listening on \S+:(\d+)/.exec(line)?.[1] ?? 0);
   });
-  const source = createOpenflowSource({ ...QUICK, ...options, name: "openflow" }, { clock, log });
+  const source = createOpenflowSource({ ...FAST_OPTIONS, ...options, name: "openflow" }, { clock, log });
   const life = new AbortController();
   const done = source.run(sink, life.signal);
   done.catch(() => {});
@@ -109,25 +109,25 @@ export async function startSource(
 }
 
 /** What the tests of a file have started; `endAll` after each of them ends it, the last first. */
-export class Started {
-  readonly #ends: (() => Promise<void> | void)[] = [];
+export class TestResources {
+  readonly #cleanups: (() => Promise<void> | void)[] = [];
 
-  later(end: () => Promise<void> | void): void {
-    this.#ends.push(end);
+  defer(end: () => Promise<void> | void): void {
+    this.#cleanups.push(end);
   }
 
-  async source(...args: Parameters<typeof startSource>): Promise<Running> {
+  async startSource(...args: Parameters<typeof startSource>): Promise<RunningSource> {
     const source = await startSource(...args);
-    this.later(() => source.stop());
+    this.defer(() => source.stop());
     return source;
   }
 
   async connect(net: EmulatedNetwork, port: number): Promise<void> {
-    this.later(() => net.disconnect());
+    this.defer(() => net.disconnect());
     await net.connect({ port });
   }
 
-  async endAll(): Promise<void> {
-    for (const end of this.#ends.splice(0).reverse()) await end();
+  async close(): Promise<void> {
+    for (const end of this.#cleanups.splice(0).reverse()) await end();
   }
 }

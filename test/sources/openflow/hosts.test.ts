@@ -2,29 +2,29 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { ETHER, startFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
 import { until } from "../../support/until.ts";
-import { EmulatedHost, hostEverywhere, macOf } from "./emulated-host.ts";
+import { addHostToEachSwitch, EmulatedHost, macOf } from "./emulated-host.ts";
 import { deviceId } from "./emulator.ts";
-import { type Running, Started, type startSource } from "./harness.ts";
-import { type Built, build, line } from "./topologies.ts";
+import { type RunningSource, type startSource, TestResources } from "./harness.ts";
+import { type BuiltNetwork, buildNetwork, line } from "./topologies.ts";
 
-const started = new Started();
-afterEach(() => started.endAll());
+const started = new TestResources();
+afterEach(() => started.close());
 
-interface Ready extends Running {
-  readonly built: Built;
+interface Ready extends RunningSource {
+  readonly built: BuiltNetwork;
   readonly hosts: EmulatedHost[];
   at(id: string): string[];
 }
 
 /** A line of three switches with a host on port 1 of each, all ports judged. */
 async function network(options: Parameters<typeof startSource>[0] = {}): Promise<Ready> {
-  const built = build(3, line(3));
+  const built = buildNetwork(3, line(3));
   // One more port on each switch, for hosts that move.
   for (const sw of built.net.switches.values()) {
     sw.ports.set(9, { number: 9, up: true, config: 0, wire: undefined, station: undefined });
   }
-  const source = await started.source(options);
-  const hosts = hostEverywhere(built.net);
+  const source = await started.startSource(options);
+  const hosts = addHostToEachSwitch(built.net);
   await started.connect(built.net, source.port);
   const settled = () => [...built.net.switches.values()].every((sw) => sw.isOpen(1) && sw.isOpen(9));
   await until(settled, { what: "edge ports open" });
@@ -56,7 +56,7 @@ describe("hosts", () => {
         locations: [{ elementId: deviceId(number), port: "1" }],
       })),
     );
-    expect(sink.refused).toEqual([]);
+    expect(sink.rejected).toEqual([]);
   });
 
   test("that speak while their port is still judged are heard afterwards", async () => {
@@ -115,7 +115,7 @@ describe("hosts", () => {
     thief.announce();
     await until(() => sink.hosts.get(ID)?.annotations?.conflict, { what: "the flag" });
     expect(at(ID).sort()).toEqual([`${deviceId(1)}/1`, `${deviceId(3)}/9`]);
-    expect(sink.hosts.get(ID)?.annotations?.conflict).toContain("answers at");
+    expect(sink.hosts.get(ID)?.annotations?.conflict).toContain("replies at");
   });
 
   test("that claim another's address are a conflict when the owner answers", async () => {
@@ -134,7 +134,7 @@ describe("hosts", () => {
     const owner = first(hosts);
     owner.announce();
     await until(() => sink.hosts.has(ID), { what: "the owner" });
-    owner.answers = false;
+    owner.responds = false;
     new EmulatedHost(built.net, built.net.get(3), 9, macOf(77), "10.0.0.1").announce();
     await until(() => sink.hosts.get(`${macOf(77)}/None`)?.ipAddresses?.length === 1, {
       what: "the address",
@@ -147,11 +147,11 @@ describe("hosts", () => {
     const [one, two] = hosts;
     for (const host of hosts) host.announce();
     await until(() => sink.hosts.size === 3, { what: "three hosts" });
-    if (two) two.answers = false;
+    if (two) two.responds = false;
     await until(() => !sink.hosts.has(`${macOf(2)}/None`), { what: "the silent one gone" });
     expect(sink.hosts.has(ID)).toBe(true);
-    expect(one?.asked).toBeGreaterThan(0);
-    expect(two?.asked).toBeGreaterThan(1);
+    expect(one?.arpRequestsReceived).toBeGreaterThan(0);
+    expect(two?.arpRequestsReceived).toBeGreaterThan(1);
   });
 
   test("of a switch that is lost go when its links go", async () => {
@@ -177,7 +177,7 @@ describe("what is not believed", () => {
       .mac(macOf(6))
       .bytes(Uint8Array.of(10, 6, 6, 6))
       .zeros(10);
-    host.say(lie.done());
+    host.send(lie.done());
     host.announce();
     await until(() => sink.hosts.has(ID), { what: "an honest host" });
     await until(() => metric("frames_malformed_total") === before + 1, { what: "the lie counted" });

@@ -5,36 +5,36 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { until } from "../../support/until.ts";
-import { type EmulatedHost, hostEverywhere } from "./emulated-host.ts";
+import { addHostToEachSwitch, type EmulatedHost } from "./emulated-host.ts";
 import { PlainBridge } from "./emulator.ts";
-import { type Running, Started, type startSource } from "./harness.ts";
-import { type Built, build, line, type Pair, ring, torus } from "./topologies.ts";
+import { type RunningSource, type startSource, TestResources } from "./harness.ts";
+import { type BuiltNetwork, buildNetwork, line, ring, type SwitchPair, torus } from "./topologies.ts";
 
-const started = new Started();
-afterEach(() => started.endAll());
+const started = new TestResources();
+afterEach(() => started.close());
 
 async function bridged(
-  built: Built,
+  built: BuiltNetwork,
   options: Parameters<typeof startSource>[0] = {},
-): Promise<[Running, EmulatedHost[]]> {
-  const source = await started.source({ settleMs: 100, ...options });
-  const hosts = hostEverywhere(built.net);
+): Promise<[RunningSource, EmulatedHost[]]> {
+  const source = await started.startSource({ settleMs: 100, ...options });
+  const hosts = addHostToEachSwitch(built.net);
   await started.connect(built.net, source.port);
   return [source, hosts];
 }
 
 /** Each host broadcasts once: how often each other host hears it. */
-function broadcastCounts(built: Built, hosts: readonly EmulatedHost[]): number[] {
-  for (const host of hosts) host.heard.clear();
+function broadcastCounts(built: BuiltNetwork, hosts: readonly EmulatedHost[]): number[] {
+  for (const host of hosts) host.broadcastsReceived.clear();
   built.net.deliveries = 0;
   for (const host of hosts) host.announce();
   return hosts.flatMap((host) =>
-    hosts.filter((other) => other !== host).map((other) => host.heard.get(other.mac) ?? 0),
+    hosts.filter((other) => other !== host).map((other) => host.broadcastsReceived.get(other.mac) ?? 0),
   );
 }
 
 /** Until every broadcast reaches every host; on the way there none may be heard twice. */
-async function everyoneHearsOnce(built: Built, hosts: readonly EmulatedHost[]): Promise<void> {
+async function everyoneHearsOnce(built: BuiltNetwork, hosts: readonly EmulatedHost[]): Promise<void> {
   let most = 0;
   await until(
     () => {
@@ -48,17 +48,17 @@ async function everyoneHearsOnce(built: Built, hosts: readonly EmulatedHost[]): 
 }
 
 describe("a broadcast reaches every host exactly once", () => {
-  const shapes: [string, number, Pair[]][] = [
+  const shapes: [string, number, SwitchPair[]][] = [
     ["in a line", 4, line(4)],
     ["in a ring", 5, ring(5)],
     ["in a torus", 16, torus(4, 4)],
     ["over parallel wires", 2, [[1, 2], [1, 2], [1, 2]]],
     ["with a switch wired to itself", 2, [[1, 2], [1, 1]]],
-    ["where all are wired to all", 6, [1, 2, 3, 4, 5, 6].flatMap((a) => [1, 2, 3, 4, 5, 6].filter((b) => b > a).map((b): Pair => [a, b]))],
+    ["where all are wired to all", 6, [1, 2, 3, 4, 5, 6].flatMap((a) => [1, 2, 3, 4, 5, 6].filter((b) => b > a).map((b): SwitchPair => [a, b]))],
   ]; // biome-ignore format: a table
   for (const [name, count, pairs] of shapes) {
     test(name, async () => {
-      const built = build(count, pairs);
+      const built = buildNetwork(count, pairs);
       const [, hosts] = await bridged(built);
       await everyoneHearsOnce(built, hosts);
     });
@@ -72,11 +72,11 @@ describe("a broadcast reaches every host exactly once", () => {
           maxLength: 8,
         },
       );
-      return extra.map((pairs): [number, Pair[]] => [count, [...line(count), ...pairs]]);
+      return extra.map((pairs): [number, SwitchPair[]] => [count, [...line(count), ...pairs]]);
     });
     await fc.assert(
       fc.asyncProperty(shape, async ([count, pairs]) => {
-        const built = build(count, pairs);
+        const built = buildNetwork(count, pairs);
         const [source, hosts] = await bridged(built);
         await everyoneHearsOnce(built, hosts);
         built.net.disconnect();
@@ -89,7 +89,7 @@ describe("a broadcast reaches every host exactly once", () => {
 
 describe("and goes on doing so", () => {
   test("when a wire of the tree is cut, and when it comes back", async () => {
-    const built = build(5, ring(5));
+    const built = buildNetwork(5, ring(5));
     const [, hosts] = await bridged(built);
     await everyoneHearsOnce(built, hosts);
     for (const { a, portA } of built.wires) {
@@ -101,28 +101,28 @@ describe("and goes on doing so", () => {
   }, 30_000);
 
   test("when the controller was restarted and the switches kept their flows", async () => {
-    const built = build(4, ring(4));
+    const built = buildNetwork(4, ring(4));
     const [source, hosts] = await bridged(built);
     await everyoneHearsOnce(built, hosts);
     await source.stop();
     await everyoneHearsOnce(built, hosts);
-    const again = await started.source({ settleMs: 100 });
+    const again = await started.startSource({ settleMs: 100 });
     // They come back one after the other, as they do.
     for (const sw of built.net.switches.values()) {
       await sw.connect({ port: again.port });
       await everyoneHearsOnce(built, hosts);
     }
     await until(() => again.sink.links.size === 8, { what: "all links" });
-    await until(() => again.sink.told.includes("replace"), { what: "the end of the grace" });
+    await until(() => again.sink.changeLog.includes("replace"), { what: "the end of the grace" });
     for (let round = 0; round < 10; round++) await everyoneHearsOnce(built, hosts);
   }, 30_000);
 
   test("while a switch is out of reach but still forwards", async () => {
-    const built = build(4, ring(4));
+    const built = buildNetwork(4, ring(4));
     const [{ sink }, hosts] = await bridged(built, { echoIntervalMs: 200 });
     await everyoneHearsOnce(built, hosts);
     const lost = built.net.get(2);
-    lost.deaf = true;
+    lost.unresponsive = true;
     await until(() => !lost.connected, { what: "the session given up" });
     await everyoneHearsOnce(built, hosts);
     await until(() => sink.links.size === 4, { what: "its links gone" });
@@ -132,7 +132,7 @@ describe("and goes on doing so", () => {
 
 describe("behind a bridge that is not ours", () => {
   test("links are found as indirect, and the loop through it is cut", async () => {
-    const built = build(3, line(3));
+    const built = buildNetwork(3, line(3));
     const bridge = new PlainBridge(built.net);
     for (const sw of built.net.switches.values()) {
       sw.ports.set(9, { number: 9, up: true, config: 0, wire: undefined, station: undefined });
@@ -148,7 +148,7 @@ describe("behind a bridge that is not ours", () => {
 });
 
 test("forwarding none touches no flow but those that bring probes here", async () => {
-  const built = build(3, ring(3));
+  const built = buildNetwork(3, ring(3));
   const [{ sink }] = await bridged(built, { forwarding: "none" });
   await until(() => sink.links.size === 6, { what: "all links" });
   for (const sw of built.net.switches.values()) {

@@ -10,16 +10,19 @@ import { encode } from "../../../src/sources/openflow/codec/messages.ts";
 import { needs } from "../../support/needs.ts";
 import { until } from "../../support/until.ts";
 import { makeCertificates } from "./certificates.ts";
-import { arpRequest, hostEverywhere, macOf } from "./emulated-host.ts";
+import { addHostToEachSwitch, arpRequest, macOf } from "./emulated-host.ts";
 import { deviceId, EmulatedNetwork, type Station } from "./emulator.ts";
-import { MemorySink, type Running, Started, type startSource } from "./harness.ts";
-import { type Built, build, line, ring } from "./topologies.ts";
+import { MemorySink, type RunningSource, type startSource, TestResources } from "./harness.ts";
+import { type BuiltNetwork, buildNetwork, line, ring } from "./topologies.ts";
 
-const started = new Started();
-afterEach(() => started.endAll());
+const started = new TestResources();
+afterEach(() => started.close());
 
-async function connected(built: Built, ...args: Parameters<typeof startSource>): Promise<Running> {
-  const source = await started.source(...args);
+async function connected(
+  built: BuiltNetwork,
+  ...args: Parameters<typeof startSource>
+): Promise<RunningSource> {
+  const source = await started.startSource(...args);
   await started.connect(built.net, source.port);
   await until(() => source.sink.links.size === built.wires.length * 2, { what: "all links" });
   return source;
@@ -45,7 +48,7 @@ async function rawPeer(port: number): Promise<RawPeer> {
       },
     },
   });
-  started.later(() => socket.terminate());
+  started.defer(() => socket.terminate());
   return { closed: () => closed, send: (bytes) => void socket.write(bytes) };
 }
 
@@ -62,7 +65,7 @@ describe("a session that", () => {
   ];
   for (const [name, bytes] of ends) {
     test(`${name} ends, and no other`, async () => {
-      const built = build(2, line(2));
+      const built = buildNetwork(2, line(2));
       const { port, sink } = await connected(built);
       const peer = await rawPeer(port);
       peer.send(hexBytes(bytes));
@@ -74,11 +77,11 @@ describe("a session that", () => {
   }
 
   test("floods announcements costs nobody else anything", async () => {
-    const built = build(3, line(3));
+    const built = buildNetwork(3, line(3));
     const { sink, metric } = await connected(built);
     const flooder = built.net.get(1);
     await until(() => flooder.isOpen(1), { what: "an edge" });
-    const hosts = hostEverywhere(built.net);
+    const hosts = addHostToEachSwitch(built.net);
     for (let i = 0; i < 30_000; i++) {
       flooder.send("packetIn", {
         reason: 1,
@@ -97,7 +100,7 @@ describe("a session that", () => {
   }, 30_000);
 
   test("does not read what it is sent is cut off, and no other", async () => {
-    const built = build(2, line(2));
+    const built = buildNetwork(2, line(2));
     const { port, sink, metric } = await connected(built);
     let waiting = Buffer.concat([
       encode("hello", { versions: [4] }),
@@ -111,7 +114,7 @@ describe("a session that", () => {
       port,
       socket: { data: () => {}, drain: ask, error: () => {} },
     });
-    started.later(() => socket.terminate());
+    started.defer(() => socket.terminate());
     socket.pause();
     ask(socket);
     await until(() => metric("sessions") === 3, { what: "the session" });
@@ -122,7 +125,7 @@ describe("a session that", () => {
   }, 30_000);
 
   test("is one too many is not taken", async () => {
-    const built = build(2, line(2));
+    const built = buildNetwork(2, line(2));
     const { port, metric } = await connected(built, { maxSessions: 2 });
     const peer = await rawPeer(port);
     await until(() => peer.closed(), { what: "the third refused" });
@@ -140,11 +143,11 @@ describe("a link cannot be forged", () => {
   }
 
   test("by LLDP that looks like ours, by a changed probe, by an old one or by the same one twice", async () => {
-    const built = build(3, line(3));
+    const built = buildNetwork(3, line(3));
     const ear = new Eavesdropper();
     built.net.plug(built.net.get(1), 1, ear);
     const { sink, metric } = await connected(built, { probeMaxAgeMs: 300 });
-    const into = (frame: Uint8Array) => built.net.get(3).take(1, frame);
+    const into = (frame: Uint8Array) => built.net.get(3).receiveFrame(1, frame);
     await until(() => ear.frames.length > 2, { what: "probes on an edge port" });
 
     const invented = startFrame(LLDP_MULTICAST, macOf(9), ETHER.lldp);
@@ -187,27 +190,27 @@ describe("foreign LLDP", () => {
     );
 
   test("is shown as an unverified link to a device of its own, when configured", async () => {
-    const built = build(1, []);
+    const built = buildNetwork(1, []);
     const { sink } = await connected(built, { foreignLldp: true });
     await until(() => built.net.get(1).isOpen(1), { what: "an edge" });
-    built.net.get(1).take(1, foreign("0078"));
+    built.net.get(1).receiveFrame(1, foreign("0078"));
     await until(() => sink.links.size === 2, { what: "the link" });
     expect(sink.devices.get("lldp:00:11:22:33:44:55")).toMatchObject({
       type: "OTHER",
       annotations: { name: "cr2" },
     });
     expect([...sink.links.values()].map((link) => link.verified)).toEqual([false, false]);
-    built.net.get(1).take(1, foreign("0000"));
+    built.net.get(1).receiveFrame(1, foreign("0000"));
     await until(() => sink.links.size === 0 && sink.devices.size === 1, { what: "its farewell" });
-    expect(sink.refused).toEqual([]);
+    expect(sink.rejected).toEqual([]);
   });
 
   test("is nothing otherwise", async () => {
-    const built = build(1, []);
+    const built = buildNetwork(1, []);
     const { sink } = await connected(built);
-    const [host] = hostEverywhere(built.net);
+    const [host] = addHostToEachSwitch(built.net);
     await until(() => built.net.get(1).isOpen(1), { what: "an edge" });
-    built.net.get(1).take(1, foreign("0078"));
+    built.net.get(1).receiveFrame(1, foreign("0078"));
     host?.announce();
     await until(() => sink.hosts.size === 1, { what: "what was said after it" });
     expect(sink.devices.size).toBe(1);
@@ -216,31 +219,31 @@ describe("foreign LLDP", () => {
 
 describe("a restart", () => {
   test("of a service that remembers changes nothing for switches that come back, and marks those that do not", async () => {
-    const built = build(3, ring(3));
+    const built = buildNetwork(3, ring(3));
     const before = await connected(built);
-    const hosts = hostEverywhere(built.net);
+    const hosts = addHostToEachSwitch(built.net);
     await until(() => [...built.net.switches.values()].every((sw) => sw.isOpen(1)), { what: "edges" });
     for (const host of hosts) host.announce();
     await until(() => before.sink.hosts.size === 3, { what: "hosts" });
     await before.stop();
 
     class Remembering extends MemorySink {
-      recall = async () => before.sink.all();
+      lastClaims = async () => before.sink.all();
     }
     const sink = new Remembering();
-    const after = await started.source({ graceMs: 2000 }, { sink });
+    const after = await started.startSource({ graceMs: 2000 }, { sink });
     expect([sink.devices.size, sink.links.size, sink.hosts.size]).toEqual([3, 6, 3]);
     await built.net.get(1).connect({ port: after.port });
     await built.net.get(2).connect({ port: after.port });
     await until(() => sink.devices.get(deviceId(3))?.available === false, { what: "the third unavailable" });
     expect(sink.devices.get(deviceId(1))?.available).toBe(true);
-    expect(sink.told.filter((line) => line.startsWith("remove hosts") && !line.includes(macOf(3)))).toEqual(
-      [],
-    );
+    expect(
+      sink.changeLog.filter((line) => line.startsWith("remove hosts") && !line.includes(macOf(3))),
+    ).toEqual([]);
     await until(() => sink.links.size === 2, { what: "the third's links gone" });
     await until(() => sink.hosts.size === 2, { what: "the third's host gone" });
-    expect(sink.told).not.toContain(`remove links ${deviceId(1)}/2-${deviceId(2)}/2`);
-    expect(hosts[0]?.asked).toBeGreaterThan(0);
+    expect(sink.changeLog).not.toContain(`remove links ${deviceId(1)}/2-${deviceId(2)}/2`);
+    expect(hosts[0]?.arpRequestsReceived).toBeGreaterThan(0);
   }, 20_000);
 
   test("gives a switch that was gone before no new time", async () => {
@@ -251,10 +254,10 @@ describe("a restart", () => {
       lastUpdate: String(Date.now() - hours * 3_600_000),
     });
     class Remembering extends MemorySink {
-      recall = async () => ({ devices: [gone(1, 23), gone(2, 25)] });
+      lastClaims = async () => ({ devices: [gone(1, 23), gone(2, 25)] });
     }
     const sink = new Remembering();
-    await started.source({ graceMs: 200, removeAfterMs: day }, { sink });
+    await started.startSource({ graceMs: 200, removeAfterMs: day }, { sink });
     await until(() => sink.devices.size === 1, { what: "the older one removed" });
     expect([...sink.devices.keys()]).toEqual([deviceId(1)]);
   });
@@ -262,8 +265,8 @@ describe("a restart", () => {
   test("of a service that does not remember leaves what was claimed for the grace, then says what came back", async () => {
     const sink = new MemorySink();
     await sink.apply([{ op: "set", kind: "devices", claim: { id: deviceId(9), available: true } }]);
-    const source = await started.source({ graceMs: 500 }, { sink });
-    await started.connect(build(1, []).net, source.port);
+    const source = await started.startSource({ graceMs: 500 }, { sink });
+    await started.connect(buildNetwork(1, []).net, source.port);
     await until(() => sink.devices.size === 2, { what: "both" });
     await until(() => sink.devices.size === 1, { what: "only the one that came back" });
     expect(sink.devices.has(deviceId(1))).toBe(true);
@@ -284,9 +287,9 @@ describe("TLS", () => {
 
   test.skipIf(!available)("carries sessions, and asks switches for a certificate when told to", async () => {
     const tls = { cert: file("server.pem"), key: file("server.key"), ca: file("ca.pem") };
-    const source = await started.source({ tls });
+    const source = await started.startSource({ tls });
     const net = new EmulatedNetwork();
-    started.later(() => net.disconnect());
+    started.defer(() => net.disconnect());
     const identity = { cert: text("switch.pem"), key: text("switch.key") };
     await net
       .add(1, 2)
@@ -304,7 +307,7 @@ describe("TLS", () => {
 });
 
 test("a listener that cannot be had says why", async () => {
-  const { port } = await connected(build(1, []));
+  const { port } = await connected(buildNetwork(1, []));
   const { createOpenflowSource } = await import("../../../src/sources/openflow/openflow.ts");
   const { systemClock } = await import("../../../src/lib/clock.ts");
   const { silentLogger } = await import("../../../src/lib/logger.ts");

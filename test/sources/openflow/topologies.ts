@@ -4,25 +4,25 @@
  */
 import { EmulatedNetwork, type EmulatedSwitch } from "./emulator.ts";
 
-export type Pair = readonly [number, number];
+export type SwitchPair = readonly [number, number];
 
-export function line(count: number): Pair[] {
-  return Array.from({ length: count - 1 }, (_, i): Pair => [i + 1, i + 2]);
+export function line(count: number): SwitchPair[] {
+  return Array.from({ length: count - 1 }, (_, i): SwitchPair => [i + 1, i + 2]);
 }
 
-export function ring(count: number): Pair[] {
+export function ring(count: number): SwitchPair[] {
   return [...line(count), [count, 1]];
 }
 
 /** Every switch but the first hangs below another; each has up to `fanout` below it. */
-export function tree(count: number, fanout: number): Pair[] {
-  return Array.from({ length: count - 1 }, (_, i): Pair => [Math.floor(i / fanout) + 1, i + 2]);
+export function tree(count: number, fanout: number): SwitchPair[] {
+  return Array.from({ length: count - 1 }, (_, i): SwitchPair => [Math.floor(i / fanout) + 1, i + 2]);
 }
 
 /** Rows and columns that close upon themselves. */
-export function torus(rows: number, columns: number): Pair[] {
+export function torus(rows: number, columns: number): SwitchPair[] {
   const at = (row: number, column: number) => (row % rows) * columns + (column % columns) + 1;
-  const pairs: Pair[] = [];
+  const pairs: SwitchPair[] = [];
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
       pairs.push([at(row, column), at(row, column + 1)], [at(row, column), at(row + 1, column)]);
@@ -31,7 +31,7 @@ export function torus(rows: number, columns: number): Pair[] {
   return pairs;
 }
 
-export interface Built {
+export interface BuiltNetwork {
   readonly net: EmulatedNetwork;
   /** For each pair, the ports it was wired to. */
   readonly wires: readonly {
@@ -43,11 +43,11 @@ export interface Built {
 }
 
 /** `before`: the datapath ids begin after this number, so that two networks can stand beside each other. */
-export function build(count: number, pairs: readonly Pair[], before = 0): Built {
+export function buildNetwork(count: number, pairs: readonly SwitchPair[], dpidOffset = 0): BuiltNetwork {
   const degree = new Map<number, number>();
   for (const pair of pairs) for (const dpid of pair) degree.set(dpid, (degree.get(dpid) ?? 0) + 1);
   const net = new EmulatedNetwork();
-  for (let dpid = 1; dpid <= count; dpid++) net.add(before + dpid, 1 + (degree.get(dpid) ?? 0));
+  for (let dpid = 1; dpid <= count; dpid++) net.add(dpidOffset + dpid, 1 + (degree.get(dpid) ?? 0));
   const next = new Map<number, number>();
   const free = (dpid: number) => {
     const port = next.get(dpid) ?? 2;
@@ -56,9 +56,9 @@ export function build(count: number, pairs: readonly Pair[], before = 0): Built 
   };
   const wires = pairs.map(([first, second]) => {
     const wire = {
-      a: net.get(before + first),
+      a: net.get(dpidOffset + first),
       portA: free(first),
-      b: net.get(before + second),
+      b: net.get(dpidOffset + second),
       portB: free(second),
     };
     net.wire(wire.a, wire.portA, wire.b, wire.portB);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readAnnouncement, writeArpProbe, writeNdProbe } from "./announcement.ts";
+import { readAnnouncement, writeArpProbe, writeNeighbourSolicitation } from "./announcement.ts";
 import { isStationIp, isStationMac, readFrame } from "./ethernet.ts";
 import { readLldp } from "./lldp.ts";
 import { hex, WireError } from "./wire.ts";
@@ -54,7 +54,11 @@ describe("announcements", () => {
         "3a000502000001008f00ef5a0000000104000000ff0200000000000000000001ff927f9d",
       undefined,
     ],
-    ["a DHCP request", dhcp("01", "03", "00000000", "00440043"), { mac: "00:00:00:00:00:01", dhcpAsk: 42 }],
+    [
+      "a DHCP request",
+      dhcp("01", "03", "00000000", "00440043"),
+      { mac: "00:00:00:00:00:01", dhcpTransaction: 42 },
+    ],
     [
       "a DHCP acknowledgement",
       dhcp("02", "05", "0a000007", "00430044", "0000000000fe"),
@@ -121,7 +125,7 @@ describe("questions", () => {
   test("neighbour solicitation, with the checksum the RFC asks for", () => {
     const ourIp = bytes("fe8000000000000000677afffe000001");
     const ip = bytes("fe80000000000000020000fffe000001");
-    const frame = readFrame(writeNdProbe(our, ourIp, station, ip, {}));
+    const frame = readFrame(writeNeighbourSolicitation(our, ourIp, station, ip, {}));
     const words = [...ourIp, ...ip, 0, 0, 0, 32, 0, 0, 0, 58, ...frame.payload.subarray(40)];
     let sum = 0;
     for (let i = 0; i < words.length; i += 2) sum += ((words[i] ?? 0) << 8) | (words[i + 1] ?? 0);

@@ -3,7 +3,7 @@
  * `readAnnouncement` answers who speaks and which address it proves to use; and the two questions that make a
  * station answer are written here too. A frame whose inner and outer sender differ proves nothing and is refused.
  */
-import { ETHER, type Frame, ipv4Bytes, ipv4Text, ipv6Text, startFrame, type Tags } from "./ethernet.ts";
+import { ETHER, type Frame, ipv4Bytes, ipv4Text, ipv6Text, startFrame, type VlanTags } from "./ethernet.ts";
 import { Reader, WireError, Writer } from "./wire.ts";
 
 /** An address is present only where the frame shows that its sender uses it, not where it merely asks for it. */
@@ -11,7 +11,7 @@ export interface Announcement {
   readonly mac: string;
   readonly ip?: string;
   /** A DHCP request under way; the server's answer to it names the same transaction. */
-  readonly dhcpAsk?: number;
+  readonly dhcpTransaction?: number;
   /** A DHCP server's acknowledgement, about another station than the sender. */
   readonly lease?: { readonly mac: string; readonly ip: string; readonly transaction: number };
 }
@@ -23,7 +23,7 @@ const OPTION = { sourceLink: 1, targetLink: 2 } as const;
 
 export function readAnnouncement(frame: Frame): Announcement | undefined {
   if (frame.type === ETHER.arp) return readArp(frame);
-  if (frame.type === ETHER.ipv6) return readNeighbour(frame);
+  if (frame.type === ETHER.ipv6) return readNeighbourDiscovery(frame);
   if (frame.type === ETHER.ipv4) return readDhcp(frame);
   return undefined;
 }
@@ -40,7 +40,7 @@ function readArp(frame: Frame): Announcement {
   return ip === "0.0.0.0" ? { mac } : { mac, ip };
 }
 
-function readNeighbour(frame: Frame): Announcement | undefined {
+function readNeighbourDiscovery(frame: Frame): Announcement | undefined {
   const reader = new Reader(frame.payload);
   reader.skip(6);
   const next = reader.u8();
@@ -61,7 +61,8 @@ function readNeighbour(frame: Frame): Announcement | undefined {
     const length = options.u8() * 8;
     if (length === 0) throw new WireError("an option without length");
     const body = options.part(length - 2);
-    if ((option === OPTION.sourceLink || option === OPTION.targetLink) && body.left === 6) link = body.mac();
+    if ((option === OPTION.sourceLink || option === OPTION.targetLink) && body.remaining === 6)
+      link = body.mac();
   });
   if (link !== undefined && link !== frame.src) throw new WireError("neighbour discovery in another's name");
   if (type === ND.advert) return { mac: frame.src, ...(target !== undefined && { ip: target }) };
@@ -71,10 +72,10 @@ function readNeighbour(frame: Frame): Announcement | undefined {
 
 const DHCP_COOKIE = 0x63825363;
 const DHCP = {
-  server: 67,
-  client: 68,
-  ask: 1,
-  answer: 2,
+  serverPort: 67,
+  clientPort: 68,
+  bootRequest: 1,
+  bootReply: 2,
   typeOption: 53,
   padOption: 0,
   endOption: 255,
@@ -89,7 +90,10 @@ function readDhcp(frame: Frame): Announcement | undefined {
   reader.skip(10 + headerBytes - 20);
   const from = reader.u16();
   const to = reader.u16();
-  if (!(from === DHCP.client && to === DHCP.server) && !(from === DHCP.server && to === DHCP.client)) {
+  if (
+    !(from === DHCP.clientPort && to === DHCP.serverPort) &&
+    !(from === DHCP.serverPort && to === DHCP.clientPort)
+  ) {
     return undefined;
   }
   reader.skip(4);
@@ -103,17 +107,17 @@ function readDhcp(frame: Frame): Announcement | undefined {
   const client = reader.mac();
   reader.skip(10 + 64 + 128);
   if (reader.u32() !== DHCP_COOKIE) return undefined;
-  if (operation === DHCP.ask) {
+  if (operation === DHCP.bootRequest) {
     if (client !== frame.src) return { mac: frame.src }; // a relay speaks for another
-    return { mac: client, dhcpAsk: transaction, ...(current !== "0.0.0.0" && { ip: current }) };
+    return { mac: client, dhcpTransaction: transaction, ...(current !== "0.0.0.0" && { ip: current }) };
   }
-  if (operation !== DHCP.answer || dhcpType(reader) !== DHCP.ack || yours === "0.0.0.0")
+  if (operation !== DHCP.bootReply || dhcpType(reader) !== DHCP.ack || yours === "0.0.0.0")
     return { mac: frame.src };
   return { mac: frame.src, lease: { mac: client, ip: yours, transaction } };
 }
 
 function dhcpType(reader: Reader): number | undefined {
-  while (reader.left > 0) {
+  while (reader.remaining > 0) {
     const option = reader.u8();
     if (option === DHCP.padOption) continue;
     if (option === DHCP.endOption) return undefined;
@@ -124,28 +128,28 @@ function dhcpType(reader: Reader): number | undefined {
 }
 
 /** "Who has `ip`?" to one station, with no address of our own (RFC 5227, §1.1), so that no cache learns us. */
-export function writeArpProbe(our: string, mac: string, ip: string, tags: Tags): Uint8Array {
-  const writer = startFrame(mac, our, ETHER.arp, tags);
+export function writeArpProbe(senderMac: string, mac: string, ip: string, tags: VlanTags): Uint8Array {
+  const writer = startFrame(mac, senderMac, ETHER.arp, tags);
   writer.u16(1).u16(ETHER.ipv4).u8(6).u8(4).u16(1);
-  return writer.mac(our).zeros(4).zeros(6).bytes(ipv4Bytes(ip)).done();
+  return writer.mac(senderMac).zeros(4).zeros(6).bytes(ipv4Bytes(ip)).done();
 }
 
 /** A neighbour solicitation to one station, from the link-local address `ourIp` (16 bytes) of `our`. */
-export function writeNdProbe(
-  our: string,
-  ourIp: Uint8Array,
+export function writeNeighbourSolicitation(
+  senderMac: string,
+  senderIp: Uint8Array,
   mac: string,
   ip: Uint8Array,
-  tags: Tags,
+  tags: VlanTags,
 ): Uint8Array {
   const icmp = new Writer(32).u8(ND.solicit).u8(0).u16(0).zeros(4).bytes(ip);
-  icmp.u8(OPTION.sourceLink).u8(1).mac(our);
+  icmp.u8(OPTION.sourceLink).u8(1).mac(senderMac);
   const body = icmp.done();
-  const sum = checksum(ourIp, ip, body);
+  const sum = checksum(senderIp, ip, body);
   body[2] = sum >> 8;
   body[3] = sum & 0xff;
-  const writer = startFrame(mac, our, ETHER.ipv6, tags);
-  writer.u32(0x60000000).u16(body.length).u8(ICMPV6).u8(255).bytes(ourIp).bytes(ip);
+  const writer = startFrame(mac, senderMac, ETHER.ipv6, tags);
+  writer.u32(0x60000000).u16(body.length).u8(ICMPV6).u8(255).bytes(senderIp).bytes(ip);
   return writer.bytes(body).done();
 }
 
@@ -154,7 +158,7 @@ function checksum(source: Uint8Array, destination: Uint8Array, body: Uint8Array)
   const all = new Writer(64).bytes(source).bytes(destination).u32(body.length).u32(ICMPV6).bytes(body);
   const reader = new Reader(all.done());
   let sum = 0;
-  while (reader.left >= 2) sum += reader.u16();
+  while (reader.remaining >= 2) sum += reader.u16();
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
   return ~sum & 0xffff;
 }

@@ -9,7 +9,7 @@ export const ETHER = {
   lldp: 0x88cc,
   broadcastProbe: 0x8942,
 } as const;
-const TAGS: ReadonlySet<number> = new Set([0x8100, 0x88a8, 0x9100]);
+const TAG_TYPES: ReadonlySet<number> = new Set([0x8100, 0x88a8, 0x9100]);
 export const BROADCAST = "FF:FF:FF:FF:FF:FF";
 
 export interface Frame {
@@ -31,7 +31,7 @@ export function readFrame(bytes: Uint8Array): Frame {
   let type = reader.u16();
   const vlans: number[] = [];
   let tpid: number | undefined;
-  for (let tags = 0; TAGS.has(type); tags++) {
+  for (let tags = 0; TAG_TYPES.has(type); tags++) {
     if (tags === 2) throw new WireError("more than two VLAN tags");
     const vlan = reader.u16() & 0x0fff;
     if (vlan > 0) {
@@ -53,13 +53,13 @@ export function readFrame(bytes: Uint8Array): Frame {
 }
 
 /** The tags of a frame that goes back the way another came. */
-export interface Tags {
+export interface VlanTags {
   readonly vlan?: number;
   readonly innerVlan?: number;
   readonly tpid?: number;
 }
 
-export function startFrame(dst: string, src: string, type: number, tags: Tags = {}): Writer {
+export function startFrame(dst: string, src: string, type: number, tags: VlanTags = {}): Writer {
   const writer = new Writer(160).mac(dst).mac(src);
   if (tags.vlan !== undefined) writer.u16(tags.tpid ?? 0x8100).u16(tags.vlan);
   if (tags.innerVlan !== undefined) writer.u16(0x8100).u16(tags.innerVlan);

@@ -84,12 +84,12 @@ export function readMatch(reader: Reader): Match {
   if (length < 4) throw new WireError(`a match of ${length} bytes`);
   const fields = reader.part(length - 4);
   const match: Match = {};
-  while (fields.left > 0) {
+  while (fields.remaining > 0) {
     const oxmClass = fields.u16();
     const fieldAndMask = fields.u8();
     const value = fields.part(fields.u8());
     const name = oxmClass === CLASS_BASIC ? NAME_OF.get(fieldAndMask >> 1) : undefined;
-    if (name && (fieldAndMask & 1) === 0) readField(value, name, value.left, match);
+    if (name && (fieldAndMask & 1) === 0) readField(value, name, value.remaining, match);
   }
   reader.skip((8 - (length % 8)) % 8);
   return match;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import captured from "./fixtures/ovs-3.1.0.json";
-import { Framing } from "./framing.ts";
+import { MessageFramer } from "./framing.ts";
 import { PORT } from "./instruction.ts";
 import { type Bodies, dispatch, encode, FLOW_COMMAND, type Handlers, type MessageKind } from "./messages.ts";
 import { isUp, speedMbps } from "./port.ts";
@@ -166,7 +166,7 @@ describe("framing", () => {
   test("cuts the same messages however the stream is chopped", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1 }), (sizes) => {
-        const framing = new Framing();
+        const framing = new MessageFramer();
         const seen: string[] = [];
         for (let at = 0, i = 0; at < stream.length; i++) {
           const size = sizes[i % sizes.length] ?? 1;
@@ -175,14 +175,14 @@ describe("framing", () => {
           at += size;
         }
         expect(seen).toEqual(messages.map(hex));
-        expect(framing.held).toBe(0);
+        expect(framing.bufferedBytes).toBe(0);
       }),
       { numRuns: 200 },
     );
   });
 
   test("refuses a length that cannot be", () => {
-    const framing = new Framing();
+    const framing = new MessageFramer();
     framing.push(bytes("0400000700000000"));
     expect(() => framing.next()).toThrow(WireError);
   });

@@ -94,28 +94,28 @@ export interface Bodies {
 }
 export type MessageKind = keyof Bodies;
 
-interface Row<Body> {
+interface MessageCodec<Body> {
   readonly type: number;
   readonly section: string;
   read(reader: Reader): Body;
   write(writer: Writer, body: Body): void;
 }
 
-const empty = (type: number, section: string): Row<Empty> => ({
+const empty = (type: number, section: string): MessageCodec<Empty> => ({
   type,
   section,
   read: () => ({}),
   write: () => {},
 });
 
-const echo = (type: number, section: string): Row<{ readonly data: Uint8Array }> => ({
+const echo = (type: number, section: string): MessageCodec<{ readonly data: Uint8Array }> => ({
   type,
   section,
   read: (reader) => ({ data: reader.rest() }),
   write: (writer, { data }) => writer.bytes(data),
 });
 
-const role = (type: number): Row<Bodies["roleRequest"]> => ({
+const role = (type: number): MessageCodec<Bodies["roleRequest"]> => ({
   type,
   section: "7.3.9",
   read(reader) {
@@ -126,7 +126,7 @@ const role = (type: number): Row<Bodies["roleRequest"]> => ({
   write: (writer, body) => writer.u32(body.role).zeros(4).u64(body.generation),
 });
 
-const TABLE: { readonly [K in MessageKind]: Row<Bodies[K]> } = {
+const CODECS: { readonly [K in MessageKind]: MessageCodec<Bodies[K]> } = {
   hello: { type: 0, section: "7.5.1", read: readHello, write: writeHello },
   error: {
     type: 1,
@@ -195,13 +195,13 @@ const TABLE: { readonly [K in MessageKind]: Row<Bodies[K]> } = {
 };
 
 const KIND_OF: ReadonlyMap<number, MessageKind> = new Map(
-  (Object.keys(TABLE) as MessageKind[]).map((kind) => [TABLE[kind].type, kind]),
+  (Object.keys(CODECS) as MessageKind[]).map((kind) => [CODECS[kind].type, kind]),
 );
 
 export type Handlers = { readonly [K in MessageKind]?: (body: Bodies[K], xid: number) => void };
 
 export function encode<K extends MessageKind>(kind: K, body: Bodies[K], xid = 0): Uint8Array<ArrayBuffer> {
-  const row: Row<Bodies[K]> = TABLE[kind];
+  const row: MessageCodec<Bodies[K]> = CODECS[kind];
   const writer = new Writer();
   writer.u8(VERSION).u8(row.type).u16(0).u32(xid);
   writer.sized(2, 0, () => row.write(writer, body));
@@ -222,7 +222,7 @@ export function dispatch(message: Uint8Array, handlers: Handlers): MessageKind |
 function handle<K extends MessageKind>(kind: K, reader: Reader, xid: number, handlers: Handlers): void {
   const handler: ((body: Bodies[K], xid: number) => void) | undefined = handlers[kind];
   if (!handler) return;
-  const row: Row<Bodies[K]> = TABLE[kind];
+  const row: MessageCodec<Bodies[K]> = CODECS[kind];
   handler(row.read(reader), xid);
 }
 
@@ -237,8 +237,8 @@ function readHello(reader: Reader): Bodies["hello"] {
     if (length < 4) throw new WireError(`a hello element of ${length} bytes`);
     const body = list.part(length - 4);
     // Elements are padded to eight bytes; the padding of the last may be missing.
-    list.skip(Math.min(list.left, (8 - (length % 8)) % 8));
-    if (type !== HELLO_BITMAP || body.left < 4) return;
+    list.skip(Math.min(list.remaining, (8 - (length % 8)) % 8));
+    if (type !== HELLO_BITMAP || body.remaining < 4) return;
     const bits = body.u32();
     for (let version = 0; version < 32; version++) if ((bits >>> version) & 1) versions.push(version);
   });

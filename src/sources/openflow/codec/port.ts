@@ -12,7 +12,7 @@ export interface PortDescription {
   /** `OFPPF_*` bits of what is in use now. */
   readonly current: number;
   readonly currentKbps: number;
-  readonly mostKbps: number;
+  readonly maxKbps: number;
 }
 
 export const PORT_BYTES = 64;
@@ -45,11 +45,11 @@ export function readPort(reader: Reader): PortDescription {
   const state = reader.u32();
   const current = reader.u32();
   reader.skip(12); // advertised, supported, peer
-  return { number, mac, name, config, state, current, currentKbps: reader.u32(), mostKbps: reader.u32() };
+  return { number, mac, name, config, state, current, currentKbps: reader.u32(), maxKbps: reader.u32() };
 }
 
 export function writePort(writer: Writer, port: PortDescription): void {
   writer.u32(port.number).zeros(4).mac(port.mac).zeros(2).padded(port.name, 16);
   writer.u32(port.config).u32(port.state).u32(port.current).zeros(12);
-  writer.u32(port.currentKbps).u32(port.mostKbps);
+  writer.u32(port.currentKbps).u32(port.maxKbps);
 }

@@ -84,23 +84,24 @@ export class Reader {
     this.#end = to;
   }
 
-  get left(): number {
+  get remaining(): number {
     return this.#end - this.#at;
   }
 
-  #take(count: number): number {
+  #advance(count: number): number {
     const at = this.#at;
-    if (count < 0 || count > this.#end - at) throw new WireError(`${count} bytes wanted, ${this.left} left`);
+    if (count < 0 || count > this.#end - at)
+      throw new WireError(`${count} bytes wanted, ${this.remaining} left`);
     this.#at = at + count;
     return at;
   }
 
   u8(): number {
-    return this.#bytes[this.#take(1)] ?? 0;
+    return this.#bytes[this.#advance(1)] ?? 0;
   }
 
   u16(): number {
-    const at = this.#take(2);
+    const at = this.#advance(2);
     const bytes = this.#bytes;
     return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
   }
@@ -115,16 +116,16 @@ export class Reader {
 
   /** A view of the next bytes, not a copy: whoever keeps it copies it. */
   bytes(count: number): Uint8Array {
-    const at = this.#take(count);
+    const at = this.#advance(count);
     return this.#bytes.subarray(at, at + count);
   }
 
   rest(): Uint8Array {
-    return this.bytes(this.left);
+    return this.bytes(this.remaining);
   }
 
   skip(count: number): void {
-    this.#take(count);
+    this.#advance(count);
   }
 
   mac(): string {
@@ -133,18 +134,18 @@ export class Reader {
 
   /** A reader of just the next `count` bytes; this one goes on behind them. */
   part(count: number): Reader {
-    const at = this.#take(count);
+    const at = this.#advance(count);
     return new Reader(this.#bytes, at, at + count);
   }
 
   /** Reads items until nothing is left. An item that reads nothing would never end, so it is refused. */
-  list<T>(most: number, item: (reader: Reader) => T): T[] {
+  list<T>(maxItems: number, item: (reader: Reader) => T): T[] {
     const items: T[] = [];
-    while (this.left > 0) {
-      if (items.length >= most) throw new WireError(`more than ${most} items`);
-      const before = this.left;
+    while (this.remaining > 0) {
+      if (items.length >= maxItems) throw new WireError(`more than ${maxItems} items`);
+      const before = this.remaining;
       items.push(item(this));
-      if (this.left === before) throw new WireError("an item without length");
+      if (this.remaining === before) throw new WireError("an item without length");
     }
     return items;
   }

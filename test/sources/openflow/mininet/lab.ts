@@ -7,16 +7,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../../../support/until.ts";
-import { ensureOvs, type Facts, Mininet, type StartOptions, stopOvs } from "./mininet.ts";
-import { Controller } from "./service-under-test.ts";
+import { ensureOvs, Mininet, type MininetNetwork, type StartOptions, stopOvs } from "./mininet.ts";
+import { ServiceUnderTest } from "./service-under-test.ts";
 
-export const LONG = 120_000;
+export const TEST_TIMEOUT_MS = 120_000;
 
 export class Lab {
   /** A folder of this file's own. */
   readonly folder = mkdtempSync(join(tmpdir(), "gazetteer-mininet-"));
   readonly mininet = new Mininet();
-  controller: Controller | undefined;
+  serviceUnderTest: ServiceUnderTest | undefined;
   #ovsIsOurs = false;
   #runs = 0;
 
@@ -31,29 +31,29 @@ export class Lab {
   }
 
   /** A service, and a network whose switches it shows. */
-  async network(
+  async startNetwork(
     topology: string,
     options: Record<string, unknown> = {},
     start: StartOptions = {},
-  ): Promise<[Controller, Facts]> {
+  ): Promise<[ServiceUnderTest, MininetNetwork]> {
     this.#runs++;
-    const started = await Controller.start(this.data, "127.0.0.1:0", options);
-    this.controller = started;
+    const started = await ServiceUnderTest.start(this.data, "127.0.0.1:0", options);
+    this.serviceUnderTest = started;
     const facts = await this.mininet.start(topology, started.openflowPort, start);
-    await started.shows(facts);
+    await started.waitForNetwork(facts);
     return [started, facts];
   }
 
   /** Hosts can talk from end to end; from then on every ping must get through. */
-  async forwards(facts: Facts): Promise<void> {
+  async waitForForwarding(facts: MininetNetwork): Promise<void> {
     const [first, last] = [facts.hosts[0]?.name ?? "", facts.hosts.at(-1)?.name ?? ""];
     await until(() => this.mininet.ping(first, last), { what: "the first ping", deadlineMs: 60_000 });
   }
 
   async endTest(): Promise<void> {
     await this.mininet.stop();
-    await this.controller?.stop();
-    this.controller = undefined;
+    await this.serviceUnderTest?.stop();
+    this.serviceUnderTest = undefined;
   }
 
   async close(): Promise<void> {
@@ -70,9 +70,9 @@ export function useLab(): { readonly lab: Lab } {
   beforeAll(async () => {
     held.lab = new Lab();
     await held.lab.open();
-  }, 5 * LONG);
-  afterEach(() => held.lab?.endTest(), LONG);
-  afterAll(() => held.lab?.close(), LONG);
+  }, 5 * TEST_TIMEOUT_MS);
+  afterEach(() => held.lab?.endTest(), TEST_TIMEOUT_MS);
+  afterAll(() => held.lab?.close(), TEST_TIMEOUT_MS);
   return {
     get lab() {
       if (!held.lab) throw new Error("the lab is not open");

@@ -8,7 +8,7 @@ export interface ConnectPoint {
 }
 
 /** The network as Mininet built it. */
-export interface Facts {
+export interface MininetNetwork {
   readonly links: readonly (readonly [ConnectPoint, ConnectPoint])[];
   readonly hosts: readonly {
     readonly name: string;
@@ -69,13 +69,13 @@ export class Mininet {
     stdout: "pipe",
     stderr: "pipe",
   });
-  readonly #answers = lines(this.#child.stdout);
+  readonly #replies = lines(this.#child.stdout);
   readonly #errors = new Response(this.#child.stderr).text();
 
-  async #do(command: object): Promise<Record<string, unknown>> {
+  async #command(command: object): Promise<Record<string, unknown>> {
     this.#child.stdin.write(`${JSON.stringify(command)}\n`);
     await this.#child.stdin.flush();
-    const { value, done } = await this.#answers.next();
+    const { value, done } = await this.#replies.next();
     if (done) throw new Error(`the driver ended: ${await this.#errors}`);
     const answer: Record<string, unknown> = JSON.parse(value);
     if (answer.error !== undefined) throw new Error(`driver: ${answer.error}`);
@@ -84,46 +84,46 @@ export class Mininet {
 
   /** Resolves when it is this driver's turn: there is one at a time on a machine. */
   async ready(): Promise<void> {
-    await this.#do({ do: "ready" });
+    await this.#command({ do: "ready" });
   }
 
-  async start(topology: string, port: number, options: StartOptions = {}): Promise<Facts> {
-    const facts: unknown = await this.#do({ do: "start", topology, port, ...options });
-    return facts as Facts; // the driver is part of this file
+  async start(topology: string, port: number, options: StartOptions = {}): Promise<MininetNetwork> {
+    const facts: unknown = await this.#command({ do: "start", topology, port, ...options });
+    return facts as MininetNetwork; // the driver is part of this file
   }
 
   /** Per cent of pings lost. */
   async pingAll(): Promise<number> {
-    return Number((await this.#do({ do: "pingall" })).lost);
+    return Number((await this.#command({ do: "pingall" })).lost);
   }
 
   async ping(source: string, target: string): Promise<boolean> {
-    return (await this.#do({ do: "ping", source, target })).ok === true;
+    return (await this.#command({ do: "ping", source, target })).ok === true;
   }
 
   async link(a: string, b: string, state: "up" | "down"): Promise<void> {
-    await this.#do({ do: "link", a, b, state });
+    await this.#command({ do: "link", a, b, state });
   }
 
   async switch(name: string, action: "start" | "stop"): Promise<void> {
-    await this.#do({ do: "switch", name, action });
+    await this.#command({ do: "switch", name, action });
   }
 
   async move(host: string, source: string, target: string): Promise<string> {
-    const at = await this.#do({ do: "move", host, source, target });
+    const at = await this.#command({ do: "move", host, source, target });
     return `${at.device}/${at.port}`;
   }
 
   async frames(): Promise<number> {
-    return Number((await this.#do({ do: "frames" })).frames);
+    return Number((await this.#command({ do: "frames" })).frames);
   }
 
   async shell(command: string): Promise<string> {
-    return String((await this.#do({ do: "shell", command })).out);
+    return String((await this.#command({ do: "shell", command })).out);
   }
 
   async stop(): Promise<void> {
-    await this.#do({ do: "stop" });
+    await this.#command({ do: "stop" });
   }
 
   async close(): Promise<void> {

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { needs } from "../../../support/needs.ts";
 import { until } from "../../../support/until.ts";
 import { makeCertificates } from "../certificates.ts";
-import { type Lab, LONG, useLab } from "./lab.ts";
+import { type Lab, TEST_TIMEOUT_MS, useLab } from "./lab.ts";
 import { canRunMininet, SYSTEM_PYTHON } from "./mininet.ts";
-import { Controller } from "./service-under-test.ts";
+import { ServiceUnderTest } from "./service-under-test.ts";
 
 const OUR_COOKIE = "cookie=0x67617a6574746565";
 const OUR_FLOWS = [
@@ -63,7 +63,7 @@ describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real sw
   const leaving: (() => unknown)[] = [];
   afterEach(async () => {
     for (const leave of leaving.splice(0).reverse()) await leave();
-  }, LONG);
+  }, TEST_TIMEOUT_MS);
 
   test(
     "beside os-ken, which forwards: all is seen, and not one of its flows is touched",
@@ -71,14 +71,14 @@ describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real sw
       const { lab } = use;
       const osken = await startOsken();
       leaving.push(osken.stop);
-      const [shown, facts] = await lab.network("linear", { forwarding: "none" }, { other: osken.port });
+      const [shown, facts] = await lab.startNetwork("linear", { forwarding: "none" }, { other: osken.port });
       const switches = Object.keys(facts.names);
       const dumps = () => Promise.all(switches.map((name) => flowsOf(lab, name)));
       const theirs = (flows: readonly Flow[]) => flows.filter(({ ours }) => !ours);
 
-      await lab.forwards(facts);
+      await lab.waitForForwarding(facts);
       expect(await lab.mininet.pingAll()).toBe(0);
-      await shown.showsHosts(facts);
+      await shown.waitForHosts(facts);
       const [device] = await shown.devices();
       expect(device).toMatchObject({ available: true, role: "NONE" });
       // Two controllers, and neither is above the other ("other" is how Open vSwitch calls the role EQUAL).
@@ -103,15 +103,15 @@ describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real sw
 
       // Another start takes away what the first has installed, and nothing else; then it is all there again.
       await shown.stop();
-      const again = await Controller.start(lab.data, `127.0.0.1:${shown.openflowPort}`, {
+      const again = await ServiceUnderTest.start(lab.data, `127.0.0.1:${shown.openflowPort}`, {
         forwarding: "none",
       });
-      lab.controller = again;
+      lab.serviceUnderTest = again;
       await until(() => (again.service.stderr().match(/openflow switch connected/g) ?? []).length === 4, {
         what: "all switches back",
         deadlineMs: 60_000,
       });
-      await again.shows(facts);
+      await again.waitForNetwork(facts);
       const after = await dumps();
       for (const [i, flows] of after.entries()) {
         expect(rules(flows.filter(({ ours }) => ours))).toEqual(OUR_FLOWS);
@@ -122,9 +122,9 @@ describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real sw
         }
       }
       expect(await lab.mininet.pingAll()).toBe(0);
-      await again.showsHosts(facts);
+      await again.waitForHosts(facts);
     },
-    2 * LONG,
+    2 * TEST_TIMEOUT_MS,
   );
 
   test(
@@ -141,10 +141,10 @@ describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real sw
       leaving.push(() => lab.mininet.shell("ovs-vsctl del-ssl"));
       await identity("switch");
       const tls = { cert: file("server.pem"), key: file("server.key"), ca: file("ca.pem") };
-      const [shown, facts] = await lab.network("ring", { tls }, { protocol: "ssl" });
-      await lab.forwards(facts);
+      const [shown, facts] = await lab.startNetwork("ring", { tls }, { protocol: "ssl" });
+      await lab.waitForForwarding(facts);
       expect(await lab.mininet.pingAll()).toBe(0);
-      await shown.showsHosts(facts);
+      await shown.waitForHosts(facts);
       const targets = await lab.mininet.shell("ovs-vsctl --bare --columns=target list controller");
       expect(new Set(targets.trim().split(/\s+/))).toEqual(new Set([`ssl:127.0.0.1:${shown.openflowPort}`]));
 
@@ -167,11 +167,11 @@ describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real sw
         { what: "the refusal", deadlineMs: 60_000 },
       );
       expect((await shown.devices()).every(({ available }) => !available)).toBe(true);
-      expect(shown.since(mark).filter((line) => line.includes("updated devices"))).toEqual([]);
+      expect(shown.eventsSince(mark).filter((line) => line.includes("updated devices"))).toEqual([]);
 
       await identity("switch");
-      await shown.shows(facts);
+      await shown.waitForNetwork(facts);
     },
-    2 * LONG,
+    2 * TEST_TIMEOUT_MS,
   );
 });

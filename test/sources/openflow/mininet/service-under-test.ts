@@ -2,19 +2,19 @@
 import type { Device, Host, Link, Port } from "../../../../src/model/entity.ts";
 import { type Service, startService } from "../../../support/service.ts";
 import { until } from "../../../support/until.ts";
-import type { Facts } from "./mininet.ts";
+import type { MininetNetwork } from "./mininet.ts";
 
-export interface Event {
+export interface StreamEvent {
   readonly what: "added" | "updated" | "removed";
   readonly resource: string;
   readonly id: string;
   readonly value: Record<string, unknown>;
 }
 
-export class Controller {
+export class ServiceUnderTest {
   readonly service: Service;
   readonly openflowPort: number;
-  readonly events: Event[] = [];
+  readonly events: StreamEvent[] = [];
   readonly #stream = new AbortController();
 
   private constructor(service: Service, openflowPort: number) {
@@ -26,7 +26,7 @@ export class Controller {
     data: string,
     openflow: string,
     options: Record<string, unknown> = {},
-  ): Promise<Controller> {
+  ): Promise<ServiceUnderTest> {
     const source = JSON.stringify({ type: "openflow", listen: openflow, probeIntervalMs: 1000, ...options });
     const config = `${data}-config.yaml`;
     await Bun.write(config, `sources:\n  - ${source}\n`);
@@ -34,15 +34,15 @@ export class Controller {
     const port = await until(() => /openflow listening on \S+:(\d+)/.exec(service.stderr())?.[1], {
       what: "the OpenFlow listener",
     });
-    const controller = new Controller(service, Number(port));
-    void controller.#follow();
+    const controller = new ServiceUnderTest(service, Number(port));
+    void controller.#readStream();
     await until(() => controller.#synced, { what: "the event stream" });
     return controller;
   }
 
   #synced = false;
 
-  async #follow(): Promise<void> {
+  async #readStream(): Promise<void> {
     const response = await this.service.fetch("/controller/v1/topology?format=events", {
       signal: this.#stream.signal,
     });
@@ -105,7 +105,7 @@ export class Controller {
   }
 
   /** Until devices, ports and both directions of all links are exactly those of Mininet. */
-  async shows(facts: Facts, without: readonly string[] = []): Promise<void> {
+  async waitForNetwork(facts: MininetNetwork, without: readonly string[] = []): Promise<void> {
     const links = facts.links
       .filter((pair) => !pair.some(({ device }) => without.includes(device)))
       .flatMap(([a, b]) => [
@@ -127,7 +127,7 @@ export class Controller {
   }
 
   /** Until every host is there, with its address, where it is plugged in. */
-  async showsHosts(facts: Facts, but: readonly string[] = []): Promise<void> {
+  async waitForHosts(facts: MininetNetwork, but: readonly string[] = []): Promise<void> {
     const wanted = facts.hosts.filter(({ name }) => !but.includes(name));
     await this.#until(async () => {
       const hosts = await this.hosts();
@@ -141,7 +141,7 @@ export class Controller {
   }
 
   /** What was told since a mark, as `added links ID`. */
-  since(mark: number): string[] {
+  eventsSince(mark: number): string[] {
     return this.events.slice(mark).map(({ what, resource, id }) => `${what} ${resource} ${id}`);
   }
 
