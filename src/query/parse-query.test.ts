@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test";
+import { QueryFault, type QueryFaultCode } from "./fault.ts";
+import { createParameter } from "./parameter.ts";
+import type { QueryTarget } from "./parameters.ts";
+import { parseQuery } from "./parse-query.ts";
+import type { Query } from "./query.ts";
+
+function parse(target: QueryTarget, ...pairs: [name: string, value: string][]): Query | QueryFault {
+  const parameters = pairs.map(([name, value]) => {
+    const parameter = createParameter(name, value);
+    if (parameter instanceof QueryFault) throw new Error(parameter.detail);
+    return parameter;
+  });
+  return parseQuery(parameters, target, { pageLimit: 100 });
+}
+
+function parseGood(target: QueryTarget, ...pairs: [name: string, value: string][]): Query {
+  const query = parse(target, ...pairs);
+  if (query instanceof QueryFault) throw new Error(query.detail);
+  return query;
+}
+
+const FAULTS: [target: QueryTarget, pairs: [string, string][], parameter: string, code: QueryFaultCode][] = [
+  ["devices", [["typ", "SWITCH"]], "typ", "bad-parameter"],
+  ["devices", [["limit", "101"]], "limit", "bad-parameter"],
+  ["devices", [["cursor", ""]], "cursor", "bad-cursor"],
+  ["item", [["limit", "1"]], "limit", "bad-parameter"],
+  ["topology", [["annotations.name", "x"]], "annotations.name", "bad-parameter"],
+  ["hosts", [["port", "1"]], "port", "bad-parameter"],
+  ["links", [["hops", "2"]], "hops", "bad-parameter"],
+  [
+    "devices",
+    [
+      ["since", "1"],
+      ["at", "1"],
+    ],
+    "at",
+    "bad-parameter",
+  ],
+  [
+    "devices",
+    [
+      ["type", "SWITCH"],
+      ["type", "ROUTER"],
+    ],
+    "type",
+    "bad-parameter",
+  ],
+];
+
+test.each(FAULTS)("%s %j: the fault names %s", (target, pairs, parameter, code) => {
+  expect(parse(target, ...pairs)).toMatchObject({ parameter, code, detail: expect.any(String) });
+});
+
+test("a parameter with more than 1000 values is a fault", () => {
+  expect(createParameter("id", "x,".repeat(1000))).toBeInstanceOf(QueryFault);
+});
+
+test("a comma separates values unless a backslash is before it", () => {
+  expect(createParameter("mfr", "a,b\\,c")).toEqual({ name: "mfr", value: "a,b\\,c", values: ["a", "b,c"] });
+});
+
+test("where a field and a parameter have the same name, the field wins", () => {
+  expect(parseGood("ports", ["port", "1"]).filters).toHaveLength(1);
+  expect(parse("links", ["port", "1"])).toBeInstanceOf(QueryFault);
+});
+
+describe("fingerprint", () => {
+  test("is the same for another order, page and limit", () => {
+    const first = parseGood("devices", ["type", "SWITCH"], ["available", "true"], ["limit", "1"]);
+    const second = parseGood("devices", ["available", "true"], ["type", "SWITCH"], ["cursor", "x"]);
+    expect(first.fingerprint).toBe(second.fingerprint);
+  });
+
+  test("differs for queries whose text would join to the same string", () => {
+    const one = parseGood("devices", ["mfr", "a&sw=b"]);
+    const two = parseGood("devices", ["mfr", "a"], ["sw", "b"]);
+    expect(one.fingerprint).not.toBe(two.fingerprint);
+  });
+});
