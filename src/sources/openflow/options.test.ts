@@ -4,7 +4,7 @@ import { OpenflowOptions, parseListenAddress, resolveSettings } from "./options.
 
 const check = Compile(OpenflowOptions);
 
-test("where to listen", () => {
+test("listen addresses", () => {
   expect(parseListenAddress("6653")).toEqual({ host: "127.0.0.1", port: 6653 });
   expect(parseListenAddress("0.0.0.0:6633")).toEqual({ host: "0.0.0.0", port: 6633 });
   expect(parseListenAddress("[::1]:6653")).toEqual({ host: "::1", port: 6653 });
@@ -15,14 +15,14 @@ test("where to listen", () => {
   }
 });
 
-test("nothing is misspelt silently", () => {
+test("unknown options and values are rejected", () => {
   expect(check.Check({ forwarding: "bridge", tls: { cert: "a", key: "b" } })).toBe(true);
   expect(check.Check({ probeInterval: 5 })).toBe(false);
   expect(check.Check({ forwarding: "learn" })).toBe(false);
   expect(check.Check({ tls: { cert: "a" } })).toBe(false);
 });
 
-test("announcements are copied by the bridge, and only heard beside another controller", () => {
+test("announcements default to copy with the bridge, and to listen beside another controller", () => {
   expect(resolveSettings({}).announcements).toBe("copy");
   expect(resolveSettings({ forwarding: "none" }).announcements).toBe("listen");
   expect(resolveSettings({ forwarding: "none", announcements: "copy" }).announcements).toBe("copy");

@@ -1,4 +1,4 @@
-/** What an operator may set of the OpenFlow source, with defaults that fit a laboratory and a small campus alike. */
+/** The options of the `openflow` source. The defaults suit a lab and a small campus. */
 import Type from "typebox";
 
 const milliseconds = (minimum: number, description: string) =>
@@ -17,13 +17,16 @@ export const OpenflowOptions = Type.Object(
     tls: Type.Optional(
       Type.Object(
         {
-          cert: Type.String({ minLength: 1, description: "File with our certificate chain, PEM." }),
-          key: Type.String({ minLength: 1, description: "File with our private key, PEM." }),
+          cert: Type.String({
+            minLength: 1,
+            description: "File with the certificate chain of this service, PEM.",
+          }),
+          key: Type.String({ minLength: 1, description: "File with the private key of this service, PEM." }),
           ca: Type.Optional(
             Type.String({
               minLength: 1,
               description:
-                "File with the authorities that sign switches' certificates; a switch must then have one.",
+                "File with the authorities that sign the switches' certificates. Every switch must then present one.",
             }),
           ),
         },
@@ -32,56 +35,72 @@ export const OpenflowOptions = Type.Object(
     ),
     forwarding: Type.Optional(
       Type.Enum(["bridge", "none"], {
-        description: "bridge: hosts can talk, loops are cut. none: another controller programs the switches.",
+        description:
+          "bridge: the switches forward between hosts, without loops. none: another controller programs the switches.",
       }),
     ),
     announcements: Type.Optional(
       Type.Enum(["copy", "listen"], {
         description:
-          "With forwarding none: copy installs flows that bring ARP, ND and DHCP here and forward them as NORMAL; " +
-          "listen (the default) hears what the other controller has sent to controllers.",
+          "With forwarding none: copy installs flows that send ARP, ND and DHCP here and forward them as NORMAL; " +
+          "listen (the default) uses what the other controller has sent to controllers.",
       }),
     ),
     probeIntervalMs: milliseconds(
       100,
-      "Between two probes of a port. Three missed end a link. Default 3000.",
+      "Between two probes of a port. A link is removed after three missed probes. Default 3000.",
     ),
-    probeMaxAgeMs: milliseconds(10, "A probe that was longer under way proves nothing. Default 2000."),
-    settleMs: milliseconds(0, "How long a new port is probed before it counts as an edge. Default 500."),
+    probeMaxAgeMs: milliseconds(10, "A probe that arrives later than this is ignored. Default 2000."),
+    settleMs: milliseconds(0, "How long a new port is probed before it becomes an edge port. Default 500."),
     hostTimeoutMs: milliseconds(
       1000,
-      "A host silent for so long, also when asked, is removed. Default 300000.",
+      "A host that neither sends nor replies for so long is removed. Default 300000.",
     ),
     removeAfterMs: milliseconds(
       0,
-      "A switch gone for so long leaves the inventory. Default 86400000 (24 h).",
+      "A switch without a session for so long is removed. Default 86400000 (24 h).",
     ),
     graceMs: milliseconds(
       0,
-      "After a start, how long switches have to come back before what was known is changed. Default 10000.",
+      "After a start, how long the earlier claims stay until switches have reconnected. Default 10000.",
     ),
     echoIntervalMs: milliseconds(
       100,
-      "Between two echo requests; one unanswered for twice as long ends the session. Default 5000.",
+      "Between two echo requests. A session without a reply for twice as long is closed. Default 5000.",
     ),
     foreignLldp: Type.Optional(
-      Type.Boolean({ description: "Show neighbours that speak LLDP but not OpenFlow. Default false." }),
+      Type.Boolean({
+        description: "Show neighbours that send LLDP but have no OpenFlow session. Default false.",
+      }),
     ),
     maxSessions: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100_000, description: "Sessions at once. Default 5000." }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        description: "Maximum number of sessions. Default 5000.",
+      }),
     ),
     maxPacketInRate: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 1_000_000,
-        description: "Announcements a second taken from one port; more are dropped and counted. Default 100.",
+        description:
+          "Announcements per second accepted from one port; more are dropped and counted. Default 100.",
       }),
     ),
     maxHosts: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 10_000_000, description: "Hosts kept in all. Default 200000." }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000_000,
+        description: "Maximum number of hosts. Default 200000.",
+      }),
     ),
     maxHostsPerPort: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000_000, description: "Hosts kept on one port. Default 4096." }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: "Maximum number of hosts on one port. Default 4096.",
+      }),
     ),
   },
   { additionalProperties: false },
@@ -96,10 +115,10 @@ export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen">>
 };
 
 export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
-  const { tls, listen, ...given } = options;
+  const { tls, listen, ...rest } = options;
   return {
     forwarding: "bridge",
-    announcements: given.forwarding === "none" ? "listen" : "copy",
+    announcements: rest.forwarding === "none" ? "listen" : "copy",
     probeIntervalMs: 3000,
     probeMaxAgeMs: 2000,
     settleMs: 500,
@@ -112,13 +131,13 @@ export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
     maxPacketInRate: 100,
     maxHosts: 200_000,
     maxHostsPerPort: 4096,
-    ...given,
+    ...rest,
     ...parseListenAddress(listen ?? "127.0.0.1:6653"),
     tls,
   };
 }
 
-/** `[HOST:]PORT`; a host in brackets is IPv6; without a host it is the loopback address. */
+/** `[HOST:]PORT`. IPv6 addresses are in brackets. The default host is the loopback address. */
 export function parseListenAddress(listen: string): { readonly host: string; readonly port: number } {
   const colon = listen.lastIndexOf(":");
   const host = colon < 0 ? "127.0.0.1" : listen.slice(0, colon).replace(/^\[(.*)\]$/, "$1");

@@ -8,7 +8,7 @@ const FROM = { device: "of:0000000000000001", port: 2 };
 const AT = { device: "of:0000000000000002", port: 3 };
 const MAC = "02:EE:00:01:00:02";
 
-function sent(direct = true): { probes: Probes; type: number; payload: Uint8Array } {
+function createProbe(direct = true): { probes: Probes; type: number; payload: Uint8Array } {
   const probes = new Probes(2000);
   let payload: Uint8Array = new Uint8Array();
   let type = 0;
@@ -21,14 +21,14 @@ function sent(direct = true): { probes: Probes; type: number; payload: Uint8Arra
   return { probes, type, payload };
 }
 
-test("a probe proves the port it left from, and its form", () => {
+test("a verified probe gives the port it was sent from and its type", () => {
   for (const direct of [true, false]) {
-    const { probes, type, payload } = sent(direct);
+    const { probes, type, payload } = createProbe(direct);
     expect(probes.verify(type, payload, AT, 1500)).toEqual({ ok: true, from: FROM, direct });
   }
 });
 
-test("others can read where it came from", () => {
+test("other LLDP receivers can read the sending device and port", () => {
   for (const port of [2, 48, 65_535]) {
     const message = new Probes(2000).create({ ...FROM, port }, MAC, true, 1000);
     dispatch(message, {
@@ -47,23 +47,23 @@ test("others can read where it came from", () => {
   }
 });
 
-test("it is good at each port once, so a shared segment is seen whole and a replay is not", () => {
-  const { probes, type, payload } = sent();
+test("a probe is accepted once per receiving port, so a shared segment is complete and a replay is rejected", () => {
+  const { probes, type, payload } = createProbe();
   expect(probes.verify(type, payload, AT, 1500)).toMatchObject({ ok: true });
   expect(probes.verify(type, payload, AT, 1501)).toEqual({ ok: false, fault: "replayed" });
   expect(probes.verify(type, payload, { ...AT, port: 4 }, 1502)).toMatchObject({ ok: true });
 });
 
-test("it is good for a while", () => {
-  const { probes, type, payload } = sent();
+test("a probe is accepted until maxAgeMs", () => {
+  const { probes, type, payload } = createProbe();
   expect(probes.verify(type, payload, AT, 3000)).toMatchObject({ ok: true });
   expect(probes.verify(type, payload, { ...AT, port: 4 }, 3001)).toEqual({ ok: false, fault: "late" });
 });
 
-test("any changed bit under the seal is a forgery, and so is a changed form", () => {
-  const { probes, type, payload } = sent();
-  const seal = 29 + 16;
-  for (let at = payload.length - 2 - seal; at < payload.length - 2; at++) {
+test("a changed bit in the signed bytes or the HMAC, and a changed type, are forged", () => {
+  const { probes, type, payload } = createProbe();
+  const signedBytes = 29 + 16;
+  for (let at = payload.length - 2 - signedBytes; at < payload.length - 2; at++) {
     const forged = payload.slice();
     forged[at] = (forged[at] ?? 0) ^ 1;
     expect(probes.verify(type, forged, AT, 1500)).toEqual({ ok: false, fault: "forged" });
@@ -71,16 +71,16 @@ test("any changed bit under the seal is a forgery, and so is a changed form", ()
   expect(probes.verify(ETHER.broadcastProbe, payload, AT, 1500)).toEqual({ ok: false, fault: "forged" });
 });
 
-test("one of another process, or from before the port went down, is none of ours", () => {
-  const { probes, type, payload } = sent();
+test("a probe of another process is forged, and one from before the port went down is unknown", () => {
+  const { probes, type, payload } = createProbe();
   expect(new Probes(2000).verify(type, payload, AT, 1500)).toEqual({ ok: false, fault: "forged" });
   probes.invalidate(FROM);
   expect(probes.verify(type, payload, AT, 1500)).toEqual({ ok: false, fault: "unknown" });
 });
 
-test("LLDP of others is not judged", () => {
-  const foreign = Uint8Array.from(
+test("LLDP that is not a probe has no result", () => {
+  const neighbour = Uint8Array.from(
     Buffer.from("020704001122334455040505657468310602007800 00".replace(" ", ""), "hex"),
   );
-  expect(new Probes(2000).verify(ETHER.lldp, foreign, AT, 0)).toBeUndefined();
+  expect(new Probes(2000).verify(ETHER.lldp, neighbour, AT, 0)).toBeUndefined();
 });

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type GraphEdge, spanningForest } from "./spanning-tree.ts";
 
-const edge = (id: string, a: string, b: string, standing: Partial<GraphEdge> = {}): GraphEdge => ({
+const edge = (id: string, a: string, b: string, state: Partial<GraphEdge> = {}): GraphEdge => ({
   id,
   a,
   b,
   open: false,
   unreachable: false,
-  ...standing,
+  ...state,
 });
 
 function components(nodes: readonly string[], edges: readonly GraphEdge[]): number {
@@ -21,13 +21,13 @@ function components(nodes: readonly string[], edges: readonly GraphEdge[]): numb
   return new Set(nodes.map(root)).size;
 }
 
-describe("the forest", () => {
+describe("the spanning forest", () => {
   const nodes = ["a", "b", "c", "d", "e", "f"];
   const anyEdges = fc
     .array(fc.record({ a: fc.constantFrom(...nodes), b: fc.constantFrom(...nodes), open: fc.boolean() }))
     .map((list) => list.map(({ a, b, open }, i) => edge(String(i), a, b, { open })));
 
-  test("reaches whatever the graph reaches, without a loop", () => {
+  test("connects what the graph connects, without a loop", () => {
     fc.assert(
       fc.property(anyEdges, (edges) => {
         const chosen = spanningForest(edges);
@@ -38,19 +38,19 @@ describe("the forest", () => {
     );
   });
 
-  test("stays as it is when a link is added", () => {
+  test("keeps its edges when a link is added", () => {
     fc.assert(
       fc.property(anyEdges, fc.constantFrom(...nodes), fc.constantFrom(...nodes), (edges, a, b) => {
         const before = spanningForest(edges);
-        const standing = edges.map((one) => ({ ...one, open: before.has(one.id) }));
-        const after = spanningForest([...standing, edge("new", a, b)]);
+        const current = edges.map((one) => ({ ...one, open: before.has(one.id) }));
+        const after = spanningForest([...current, edge("new", a, b)]);
         expect(before.isSubsetOf(after)).toBe(true);
       }),
     );
   });
 });
 
-test("what cannot be changed is not: an open link out of reach is in, a closed one is out", () => {
+test("an unreachable open link is chosen, an unreachable closed one is not", () => {
   const ring = [
     edge("ab", "a", "b"),
     edge("bc", "b", "c", { unreachable: true, open: true }),

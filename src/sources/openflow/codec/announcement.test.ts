@@ -6,7 +6,7 @@ import { readLldp } from "./lldp.ts";
 import { hex, WireError } from "./wire.ts";
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(" ", ""), "hex"));
-const announced = (text: string) => readAnnouncement(readFrame(bytes(text)));
+const parse = (text: string) => readAnnouncement(readFrame(bytes(text)));
 
 const dhcp = (operation: string, type: string, yours: string, ports: string, source = "000000000001") =>
   `ffffffffffff ${source} 0800 45000000 00000000 4011 0000 00000000 ffffffff ${ports} 0000 0000
@@ -14,7 +14,7 @@ const dhcp = (operation: string, type: string, yours: string, ports: string, sou
    ${"00".repeat(10 + 64 + 128)} 63825363 0000 35 01 ${type} ff`.replaceAll(/\s/g, "");
 
 describe("announcements", () => {
-  const cases: [string, string, ReturnType<typeof announced>][] = [
+  const cases: [string, string, ReturnType<typeof parse>][] = [
     [
       "an ARP request",
       "ffffffffffff000000000001080600010800060400010000000000010a0000010000000000000a000002",
@@ -26,12 +26,12 @@ describe("announcements", () => {
       { mac: "00:00:00:00:00:01", ip: "10.0.0.1" },
     ],
     [
-      "an ARP probe proves no address",
+      "an ARP probe shows no address in use",
       "ffffffffffff000000000001080600010800060400010000000000010000000000000000000000000a000002",
       { mac: "00:00:00:00:00:01" },
     ],
     [
-      "duplicate address detection proves no address",
+      "duplicate address detection shows no address in use",
       "3333ff9b79366a95419b793686dd6000000000203aff00000000000000000000000000000000ff0200000000000000000001ff9b7936" +
         "87001dfd00000000fe80000000000000689541fffe9b79360e01dfc5528c8196",
       { mac: "6A:95:41:9B:79:36" },
@@ -49,7 +49,7 @@ describe("announcements", () => {
       { mac: "00:00:00:00:00:01", ip: "2001:db8::1" },
     ],
     [
-      "multicast listener reports say nothing",
+      "a multicast listener report is not an announcement",
       "333300000016b25c44927f9d86dd600000000024000100000000000000000000000000000000ff020000000000000000000000000016" +
         "3a000502000001008f00ef5a0000000104000000ff0200000000000000000001ff927f9d",
       undefined,
@@ -65,22 +65,22 @@ describe("announcements", () => {
       { mac: "00:00:00:00:00:FE", lease: { mac: "00:00:00:00:00:01", ip: "10.0.0.7", transaction: 42 } },
     ],
     [
-      "a DHCP offer is no lease yet",
+      "a DHCP offer is not a lease",
       dhcp("02", "02", "0a000007", "00430044", "0000000000fe"),
       { mac: "00:00:00:00:00:FE" },
     ],
     ["other UDP", dhcp("01", "03", "00000000", "00440045"), undefined],
   ];
-  for (const [name, text, expected] of cases) test(name, () => expect(announced(text)).toEqual(expected));
+  for (const [name, text, expected] of cases) test(name, () => expect(parse(text)).toEqual(expected));
 
-  const refused: [string, string][] = [
+  const rejected: [string, string][] = [
     [
-      "ARP in another's name",
+      "ARP whose sender is not the Ethernet source",
       "ffffffffffff000000000009080600010800060400010000000000010a0000010000000000000a000002",
     ],
-    ["ARP cut short", "ffffffffffff00000000000108060001080006040001000000"],
+    ["truncated ARP", "ffffffffffff00000000000108060001080006040001000000"],
     [
-      "neighbour discovery from beyond the link",
+      "neighbour discovery that was routed",
       "33330000000200000000000186dd6000000000103a40fe80000000000000020000fffe000001ff020000000000000000000000000002" +
         "85007b2c000000000101000000000001",
     ],
@@ -91,11 +91,11 @@ describe("announcements", () => {
     ],
     ["three VLAN tags", "ffffffffffff000000000001810000018100000281000003080600"],
   ];
-  for (const [name, text] of refused) {
-    test(`${name} is refused`, () => expect(() => announced(text)).toThrow(WireError));
+  for (const [name, text] of rejected) {
+    test(`${name} is rejected`, () => expect(() => parse(text)).toThrow(WireError));
   }
 
-  test("any bytes are read or refused", () => {
+  test("arbitrary bytes are read or rejected with a WireError", () => {
     const types = fc.constantFrom("0806", "86dd", "0800", "8100", "88cc");
     fc.assert(
       fc.property(types, fc.uint8Array({ maxLength: 400 }), (type, body) => {
@@ -112,30 +112,30 @@ describe("announcements", () => {
   });
 });
 
-describe("questions", () => {
-  const our = "02:67:7A:00:00:01";
+describe("probe frames to a station", () => {
+  const senderMac = "02:67:7A:00:00:01";
   const station = "00:00:00:00:00:01";
 
-  test("ARP, in the VLAN of the station", () => {
-    const frame = readFrame(writeArpProbe(our, station, "10.0.0.1", { vlan: 10 }));
-    expect(frame).toMatchObject({ dst: station, src: our, vlan: 10, type: 0x0806 });
+  test("an ARP probe has the VLAN of the station", () => {
+    const frame = readFrame(writeArpProbe(senderMac, station, "10.0.0.1", { vlan: 10 }));
+    expect(frame).toMatchObject({ dst: station, src: senderMac, vlan: 10, type: 0x0806 });
     expect(hex(frame.payload)).toBe("000108000604000102677a00000100000000000000000000" + "0a000001");
   });
 
-  test("neighbour solicitation, with the checksum the RFC asks for", () => {
-    const ourIp = bytes("fe8000000000000000677afffe000001");
+  test("a neighbour solicitation has the checksum of RFC 4443", () => {
+    const senderIp = bytes("fe8000000000000000677afffe000001");
     const ip = bytes("fe80000000000000020000fffe000001");
-    const frame = readFrame(writeNeighbourSolicitation(our, ourIp, station, ip, {}));
-    const words = [...ourIp, ...ip, 0, 0, 0, 32, 0, 0, 0, 58, ...frame.payload.subarray(40)];
+    const frame = readFrame(writeNeighbourSolicitation(senderMac, senderIp, station, ip, {}));
+    const words = [...senderIp, ...ip, 0, 0, 0, 32, 0, 0, 0, 58, ...frame.payload.subarray(40)];
     let sum = 0;
     for (let i = 0; i < words.length; i += 2) sum += ((words[i] ?? 0) << 8) | (words[i + 1] ?? 0);
     while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
     expect(sum).toBe(0xffff);
-    expect(readAnnouncement(frame)).toEqual({ mac: our, ip: "fe80::67:7aff:fe00:1" });
+    expect(readAnnouncement(frame)).toEqual({ mac: senderMac, ip: "fe80::67:7aff:fe00:1" });
   });
 });
 
-test("whose address an address can be", () => {
+test("isStationIp and isStationMac accept unicast addresses of one station only", () => {
   expect(["0.0.0.0", "127.0.0.1", "224.0.0.1", "255.255.255.255", "::", "ff02::1"].some(isStationIp)).toBe(
     false,
   );
@@ -144,7 +144,7 @@ test("whose address an address can be", () => {
   expect(isStationMac("02:67:7A:00:00:01")).toBe(true);
 });
 
-test("LLDP of a real neighbour: names and descriptions as text", () => {
+test("LLDP names and descriptions are read as text", () => {
   const lldp = readLldp(
     bytes(
       "0207 04 001122334455 0405 05 65746831 0602 0078 0a03 637232 0c04 6c696e78 fe05 00120f 01 00 0000".replaceAll(

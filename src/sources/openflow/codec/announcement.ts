@@ -1,18 +1,19 @@
 /**
- * What stations say about themselves: ARP (RFC 826, 5227), IPv6 neighbour discovery (RFC 4861) and DHCP (RFC 2131).
- * `readAnnouncement` answers who speaks and which address it proves to use; and the two questions that make a
- * station answer are written here too. A frame whose inner and outer sender differ proves nothing and is refused.
+ * Announcements: frames in which a station shows its MAC and IP addresses, that is ARP (RFC 826, 5227), IPv6 neighbour
+ * discovery (RFC 4861) and DHCP (RFC 2131). `readAnnouncement` returns the sender and the address it uses. The two frames
+ * that make a station reply are written here too. A frame whose Ethernet source differs from the sender in its payload
+ * is rejected.
  */
 import { ETHER, type Frame, ipv4Bytes, ipv4Text, ipv6Text, startFrame, type VlanTags } from "./ethernet.ts";
 import { Reader, WireError, Writer } from "./wire.ts";
 
-/** An address is present only where the frame shows that its sender uses it, not where it merely asks for it. */
+/** `ip` is set only when the frame shows that its sender uses the address, not when it tests or requests one. */
 export interface Announcement {
   readonly mac: string;
   readonly ip?: string;
-  /** A DHCP request under way; the server's answer to it names the same transaction. */
+  /** The transaction id of a DHCP request; the server's reply has the same. */
   readonly dhcpTransaction?: number;
-  /** A DHCP server's acknowledgement, about another station than the sender. */
+  /** The lease in a DHCP server's acknowledgement. `mac` is the client, not the sender. */
   readonly lease?: { readonly mac: string; readonly ip: string; readonly transaction: number };
 }
 
@@ -31,11 +32,11 @@ export function readAnnouncement(frame: Frame): Announcement | undefined {
 function readArp(frame: Frame): Announcement {
   const reader = new Reader(frame.payload);
   if (reader.u16() !== 1 || reader.u16() !== ETHER.ipv4 || reader.u8() !== 6 || reader.u8() !== 4) {
-    throw new WireError("ARP of another kind than Ethernet and IPv4");
+    throw new WireError("ARP for another protocol than Ethernet and IPv4");
   }
-  reader.skip(2); // request or reply: the sender is who it says either way
+  reader.skip(2); // Operation: requests and replies both name their sender.
   const mac = reader.mac();
-  if (mac !== frame.src) throw new WireError("ARP in another's name");
+  if (mac !== frame.src) throw new WireError("ARP whose sender is not the Ethernet source");
   const ip = ipv4Text(reader.bytes(4));
   return ip === "0.0.0.0" ? { mac } : { mac, ip };
 }
@@ -50,8 +51,8 @@ function readNeighbourDiscovery(frame: Frame): Announcement | undefined {
   if (next !== ICMPV6) return undefined;
   const type = reader.u8();
   if (type < ND.routerSolicit || type > ND.advert) return undefined;
-  // A router lowers the hop limit: 255 shows that the sender is on this very link.
-  if (hops !== 255) throw new WireError("neighbour discovery from beyond the link");
+  // Routers decrement the hop limit, so 255 proves that the sender is on this link.
+  if (hops !== 255) throw new WireError("neighbour discovery that was routed");
   reader.skip(3 + 4);
   if (type === ND.routerAdvert) reader.skip(8);
   const target = type === ND.solicit || type === ND.advert ? ipv6Text(reader.bytes(16)) : undefined;
@@ -64,9 +65,10 @@ function readNeighbourDiscovery(frame: Frame): Announcement | undefined {
     if ((option === OPTION.sourceLink || option === OPTION.targetLink) && body.remaining === 6)
       link = body.mac();
   });
-  if (link !== undefined && link !== frame.src) throw new WireError("neighbour discovery in another's name");
+  if (link !== undefined && link !== frame.src)
+    throw new WireError("neighbour discovery whose link-layer address is not the Ethernet source");
   if (type === ND.advert) return { mac: frame.src, ...(target !== undefined && { ip: target }) };
-  // An unspecified source is a station that still tries whether its address is free.
+  // An unspecified source is duplicate address detection: the address is not in use yet.
   return source === "::" ? { mac: frame.src } : { mac: frame.src, ip: source };
 }
 
@@ -108,7 +110,7 @@ function readDhcp(frame: Frame): Announcement | undefined {
   reader.skip(10 + 64 + 128);
   if (reader.u32() !== DHCP_COOKIE) return undefined;
   if (operation === DHCP.bootRequest) {
-    if (client !== frame.src) return { mac: frame.src }; // a relay speaks for another
+    if (client !== frame.src) return { mac: frame.src }; // Sent by a relay.
     return { mac: client, dhcpTransaction: transaction, ...(current !== "0.0.0.0" && { ip: current }) };
   }
   if (operation !== DHCP.bootReply || dhcpType(reader) !== DHCP.ack || yours === "0.0.0.0")
@@ -127,14 +129,14 @@ function dhcpType(reader: Reader): number | undefined {
   return undefined;
 }
 
-/** "Who has `ip`?" to one station, with no address of our own (RFC 5227, §1.1), so that no cache learns us. */
+/** An ARP probe to one station. Its sender IP is 0.0.0.0 (RFC 5227, §1.1), so that no ARP cache stores the sender. */
 export function writeArpProbe(senderMac: string, mac: string, ip: string, tags: VlanTags): Uint8Array {
   const writer = startFrame(mac, senderMac, ETHER.arp, tags);
   writer.u16(1).u16(ETHER.ipv4).u8(6).u8(4).u16(1);
   return writer.mac(senderMac).zeros(4).zeros(6).bytes(ipv4Bytes(ip)).done();
 }
 
-/** A neighbour solicitation to one station, from the link-local address `ourIp` (16 bytes) of `our`. */
+/** A neighbour solicitation to one station. `senderIp` is the link-local address of `senderMac`, 16 bytes. */
 export function writeNeighbourSolicitation(
   senderMac: string,
   senderIp: Uint8Array,
@@ -153,7 +155,7 @@ export function writeNeighbourSolicitation(
   return writer.bytes(body).done();
 }
 
-/** RFC 4443, §2.3: over the pseudo-header and the message. */
+/** RFC 4443, §2.3: covers the pseudo-header and the message. */
 function checksum(source: Uint8Array, destination: Uint8Array, body: Uint8Array): number {
   const all = new Writer(64).bytes(source).bytes(destination).u32(body.length).u32(ICMPV6).bytes(body);
   const reader = new Reader(all.done());

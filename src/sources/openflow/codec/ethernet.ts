@@ -15,10 +15,10 @@ export const BROADCAST = "FF:FF:FF:FF:FF:FF";
 export interface Frame {
   readonly dst: string;
   readonly src: string;
-  /** The outermost tag, when there is one that names a VLAN (0 is only a priority). */
+  /** The VLAN of the outermost tag. A tag with VLAN 0 (priority only) does not count. */
   readonly vlan?: number;
   readonly innerVlan?: number;
-  /** The tag protocol of the outermost tag. */
+  /** The tag protocol id of the outermost tag. */
   readonly tpid?: number;
   readonly type: number;
   readonly payload: Uint8Array;
@@ -52,7 +52,6 @@ export function readFrame(bytes: Uint8Array): Frame {
   };
 }
 
-/** The tags of a frame that goes back the way another came. */
 export interface VlanTags {
   readonly vlan?: number;
   readonly innerVlan?: number;
@@ -66,7 +65,7 @@ export function startFrame(dst: string, src: string, type: number, tags: VlanTag
   return writer.u16(type);
 }
 
-/** Group addresses (multicast, broadcast) and the zero address are nobody's. */
+/** False for group addresses (multicast, broadcast) and the zero address. */
 export function isStationMac(mac: string): boolean {
   return (Number.parseInt(mac.slice(0, 2), 16) & 1) === 0 && mac !== "00:00:00:00:00:00";
 }
@@ -82,7 +81,7 @@ export function ipv6Text(bytes: Uint8Array): string {
   return canonicalIp(groups.join(":")) ?? "::";
 }
 
-/** Whether one station can own the address: not unspecified, loopback, multicast or broadcast. */
+/** False for unspecified, loopback, multicast and broadcast addresses. */
 export function isStationIp(ip: string): boolean {
   if (ip.includes(":")) return ip !== "::" && ip !== "::1" && !ip.startsWith("ff");
   const first = Number(ip.slice(0, ip.indexOf(".")));

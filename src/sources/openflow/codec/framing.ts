@@ -1,6 +1,6 @@
 /**
- * Cuts a byte stream into OpenFlow messages (§7.1): version, type, length, transaction. Holds at most one
- * unfinished message (64 KiB, as the length has 16 bits) and copies nothing when messages arrive whole.
+ * Splits a byte stream into OpenFlow messages (§7.1: version, type, length, transaction id). Buffers at most one
+ * incomplete message (64 KiB, because the length has 16 bits) and copies nothing when messages arrive complete.
  */
 import { HEADER_BYTES } from "./messages.ts";
 import { WireError } from "./wire.ts";
@@ -8,46 +8,46 @@ import { WireError } from "./wire.ts";
 const EMPTY = new Uint8Array(0);
 
 export class MessageFramer {
-  /** The longest message taken now. Before its hello nobody has a reason to send much. */
+  /** The session lowers it until the hello: before that no long message is expected. */
   maxMessageBytes = 0xffff;
   #bytes: Uint8Array = EMPTY;
   #at = 0;
-  /** Where a message that is not whole yet is put together. */
+  /** Holds the incomplete message. */
   #buffer: Uint8Array = EMPTY;
 
-  /** Bytes of a message that is not whole yet. */
+  /** Bytes of the incomplete message. */
   get bufferedBytes(): number {
     return this.#bytes.length - this.#at;
   }
 
-  /** Takes in the next bytes; `next` then gives the messages they complete, and must be asked until it has none. */
+  /** Adds received bytes. Then `next` must be called until it returns undefined. */
   push(chunk: Uint8Array): void {
     this.#bytes = this.bufferedBytes > 0 ? this.#append(chunk) : chunk;
     this.#at = 0;
   }
 
   /**
-   * The next whole message, as a view that is good until the next `push`, or undefined: then what is left is kept.
-   * Throws `WireError` when the stream cannot be cut any further.
+   * Returns the next complete message as a view that is valid until the next `push`, or undefined. Throws `WireError`
+   * when the length in the header is invalid.
    */
   next(): Uint8Array | undefined {
     const bytes = this.#bytes;
     const at = this.#at;
-    const left = bytes.length - at;
-    if (left >= HEADER_BYTES) {
+    const available = bytes.length - at;
+    if (available >= HEADER_BYTES) {
       const length = ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
       if (length < HEADER_BYTES || length > this.maxMessageBytes)
         throw new WireError(`a message of ${length} bytes`);
-      if (left >= length) {
+      if (available >= length) {
         this.#at = at + length;
         return bytes.subarray(at, at + length);
       }
     }
-    this.#retain(left);
+    this.#retain(available);
     return undefined;
   }
 
-  /** Grows by doubling, so that a message sent byte by byte costs what its bytes cost, not their square. */
+  /** Grows by doubling, so that a message sent byte by byte costs linear time. */
   #append(chunk: Uint8Array): Uint8Array {
     const held = this.bufferedBytes;
     const length = held + chunk.length;
@@ -60,9 +60,9 @@ export class MessageFramer {
     return this.#buffer.subarray(0, length);
   }
 
-  /** The chunk belongs to the socket, so what is left of it is copied; once it is, it stays where it is. */
-  #retain(left: number): void {
-    if (left === 0) {
+  /** Copies the rest once, because the chunk belongs to the socket. */
+  #retain(byteCount: number): void {
+    if (byteCount === 0) {
       this.#bytes = EMPTY;
       this.#buffer = EMPTY;
     } else if (this.#bytes.buffer !== this.#buffer.buffer || this.#at > 0) {

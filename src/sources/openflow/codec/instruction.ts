@@ -1,6 +1,6 @@
 /**
- * Instructions and actions (OpenFlow 1.3.5, §7.2.4 and §7.2.5): "apply these outputs" and "go to that table" is all
- * this source ever asks of a switch. Others are skipped by their length when read.
+ * Instructions and actions (OpenFlow 1.3.5, §7.2.4 and §7.2.5). This source uses two: output actions and "go to table".
+ * Others are skipped by their length when read.
  */
 import { type Reader, WireError, type Writer } from "./wire.ts";
 
@@ -14,7 +14,7 @@ export const PORT = {
   any: 0xffffffff,
 } as const;
 
-/** `OFPCML_NO_BUFFER`: the whole frame comes to us and the switch keeps none of it. */
+/** `OFPCML_NO_BUFFER`: the switch sends the complete frame and buffers nothing. */
 const WHOLE_FRAME = 0xffff;
 const ACTION_OUTPUT = 0;
 const INSTRUCTION_GOTO = 1;

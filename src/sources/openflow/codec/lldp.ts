@@ -2,7 +2,7 @@
 import { canonicalIp, canonicalMac } from "../../../model/address.ts";
 import { hex, macText, paddedText, Reader, uint, WireError, type Writer } from "./wire.ts";
 
-/** Nearest bridge: an 802.1D bridge never forwards it, so who hears it is at the other end of the wire. */
+/** Nearest bridge: 802.1D bridges do not forward it, so the receiver is at the other end of the cable. */
 export const LLDP_MULTICAST = "01:80:C2:00:00:0E";
 const TLV = { end: 0, chassis: 1, port: 2, ttl: 3, portText: 4, name: 5, text: 6, private: 127 } as const;
 const SUBTYPE = { mac: 4, network: 5, local: 7 } as const;
@@ -24,8 +24,8 @@ export interface Lldp {
 }
 
 /**
- * The value of one private TLV, without reading anything else: what all of a network's probes pass through. Undefined
- * when there is none before the end.
+ * Returns the value of one private TLV, or undefined. Does not decode the other TLVs: every received probe passes through
+ * here.
  */
 export function privateTlv(payload: Uint8Array, oui: number, subtype: number): Uint8Array | undefined {
   const wanted = oui * 256 + subtype;
@@ -53,7 +53,7 @@ export function readLldp(payload: Uint8Array): Lldp {
     const type = head >> 9;
     const tlv = reader.part(head & 0x1ff);
     if (type === TLV.end) break;
-    if (type === TLV.chassis || type === TLV.port) texts.set(type, identifier(type, tlv));
+    if (type === TLV.chassis || type === TLV.port) texts.set(type, readIdentifier(type, tlv));
     else if (type === TLV.ttl) ttlSeconds = tlv.u16();
     else if (type <= TLV.text) texts.set(type, paddedText(tlv.rest()));
   }
@@ -73,11 +73,11 @@ export function readLldp(payload: Uint8Array): Lldp {
   };
 }
 
-/** A chassis or port id as text: addresses in canonical form, names as they are, anything else in hex. */
-function identifier(type: number, tlv: Reader): string {
+/** A chassis or port id as text: addresses in canonical form, printable names unchanged, anything else in hex. */
+function readIdentifier(type: number, tlv: Reader): string {
   const subtype = tlv.u8();
   const value = tlv.rest();
-  // The numbers of "MAC address" and "network address" differ by one between the two TLVs.
+  // The subtypes for a MAC and a network address are one lower in the port TLV than in the chassis TLV.
   const mac = type === TLV.chassis ? SUBTYPE.mac : SUBTYPE.mac - 1;
   const network = type === TLV.chassis ? SUBTYPE.network : SUBTYPE.network - 1;
   if (subtype === mac && value.length === 6) return canonicalMac(macText(value)) ?? hex(value);
@@ -88,31 +88,31 @@ function identifier(type: number, tlv: Reader): string {
   return /^[\x20-\x7e]+$/.test(text) ? text : hex(value);
 }
 
-function tlv(writer: Writer, type: number, body: Uint8Array): void {
+function writeTlv(writer: Writer, type: number, body: Uint8Array): void {
   writer.u16((type << 9) | body.length).bytes(body);
 }
 
-/** Chassis and port as locally assigned names, then `own`. */
+/** Writes chassis and port as locally assigned names, the time to live, and one private TLV. */
 export function writeLldp(
   writer: Writer,
   chassis: string,
   port: string,
   ttlSeconds: number,
-  own: PrivateTlv,
+  privateTlv: PrivateTlv,
 ): void {
-  const named = (type: number, text: string) => {
+  const writeName = (type: number, text: string) => {
     const bytes = new TextEncoder().encode(text);
     writer
       .u16((type << 9) | (bytes.length + 1))
       .u8(SUBTYPE.local)
       .bytes(bytes);
   };
-  named(TLV.chassis, chassis);
-  named(TLV.port, port);
+  writeName(TLV.chassis, chassis);
+  writeName(TLV.port, port);
   writer.u16((TLV.ttl << 9) | 2).u16(ttlSeconds);
   writer
-    .u16((TLV.private << 9) | (own.value.length + 4))
-    .u32(own.oui * 256 + own.subtype)
-    .bytes(own.value);
-  tlv(writer, TLV.end, new Uint8Array(0));
+    .u16((TLV.private << 9) | (privateTlv.value.length + 4))
+    .u32(privateTlv.oui * 256 + privateTlv.subtype)
+    .bytes(privateTlv.value);
+  writeTlv(writer, TLV.end, new Uint8Array(0));
 }

@@ -1,10 +1,10 @@
 /**
- * Flow matches: OXM fields in an `ofp_match` of type OXM (OpenFlow 1.3.5, §7.2.2 and §7.2.3). The table holds the
- * fields this source matches on; any other is skipped by its length when read.
+ * Flow matches: OXM fields in an `ofp_match` of type OXM (OpenFlow 1.3.5, §7.2.2 and §7.2.3). The table lists the
+ * fields that this source matches on; others are skipped by their length when read.
  */
 import { type Reader, WireError, type Writer } from "./wire.ts";
 
-interface Values {
+interface MatchFields {
   inPort: number;
   ethDst: string;
   ethType: number;
@@ -13,20 +13,20 @@ interface Values {
   udpDst: number;
   icmpv6Type: number;
 }
-export type Match = Partial<Values>;
+export type Match = Partial<MatchFields>;
 
 const MATCH_OXM = 1;
 const CLASS_BASIC = 0x8000;
 
-interface Field<T> {
-  /** Number of the field, §7.2.3.7, table 11; `size` is that of the value without a mask. */
+interface FieldCodec<T> {
+  /** The field number, §7.2.3.7, table 11. `size` is the size of the value without a mask. */
   readonly oxm: number;
   readonly size: number;
   read(reader: Reader): T;
   write(writer: Writer, value: T): void;
 }
 
-const number = (oxm: number, size: 1 | 2 | 4): Field<number> => ({
+const number = (oxm: number, size: 1 | 2 | 4): FieldCodec<number> => ({
   oxm,
   size,
   read: (reader) => (size === 1 ? reader.u8() : size === 2 ? reader.u16() : reader.u32()),
@@ -34,7 +34,7 @@ const number = (oxm: number, size: 1 | 2 | 4): Field<number> => ({
     size === 1 ? writer.u8(value) : size === 2 ? writer.u16(value) : writer.u32(value),
 });
 
-const FIELDS: { readonly [K in keyof Values]: Field<Values[K]> } = {
+const FIELDS: { readonly [K in keyof MatchFields]: FieldCodec<MatchFields[K]> } = {
   inPort: number(0, 4),
   ethDst: {
     oxm: 3,
@@ -49,10 +49,12 @@ const FIELDS: { readonly [K in keyof Values]: Field<Values[K]> } = {
   icmpv6Type: number(29, 1),
 };
 const NAMES = ["inPort", "ethDst", "ethType", "ipProto", "udpSrc", "udpDst", "icmpv6Type"] as const;
-const NAME_OF: ReadonlyMap<number, keyof Values> = new Map(NAMES.map((name) => [FIELDS[name].oxm, name]));
+const NAME_OF: ReadonlyMap<number, keyof MatchFields> = new Map(
+  NAMES.map((name) => [FIELDS[name].oxm, name]),
+);
 
-function writeField<K extends keyof Values>(writer: Writer, name: K, value: Values[K]): void {
-  const field: Field<Values[K]> = FIELDS[name];
+function writeField<K extends keyof MatchFields>(writer: Writer, name: K, value: MatchFields[K]): void {
+  const field: FieldCodec<MatchFields[K]> = FIELDS[name];
   writer
     .u16(CLASS_BASIC)
     .u8(field.oxm << 1)
@@ -60,8 +62,8 @@ function writeField<K extends keyof Values>(writer: Writer, name: K, value: Valu
   field.write(writer, value);
 }
 
-function readField<K extends keyof Values>(reader: Reader, name: K, size: number, into: Match): void {
-  const field: Field<Values[K]> = FIELDS[name];
+function readField<K extends keyof MatchFields>(reader: Reader, name: K, size: number, into: Match): void {
+  const field: FieldCodec<MatchFields[K]> = FIELDS[name];
   if (size !== field.size) throw new WireError(`a match field of ${size} bytes`);
   into[name] = field.read(reader);
 }

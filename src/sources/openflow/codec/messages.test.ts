@@ -14,39 +14,39 @@ const KINDS: readonly MessageKind[] = [
   "barrierReply", "roleRequest", "roleReply",
 ]; // biome-ignore format: a list of words
 
-interface Seen {
+interface DecodedMessage {
   kind: MessageKind;
   xid: number;
-  again: string;
+  encoded: string;
 }
 
-/** Reads a message, and writes it again from what was read. */
-function readAndWrite(message: Uint8Array): Seen | undefined {
-  let seen: Seen | undefined;
+/** Decodes a message and encodes the result again. */
+function decodeAndEncode(message: Uint8Array): DecodedMessage | undefined {
+  let decoded: DecodedMessage | undefined;
   const handler = <K extends MessageKind>(kind: K) => ({
     [kind]: (body: Bodies[K], xid: number) => {
-      seen = { kind, xid, again: hex(encode(kind, body, xid)) };
+      decoded = { kind, xid, encoded: hex(encode(kind, body, xid)) };
     },
   });
   const handlers: Handlers = Object.assign({}, ...KINDS.map((kind) => handler(kind)));
   dispatch(message, handlers);
-  return seen;
+  return decoded;
 }
 
 const first = (kind: string, nth = 0) =>
   bytes(captured.messages.filter((m) => m.message === kind)[nth]?.hex ?? "");
 
-describe("bytes of Open vSwitch", () => {
+describe("messages captured from Open vSwitch", () => {
   for (const [index, { message, hex: text }] of captured.messages.entries()) {
-    test(`${index}: ${message} reads, and writes back the same`, () => {
-      const seen = readAndWrite(bytes(text));
-      if (message === "getConfigReply") return expect(seen).toBeUndefined(); // not a message we know
-      expect(seen).toBeDefined();
-      // What is not kept (unused features of a port, a switch's own padding) is zero in what was captured.
-      expect(seen).toEqual({
+    test(`${index}: ${message} decodes, and encodes to the same bytes`, () => {
+      const decoded = decodeAndEncode(bytes(text));
+      if (message === "getConfigReply") return expect(decoded).toBeUndefined(); // Not a known message.
+      expect(decoded).toBeDefined();
+      // Fields that are not decoded (unused port features, padding) are zero in the captured messages.
+      expect(decoded).toEqual({
         kind: message as MessageKind,
         xid: Number(`0x${text.slice(8, 16)}`),
-        again: text,
+        encoded: text,
       });
     });
   }
@@ -92,8 +92,8 @@ describe("bytes of Open vSwitch", () => {
   });
 });
 
-describe("what we send", () => {
-  // Taken by Open vSwitch without an error, and shown by ovs-ofctl as meant.
+describe("encoded messages", () => {
+  // Open vSwitch accepts these bytes, and ovs-ofctl shows them as intended.
   const cases: [string, Uint8Array, string][] = [
     ["hello", encode("hello", { versions: [4] }, 1), "04000010000000010001000800000010"],
     ["features request", encode("featuresRequest", {}, 2), "0405000800000002"],
@@ -125,23 +125,23 @@ describe("what we send", () => {
   for (const [name, message, expected] of cases) test(name, () => expect(hex(message)).toBe(expected));
 });
 
-describe("hostile bytes", () => {
+describe("malformed messages", () => {
   const broken: [string, string][] = [
     ["hello whose element has no length", "0400001000000001000100000000001000"],
     ["hello whose element ends beyond the message", "040000100000000100010009000000ff"],
-    ["features cut short", "0406001000000002000000000000"],
+    ["truncated features", "0406001000000002000000000000"],
     ["packet-in whose match is of another kind", "040a0020000000000000000000000000000000000000000000000002000000000000"],
     ["packet-in whose match has length 0", "040a00220000000000000000000000000000000000000000000100000000000000000000"],
     ["packet-in whose field is longer than the match", "040a0028000000000000000000000000000000000000000000010008800000ff000000000000"],
     ["packet-in without a port", "040a0022000000000000000000000000000000000000000000010004000000000000"],
-    ["ports that are not whole", "0413001800000003000d000000000000ffffffff"],
+    ["an incomplete port description", "0413001800000003000d000000000000ffffffff"],
     ["output action of length 0", "040d002000000009fffffffffffffffd00080000000000000000000000000000"],
   ]; // biome-ignore format: a table
   for (const [name, text] of broken) {
-    test(`${name} is refused`, () => expect(() => readAndWrite(bytes(text))).toThrow(WireError));
+    test(`${name} is rejected`, () => expect(() => decodeAndEncode(bytes(text))).toThrow(WireError));
   }
 
-  test("any bytes are read, refused, or unknown, and nothing else happens", () => {
+  test("arbitrary bytes are decoded, unknown, or rejected with a WireError", () => {
     const anything = fc.tuple(fc.nat(26), fc.uint8Array({ maxLength: 300 })).map(([type, body]) => {
       const head = [4, type, (body.length + 8) >> 8, (body.length + 8) & 0xff, 0, 0, 0, 0];
       return Uint8Array.from([...head, ...body]);
@@ -149,7 +149,7 @@ describe("hostile bytes", () => {
     fc.assert(
       fc.property(anything, (message) => {
         try {
-          readAndWrite(message);
+          decodeAndEncode(message);
         } catch (error) {
           if (!(error instanceof WireError)) throw error;
         }
@@ -163,25 +163,25 @@ describe("framing", () => {
   const messages = captured.messages.map((m) => bytes(m.hex));
   const stream = Buffer.concat(messages);
 
-  test("cuts the same messages however the stream is chopped", () => {
+  test("returns the same messages however the stream is split", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1 }), (sizes) => {
         const framing = new MessageFramer();
-        const seen: string[] = [];
+        const decoded: string[] = [];
         for (let at = 0, i = 0; at < stream.length; i++) {
           const size = sizes[i % sizes.length] ?? 1;
           framing.push(stream.subarray(at, at + size));
-          for (let message = framing.next(); message; message = framing.next()) seen.push(hex(message));
+          for (let message = framing.next(); message; message = framing.next()) decoded.push(hex(message));
           at += size;
         }
-        expect(seen).toEqual(messages.map(hex));
+        expect(decoded).toEqual(messages.map(hex));
         expect(framing.bufferedBytes).toBe(0);
       }),
       { numRuns: 200 },
     );
   });
 
-  test("refuses a length that cannot be", () => {
+  test("rejects a length shorter than the header", () => {
     const framing = new MessageFramer();
     framing.push(bytes("0400000700000000"));
     expect(() => framing.next()).toThrow(WireError);

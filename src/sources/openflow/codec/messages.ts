@@ -1,10 +1,10 @@
 /**
- * The messages of OpenFlow 1.3 (protocol version 0x04), one row each in `TABLE`: its number, the section of the
- * OpenFlow Switch Specification 1.3.5 that lays it out, and how its body is read and written. Both directions are
- * here, since a codec that can write what it reads is the easiest to test.
+ * The messages of OpenFlow 1.3 (protocol version 0x04). `CODECS` has one row per message: its type, its section in the
+ * OpenFlow Switch Specification 1.3.5, and how its body is read and written. Both directions are implemented for all
+ * messages, because the tests encode what they decoded.
  *
- * `dispatch` hands a message to the one handler made for it, so that no caller has to narrow a union. A body that
- * does not fit raises `WireError`; bytes left over behind a known body are ignored, as the specification asks.
+ * `dispatch` passes a decoded body to the handler of its kind, so that no caller has to narrow a union. A malformed body
+ * throws `WireError`. Bytes behind a known body are ignored, as the specification requires.
  */
 import {
   type Instructions,
@@ -22,7 +22,7 @@ export const HEADER_BYTES = 8;
 const NO_BUFFER = 0xffffffff;
 const ANY = 0xffffffff;
 export const ALL_TABLES = 0xff;
-const MAX_PORTS_A_MESSAGE = Math.floor(0xffff / PORT_BYTES);
+const MAX_PORTS_PER_MESSAGE = Math.floor(0xffff / PORT_BYTES);
 
 /** `ofp_error_type` and the codes used here, §7.4.4. */
 export const ERROR = {
@@ -52,7 +52,7 @@ export interface FlowMod {
   readonly cookieMask?: bigint;
   readonly table: number;
   readonly command: number;
-  /** Seconds after which the switch forgets the flow by itself; 0 is never. */
+  /** Seconds after which the switch removes the flow; 0 means never. */
   readonly hardTimeout?: number;
   readonly priority: number;
   readonly match: Match;
@@ -183,7 +183,7 @@ const CODECS: { readonly [K in MessageKind]: MessageCodec<Bodies[K]> } = {
     },
     write(writer, body) {
       writer.u32(body.port).zeros(4).mac(body.mac).zeros(2).u32(body.config).u32(body.mask);
-      writer.u32(0).zeros(4); // advertise: as it is
+      writer.u32(0).zeros(4); // Advertised features: unchanged.
     },
   },
   multipartRequest: { type: 18, section: "7.3.5", read: readMultipartRequest, write: writeMultipartRequest },
@@ -201,32 +201,32 @@ const KIND_OF: ReadonlyMap<number, MessageKind> = new Map(
 export type Handlers = { readonly [K in MessageKind]?: (body: Bodies[K], xid: number) => void };
 
 export function encode<K extends MessageKind>(kind: K, body: Bodies[K], xid = 0): Uint8Array<ArrayBuffer> {
-  const row: MessageCodec<Bodies[K]> = CODECS[kind];
+  const codec: MessageCodec<Bodies[K]> = CODECS[kind];
   const writer = new Writer();
-  writer.u8(VERSION).u8(row.type).u16(0).u32(xid);
-  writer.sized(2, 0, () => row.write(writer, body));
+  writer.u8(VERSION).u8(codec.type).u16(0).u32(xid);
+  writer.sized(2, 0, () => codec.write(writer, body));
   if (writer.length > 0xffff) throw new WireError(`a message of ${writer.length} bytes`);
   return writer.done();
 }
 
-/** Reads one whole message and calls its handler; says which kind it was, or undefined when nobody knows it. */
+/** Decodes one message and calls its handler. Returns its kind, or undefined for an unknown message type. */
 export function dispatch(message: Uint8Array, handlers: Handlers): MessageKind | undefined {
   const header = new Reader(message);
   header.skip(1);
   const kind = KIND_OF.get(header.u8());
   header.skip(2);
-  if (kind) handle(kind, header, header.u32(), handlers);
+  if (kind) callHandler(kind, header, header.u32(), handlers);
   return kind;
 }
 
-function handle<K extends MessageKind>(kind: K, reader: Reader, xid: number, handlers: Handlers): void {
+function callHandler<K extends MessageKind>(kind: K, reader: Reader, xid: number, handlers: Handlers): void {
   const handler: ((body: Bodies[K], xid: number) => void) | undefined = handlers[kind];
   if (!handler) return;
-  const row: MessageCodec<Bodies[K]> = CODECS[kind];
-  handler(row.read(reader), xid);
+  const codec: MessageCodec<Bodies[K]> = CODECS[kind];
+  handler(codec.read(reader), xid);
 }
 
-// §7.5.1: elements; of these only the version bitmap is defined, and unknown ones are passed over.
+// §7.5.1: the version bitmap is the only defined element. Others are skipped.
 const HELLO_BITMAP = 1;
 
 function readHello(reader: Reader): Bodies["hello"] {
@@ -255,9 +255,9 @@ function writeHello(writer: Writer, { versions }: Bodies["hello"]): void {
 }
 
 function readPacketIn(reader: Reader): Bodies["packetIn"] {
-  reader.skip(6); // buffer id and the frame's whole length: we always ask for the whole frame
+  reader.skip(6); // Buffer id and total length: packet-ins always hold the complete frame.
   const reason = reader.u8();
-  reader.skip(9); // table and cookie
+  reader.skip(9); // Table and cookie.
   const { inPort } = readMatch(reader);
   if (inPort === undefined) throw new WireError("a packet-in without its port");
   reader.skip(2);
@@ -294,10 +294,10 @@ function readFlowMod(reader: Reader): FlowMod {
   const cookieMask = reader.u64();
   const table = reader.u8();
   const command = reader.u8();
-  reader.skip(2); // idle time-out
+  reader.skip(2); // Idle timeout.
   const hardTimeout = reader.u16();
   const priority = reader.u16();
-  reader.skip(16); // buffer, out port, out group, flags, padding
+  reader.skip(16); // Buffer, out port, out group, flags, padding.
   const match = readMatch(reader);
   const instructions = readInstructions(reader);
   return { cookie, cookieMask, table, command, hardTimeout, priority, match, instructions };
@@ -316,11 +316,11 @@ function writeFlowMod(writer: Writer, flow: FlowMod): void {
   writeInstructions(writer, flow.instructions);
 }
 
-// Of the requests with a body only the aggregate of all flows with a cookie is asked for.
+// The only request with a body that is used: the aggregate of all flows with a cookie.
 function readMultipartRequest(reader: Reader): Bodies["multipartRequest"] {
   const type = reader.u16();
   if (type !== MULTIPART.aggregate) return { type };
-  reader.skip(6 + 16); // flags; table, out port, out group
+  reader.skip(6 + 16); // Flags; table, out port, out group.
   return { type, cookie: reader.u64(), cookieMask: reader.u64() };
 }
 
@@ -337,7 +337,7 @@ function readMultipart(reader: Reader): Bodies["multipartReply"] {
   const more = (reader.u16() & 1) !== 0;
   reader.skip(4);
   if (type === MULTIPART.portDescription) {
-    return { type, more, ports: reader.list(MAX_PORTS_A_MESSAGE, readPort) };
+    return { type, more, ports: reader.list(MAX_PORTS_PER_MESSAGE, readPort) };
   }
   if (type === MULTIPART.aggregate) {
     reader.skip(16);

@@ -9,7 +9,7 @@ export interface PortDescription {
   readonly config: number;
   /** `OFPPS_*` bits. */
   readonly state: number;
-  /** `OFPPF_*` bits of what is in use now. */
+  /** `OFPPF_*` bits of the features in use. */
   readonly current: number;
   readonly currentKbps: number;
   readonly maxKbps: number;
@@ -19,7 +19,7 @@ export const PORT_BYTES = 64;
 export const PORT_CONFIG = { down: 1 << 0, noForward: 1 << 5 } as const;
 export const PORT_STATE = { linkDown: 1 << 0, live: 1 << 2 } as const;
 const FEATURE_FIBER = 1 << 12;
-/** Speed by `OFPPF_*` bit, Mb/s, for switches that leave the speed fields at zero. */
+/** Speed by `OFPPF_*` bit, Mb/s. For switches that leave the speed fields at zero. */
 const SPEEDS = [10, 10, 100, 100, 1000, 1000, 10_000, 40_000, 100_000, 1_000_000];
 
 export const isUp = (port: PortDescription): boolean =>
@@ -44,7 +44,7 @@ export function readPort(reader: Reader): PortDescription {
   const config = reader.u32();
   const state = reader.u32();
   const current = reader.u32();
-  reader.skip(12); // advertised, supported, peer
+  reader.skip(12); // Advertised, supported, peer.
   return { number, mac, name, config, state, current, currentKbps: reader.u32(), maxKbps: reader.u32() };
 }
 

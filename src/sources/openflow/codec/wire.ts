@@ -1,10 +1,10 @@
 /**
- * Reading and writing network byte order, with every bound checked. What arrives is hostile: a length that does not
- * fit what is there raises `WireError`, never reads past the end and never reads nothing, so that no loop over a
- * list can stand still. The writer grows by itself and patches lengths once they are known.
+ * Reads and writes network byte order, with every bound checked. Input is untrusted: a length that exceeds the available
+ * bytes throws `WireError`, and so does a list item of length zero, so that no loop over a list runs forever. The writer
+ * grows as needed and fills in lengths once they are known.
  */
 
-/** Bytes that do not mean what they claim to. The message is for the log; it quotes no bytes. */
+/** Malformed input. The message is for the log and quotes no bytes. */
 export class WireError extends Error {
   override readonly name = "WireError";
 }
@@ -27,24 +27,23 @@ export function macText(bytes: Uint8Array): string {
 
 export function macBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(6);
-  for (let i = 0; i < 6; i++) bytes[i] = (digit(text, i * 3) << 4) | digit(text, i * 3 + 1);
+  for (let i = 0; i < 6; i++) bytes[i] = (hexDigit(text, i * 3) << 4) | hexDigit(text, i * 3 + 1);
   return bytes;
 }
 
-/** The value of a hex digit. */
-function digit(text: string, at: number): number {
+function hexDigit(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 97 ? code - 87 : code >= 65 ? code - 55 : code - 48;
 }
 
-/** The number in `size` bytes, which the caller knows to be there. Exact up to 2^53. */
+/** Reads a number of `size` bytes; the caller has checked the bounds. Exact up to 2^53. */
 export function uint(bytes: Uint8Array, at: number, size: number): number {
   let value = 0;
   for (let i = at; i < at + size; i++) value = value * 256 + (bytes[i] ?? 0);
   return value;
 }
 
-/** Puts a number into `size` bytes that are there already. */
+/** Writes a number into `size` existing bytes. */
 export function putUint(bytes: Uint8Array, at: number, size: number, value: number): void {
   let rest = value;
   for (let i = at + size - 1; i >= at; i--) {
@@ -53,26 +52,26 @@ export function putUint(bytes: Uint8Array, at: number, size: number, value: numb
   }
 }
 
-/** Puts the bytes that hex digits stand for. */
+/** Writes the bytes of a hex text. */
 export function putHex(bytes: Uint8Array, at: number, digits: string): void {
   for (let i = 0; i < digits.length; i += 2)
-    bytes[at + (i >> 1)] = (digit(digits, i) << 4) | digit(digits, i + 1);
+    bytes[at + (i >> 1)] = (hexDigit(digits, i) << 4) | hexDigit(digits, i + 1);
 }
 
-/** Puts text of nothing but ASCII. */
+/** The text must be ASCII. */
 export function putText(bytes: Uint8Array, at: number, text: string): void {
   for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
 }
 
 const utf8 = new TextDecoder("utf-8");
 
-/** A fixed-size text field: up to the first NUL; bytes that are no UTF-8 become U+FFFD. */
+/** Reads a text field up to the first NUL. Invalid UTF-8 becomes U+FFFD. */
 export function paddedText(bytes: Uint8Array): string {
   const nul = bytes.indexOf(0);
   return utf8.decode(nul < 0 ? bytes : bytes.subarray(0, nul));
 }
 
-// Bytes are put together by hand: a DataView for every message and frame costs more than it reads.
+// Combines bytes without a DataView: creating one per message and frame costs more than the reads.
 export class Reader {
   readonly #bytes: Uint8Array;
   #at: number;
@@ -91,7 +90,7 @@ export class Reader {
   #advance(count: number): number {
     const at = this.#at;
     if (count < 0 || count > this.#end - at)
-      throw new WireError(`${count} bytes wanted, ${this.remaining} left`);
+      throw new WireError(`${count} bytes expected, ${this.remaining} left`);
     this.#at = at + count;
     return at;
   }
@@ -114,7 +113,7 @@ export class Reader {
     return (BigInt(this.u32()) << 32n) | BigInt(this.u32());
   }
 
-  /** A view of the next bytes, not a copy: whoever keeps it copies it. */
+  /** Returns a view, not a copy. A caller that stores it must copy it. */
   bytes(count: number): Uint8Array {
     const at = this.#advance(count);
     return this.#bytes.subarray(at, at + count);
@@ -132,13 +131,13 @@ export class Reader {
     return macText(this.bytes(6));
   }
 
-  /** A reader of just the next `count` bytes; this one goes on behind them. */
+  /** Returns a reader of the next `count` bytes and skips them here. */
   part(count: number): Reader {
     const at = this.#advance(count);
     return new Reader(this.#bytes, at, at + count);
   }
 
-  /** Reads items until nothing is left. An item that reads nothing would never end, so it is refused. */
+  /** Reads items until the end. Rejects an item that consumes no bytes, because the loop would not end. */
   list<T>(maxItems: number, item: (reader: Reader) => T): T[] {
     const items: T[] = [];
     while (this.remaining > 0) {
@@ -163,7 +162,7 @@ export class Writer {
     return this.#at;
   }
 
-  /** Makes room and answers where it is. Called on a line of its own: growing replaces the buffer. */
+  /** Reserves bytes and returns their offset. Growing replaces the buffer, so callers use `#bytes` only afterwards. */
   #grow(count: number): number {
     const at = this.#at;
     if (at + count > this.#bytes.length) {
@@ -212,13 +211,13 @@ export class Writer {
     return this;
   }
 
-  /** Text in a field of `size` bytes, always ended by a NUL. */
+  /** Writes text into a field of `size` bytes, terminated by a NUL. */
   padded(text: string, size: number): this {
     const bytes = new TextEncoder().encode(text).subarray(0, size - 1);
     return this.bytes(bytes).zeros(size - bytes.length);
   }
 
-  /** Runs `body` and then writes how many bytes it added, counting from `from`, into the u16 at `at`. */
+  /** Runs `body`, then writes the number of bytes since `from` into the u16 at `at`. */
   sized(at: number, from: number, body: () => void): this {
     body();
     const size = this.#at - from;
@@ -227,7 +226,7 @@ export class Writer {
     return this;
   }
 
-  /** Zeros up to the next multiple of eight bytes counted from `from`. */
+  /** Pads with zeros to a multiple of eight bytes counted from `from`. */
   alignFrom(from: number): this {
     return this.zeros((8 - ((this.#at - from) % 8)) % 8);
   }
