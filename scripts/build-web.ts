@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { bundlePage } from "../src/api/static-site.ts";
+import { bundlePage } from "../src/web/bundle.ts";
 
 const folder = resolve(process.argv[2] ?? join(import.meta.dir, "../dist/web"));
 for (const { path, bytes } of await bundlePage()) {

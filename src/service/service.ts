@@ -29,6 +29,7 @@ import { LogError, STORE_KINDS } from "../log/log.ts";
 import type { ClaimSink, SourceContext } from "../sources/source.ts";
 import { type ConfiguredSource, createSupervisor, type Supervisor } from "../sources/supervise.ts";
 import { ClaimIngest } from "../view/claim-ingest.ts";
+import { bundlePage } from "../web/bundle.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { StartupError } from "./startup-error.ts";
@@ -173,7 +174,7 @@ async function openListeningServer(parts: Parts): Promise<Server> {
       context: store,
       sources: () => supervisor.status(),
       refusedRecords,
-      site: createStaticSite(),
+      site: createStaticSite(bundlePage),
     });
   } catch (error) {
     const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
