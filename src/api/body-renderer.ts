@@ -1,202 +1,183 @@
 /**
- * From what a read found to a response: entity tag, condition, content coding, and the bytes, made once and kept until
- * the thing changes.
+ * Renders representations to responses: entity tag, condition, content encoding and body. Bodies of medium size are
+ * cached until their data changes; nothing is rendered or compressed for a 304 or a cached body.
  *
- * A representation is known by its key (what was asked) and its mark (the revision that last changed what it is made
- * of). Both survive a restart, so entity tags do. Nothing is rendered or compressed for a 304 or for bytes at hand.
+ * A representation is identified by its key (what was requested) and its version (the revision that last changed the
+ * data). Both survive a restart, so entity tags do too.
  */
 import { createHash } from "node:crypto";
 import { type BodySource, IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
-import { encode, encodedFeed, gzipFragments } from "./content-encoding.ts";
-import { type Coding, identityAllowed, negotiateCoding } from "./negotiate.ts";
+import { createBoundedCache } from "../lib/bounded-cache.ts";
+import { createEncodedBody, encode, gzipFragments } from "./content-encoding.ts";
+import { matchesEtag } from "./etag.ts";
+import { allowsIdentity, type ContentEncoding, negotiateEncoding } from "./negotiate.ts";
 
 export interface Content {
-  /** Bytes in order; or the whole as text, when it is little. */
-  readonly pieces: string | Iterable<Uint8Array>;
-  /** The pieces outlive this response (pages of the view): their compressed form is worth keeping with them. */
-  readonly lasting?: boolean;
-  /** How many bytes it is, where that is known before it is made. */
+  /** The body in order; a short one as one text. */
+  readonly chunks: string | Iterable<Uint8Array>;
+  /** The chunks outlive this response (pages of the view), so their compressed form is cached with them. */
+  readonly persistent?: boolean;
+  /** The length in bytes, where it is known before rendering. */
   readonly length?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Representation {
-  /** Everything that shapes the bytes but the coding and the state of the network. */
+  /** Everything that determines the bytes, except the content encoding and the state of the network. */
   readonly key: string;
   readonly version: number;
-  /** For what is read from the present: the mark as it is now. The same number means the same bytes. */
+  /** Of a representation of the current state: the version now. The same number means the same bytes. */
   readonly currentVersion?: () => number;
   readonly revision: number;
   readonly contentType: string;
-  /** Known to be too small to gain from compression. */
+  /** Too small to gain from compression. */
   readonly tiny?: boolean;
-  make(): Content;
+  render(): Content;
 }
 
-/** A body, and the headers that go with it. Text and bytes may be sent again; a feed only once. */
-export interface Made {
+/** Text and bytes can be sent again; a body source only once. */
+export interface RenderedBody {
   readonly body: string | Uint8Array | BodySource;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A representation in a coding: what is needed to answer it, with nothing rendered yet. */
-export class Prepared {
-  readonly what: Representation;
+/** A representation in a content encoding, not rendered yet. */
+export class PreparedResponse {
+  readonly representation: Representation;
   readonly etag: string;
-  readonly #representer: BodyRenderer;
-  readonly #coding: Coding;
+  readonly #renderer: BodyRenderer;
+  readonly #encoding: ContentEncoding;
 
-  constructor(representer: BodyRenderer, what: Representation, coding: Coding) {
-    this.what = what;
-    this.etag = representer.etag(what, coding);
-    this.#representer = representer;
-    this.#coding = coding;
+  constructor(renderer: BodyRenderer, representation: Representation, encoding: ContentEncoding) {
+    this.representation = representation;
+    this.etag = renderer.etag(representation, encoding);
+    this.#renderer = renderer;
+    this.#encoding = encoding;
   }
 
-  /** Those of a 304, and of every answer. */
-  headers(revision = this.what.revision): Record<string, string> {
+  /** The headers that a 304 and a 200 share. */
+  headers(revision = this.representation.revision): Record<string, string> {
     return {
       ETag: this.etag,
       "Cache-Control": "private, no-cache",
       Vary: "Accept, Accept-Encoding",
       "Gazetteer-Revision": String(revision),
-      "Gazetteer-Log": this.#representer.log,
+      "Gazetteer-Log": this.#renderer.logId,
     };
   }
 
-  /** Those of an answer with a body, besides what the body brings with it. */
-  bodyHeaders(revision?: number): Record<string, string> {
-    const headers = this.headers(revision);
-    headers["Content-Type"] = this.what.contentType;
-    if (this.#coding !== "identity") headers["Content-Encoding"] = this.#coding;
+  /** The headers of a 200, without those that rendering adds. */
+  bodyHeaders(): Record<string, string> {
+    const headers = this.headers();
+    headers["Content-Type"] = this.representation.contentType;
+    if (this.#encoding !== "identity") headers["Content-Encoding"] = this.#encoding;
     return headers;
   }
 
-  content(): Made {
-    return this.#representer.body(this.what, this.#coding);
+  renderBody(): RenderedBody {
+    return this.#renderer.renderBody(this.representation, this.#encoding);
   }
 }
 
-/** Up to here, to make a body again costs less than to keep it; what is asked for again is kept as a whole answer. */
-const SMALL_BYTES = 16 * 1024;
+/** A smaller body costs less to render again than to cache. The response cache holds those that repeat. */
+const MIN_CACHED_BYTES = 16 * 1024;
+/** A larger body is rendered while it is sent, and not cached. */
+const MAX_BUFFERED_BYTES = 24 * 1024 * 1024;
+const MAX_CACHE_BYTES = 96 * 1024 * 1024;
+/** Counted for each cached body besides its bytes. */
+const ENTRY_OVERHEAD_BYTES = 16 * 1024;
 
-/** Larger bodies are made while they are sent, and not kept. */
-const LARGE_BYTES = 24 * 1024 * 1024;
-const KEPT_BYTES = 96 * 1024 * 1024;
-/** What keeping a body costs besides its bytes. */
-const KEPT_OVERHEAD = 16 * 1024;
-
-interface Kept {
-  readonly mark: number;
+interface CachedBody {
+  readonly version: number;
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export class BodyRenderer {
-  readonly log: string;
-  readonly #epoch: string;
-  readonly #kept = new Map<string, Kept>();
-  #keptBytes = 0;
+  readonly logId: string;
+  readonly #etagPrefix: string;
+  readonly #cache = createBoundedCache<string, CachedBody>({
+    maxSize: MAX_CACHE_BYTES,
+    sizeOf: ({ body }) => body.length + ENTRY_OVERHEAD_BYTES,
+  });
 
-  /** `epoch` names the log and `version` the code: bytes of another log or another version are other bytes. */
-  constructor(epoch: string, version: string) {
-    this.log = epoch;
-    this.#epoch = createHash("sha256").update(`${epoch} ${version}`).digest("base64url").slice(0, 8);
+  /** Another log and another version of the service both give other entity tags. */
+  constructor(logId: string, serviceVersion: string) {
+    this.logId = logId;
+    const hash = createHash("sha256").update(`${logId} ${serviceVersion}`);
+    this.#etagPrefix = hash.digest("base64url").slice(0, 8);
   }
 
-  prepare(what: Representation, acceptEncoding: string | null): Prepared {
-    const plain = what.tiny && identityAllowed(acceptEncoding);
-    return new Prepared(this, what, plain ? "identity" : negotiateCoding(acceptEncoding));
+  prepare(representation: Representation, acceptEncoding: string | null): PreparedResponse {
+    const isPlain = representation.tiny && allowsIdentity(acceptEncoding);
+    const encoding = isPlain ? "identity" : negotiateEncoding(acceptEncoding);
+    return new PreparedResponse(this, representation, encoding);
   }
 
-  /** The hash only has to tell apart what one address can mean. */
-  etag({ key, version }: Representation, coding: Coding): string {
-    const what = Bun.hash.xxHash32(key).toString(36);
-    return `"${this.#epoch}.${version.toString(36)}.${what}${coding === "identity" ? "" : `.${coding}`}"`;
+  /** A short hash is enough: it only has to distinguish the representations of one URL. */
+  etag({ key, version }: Representation, encoding: ContentEncoding): string {
+    const keyHash = Bun.hash.xxHash32(key).toString(36);
+    const suffix = encoding === "identity" ? "" : `.${encoding}`;
+    return `"${this.#etagPrefix}.${version.toString(36)}.${keyHash}${suffix}"`;
   }
 
-  body(what: Representation, coding: Coding): Made {
-    const name = `${coding} ${what.key}`;
-    const kept = this.#kept.get(name);
-    if (kept && kept.mark === what.version) {
-      this.#kept.delete(name);
-      this.#kept.set(name, kept);
-      return kept;
+  renderBody(representation: Representation, encoding: ContentEncoding): RenderedBody {
+    const { key, version } = representation;
+    const cacheKey = `${encoding} ${key}`;
+    const cached = this.#cache.get(cacheKey);
+    if (cached?.version === version) return cached;
+    // Dropped before rendering, so that the memory of the old body is free for the new one.
+    if (cached) this.#cache.delete(cacheKey);
+    const { chunks, persistent, length, headers = {} } = representation.render();
+    if (typeof chunks === "string") {
+      return { body: encoding === "identity" ? chunks : encode(Buffer.from(chunks), encoding), headers };
     }
-    if (kept) this.#forget(name, kept);
-    const { pieces, lasting, length, headers = {} } = what.make();
-    if (typeof pieces === "string")
-      return { body: coding === "identity" ? pieces : encode(Buffer.from(pieces), coding), headers };
-    const coded = lasting && coding === "gzip" ? gzipFragments(pieces) : pieces;
-    const { parts, rest } = gather(coded);
+    const isFragmentGzip = persistent === true && encoding === "gzip";
+    const { buffered, rest } = bufferChunks(isFragmentGzip ? gzipFragments(chunks) : chunks);
     if (rest) {
-      const all = joined(parts, rest);
-      const body = lasting && coding === "gzip" ? new IterableBodySource(all) : encodedFeed(all, coding);
-      const told = coding === "identity" && length !== undefined;
-      return { body, headers: told ? { ...headers, "Content-Length": String(length) } : headers };
+      const all = concatChunks(buffered, rest);
+      const body = isFragmentGzip ? new IterableBodySource(all) : createEncodedBody(all, encoding);
+      const hasLength = encoding === "identity" && length !== undefined;
+      return { body, headers: hasLength ? { ...headers, "Content-Length": String(length) } : headers };
     }
-    const whole = inOne(parts);
-    const body = lasting && coding === "gzip" ? whole : encode(whole, coding);
-    if (body.length > SMALL_BYTES) this.#keep(name, { mark: what.version, body, headers });
+    const whole = joinBytes(buffered);
+    const body = isFragmentGzip ? whole : encode(whole, encoding);
+    if (body.length > MIN_CACHED_BYTES) this.#cache.set(cacheKey, { version, body, headers });
     return { body, headers };
-  }
-
-  #keep(name: string, kept: Kept): void {
-    this.#kept.set(name, kept);
-    this.#keptBytes += kept.body.length + KEPT_OVERHEAD;
-    for (const [eldest, old] of this.#kept) {
-      if (this.#keptBytes <= KEPT_BYTES || eldest === name) break;
-      this.#forget(eldest, old);
-    }
-  }
-
-  #forget(name: string, kept: Kept): void {
-    this.#kept.delete(name);
-    this.#keptBytes -= kept.body.length + KEPT_OVERHEAD;
   }
 }
 
-/** What a prepared representation answers under a condition. */
-export function respondWith(prepared: Prepared, ifNoneMatch: string | null): Response {
-  if (ifNoneMatch !== null && tagMatches(ifNoneMatch, prepared.etag)) {
+export function conditionalResponse(prepared: PreparedResponse, ifNoneMatch: string | null): Response {
+  if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, prepared.etag)) {
     return { status: 304, headers: prepared.headers(), body: null };
   }
-  const { body, headers } = prepared.content();
+  const { body, headers } = prepared.renderBody();
   return { status: 200, headers: Object.assign(prepared.bodyHeaders(), headers), body };
 }
 
-function inOne(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts;
-  return only && parts.length === 1 ? only : Buffer.concat(parts);
+function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  return only && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
-/** Takes pieces until there are none, or until it is too much to hold. */
-function gather(pieces: Iterable<Uint8Array>): {
-  parts: Uint8Array[];
+/** Reads chunks up to `MAX_BUFFERED_BYTES`. `rest` is undefined when there are no more. */
+function bufferChunks(chunks: Iterable<Uint8Array>): {
+  buffered: Uint8Array[];
   rest: Iterator<Uint8Array> | undefined;
 } {
-  const parts: Uint8Array[] = [];
-  const iterator = pieces[Symbol.iterator]();
-  let size = 0;
+  const buffered: Uint8Array[] = [];
+  const iterator = chunks[Symbol.iterator]();
+  let bytes = 0;
   for (let next = iterator.next(); !next.done; next = iterator.next()) {
-    parts.push(next.value);
-    size += next.value.length;
-    if (size > LARGE_BYTES) return { parts, rest: iterator };
+    buffered.push(next.value);
+    bytes += next.value.length;
+    if (bytes > MAX_BUFFERED_BYTES) return { buffered, rest: iterator };
   }
-  return { parts, rest: undefined };
+  return { buffered, rest: undefined };
 }
 
-function* joined(parts: Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
-  yield* parts;
+function* concatChunks(buffered: Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
+  yield* buffered;
   for (let next = rest.next(); !next.done; next = rest.next()) yield next.value;
-}
-
-/** RFC 9110, 13.1.2: a list of tags compared weakly, or `*`. */
-export function tagMatches(ifNoneMatch: string, etag: string): boolean {
-  if (ifNoneMatch === etag) return true;
-  return ifNoneMatch.split(",").some((part) => {
-    const tag = part.trim();
-    return tag === "*" || tag === etag || tag === `W/${etag}`;
-  });
 }

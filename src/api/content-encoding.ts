@@ -1,7 +1,7 @@
 /**
- * Bodies from pieces, in any content coding. A piece is bytes that outlive the body (a page of the view): its
- * compressed form is remembered with it, so that after a change only the pages that changed are compressed again.
- * gzip stays a single member: each piece is raw deflate ended by a full flush, and the CRC-32s are combined.
+ * Content encodings of bodies that consist of chunks. The gzip form of a chunk that outlives the body (a page of the
+ * view) is cached with the chunk, so that after a change only the changed pages are compressed again. The gzip body is
+ * still a single member: each chunk is raw deflate ended by a full flush, and the CRC-32s are combined.
  */
 import { pipeline, Readable } from "node:stream";
 import {
@@ -16,52 +16,53 @@ import {
 } from "node:zlib";
 import { AsyncBodySource, type BodySource, IterableBodySource } from "../http1/body-source.ts";
 import { crc32Combine } from "../lib/crc32.ts";
-import type { Coding } from "./negotiate.ts";
+import type { ContentEncoding } from "./negotiate.ts";
 
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-/** An empty last block. */
-const DEFLATE_END = Buffer.from([3, 0]);
+/** An empty final block. */
+const DEFLATE_FINAL_BLOCK = Buffer.from([3, 0]);
 const GZIP_LEVEL = 5;
 const BROTLI_QUALITY = 5;
 const ZSTD_LEVEL = 3;
 
-interface Deflated {
+interface DeflatedChunk {
   readonly bytes: Buffer;
   readonly crc: number;
   readonly length: number;
 }
-const remembered = new WeakMap<Uint8Array, Deflated>();
+/** Entries live as long as their chunk, so the view bounds the size. */
+const deflatedChunks = new WeakMap<Uint8Array, DeflatedChunk>();
 
-function deflated(piece: Uint8Array): Deflated {
-  let done = remembered.get(piece);
-  if (!done) {
-    const bytes = deflateRawSync(piece, { level: GZIP_LEVEL, finishFlush: constants.Z_FULL_FLUSH });
-    done = { bytes, crc: crc32(piece), length: piece.length };
-    remembered.set(piece, done);
+function deflateChunk(chunk: Uint8Array): DeflatedChunk {
+  let deflated = deflatedChunks.get(chunk);
+  if (!deflated) {
+    const bytes = deflateRawSync(chunk, { level: GZIP_LEVEL, finishFlush: constants.Z_FULL_FLUSH });
+    deflated = { bytes, crc: crc32(chunk), length: chunk.length };
+    deflatedChunks.set(chunk, deflated);
   }
-  return done;
+  return deflated;
 }
 
-/** One gzip member of lasting pieces, a fragment at a time. */
-export function* gzipFragments(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+/** One gzip member of persistent chunks, a fragment at a time. */
+export function* gzipFragments(chunks: Iterable<Uint8Array>): Generator<Uint8Array> {
   yield GZIP_HEADER;
   let crc = 0;
   let length = 0;
-  for (const piece of pieces) {
-    const part = deflated(piece);
-    yield part.bytes;
-    crc = crc32Combine(crc, part.crc, part.length);
-    length += part.length;
+  for (const chunk of chunks) {
+    const deflated = deflateChunk(chunk);
+    yield deflated.bytes;
+    crc = crc32Combine(crc, deflated.crc, deflated.length);
+    length += deflated.length;
   }
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc, 0);
   trailer.writeUInt32LE(length % 2 ** 32, 4);
-  yield DEFLATE_END;
+  yield DEFLATE_FINAL_BLOCK;
   yield trailer;
 }
 
-export function encode(bytes: Uint8Array, coding: Coding): Uint8Array {
-  switch (coding) {
+export function encode(bytes: Uint8Array, encoding: ContentEncoding): Uint8Array {
+  switch (encoding) {
     case "gzip":
       return gzipSync(bytes, { level: GZIP_LEVEL });
     case "zstd":
@@ -73,21 +74,21 @@ export function encode(bytes: Uint8Array, coding: Coding): Uint8Array {
   }
 }
 
-/** Pieces in a coding, made no faster than they are sent. */
-export function encodedFeed(pieces: Iterable<Uint8Array>, coding: Coding): BodySource {
-  if (coding === "identity") return new IterableBodySource(pieces);
-  const source = Readable.from(pieces, { objectMode: false });
+/** A body that is encoded while it is sent, no faster than the client reads. */
+export function createEncodedBody(chunks: Iterable<Uint8Array>, encoding: ContentEncoding): BodySource {
+  if (encoding === "identity") return new IterableBodySource(chunks);
+  const source = Readable.from(chunks, { objectMode: false });
   const compressor =
-    coding === "gzip"
+    encoding === "gzip"
       ? createGzip({ level: GZIP_LEVEL })
-      : coding === "zstd"
+      : encoding === "zstd"
         ? createZstdCompress()
         : createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
-  // What goes wrong on either side ends both, and is told to whoever reads.
+  // An error on either side destroys both; the reader gets it from `encoded.next()`.
   pipeline(source, compressor, () => {});
-  const chunks = compressor[Symbol.asyncIterator]();
+  const encoded = compressor[Symbol.asyncIterator]();
   return new AsyncBodySource(
-    () => chunks.next(),
+    () => encoded.next(),
     () => compressor.destroy(),
   );
 }

@@ -1,8 +1,8 @@
-/** Cross-origin reads: off until origins are configured, and then for exactly those. */
+/** CORS headers. Cross-origin reads are off until origins are configured, and then allowed for exactly those. */
 export interface Cors {
-  /** Headers for a response to a request from `origin`. */
+  /** Headers for a response to a request with this Origin header. */
   headers(origin: string | null): Readonly<Record<string, string>>;
-  preflight(origin: string | null): Readonly<Record<string, string>>;
+  preflightHeaders(origin: string | null): Readonly<Record<string, string>>;
 }
 
 const ALLOWED_HEADERS = "authorization, content-type, cache-control, if-none-match, last-event-id";
@@ -10,11 +10,11 @@ const EXPOSED_HEADERS =
   "ETag, Link, Gazetteer-Revision, Gazetteer-Log, Retry-After, RateLimit, RateLimit-Policy";
 
 export function createCors(origins: readonly string[]): Cors {
-  const off = origins.length === 0;
-  const allows = (origin: string) => origins.includes("*") || origins.includes(origin);
+  const isOff = origins.length === 0;
+  const isAllowed = (origin: string) => origins.includes("*") || origins.includes(origin);
   const headers = (origin: string | null): Record<string, string> => {
-    if (off) return {};
-    if (origin === null || !allows(origin)) return { Vary: "Origin" };
+    if (isOff) return {};
+    if (origin === null || !isAllowed(origin)) return { Vary: "Origin" };
     return {
       "Access-Control-Allow-Origin": origin,
       "Access-Control-Expose-Headers": EXPOSED_HEADERS,
@@ -23,11 +23,11 @@ export function createCors(origins: readonly string[]): Cors {
   };
   return {
     headers,
-    preflight(origin) {
-      const given = headers(origin);
-      if (!("Access-Control-Allow-Origin" in given)) return given;
+    preflightHeaders(origin) {
+      const responseHeaders = headers(origin);
+      if (!("Access-Control-Allow-Origin" in responseHeaders)) return responseHeaders;
       return {
-        ...given,
+        ...responseHeaders,
         "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
         "Access-Control-Allow-Headers": ALLOWED_HEADERS,
       };

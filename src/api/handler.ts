@@ -1,46 +1,54 @@
 /**
- * The order in which a request is dealt with. Credentials come before anything else about it is looked at; then its
- * path, its method, its query. Whatever goes wrong becomes a problem here and nowhere else.
+ * Handles every request of the service, in this order:
+ *
+ * 1. A request that repeats the previous one on its connection gets its response from the response cache.
+ * 2. OPTIONS and the health endpoints need no credentials. Every other request is authenticated before anything else of
+ *    it is looked at.
+ * 3. The response cache is searched; then follow the limits, the route, the method and the query.
+ *
+ * Every exception becomes a problem response. `handle` runs up to 100,000 times a second: for a cached credential it is
+ * synchronous, and for a cached response it does little more than two look-ups.
  */
-
-import type { Connection, Handler } from "../http1/connection.ts";
+import type { ConnectionInfo, Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { SerializedResponse } from "../http1/serialized-response.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
-import { HistoryNotHere } from "../view/replica.ts";
+import { HistoryNotInReplica } from "../view/replica.ts";
+import { addHeaders } from "./add-headers.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
 import type { Users } from "./auth/users.ts";
-import { BodyRenderer, respondWith } from "./body-renderer.ts";
-import { createCors } from "./cors.ts";
-import { healthz, readyz, type SourceReport } from "./health.ts";
-import { createRateLimiter, LoadShedder } from "./load-shedder.ts";
-import { Metrics, type MetricsInput, type ProcessCounters } from "./metrics.ts";
-import { openapiText } from "./openapi.ts";
-import { Problem, quoted } from "./problem.ts";
-import type { ReadContext } from "./reads/read-context.ts";
+import {
+  AuxiliaryEndpoints,
+  type AuxiliaryEndpointsOptions,
+  type HealthPath,
+  isHealthPath,
+} from "./auxiliary-endpoints.ts";
+import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
+import { type Cors, createCors } from "./cors.ts";
+import { LoadShedder } from "./load-shedder.ts";
+import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
+import { Problem } from "./problem.ts";
+import { ProblemResponder } from "./problem-response.ts";
+import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
+import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 import type { Relay } from "./relay.ts";
 import { type CachedResponse, ResponseCache } from "./response-cache.ts";
 import { parseRoute, type Route } from "./route.ts";
-import { type Routes, readRoute } from "./router.ts";
-import type { StaticSite } from "./static-site.ts";
+import { Router } from "./router.ts";
 import { SseHub } from "./stream/sse-hub.ts";
 
-export interface RequestHandlerOptions {
+export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
+  /** Path prefixes that mean the same as `controller`. */
   readonly aliases: readonly string[];
+  /** Origins that may read across origins (CORS). */
   readonly origins: readonly string[];
   readonly limits: ServerLimits;
-  readonly version: string;
-  readonly context: ReadContext;
   readonly authenticator: Authenticator;
   readonly users: Users;
-  readonly sources: () => readonly SourceReport[];
-  readonly refusedRecords: () => Readonly<Record<string, number>>;
-  readonly page: StaticSite | undefined;
-  readonly readers?: MetricsInput["readers"];
-  /** Of a process that follows another: to that one goes what it cannot answer. */
+  /** In a reader process: forwards requests that it cannot serve to the main process. */
   readonly relay?: Relay;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -57,10 +65,9 @@ export interface ServerLimits {
 }
 
 const HEARTBEAT_MS = 15_000;
-const ALLOW = "GET, HEAD, OPTIONS";
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** Whose the header lines are that a connection repeats, until any user changes. */
+/** The `handlerCache` of header lines: whose they are. Valid until any user changes. */
 class CachedAuth {
   readonly generation: number;
   readonly credential: Credential;
@@ -71,307 +78,247 @@ class CachedAuth {
   }
 }
 
-/** What is known of a request that comes again word for word: that its credentials are good, and its answer. */
+/** The `handlerCache` of a request: its credential was valid in this generation, and this is its response. */
 class RepeatHit {
   readonly generation: number;
-  readonly hot: CachedResponse;
+  readonly cachedResponse: CachedResponse;
   readonly ifNoneMatch: string | null;
 
-  constructor(generation: number, hot: CachedResponse, ifNoneMatch: string | null) {
+  constructor(generation: number, cachedResponse: CachedResponse, ifNoneMatch: string | null) {
     this.generation = generation;
-    this.hot = hot;
+    this.cachedResponse = cachedResponse;
     this.ifNoneMatch = ifNoneMatch;
   }
 }
 
 export class RequestHandler implements Handler {
   readonly #options: RequestHandlerOptions;
-  readonly #routes: Routes;
   readonly #streams: SseHub;
-  readonly #metrics = new Metrics();
-  readonly #loadShedder = new LoadShedder();
-  readonly #cors: ReturnType<typeof createCors>;
-  readonly #rate: ReturnType<typeof createRateLimiter>;
-  readonly #prefixes: readonly string[];
+  readonly #router: Router;
+  readonly #auxiliary: AuxiliaryEndpoints;
+  readonly #problems: ProblemResponder;
+  readonly #counters = new RequestCounters();
   readonly #responseCache = new ResponseCache();
-  readonly #sameForAll: boolean;
-  #openapi: string | undefined;
-  #stopping = false;
+  readonly #loadShedder = new LoadShedder();
+  readonly #cors: Cors;
+  readonly #rateLimiter: RateLimiter;
+  readonly #prefixes: readonly string[];
+  /** CORS and rate limit headers differ between requests for the same target, so such responses cannot be cached. */
+  readonly #hasPerRequestHeaders: boolean;
+  #isStopping = false;
 
   constructor(options: RequestHandlerOptions) {
-    const { context, limits } = options;
+    const { context, limits, origins, users, version } = options;
     this.#options = options;
     this.#streams = new SseHub(context.history, {
       streamsPerUser: limits.streamsPerUser,
       heartbeatMs: HEARTBEAT_MS,
     });
-    this.#routes = {
+    this.#router = new Router({
       context,
       streams: this.#streams,
-      representer: new BodyRenderer(context.log.epoch, options.version),
+      renderer: new BodyRenderer(context.log.id, version),
       pageLimit: limits.pageLimit,
-    };
-    this.#cors = createCors(options.origins);
-    this.#rate = createRateLimiter(limits.requestsPerSecond, options.clock);
-    this.#sameForAll = options.origins.length === 0 && limits.requestsPerSecond === 0;
+    });
+    this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
+    this.#cors = createCors(origins);
+    this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
+    this.#rateLimiter = createRateLimiter(limits.requestsPerSecond, options.clock);
+    this.#hasPerRequestHeaders = origins.length > 0 || limits.requestsPerSecond > 0;
     this.#prefixes = ["controller", ...options.aliases];
-    options.users.onChange((names) => this.#streams.endOf(names));
+    users.onChange((names) => this.#streams.closeStreamsOf(names));
   }
 
+  /** Runs the background work until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([
-      this.#streams.beat(this.#options.clock, signal),
-      this.#loadShedder.watch(this.#options.clock, signal),
-    ]);
+    const { clock } = this.#options;
+    await Promise.all([this.#streams.runHeartbeat(clock, signal), this.#loadShedder.run(clock, signal)]);
   }
 
-  tally(): ProcessCounters {
-    return this.#metrics.tally(this.#streams);
+  counters(): ProcessCounters {
+    return this.#counters.snapshot(this.#streams);
   }
 
+  /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
   stop(): void {
-    this.#stopping = true;
-    this.#streams.endAll();
+    this.#isStopping = true;
+    this.#streams.closeAll();
   }
 
-  /** Synchronous for a known credential, and short for a known question: this runs a hundred thousand times a second. */
-  handle(request: Request, connection: Connection): SerializedResponse | Response | Promise<Response> {
+  handle(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response> {
     const { authenticator, context, relay } = this.#options;
-    const { memo } = request;
-    if (memo instanceof RepeatHit && memo.generation === authenticator.generation && this.#cacheUsable) {
-      const message = memo.hot.answer(memo.ifNoneMatch, context.view.revision);
-      if (message) return message;
+    const repeat = request.handlerCache;
+    if (
+      repeat instanceof RepeatHit &&
+      repeat.generation === authenticator.generation &&
+      this.#isCacheUsable
+    ) {
+      const response = repeat.cachedResponse.serialize(repeat.ifNoneMatch, context.view.revision);
+      if (response) return response;
     }
-    const known = this.#credentialOf(request);
-    if (known && this.#cacheUsable && isPlain(request)) {
-      const message = this.#known(request);
-      if (message) return message;
+    const credential = this.#cachedCredential(request);
+    if (credential && this.#isCacheUsable && isPlainGet(request)) {
+      const response = this.#findCachedResponse(request);
+      if (response) return response;
     }
-    if (request.method === "OPTIONS") return this.#options204(request);
+    if (request.method === "OPTIONS") return this.#optionsResponse(request);
     const path = pathOf(request.target);
-    if (path === "/readyz" && relay) return this.#relayed(relay, request);
-    if (path === "/healthz" || path === "/readyz") return this.#probe(request, path);
-    return known ? this.#serve(request, connection, path, known) : this.#admit(request, connection, path);
+    if (path === "/readyz" && relay) return this.#forward(relay, request);
+    if (isHealthPath(path)) return this.#healthResponse(request, path);
+    return credential
+      ? this.#serve(request, connection, path, credential)
+      : this.#authenticateAndServe(request, connection, path);
   }
 
-  #credentialOf(request: Request): Credential | undefined {
+  onParseError({ code, detail }: ParseError): Response {
+    return this.#problems.respond(new Problem(code, detail), "unreadable");
+  }
+
+  onError(error: unknown): Response {
+    return this.#problems.respond(error, "other");
+  }
+
+  #cachedCredential(request: Request): Credential | undefined {
     const { authenticator } = this.#options;
     const { headers } = request;
     const { generation } = authenticator;
-    if (headers.memo instanceof CachedAuth && headers.memo.generation === generation)
-      return headers.memo.credential;
-    const known = authenticator.known(request.header("authorization"));
-    if (known) headers.memo = new CachedAuth(generation, known);
-    return known;
+    if (headers.handlerCache instanceof CachedAuth && headers.handlerCache.generation === generation)
+      return headers.handlerCache.credential;
+    const credential = authenticator.cachedCredential(request.header("authorization"));
+    if (credential) headers.handlerCache = new CachedAuth(generation, credential);
+    return credential;
   }
 
-  /** Whether requests are answered alike, whoever sends them and however many there are. */
-  get #cacheUsable(): boolean {
-    return this.#sameForAll && !this.#loadShedder.shut && !this.#stopping;
+  get #isCacheUsable(): boolean {
+    return !this.#hasPerRequestHeaders && !this.#loadShedder.shedding && !this.#isStopping;
   }
 
-  #known(request: Request): SerializedResponse | undefined {
+  #findCachedResponse(request: Request): SerializedResponse | undefined {
     const { authenticator, context } = this.#options;
-    const hot = this.#responseCache.find(request);
-    if (!hot) return undefined;
-    const again = new RepeatHit(authenticator.generation, hot, request.header("if-none-match"));
-    request.memo = again;
-    return hot.answer(again.ifNoneMatch, context.view.revision);
+    const cachedResponse = this.#responseCache.get(request);
+    if (!cachedResponse) return undefined;
+    const ifNoneMatch = request.header("if-none-match");
+    request.handlerCache = new RepeatHit(authenticator.generation, cachedResponse, ifNoneMatch);
+    return cachedResponse.serialize(ifNoneMatch, context.view.revision);
   }
 
-  /** Open to everybody, so that whoever watches over the service needs no password. */
-  #probe(request: Request, path: "/healthz" | "/readyz"): Response {
-    if (!isRead(request.method)) return this.#problem(notAllowed(request.method), request, "health");
-    const { context, sources } = this.#options;
-    return path === "/healthz" ? healthz() : readyz(context.view, sources(), this.#stopping);
+  #optionsResponse(request: Request): Response {
+    const corsHeaders = this.#cors.preflightHeaders(request.header("origin"));
+    return { status: 204, headers: { Allow: ALLOWED_METHODS, ...corsHeaders }, body: null };
   }
 
-  async #admit(request: Request, connection: Connection, path: string): Promise<Response> {
-    const result = await this.#options.authenticator.authenticate(
-      request.header("authorization"),
-      connection.remoteAddress,
-    );
+  #healthResponse(request: Request, path: HealthPath): Response {
+    if (isReadMethod(request.method)) return this.#auxiliary.health(path, this.#isStopping);
+    return this.#problems.respondTo(request, methodNotAllowed(request.method), "health");
+  }
+
+  async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
+    const authorization = request.header("authorization");
+    const result = await this.#options.authenticator.authenticate(authorization, connection.remoteAddress);
     if (result.outcome === "ok") return this.#serve(request, connection, path, result);
-    return this.#problem(authProblem(result), request, "auth");
+    return this.#problems.respondTo(request, authProblem(result), "auth");
   }
 
+  /** Serves a request whose credential is valid. */
   #serve(
     request: Request,
-    connection: Connection,
+    connection: ConnectionInfo,
     path: string,
     credential: Credential,
   ): Response | Promise<Response> {
     const { relay, limits } = this.#options;
-    const { length } = request.target;
-    let read = "other";
-    let rate = NO_HEADERS;
+    let readName = "other";
+    let rateLimitHeaders = NO_HEADERS;
     try {
-      if (connection.inFlight >= limits.connections) throw this.#shed();
-      if (length > limits.urlBytes) {
-        throw new Problem(
-          "uri-too-long",
-          `The address is ${length} bytes long; at most ${limits.urlBytes} are taken.`,
-        );
-      }
-      if (credential.user !== INTERNAL_USER) rate = this.#rate.take(credential.user);
-      const target = parseRoute(path, this.#prefixes);
-      if (!target) return relay ? this.#relayed(relay, request) : this.#elsewhere(request, path, rate);
-      read = target.read === "list" ? target.kind : target.read;
-      // Only here: a page without its script would be a blank page, and it asks again by itself for what is refused.
-      if (this.#loadShedder.shut) throw this.#shed();
-      const answer = this.#read(request, path, target, read, credential);
-      this.#metrics.requests(read, answer.status).count++;
-      if (this.#sameForAll) return answer;
-      return withMore(answer, { ...rate, ...this.#cors.headers(request.header("origin")) });
+      if (connection.inFlight >= limits.connections) throw this.#overloaded();
+      if (request.target.length > limits.urlBytes) throw targetTooLong(request.target, limits.urlBytes);
+      if (credential.user !== INTERNAL_USER) rateLimitHeaders = this.#rateLimiter.consume(credential.user);
+      const route = parseRoute(path, this.#prefixes);
+      if (!route)
+        return relay ? this.#forward(relay, request) : this.#serveAuxiliary(request, path, rateLimitHeaders);
+      readName = route.read === "list" ? route.kind : route.read;
+      // Reads only: the page retries a rejected read, but it cannot load without its script and style.
+      if (this.#loadShedder.shedding) throw this.#overloaded();
+      const response = this.#read(request, path, route, readName, credential);
+      this.#counters.responses(readName, response.status).count++;
+      if (!this.#hasPerRequestHeaders) return response;
+      return addHeaders(response, this.#perRequestHeaders(request, rateLimitHeaders));
     } catch (error) {
-      if (relay && error instanceof HistoryNotHere) return this.#relayed(relay, request);
-      return this.#problem(error, request, read, rate);
+      if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request);
+      return this.#problems.respondTo(request, error, readName, rateLimitHeaders);
     }
   }
 
-  #shed(): Problem {
-    this.#metrics.countShed();
-    const detail = "The service has more to do than it can; try again in a moment.";
-    return new Problem("overloaded", detail, { "Retry-After": "2" });
-  }
-
-  async #relayed(relay: Relay, request: Request): Promise<Response> {
-    try {
-      return await relay(request);
-    } catch (error) {
-      return this.#problem(error, request, "relayed");
-    }
-  }
-
-  #read(request: Request, path: string, target: Route, name: string, credential: Credential): Response {
-    const { method, target: address } = request;
-    if (!isRead(method)) throw notAllowed(method);
-    const read = readRoute(this.#routes, target, {
+  #read(request: Request, path: string, route: Route, readName: string, credential: Credential): Response {
+    const { method, target } = request;
+    if (!isReadMethod(method)) throw methodNotAllowed(method);
+    const result = this.#router.read(route, {
       method,
-      address,
-      queryText: address.slice(path.length + 1),
+      target,
+      queryText: target.slice(path.length + 1),
       user: credential.user,
       accept: request.header("accept"),
       acceptEncoding: request.header("accept-encoding"),
       lastEventId: request.header("last-event-id"),
     });
-    if ("stream" in read) return read.stream;
-    const answer = respondWith(read.prepared, request.header("if-none-match"));
-    // Headers that differ from request to request cannot be kept with an answer.
-    if (this.#sameForAll && method === "GET" && this.#responseCache.wants(request)) {
-      const counters = {
-        served: this.#metrics.requests(name, 200),
-        notModified: this.#metrics.requests(name, 304),
-      };
-      this.#responseCache.keep(request, read.prepared, answer, counters);
-    }
-    return answer;
-  }
-
-  /** What is not the interface: figures, its description, the page. */
-  async #elsewhere(
-    request: Request,
-    path: string,
-    rate: Readonly<Record<string, string>>,
-  ): Promise<Response> {
-    try {
-      const answer = this.#ownPage(path);
-      if ((answer || path === "/") && !isRead(request.method)) throw notAllowed(request.method);
-      if (answer) return withMore(answer, { ...rate, ...this.#cors.headers(request.header("origin")) });
-      const page = isRead(request.method) && (await this.#options.page?.respond(path, request));
-      if (page) return page;
-      throw new Problem(
-        "not-found",
-        `There is nothing at ${quoted(path)}; the interface begins at /controller/v1.`,
-      );
-    } catch (error) {
-      return this.#problem(error, request, "page", rate);
-    }
-  }
-
-  #ownPage(path: string): Response | undefined {
-    const { context, version } = this.#options;
-    if (path === "/metrics") {
-      return this.#metrics.answer({
-        context,
-        version,
-        streams: this.#streams,
-        sources: this.#options.sources(),
-        refusedRecords: this.#options.refusedRecords(),
-        readers: this.#options.readers,
+    if ("stream" in result) return result.stream;
+    const response = conditionalResponse(result.prepared, request.header("if-none-match"));
+    if (!this.#hasPerRequestHeaders && method === "GET" && this.#responseCache.shouldStore(request)) {
+      this.#responseCache.store(request, result.prepared, response, {
+        ok: this.#counters.responses(readName, 200),
+        notModified: this.#counters.responses(readName, 304),
       });
     }
-    if (path !== "/openapi.json") return undefined;
-    this.#openapi ??= openapiText(version);
-    const headers = { "Content-Type": "application/json", "Cache-Control": "private, no-cache" };
-    return { status: 200, headers, body: this.#openapi };
+    return response;
   }
 
-  #options204(request: Request): Response {
-    const headers = { Allow: ALLOW, ...this.#cors.preflight(request.header("origin")) };
-    return { status: 204, headers, body: null };
-  }
-
-  #problem(
-    error: unknown,
+  async #serveAuxiliary(
     request: Request,
-    read: string,
-    more: Readonly<Record<string, string>> = {},
-  ): Response {
-    const cors = this.#cors.headers(request.header("origin"));
-    return this.#problemResponse(error, read, { ...cors, ...more });
+    path: string,
+    rateLimitHeaders: Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    try {
+      const headers = this.#perRequestHeaders(request, rateLimitHeaders);
+      return await this.#auxiliary.respond(request, path, headers);
+    } catch (error) {
+      return this.#problems.respondTo(request, error, "page", rateLimitHeaders);
+    }
   }
 
-  #problemResponse(error: unknown, read: string, more: Readonly<Record<string, string>>): Response {
-    const instance = `urn:uuid:${crypto.randomUUID()}`;
-    const problem = error instanceof Problem ? error : this.#unexpected(error, instance);
-    this.#metrics.requests(read, problem.status).count++;
-    const headers = {
-      "Content-Type": "application/problem+json",
-      "Cache-Control": "no-store",
-      ...more,
-      ...problem.headers,
-    };
-    return { status: problem.status, headers, body: problem.body(instance) };
+  async #forward(relay: Relay, request: Request): Promise<Response> {
+    try {
+      return await relay(request);
+    } catch (error) {
+      return this.#problems.respondTo(request, error, "relayed");
+    }
   }
 
-  #unexpected(error: unknown, instance: string): Problem {
-    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#options.logger.error("request failed", { instance, why });
-    return new Problem(
-      "internal",
-      "Something went wrong in the service; its log has more under this instance.",
-    );
+  #perRequestHeaders(
+    request: Request,
+    rateLimitHeaders: Readonly<Record<string, string>>,
+  ): Readonly<Record<string, string>> {
+    return { ...rateLimitHeaders, ...this.#cors.headers(request.header("origin")) };
   }
 
-  /** To a request that could not be read. */
-  onParseError({ code, detail }: ParseError): Response {
-    return this.#problemResponse(new Problem(code, detail), "unreadable", {});
-  }
-
-  onError(error: unknown): Response {
-    return this.#problemResponse(error, "other", {});
+  #overloaded(): Problem {
+    this.#counters.countShed();
+    return new Problem("overloaded", "The service is overloaded; try again in a moment.", {
+      "Retry-After": "2",
+    });
   }
 }
 
-const isRead = (method: string): method is "GET" | "HEAD" => method === "GET" || method === "HEAD";
-
-const notAllowed = (method: string): Problem =>
-  new Problem("method-not-allowed", `${method} does not exist here: this interface only reads. Use GET.`, {
-    Allow: ALLOW,
-  });
-
-/** A GET like most: its answer may be sent as it was to another. */
-const isPlain = ({ method, keepAlive, isHttp10, bodyLength }: Request): boolean =>
+/** Only such a request may get a serialized response, whose bytes are the same for every client. */
+const isPlainGet = ({ method, keepAlive, isHttp10, bodyLength }: Request): boolean =>
   method === "GET" && keepAlive && !isHttp10 && bodyLength === 0;
 
-function pathOf(address: string): string {
-  const question = address.indexOf("?");
-  return question < 0 ? address : address.slice(0, question);
+function pathOf(target: string): string {
+  const queryStart = target.indexOf("?");
+  return queryStart < 0 ? target : target.slice(0, queryStart);
 }
 
-function withMore(answer: Response, more: Readonly<Record<string, string>>): Response {
-  const { headers } = answer;
-  const vary = headers.Vary && more.Vary ? { Vary: `${headers.Vary}, ${more.Vary}` } : {};
-  return { ...answer, headers: { ...headers, ...more, ...vary } };
-}
+const targetTooLong = (target: string, maxBytes: number): Problem =>
+  new Problem(
+    "uri-too-long",
+    `The path and query are ${target.length} bytes long; at most ${maxBytes} are allowed.`,
+  );

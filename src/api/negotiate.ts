@@ -1,23 +1,23 @@
 /**
- * What the client takes: a representation by `format` or `Accept`, a content coding by `Accept-Encoding`. Real clients
- * send careless lists (Java's `*; q=.2`), so what cannot be read is passed over rather than refused.
+ * Content negotiation: the format by the `format` parameter or `Accept`, the content encoding by `Accept-Encoding`. Real
+ * clients send malformed lists (Java's `*; q=.2`), so an element that cannot be parsed is skipped, not rejected.
  */
 import { type Format, formatsOf, RESOURCES, type Resource } from "../formats/formats.ts";
+import { memoizeText } from "../lib/bounded-cache.ts";
 import { didYouMean, quote } from "../lib/error-text.ts";
-import { memo } from "../lib/memo.ts";
 import { badParameter } from "../query/fault.ts";
 import { Problem } from "./problem.ts";
 import { problemOf } from "./query-problem.ts";
 
-interface Range {
+interface WeightedName {
   readonly name: string;
   readonly q: number;
 }
 
-/** `a;q=0.5, b` as names in lower case with their weights. */
-function ranges(header: string): Range[] {
-  return header.split(",").flatMap((part) => {
-    const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+/** Parses `a;q=0.5, b`. Names become lower case; `*` becomes the wildcard of both parts. */
+function parseWeightedList(header: string): WeightedName[] {
+  return header.split(",").flatMap((element) => {
+    const [name = "", ...parameters] = element.split(";").map((text) => text.trim().toLowerCase());
     if (name === "") return [];
     const weight = parameters.find((text) => text.startsWith("q="))?.slice(2);
     const q = weight === undefined ? 1 : Number(weight);
@@ -25,96 +25,98 @@ function ranges(header: string): Range[] {
   });
 }
 
-const THERE = new Map(RESOURCES.map((resource) => [resource, formatsOf(resource)]));
-/** For each list of what there is: what an `Accept` chooses of it. */
-const CHOICES = new Map<readonly Format[], (accept: string) => Format>();
+const FORMATS_BY_RESOURCE = new Map(RESOURCES.map((resource) => [resource, formatsOf(resource)]));
+/** For each list of formats the function that chooses one by an `Accept` header. There are only a few lists. */
+const CHOOSERS = new Map<readonly Format[], (accept: string) => Format>();
 
-/** `there`: what there is, JSON first; a single thing has fewer representations than its collection. */
+/** `available` has JSON first. A single entity has fewer formats than its collection. */
 export function negotiateFormat(
   resource: Resource,
-  wanted: string | undefined,
+  requested: string | undefined,
   accept: string | null,
-  there: readonly Format[] = THERE.get(resource) ?? [],
+  available: readonly Format[] = FORMATS_BY_RESOURCE.get(resource) ?? [],
 ): Format {
-  const json = there[0];
-  if (!json) throw new Error(`${resource} has no representation`);
-  if (wanted !== undefined) {
-    const found = there.find((format) => format.name === wanted);
-    if (found) return found;
-    const names = there.map((format) => format.name);
-    const reason = `is ${quote(wanted)}; ${didYouMean(wanted, names)}There are here: ${names.join(", ")}.`;
-    throw problemOf(badParameter("format", reason));
-  }
+  const json = available[0];
+  if (!json) throw new Error(`${resource} has no format`);
+  if (requested !== undefined) return formatByName(requested, available);
   if (accept === null || accept === "*/*") return json;
-  let choice = CHOICES.get(there);
-  if (!choice) {
-    choice = memo((text) => chosen(there, json, text));
-    CHOICES.set(there, choice);
+  let choose = CHOOSERS.get(available);
+  if (!choose) {
+    choose = memoizeText((text) => chooseFormat(available, json, text));
+    CHOOSERS.set(available, choose);
   }
-  return choice(accept);
+  return choose(accept);
 }
 
-function chosen(there: readonly Format[], json: Format, accept: string): Format {
-  const asked = ranges(accept);
-  if (asked.length === 0) return json;
+function formatByName(name: string, available: readonly Format[]): Format {
+  const format = available.find((candidate) => candidate.name === name);
+  if (format) return format;
+  const names = available.map((candidate) => candidate.name);
+  const reason = `is ${quote(name)}; ${didYouMean(name, names)}There are here: ${names.join(", ")}.`;
+  throw problemOf(badParameter("format", reason));
+}
+
+function chooseFormat(available: readonly Format[], json: Format, accept: string): Format {
+  const accepted = parseWeightedList(accept);
+  if (accepted.length === 0) return json;
   let best: Format | undefined;
   let bestQ = 0;
-  for (const format of there) {
-    const q = format.negotiable ? weightOf(format, asked) : 0;
+  for (const format of available) {
+    const q = format.negotiable ? weightOf(format, accepted) : 0;
     if (q > bestQ) {
       best = format;
       bestQ = q;
     }
   }
   if (best) return best;
-  const types = there.map((format) => `${format.mediaType} (format=${format.name})`);
+  const types = available.map((format) => `${format.mediaType} (format=${format.name})`);
   throw new Problem(
     "not-acceptable",
     `Nothing in ${quote(accept)} exists here. There are: ${types.join(", ")}.`,
   );
 }
 
-/** The weight of the most specific range that covers a type. A stream never ends, so only its own name asks for it. */
-function weightOf({ stream, mediaType }: Format, asked: readonly Range[]): number {
-  const family = `${mediaType.slice(0, mediaType.indexOf("/"))}/*`;
-  for (const name of stream ? [mediaType] : [mediaType, family, "*/*"]) {
-    const found = asked.find((range) => range.name === name);
-    if (found) return found.q;
+/** The weight of the most specific media range that matches. A stream never ends, so wildcards do not match it. */
+function weightOf({ stream, mediaType }: Format, accepted: readonly WeightedName[]): number {
+  const typeWildcard = `${mediaType.slice(0, mediaType.indexOf("/"))}/*`;
+  for (const range of stream ? [mediaType] : [mediaType, typeWildcard, "*/*"]) {
+    const match = accepted.find(({ name }) => name === range);
+    if (match) return match.q;
   }
   return 0;
 }
 
 export type ContentEncoding = "identity" | "gzip" | "zstd" | "br";
-/** Of equally welcome codings the first: gzip is kept page by page, so it costs least to keep fresh. */
-const CODINGS = ["gzip", "zstd", "br"] as const;
+/** With equal weights the first wins. gzip is cached page by page, so it costs least after a change. */
+const COMPRESSIONS = ["gzip", "zstd", "br"] as const;
 
-/** Codings in the order the client wants them; identity unless it is ruled out. */
+/** Returns identity when no compression is accepted, even where the client excludes identity. */
 export const negotiateEncoding = (acceptEncoding: string | null): ContentEncoding =>
-  acceptEncoding === null || acceptEncoding === "" ? "identity" : codingFor(acceptEncoding);
+  acceptEncoding === null || acceptEncoding === "" ? "identity" : chooseEncoding(acceptEncoding);
 
-const codingFor = memo((acceptEncoding): ContentEncoding => {
-  const asked = ranges(acceptEncoding.replace(/\bx-gzip\b/i, "gzip"));
-  const weight = (name: string): number | undefined =>
-    (asked.find((range) => range.name === name) ?? asked.find((range) => range.name === "*/*"))?.q;
+const chooseEncoding = memoizeText((acceptEncoding): ContentEncoding => {
+  const accepted = parseWeightedList(acceptEncoding.replace(/\bx-gzip\b/i, "gzip"));
+  const weight = (encoding: string): number | undefined =>
+    (accepted.find(({ name }) => name === encoding) ?? accepted.find(({ name }) => name === "*/*"))?.q;
   let best: ContentEncoding = "identity";
-  const own = asked.find((range) => range.name === "identity")?.q;
-  let bestQ = own ?? 0;
-  for (const coding of CODINGS) {
-    const q = weight(coding) ?? 0;
+  let bestQ = accepted.find(({ name }) => name === "identity")?.q ?? 0;
+  for (const encoding of COMPRESSIONS) {
+    const q = weight(encoding) ?? 0;
     if (q > bestQ) {
-      best = coding;
+      best = encoding;
       bestQ = q;
     }
   }
   return best;
 });
 
-/** Whether identity would do too: then a body too small to gain is sent as it is. */
+/** Whether an uncompressed body is acceptable too. Then a tiny body is not compressed. */
 export const allowsIdentity = (acceptEncoding: string | null): boolean =>
-  acceptEncoding === null || identityTaken(acceptEncoding);
+  acceptEncoding === null || acceptsIdentity(acceptEncoding);
 
-const identityTaken = memo((acceptEncoding): boolean => {
-  const asked = ranges(acceptEncoding);
-  const own = asked.find((range) => range.name === "identity") ?? asked.find((range) => range.name === "*/*");
-  return own === undefined || own.q > 0;
+const acceptsIdentity = memoizeText((acceptEncoding): boolean => {
+  const accepted = parseWeightedList(acceptEncoding);
+  const match =
+    accepted.find(({ name }) => name === "identity") ?? accepted.find(({ name }) => name === "*/*");
+  return match === undefined || match.q > 0;
 });

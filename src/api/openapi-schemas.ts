@@ -1,9 +1,10 @@
-/** Schemas of the bodies that are not entities: changes, differences, time lines, problems, readiness. */
+/** Schemas of the bodies that are not entities: changes, differences, timelines, problems, readiness. */
 import Type from "typebox";
 import { KINDS } from "../model/ids.ts";
+import { SourceStatus } from "../model/source-status.ts";
 import { PROBLEMS } from "./problem.ts";
 
-const Moment = Type.Object({
+const RevisionTime = Type.Object({
   revision: Type.Integer(),
   time: Type.Number({ description: "Epoch milliseconds." }),
 });
@@ -22,19 +23,19 @@ export const CHANGE_SCHEMAS = {
     changes: Type.Array(
       Type.Object({ event, resource, revision: Type.Integer(), time: Type.Number(), value, changed }),
     ),
-    revision: Type.Integer({ description: "Ask again with since=this." }),
+    revision: Type.Integer({ description: "Pass it as `since` to read the changes after these." }),
   }),
   Differences: Type.Object({
-    from: Moment,
-    to: Moment,
+    from: RevisionTime,
+    to: RevisionTime,
     changes: Type.Array(Type.Object({ event, resource, value, before: Type.Optional(value), changed })),
   }),
   Timeline: Type.Object({
     from: Type.Number(),
     to: Type.Number(),
     counts: Type.Array(Type.Integer()),
-    oldest: Moment,
-    newest: Moment,
+    oldest: RevisionTime,
+    newest: RevisionTime,
   }),
   Targets: Type.Array(
     Type.Object({ targets: Type.Array(Type.String()), labels: Type.Record(Type.String(), Type.String()) }),
@@ -45,14 +46,14 @@ export const CHANGE_SCHEMAS = {
 export const PROBLEM_SCHEMA = Type.Object(
   {
     type: Type.String({
-      description: `A stable address into the docs, ending in one of: ${Object.keys(PROBLEMS).join(", ")}.`,
+      description: `A stable reference into the docs, ending in one of: ${Object.keys(PROBLEMS).join(", ")}.`,
     }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: "What was wrong, and what to do." }),
+    detail: Type.String({ description: "What is wrong, and what to do." }),
     instance: Type.String({ description: "This request's id, as in the service's log." }),
-    code: Type.Integer({ description: "The status again, as ONOS has it." }),
-    message: Type.String({ description: "The detail again, as ONOS has it." }),
+    code: Type.Integer({ description: "The status again, under the name that ONOS uses." }),
+    message: Type.String({ description: "The detail again, under the name that ONOS uses." }),
   },
   { description: "RFC 9457." },
 );
@@ -60,15 +61,5 @@ export const PROBLEM_SCHEMA = Type.Object(
 export const READY_SCHEMA = Type.Object({
   status: Type.Enum(["ready", "degraded", "starting", "stopping"]),
   revision: Type.Integer(),
-  sources: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      kind: Type.String(),
-      status: Type.Enum(["starting", "synced", "stale", "stopped"]),
-      since: Type.Number(),
-      error: Type.Optional(Type.String()),
-      lastSyncedAt: Type.Optional(Type.Number()),
-      restarts: Type.Integer(),
-    }),
-  ),
+  sources: Type.Array(SourceStatus),
 });

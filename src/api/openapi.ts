@@ -1,22 +1,22 @@
 /**
- * The interface described for machines: OpenAPI 3.1, put together from the schemas, the table of formats, the table of
- * parameters and the table of problems, so that it cannot say anything the code does not do. `openapi.json` in the
- * repository is its golden copy: a change of the interface is a visible change of that file.
+ * The OpenAPI 3.1 document, generated from the schemas and the tables of formats, parameters and problems, so that it
+ * cannot differ from the code. `openapi.json` in the repository is its golden copy: every change of the interface is a
+ * visible change of that file.
  */
 import { formatsOf, type Resource } from "../formats/formats.ts";
 import { Cluster, Device, Host, Link, Port, Topology } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import {
-  ALWAYS_HEADERS,
+  COMMON_HEADERS,
   contentOf,
+  HEADER_PARAMETERS,
   HEADERS,
   type HeaderName,
-  headerParameters,
-  headers,
+  headerParameterRefs,
+  headerRefs,
   type Json,
-  PARAMETER_PARTS,
   PROBLEM_RESPONSES,
-  problems,
+  problemRefs,
   queryParameters,
   schemaRef,
 } from "./openapi-parts.ts";
@@ -24,12 +24,12 @@ import { CHANGE_SCHEMAS, PROBLEM_SCHEMA, READY_SCHEMA } from "./openapi-schemas.
 
 const JSON_TYPE = "application/json";
 const READ_HEADERS: readonly HeaderName[] = [
-  ...ALWAYS_HEADERS,
+  ...COMMON_HEADERS,
   "Gazetteer-Revision",
   "Gazetteer-Log",
   "ETag",
 ];
-const listOf = (key: string, items: Json, more: Json = {}): Json => ({
+const listSchema = (key: string, items: Json, more: Json = {}): Json => ({
   type: "object",
   required: [key],
   properties: { [key]: { type: "array", items }, ...more },
@@ -43,15 +43,15 @@ interface Operation {
   readonly headers: readonly HeaderName[];
   readonly content: Json;
   readonly responses: Json;
-  /** Needs no credentials. */
-  readonly open?: boolean;
+  /** Whether it needs no credentials. */
+  readonly isPublic?: boolean;
 }
 
-/** The three methods of a path: HEAD is GET without its body, OPTIONS is the same everywhere. */
-function path(operation: Operation): Json {
-  const { id, summary, parameters = [], pathParameters = [], content, responses, open } = operation;
-  const ok = { description: summary, headers: headers(operation.headers) };
-  const security = open ? { security: [] } : {};
+/** The path item of an operation. HEAD is GET without the body; OPTIONS is the same everywhere. */
+function pathItem(operation: Operation): Json {
+  const { id, summary, parameters = [], pathParameters = [], content, responses, isPublic } = operation;
+  const ok = { description: summary, headers: headerRefs(operation.headers) };
+  const security = isPublic ? { security: [] } : {};
   const all = [...pathParameters.map(pathParameter), ...parameters];
   return {
     ...(all.length > 0 && { parameters: all }),
@@ -64,7 +64,7 @@ function path(operation: Operation): Json {
     head: { operationId: `head-${id}`, summary, ...security, responses: { "200": ok, ...responses } },
     options: {
       operationId: `options-${id}`,
-      summary: "Which methods there are; the preflight of a browser.",
+      summary: "The supported methods; also the CORS preflight.",
       security: [],
       responses: { "204": { $ref: "#/components/responses/Options" } },
     },
@@ -88,27 +88,28 @@ const NEXT = { next: { type: "string", description: "Cursor of the next page; ab
 const NOT_MODIFIED = { "304": { $ref: "#/components/responses/NotModified" } };
 
 function jsonSchema(resource: Resource): Json {
-  const shapes = [schemaRef("Changes"), schemaRef("Differences")];
-  if (resource === "topology") return { anyOf: [schemaRef("Topology"), ...shapes, schemaRef("Timeline")] };
-  const list = listOf(resource, schemaRef(SINGULAR[resource]), NEXT);
-  const some = {
-    description: "With `fields`: only those.",
-    ...listOf(resource, { type: "object" }, NEXT),
+  const changeSchemas = [schemaRef("Changes"), schemaRef("Differences")];
+  if (resource === "topology")
+    return { anyOf: [schemaRef("Topology"), ...changeSchemas, schemaRef("Timeline")] };
+  const list = listSchema(resource, schemaRef(SINGULAR[resource]), NEXT);
+  const partialList = {
+    description: "With `fields`: only these fields.",
+    ...listSchema(resource, { type: "object" }, NEXT),
   };
   const targets = resource === "devices" || resource === "hosts" ? [schemaRef("Targets")] : [];
-  return { anyOf: [list, some, ...shapes, ...targets] };
+  return { anyOf: [list, partialList, ...changeSchemas, ...targets] };
 }
 
-function collection(resource: Resource, summary: string): Json {
+function collectionPath(resource: Resource, summary: string): Json {
   const kind = resource === "topology" ? undefined : resource;
   const formats = formatsOf(resource);
   const streams = formats.some((format) => format.name === "events");
-  return path({
+  return pathItem({
     id: resource,
     summary,
     parameters: [
       ...queryParameters(resource, formats),
-      ...headerParameters("IfNoneMatch", "AcceptEncoding", ...(streams ? (["LastEventId"] as const) : [])),
+      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", ...(streams ? (["LastEventId"] as const) : [])),
     ],
     headers: [
       ...READ_HEADERS,
@@ -117,34 +118,31 @@ function collection(resource: Resource, summary: string): Json {
       ...(streams ? (["X-Accel-Buffering"] as const) : []),
     ],
     content: contentOf(resource, jsonSchema(resource)),
-    responses: { ...NOT_MODIFIED, ...problems(400, 401, 406, 410, 414, 429, 431, 500, 503) },
+    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 406, 410, 414, 429, 431, 500, 503) },
   });
 }
 
-function detail(id: string, summary: string, schema: Json, pathParameters: readonly string[] = []): Json {
+function itemPath(id: string, summary: string, schema: Json, pathParameters: readonly string[] = []): Json {
   const json = formatsOf("topology").filter((format) => format.name === "json");
-  return path({
+  return pathItem({
     id,
     summary,
     pathParameters,
-    parameters: [
-      ...queryParameters("item", json),
-      ...headerParameters("IfNoneMatch", "AcceptEncoding"),
-    ],
+    parameters: [...queryParameters("item", json), ...headerParameterRefs("IfNoneMatch", "AcceptEncoding")],
     headers: [...READ_HEADERS, "Content-Encoding"],
     content: { [JSON_TYPE]: { schema } },
     responses: {
       ...NOT_MODIFIED,
-      ...problems(400, 401),
-      ...(pathParameters.length > 0 && problems(404)),
-      ...problems(406, 410, 414, 429, 431, 500, 503),
+      ...problemRefs(400, 401),
+      ...(pathParameters.length > 0 && problemRefs(404)),
+      ...problemRefs(406, 410, 414, 429, 431, 500, 503),
     },
   });
 }
 
-const OUTSIDE = problems(401, 414, 429, 431, 500, 503);
-const PROBE: readonly HeaderName[] = ["Cache-Control", "X-Content-Type-Options"];
-const PAGE: readonly HeaderName[] = [
+const AUXILIARY_PROBLEMS = problemRefs(401, 414, 429, 431, 500, 503);
+const HEALTH_HEADERS: readonly HeaderName[] = ["Cache-Control", "X-Content-Type-Options"];
+const PAGE_HEADERS: readonly HeaderName[] = [
   "Cache-Control",
   "X-Content-Type-Options",
   "Vary",
@@ -156,95 +154,103 @@ const PAGE: readonly HeaderName[] = [
   "Permissions-Policy",
   "Referrer-Policy",
 ];
-const ALIVE = { type: "object", required: ["status"], properties: { status: { const: "alive" } } };
+const ALIVE_SCHEMA = { type: "object", required: ["status"], properties: { status: { const: "alive" } } };
 
 const PATHS: Json = {
-  "/controller/v1/devices": collection("devices", "Devices, in order of id."),
-  "/controller/v1/devices/ports": collection("ports", "Ports of all devices."),
-  "/controller/v1/devices/{id}": detail("device", "One device.", schemaRef("Device"), ["id"]),
-  "/controller/v1/devices/{id}/ports": detail(
+  "/controller/v1/devices": collectionPath("devices", "Devices, in order of id."),
+  "/controller/v1/devices/ports": collectionPath("ports", "Ports of all devices."),
+  "/controller/v1/devices/{id}": itemPath("device", "One device.", schemaRef("Device"), ["id"]),
+  "/controller/v1/devices/{id}/ports": itemPath(
     "device-ports",
     "One device with its ports.",
-    { allOf: [schemaRef("Device"), listOf("ports", schemaRef("Port"))] },
+    { allOf: [schemaRef("Device"), listSchema("ports", schemaRef("Port"))] },
     ["id"],
   ),
-  "/controller/v1/links": collection("links", "Links, one record a direction, in order of id."),
-  "/controller/v1/hosts": collection("hosts", "Hosts, in order of id."),
-  "/controller/v1/hosts/{id}": detail("host", "One host, its id percent-encoded.", schemaRef("Host"), ["id"]),
-  "/controller/v1/hosts/{mac}/{vlan}": detail(
+  "/controller/v1/links": collectionPath("links", "Links, one record a direction, in order of id."),
+  "/controller/v1/hosts": collectionPath("hosts", "Hosts, in order of id."),
+  "/controller/v1/hosts/{id}": itemPath("host", "One host, its id percent-encoded.", schemaRef("Host"), [
+    "id",
+  ]),
+  "/controller/v1/hosts/{mac}/{vlan}": itemPath(
     "host-by-mac",
     "One host; -1 is VLAN None.",
     schemaRef("Host"),
     ["mac", "vlan"],
   ),
-  "/controller/v1/topology": collection("topology", "The topology: counts, or the graph in a graph format."),
-  "/controller/v1/topology/clusters": detail(
+  "/controller/v1/topology": collectionPath(
+    "topology",
+    "The topology: counts, or the graph in a graph format.",
+  ),
+  "/controller/v1/topology/clusters": itemPath(
     "clusters",
     "All clusters.",
-    listOf("clusters", schemaRef("Cluster")),
+    listSchema("clusters", schemaRef("Cluster")),
   ),
-  "/controller/v1/topology/clusters/{n}": detail(
+  "/controller/v1/topology/clusters/{n}": itemPath(
     "cluster",
-    "One cluster; they count from 0.",
+    "One cluster; clusters are numbered from 0.",
     schemaRef("Cluster"),
     ["n"],
   ),
-  "/controller/v1/topology/clusters/{n}/devices": detail(
+  "/controller/v1/topology/clusters/{n}/devices": itemPath(
     "cluster-devices",
     "The ids of a cluster's devices.",
-    listOf("devices", { type: "string" }),
+    listSchema("devices", { type: "string" }),
     ["n"],
   ),
-  "/controller/v1/topology/clusters/{n}/links": detail(
+  "/controller/v1/topology/clusters/{n}/links": itemPath(
     "cluster-links",
     "A cluster's links.",
-    listOf("links", schemaRef("Link")),
+    listSchema("links", schemaRef("Link")),
     ["n"],
   ),
-  "/healthz": path({
+  "/healthz": pathItem({
     id: "health",
-    summary: "The process answers.",
-    headers: PROBE,
-    content: { [JSON_TYPE]: { schema: ALIVE } },
+    summary: "Whether the process responds.",
+    headers: HEALTH_HEADERS,
+    content: { [JSON_TYPE]: { schema: ALIVE_SCHEMA } },
     responses: {},
-    open: true,
+    isPublic: true,
   }),
-  "/readyz": path({
+  "/readyz": pathItem({
     id: "readiness",
-    summary: "Whether every source has said what it knows.",
-    headers: PROBE,
+    summary: "Whether every source has synced.",
+    headers: HEALTH_HEADERS,
     content: { [JSON_TYPE]: { schema: schemaRef("Ready") } },
     responses: {
       "503": {
-        description: "Not yet, or stopping.",
-        headers: headers(PROBE),
+        description: "Not ready yet, or stopping.",
+        headers: headerRefs(HEALTH_HEADERS),
         content: { [JSON_TYPE]: { schema: schemaRef("Ready") } },
       },
     },
-    open: true,
+    isPublic: true,
   }),
-  "/metrics": path({
+  "/metrics": pathItem({
     id: "metrics",
-    summary: "Figures in Prometheus' text format.",
-    headers: ALWAYS_HEADERS,
+    summary: "Metrics in Prometheus' text format.",
+    headers: COMMON_HEADERS,
     content: { "text/plain": { schema: { type: "string" } } },
-    responses: OUTSIDE,
+    responses: AUXILIARY_PROBLEMS,
   }),
-  "/openapi.json": path({
+  "/openapi.json": pathItem({
     id: "description",
     summary: "This document.",
-    headers: ALWAYS_HEADERS,
+    headers: COMMON_HEADERS,
     content: { [JSON_TYPE]: { schema: { type: "object" } } },
-    responses: OUTSIDE,
+    responses: AUXILIARY_PROBLEMS,
   }),
-  "/": path({
+  "/": pathItem({
     id: "page",
-    summary: "The map.",
-    headers: PAGE,
+    summary: "The web page with the map.",
+    headers: PAGE_HEADERS,
     content: { "text/html": { schema: { type: "string" } } },
     responses: {
-      "304": { description: "The tag in If-None-Match is still true.", headers: headers(PAGE) },
-      ...OUTSIDE,
+      "304": {
+        description: "The representation still has an entity tag of If-None-Match.",
+        headers: headerRefs(PAGE_HEADERS),
+      },
+      ...AUXILIARY_PROBLEMS,
     },
   }),
 };
@@ -256,7 +262,7 @@ export function openapiDocument(version: string): Json {
       title: "Gazetteer",
       version,
       description:
-        "The read service over a network controller's view of the network. docs/interface.md has it in words. " +
+        "The read service over a network controller's view of the network. docs/interface.md explains it. " +
         "Any other method on these paths is a 405 (Problem405); any other path a 404 (Problem404).",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
@@ -265,11 +271,11 @@ export function openapiDocument(version: string): Json {
     components: {
       securitySchemes: { basic: { type: "http", scheme: "basic" } },
       headers: HEADERS,
-      parameters: PARAMETER_PARTS,
+      parameters: HEADER_PARAMETERS,
       responses: {
         Options: {
-          description: "Which methods there are.",
-          headers: headers([
+          description: "The supported methods.",
+          headers: headerRefs([
             "Allow",
             "X-Content-Type-Options",
             "Vary",
@@ -280,13 +286,13 @@ export function openapiDocument(version: string): Json {
           ]),
         },
         NotModified: {
-          description: "The tag in If-None-Match is still true.",
-          headers: headers(READ_HEADERS),
+          description: "The representation still has an entity tag of If-None-Match.",
+          headers: headerRefs(READ_HEADERS),
         },
         ...PROBLEM_RESPONSES,
       },
       schemas: {
-        ...named({ Device, Port, Link, Host, Topology, Cluster }),
+        ...withoutIds({ Device, Port, Link, Host, Topology, Cluster }),
         ...CHANGE_SCHEMAS,
         Problem: PROBLEM_SCHEMA,
         Ready: READY_SCHEMA,
@@ -295,11 +301,12 @@ export function openapiDocument(version: string): Json {
   };
 }
 
-/** Here a schema is known by its place; an `$id` besides would make it the root of references of its own. */
-function named(schemas: Readonly<Record<string, object>>): Json {
-  const bare = (schema: object) =>
+/** References use the place in the document. An `$id` would make a schema the root of its own references. */
+function withoutIds(schemas: Readonly<Record<string, object>>): Json {
+  const withoutId = (schema: object) =>
     Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$id"));
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, bare(schema)]));
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutId(schema)]));
 }
 
-export const openapiText = (version: string): string => `${JSON.stringify(openapiDocument(version), null, 2)}\n`;
+export const openapiText = (version: string): string =>
+  `${JSON.stringify(openapiDocument(version), null, 2)}\n`;

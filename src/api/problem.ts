@@ -1,41 +1,42 @@
 /**
- * Everything that can go wrong with a request, and how it is said: RFC 9457 problems that also carry ONOS's `code` and
- * `message`. `docs/errors.md` explains each code, and a test checks that both lists are the same. Inside the HTTP
- * layer a problem is thrown; nothing further in knows of it.
+ * Problem responses (RFC 9457): the table of all codes, and the exception that carries one. The body also has ONOS's
+ * `code` and `message`. docs/errors.md explains each code; a test checks that both lists are the same. Problems are
+ * thrown inside src/api only: src/query returns faults, and the rooms below know no HTTP.
  */
 
 export const PROBLEMS = {
   "bad-parameter": { status: 400, title: "A query parameter is wrong" },
-  "bad-cursor": { status: 400, title: "The cursor is not one of ours" },
-  "bad-path": { status: 400, title: "The path cannot be read" },
-  "bad-request": { status: 400, title: "The request cannot be read" },
+  "bad-cursor": { status: 400, title: "The cursor is not valid" },
+  "bad-path": { status: 400, title: "The path is not valid" },
+  "bad-request": { status: 400, title: "The request is not valid HTTP" },
   "revision-unknown": { status: 400, title: "That revision does not exist yet" },
   "credentials-required": { status: 401, title: "Credentials are required" },
-  "not-found": { status: 404, title: "There is no such thing" },
+  "not-found": { status: 404, title: "There is no such resource" },
   "version-unknown": { status: 404, title: "There is no such version of the interface" },
   "method-not-allowed": { status: 405, title: "This interface only reads" },
   "not-acceptable": { status: 406, title: "None of the acceptable representations exists" },
-  "request-timeout": { status: 408, title: "The request did not come in time" },
+  "request-timeout": { status: 408, title: "The request did not arrive in time" },
   "revision-expired": { status: 410, title: "That revision is no longer kept" },
   "cursor-expired": { status: 410, title: "The cursor's revision is no longer kept" },
-  "uri-too-long": { status: 414, title: "The address is too long" },
+  "uri-too-long": { status: 414, title: "The path and query are too long" },
   "too-many-failures": { status: 429, title: "Too many failed logins from this address" },
   "too-many-requests": { status: 429, title: "Too many requests" },
   "too-many-streams": { status: 429, title: "Too many open streams" },
   "headers-too-large": { status: 431, title: "The request's headers are too large" },
-  internal: { status: 500, title: "Something went wrong in the service" },
-  overloaded: { status: 503, title: "The service has too much to do" },
+  internal: { status: 500, title: "The service failed" },
+  overloaded: { status: 503, title: "The service is overloaded" },
   stopping: { status: 503, title: "The service is stopping" },
-  "http-version": { status: 505, title: "That version of HTTP is not spoken here" },
+  "http-version": { status: 505, title: "That version of HTTP is not supported" },
 } as const;
 export type ProblemCode = keyof typeof PROBLEMS;
 
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
+  /** Added to the response. */
   readonly headers: Readonly<Record<string, string>>;
 
-  /** `detail` is for whoever sent the request: what was wrong, and what to do. */
+  /** `detail` is for the client: what is wrong, and what to do. */
   constructor(code: ProblemCode, detail: string, headers: Readonly<Record<string, string>> = {}) {
     super(detail);
     this.code = code;
@@ -46,6 +47,7 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
+  /** `instance` identifies this one request, also in the log. */
   body(instance: string): string {
     const { status, title } = PROBLEMS[this.code];
     return JSON.stringify({

@@ -1,26 +1,27 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryFolder } from "../../test/support/folder.ts";
+import { readBody } from "../../test/support/read-body.ts";
 import { until } from "../../test/support/until.ts";
-import { isBodySource } from "../http1/body-source.ts";
+import { type BodySource, isBodySource } from "../http1/body-source.ts";
 import { ParseError, parseHead, type Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { ManualClock } from "../lib/clock.ts";
 import { createReplicaLog, Replica } from "../view/replica.ts";
 import { createRelay } from "./relay.ts";
 
-const marks = { devices: 0, ports: 0, links: 0, hosts: 0, graph: 0 };
-const socket = join(temporaryFolder(), "writer");
-let letGo = false;
+const versions = { devices: 0, ports: 0, links: 0, hosts: 0, graph: 0 };
+const socketPath = join(temporaryFolder(), "writer");
+let isEndlessCancelled = false;
 const endless = new ReadableStream({
   start: (controller) => controller.enqueue(Buffer.from("some")),
   cancel() {
-    letGo = true;
+    isEndlessCancelled = true;
   },
 });
-/** Says what it was asked; its answers are of the revision in the path. */
-const writer = Bun.serve({
-  unix: socket,
+/** Responds with the request it received. The revision of the response is the number in the path. */
+const mainProcess = Bun.serve({
+  unix: socketPath,
   fetch(request) {
     const { pathname, search } = new URL(request.url);
     if (search === "?endless") return new Response(endless);
@@ -30,103 +31,95 @@ const writer = Bun.serve({
       ETag: '"e"',
     };
     if (request.headers.has("if-none-match")) return new Response(null, { status: 304, headers });
-    const asked = { search, method: request.method, headers: Object.fromEntries(request.headers) };
-    const body = Bun.gzipSync(JSON.stringify(asked));
+    const received = { search, method: request.method, headers: Object.fromEntries(request.headers) };
+    const body = Bun.gzipSync(JSON.stringify(received));
     return new Response(body, { headers: { ...headers, "Content-Encoding": "gzip" } });
   },
 });
-afterAll(() => writer.stop(true));
+afterAll(() => mainProcess.stop(true));
 
 function relayAt(revision: number) {
   const clock = new ManualClock();
   const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), 1000);
-  replica.completeSync({ revision, time: 0, graphTime: 0, versions: marks });
-  return { clock, replica, relay: createRelay(socket, replica.history, clock) };
+  replica.completeSync({ revision, time: 0, graphTime: 0, versions });
+  return { clock, replica, relay: createRelay(socketPath, replica.history, clock) };
 }
 
-function request(target: string, headers: Record<string, string> = {}): Request {
+function createRequest(target: string, headers: Record<string, string> = {}): Request {
   const lines = Object.entries({ Host: "service", ...headers }).map(([name, value]) => `${name}: ${value}`);
-  const read = parseHead([`GET ${target} HTTP/1.1`, ...lines].join("\r\n"));
-  if (read instanceof ParseError) throw new Error(read.detail);
-  return read;
+  const request = parseHead([`GET ${target} HTTP/1.1`, ...lines].join("\r\n"));
+  if (request instanceof ParseError) throw new Error(request.detail);
+  return request;
 }
 
-/** All that an answer's feed gives. */
-async function bytesOf({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
-  if (!body || typeof body === "string" || !isBodySource(body)) throw new Error("not fed");
-  const parts: Uint8Array[] = [];
-  for (;;) {
-    const more = new Promise<void>((resolve) => body.open(resolve));
-    const piece = body.next();
-    if (piece === "end") return new Uint8Array(Buffer.concat(parts));
-    if (piece === "wait") await more;
-    else parts.push(piece);
-  }
+function bodySourceOf({ body }: Response): BodySource {
+  if (!body || typeof body === "string" || !isBodySource(body)) throw new Error("not a body source");
+  return body;
 }
 
-describe("a request handed on", () => {
-  test("keeps its words and the answer's bytes; what belongs to a connection stays there", async () => {
+describe("a forwarded request", () => {
+  test("keeps its query and headers except those of the connection, and the bytes of the response", async () => {
     const { relay } = relayAt(5);
     const headers = { Authorization: "Basic x", Connection: "close", TE: "trailers", Accept: "text/csv" };
-    const answer = await relay(request("/5?q=a%2Bb&since=3", headers));
-    expect(answer.headers["content-encoding"]).toBe("gzip");
-    const asked = JSON.parse(new TextDecoder().decode(Bun.gunzipSync(await bytesOf(answer))));
-    expect(asked).toMatchObject({ search: "?q=a%2Bb&since=3", method: "GET" });
-    expect(asked.headers).toMatchObject({
+    const response = await relay(createRequest("/5?q=a%2Bb&since=3", headers));
+    expect(response.headers["content-encoding"]).toBe("gzip");
+    const body = new Uint8Array(await readBody(bodySourceOf(response)));
+    const received = JSON.parse(new TextDecoder().decode(Bun.gunzipSync(body)));
+    expect(received).toMatchObject({ search: "?q=a%2Bb&since=3", method: "GET" });
+    expect(received.headers).toMatchObject({
       authorization: "Basic x",
       accept: "text/csv",
       "accept-encoding": "identity",
     });
-    expect(asked.headers.te).toBeUndefined();
-    const unchanged = await relay(request("/5", { "If-None-Match": '"e"' }));
-    expect({ status: unchanged.status, etag: unchanged.headers.etag }).toEqual({
+    expect(received.headers.te).toBeUndefined();
+    const notModified = await relay(createRequest("/5", { "If-None-Match": '"e"' }));
+    expect({ status: notModified.status, etag: notModified.headers.etag }).toEqual({
       status: 304,
       etag: '"e"',
     });
   });
 
-  test("for what never ends is let go when nobody reads it any more", async () => {
-    const { body } = await relayAt(5).relay(request("/5?endless"));
-    if (!body || typeof body === "string" || !isBodySource(body)) throw new Error("not fed");
-    const more = new Promise<void>((resolve) => body.open(resolve));
+  test("for an endless response is cancelled when its body is closed", async () => {
+    const body = bodySourceOf(await relayAt(5).relay(createRequest("/5?endless")));
+    const readable = new Promise<void>((resolve) => body.open(resolve));
     expect(body.next()).toBe("wait");
-    await more;
+    await readable;
     expect(Buffer.from(body.next()).toString()).toBe("some");
     expect(body.next()).toBe("wait");
     body.close();
-    await until(() => letGo, { what: "the end of the stream there" });
+    await until(() => isEndlessCancelled, { what: "the cancellation of the stream" });
   });
 
-  test("is answered when this process has come as far as the answer", async () => {
+  test("gets its response when this process has reached the revision of the response", async () => {
     const { relay, replica, clock } = relayAt(3);
-    let answered = false;
-    const answer = relay(request("/5")).then((response) => {
-      answered = true;
-      return response;
+    let hasResponse = false;
+    const response = relay(createRequest("/5")).then((result) => {
+      hasResponse = true;
+      return result;
     });
-    await until(() => clock.sleeping > 0, { what: "an answer that is ahead" });
+    await until(() => clock.sleeping > 0, { what: "a response that is ahead" });
     replica.commitUpTo(4);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(answered).toBe(false);
+    expect(hasResponse).toBe(false);
     replica.commitUpTo(5);
-    expect((await answer).headers["gazetteer-revision"]).toBe("5");
+    expect((await response).headers["gazetteer-revision"]).toBe("5");
   });
 
-  test("is refused where the other process would be asked in other words", async () => {
+  test("gets 404 when fetch would normalise its path to another one", async () => {
     const { relay } = relayAt(9);
     for (const target of ["/a/../5", "/5/.", "/a/%2E%2e/5?q=1", "/.."]) {
-      expect(await relay(request(target)).catch((error) => error)).toMatchObject({ status: 404 });
+      expect(await relay(createRequest(target)).catch((error) => error)).toMatchObject({ status: 404 });
     }
-    expect((await relay(request("/5?q=/../x"))).status).toBe(200);
+    expect((await relay(createRequest("/5?q=/../x"))).status).toBe(200);
   });
 
-  test("is refused when this process does not get there, or when nobody answers", async () => {
+  test("gets 503 when this process does not reach the revision, or when the main process does not respond", async () => {
     const { relay, clock } = relayAt(3);
-    const late = relay(request("/5")).catch((error) => error);
-    await until(() => clock.sleeping > 0, { what: "an answer that is ahead" });
+    const late = relay(createRequest("/5")).catch((error) => error);
+    await until(() => clock.sleeping > 0, { what: "a response that is ahead" });
     await clock.advance(60_000);
     expect(await late).toMatchObject({ name: "Problem", status: 503 });
-    const nowhere = createRelay(join(temporaryFolder(), "none"), relayAt(3).replica.history, clock);
-    expect(await nowhere(request("/5")).catch((error) => error)).toMatchObject({ status: 503 });
+    const unconnected = createRelay(join(temporaryFolder(), "none"), relayAt(3).replica.history, clock);
+    expect(await unconnected(createRequest("/5")).catch((error) => error)).toMatchObject({ status: 503 });
   });
 });

@@ -1,11 +1,10 @@
 /**
- * Hands a request on to the process that can answer it, over a socket of the file system, and its answer back: status,
- * headers and bytes as they are, while they come.
+ * Forwards a request of a reader process to the main process, over a Unix socket, and streams the response back: status,
+ * headers and bytes unchanged.
  *
- * An answer that tells of a revision this process has not reached yet is held until it has: whoever saw it and asks
- * again on the same connection must not find an older network.
+ * A response of a revision that this process has not reached yet is held until it has. Otherwise a client could see a
+ * new revision, and an older one with its next request on the same connection.
  */
-
 import { AsyncBodySource } from "../http1/body-source.ts";
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
@@ -15,11 +14,11 @@ import { Problem } from "./problem.ts";
 
 type FetchResponse = globalThis.Response;
 
-/** Throws a `Problem` when the other process does not respond. */
+/** Throws a `Problem` when the main process does not respond. */
 export type Relay = (request: Request) => Promise<Response>;
 
-/** RFC 9110, 7.6.1: of one connection, not of the message. */
-const HOP_BY_HOP = [
+/** RFC 9110, 7.6.1: headers of one connection, not of the message. */
+const HOP_BY_HOP_HEADERS = [
   "connection",
   "keep-alive",
   "proxy-authenticate",
@@ -30,20 +29,20 @@ const HOP_BY_HOP = [
   "transfer-encoding",
   "upgrade",
 ];
-/** What belongs to the connection it came on, or to a body that a read has none of. */
-const NOT_FORWARDED = [...HOP_BY_HOP, "host", "content-length", "expect"];
-/** Told anew by whoever sends the answer on. */
-const NOT_RETURNED = [...HOP_BY_HOP, "date", "content-length", "x-content-type-options"];
-const CATCH_UP_MS = 5_000;
-/** What `fetch` would ask in other words: a path with `.` or `..` in it. Nothing is there. */
-const REWRITTEN = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
+/** Headers of the connection, or of a request body, which is not forwarded. */
+const NOT_FORWARDED = [...HOP_BY_HOP_HEADERS, "host", "content-length", "expect"];
+/** The server of this process adds its own. */
+const NOT_RETURNED = [...HOP_BY_HOP_HEADERS, "date", "content-length", "x-content-type-options"];
+const CATCH_UP_TIMEOUT_MS = 5_000;
+/** A path with `.` or `..`, which `fetch` would normalise to another path. No resource has such a path. */
+const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 
-export function createRelay(socket: string, history: History, clock: Clock): Relay {
+export function createRelay(socketPath: string, history: History, clock: Clock): Relay {
   return async (request) => {
     const { method, target } = request;
-    if (REWRITTEN.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
+    if (DOT_SEGMENT.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
     const options = {
-      unix: socket,
+      unix: socketPath,
       decompress: false,
       redirect: "manual",
       method,
@@ -56,15 +55,14 @@ export function createRelay(socket: string, history: History, clock: Clock): Rel
       throw unavailable("stopping");
     }
     const revision = Number(upstream.headers.get("gazetteer-revision") ?? 0);
-    if (!(await reached(history, revision, clock))) {
+    if (!(await waitForRevision(history, revision, clock))) {
       await upstream.body?.cancel();
       throw unavailable("overloaded");
     }
-    return relayed(upstream);
+    return toResponse(upstream);
   };
 }
 
-/** The request's headers without those of its connection. */
 function forwardedHeaders(request: Request): globalThis.Headers {
   const headers = new globalThis.Headers();
   const { list } = request.headers;
@@ -72,20 +70,20 @@ function forwardedHeaders(request: Request): globalThis.Headers {
     const name = list[i] ?? "";
     if (!NOT_FORWARDED.includes(name)) headers.append(name, list[i + 1] ?? "");
   }
-  // Without it `fetch` would add an Accept-Encoding of its own.
+  // Without it, `fetch` adds an Accept-Encoding of its own.
   if (!headers.has("accept-encoding")) headers.set("accept-encoding", "identity");
   return headers;
 }
 
-function relayed({ status, headers, body }: FetchResponse): Response {
-  const kept: Record<string, string> = {};
+function toResponse({ status, headers, body }: FetchResponse): Response {
+  const returned: Record<string, string> = {};
   headers.forEach((value, name) => {
-    if (!NOT_RETURNED.includes(name)) kept[name] = value;
+    if (!NOT_RETURNED.includes(name)) returned[name] = value;
   });
   const length = headers.get("content-length");
-  if (length !== null) kept["Content-Length"] = length;
+  if (length !== null) returned["Content-Length"] = length;
   const isEventStream = headers.get("content-type") === "text/event-stream";
-  // Through a reader, because it can cancel the stream while a read is pending.
+  // A reader can cancel the stream while a read is pending; an async iterator cannot.
   const reader = body?.getReader();
   const bodySource =
     reader &&
@@ -94,26 +92,22 @@ function relayed({ status, headers, body }: FetchResponse): Response {
       () => reader.cancel(),
       isEventStream,
     );
-  return { status, headers: kept, body: bodySource ?? null };
+  return { status, headers: returned, body: bodySource ?? null };
 }
 
 const unavailable = (code: "stopping" | "overloaded"): Problem =>
-  new Problem(
-    code,
-    "The part of the service that knows this does not answer in time; try again in a moment.",
-    {
-      "Retry-After": "2",
-    },
-  );
-
-/** Whether the view comes to a revision before long. */
-async function reached(history: History, revision: number, clock: Clock): Promise<boolean> {
-  if (history.view.revision >= revision) return true;
-  const there = new AbortController();
-  const unfollow = history.subscribe(() => {
-    if (history.view.revision >= revision) there.abort();
+  new Problem(code, "The main process of the service does not respond in time; try again in a moment.", {
+    "Retry-After": "2",
   });
-  await clock.sleep(CATCH_UP_MS, there.signal);
-  unfollow();
+
+/** Returns false when the view does not reach the revision in time. */
+async function waitForRevision(history: History, revision: number, clock: Clock): Promise<boolean> {
+  if (history.view.revision >= revision) return true;
+  const reached = new AbortController();
+  const unsubscribe = history.subscribe(() => {
+    if (history.view.revision >= revision) reached.abort();
+  });
+  await clock.sleep(CATCH_UP_TIMEOUT_MS, reached.signal);
+  unsubscribe();
   return history.view.revision >= revision;
 }

@@ -1,63 +1,80 @@
 /**
- * Answers at hand: what was asked before, in the same words, is answered again without reading the question. An answer
- * holds for as long as the mark of what it was made from is the same number; then the whole of a request is a look-up
- * for its credential, a look-up here, and one write. Connections remember what they were answered, and spare themselves
- * both look-ups.
+ * Response cache. A request with the same target, Accept and Accept-Encoding as a cached one gets the serialized
+ * response without its query being parsed. An entry is valid while the version of the data that it was rendered from is
+ * current, so a hit costs one credential look-up, one cache look-up and one write. A connection keeps its last entry,
+ * which saves both look-ups for a repeated request.
+ *
+ * A look-up in `lru-cache` costs 75 ns against 50 ns in a Map (200 targets), which is less than 1 % of a request.
  */
-
 import { isBodySource } from "../http1/body-source.ts";
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { SerializedResponse } from "../http1/serialized-response.ts";
+import { createBoundedCache } from "../lib/bounded-cache.ts";
 import { Doorkeeper } from "../lib/doorkeeper.ts";
-import { type Prepared, tagMatches } from "./body-renderer.ts";
-import type { Counter } from "./metrics.ts";
+import type { PreparedResponse } from "./body-renderer.ts";
+import { matchesEtag } from "./etag.ts";
+import type { Counter } from "./process-counters.ts";
 
-const MAX_PER_ADDRESS = 8;
-const MAX_LENGTH = 1024;
-/** A larger body is not worth it: sending it costs far more than finding it. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
-const MAX_BYTES = 32 * 1024 * 1024;
+/** Variants differ in Accept and Accept-Encoding. */
+const MAX_VARIANTS_PER_TARGET = 8;
+const MAX_TARGET_LENGTH = 1024;
+/** Counted for each entry besides its body. */
+const ENTRY_OVERHEAD_BYTES = 1024;
+/** A larger body is not worth caching: to send it costs far more than to find it. */
+const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
+const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
-/** One answer at hand, to whoever asks in these words. */
+interface ResponseCounters {
+  readonly ok: Counter;
+  readonly notModified: Counter;
+}
+
+interface CachedResponseParts {
+  readonly prepared: PreparedResponse;
+  readonly currentVersion: () => number;
+  /** Undefined when the response was a 304. */
+  readonly body: Uint8Array | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly counters: ResponseCounters;
+}
+
 export class CachedResponse {
   readonly accept: string | null;
   readonly acceptEncoding: string | null;
   readonly bytes: number;
-  readonly #prepared: Prepared;
-  readonly #markNow: () => number;
+  readonly #prepared: PreparedResponse;
+  readonly #currentVersion: () => number;
   readonly #headers: Readonly<Record<string, string>>;
-  /** Undefined while everybody who asked had it already, and when it is let go. */
   #body: Uint8Array | undefined;
-  readonly #counters: Counters;
+  readonly #counters: ResponseCounters;
   #revision: number;
   #ok: SerializedResponse | undefined;
-  #unchanged: SerializedResponse | undefined;
+  #notModified: SerializedResponse | undefined;
 
-  constructor(request: Request, parts: Parts, markNow: () => number) {
-    const { prepared, body, headers, counters } = parts;
+  constructor(request: Request, { prepared, currentVersion, body, headers, counters }: CachedResponseParts) {
     this.accept = request.header("accept");
     this.acceptEncoding = request.header("accept-encoding");
-    this.bytes = MAX_LENGTH + (body?.length ?? 0);
+    this.bytes = ENTRY_OVERHEAD_BYTES + (body?.length ?? 0);
     this.#prepared = prepared;
-    this.#markNow = markNow;
+    this.#currentVersion = currentVersion;
     this.#headers = headers;
     this.#body = body;
     this.#counters = counters;
-    this.#revision = prepared.what.revision;
+    this.#revision = prepared.representation.revision;
   }
 
-  /** Undefined when it no longer holds. */
-  answer(ifNoneMatch: string | null, revision: number): SerializedResponse | undefined {
-    if (this.#markNow() !== this.#prepared.what.version) return undefined;
-    if (this.#revision !== revision) this.#renew(revision);
-    if (ifNoneMatch !== null && tagMatches(ifNoneMatch, this.#prepared.etag)) {
+  /** Returns undefined when the entry is stale, or when it has no body and the client needs one. */
+  serialize(ifNoneMatch: string | null, revision: number): SerializedResponse | undefined {
+    if (this.#currentVersion() !== this.#prepared.representation.version) return undefined;
+    if (this.#revision !== revision) this.#setRevision(revision);
+    if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, this.#prepared.etag)) {
       this.#counters.notModified.count++;
-      this.#unchanged ??= new SerializedResponse(304, this.#prepared.headers(revision), undefined);
-      return this.#unchanged;
+      this.#notModified ??= new SerializedResponse(304, this.#prepared.headers(revision), undefined);
+      return this.#notModified;
     }
     if (this.#body === undefined) return undefined;
-    this.#counters.served.count++;
+    this.#counters.ok.count++;
     this.#ok ??= new SerializedResponse(
       200,
       { ...this.#headers, "Gazetteer-Revision": String(revision) },
@@ -66,87 +83,71 @@ export class CachedResponse {
     return this.#ok;
   }
 
-  /** Connections remember it for as long as they last: they must not keep its bytes from being forgotten. */
-  letGo(): void {
+  hasSameAcceptAs(other: CachedResponse): boolean {
+    return this.accept === other.accept && this.acceptEncoding === other.acceptEncoding;
+  }
+
+  /** Drops the body. Connections may hold the entry longer than the cache does; the bytes must not live as long. */
+  release(): void {
     this.#body = undefined;
     this.#ok = undefined;
   }
 
-  /** The network moved on but this did not change: the same bytes are now of the new revision. */
-  #renew(revision: number): void {
+  /** The network has a new revision, but the data of this response did not change: only one header differs. */
+  #setRevision(revision: number): void {
     this.#revision = revision;
     this.#ok = undefined;
-    this.#unchanged = undefined;
+    this.#notModified = undefined;
   }
-}
-
-interface Counters {
-  readonly served: Counter;
-  readonly notModified: Counter;
-}
-
-interface Parts {
-  readonly prepared: Prepared;
-  readonly body: Uint8Array | undefined;
-  /** Of the answer that it is made from. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly counters: Counters;
 }
 
 export class ResponseCache {
-  readonly #byTarget = new Map<string, CachedResponse[]>();
-  readonly #asked = new Doorkeeper();
-  #bytes = 0;
+  readonly #variantsByTarget = createBoundedCache<string, CachedResponse[]>({
+    maxSize: MAX_CACHE_BYTES,
+    sizeOf: (variants) => variants.reduce((sum, { bytes }) => sum + bytes, 0),
+    onRemove: (variants, _target, reason) => {
+      // A replaced list shares variants with its successor; `#addVariant` releases those that are dropped.
+      if (reason !== "set") for (const variant of variants) variant.release();
+    },
+  });
+  readonly #seenTargets = new Doorkeeper();
 
-  find(request: Request): CachedResponse | undefined {
-    const known = this.#byTarget.get(request.target);
-    if (known === undefined) return undefined;
+  /** The entry may be stale: `serialize` tells. */
+  get(request: Request): CachedResponse | undefined {
+    const variants = this.#variantsByTarget.get(request.target);
+    if (variants === undefined) return undefined;
     const accept = request.header("accept");
     const acceptEncoding = request.header("accept-encoding");
-    return known.find((hot) => hot.accept === accept && hot.acceptEncoding === acceptEncoding);
+    return variants.find((variant) => variant.accept === accept && variant.acceptEncoding === acceptEncoding);
   }
 
-  /** Whether it was asked before, a short while ago. */
-  wants({ target }: Request): boolean {
-    return target.length <= MAX_LENGTH && !this.#asked.isNew(target);
+  /** True from the second request for a target on, so that targets requested once do not evict others. */
+  shouldStore({ target }: Request): boolean {
+    return target.length <= MAX_TARGET_LENGTH && !this.#seenTargets.isNew(target);
   }
 
-  /** After this answer was given to it. */
-  keep(request: Request, prepared: Prepared, answer: Response, counters: Counters): void {
-    const { currentVersion, version } = prepared.what;
-    const { target } = request;
+  /** Stores the response to this request, unless it is historical, streamed, too large or stale by now. */
+  store(
+    request: Request,
+    prepared: PreparedResponse,
+    { status, body: responseBody, headers }: Response,
+    counters: ResponseCounters,
+  ): void {
+    const { currentVersion, version } = prepared.representation;
     if (!currentVersion || currentVersion() !== version) return;
-    const made = answer.status === 200 ? answer.body : null;
-    if (made !== null && typeof made === "object" && isBodySource(made)) return;
-    const body = typeof made === "string" ? Buffer.from(made) : (made ?? undefined);
-    const hot = new CachedResponse(
-      request,
-      { prepared, body, headers: answer.headers, counters },
-      currentVersion,
-    );
-    if (hot.bytes > MAX_BODY_BYTES) return;
-    const before = this.#forget(target);
-    const others = before.filter(
-      (other) => other.accept !== hot.accept || other.acceptEncoding !== hot.acceptEncoding,
-    );
-    const kept = [...others.slice(1 - MAX_PER_ADDRESS), hot];
-    for (const old of before) if (!kept.includes(old)) old.letGo();
-    this.#remember(target, kept);
+    const content = status === 200 ? responseBody : null;
+    if (content !== null && typeof content === "object" && isBodySource(content)) return;
+    const body = typeof content === "string" ? Buffer.from(content) : (content ?? undefined);
+    const added = new CachedResponse(request, { prepared, currentVersion, body, headers, counters });
+    if (added.bytes > MAX_ENTRY_BYTES) return;
+    this.#addVariant(request.target, added);
   }
 
-  #remember(target: string, answers: CachedResponse[]): void {
-    this.#byTarget.set(target, answers);
-    for (const { bytes } of answers) this.#bytes += bytes;
-    for (const eldest of this.#byTarget.keys()) {
-      if (this.#bytes <= MAX_BYTES || eldest === target) break;
-      for (const old of this.#forget(eldest)) old.letGo();
-    }
-  }
-
-  #forget(target: string): readonly CachedResponse[] {
-    const answers = this.#byTarget.get(target) ?? [];
-    for (const { bytes } of answers) this.#bytes -= bytes;
-    this.#byTarget.delete(target);
-    return answers;
+  #addVariant(target: string, added: CachedResponse): void {
+    const before = this.#variantsByTarget.get(target) ?? [];
+    const others = before.filter((variant) => !variant.hasSameAcceptAs(added));
+    const variants = [...others.slice(1 - MAX_VARIANTS_PER_TARGET), added];
+    for (const variant of before) if (!variants.includes(variant)) variant.release();
+    this.#variantsByTarget.set(target, variants);
   }
 }

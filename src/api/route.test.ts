@@ -4,7 +4,7 @@ import { parseRoute, type Route } from "./route.ts";
 
 const item = (kind: "devices" | "hosts", id: string): Route => ({ read: "item", kind, id });
 
-const NAMED: readonly (readonly [path: string, Route | undefined])[] = [
+const VALID_PATHS: readonly (readonly [path: string, Route | undefined])[] = [
   ["/controller/v1/devices", { read: "list", kind: "devices" }],
   ["/controller/v1/links/", { read: "list", kind: "links" }],
   ["/onos/v1/hosts///", { read: "list", kind: "hosts" }],
@@ -19,7 +19,7 @@ const NAMED: readonly (readonly [path: string, Route | undefined])[] = [
   ["/controller/v1/devices/a/b/ports", { read: "devicePorts", id: "a/b" }],
   ["/controller/v1/hosts/00-00-00-00-00-0a/-1", item("hosts", "00:00:00:00:00:0A/None")],
   ["/controller/v1/hosts/00:00:00:00:00:0A%2F10", item("hosts", "00:00:00:00:00:0A/10")],
-  ["/controller/v1/hosts/nobody", item("hosts", "nobody")],
+  ["/controller/v1/hosts/unknown", item("hosts", "unknown")],
   ["/controller/v1/topology/clusters", { read: "clusters" }],
   ["/controller/v1/topology/clusters/3/", { read: "cluster", n: 3, part: "" }],
   ["/controller/v1/topology/clusters/3/links", { read: "cluster", n: 3, part: "links" }],
@@ -28,8 +28,8 @@ const NAMED: readonly (readonly [path: string, Route | undefined])[] = [
   ["/metrics", undefined],
 ];
 
-test.each(NAMED)("%s", (path, target) => {
-  expect(parseRoute(path, ["controller", "onos"])).toEqual(target as Route);
+test.each(VALID_PATHS)("%s is parsed", (path, route) => {
+  expect(parseRoute(path, ["controller", "onos"])).toEqual(route);
 });
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
   ["/controller/v1/topology/clusters/1/hosts", "not-found"],
   ["/controller/v1/topology/clusters/1/links/1", "not-found"],
   ["/controller/v1/devices/%E0%A4%A", "bad-path"],
-])("%s is refused: %s", (path, code) => {
+])("%s is rejected with %s", (path, code) => {
   let thrown: unknown;
   try {
     parseRoute(path, ["controller"]);

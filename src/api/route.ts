@@ -1,6 +1,6 @@
 /**
- * From a path to what it names. `controller` and `v1` are fixed; configured aliases (`onos`) stand for `controller`.
- * Ids are taken raw and percent-encoded, so an id that contains a slash may come in several segments.
+ * Parses the path of a request. `controller` and `v1` are fixed; configured aliases (`onos`) mean the same as
+ * `controller`. Ids may be percent-encoded or not, so an id that contains a slash may span several segments.
  */
 import { quote } from "../lib/error-text.ts";
 import { canonicalHostId } from "../model/address.ts";
@@ -20,15 +20,15 @@ const VERSIONS = ["v1"];
 const PORTS: Route = { read: "list", kind: "ports" };
 const CLUSTERS: Route = { read: "clusters" };
 
-/** What is named by one word. */
-const RESOURCES: ReadonlyMap<string, Route> = new Map<string, Route>([
+/** The routes of one segment. They are most of all requests, and need no splitting and decoding. */
+const COLLECTIONS: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["devices", { read: "list", kind: "devices" }],
   ["links", { read: "list", kind: "links" }],
   ["hosts", { read: "list", kind: "hosts" }],
   ["topology", { read: "topology" }],
 ]);
 
-/** Whether the path belongs to the interface at all, and what it names there. Undefined: it is somewhere else. */
+/** Returns undefined for a path outside the interface; throws a `Problem` for an unknown path inside it. */
 export function parseRoute(path: string, prefixes: readonly string[]): Route | undefined {
   const prefixEnd = segmentEnd(path, 1);
   const prefix = path.slice(1, prefixEnd);
@@ -36,62 +36,59 @@ export function parseRoute(path: string, prefixes: readonly string[]): Route | u
   const versionEnd = segmentEnd(path, prefixEnd + 1);
   const version = path.slice(prefixEnd + 1, versionEnd);
   if (!VERSIONS.includes(version)) {
-    const there = VERSIONS.map((one) => `/${prefix}/${one}`).join(", ");
-    throw new Problem("version-unknown", `There is no version ${quote(version)} here; there is ${there}.`);
+    const known = VERSIONS.map((name) => `/${prefix}/${name}`).join(", ");
+    throw new Problem("version-unknown", `There is no version ${quote(version)} here; there is ${known}.`);
   }
-  const below = path.slice(versionEnd + 1);
-  const target = RESOURCES.get(below) ?? within(below);
-  if (target) return target;
-  const known = Array.from(RESOURCES.keys(), (one) => `/${prefix}/v1/${one}`).join(", ");
+  const resourcePath = path.slice(versionEnd + 1);
+  const route = COLLECTIONS.get(resourcePath) ?? parseResourcePath(resourcePath);
+  if (route) return route;
+  const known = Array.from(COLLECTIONS.keys(), (name) => `/${prefix}/v1/${name}`).join(", ");
   throw new Problem("not-found", `There is nothing at ${quote(path)}; there are ${known}.`);
 }
 
-function segmentEnd(path: string, from: number): number {
-  const slash = path.indexOf("/", from);
+function segmentEnd(path: string, start: number): number {
+  const slash = path.indexOf("/", start);
   return slash < 0 ? path.length : slash;
 }
 
-function within(text: string): Route | undefined {
-  const below = text.split("/").map(decoded);
-  while (below.length > 1 && below.at(-1) === "") below.pop();
-  const resource = below.shift() ?? "";
-  if (below.length === 0) return RESOURCES.get(resource);
+/** `resourcePath` is the part after the version. Trailing slashes are ignored. */
+function parseResourcePath(resourcePath: string): Route | undefined {
+  const segments = resourcePath.split("/").map(decodeSegment);
+  while (segments.length > 1 && segments.at(-1) === "") segments.pop();
+  const [resource = "", ...rest] = segments;
+  if (rest.length === 0) return COLLECTIONS.get(resource);
   switch (resource) {
     case "devices":
-      return withinDevices(below);
+      return parseDevicePath(rest);
     case "hosts":
-      return hostTarget(below.join("/"));
+      return hostRoute(rest.join("/"));
     case "topology":
-      return withinTopology(below);
+      return parseTopologyPath(rest);
     default:
       return undefined;
   }
 }
 
-function withinDevices(below: readonly string[]): Route {
-  if (below.length === 1 && below[0] === "ports") return PORTS;
-  if (below.length > 1 && below.at(-1) === "ports")
-    return { read: "devicePorts", id: below.slice(0, -1).join("/") };
-  return { read: "item", kind: "devices", id: below.join("/") };
+function parseDevicePath(segments: readonly string[]): Route {
+  if (segments.length === 1 && segments[0] === "ports") return PORTS;
+  if (segments.length > 1 && segments.at(-1) === "ports")
+    return { read: "devicePorts", id: segments.slice(0, -1).join("/") };
+  return { read: "item", kind: "devices", id: segments.join("/") };
 }
 
-/** What is no host's id is looked up as it stands, and not found. */
-const hostTarget = (id: string): Route => ({
-  read: "item",
-  kind: "hosts",
-  id: canonicalHostId(id) ?? id,
-});
+/** An id that is no valid host id stays as it is, and is not found later. */
+const hostRoute = (id: string): Route => ({ read: "item", kind: "hosts", id: canonicalHostId(id) ?? id });
 
-function withinTopology(below: readonly string[]): Route | undefined {
-  const [first, n = "", part = "", ...more] = below;
-  if (first !== "clusters" || more.length > 0) return undefined;
-  if (below.length === 1) return CLUSTERS;
+function parseTopologyPath(segments: readonly string[]): Route | undefined {
+  const [first, n = "", part = "", ...rest] = segments;
+  if (first !== "clusters" || rest.length > 0) return undefined;
+  if (segments.length === 1) return CLUSTERS;
   if (!/^\d{1,9}$/.test(n)) return undefined;
   if (part !== "" && part !== "devices" && part !== "links") return undefined;
   return { read: "cluster", n: Number(n), part };
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);

@@ -1,7 +1,11 @@
-/** From a checked request to its answer: which read a path and query mean. The one place that knows them all. */
+/**
+ * From a route and a query to the resource that is read: parses the query, negotiates the format, and creates the
+ * representation or opens the event stream. Nothing is rendered here. Throws a `Problem` for a query that is not valid.
+ */
 import { type Format, formatsOf } from "../formats/formats.ts";
 import { IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
+import type { Kind } from "../model/ids.ts";
 import { badParameter } from "../query/fault.ts";
 import type { QueryTarget } from "../query/parameters.ts";
 import { parseQuery } from "../query/parse-query.ts";
@@ -9,6 +13,7 @@ import type { Query } from "../query/query.ts";
 import { resolveSince } from "../query/revision.ts";
 import type { BodyRenderer, PreparedResponse, Representation } from "./body-renderer.ts";
 import { negotiateFormat } from "./negotiate.ts";
+import type { Problem } from "./problem.ts";
 import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
@@ -21,9 +26,10 @@ import type { Route } from "./route.ts";
 import { createChangeCursor } from "./stream/change-cursor.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
 
+/** The parts of a request that a read depends on. */
 export interface RequestInfo {
   readonly method: "GET" | "HEAD";
-  /** Path and query as they came, without scheme and host. */
+  /** Path and query as the client sent them. */
   readonly target: string;
   readonly queryText: string;
   readonly user: string;
@@ -32,94 +38,113 @@ export interface RequestInfo {
   readonly lastEventId: string | null;
 }
 
-export interface RouterContext {
+export interface RouterOptions {
   readonly context: ReadContext;
   readonly streams: SseHub;
   readonly renderer: BodyRenderer;
+  /** The largest `limit` of a list. */
   readonly pageLimit: number;
 }
 
-/** What a read comes to: a representation that may be asked for again, or a stream that is this client's alone. */
+/** A representation, which other clients may share, or an event stream of this client. */
 export type ReadResult = { readonly prepared: PreparedResponse } | { readonly stream: Response };
 
-export function dispatchRead(routes: RouterContext, target: Route, asked: RequestInfo): ReadResult {
-  const query = throwIfFault(parseQuery(parseQueryString(asked.queryText), queryTarget(target), routes));
-  if (target.read !== "list" && target.read !== "topology") {
-    negotiateFormat("topology", query.format, asked.accept, JSON_ONLY);
-    return {
-      prepared: routes.renderer.prepare(itemRepresentation(routes.context, target, query), asked.acceptEncoding),
-    };
+type CollectionRoute = Extract<Route, { read: "list" | "topology" }>;
+
+/** A single entity and the clusters exist as JSON only. */
+const JSON_ONLY = formatsOf("topology").filter((format) => format.name === "json");
+
+export class Router {
+  readonly #options: RouterOptions;
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
   }
-  const kind = target.read === "list" ? target.kind : undefined;
-  const format = negotiateFormat(kind ?? "topology", query.format, asked.accept);
-  if (format.stream) return { stream: streamAnswer(routes, target, query, format, asked) };
-  const what = representation(routes.context, target, query, format, asked.target);
-  return { prepared: routes.renderer.prepare(what, asked.acceptEncoding) };
+
+  read(route: Route, request: RequestInfo): ReadResult {
+    const { context, renderer } = this.#options;
+    const parameters = parseQueryString(request.queryText);
+    const query = throwIfFault(parseQuery(parameters, queryTargetOf(route), this.#options));
+    if (route.read !== "list" && route.read !== "topology") {
+      negotiateFormat("topology", query.format, request.accept, JSON_ONLY);
+      const item = itemRepresentation(context, route, query);
+      return { prepared: renderer.prepare(item, request.acceptEncoding) };
+    }
+    const kind = kindOf(route);
+    const format = negotiateFormat(kind ?? "topology", query.format, request.accept);
+    if (format.stream) return { stream: this.#openStream(kind, query, format, request) };
+    const representation = collectionRepresentation(context, route, query, format, request.target);
+    return { prepared: renderer.prepare(representation, request.acceptEncoding) };
+  }
+
+  #openStream(kind: Kind | undefined, query: Query, format: Format, request: RequestInfo): Response {
+    rejectUnstreamableParameters(query);
+    const { context, streams } = this.#options;
+    // A browser reconnects with the URL it started with. Its position is in the header, which therefore wins.
+    const [from, name] = request.lastEventId
+      ? [request.lastEventId, "Last-Event-ID"]
+      : [query.since, "since"];
+    const since = from === undefined ? undefined : throwIfFault(resolveSince(context.history, from, name));
+    const headers = {
+      "Content-Type": format.contentType,
+      "Cache-Control": "private, no-cache",
+      Vary: "Accept",
+      "Gazetteer-Revision": String(since ?? context.view.revision),
+      "Gazetteer-Log": context.log.id,
+      // A proxy that buffers would delay events.
+      "X-Accel-Buffering": "no",
+    };
+    // A body source, although it is never read: the length must be unknown, as it is for GET.
+    if (request.method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
+    const cursor = createChangeCursor(context, kind, query, since);
+    return { status: 200, headers, body: streams.openStream(request.user, cursor) };
+  }
 }
 
-const queryTarget = (route: Route): QueryTarget =>
+const queryTargetOf = (route: Route): QueryTarget =>
   route.read === "list" ? route.kind : route.read === "topology" ? "topology" : "item";
 
-function representation(
+const kindOf = (route: CollectionRoute): Kind | undefined => (route.read === "list" ? route.kind : undefined);
+
+function collectionRepresentation(
   context: ReadContext,
-  target: Extract<Route, { read: "list" | "topology" }>,
+  route: CollectionRoute,
   query: Query,
   format: Format,
-  address: string,
+  requestTarget: string,
 ): Representation {
-  const kind = target.read === "list" ? target.kind : undefined;
-  if (query.since !== undefined || query.diff !== undefined || query.timeline !== undefined) {
-    const name = query.since !== undefined ? "since" : query.diff !== undefined ? "diff" : "timeline";
-    if (format.name !== "json")
-      throw problemOf(
-        badParameter(
-          "format",
-          `is ${format.name}; with ${name} there are json${name === "since" ? " and events" : ""}.`,
-        ),
-      );
-    if (name === "since") return changesRepresentation(context, kind, query);
-    return name === "diff" ? diffRepresentation(context, kind, query) : timelineRepresentation(context, query);
+  const kind = kindOf(route);
+  if (query.since !== undefined) {
+    requireJson(format, "since", "json and events");
+    return changesRepresentation(context, kind, query);
+  }
+  if (query.diff !== undefined) {
+    requireJson(format, "diff");
+    return diffRepresentation(context, kind, query);
+  }
+  if (query.timeline !== undefined) {
+    requireJson(format, "timeline");
+    return timelineRepresentation(context, query);
   }
   return kind
-    ? listRepresentation(context, kind, query, format, address)
+    ? listRepresentation(context, kind, query, format, requestTarget)
     : topologyRepresentation(context, query, format);
 }
 
-/** Of a single thing, and of the clusters. */
-const JSON_ONLY = formatsOf("topology").filter((format) => format.name === "json");
+function requireJson(format: Format, parameter: string, available = "json"): void {
+  if (format.name === "json") return;
+  const reason = `is ${format.name}; with ${parameter} there are ${available}.`;
+  throw problemOf(badParameter("format", reason));
+}
 
-const NOT_OF_A_STREAM = ["at", "diff", "timeline", "limit", "cursor", "fields"] as const;
+const UNSTREAMABLE_PARAMETERS = ["at", "diff", "timeline", "limit", "cursor", "fields"] as const;
 
-function streamAnswer(
-  routes: RouterContext,
-  target: Route,
-  query: Query,
-  format: Format,
-  asked: RequestInfo,
-): Response {
-  for (const name of NOT_OF_A_STREAM) {
-    if (query[name] !== undefined)
-      throw problemOf(badParameter(name, "cannot be used on a stream; leave it out, or request JSON."));
-  }
+function rejectUnstreamableParameters(query: Query): void {
+  for (const name of UNSTREAMABLE_PARAMETERS) if (query[name] !== undefined) throw notOnStream(name);
   if (query.sort.length > 0)
     throw problemOf(badParameter("sort", "cannot be used on a stream: changes come in order of revision."));
-  if (query.fold) throw problemOf(badParameter("fold", "cannot be used on a stream; leave it out, or request JSON."));
-  const { context, streams } = routes;
-  // A browser that reconnects repeats the address it began with; where it has come to is in the header.
-  const [from, name] = asked.lastEventId ? [asked.lastEventId, "Last-Event-ID"] : [query.since, "since"];
-  const since = from === undefined ? undefined : throwIfFault(resolveSince(context.history, from, name));
-  const headers = {
-    "Content-Type": format.contentType,
-    "Cache-Control": "private, no-cache",
-    Vary: "Accept",
-    "Gazetteer-Revision": String(since ?? context.view.revision),
-    "Gazetteer-Log": context.log.id,
-    // Proxies that buffer would hold events back.
-    "X-Accel-Buffering": "no",
-  };
-  // Never read, but of unknown length, as the body of a GET.
-  if (asked.method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
-  const kind = target.read === "list" ? target.kind : undefined;
-  const follower = createChangeCursor(context, kind, query, since);
-  return { status: 200, headers, body: streams.openStream(asked.user, follower) };
+  if (query.fold) throw notOnStream("fold");
 }
+
+const notOnStream = (parameter: string): Problem =>
+  problemOf(badParameter(parameter, "cannot be used on a stream; leave it out, or request JSON."));

@@ -1,56 +1,55 @@
-/** The server: where it listens, what runs beside it, and how it comes to its end. */
-
+/** The HTTP server of a process: the request handler behind its listeners, their background work, and the drain. */
 import { HttpListener } from "../http1/listener.ts";
 import { RequestHandler, type RequestHandlerOptions } from "./handler.ts";
-import type { ProcessCounters } from "./metrics.ts";
+import type { ProcessCounters } from "./process-counters.ts";
 
 export interface ServerOptions extends RequestHandlerOptions {
   readonly host: string;
   readonly port: number;
   /** Whether other processes listen on the same port. */
   readonly sharedPort?: boolean;
-  /** A socket in the file system on which the same is served: where those processes ask. */
-  readonly socket?: string | undefined;
+  /** A Unix socket on which the same is served, for the reader processes. */
+  readonly unixSocketPath?: string | undefined;
 }
 
 export interface Server {
   readonly hostname: string;
   readonly port: number;
-  tally(): ProcessCounters;
-  /** Ends streams, lets requests under way finish, but no longer than `drainMs`. */
+  counters(): ProcessCounters;
+  /** Closes event streams at once, and all connections when their requests are done or after `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }
 
-const HEAD_MS = 10_000;
-/** Connections that may be open besides those on which something is under way. */
-const MAX_IDLE_BESIDES = 1_000;
-const LINGER_MS = 2_000;
+const HEAD_TIMEOUT_MS = 10_000;
+const LINGER_TIMEOUT_MS = 2_000;
+/** Connections that may be open besides those with a request in flight. */
+const MAX_IDLE_CONNECTIONS = 1_000;
 
-/** Throws what Bun throws when the address cannot be had; the caller knows what to tell the operator. */
+/** Throws Bun's error when the address is not available: the caller turns it into a message for the operator. */
 export function openServer(options: ServerOptions): Server {
-  const { host, port, sharedPort: shared = false, socket: unix, limits, clock } = options;
-  const responder = new RequestHandler(options);
-  const wireLimits = {
+  const { host, port, sharedPort = false, unixSocketPath, limits, clock } = options;
+  const handler = new RequestHandler(options);
+  const connectionLimits = {
     maxUrlBytes: limits.urlBytes,
     maxHeadBytes: limits.headerBytes,
-    maxConnections: limits.connections + MAX_IDLE_BESIDES,
+    maxConnections: limits.connections + MAX_IDLE_CONNECTIONS,
     idleTimeoutMs: limits.idleTimeoutSeconds * 1000,
-    headTimeoutMs: HEAD_MS,
-    lingerTimeoutMs: LINGER_MS,
+    headTimeoutMs: HEAD_TIMEOUT_MS,
+    lingerTimeoutMs: LINGER_TIMEOUT_MS,
   };
-  const listener = new HttpListener(responder, wireLimits, clock);
-  const listening = listener.listen({ hostname: host, port, reusePort: shared });
-  if (unix !== undefined) listener.listen({ unix });
-  const ended = new AbortController();
-  const background = Promise.all([responder.run(ended.signal), listener.runTimeouts(ended.signal)]);
+  const listener = new HttpListener(handler, connectionLimits, clock);
+  const bound = listener.listen({ hostname: host, port, reusePort: sharedPort });
+  if (unixSocketPath !== undefined) listener.listen({ unix: unixSocketPath });
+  const abort = new AbortController();
+  const background = Promise.all([handler.run(abort.signal), listener.runTimeouts(abort.signal)]);
   return {
-    hostname: listening.hostname,
-    port: listening.port,
-    tally: () => responder.tally(),
+    hostname: bound.hostname,
+    port: bound.port,
+    counters: () => handler.counters(),
     async stop(drainMs) {
-      responder.stop();
+      handler.stop();
       await listener.stop(drainMs);
-      ended.abort();
+      abort.abort();
       await background;
     },
   };

@@ -12,8 +12,8 @@ export interface BoundedCacheOptions<K, V> {
   readonly maxSize: number;
   /** The size of one entry, at least 1. Default: every entry counts 1. */
   readonly sizeOf?: (value: V, key: K) => number;
-  /** Called with an entry that was removed to make room, was replaced, or was deleted. */
-  readonly onRemove?: (value: V, key: K) => void;
+  /** Called with an entry that was removed to make room ("evict"), was replaced ("set"), or was deleted ("delete"). */
+  readonly onRemove?: (value: V, key: K, reason: LRUCache.DisposeReason) => void;
 }
 
 export type BoundedCache<K extends {}, V extends {}> = Pick<

@@ -1,0 +1,91 @@
+/**
+ * The paths outside the versioned interface: health, metrics, the OpenAPI document and the web page. Only the health
+ * endpoints are open to everybody, so that a probe needs no password.
+ */
+import type { Request } from "../http1/request.ts";
+import type { Response } from "../http1/response.ts";
+import { quote } from "../lib/error-text.ts";
+import type { SourceReport } from "../model/source-status.ts";
+import { addHeaders } from "./add-headers.ts";
+import { livenessResponse, readinessResponse } from "./health.ts";
+import { JSON_TYPE } from "./media-types.ts";
+import { isReadMethod, methodNotAllowed } from "./methods.ts";
+import { metricsResponse, type ReaderMetrics } from "./metrics.ts";
+import { openapiText } from "./openapi.ts";
+import { Problem } from "./problem.ts";
+import type { ProcessCounters } from "./process-counters.ts";
+import type { ReadContext } from "./reads/read-context.ts";
+import type { StaticSite } from "./static-site.ts";
+
+export interface AuxiliaryEndpointsOptions {
+  readonly version: string;
+  readonly context: ReadContext;
+  readonly sources: () => readonly SourceReport[];
+  /** Source name → records that were not valid. */
+  readonly refusedRecords: () => Readonly<Record<string, number>>;
+  readonly site: StaticSite | undefined;
+  /** The reader processes, in the main process of a service that has some. */
+  readonly readers?: ReaderMetrics | undefined;
+}
+
+export type HealthPath = "/healthz" | "/readyz";
+
+export const isHealthPath = (path: string): path is HealthPath => path === "/healthz" || path === "/readyz";
+
+export class AuxiliaryEndpoints {
+  readonly #options: AuxiliaryEndpointsOptions;
+  readonly #counters: () => ProcessCounters;
+  #openapi: string | undefined;
+
+  constructor(options: AuxiliaryEndpointsOptions, counters: () => ProcessCounters) {
+    this.#options = options;
+    this.#counters = counters;
+  }
+
+  health(path: HealthPath, isStopping: boolean): Response {
+    const { context, sources } = this.#options;
+    return path === "/healthz" ? livenessResponse() : readinessResponse(context.view, sources(), isStopping);
+  }
+
+  /** The client is authenticated. Throws a `Problem` for a path or a method that does not exist. */
+  async respond(
+    request: Request,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    const response = this.#metricsOrOpenapi(path);
+    const isRead = isReadMethod(request.method);
+    if ((response || path === "/") && !isRead) throw methodNotAllowed(request.method);
+    if (response) return addHeaders(response, headers);
+    const siteResponse = isRead && (await this.#options.site?.respond(path, request));
+    if (siteResponse) return siteResponse;
+    throw new Problem(
+      "not-found",
+      `There is nothing at ${quote(path)}; the interface begins at /controller/v1.`,
+    );
+  }
+
+  #metricsOrOpenapi(path: string): Response | undefined {
+    if (path === "/metrics") return this.#metrics();
+    if (path === "/openapi.json") return this.#openapiDocument();
+    return undefined;
+  }
+
+  #metrics(): Response {
+    const { context, version, sources, refusedRecords, readers } = this.#options;
+    return metricsResponse({
+      context,
+      version,
+      counters: this.#counters(),
+      sources: sources(),
+      refusedRecords: refusedRecords(),
+      readers,
+    });
+  }
+
+  #openapiDocument(): Response {
+    this.#openapi ??= openapiText(this.#options.version);
+    const headers = { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" };
+    return { status: 200, headers, body: this.#openapi };
+  }
+}

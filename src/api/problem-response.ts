@@ -1,0 +1,58 @@
+/**
+ * Turns everything that goes wrong with a request into a problem response (RFC 9457), and counts it. A `Problem` is
+ * meant for the client. Any other exception is a fault of the service: the client gets a 500 without details, and the
+ * log has them under the same `instance`.
+ */
+import type { Request } from "../http1/request.ts";
+import type { Response } from "../http1/response.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Cors } from "./cors.ts";
+import { Problem } from "./problem.ts";
+import type { RequestCounters } from "./process-counters.ts";
+
+export class ProblemResponder {
+  readonly #cors: Cors;
+  readonly #counters: RequestCounters;
+  readonly #logger: Logger;
+
+  constructor(cors: Cors, counters: RequestCounters, logger: Logger) {
+    this.#cors = cors;
+    this.#counters = counters;
+    this.#logger = logger;
+  }
+
+  /** `readName` is the label under which the response is counted. */
+  respondTo(
+    request: Request,
+    error: unknown,
+    readName: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Response {
+    return this.respond(error, readName, { ...this.#cors.headers(request.header("origin")), ...headers });
+  }
+
+  respond(error: unknown, readName: string, headers: Readonly<Record<string, string>> = {}): Response {
+    const instance = `urn:uuid:${crypto.randomUUID()}`;
+    const problem = error instanceof Problem ? error : this.#logUnexpected(error, instance);
+    this.#counters.responses(readName, problem.status).count++;
+    return {
+      status: problem.status,
+      headers: {
+        "Content-Type": "application/problem+json",
+        "Cache-Control": "no-store",
+        ...headers,
+        ...problem.headers,
+      },
+      body: problem.body(instance),
+    };
+  }
+
+  #logUnexpected(error: unknown, instance: string): Problem {
+    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#logger.error("request failed", { instance, why });
+    return new Problem(
+      "internal",
+      "The service failed; its log has the details under the instance of this response.",
+    );
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The counters of one process: responses by what was read and by status, shed requests, event streams. The main process
+ * adds those of its readers to its own when it renders `/metrics`.
+ */
+import type { SseHub } from "./stream/sse-hub.ts";
+
+export interface ProcessCounters {
+  /** Responses by what was read and status. A key is `devices 200`. */
+  readonly requests: Readonly<Record<string, number>>;
+  readonly shed: number;
+  readonly streamsOpen: number;
+  readonly streamsOpened: number;
+  readonly streamsOverflowed: number;
+}
+
+export const ZERO_COUNTERS: ProcessCounters = {
+  requests: {},
+  shed: 0,
+  streamsOpen: 0,
+  streamsOpened: 0,
+  streamsOverflowed: 0,
+};
+
+export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCounters {
+  const requests = { ...a.requests };
+  for (const [key, n] of Object.entries(b.requests)) requests[key] = (requests[key] ?? 0) + n;
+  return {
+    requests,
+    shed: a.shed + b.shed,
+    streamsOpen: a.streamsOpen + b.streamsOpen,
+    streamsOpened: a.streamsOpened + b.streamsOpened,
+    streamsOverflowed: a.streamsOverflowed + b.streamsOverflowed,
+  };
+}
+
+/** Callers keep the object and increment it, which saves the look-up on every request. */
+export interface Counter {
+  count: number;
+}
+
+export class RequestCounters {
+  readonly #responses = new Map<string, Counter>();
+  #shed = 0;
+
+  /** The counter of responses to reads of `read` (`devices`, `topology`, `health`) with this status. */
+  responses(read: string, status: number): Counter {
+    const key = `${read} ${status}`;
+    let counter = this.#responses.get(key);
+    if (!counter) {
+      counter = { count: 0 };
+      this.#responses.set(key, counter);
+    }
+    return counter;
+  }
+
+  countShed(): void {
+    this.#shed++;
+  }
+
+  snapshot({ openCount, openedTotal, overflowedTotal }: SseHub): ProcessCounters {
+    return {
+      requests: Object.fromEntries([...this.#responses].map(([key, { count }]) => [key, count])),
+      shed: this.#shed,
+      streamsOpen: openCount,
+      streamsOpened: openedTotal,
+      streamsOverflowed: overflowedTotal,
+    };
+  }
+}

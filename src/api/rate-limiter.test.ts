@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { ManualClock } from "../lib/clock.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
+
+test("each user has its own share, which refills within a second", async () => {
+  const clock = new ManualClock();
+  const limiter = createRateLimiter(2, clock);
+  limiter.consume("ann");
+  limiter.consume("ann");
+  expect(() => limiter.consume("ann")).toThrow("2 requests a second");
+  limiter.consume("bob");
+  await clock.advance(500);
+  expect(limiter.consume("ann")).toEqual({
+    RateLimit: '"user";r=0;t=1',
+    "RateLimit-Policy": '"user";q=2;w=1',
+  });
+  expect(() => limiter.consume("ann")).toThrow();
+  await clock.advance(60_000);
+  expect(limiter.consume("ann").RateLimit).toBe('"user";r=1;t=1');
+});
+
+test("without a limit there are no headers and no rejections", () => {
+  const limiter = createRateLimiter(0, new ManualClock());
+  for (let i = 0; i < 100; i++) expect(limiter.consume("ann")).toEqual({});
+});
