@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
+import { yieldToLoop } from "../../src/lib/yield-to-loop.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim } from "../../src/model/claim.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
@@ -22,7 +23,6 @@ import { View } from "../../src/view/view.ts";
 const SOURCE = "bench";
 const BATCH = 1000;
 const BATCHES = 60;
-const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
 const hex = (value: number, width: number) => value.toString(16).padStart(width, "0");
 
 /** Like a real one: makers' prefixes, hosts in no order of their ids, two addresses and a name each. */
@@ -112,7 +112,7 @@ async function measure(phase: string, hosts: number, path: string): Promise<Reco
   const intake = new ClaimIngest(ledger, SOURCE, silentLogger);
   if (phase === "load") {
     const load = await timed(() => intake.replace(network.claims()));
-    const snapshot = await timed(() => log.writeSnapshot(view.snapshot(), breathe));
+    const snapshot = await timed(() => log.writeSnapshot(view.snapshot(), yieldToLoop));
     const { bytes } = log.stats();
     return { load: load.seconds, loadCpu: load.cpu, snapshot: snapshot.seconds, logMiB: bytes / 2 ** 20 };
   }

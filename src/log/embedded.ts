@@ -31,6 +31,7 @@ interface SnapshotRow {
   revision: number;
   time: number;
   graph_time: number;
+  /** The stored name of the versions. */
   marks: string;
   pages: string;
 }

@@ -1,17 +1,19 @@
 /**
- * Where a source's claims come in: checks each record, drops, counts and logs the bad ones, and commits the rest.
+ * Receives the claims of one source: validates each record, drops, counts and logs the invalid ones, and commits the rest.
  *
- * A large set is committed in slices, each a revision of its own, and the event loop runs between them: a million
- * hosts that arrive at once must not make readers wait. Two calls of one source never interleave.
+ * A large set is committed in slices. Each slice is one revision, and the event loop runs between slices, so that a
+ * million hosts do not block readers. Calls of one source are committed in order and never interleave.
  */
 import type { Logger } from "../lib/logger.ts";
+import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
-import type { CheckedChange, Committer } from "./committer.ts";
+import type { CheckedChange } from "./commit.ts";
+import type { Committer } from "./committer.ts";
 
-const SLICE = 10_000;
-/** Bad records logged one by one before only the count goes on: a broken source must not flood the diary. */
-const MAX_LOGGED = 10;
+const CHANGES_PER_SLICE = 10_000;
+/** After this many invalid records only the count rises: a broken source must not flood the log. */
+const MAX_LOGGED_RECORDS = 10;
 
 export class ClaimIngest {
   readonly #committer: Committer;
@@ -26,7 +28,7 @@ export class ClaimIngest {
     this.#log = log;
   }
 
-  /** Records refused so far. */
+  /** Invalid records so far. */
   get rejectedCount(): number {
     return this.#rejectedCount;
   }
@@ -47,19 +49,19 @@ export class ClaimIngest {
   }
 
   async #commitInOrder(changes: Iterable<CheckedChange>): Promise<void> {
-    const turn = this.#lastCommit.then(() => this.#commit(changes));
-    this.#lastCommit = turn.catch(() => {});
-    await turn;
+    const commit = this.#lastCommit.then(() => this.#commit(changes));
+    this.#lastCommit = commit.catch(() => {});
+    await commit;
   }
 
   async #commit(changes: Iterable<CheckedChange>): Promise<void> {
     let slice: CheckedChange[] = [];
     for (const change of changes) {
       slice.push(change);
-      if (slice.length < SLICE) continue;
+      if (slice.length < CHANGES_PER_SLICE) continue;
       this.#committer.commit(this.#source, slice);
       slice = [];
-      await new Promise((resolve) => setImmediate(resolve));
+      await yieldToLoop();
     }
     if (slice.length > 0) this.#committer.commit(this.#source, slice);
   }
@@ -74,9 +76,9 @@ export class ClaimIngest {
     }
   }
 
-  /** Sets before removals, so that what moved between two names never leaves a gap in the graph. */
+  /** Additions come before removals: an entity that changes its id must not be missing from the graph in between. */
   *#checkReplacement(all: Claims): Generator<CheckedChange> {
-    const gone: { kind: Kind; ids: Set<string> }[] = [];
+    const removals: { kind: Kind; ids: Set<string> }[] = [];
     for (const kind of KINDS) {
       const ids = new Set(this.#committer.claimedIds(this.#source, kind));
       for (const record of all[kind] ?? []) {
@@ -85,15 +87,15 @@ export class ClaimIngest {
         ids.delete(checked.id);
         yield checked;
       }
-      gone.unshift({ kind, ids });
+      removals.unshift({ kind, ids });
     }
-    for (const { kind, ids } of gone) for (const id of ids) yield { kind, id, claim: undefined };
+    for (const { kind, ids } of removals) for (const id of ids) yield { kind, id, claim: undefined };
   }
 
   #check<K extends Kind>(kind: K, record: ClaimTypes[K]): CheckedChange | undefined {
     const result = canonicalClaim(kind, record);
     if (result.ok) return { kind, id: result.id, claim: result.claim } as CheckedChange;
-    if (++this.#rejectedCount <= MAX_LOGGED) {
+    if (++this.#rejectedCount <= MAX_LOGGED_RECORDS) {
       const { field, message } = result.fault;
       this.#log.warn("record refused", { source: this.#source, kind, field, why: message });
     }

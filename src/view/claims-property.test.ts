@@ -74,7 +74,7 @@ const history = fc.record({
 const INDEXES: { readonly [K in StoreKind]: readonly string[] } = {
   devices: ["type", "available", "source"],
   ports: ["source"],
-  links: ["src", "dst", "state", "source", "cable"],
+  links: ["src", "dst", "state", "source", "occupiedPort"],
   hosts: ["ip", "location", "source"],
   claims: ["device", "source"],
 };

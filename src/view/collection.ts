@@ -1,35 +1,36 @@
 /**
- * One collection of the view: values by id, in order of id, on pages of ready bytes.
+ * One collection of the view: JSON values in order of id, on encoded pages.
  *
- * A change costs a note beside its page. Pages are made anew when somebody reads the list, and only those with notes;
- * when notes pile up while nobody reads, the page that has waited longest is made anew, so that memory stays bounded
- * and no single change pays for all. `pages()` answers an immutable array: whoever holds it holds the collection as
- * it was.
+ * A write is buffered beside its page and costs one map entry. A read of the pages rewrites only those with pending
+ * writes. When too many writes are pending without a read, the page with the oldest pending write is rewritten, so that
+ * memory stays bounded and no single write pays for all. `pages()` returns an immutable array, which is the state of the
+ * collection at that moment.
  */
 import { SortedTexts } from "../lib/sorted-texts.ts";
 import { EncodedPage, TARGET_PAGE_SIZE } from "./encoded-page.ts";
 
-/** Notes kept: so many, or one for so many values. The more there are for a page, the less each costs. */
+/** Pending writes allowed: this many, or one per 16 values. The more writes a page collects, the less each costs. */
 const MAX_PENDING_WRITES = 16_384;
 const VALUES_PER_PENDING_WRITE = 16;
 
+/** By id; null is a removal. */
 type PendingWrites = Map<string, string | null>;
 
-/** A value and its id. */
+/** The JSON text of a value, with its id. */
 export interface EncodedValue {
   readonly id: string;
   readonly text: string;
 }
 
 export class Collection {
-  /** The revision that last changed anything here: what ETags are made of. */
+  /** The revision that last changed the collection. ETags are derived from it. */
   revision = 0;
   /** None of them is empty. */
   #pages: EncodedPage[];
   #bytes: number;
-  /** The first id of each page, beside the pages: a search from page to page would be all over memory. */
+  /** The first id of each page. A separate array, because a binary search over the pages would miss the CPU cache. */
   readonly #firstIds: SortedTexts;
-  /** Whether a reader has the array: then the next change of it makes another. */
+  /** Whether a reader holds the array. The next rewrite then copies it. */
   #pagesShared = false;
   #size: number;
   readonly #pendingWrites = new Map<EncodedPage, PendingWrites>();
@@ -48,77 +49,82 @@ export class Collection {
 
   get(id: string): string | undefined {
     const page = this.#pageFor(id);
-    const note = this.#pendingWrites.get(page)?.get(id);
-    return note === undefined ? page.get(id) : (note ?? undefined);
+    const pending = this.#pendingWrites.get(page)?.get(id);
+    return pending === undefined ? page.get(id) : (pending ?? undefined);
   }
 
   has(id: string): boolean {
     const page = this.#pageFor(id);
-    const note = this.#pendingWrites.get(page)?.get(id);
-    return note === undefined ? page.has(id) : note !== null;
+    const pending = this.#pendingWrites.get(page)?.get(id);
+    return pending === undefined ? page.has(id) : pending !== null;
   }
 
-  /** Puts a value in the place of `before`, which the caller has looked up; null is "not there". */
+  /** Replaces `before`, which the caller has looked up. Null means that there is no value. */
   put(id: string, before: string | null, after: string | null): void {
     const page = this.#pageFor(id);
-    let notes = this.#pendingWrites.get(page);
-    if (!notes) {
-      notes = new Map();
-      this.#pendingWrites.set(page, notes);
+    let writes = this.#pendingWrites.get(page);
+    if (!writes) {
+      writes = new Map();
+      this.#pendingWrites.set(page, writes);
     }
-    if (!notes.has(id)) this.#pendingCount++;
-    notes.set(id, after);
+    if (!writes.has(id)) this.#pendingCount++;
+    writes.set(id, after);
     this.#size += (after === null ? 0 : 1) - (before === null ? 0 : 1);
-    if (this.#pendingCount > MAX_PENDING_WRITES && this.#pendingCount > this.#size / VALUES_PER_PENDING_WRITE) this.#rewriteOldestPendingPage();
+    if (
+      this.#pendingCount > MAX_PENDING_WRITES &&
+      this.#pendingCount > this.#size / VALUES_PER_PENDING_WRITE
+    ) {
+      this.#rewriteOldestPendingPage();
+    }
   }
 
-  /** The pages as of now. Never changed afterwards. */
+  /** The current pages. The returned array never changes. */
   pages(): readonly EncodedPage[] {
-    for (const [page, notes] of this.#pendingWrites) this.#rewritePage(page, notes);
+    for (const [page, writes] of this.#pendingWrites) this.#rewritePage(page, writes);
     this.#pagesShared = true;
     byteTotals.set(this.#pages, this.#bytes);
     return this.#pages;
   }
 
   #rewriteOldestPendingPage(): void {
-    for (const [page, notes] of this.#pendingWrites) {
-      this.#rewritePage(page, notes);
+    for (const [page, writes] of this.#pendingWrites) {
+      this.#rewritePage(page, writes);
       return;
     }
   }
 
-  /** Makes a page anew from its notes. */
-  #rewritePage(page: EncodedPage, notes: PendingWrites): void {
+  /** Replaces a page by one with its pending writes, or by none or several. */
+  #rewritePage(page: EncodedPage, writes: PendingWrites): void {
     if (this.#pagesShared) this.#pages = [...this.#pages];
     this.#pagesShared = false;
     this.#pendingWrites.delete(page);
-    this.#pendingCount -= notes.size;
-    const made = page.withChanges(notes);
+    this.#pendingCount -= writes.size;
+    const rewritten = page.withChanges(writes);
     let from = page === EncodedPage.empty ? 0 : this.#firstIds.lastNotAfter(page.firstId);
     let until = page === EncodedPage.empty ? 0 : from + 1;
-    // Neighbours that shrank are joined, or removals would leave a trail of tiny pages.
-    const [only] = made;
-    if (made.length === 1 && only) {
+    // Small neighbours are joined: otherwise removals would leave many tiny pages.
+    const [only] = rewritten;
+    if (rewritten.length === 1 && only) {
       const left = this.#pages[from - 1];
       const right = this.#pages[until];
       if (left && this.#fits(left, only)) {
-        made.splice(0, 1, ...left.withChanges(only.toMap()));
+        rewritten.splice(0, 1, ...left.withChanges(only.toMap()));
         from--;
       } else if (right && this.#fits(right, only)) {
-        made.splice(0, 1, ...right.withChanges(only.toMap()));
+        rewritten.splice(0, 1, ...right.withChanges(only.toMap()));
         until++;
       }
     }
-    this.#bytes += sumOfBytes(made) - sumOfBytes(this.#pages.slice(from, until));
-    const [one] = made;
-    if (one && made.length === 1 && until - from === 1) {
+    this.#bytes += sumOfBytes(rewritten) - sumOfBytes(this.#pages.slice(from, until));
+    const [one] = rewritten;
+    if (one && rewritten.length === 1 && until - from === 1) {
       this.#pages[from] = one;
       if (one.firstId === page.firstId) return;
-    } else this.#pages.splice(from, until - from, ...made);
+    } else this.#pages.splice(from, until - from, ...rewritten);
     this.#firstIds.splice(
       from,
       until - from,
-      made.map((page) => page.firstId),
+      rewritten.map(({ firstId }) => firstId),
     );
   }
 
@@ -126,7 +132,7 @@ export class Collection {
     return neighbour.length + page.length <= TARGET_PAGE_SIZE / 2 && !this.#pendingWrites.has(neighbour);
   }
 
-  /** The values whose ids lie in [from, to], in order. */
+  /** The values whose ids are in [from, to], in order of id. */
   *range(from: string, to: string): Generator<string> {
     const pages = this.pages();
     for (let at = pageIndexFor(pages, from); at < pages.length; at++) {
@@ -139,12 +145,12 @@ export class Collection {
     }
   }
 
-  /** The same with their ids, all at once. */
+  /** The same values with their ids, as an array. */
   rangeWithIds(from: string, to: string): EncodedValue[] {
     return valuesInRange(this.pages(), from, to, this.#firstIds.lastNotAfter(from));
   }
 
-  /** The page that holds, or would hold, `id`. */
+  /** The page that has, or would have, `id`. */
   #pageFor(id: string): EncodedPage {
     return this.#pages[this.#firstIds.lastNotAfter(id)] ?? EncodedPage.empty;
   }
@@ -155,14 +161,14 @@ const byteTotals = new WeakMap<readonly EncodedPage[], number>();
 const sumOfBytes = (pages: readonly EncodedPage[]): number =>
   pages.reduce((sum, { bytes }) => sum + bytes.length, 0);
 
-/** How many bytes pages hold together. For those of a collection it is known: to look at each would take a while. */
+/** The summed length of the pages. Cached per array: a collection keeps its own sum, and others are summed once. */
 export function totalBytes(pages: readonly EncodedPage[]): number {
   const total = byteTotals.get(pages) ?? sumOfBytes(pages);
   byteTotals.set(pages, total);
   return total;
 }
 
-/** What lies in [from, to] on pages, of which the one at `first` is where it begins. */
+/** The values whose ids are in [from, to]. `first` is the index of the page where the range starts. */
 export function valuesInRange(
   pages: readonly EncodedPage[],
   from: string,
@@ -182,7 +188,7 @@ export function valuesInRange(
   return found;
 }
 
-/** The last page that does not begin after `id`. */
+/** The index of the last page whose first id is not after `id`; 0 when there is none. */
 export function pageIndexFor(pages: readonly EncodedPage[], id: string): number {
   let low = 0;
   let high = pages.length - 1;

@@ -1,16 +1,21 @@
 /**
- * One commit: takes claims in, and works out what they mean for the things claimed and for their neighbours. A device
- * that comes or goes decides whether its ports, links and hosts are shown or held back; a link tells its other
- * direction, and whoever shares its port; a host tells whoever shares its address.
+ * One commit: receives claims and merges the entities they touch, and those that depend on them. A device that is added
+ * or removed decides whether its ports, links and hosts are shown or held back. A link affects the link in the other
+ * direction and the links at its ports. A host affects the hosts with the same address.
  */
 import type { LogEntry } from "../log/log.ts";
 import { reverseLinkId } from "../model/cable.ts";
-import { portId } from "../model/ids.ts";
-import type { CheckedChange } from "./committer.ts";
-import { linksAffectedBy, hostConflict, hostsAffectedBy, linkConflict } from "./conflicts.ts";
-import { occupiesPorts, compositeKeyRange } from "./indexes.ts";
+import type { ClaimTypes } from "../model/claim.ts";
+import { type Kind, portId } from "../model/ids.ts";
+import { hostConflict, hostsAffectedBy, linkConflict, linksAffectedBy } from "./conflicts.ts";
+import { compositeKeyRange, occupiesPorts } from "./indexes.ts";
 import { parseStored, type View } from "./view.ts";
 import { WorkingSet } from "./working-set.ts";
+
+/** A canonical claim, or undefined to withdraw it. */
+export type CheckedChange = {
+  [K in Kind]: { readonly kind: K; readonly id: string; readonly claim: ClaimTypes[K] | undefined };
+}[Kind];
 
 export class Commit {
   readonly #view: View;
@@ -21,17 +26,17 @@ export class Commit {
 
   constructor(view: View, precedence: readonly string[], revision: number, time: number) {
     const rank = new Map(precedence.map((name, i) => [name, i]));
-    const occasion = { view, revision, time, timeText: new Date(time).toISOString(), rank };
+    const context = { view, revision, time, timeText: new Date(time).toISOString(), rank };
     this.#view = view;
-    this.#devices = new WorkingSet("devices", occasion);
-    this.#ports = new WorkingSet("ports", occasion);
-    this.#links = new WorkingSet("links", occasion, (link) => ({
+    this.#devices = new WorkingSet("devices", context);
+    this.#ports = new WorkingSet("ports", context);
+    this.#links = new WorkingSet("links", context, (link) => ({
       hasReverse: view.graph.hasLink(reverseLinkId(link)),
       conflict: linkConflict(view, link),
     }));
-    this.#hosts = new WorkingSet("hosts", occasion, (host, told) => ({
+    this.#hosts = new WorkingSet("hosts", context, (host, claims) => ({
       hasReverse: false,
-      conflict: hostConflict(view, host, told),
+      conflict: hostConflict(view, host, claims),
     }));
   }
 
@@ -42,30 +47,30 @@ export class Commit {
     else this.#hosts.setClaim(source, change.id, change.claim);
   }
 
-  /** Works out everything that is due, and what becomes due by it; answers what changed. */
+  /** Merges all pending entities and those that become pending by it. Returns the changes. */
   mergeAll(): LogEntry[] {
-    for (const thing of this.#devices.pending) {
-      const existed = thing.after !== undefined;
-      this.#devices.remerge(thing);
-      if (existed !== (thing.after !== undefined)) this.#recheckDependents(thing.id);
+    for (const device of this.#devices.pending) {
+      const existed = device.after !== undefined;
+      this.#devices.remerge(device);
+      if (existed !== (device.after !== undefined)) this.#recheckDependents(device.id);
     }
-    for (const thing of this.#ports.pending) this.#ports.remerge(thing);
+    for (const port of this.#ports.pending) this.#ports.remerge(port);
     this.#refreshLinks();
     this.#refreshHosts();
-    for (const working of this.#workingSets) working.storeClaims();
-    return this.#workingSets.flatMap((working) => [...working.entries()]);
+    for (const set of this.#workingSets) set.storeClaims();
+    return this.#workingSets.flatMap((set) => [...set.entries()]);
   }
 
-  /** Puts everything back as it was. */
+  /** Restores the view to its state before the commit. */
   rollBack(): void {
-    for (const working of this.#workingSets) working.rollBack();
+    for (const set of this.#workingSets) set.rollBack();
   }
 
   get #workingSets() {
     return [this.#devices, this.#ports, this.#links, this.#hosts];
   }
 
-  /** Everything that stands on the device, or waits for it, is looked at again. */
+  /** Everything that refers to the device, shown or held back, is merged again. */
   #recheckDependents(id: string): void {
     const view = this.#view;
     for (const end of ["src", "dst"] as const) {
@@ -85,43 +90,43 @@ export class Commit {
       if (element === id) this.#ports.recheck(portId(element, port));
     }
     for (const key of view.indexes("claims").named("device").get(id)) {
-      const [kind = "", thing = ""] = key.split(" ");
-      if (kind === "ports") this.#ports.recheck(thing);
-      if (kind === "links") this.#links.recheck(thing);
-      if (kind === "hosts") this.#hosts.recheck(thing);
+      const [kind = "", entityId = ""] = key.split(" ");
+      if (kind === "ports") this.#ports.recheck(entityId);
+      if (kind === "links") this.#links.recheck(entityId);
+      if (kind === "hosts") this.#hosts.recheck(entityId);
     }
   }
 
   #refreshLinks(): void {
-    const concerned = new Set<string>();
-    for (const thing of this.#links.pending) {
-      const before = thing.after?.value;
-      this.#links.remerge(thing);
-      const after = thing.after?.value;
+    const affected = new Set<string>();
+    for (const entity of this.#links.pending) {
+      const before = entity.after?.value;
+      this.#links.remerge(entity);
+      const after = entity.after?.value;
       const link = after ?? before;
       if (!link) continue;
       const reverse = reverseLinkId(link);
-      if (!(before && after) && this.#view.graph.hasLink(reverse)) concerned.add(reverse);
+      if (!(before && after) && this.#view.graph.hasLink(reverse)) affected.add(reverse);
       if ((before && occupiesPorts(before)) === (after && occupiesPorts(after))) continue;
-      for (const other of linksAffectedBy(this.#view, link)) concerned.add(other);
+      for (const other of linksAffectedBy(this.#view, link)) affected.add(other);
     }
-    for (const id of concerned) this.#links.remerge(this.#links.entity(id));
+    for (const id of affected) this.#links.remerge(this.#links.entity(id));
   }
 
   #refreshHosts(): void {
-    const concerned = new Set<string>();
-    for (const thing of this.#hosts.pending) {
-      const before = thing.after?.value.ipAddresses ?? [];
-      this.#hosts.remerge(thing);
-      const after = thing.after?.value.ipAddresses ?? [];
-      const left = before.filter((ip) => !after.includes(ip));
-      // Whoever has taken another's address is flagged by now: without a flag nobody shares any.
-      const flagged = thing.after?.value.annotations?.conflict !== undefined;
-      const taken = flagged ? after.filter((ip) => !before.includes(ip)) : [];
-      for (const ip of [...left, ...taken]) {
-        for (const other of hostsAffectedBy(this.#view, thing.id, ip)) concerned.add(other);
+    const affected = new Set<string>();
+    for (const host of this.#hosts.pending) {
+      const before = host.after?.value.ipAddresses ?? [];
+      this.#hosts.remerge(host);
+      const after = host.after?.value.ipAddresses ?? [];
+      const removed = before.filter((ip) => !after.includes(ip));
+      // A host that shares an address has a conflict by now; without one, no other host can be affected.
+      const inConflict = host.after?.value.annotations?.conflict !== undefined;
+      const added = inConflict ? after.filter((ip) => !before.includes(ip)) : [];
+      for (const ip of [...removed, ...added]) {
+        for (const other of hostsAffectedBy(this.#view, host.id, ip)) affected.add(other);
       }
     }
-    for (const id of concerned) this.#hosts.remerge(this.#hosts.entity(id));
+    for (const id of affected) this.#hosts.remerge(this.#hosts.entity(id));
   }
 }

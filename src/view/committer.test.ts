@@ -149,7 +149,9 @@ describe("availability", () => {
       humanReadableLastUpdate: "connected since 2026-11-15T01:00:00Z",
     });
     const batch = await net.set("first", "devices", { id: A, available: false, hw: "2" });
-    expect(describeBatch(batch)).toEqual([`updated devices ${A} (available, lastUpdate, humanReadableLastUpdate)`]);
+    expect(describeBatch(batch)).toEqual([
+      `updated devices ${A} (available, lastUpdate, humanReadableLastUpdate)`,
+    ]);
     expect(net.shown("devices", A)).toMatchObject({
       lastUpdate: String(start + 5000),
       humanReadableLastUpdate: "disconnected since 2026-11-15T01:00:05Z",

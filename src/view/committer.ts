@@ -1,26 +1,19 @@
 /**
- * Turns claims into revisions: the one writer of the log and the view.
+ * Turns claims into revisions: the only writer of the log and the view.
  *
- * A commit takes what one source says, finds out what that really changes (the same claim again is nothing), works
- * out every consequence (a link is held back until both its ends are there, knows whether its other direction is
- * known, is flagged when it shares a port with another; a host is held back without a place, and flagged when its
- * address is another's too), writes the batch to the log, and only then lets readers see it. All of it happens
- * within one turn of the event loop: nobody reads half a revision. When the log cannot be written, the view is put
- * back as it was and the source learns of it.
+ * A commit determines what the claims of one source change (an equal claim changes nothing) and everything that follows:
+ * which entities are held back, which links have a reverse, which links and hosts are in conflict. It appends the batch to
+ * the log and then finishes the revision. All of it runs in one turn of the event loop, so that no reader sees half a
+ * revision. When the append fails, the view is rolled back and the source gets the error.
  */
 import type { Clock } from "../lib/clock.ts";
 import type { Batch, Log } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Kind } from "../model/ids.ts";
-import { Commit } from "./commit.ts";
+import { type CheckedChange, Commit } from "./commit.ts";
 import { recoverClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working-set.ts";
-
-/** A claim that has been through `canonicalClaim`, or a withdrawal. */
-export type CheckedChange = {
-  [K in Kind]: { readonly kind: K; readonly id: string; readonly claim: ClaimTypes[K] | undefined };
-}[Kind];
 
 export type BatchListener = (batch: Batch) => void;
 
@@ -38,13 +31,13 @@ export class Committer {
     this.#precedence = precedence;
   }
 
-  /** Called with each batch once it is kept and visible, in order. */
+  /** The listener is called with each batch, in order, once the batch is durable and visible. */
   onBatch(listener: BatchListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Makes a batch of what really changes; undefined when nothing does. Throws `LogError` when it cannot be kept. */
+  /** Returns undefined when nothing changes. Throws `LogError` when the batch cannot be made durable. */
   commit(source: string, changes: Iterable<CheckedChange>): Batch | undefined {
     const { view } = this;
     const time = Math.max(this.#clock.now(), view.time);
@@ -65,7 +58,7 @@ export class Committer {
     return batch;
   }
 
-  /** Ids of one kind that `source` claims, shown or held back. */
+  /** Ids of one kind that `source` claims, both shown and held back. */
   *claimedIds(source: string, kind: Kind): Generator<string> {
     yield* this.view.indexes(kind).named("source").get(source);
     const prefix = claimsKey(kind, "");
@@ -75,14 +68,14 @@ export class Committer {
     }
   }
 
-  /** What `source` claims of one kind, as it said it. */
+  /** The claims of `source` of one kind, in canonical form. */
   *claimsOf<K extends Kind>(source: string, kind: K): Generator<ClaimTypes[K]> {
     for (const id of this.claimedIds(source, kind)) {
-      const explicit = this.view.get("claims", claimsKey(kind, id));
+      const storedClaims = this.view.get("claims", claimsKey(kind, id));
       const text = this.view.get(kind, id);
-      if (explicit !== undefined) {
-        const told: readonly [string, ClaimTypes[K]][] = JSON.parse(explicit);
-        for (const [name, claim] of told) if (name === source) yield claim;
+      if (storedClaims !== undefined) {
+        const claims: readonly [string, ClaimTypes[K]][] = JSON.parse(storedClaims);
+        for (const [name, claim] of claims) if (name === source) yield claim;
       } else if (text !== undefined) yield recoverClaim(kind, parseStored(kind, text));
     }
   }

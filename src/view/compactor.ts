@@ -1,9 +1,11 @@
 /**
- * Keeps the log in shape beside the writing: a snapshot whenever enough has changed that redoing it would cost more
- * than reading one, and forgetting what is older or more than configured. Both work in slices between other work.
+ * Compacts the log in the background: writes a snapshot when replaying the changes since the last one would cost more than
+ * loading a new one, and prunes history beyond the configured age and size. Both run in slices between other work.
  */
 import type { Clock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
+import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import type { Log } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
 import type { View } from "./view.ts";
@@ -12,13 +14,11 @@ export interface CompactorOptions {
   readonly retentionMs: number;
   readonly maxBytes: number;
   readonly intervalMs?: number;
-  /** A snapshot at least this often while anything changes, so that history can be forgotten in small pieces. */
+  /** A snapshot at least this often while anything changes: history is pruned from snapshot to snapshot. */
   readonly snapshotIntervalMs?: number;
-  /** A snapshot after this many changes, or a quarter of what there is, whichever is more. */
+  /** A snapshot after this many changes, or after a quarter of the number of entities, whichever is more. */
   readonly snapshotAfterChanges?: number;
 }
-
-const yieldToLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class Compactor {
   readonly #view: View;
@@ -44,7 +44,7 @@ export class Compactor {
     this.#snapshotTime = clock.now();
   }
 
-  /** Returns on abort, with a last snapshot written, so that the next start has nothing to redo. */
+  /** Returns on abort, after a last snapshot, so that the next start has no batches to replay. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(this.#options.intervalMs, signal);
@@ -55,11 +55,12 @@ export class Compactor {
 
   async compact(): Promise<void> {
     const { snapshotIntervalMs, snapshotAfterChanges, retentionMs, maxBytes } = this.#options;
-    const things = KINDS.reduce((sum, kind) => sum + this.#view.size(kind), 0);
-    const enough = this.#changesSinceSnapshot >= Math.max(snapshotAfterChanges, things / 4);
-    const old = this.#changesSinceSnapshot > 0 && this.#clock.now() - this.#snapshotTime >= snapshotIntervalMs;
-    const large = this.#log.stats().bytes > maxBytes && this.#changesSinceSnapshot > 0;
-    if (enough || old || large) await this.#try("snapshot", () => this.#writeSnapshot());
+    const entities = KINDS.reduce((sum, kind) => sum + this.#view.size(kind), 0);
+    const manyChanges = this.#changesSinceSnapshot >= Math.max(snapshotAfterChanges, entities / 4);
+    const intervalOver =
+      this.#changesSinceSnapshot > 0 && this.#clock.now() - this.#snapshotTime >= snapshotIntervalMs;
+    const tooLarge = this.#log.stats().bytes > maxBytes && this.#changesSinceSnapshot > 0;
+    if (manyChanges || intervalOver || tooLarge) await this.#try("snapshot", () => this.#writeSnapshot());
     await this.#try("pruning", () => this.#log.prune(this.#clock.now() - retentionMs, maxBytes, yieldToLoop));
   }
 
@@ -71,17 +72,17 @@ export class Compactor {
     const changes = this.#view.changesApplied;
     const time = this.#clock.now();
     await this.#log.writeSnapshot(this.#view.snapshot(), yieldToLoop);
-    // Only now: one that could not be written is still due.
+    // Set after the write: a snapshot that failed is still due.
     this.#changesAtSnapshot = changes;
     this.#snapshotTime = time;
   }
 
-  /** A full disk must not stop the service: it goes on without, says so, and tries again. */
+  /** A full disk must not stop the service: the error is logged, and the next run tries again. */
   async #try(what: string, task: () => Promise<void>): Promise<void> {
     try {
       await task();
     } catch (error) {
-      this.#logger.error(`${what} failed`, { why: error instanceof Error ? error.message : String(error) });
+      this.#logger.error(`${what} failed`, { why: errorMessage(error) });
     }
   }
 }

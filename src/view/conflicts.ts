@@ -1,10 +1,10 @@
 /**
- * Contradictions between things: two cables on one port, one address on two hosts, two sources that place a host
- * differently. Nothing is decided or dropped here; both claims stay and both carry the flag, in words for a person.
+ * Describes conflicts: two links on one port, one address on two hosts, two sources that report a host at different
+ * locations. Nothing is dropped: both entities stay, and both get a description for people as `annotations.conflict`.
  *
- * A flag names at most a few rivals. That is kind to the reader, and it bounds the work: where more than a few meet,
- * one more or less changes nobody's flag, so a network that forges a thousand hosts with one address cannot make
- * every further one rewrite all others.
+ * A description names at most `MAX_NAMED` other entities. This also bounds the work: above that number one more does not
+ * change the description of the others. A network that forges a thousand hosts with one address therefore cannot make
+ * each further host rewrite all of them.
  */
 import { ipKey } from "../model/address.ts";
 import { portId } from "../model/ids.ts";
@@ -14,6 +14,7 @@ import { parseStored, type View } from "./view.ts";
 import type { SourcedClaim } from "./working-set.ts";
 
 const MAX_NAMED = 3;
+/** Each end of a link, the opposite end, and the word for the direction of another link at that end. */
 const ENDS = [
   ["src", "dst", "to"],
   ["dst", "src", "from"],
@@ -21,80 +22,81 @@ const ENDS = [
 
 export function linkConflict(view: View, link: FlagInput["links"]): string | undefined {
   if (!occupiesPorts(link)) return undefined;
-  const found: string[] = [];
-  for (const [end, other, word] of ENDS) {
+  const messages: string[] = [];
+  for (const [end, opposite, preposition] of ENDS) {
     const at = portId(link[end].device, link[end].port);
-    const rivals = otherLinksAtPort(view, link, end, MAX_NAMED + 1);
-    if (rivals.length > MAX_NAMED) found.push(`port ${at} has more than ${MAX_NAMED} other links`);
+    const others = otherLinksAtPort(view, link, end, MAX_NAMED + 1);
+    if (others.length > MAX_NAMED) messages.push(`port ${at} has more than ${MAX_NAMED} other links`);
     else {
-      for (const id of rivals) {
-        const rival = parseStored("links", view.get("links", id) ?? "");
-        found.push(`port ${at} has another link ${word} ${portId(rival[other].device, rival[other].port)}`);
+      for (const id of others) {
+        const { device, port } = parseStored("links", view.get("links", id) ?? "")[opposite];
+        messages.push(`port ${at} has another link ${preposition} ${portId(device, port)}`);
       }
     }
   }
-  return joinMessages(found);
+  return joinMessages(messages);
 }
 
 export function hostConflict(
   view: View,
   host: FlagInput["hosts"],
-  told: readonly SourcedClaim<"hosts">[],
+  claims: readonly SourcedClaim<"hosts">[],
 ): string | undefined {
-  const found: string[] = [];
+  const messages: string[] = [];
   for (const ip of host.ipAddresses) {
-    const rivals = otherHostsWithIp(view, host.id, ip, MAX_NAMED + 1);
-    if (rivals.length > MAX_NAMED) found.push(`${ip} is also claimed by more than ${MAX_NAMED} others`);
-    else for (const id of rivals) found.push(`${ip} is also claimed by ${id}`);
+    const others = otherHostsWithIp(view, host.id, ip, MAX_NAMED + 1);
+    if (others.length > MAX_NAMED) messages.push(`${ip} is also claimed by more than ${MAX_NAMED} others`);
+    else for (const id of others) messages.push(`${ip} is also claimed by ${id}`);
   }
-  if (told.length > 1) {
-    const places = told.map(
-      (one) => new Set(one.claim.locations.map((at) => portId(at.elementId, String(at.port)))),
+  if (claims.length > 1) {
+    const ports = claims.map(
+      ({ claim }) => new Set(claim.locations.map((at) => portId(at.elementId, String(at.port)))),
     );
-    const [first, ...others] = places;
-    if (first && others.some((place) => place.isDisjointFrom(first))) {
-      const where = told.map((one, i) => `at ${[...(places[i] ?? [])].join(" and ")} by ${one.source}`);
-      found.push(`seen ${where.join(", ")}`);
+    const [first, ...others] = ports;
+    if (first && others.some((other) => other.isDisjointFrom(first))) {
+      const seen = claims.map(({ source }, i) => `at ${[...(ports[i] ?? [])].join(" and ")} by ${source}`);
+      messages.push(`seen ${seen.join(", ")}`);
     }
   }
-  return joinMessages(found);
+  return joinMessages(messages);
 }
 
-/** The links whose flags may be others once this cable has come or gone. */
+/** The links whose conflict may change when this link is added or removed. */
 export function linksAffectedBy(view: View, link: FlagInput["links"]): string[] {
   return ENDS.flatMap(([end]) => affected(otherLinksAtPort(view, link, end, MAX_NAMED + 2)));
 }
 
-/** The hosts whose flags may be others once this one has taken or left the address. */
+/** The hosts whose conflict may change when this host gets or loses the address. */
 export const hostsAffectedBy = (view: View, id: string, ip: string): string[] =>
   affected(otherHostsWithIp(view, id, ip, MAX_NAMED + 2));
 
-function otherLinksAtPort(view: View, link: FlagInput["links"], end: "src" | "dst", most: number): string[] {
-  const there = view.indexes("links").named("cable").get(occupiedPortKey(end, link[end]));
-  return firstMatching(there, most, (id) => id !== link.id);
+function otherLinksAtPort(view: View, link: FlagInput["links"], end: "src" | "dst", max: number): string[] {
+  const atPort = view.indexes("links").named("occupiedPort").get(occupiedPortKey(end, link[end]));
+  return firstMatching(atPort, max, (id) => id !== link.id);
 }
 
-/** The same address in another VLAN is another network; the same MAC in another VLAN is the same machine. */
-function otherHostsWithIp(view: View, host: string, ip: string, most: number): string[] {
-  const there = view.indexes("hosts").named("ip").get(ipKey(ip));
+/** Only hosts of the same VLAN: the same address in another VLAN belongs to another network. */
+function otherHostsWithIp(view: View, host: string, ip: string, max: number): string[] {
+  const withIp = view.indexes("hosts").named("ip").get(ipKey(ip));
   const vlan = host.slice(host.indexOf("/"));
-  return firstMatching(there, most, (id) => id !== host && id.endsWith(vlan));
+  return firstMatching(withIp, max, (id) => id !== host && id.endsWith(vlan));
 }
 
-function firstMatching(ids: Iterable<string>, most: number, isRival: (id: string) => boolean): string[] {
-  const rivals: string[] = [];
+/** At most `max` ids that match, sorted. */
+function firstMatching(ids: Iterable<string>, max: number, matches: (id: string) => boolean): string[] {
+  const found: string[] = [];
   for (const id of ids) {
-    if (rivals.length === most) break;
-    if (isRival(id)) rivals.push(id);
+    if (found.length === max) break;
+    if (matches(id)) found.push(id);
   }
-  return rivals.sort();
+  return found.sort();
 }
 
-/** With `n` rivals here, each of them has `n - 1` besides: above the limit their words stay as they are. */
-const affected = (rivals: string[]): string[] => (rivals.length > MAX_NAMED + 1 ? [] : rivals);
+/** Each of `n` entities has `n - 1` others besides this one: above the limit their descriptions do not change. */
+const affected = (others: string[]): string[] => (others.length > MAX_NAMED + 1 ? [] : others);
 
-function joinMessages(found: readonly string[]): string | undefined {
-  if (found.length === 0) return undefined;
-  const more = found.length - MAX_NAMED;
-  return found.slice(0, MAX_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : "");
+function joinMessages(messages: readonly string[]): string | undefined {
+  if (messages.length === 0) return undefined;
+  const more = messages.length - MAX_NAMED;
+  return messages.slice(0, MAX_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : "");
 }

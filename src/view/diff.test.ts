@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Collection } from "./collection.ts";
-import { type ValueDiff, diffPages } from "./diff.ts";
+import { diffPages, type ValueDiff } from "./diff.ts";
 
 type Changes = readonly (readonly [id: string, value: string | null])[];
 const id = fc.integer({ min: 0, max: 999 }).map((n) => `id${String(n).padStart(4, "0")}`);

@@ -1,4 +1,7 @@
-/** Two states of one collection compared, value by value, without reading what they share. */
+/**
+ * The difference between two states of one collection. Pages that both states share are skipped, and the others are
+ * compared as bytes, so that the cost depends on what changed and not on the size of the collection.
+ */
 import type { EncodedPage } from "./encoded-page.ts";
 
 export interface ValueDiff {
@@ -7,49 +10,47 @@ export interface ValueDiff {
   readonly after: string | undefined;
 }
 
-/**
- * The values in which two lists of pages differ, in order of id. Both are walked side by side and compared as bytes;
- * pages that both have are passed over, so what did not change between two moments of the network costs nothing.
- */
+/** The values that differ between two lists of pages, in order of id. */
 export function* diffPages(
   before: readonly EncodedPage[],
   after: readonly EncodedPage[],
 ): Generator<ValueDiff> {
-  const then = new PageCursor(before, new Set(after));
-  const now = new PageCursor(after, new Set(before));
+  const oldCursor = new PageCursor(before, new Set(after));
+  const newCursor = new PageCursor(after, new Set(before));
   for (;;) {
-    const [was, is] = [then.id, now.id];
-    if (was === undefined && is === undefined) return;
-    if (is === undefined || (was !== undefined && was < is)) {
-      yield { id: was ?? "", before: then.text(), after: undefined };
-      then.advance();
-    } else if (was === undefined || is < was) {
-      yield { id: is, before: undefined, after: now.text() };
-      now.advance();
+    const [oldId, newId] = [oldCursor.id, newCursor.id];
+    if (oldId === undefined && newId === undefined) return;
+    if (newId === undefined || (oldId !== undefined && oldId < newId)) {
+      yield { id: oldId ?? "", before: oldCursor.text(), after: undefined };
+      oldCursor.advance();
+    } else if (oldId === undefined || newId < oldId) {
+      yield { id: newId, before: undefined, after: newCursor.text() };
+      newCursor.advance();
     } else {
-      if (!then.sameAs(now)) yield { id: is, before: then.text(), after: now.text() };
-      then.advance();
-      now.advance();
+      if (!oldCursor.sameAs(newCursor))
+        yield { id: newId, before: oldCursor.text(), after: newCursor.text() };
+      oldCursor.advance();
+      newCursor.advance();
     }
   }
 }
 
-/** A place on the pages of a list, less those that both lists have. */
+/** A position in a list of pages, without the pages of the other list. */
 class PageCursor {
   readonly #pages: readonly EncodedPage[];
-  #page = 0;
-  #at = 0;
+  #pageIndex = 0;
+  #valueIndex = 0;
 
-  constructor(pages: readonly EncodedPage[], others: ReadonlySet<EncodedPage>) {
-    this.#pages = pages.filter((page) => page.length > 0 && !others.has(page));
+  constructor(pages: readonly EncodedPage[], shared: ReadonlySet<EncodedPage>) {
+    this.#pages = pages.filter((page) => page.length > 0 && !shared.has(page));
   }
 
   get id(): string | undefined {
-    return this.#pages[this.#page]?.ids[this.#at];
+    return this.#pages[this.#pageIndex]?.ids[this.#valueIndex];
   }
 
   text(): string | undefined {
-    return this.#pages[this.#page]?.value(this.#at);
+    return this.#pages[this.#pageIndex]?.value(this.#valueIndex);
   }
 
   sameAs(other: PageCursor): boolean {
@@ -59,14 +60,14 @@ class PageCursor {
   }
 
   advance(): void {
-    this.#at++;
-    if (this.#at < (this.#pages[this.#page]?.length ?? 0)) return;
-    this.#page++;
-    this.#at = 0;
+    this.#valueIndex++;
+    if (this.#valueIndex < (this.#pages[this.#pageIndex]?.length ?? 0)) return;
+    this.#pageIndex++;
+    this.#valueIndex = 0;
   }
 
   #bytes(): Buffer | undefined {
-    const page = this.#pages[this.#page];
-    return page?.bytes.subarray(page.start(this.#at), page.ends[this.#at]);
+    const page = this.#pages[this.#pageIndex];
+    return page?.bytes.subarray(page.start(this.#valueIndex), page.ends[this.#valueIndex]);
   }
 }

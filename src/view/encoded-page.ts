@@ -1,10 +1,11 @@
 /**
- * A page: some hundred neighbours of one collection, as the bytes that go out on the wire, and never changed once
- * made. A change makes a new page from the old one by copying the runs that stayed; everything else (snapshots, past
- * views, caches of compressed bytes) may therefore hold on to pages for as long as it likes, and shares them.
+ * A page: about a hundred consecutive values of one collection, as the bytes that a response sends. A page is immutable.
+ * A change creates a new page and copies the runs of bytes that did not change. Snapshots, historical states and caches
+ * of compressed bytes can therefore share pages and keep them as long as they need.
  */
 import type { PageRecord } from "../log/log.ts";
 
+/** In values. */
 export const TARGET_PAGE_SIZE = 128;
 export const MAX_PAGE_SIZE = 256;
 
@@ -15,27 +16,27 @@ export class EncodedPage implements PageRecord {
   static readonly empty = new EncodedPage([], allocateWithComma(0), new Uint32Array());
 
   readonly ids: readonly string[];
-  /** The values' JSON, joined by commas: the inside of a JSON array. In memory a comma follows them. */
+  /** The values' JSON, joined by commas: the inside of a JSON array. The byte after it in memory is a comma. */
   readonly bytes: Buffer;
   /** Where each value ends in `bytes`. */
   readonly ends: Uint32Array;
   storedId: number | undefined;
-  /** A byte of each id; made when first one is looked for. */
+  /** One byte per id; computed at the first look-up. */
   #hashes: Uint8Array | undefined;
   #bytesWithComma: Buffer | undefined;
 
-  constructor(ids: readonly string[], bytes: Buffer, ends: Uint32Array, stored?: number) {
+  constructor(ids: readonly string[], bytes: Buffer, ends: Uint32Array, storedId?: number) {
     this.ids = ids;
     this.bytes = bytes;
     this.ends = ends;
-    this.storedId = stored;
+    this.storedId = storedId;
   }
 
   get length(): number {
     return this.ids.length;
   }
 
-  /** The same bytes and the comma that follows them where another page does: one run, and one write. */
+  /** The bytes and the comma that separates them from the next page, as one buffer, so that one write sends both. */
   get bytesWithComma(): Buffer {
     this.#bytesWithComma ??= Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length + 1);
     return this.#bytesWithComma;
@@ -53,7 +54,7 @@ export class EncodedPage implements PageRecord {
     return this.bytes.toString("utf8", this.start(i), this.ends[i]);
   }
 
-  /** Where `id` is, or would be. */
+  /** The index of `id`, or the index at which it would be inserted. */
   insertionIndex(id: string): number {
     let low = 0;
     let high = this.ids.length;
@@ -75,8 +76,8 @@ export class EncodedPage implements PageRecord {
   }
 
   /**
-   * Where `id` is; -1 when it is not here. By a byte of each id, side by side: a search by halves would reach for seven
-   * texts, each somewhere else in memory, and that takes longer than all the rest of a look-up.
+   * The index of `id`, or -1. Compares one-byte hashes, which are adjacent in memory: a binary search would load seven
+   * strings from different places, and these cache misses would cost more than the rest of a look-up.
    */
   indexOf(id: string): number {
     const { ids } = this;
@@ -91,7 +92,7 @@ export class EncodedPage implements PageRecord {
     return new Map(this.ids.map((id, i) => [id, this.value(i)]));
   }
 
-  /** Which value holds the byte at `offset`. */
+  /** The index of the value that contains the byte at `offset`. */
   indexAtByte(offset: number): number {
     let low = 0;
     let high = this.ends.length;
@@ -103,7 +104,7 @@ export class EncodedPage implements PageRecord {
     return low;
   }
 
-  /** As the log stores it: the ids, an empty line, the values; a line each. JSON and ids hold no new lines. */
+  /** For the log: the ids, an empty line, the values; one per line. JSON and ids contain no newlines. */
   encode(): Uint8Array {
     const ids = Buffer.from(`${this.ids.join("\n")}\n\n`);
     const all = Buffer.concat([ids, this.bytes]);
@@ -112,10 +113,10 @@ export class EncodedPage implements PageRecord {
   }
 
   /**
-   * The way back. Bytes and ids are copied out: a decompressed buffer has room to spare, and an id that is a part of a
-   * larger text would keep all of that in memory.
+   * The inverse of `encode`. Bytes and ids are copied: a decompressed buffer is larger than its content, and an id that is
+   * a substring would keep the whole text in memory.
    */
-  static decode(encoded: Uint8Array, stored?: number): EncodedPage {
+  static decode(encoded: Uint8Array, storedId?: number): EncodedPage {
     const all = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const ids: string[] = [];
     let at = 0;
@@ -134,17 +135,17 @@ export class EncodedPage implements PageRecord {
       from = end + 1;
     }
     if (ids.length > 0) ends[ids.length - 1] = bytes.length;
-    return new EncodedPage(ids, bytes, ends, stored);
+    return new EncodedPage(ids, bytes, ends, storedId);
   }
 
-  /** This page with `changes` (null removes) put in: none, one or several pages. */
+  /** This page with `changes` applied (null removes a value), as zero, one or several pages. */
   withChanges(changes: ReadonlyMap<string, string | null>): EncodedPage[] {
     const sorted = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
     const ids: string[] = [];
     const pieces: (Buffer | string)[] = [];
     const lengths: number[] = [];
     let at = 0;
-    const keepUntil = (end: number) => {
+    const copyUntil = (end: number) => {
       if (end <= at) return;
       pieces.push(this.bytes.subarray(this.start(at), this.ends[end - 1]));
       for (; at < end; at++) {
@@ -153,14 +154,14 @@ export class EncodedPage implements PageRecord {
       }
     };
     for (const [id, value] of sorted) {
-      keepUntil(this.insertionIndex(id));
+      copyUntil(this.insertionIndex(id));
       if (this.ids[at] === id) at++;
       if (value === null) continue;
       ids.push(id);
       pieces.push(value);
       lengths.push(Buffer.byteLength(value));
     }
-    keepUntil(this.ids.length);
+    copyUntil(this.ids.length);
     const total = lengths.reduce((sum, length) => sum + length + 1, 0);
     return splitIntoPages(ids, joinWithCommas(pieces, total - 1), lengths);
   }
@@ -176,7 +177,7 @@ function joinWithCommas(pieces: readonly (Buffer | string)[], total: number): Bu
   return bytes;
 }
 
-/** One page, or as many equal ones as come nearest to the target: a remainder would be a page of next to nothing. */
+/** One page, or several of equal size near the target: fixed-size pages would leave a very small last one. */
 function splitIntoPages(ids: string[], bytes: Buffer, lengths: readonly number[]): EncodedPage[] {
   if (ids.length === 0) return [];
   const parts = ids.length <= MAX_PAGE_SIZE ? 1 : Math.round(ids.length / TARGET_PAGE_SIZE);
@@ -199,23 +200,23 @@ function splitIntoPages(ids: string[], bytes: Buffer, lengths: readonly number[]
   return pages;
 }
 
-/** A byte that every character has its part in. */
+/** A one-byte hash of all characters. */
 function hashOf(id: string): number {
   let sum = 0;
   for (let i = 0; i < id.length; i++) sum = (sum * 31 + id.charCodeAt(i)) | 0;
   return (sum ^ (sum >>> 8)) & 0xff;
 }
 
-/** A copy that owns its memory: a small slice must not keep a large buffer alive. */
+/** A copy with its own memory: a small slice would keep the large buffer alive. */
 function copyOf(bytes: Buffer): Buffer {
-  const own = allocateWithComma(bytes.length);
-  bytes.copy(own);
-  return own;
+  const copy = allocateWithComma(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }
 
-/** Room for so many bytes, with a comma behind them. */
+/** A buffer of `length` bytes, followed in memory by a comma. */
 function allocateWithComma(length: number): Buffer {
-  const room = Buffer.allocUnsafeSlow(length + 1);
-  room[length] = COMMA;
-  return room.subarray(0, length);
+  const memory = Buffer.allocUnsafeSlow(length + 1);
+  memory[length] = COMMA;
+  return memory.subarray(0, length);
 }

@@ -1,15 +1,16 @@
 /**
- * The network as it was at one revision. Made from the nearest known state, now (undoing what came since) or a
- * snapshot (redoing what came after it), by putting the differing values on its pages: whatever did not change is
- * shared with the present, so a past costs what differs, not what there is.
+ * The network at an earlier revision. It is built from the nearer of two states: the current one (undoing later batches)
+ * or a snapshot (applying the batches after it). Only pages with changed values are new; all others are shared with the
+ * current state, so that a historical state costs as much as what changed.
  */
-import type { Log, CollectionVersions, StoreKind } from "../log/log.ts";
+import type { CollectionVersions, Log, StoreKind } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { pageIndexFor } from "./collection.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { changesGraph, LinkGraph } from "./link-graph.ts";
 import { type NetworkState, parseStored, type View } from "./view.ts";
 
+/** By id; null when the entity did not exist. */
 type ChangedValues = Map<string, string | null>;
 
 export class HistoricalState implements NetworkState {
@@ -27,16 +28,16 @@ export class HistoricalState implements NetworkState {
     time: number,
     log: Log,
     base: (kind: Kind) => readonly EncodedPage[],
-    differing: ReadonlyMap<StoreKind, ChangedValues>,
+    changedValues: ReadonlyMap<StoreKind, ChangedValues>,
   ) {
     this.revision = revision;
     this.time = time;
     this.#log = log;
     this.#base = base;
-    this.#changedValues = differing;
+    this.#changedValues = changedValues;
   }
 
-  /** Everything about a past is of its revision: it never changes again. */
+  /** A historical state never changes, so that every version is its revision. */
   get versions(): CollectionVersions {
     const { revision } = this;
     return {
@@ -92,42 +93,42 @@ export class HistoricalState implements NetworkState {
   }
 }
 
-/** The past at `revision`, which must be one the log can still tell. */
+/** `revision` must be at least the log's oldest. */
 export function historicalStateAt(view: View, log: Log, revision: number): HistoricalState {
   const snapshot = log.snapshotAtOrBefore(revision);
-  const fromSnapshot = revision - (snapshot?.revision ?? 0);
-  const differing = new Map<StoreKind, ChangedValues>();
+  const revisionsSinceSnapshot = revision - (snapshot?.revision ?? 0);
+  const changedValues = new Map<StoreKind, ChangedValues>();
   const valuesFor = (kind: StoreKind): ChangedValues => {
-    let values = differing.get(kind);
+    let values = changedValues.get(kind);
     if (!values) {
       values = new Map();
-      differing.set(kind, values);
+      changedValues.set(kind, values);
     }
     return values;
   };
   const time = log.timeOf(revision) ?? 0;
-  if (view.revision - revision <= fromSnapshot) {
-    const now = currentPages(view);
+  if (view.revision - revision <= revisionsSinceSnapshot) {
+    const pages = currentPages(view);
     for (const { entries } of log.read(revision, view.revision)) {
       for (const { kind, id, before } of entries) {
         const values = valuesFor(kind);
         if (!values.has(id)) values.set(id, before);
       }
     }
-    return new HistoricalState(revision, time, log, (kind) => now.get(kind) ?? [], differing);
+    return new HistoricalState(revision, time, log, (kind) => pages.get(kind) ?? [], changedValues);
   }
   for (const { entries } of log.read(snapshot?.revision ?? 0, revision)) {
     for (const { kind, id, after } of entries) valuesFor(kind).set(id, after);
   }
-  const stored = (kind: Kind) =>
+  const storedPages = (kind: Kind) =>
     snapshot?.pages[kind].map((record) => EncodedPage.decode(record.encode(), record.storedId)) ?? [];
-  return new HistoricalState(revision, time, log, stored, differing);
+  return new HistoricalState(revision, time, log, storedPages, changedValues);
 }
 
-/** Now, held fast: its pages are immutable already, only the list of them is taken. */
+/** The current state as an immutable one. Pages are immutable, so that only the arrays of them are taken. */
 export function currentAsHistorical(view: View, log: Log): HistoricalState {
-  const now = currentPages(view);
-  return new HistoricalState(view.revision, view.time, log, (kind) => now.get(kind) ?? [], new Map());
+  const pages = currentPages(view);
+  return new HistoricalState(view.revision, view.time, log, (kind) => pages.get(kind) ?? [], new Map());
 }
 
 function currentPages(view: View): Map<Kind, readonly EncodedPage[]> {
@@ -140,13 +141,13 @@ function withChangedValues(pages: readonly EncodedPage[], values: ChangedValues)
   const perPage = new Map<number, ChangedValues>();
   for (const [id, value] of values) {
     const at = pageIndexFor(from, id);
-    const some = perPage.get(at);
-    if (some) some.set(id, value);
+    const changes = perPage.get(at);
+    if (changes) changes.set(id, value);
     else perPage.set(at, new Map([[id, value]]));
   }
   return from.flatMap((page, at) => {
-    const some = perPage.get(at);
-    return some ? page.withChanges(some) : [page];
+    const changes = perPage.get(at);
+    return changes ? page.withChanges(changes) : [page];
   });
 }
 

@@ -1,15 +1,19 @@
 /**
- * The view through time: what it was at a revision or moment, what changed between two, and the last changes kept at
- * hand for those who follow along.
+ * The view over time: its state at a revision or a time, the changes between two revisions, and the most recent batches
+ * for subscribers.
  *
- * Followers share one ring of recent batches; each costs a number (the revision it has seen), not a queue. A follower
- * that is slower than the ring is long has fallen out of it and is told so: memory is bounded whatever readers do.
+ * Subscribers share one ring of recent batches. A subscriber costs a number (the last revision it has read), not a queue.
+ * A subscriber that is slower than the ring is long must read the log, or start again: memory is bounded whatever
+ * subscribers do.
  */
+import { createBoundedCache } from "../lib/bounded-cache.ts";
 import type { Batch, Log } from "../log/log.ts";
 import { currentAsHistorical, historicalStateAt } from "./historical-state.ts";
 import type { NetworkState, View } from "./view.ts";
 
-const MAX_PASTS = 8;
+const MAX_CACHED_STATES = 8;
+/** Counted for each batch in the ring in addition to its texts. */
+const BATCH_OVERHEAD_BYTES = 200;
 
 export type HistoryFault =
   | { readonly code: "revision-expired"; readonly oldest: number; readonly oldestTime: number }
@@ -19,11 +23,11 @@ export type Resolved =
   | { readonly ok: true; readonly revision: number }
   | { readonly ok: false; readonly fault: HistoryFault };
 
-/** Where batches come from: the ledger that makes them, or a copy of its view that is told of them. */
+/** Where batches come from: the committer that creates them, or a replica that receives them. */
 export interface BatchFeed {
   readonly view: View;
   readonly log: Log;
-  /** Called with each batch once it is visible, in order of revision and without a gap. */
+  /** The listener is called with each batch once it is visible, in order of revision and without a gap. */
   onBatch(listener: (batch: Batch) => void): () => void;
 }
 
@@ -33,19 +37,20 @@ export class History {
   readonly #maxRingBytes: number;
   #ring: { batch: Batch; bytes: number }[] = [];
   #ringBytesUsed = 0;
+  /** The revision before the first batch in the ring. */
   #ringStart: number;
-  readonly #pasts = new Map<number, NetworkState>();
+  readonly #cachedStates = createBoundedCache<number, NetworkState>({ maxSize: MAX_CACHED_STATES });
   readonly #subscribers = new Set<() => void>();
 
-  constructor(feed: BatchFeed, ringBytes: number) {
+  constructor(feed: BatchFeed, maxRingBytes: number) {
     this.view = feed.view;
     this.log = feed.log;
-    this.#maxRingBytes = ringBytes;
+    this.#maxRingBytes = maxRingBytes;
     this.#ringStart = feed.view.revision;
     feed.onBatch((batch) => this.#addToRing(batch));
   }
 
-  /** Begins anew with the view as it is: what led to it is not known. Followers have fallen out of the ring. */
+  /** Empties the ring, because the batches that led to the view's revision are not known. */
   reset(): void {
     this.#ring = [];
     this.#ringBytesUsed = 0;
@@ -55,48 +60,48 @@ export class History {
 
   #addToRing(batch: Batch): void {
     const bytes = batch.entries.reduce(
-      (sum, e) => sum + (e.before?.length ?? 0) + (e.after?.length ?? 0),
-      200,
+      (sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0),
+      BATCH_OVERHEAD_BYTES,
     );
     this.#ring.push({ batch, bytes });
     this.#ringBytesUsed += bytes;
-    let drop = 0;
-    while (this.#ringBytesUsed > this.#maxRingBytes && drop < this.#ring.length - 1)
-      this.#ringBytesUsed -= this.#ring[drop++]?.bytes ?? 0;
-    if (drop > 0) {
-      this.#ringStart = this.#ring[drop - 1]?.batch.revision ?? this.#ringStart;
-      this.#ring = this.#ring.slice(drop);
+    let evicted = 0;
+    while (this.#ringBytesUsed > this.#maxRingBytes && evicted < this.#ring.length - 1)
+      this.#ringBytesUsed -= this.#ring[evicted++]?.bytes ?? 0;
+    if (evicted > 0) {
+      this.#ringStart = this.#ring[evicted - 1]?.batch.revision ?? this.#ringStart;
+      this.#ring = this.#ring.slice(evicted);
     }
     for (const wake of this.#subscribers) wake();
   }
 
-  /** Calls `wake` after each batch, until the returned function is called. */
+  /** Calls `wake` after each batch. Returns the function that unsubscribes. */
   subscribe(wake: () => void): () => void {
     this.#subscribers.add(wake);
     return () => this.#subscribers.delete(wake);
   }
 
-  /** Whether all batches after `revision` are in the ring. */
+  /** Whether the ring has all batches after `revision`. */
   ringHolds(revision: number): boolean {
     return revision >= this.#ringStart;
   }
 
-  /** Batches after `revision` from the ring; undefined when they are no longer all there. */
+  /** The batches after `revision`, from the ring; undefined when it does not have all of them. */
   recentBatches(revision: number): readonly Batch[] | undefined {
     if (!this.ringHolds(revision)) return undefined;
     const newest = this.view.revision;
     if (revision >= newest) return [];
-    // Revisions are consecutive, so the place in the ring is a subtraction.
-    return this.#ring.slice(revision - this.#ringStart).map((one) => one.batch);
+    // Revisions are consecutive, so that the index in the ring is a subtraction.
+    return this.#ring.slice(revision - this.#ringStart).map(({ batch }) => batch);
   }
 
-  /** Batches in (from, to], from the ring where it has them, from the log otherwise. Check `from` first. */
+  /** The batches in (from, to], from the ring or from the log. `from` must resolve. */
   batches(from: number, to: number = this.view.revision): Iterable<Batch> {
     const recent = this.recentBatches(from);
     return recent ? recent.filter((batch) => batch.revision <= to) : this.log.read(from, to);
   }
 
-  /** Whether the state at `revision`, and so every change after it, can still be told. */
+  /** Whether the state at `revision`, and so every change after it, is in the history. */
   resolve(revision: number): Resolved {
     const { oldest, oldestTime } = this.log.stats();
     if (revision > this.view.revision) {
@@ -106,7 +111,7 @@ export class History {
     return { ok: true, revision };
   }
 
-  /** The revision that was current at a moment. A moment to come is now. */
+  /** The revision that was current at a time. A time in the future resolves to the current revision. */
   resolveTime(time: number): Resolved {
     const revision = time >= this.view.time ? this.view.revision : this.log.revisionAt(time);
     if (revision !== undefined) return { ok: true, revision };
@@ -114,21 +119,21 @@ export class History {
     return { ok: false, fault: { code: "revision-expired", oldest, oldestTime } };
   }
 
-  /** The network at a revision that `resolve` said can be told. */
+  /** The network at a revision that resolves. For the current revision this is the view, which changes. */
   stateAt(revision: number): NetworkState {
     if (revision === this.view.revision) return this.view;
-    let past = this.#pasts.get(revision);
-    if (past) this.#pasts.delete(revision);
-    else past = historicalStateAt(this.view, this.log, revision);
-    this.#pasts.set(revision, past);
-    const [eldest] = this.#pasts.keys();
-    if (this.#pasts.size > MAX_PASTS && eldest !== undefined) this.#pasts.delete(eldest);
-    return past;
+    const cached = this.#cachedStates.get(revision);
+    if (cached) return cached;
+    const state = historicalStateAt(this.view, this.log, revision);
+    this.#cachedStates.set(revision, state);
+    return state;
   }
 
-  /** The same, but never the live view: a value that stays as it is while the network goes on. */
+  /** Like `stateAt`, but never the view. */
   immutableStateAt(revision: number): NetworkState {
-    return revision === this.view.revision ? currentAsHistorical(this.view, this.log) : this.stateAt(revision);
+    return revision === this.view.revision
+      ? currentAsHistorical(this.view, this.log)
+      : this.stateAt(revision);
   }
 
   timeOf(revision: number): number {

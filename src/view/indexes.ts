@@ -1,7 +1,7 @@
 /**
- * The view's indexes: a name and a pure function from a value to its keys, each. All are kept in one place from (old,
- * new), so none can drift. A key of two parts is joined by NUL, which no id or port contains: a device's range of
- * keys is then [`device NUL`, `device NUL` + the highest character].
+ * The view's indexes. An index is a name and a pure function from a value to its keys. All indexes of a kind are updated
+ * in one place from the old and the new value, so that none can become inconsistent. A key of two parts is joined by NUL,
+ * which no id or port contains: the keys of a device are the range [`device NUL`, `device NUL` + the highest character].
  */
 import { SortedIndex } from "../lib/sorted-index.ts";
 import { ipKey } from "../model/address.ts";
@@ -16,16 +16,19 @@ export interface StoredTypes extends Entities {
 }
 
 export const compositeKey = (first: string, second: string): string => `${first}\u0000${second}`;
-/** The range of all keys whose first part is `first`. */
-export const compositeKeyRange = (first: string): [string, string] => [`${first}\u0000`, `${first}\u0000\uffff`];
+/** The range of the keys whose first part is `first`. */
+export const compositeKeyRange = (first: string): [string, string] => [
+  `${first}\u0000`,
+  `${first}\u0000\uffff`,
+];
 
-/** Links of other kinds (tunnels, many hosts behind an edge) may well share a port; two cables cannot. */
+/** Two active direct links cannot use the same port. Links of other types (tunnels, edge links) can. */
 export const occupiesPorts = (link: Pick<Link, "type" | "state">): boolean =>
   link.type === "DIRECT" && link.state === "ACTIVE";
-export const occupiedPortKey = (end: "src" | "dst", at: ConnectPoint): string =>
-  compositeKey(`${end} ${at.device}`, at.port);
+export const occupiedPortKey = (end: "src" | "dst", { device, port }: ConnectPoint): string =>
+  compositeKey(`${end} ${device}`, port);
 
-/** What of a value is indexed; and, where that is not it already, the key each part is found by. */
+/** Returns the indexed parts of a value. `keyOf` converts a part to its key, where the part is not the key itself. */
 type KeysOf<T> = ((value: T) => readonly string[]) & { readonly keyOf?: (part: string) => string };
 const KEYS = {
   devices: {
@@ -41,8 +44,9 @@ const KEYS = {
     dst: (link) => [compositeKey(link.dst.device, link.dst.port)],
     state: (link) => [link.state],
     source: (link) => link.sources,
-    /** Which cables go in (`dst`) and out (`src`) at a port: two on one are a contradiction. */
-    cable: (link) => (occupiesPorts(link) ? [occupiedPortKey("src", link.src), occupiedPortKey("dst", link.dst)] : []),
+    /** The links that occupy a port as `src` or as `dst`. Two on one port are a conflict. */
+    occupiedPort: (link) =>
+      occupiesPorts(link) ? [occupiedPortKey("src", link.src), occupiedPortKey("dst", link.dst)] : [],
   },
   hosts: {
     ip: Object.assign((host: Host) => host.ipAddresses, { keyOf: ipKey }),
@@ -50,7 +54,7 @@ const KEYS = {
     source: (host) => host.sources,
   },
   claims: {
-    /** Who is held back for want of a device, or has several claimants that name it. */
+    /** The devices that the claims refer to: an entity is held back until its devices exist. */
     device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim)))],
     source: (claims) => claims.map(([source]) => source),
   },
@@ -72,7 +76,7 @@ export class Indexes<K extends keyof StoredTypes> {
   }
 
   find(name: string): SortedIndex | undefined {
-    return this.#indexes.find((one) => one.name === name)?.index;
+    return this.#indexes.find((candidate) => candidate.name === name)?.index;
   }
 
   named(name: IndexName<K>): SortedIndex {
@@ -84,14 +88,14 @@ export class Indexes<K extends keyof StoredTypes> {
   update(id: string, before: StoredTypes[K] | undefined, after: StoredTypes[K] | undefined): void {
     for (const { keysOf, index } of this.#indexes) {
       const { keyOf } = keysOf;
-      const was = before ? keysOf(before) : NO_KEYS;
-      const is = after ? keysOf(after) : NO_KEYS;
-      for (const part of was) if (!is.includes(part)) index.delete(keyOf ? keyOf(part) : part, id);
-      for (const part of is) if (!was.includes(part)) index.add(keyOf ? keyOf(part) : part, id);
+      const oldParts = before ? keysOf(before) : NO_KEYS;
+      const newParts = after ? keysOf(after) : NO_KEYS;
+      for (const part of oldParts) if (!newParts.includes(part)) index.delete(keyOf ? keyOf(part) : part, id);
+      for (const part of newParts) if (!oldParts.includes(part)) index.add(keyOf ? keyOf(part) : part, id);
     }
   }
 
-  /** See `SortedIndex.settle`. */
+  /** See `SortedIndex.sortKeys`. */
   sortKeys(): void {
     for (const { index } of this.#indexes) index.sortKeys();
   }

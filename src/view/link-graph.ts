@@ -1,6 +1,6 @@
 /**
- * The graph behind the topology: which devices are available, which links run where. Kept beside the pages because
- * walking it must not parse them. Clusters are found when somebody asks, and remembered until the graph changes.
+ * The graph of devices and links: neighbourhoods and clusters are computed on it without parsing any page. Clusters are
+ * computed at the first request and cached until the graph changes.
  */
 import type { LogEntry } from "../log/log.ts";
 import type { Device, Link } from "../model/entity.ts";
@@ -50,15 +50,15 @@ export class LinkGraph {
       this.#in.get(old.dst)?.delete(old);
     }
     if (link) {
-      const edge = { id, src: link.src.device, dst: link.dst.device, active };
-      this.#links.set(id, edge);
-      addToSet(this.#out, edge.src, edge);
-      addToSet(this.#in, edge.dst, edge);
+      const added = { id, src: link.src.device, dst: link.dst.device, active };
+      this.#links.set(id, added);
+      addToSet(this.#out, added.src, added);
+      addToSet(this.#in, added.dst, added);
     }
     this.#clusters = undefined;
   }
 
-  /** Devices within `hops` links of `start`, in either direction and whatever the links' state. */
+  /** Devices within `hops` links of `start`, in either direction and in any state of the links. */
   devicesWithin(start: Iterable<string>, hops: number): Set<string> {
     const reached = new Set<string>(start);
     let frontier = [...reached];
@@ -70,8 +70,8 @@ export class LinkGraph {
         next.push(id);
       };
       for (const id of frontier) {
-        for (const edge of this.#out.get(id) ?? []) reach(edge.dst);
-        for (const edge of this.#in.get(id) ?? []) reach(edge.src);
+        for (const link of this.#out.get(id) ?? []) reach(link.dst);
+        for (const link of this.#in.get(id) ?? []) reach(link.src);
       }
       frontier = next;
     }
@@ -86,8 +86,8 @@ export class LinkGraph {
 
   #neighbours(id: string): string[] {
     const ids: string[] = [];
-    for (const edge of this.#out.get(id) ?? []) {
-      if (edge.active && this.#available.get(edge.dst) === true) ids.push(edge.dst);
+    for (const link of this.#out.get(id) ?? []) {
+      if (link.active && this.#available.get(link.dst) === true) ids.push(link.dst);
     }
     return ids;
   }
@@ -99,21 +99,21 @@ export class LinkGraph {
     const members = components.map((devices) => ({ devices: devices.sort(), links: [] as string[] }));
     members.sort((a, b) => ((a.devices[0] ?? "") < (b.devices[0] ?? "") ? -1 : 1));
     for (const [n, { devices }] of members.entries()) for (const id of devices) clusterOf.set(id, n);
-    for (const edge of this.#links.values()) {
-      const n = clusterOf.get(edge.src);
-      if (edge.active && n !== undefined && n === clusterOf.get(edge.dst)) members[n]?.links.push(edge.id);
+    for (const link of this.#links.values()) {
+      const n = clusterOf.get(link.src);
+      if (link.active && n !== undefined && n === clusterOf.get(link.dst)) members[n]?.links.push(link.id);
     }
     for (const { links } of members) links.sort();
     return members;
   }
 }
 
-/** Whether `topology` is another after this change: what comes, goes, or turns available or active. */
+/** Whether a change affects the topology: an entity is added or removed, or its availability or state changes. */
 export function changesGraph({ kind, before, after, changed }: LogEntry): boolean {
-  const cameOrWent = before === null || after === null;
-  if (kind === "devices") return cameOrWent || changed.includes("available");
-  if (kind === "links") return cameOrWent || changed.includes("state");
-  return kind === "hosts" && cameOrWent;
+  const addedOrRemoved = before === null || after === null;
+  if (kind === "devices") return addedOrRemoved || changed.includes("available");
+  if (kind === "links") return addedOrRemoved || changed.includes("state");
+  return kind === "hosts" && addedOrRemoved;
 }
 
 function addToSet<T>(map: Map<string, Set<T>>, key: string, value: T): void {
@@ -128,12 +128,12 @@ interface Visit {
   next: number;
 }
 
-/** Tarjan's algorithm with a stack of its own: a chain of ten thousand switches must not overflow the call stack. */
+/** Tarjan's algorithm with an explicit stack: a chain of ten thousand switches would overflow the call stack. */
 function stronglyConnected(ids: readonly string[], neighboursOf: (id: string) => string[]): string[][] {
   const order = new Map<string, number>();
   const low = new Map<string, number>();
-  const open: string[] = [];
-  const isOpen = new Set<string>();
+  const stack: string[] = [];
+  const onStack = new Set<string>();
   const components: string[][] = [];
   for (const root of ids) {
     if (order.has(root)) continue;
@@ -141,8 +141,8 @@ function stronglyConnected(ids: readonly string[], neighboursOf: (id: string) =>
     const enter = (id: string) => {
       order.set(id, order.size);
       low.set(id, order.size - 1);
-      open.push(id);
-      isOpen.add(id);
+      stack.push(id);
+      onStack.add(id);
       visits.push({ id, neighbours: neighboursOf(id), next: 0 });
     };
     const lower = (id: string, to: number) => low.set(id, Math.min(low.get(id) ?? to, to));
@@ -151,7 +151,7 @@ function stronglyConnected(ids: readonly string[], neighboursOf: (id: string) =>
       const neighbour = visit.neighbours[visit.next++];
       if (neighbour !== undefined) {
         if (!order.has(neighbour)) enter(neighbour);
-        else if (isOpen.has(neighbour)) lower(visit.id, order.get(neighbour) ?? 0);
+        else if (onStack.has(neighbour)) lower(visit.id, order.get(neighbour) ?? 0);
         continue;
       }
       visits.pop();
@@ -159,8 +159,8 @@ function stronglyConnected(ids: readonly string[], neighboursOf: (id: string) =>
       if (parent) lower(parent.id, low.get(visit.id) ?? 0);
       if (low.get(visit.id) !== order.get(visit.id)) continue;
       const component: string[] = [];
-      for (let id = open.pop(); id !== undefined; id = open.pop()) {
-        isOpen.delete(id);
+      for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
+        onStack.delete(id);
         component.push(id);
         if (id === visit.id) break;
       }

@@ -1,7 +1,7 @@
 /**
- * From claims to what is shown: several sources' claims of one thing become one value, field by field, the first
- * source in the configured order that says something winning; defaults fill the rest. Pure functions: what a value
- * depends on besides its claims is handed in as its surroundings. `recover.ts` is the way back.
+ * Merges the claims of several sources about one entity into one value, field by field: the first source in the
+ * configured order that claims a field wins, and defaults fill the rest. Pure functions: everything else that a value
+ * depends on is in the `MergeContext`. `recover.ts` is the inverse.
  */
 import {
   type ClaimTypes,
@@ -15,18 +15,18 @@ import type { Annotations, Device, Entities, Host, HostLocation, Link } from "..
 import { hostId, type Kind, linkId, portId } from "../model/ids.ts";
 import type { StoredTypes } from "./indexes.ts";
 
-/** What only the view knows of a thing. */
+/** The fields that the view adds to every entity. */
 export type Tracking = Pick<Device, "firstSeen" | "lastChanged" | "sources" | "revision">;
 
-/** What the rest of the network says about a thing. */
+/** What follows from other entities. */
 export interface DerivedFlags {
-  /** The other direction of the link is in the view. */
+  /** The link in the other direction is in the view. */
   readonly hasReverse: boolean;
-  /** Why this thing contradicts another. */
+  /** A description of the conflict with other entities. */
   readonly conflict: string | undefined;
 }
 
-/** As much of a thing as decides about its flags. */
+/** The fields of an entity that its flags depend on. */
 export interface FlagInput {
   devices: never;
   ports: never;
@@ -34,21 +34,24 @@ export interface FlagInput {
   hosts: Pick<Host, "id" | "ipAddresses">;
 }
 
-/** What a value depends on besides its claims. */
+/** What a value depends on, besides its claims. */
 export interface MergeContext<K extends Kind> {
   readonly now: number;
-  /** The thing as it was: a device remembers when its availability last changed. */
+  /** The entity before this commit: `lastUpdate` of a device stays while its availability does. */
   readonly before: Entities[K] | undefined;
   readonly tracking: Tracking;
   readonly deviceExists: (id: string) => boolean;
-  readonly flagsOf: (thing: FlagInput[K]) => DerivedFlags;
+  readonly flagsOf: (entity: FlagInput[K]) => DerivedFlags;
 }
 
-function mergeDevice(claims: readonly DeviceClaim[], around: MergeContext<"devices">): StoredTypes["devices"] {
+function mergeDevice(
+  claims: readonly DeviceClaim[],
+  context: MergeContext<"devices">,
+): StoredTypes["devices"] {
   const first = firstClaimed(claims);
   const available = first("available") ?? true;
-  const unchanged = around.before?.available === available ? around.before.lastUpdate : undefined;
-  const lastUpdate = first("lastUpdate") ?? unchanged ?? String(around.now);
+  const unchanged = context.before?.available === available ? context.before.lastUpdate : undefined;
+  const lastUpdate = first("lastUpdate") ?? unchanged ?? String(context.now);
   return {
     id: claims[0]?.id ?? "",
     type: first("type") ?? "SWITCH",
@@ -68,12 +71,15 @@ function mergeDevice(claims: readonly DeviceClaim[], around: MergeContext<"devic
       protocol: "",
       ...mergeAnnotations(claims),
     }),
-    ...around.tracking,
+    ...context.tracking,
   };
 }
 
-function mergePort(claims: readonly PortClaim[], around: MergeContext<"ports">): StoredTypes["ports"] | undefined {
-  if (!around.deviceExists(claims[0]?.element ?? "")) return undefined;
+function mergePort(
+  claims: readonly PortClaim[],
+  context: MergeContext<"ports">,
+): StoredTypes["ports"] | undefined {
+  if (!context.deviceExists(claims[0]?.element ?? "")) return undefined;
   const first = firstClaimed(claims);
   return {
     element: claims[0]?.element ?? "",
@@ -82,19 +88,22 @@ function mergePort(claims: readonly PortClaim[], around: MergeContext<"ports">):
     type: first("type") ?? "copper",
     portSpeed: first("portSpeed") ?? 0,
     annotations: mergeAnnotations(claims) ?? {},
-    ...around.tracking,
+    ...context.tracking,
   };
 }
 
-function mergeLink(claims: readonly LinkClaim[], around: MergeContext<"links">): StoredTypes["links"] | undefined {
+function mergeLink(
+  claims: readonly LinkClaim[],
+  context: MergeContext<"links">,
+): StoredTypes["links"] | undefined {
   const src = toLinkEnd(claims[0]?.src);
   const dst = toLinkEnd(claims[0]?.dst);
-  if (!around.deviceExists(src.device) || !around.deviceExists(dst.device)) return undefined;
+  if (!context.deviceExists(src.device) || !context.deviceExists(dst.device)) return undefined;
   const first = firstClaimed(claims);
   const id = linkId(src, dst);
   const type = first("type") ?? "DIRECT";
   const state = first("state") ?? "ACTIVE";
-  const { hasReverse, conflict } = around.flagsOf({ id, src, dst, type, state });
+  const { hasReverse, conflict } = context.flagsOf({ id, src, dst, type, state });
   const annotations = mergeAnnotations(claims, conflict);
   return {
     src,
@@ -104,14 +113,17 @@ function mergeLink(claims: readonly LinkClaim[], around: MergeContext<"links">):
     ...(annotations && { annotations }),
     id,
     bidirectional: hasReverse,
-    // One claimant that can vouch for the link is enough; unauthenticated sightings beside it do no harm.
+    // One verified claim is enough; unauthenticated claims beside it do not change that.
     verified: claims.some((claim) => claim.verified ?? true),
-    ...around.tracking,
+    ...context.tracking,
   };
 }
 
-function mergeHost(claims: readonly HostClaim[], around: MergeContext<"hosts">): StoredTypes["hosts"] | undefined {
-  const locations = mergeLocations(claims).filter((at) => around.deviceExists(at.elementId));
+function mergeHost(
+  claims: readonly HostClaim[],
+  context: MergeContext<"hosts">,
+): StoredTypes["hosts"] | undefined {
+  const locations = mergeLocations(claims).filter((at) => context.deviceExists(at.elementId));
   const [location] = locations;
   if (!location) return undefined;
   const first = firstClaimed(claims);
@@ -119,7 +131,7 @@ function mergeHost(claims: readonly HostClaim[], around: MergeContext<"hosts">):
   const vlan = String(claims[0]?.vlan ?? "None");
   const id = hostId(mac, vlan);
   const ipAddresses = claims.length === 1 ? (claims[0]?.ipAddresses ?? []) : mergeAddresses(claims);
-  const { conflict } = around.flagsOf({ id, ipAddresses });
+  const { conflict } = context.flagsOf({ id, ipAddresses });
   const annotations = mergeAnnotations(claims, conflict);
   return {
     id,
@@ -133,13 +145,13 @@ function mergeHost(claims: readonly HostClaim[], around: MergeContext<"hosts">):
     locations,
     location,
     ...(annotations && { annotations }),
-    ...around.tracking,
+    ...context.tracking,
   };
 }
 
 type Merge<K extends Kind> = (
   claims: readonly ClaimTypes[K][],
-  around: MergeContext<K>,
+  context: MergeContext<K>,
 ) => StoredTypes[K] | undefined;
 const MERGE: { [K in Kind]: Merge<K> } = {
   devices: mergeDevice,
@@ -148,27 +160,27 @@ const MERGE: { [K in Kind]: Merge<K> } = {
   hosts: mergeHost,
 };
 
-/** The value that claims (in order of precedence, at least one) make; undefined when it must be held back. */
+/** `claims` are in order of precedence, at least one. Returns undefined when the entity must be held back. */
 export function mergeClaims<K extends Kind>(
   kind: K,
   claims: readonly ClaimTypes[K][],
-  around: MergeContext<K>,
+  context: MergeContext<K>,
 ): StoredTypes[K] | undefined {
-  return MERGE[kind](claims, around);
+  return MERGE[kind](claims, context);
 }
 
 function mergeLocations(claims: readonly HostClaim[]): HostLocation[] {
   const [only] = claims;
-  // The claims themselves name each place once.
+  // A canonical claim lists each location once.
   if (claims.length === 1 && only) return only.locations.map(toHostLocation);
-  const all = new Map<string, HostLocation>();
+  const locations = new Map<string, HostLocation>();
   for (const claim of claims) {
     for (const { elementId, port } of claim.locations) {
       const key = portId(elementId, String(port));
-      if (!all.has(key)) all.set(key, toHostLocation({ elementId, port }));
+      if (!locations.has(key)) locations.set(key, toHostLocation({ elementId, port }));
     }
   }
-  return [...all.values()];
+  return [...locations.values()];
 }
 
 const toHostLocation = ({ elementId, port }: HostClaim["locations"][number]): HostLocation => ({
@@ -184,8 +196,10 @@ const toLinkEnd = (at: LinkClaim["src"] | undefined) => ({
   device: at?.device ?? "",
 });
 
-/** The first claim that says something about a field. */
-function firstClaimed<C extends object>(claims: readonly C[]): <F extends keyof C>(field: F) => C[F] | undefined {
+/** Returns a function that gives a field of the first claim that has it. */
+function firstClaimed<C extends object>(
+  claims: readonly C[],
+): <F extends keyof C>(field: F) => C[F] | undefined {
   return (field) => {
     for (const claim of claims) if (claim[field] !== undefined) return claim[field];
     return undefined;
@@ -196,22 +210,22 @@ function mergeAnnotations(
   claims: readonly { annotations?: Annotations }[],
   conflict?: string,
 ): Annotations | undefined {
-  const some = claims.filter((claim) => claim.annotations && Object.keys(claim.annotations).length > 0);
-  if (some.length === 0 && conflict === undefined) return undefined;
-  if (some.length === 1 && conflict === undefined) return some[0]?.annotations;
-  // Spread, not assignment: a key named __proto__ must stay a key.
+  const annotated = claims.filter((claim) => claim.annotations && Object.keys(claim.annotations).length > 0);
+  if (annotated.length === 0 && conflict === undefined) return undefined;
+  if (annotated.length === 1 && conflict === undefined) return annotated[0]?.annotations;
+  // Spread, because an assignment to the key __proto__ would set the prototype.
   let merged: Annotations = {};
-  for (const claim of [...some].reverse()) merged = { ...merged, ...claim.annotations };
+  for (const claim of [...annotated].reverse()) merged = { ...merged, ...claim.annotations };
   if (conflict !== undefined)
     merged.conflict = merged.conflict ? `${merged.conflict}; ${conflict}` : conflict;
   return sortKeys(merged);
 }
 
-const sortKeys = (given: Annotations): Annotations =>
+const sortKeys = (annotations: Annotations): Annotations =>
   Object.fromEntries(
-    Object.keys(given)
+    Object.keys(annotations)
       .sort()
-      .map((key) => [key, given[key] ?? ""]),
+      .map((key) => [key, annotations[key] ?? ""]),
   );
 
 const isoSeconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

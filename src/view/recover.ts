@@ -1,7 +1,7 @@
 /**
- * The way back from a value to the claim it came from. Where a thing has one claimant and its value says all that was
- * claimed, the claim is kept nowhere: it is read off the value again. For a million hosts of one source that halves
- * what must be remembered. Whoever merges checks that the way back works, and keeps the claims where it does not.
+ * Recovers a claim from the merged value: the inverse of `merge.ts`. When an entity has one claim and its value contains
+ * everything claimed, the claim is not stored but recovered. That halves the memory for a million hosts of one source.
+ * A commit checks that the recovered claim equals the original, and stores the claims where it does not.
  */
 import { sameJson } from "../lib/same-json.ts";
 import type { ClaimTypes, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../model/claim.ts";
@@ -15,7 +15,7 @@ const RECOVER: { [K in Kind]: (value: Entities[K]) => ClaimTypes[K] } = {
   hosts: recoverHost,
 };
 
-/** The claim that a value of one claimant shows, with what is default left out. */
+/** The claim behind a value of one source, without the fields that have their default. */
 export function recoverClaim<K extends Kind>(kind: K, value: Entities[K]): ClaimTypes[K] {
   return RECOVER[kind](value);
 }
@@ -61,12 +61,12 @@ function recoverHost(host: Host): HostClaim {
   return claim;
 }
 
-/** Whether two claims in canonical form say the same, in whatever order of fields. */
+/** Whether two canonical claims are equal; the order of fields does not matter. */
 export function sameClaim(a: ClaimTypes[Kind], b: ClaimTypes[Kind]): boolean {
   return sameJson(a, b);
 }
 
-/** The devices a claim refers to: without them it is held back. */
+/** The devices that a claim refers to. Its entity is held back until they exist. */
 export function referencedDevices(claim: ClaimTypes[Kind]): string[] {
   if ("src" in claim) return [claim.src.device, claim.dst.device];
   if ("locations" in claim) return claim.locations.map((at) => at.elementId);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ClaimedNetwork } from "../../test/support/claims.ts";
 import type { Batch } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
-import { HistoryNotInReplica, createReplicaLog, Replica } from "./replica.ts";
+import { createReplicaLog, HistoryNotInReplica, Replica } from "./replica.ts";
 import { topologyOf, type View } from "./view.ts";
 
 const RING = 1_000_000;

@@ -1,28 +1,26 @@
 /**
- * A copy of the network in another process, kept by what the original tells: first everything there is, then every
- * change. It answers for the present as the original does, bytes and entity tags alike, and for as much of the past as
- * its ring of recent changes holds; whatever else is asked of the past throws `PastElsewhere`, and whoever asked turns
- * to the original.
+ * A replica of the view in another process. It receives all entities first (a sync) and then every change. Its current
+ * state has the same bytes and versions as the original view. Its history goes back as far as its ring of recent batches;
+ * everything else throws `HistoryNotInReplica`, and the caller relays the request to the original.
  *
- * Readers see one whole revision at any time. When everything has to be told again, the copy goes on showing what it
- * had until the last of it is there; then what differs becomes one step, and who followed along has fallen out of the
- * ring, since nobody here knows what happened between.
+ * Readers see one complete revision at any time. During a second sync the view keeps its old state until the sync is
+ * complete; then all differences become one revision. The ring is reset, because the changes in between are not known.
  */
-import type { Batch, LogEntry, Log, CollectionVersions } from "../log/log.ts";
+import type { Batch, CollectionVersions, Log, LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { type BatchFeed, History, type Resolved } from "./history.ts";
-import { View, storedValueOf } from "./view.ts";
+import { storedValueOf, View } from "./view.ts";
 
-/** What is asked is not known here, but where this is a copy of. */
+/** The history is only in the process that has the log. */
 export class HistoryNotInReplica extends Error {
-  override readonly name = "PastElsewhere";
+  override readonly name = "HistoryNotInReplica";
 
   constructor() {
-    super("a copy has no past");
+    super("a replica has no history beyond its ring");
   }
 }
 
-/** What the original says of itself with the last of what there is. */
+/** The state of the original at the end of a sync. */
 export interface SyncedState {
   readonly revision: number;
   readonly time: number;
@@ -35,15 +33,15 @@ export class Replica implements BatchFeed {
   readonly log: Log;
   readonly history: History;
   readonly #listeners = new Set<(batch: Batch) => void>();
-  /** Of the revision, or of the telling, that is not whole yet. */
+  /** Of the revision, or the sync, that is not complete yet. */
   #entries: LogEntry[] = [];
-  /** Ids told so far, when there may be others that are gone. */
+  /** The entities received in the current sync; those that are missing at its end were removed. */
   #syncedKeys: Set<string> | undefined;
   #hasSynced = false;
 
-  constructor(log: Log, ringBytes: number) {
+  constructor(log: Log, maxRingBytes: number) {
     this.log = log;
-    this.history = new ReplicaHistory(this, ringBytes);
+    this.history = new ReplicaHistory(this, maxRingBytes);
   }
 
   onBatch(listener: (batch: Batch) => void): () => void {
@@ -51,23 +49,23 @@ export class Replica implements BatchFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Everything is about to be told again, from its beginning. */
+  /** Starts a sync, or starts it again: all entities follow. */
   beginSync(): void {
     this.#entries = [];
     this.#syncedKeys = new Set();
   }
 
-  /** One thing that there is. */
+  /** An entity of the current sync. */
   setEntity(kind: Kind, id: string, text: string): void {
     this.#syncedKeys?.add(keyOf(kind, id));
     const before = this.view.get(kind, id);
     if (before === text) return;
     if (this.#hasSynced) this.#entries.push({ kind, id, before: before ?? null, after: text, changed: [] });
-    // Until it was whole once nobody reads it, and a million things need not be held twice.
+    // Before the first sync is complete there are no readers, and a million entities need not be in memory twice.
     else this.view.replaceValue(kind, id, storedValueOf(kind, before), storedValueOf(kind, text));
   }
 
-  /** That was everything, as of this revision. */
+  /** Ends a sync. */
   completeSync({ revision, time, graphTime, versions }: SyncedState): void {
     for (const kind of KINDS) {
       for (const [id, text] of this.#removedEntities(kind)) {
@@ -83,21 +81,21 @@ export class Replica implements BatchFeed {
   }
 
   *#removedEntities(kind: Kind): Generator<[id: string, text: string]> {
-    const told = this.#syncedKeys;
-    if (!told) return;
+    const syncedKeys = this.#syncedKeys;
+    if (!syncedKeys) return;
     for (const page of this.view.pages(kind)) {
       for (const [i, id] of page.ids.entries()) {
-        if (!told.has(keyOf(kind, id))) yield [id, page.value(i)];
+        if (!syncedKeys.has(keyOf(kind, id))) yield [id, page.value(i)];
       }
     }
   }
 
-  /** One change of the revision that comes next; `text` is null for what is gone. */
+  /** A change of the next revision. `text` is null for a removal. */
   addChange(kind: Kind, id: string, text: string | null, changed: readonly string[]): void {
     this.#entries.push({ kind, id, before: this.view.get(kind, id) ?? null, after: text, changed });
   }
 
-  /** All changes up to this revision have been told. Those between that were not told of changed nothing seen here. */
+  /** Completes all revisions up to this one. Revisions without a received change changed nothing public. */
   commitUpTo(revision: number, time: number = this.view.time): void {
     if (revision <= this.view.revision) return;
     const entries = this.#entries;
@@ -116,7 +114,7 @@ export class Replica implements BatchFeed {
 
 const keyOf = (kind: Kind, id: string): string => `${kind} ${id}`;
 
-/** Knows what happened as far back as the ring goes, and the state of things only now. */
+/** Resolves revisions in the ring and no others. */
 class ReplicaHistory extends History {
   override resolve(revision: number): Resolved {
     if (revision <= this.view.revision && this.ringHolds(revision)) return { ok: true, revision };
@@ -128,23 +126,23 @@ class ReplicaHistory extends History {
   }
 }
 
-/** The log of a copy: its name and key are the original's, and it remembers nothing. */
-export function createReplicaLog(epoch: string, secret: Uint8Array): Log {
-  const elsewhere = (): never => {
+/** The log of a replica: id and signing key of the original, and no content. */
+export function createReplicaLog(id: string, signingKey: Uint8Array): Log {
+  const unavailable = (): never => {
     throw new HistoryNotInReplica();
   };
   return {
-    id: epoch,
-    signingKey: secret,
-    append: elsewhere,
-    read: elsewhere,
-    snapshotAtOrBefore: elsewhere,
-    writeSnapshot: elsewhere,
-    revisionAt: elsewhere,
-    timeOf: elsewhere,
-    histogram: elsewhere,
-    prune: elsewhere,
-    stats: elsewhere,
+    id,
+    signingKey,
+    append: unavailable,
+    read: unavailable,
+    snapshotAtOrBefore: unavailable,
+    writeSnapshot: unavailable,
+    revisionAt: unavailable,
+    timeOf: unavailable,
+    histogram: unavailable,
+    prune: unavailable,
+    stats: unavailable,
     close: () => {},
   };
 }

@@ -1,17 +1,18 @@
-/** The view made from its log, as it was when the log was last written to: the newest snapshot and what came after. */
+/** Restores the view from its log: loads the newest snapshot and applies the batches after it. */
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { Log } from "../log/log.ts";
 import { View } from "./view.ts";
 
 export function restoreView(log: Log): View {
   const view = new View();
-  const garbage = new GcPacer();
+  const gcPacer = new GcPacer();
   const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
-  if (snapshot) view.load(snapshot, garbage);
+  if (snapshot) view.load(snapshot, gcPacer);
   for (const batch of log.read(view.revision)) {
     view.apply(batch);
-    for (const { before, after } of batch.entries) garbage.addGarbage((before?.length ?? 0) + (after?.length ?? 0));
+    for (const { before, after } of batch.entries)
+      gcPacer.addGarbage((before?.length ?? 0) + (after?.length ?? 0));
   }
-  garbage.collect();
+  gcPacer.collect();
   return view;
 }

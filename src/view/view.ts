@@ -1,12 +1,18 @@
 /**
- * The network as it is now: five collections on pages of ready bytes, their indexes, and the graph.
+ * The current state of the network in memory: the collections on encoded pages, their indexes, and the graph of links.
  *
- * The view is a pure function of the log: `load` and `apply` are all that changes it, and both are synchronous, so a
- * reader between two turns of the event loop always sees one whole revision.
+ * The view is a pure function of the log. `load`, `apply` and a commit change it, each within one turn of the event loop,
+ * so that a reader always sees one complete revision.
  */
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import { type Batch, type CollectionVersions, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
+import {
+  type Batch,
+  type CollectionVersions,
+  type Snapshot,
+  STORE_KINDS,
+  type StoreKind,
+} from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { Collection, type EncodedValue } from "./collection.ts";
@@ -14,7 +20,7 @@ import { EncodedPage } from "./encoded-page.ts";
 import { Indexes, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, changesGraph, LinkGraph } from "./link-graph.ts";
 
-/** A value as it is kept and as it is worked with. */
+/** A value as stored text and as parsed. Both are kept together, so that a value is parsed once. */
 export interface StoredValue<K extends StoreKind> {
   readonly text: string;
   readonly value: StoredTypes[K];
@@ -22,14 +28,14 @@ export interface StoredValue<K extends StoreKind> {
 
 type GraphUpdate<K extends StoreKind> = (id: string, value: StoredTypes[K] | undefined) => void;
 
-/** What can be asked of the network at one revision, be it now or in the past. */
+/** The network at one revision: the current state (`View`) or a historical one. */
 export interface NetworkState {
   readonly revision: number;
   /** Epoch milliseconds of that revision. */
   readonly time: number;
   readonly graphTime: number;
   readonly versions: CollectionVersions;
-  /** Immutable; hold it as long as needed. */
+  /** An immutable array. */
   pages(kind: Kind): readonly EncodedPage[];
   size(kind: Kind): number;
   get(kind: Kind, id: string): string | undefined;
@@ -40,7 +46,7 @@ export class View implements NetworkState {
   revision = 0;
   time = 0;
   graphTime = 0;
-  /** Changes applied since the view was made: what decides when a snapshot is due. */
+  /** Changes applied since the view was created. The compactor decides by it when a snapshot is due. */
   changesApplied = 0;
   readonly graph = new LinkGraph();
   #graphRevision = 0;
@@ -59,7 +65,7 @@ export class View implements NetworkState {
     claims: new Indexes("claims"),
   };
 
-  /** What of the view the graph shows. */
+  /** Keeps the graph consistent with the collections. */
   readonly #graphUpdates: { readonly [K in StoreKind]?: GraphUpdate<K> } = {
     devices: (id, device) => this.graph.setDevice(id, device),
     links: (id, link) => this.graph.setLink(id, link),
@@ -93,12 +99,12 @@ export class View implements NetworkState {
     return this.#collections[kind].has(id);
   }
 
-  /** Values whose ids lie in [from, to], in order. */
+  /** The values whose ids are in [from, to], in order of id. */
   range(kind: StoreKind, from: string, to: string): Generator<string> {
     return this.#collections[kind].range(from, to);
   }
 
-  /** The same with their ids, all at once. */
+  /** The same values with their ids, as an array. */
   rangeWithIds(kind: StoreKind, from: string, to: string): EncodedValue[] {
     return this.#collections[kind].rangeWithIds(from, to);
   }
@@ -107,13 +113,13 @@ export class View implements NetworkState {
     return this.#indexes[kind];
   }
 
-  /** An index by a name that may not exist for this kind. */
+  /** Undefined when this kind has no index of that name. */
   findIndex(kind: Kind, name: string): SortedIndex | undefined {
     return this.#indexes[kind].find(name);
   }
 
-  /** Takes the place of everything: only for a view nobody reads yet. */
-  load(snapshot: Snapshot, garbage = new GcPacer()): void {
+  /** Replaces the whole state. Only for a view that has no readers yet. */
+  load(snapshot: Snapshot, gcPacer = new GcPacer()): void {
     for (const kind of STORE_KINDS) {
       const pages: EncodedPage[] = [];
       for (const record of snapshot.pages[kind]) {
@@ -121,7 +127,7 @@ export class View implements NetworkState {
         pages.push(page);
         for (const [i, id] of page.ids.entries())
           this.#updateIndexes(kind, id, undefined, parseStored(kind, page.value(i)));
-        garbage.addGarbage(page.bytes.length);
+        gcPacer.addGarbage(page.bytes.length);
       }
       this.#collections[kind] = new Collection(pages);
       this.#indexes[kind].sortKeys();
@@ -131,10 +137,10 @@ export class View implements NetworkState {
     this.setVersions(snapshot.versions, snapshot.graphTime);
   }
 
-  /** Takes over what another view of the same revision says of when its parts last changed. */
-  setVersions(marks: CollectionVersions, graphTime: number): void {
-    for (const kind of STORE_KINDS) this.#collections[kind].revision = marks[kind];
-    this.#graphRevision = marks.graph;
+  /** Sets the versions of a state that was built elsewhere: from a snapshot, or from another process. */
+  setVersions(versions: CollectionVersions, graphTime: number): void {
+    for (const kind of STORE_KINDS) this.#collections[kind].revision = versions[kind];
+    this.#graphRevision = versions.graph;
     this.graphTime = graphTime;
   }
 
@@ -146,8 +152,8 @@ export class View implements NetworkState {
   }
 
   /**
-   * Puts one value in the place of another without finishing a revision: for the ledger, which works on the view until
-   * a batch is whole, and hands in values already parsed.
+   * Replaces one value without finishing a revision. For a commit, which changes the view until its batch is complete, and
+   * passes values that are already parsed.
    */
   replaceValue<K extends StoreKind>(
     kind: K,
@@ -159,7 +165,7 @@ export class View implements NetworkState {
     this.#updateIndexes(kind, id, before?.value, after?.value);
   }
 
-  /** Makes what was changed the new revision. */
+  /** Makes the replaced values the new revision. */
   finishRevision(batch: Batch): void {
     this.revision = batch.revision;
     this.time = batch.time;
@@ -179,21 +185,21 @@ export class View implements NetworkState {
     after: StoredTypes[K] | undefined,
   ) {
     this.#indexes[kind].update(id, before, after);
-    const drawn: GraphUpdate<K> | undefined = this.#graphUpdates[kind];
-    drawn?.(id, after);
+    const updateGraph: GraphUpdate<K> | undefined = this.#graphUpdates[kind];
+    updateGraph?.(id, after);
   }
 
-  /** How many things of each kind are known but not shown. */
+  /** The number of entities of each kind that are claimed but held back, because a device they refer to is missing. */
   countHeldBack(): Record<Kind, number> {
-    const held = { devices: 0, ports: 0, links: 0, hosts: 0 };
+    const counts = { devices: 0, ports: 0, links: 0, hosts: 0 };
     for (const page of this.pages("claims")) {
       for (const key of page.ids) {
         const [name = "", id = ""] = key.split(" ");
-        const kind = KINDS.find((one) => one === name);
-        if (kind && !this.has(kind, id)) held[kind]++;
+        const kind = KINDS.find((candidate) => candidate === name);
+        if (kind && !this.has(kind, id)) counts[kind]++;
       }
     }
-    return held;
+    return counts;
   }
 
   snapshot(): Snapshot {
@@ -216,7 +222,7 @@ export function storedValueOf<K extends StoreKind>(
   return text == null ? undefined : { text, value: parseStored(kind, text) };
 }
 
-/** What the view wrote, read back: text that only `change` could have stored is not checked again. */
+/** Not validated: only `replaceValue` and the log produce this text. */
 export function parseStored<K extends keyof StoredTypes>(_kind: K, text: string): StoredTypes[K] {
   return JSON.parse(text);
 }
