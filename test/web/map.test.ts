@@ -278,18 +278,21 @@ test.skipIf(!here)("a stale source is named, and a lost connection heals without
   const cable = await layCable(service.url);
   const guest = await visit({ ...service, url: cable.url });
   const { page } = guest;
-  await guest.goto("/");
-  file.spoil();
-  await page.locator('.status[data-level="stale"]').waitFor();
-  await page.locator(".status button").click();
-  await page.locator(".sources .bad", { hasText: "racks" }).waitFor();
-  await page.keyboard.press("Escape");
-  await cable.pull();
-  await page.locator('.status[data-level="lost"]').waitFor();
-  file.write({ cut: ["spine1-leaf1", "spine2-leaf1"] });
-  await cable.plug();
-  await page.locator('.status[data-level="live"]').waitFor();
-  await page.getByText("(2 inactive)").waitFor();
-  await guest.close();
-  await cable.pull();
+  try {
+    await guest.goto("/");
+    file.spoil();
+    await page.locator('.status[data-level="stale"]').waitFor();
+    await page.locator(".status button").click();
+    await page.locator(".sources .bad", { hasText: "racks" }).waitFor();
+    await page.keyboard.press("Escape");
+    await cable.pull();
+    await page.locator('.status[data-level="lost"]').waitFor();
+    file.write({ cut: ["spine1-leaf1", "spine2-leaf1"] });
+    await cable.plug();
+    await page.locator('.status[data-level="live"]').waitFor();
+    await page.getByText("(2 inactive)").waitFor();
+  } finally {
+    await guest.close();
+    await cable.pull();
+  }
 });
