@@ -85,7 +85,7 @@ test("kill -9 loses no batch whose append returned", async () => {
     const { openEmbeddedLog } = await import(${JSON.stringify(join(import.meta.dir, "embedded.ts"))});
     const { writeSync } = await import("node:fs");
     const log = openEmbeddedLog(${JSON.stringify(path)});
-    for (let revision = log.facts().newest + 1; ; revision++) {
+    for (let revision = log.stats().newest + 1; ; revision++) {
       const entries = Array.from({ length: 1 + (revision % 7) * 1000 }, (_, i) =>
         ({ kind: "hosts", id: "h" + i, before: null, after: JSON.stringify({ revision, i }), changed: [] }));
       log.append({ revision, time: revision, entries });
@@ -103,6 +103,7 @@ test("kill -9 loses no batch whose append returned", async () => {
       if (acknowledged >= killAt) child.kill("SIGKILL");
     }
     await child.exited;
+    expect(acknowledged).toBeGreaterThanOrEqual(killAt);
     const log = openEmbeddedLog(path);
     const batches = [...log.read(0)];
     expect(log.stats().newest).toBeGreaterThanOrEqual(acknowledged);

@@ -11,26 +11,26 @@ const A = "of:000000000000000a";
 const CLAIMS: Claims = {
   devices: [{ id: A, type: "SWITCH", available: true, role: "MASTER", mfr: "Nicira" }],
   ports: [{ element: A, port: "1", isEnabled: true, type: "copper", portSpeed: 1000 }],
-  // Held back for want of a device, and remembered all the same.
+  // Held back because a device is missing; the claim is stored.
   links: [{ src: { port: "1", device: A }, dst: { port: "1", device: "of:b" } }],
   hosts: [{ mac: "00:00:00:00:00:01", vlan: "None", locations: [{ elementId: A, port: "2" }] }],
 };
 
-test("a source is told what it claimed, and nothing that others did, also after a restart", async () => {
+test("lastClaims returns the claims of this source and of no other, also after a restart", async () => {
   const log = openMemoryLog();
   const clock = new ManualClock();
-  const ledger = new Committer(new View(), log, clock, ["mine", "other"]);
-  const mine = new ClaimIngest(ledger, "mine", silentLogger);
-  await mine.replace(CLAIMS);
-  await new ClaimIngest(ledger, "other", silentLogger).replace({
+  const committer = new Committer(new View(), log, clock, ["mine", "other"]);
+  const ingest = new ClaimIngest(committer, "mine", silentLogger);
+  await ingest.replace(CLAIMS);
+  await new ClaimIngest(committer, "other", silentLogger).replace({
     devices: [{ id: A, hw: "EX" }, { id: "of:c" }],
   });
-  expect(await mine.lastClaims()).toEqual(CLAIMS);
+  expect(await ingest.lastClaims()).toEqual(CLAIMS);
 
-  const again = new View();
-  for (const batch of log.read(0)) again.apply(batch);
+  const restored = new View();
+  for (const batch of log.read(0)) restored.apply(batch);
   const restarted = new ClaimIngest(
-    new Committer(again, log, clock, ["mine", "other"]),
+    new Committer(restored, log, clock, ["mine", "other"]),
     "mine",
     silentLogger,
   );

@@ -1,6 +1,6 @@
 /**
- * The view against a model that knows no shortcuts: after every step of a random history of three sources, all claims
- * are merged anew from nothing, and everything must agree with what the ledger worked out change by change.
+ * Compares the view with a reference model. After every step of a random history of three sources the model merges all
+ * claims from scratch; the result must equal what the committer computed incrementally.
  */
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -12,7 +12,7 @@ import { KINDS, type Kind } from "../model/ids.ts";
 import { restoreView } from "./restore.ts";
 import { View } from "./view.ts";
 
-// A small world, so that things meet.
+// Few values, so that claims meet and conflict.
 const device = fc.constantFrom("of:a", "of:b", "of:c");
 const portNumber = fc.constantFrom("1", "2", "local");
 const annotations = fc.dictionary(
@@ -26,7 +26,7 @@ const end = fc.constantFrom(
   { port: "1", device: "of:b" },
   { port: "1", device: "of:c" },
 );
-const claimed = {
+const claimArbitraries = {
   devices: fc.record(
     { id: device, type: fc.constantFrom("SWITCH", "ROUTER"), available: fc.boolean(), role: fc.constant("NONE"), mfr: fc.constantFrom("m", "n"), lastUpdate: fc.constantFrom("1000", "2000"), annotations },
     { requiredKeys: ["id"] },
@@ -51,18 +51,20 @@ const claimed = {
   ),
 }; // biome-ignore format: tables
 const setting = <K extends Kind>(kind: K) =>
-  (claimed[kind] as fc.Arbitrary<ClaimTypes[K]>).map((claim) => ({ op: "set", kind, claim }) as ClaimChange);
+  (claimArbitraries[kind] as fc.Arbitrary<ClaimTypes[K]>).map(
+    (claim) => ({ op: "set", kind, claim }) as ClaimChange,
+  );
 /** A claim, or its withdrawal. */
 const change = fc.oneof(...KINDS.map(setting)).chain((set) =>
-  fc.integer({ min: 0, max: 2 }).map((dice): ClaimChange => {
-    if (dice > 0 || set.op !== "set") return set;
+  fc.integer({ min: 0, max: 2 }).map((n): ClaimChange => {
+    if (n > 0 || set.op !== "set") return set;
     const result = canonicalClaim(set.kind, set.claim);
     return result.ok ? { op: "remove", kind: set.kind, id: result.id } : set;
   }),
 );
 const step = fc.record({
   source: fc.constantFrom(...SOURCES),
-  replace: fc.integer({ min: 0, max: 5 }).map((dice) => dice === 0),
+  replace: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
   changes: fc.array(change, { maxLength: 6 }),
   wait: fc.constantFrom(0, 1000),
 });
@@ -79,8 +81,8 @@ const INDEXES: { readonly [K in StoreKind]: readonly string[] } = {
   claims: ["device", "source"],
 };
 
-/** All that a view is made of, as plain values. */
-function anatomy(view: View): unknown {
+/** Everything in a view, as plain values. */
+function contentsOf(view: View): unknown {
   const { revision, time, graphTime, versions } = view;
   const bytes = STORE_KINDS.map((kind) =>
     view
@@ -109,43 +111,43 @@ function shownBy(view: View): Map<string, Json> {
 
 const counts = { batches: 0, conflicts: 0 };
 afterAll(() => {
-  // A generator that makes nothing meet would pass everything.
+  // Without conflicts the comparison would prove little.
   expect(counts.batches).toBeGreaterThan(100);
   expect(counts.conflicts).toBeGreaterThan(10);
 });
 
-test("any history of claims gives what merging all claims anew gives", async () => {
+test("any history of claims gives the same view as merging all claims from scratch", async () => {
   const property = fc.asyncProperty(history, async ({ steps, snapshotAfter }) => {
     const net = new ClaimedNetwork(SOURCES);
-    const naive = new ReferenceView();
+    const reference = new ReferenceView();
     for (const [i, { source, replace, changes, wait }] of steps.entries()) {
       await net.clock.advance(wait);
       const time = net.clock.now();
       if (replace) {
-        const sets = changes.filter((one) => one.op === "set");
-        naive.claims.delete(source);
-        for (const one of sets) naive.applyChange(source, one);
+        const sets = changes.filter((candidate) => candidate.op === "set");
+        reference.claims.delete(source);
+        for (const set of sets) reference.applyChange(source, set);
         await net.source(source).replace(claimsOf(sets));
       } else {
-        for (const one of changes) naive.applyChange(source, one);
+        for (const change of changes) reference.applyChange(source, change);
         await net.source(source).apply(changes);
       }
-      naive.mergeAll(time);
-      naive.revision = net.view.revision;
-      expect(shownBy(net.view)).toEqual(naive.shown);
+      reference.mergeAll(time);
+      reference.revision = net.view.revision;
+      expect(shownBy(net.view)).toEqual(reference.shown);
       if (i === snapshotAfter) await net.log.writeSnapshot(net.view.snapshot(), () => Promise.resolve());
     }
-    const expected = anatomy(net.view);
+    const expected = contentsOf(net.view);
     counts.batches += net.batches.length;
-    counts.conflicts += [...naive.shown.values()].filter((one) =>
-      JSON.stringify(one).includes("also claimed"),
+    counts.conflicts += [...reference.shown.values()].filter((entity) =>
+      JSON.stringify(entity).includes("also claimed"),
     ).length;
 
     const replayed = new View();
     for (const batch of net.log.read(0)) replayed.apply(batch);
-    expect(anatomy(replayed)).toEqual(expected);
+    expect(contentsOf(replayed)).toEqual(expected);
 
-    expect(anatomy(restoreView(net.log))).toEqual(expected);
+    expect(contentsOf(restoreView(net.log))).toEqual(expected);
 
     const undone = new Map<string, string>();
     for (const kind of STORE_KINDS) {
@@ -167,6 +169,6 @@ test("any history of claims gives what merging all claims anew gives", async () 
 
 function claimsOf(changes: readonly ClaimChange[]): Claims {
   const claims: Record<Kind, unknown[]> = { devices: [], ports: [], links: [], hosts: [] };
-  for (const one of changes) if (one.op === "set") claims[one.kind].push(one.claim);
+  for (const change of changes) if (change.op === "set") claims[change.kind].push(change.claim);
   return claims as Claims;
 }

@@ -7,8 +7,8 @@ const HOSTILE = ['"\\u0000\\n\\t"', '"ünïcödé 漢字 👾 \u2028"', '{"a":",
 const sortedPairs = (model: ReadonlyMap<string, string>) => [...model].sort(([a], [b]) => (a < b ? -1 : 1));
 const pairsOf = (pages: readonly EncodedPage[]) => pages.flatMap((page) => [...page.toMap()]);
 
-/** The list as it goes out: the inside of a JSON array. */
-const wire = (pages: readonly EncodedPage[]) =>
+/** The list as a response sends it: the inside of a JSON array. */
+const joinPages = (pages: readonly EncodedPage[]) =>
   Buffer.concat(
     pages.flatMap((page, i) => (i > 0 ? [Buffer.from(","), page.bytes] : [page.bytes])),
   ).toString();
@@ -17,7 +17,7 @@ function numbered(count: number, from = 0): Map<string, string> {
   const id = (i: number) => `h${String(i + from).padStart(6, "0")}`;
   return new Map(Array.from({ length: count }, (_, i) => [id(i), `{"n":${i}}`]));
 }
-/** Puts a value and answers the one before. */
+/** Returns the value before. */
 function set(collection: Collection, id: string, value: string | null): string | null {
   const before = collection.get(id) ?? null;
   if (before !== value) collection.put(id, before, value);
@@ -33,10 +33,10 @@ describe("a collection", () => {
   const op = fc.record({
     id: fc.integer({ min: 0, max: 700 }).map((n) => `k${n}`),
     value: fc.option(fc.constantFrom(...HOSTILE), { freq: 3 }),
-    read: fc.integer({ min: 0, max: 40 }).map((dice) => dice === 0),
+    read: fc.integer({ min: 0, max: 40 }).map((n) => n === 0),
   });
 
-  test("is a sorted map, and old pages never change", () => {
+  test("equals a sorted map, and pages that were read never change", () => {
     fc.assert(
       fc.property(fc.array(op, { maxLength: 1500, size: "max" }), (ops) => {
         const collection = new Collection();
@@ -47,11 +47,11 @@ describe("a collection", () => {
           if (value === null) model.delete(id);
           else model.set(id, value);
           expect(collection.get(id)).toBe(model.get(id));
-          if (read) held.push({ pages: collection.pages(), was: wire(collection.pages()) });
+          if (read) held.push({ pages: collection.pages(), was: joinPages(collection.pages()) });
         }
         expect(collection.size).toBe(model.size);
         expect(pairsOf(collection.pages())).toEqual(sortedPairs(model));
-        expect(wire(collection.pages())).toBe(
+        expect(joinPages(collection.pages())).toBe(
           sortedPairs(model)
             .map(([, value]) => value)
             .join(","),
@@ -60,13 +60,13 @@ describe("a collection", () => {
           expect(page.length).toBeGreaterThan(0);
           expect(page.length).toBeLessThanOrEqual(MAX_PAGE_SIZE);
         }
-        for (const { pages, was } of held) expect(wire(pages)).toBe(was);
+        for (const { pages, was } of held) expect(joinPages(pages)).toBe(was);
       }),
       { numRuns: 40 },
     );
   });
 
-  test("is the same when pages are made anew one by one because nobody reads", () => {
+  test("equals a sorted map when pages are rewritten one by one because no read happens", () => {
     const collection = new Collection();
     const model = new Map<string, string>();
     const held = collection.pages();
@@ -85,7 +85,7 @@ describe("a collection", () => {
     expect(held.length).toBe(0);
   });
 
-  test("answers ranges by id", () => {
+  test("returns ranges by id", () => {
     const collection = filled(numbered(1000));
     expect([...collection.range("h000126", "h000130")]).toEqual(
       [126, 127, 128, 129, 130].map((n) => `{"n":${n}}`),
@@ -97,16 +97,16 @@ describe("a collection", () => {
     expect([...new Collection().range("", "\uffff")]).toEqual([]);
   });
 
-  test("shares every page that did not change", () => {
+  test("keeps every page that did not change", () => {
     const collection = filled(numbered(2000));
     const before = new Set(collection.pages());
     set(collection, "h000700", '{"n":"new"}');
-    const made = collection.pages().filter((page) => !before.has(page));
-    expect(made.map((page) => page.get("h000700"))).toEqual(['{"n":"new"}']);
+    const rewritten = collection.pages().filter((page) => !before.has(page));
+    expect(rewritten.map((page) => page.get("h000700"))).toEqual(['{"n":"new"}']);
     expect(collection.pages()).toBe(collection.pages());
   });
 
-  test("an empty one that was read stays empty for whoever read it", () => {
+  test("an empty array of pages that was read stays empty", () => {
     const collection = new Collection();
     const held = collection.pages();
     set(collection, "a", "{}");
@@ -117,7 +117,7 @@ describe("a collection", () => {
     expect(collection.get("a")).toBeUndefined();
   });
 
-  test("joins what shrank", () => {
+  test("joins pages that became small", () => {
     const collection = filled(numbered(TARGET_PAGE_SIZE * 40));
     const ids = [...numbered(TARGET_PAGE_SIZE * 40).keys()];
     for (const [i, id] of ids.entries()) if (i % 64 !== 0) set(collection, id, null);
@@ -126,7 +126,7 @@ describe("a collection", () => {
     expect(pairsOf(collection.pages()).map(([id]) => id)).toEqual(ids.filter((_, i) => i % 64 === 0));
   });
 
-  test("joins no neighbour that has changes of its own to come", () => {
+  test("does not join a page with a neighbour that has pending writes", () => {
     const model = numbered(TARGET_PAGE_SIZE * 3);
     const collection = filled(model);
     const ids = [...model.keys()];
@@ -136,23 +136,23 @@ describe("a collection", () => {
     collection.pages();
     for (const id of right.slice(2)) set(collection, id, null);
     set(collection, left[0] ?? "", '"changed"');
-    const kept = [...left.slice(0, 2), ...right.slice(0, 2), ...ids.slice(TARGET_PAGE_SIZE * 2)];
-    expect(pairsOf(collection.pages()).map(([id]) => id)).toEqual(kept);
+    const remaining = [...left.slice(0, 2), ...right.slice(0, 2), ...ids.slice(TARGET_PAGE_SIZE * 2)];
+    expect(pairsOf(collection.pages()).map(([id]) => id)).toEqual(remaining);
     expect(collection.get(left[0] ?? "")).toBe('"changed"');
   });
 
-  test("has the removed value back when it is set again before anybody reads", () => {
+  test("returns a removed value that was set again before a read", () => {
     const collection = filled(new Map([["a", "1"]]));
     collection.pages();
     expect(set(collection, "a", null)).toBe("1");
     expect(collection.get("a")).toBeUndefined();
     expect(set(collection, "a", "1")).toBe(null);
-    expect(wire(collection.pages())).toBe("1");
+    expect(joinPages(collection.pages())).toBe("1");
   });
 });
 
 describe("a page", () => {
-  test("comes back from its text, whatever the values say", () => {
+  test("is decoded from its encoded form, also with hostile values", () => {
     const pairs = HOSTILE.map((value, i) => [`id-${i}/ü`, value] as const);
     const [page] = EncodedPage.empty.withChanges(new Map(pairs));
     const again = EncodedPage.decode(page?.encode() ?? Buffer.alloc(0), 7);
@@ -163,7 +163,7 @@ describe("a page", () => {
     expect(EncodedPage.decode(EncodedPage.empty.encode()).length).toBe(0);
   });
 
-  test("finds the value a byte belongs to", () => {
+  test("finds the value that contains a byte", () => {
     const [page] = EncodedPage.empty.withChanges(
       new Map([
         ["a", '"é"'],
@@ -175,7 +175,7 @@ describe("a page", () => {
     expect([0, 3, 4, 5, 6, 7, 8].map((offset) => page?.indexAtByte(offset))).toEqual([0, 0, 1, 1, 1, 2, 2]);
   });
 
-  test("owns its memory: no small page keeps a large buffer alive", () => {
+  test("has its own memory: a small page keeps no large buffer alive", () => {
     const large = filled(numbered(MAX_PAGE_SIZE + 1));
     for (const page of large.pages()) {
       expect(page.bytes.buffer.byteLength).toBe(page.bytes.length + 1);

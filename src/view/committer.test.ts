@@ -24,7 +24,7 @@ async function twoDevices(): Promise<ClaimedNetwork> {
   return net;
 }
 
-/** All that can be seen of a view, as text. */
+/** Everything in a view, as text. */
 function stateOf(view: View): unknown {
   const { revision, time, graphTime, versions } = view;
   const pages = STORE_KINDS.map((kind) =>
@@ -34,7 +34,7 @@ function stateOf(view: View): unknown {
 }
 
 describe("one device of several sources", () => {
-  test("takes each field from the first source that says something", async () => {
+  test("each field comes from the first source that claims it", async () => {
     const net = new ClaimedNetwork();
     await net.set("third", "devices", {
       id: A,
@@ -58,7 +58,7 @@ describe("one device of several sources", () => {
     });
   });
 
-  test("keeps what the others claim when one withdraws, and goes with the last", async () => {
+  test("other claims stay when one source withdraws; the device is removed with the last claim", async () => {
     const net = new ClaimedNetwork();
     await net.set("first", "devices", { id: A, mfr: "one" });
     await net.set("second", "devices", { id: A, mfr: "two", sw: "s2" });
@@ -69,7 +69,7 @@ describe("one device of several sources", () => {
     expect([...STORE_KINDS].map((kind) => net.view.size(kind))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test("is not touched by what another source no longer lists", async () => {
+  test("a source that no longer lists a device does not remove the claim of another", async () => {
     const net = new ClaimedNetwork();
     await net.source("first").replace({ devices: [{ id: A }, { id: B }] });
     await net.source("second").replace({ devices: [{ id: B, hw: "h" }] });
@@ -81,7 +81,7 @@ describe("one device of several sources", () => {
 });
 
 describe("revisions", () => {
-  test("come of real changes only", async () => {
+  test("are created by real changes only", async () => {
     const net = await twoDevices();
     const claim = { id: A, mfr: "m", annotations: { b: "2", a: "1" } };
     const first = await net.set("second", "devices", claim);
@@ -91,7 +91,7 @@ describe("revisions", () => {
     expect(await net.set("second", "devices", { ...claim, annotations: { a: "1", b: "2" } })).toBeUndefined();
     expect(await net.remove("third", "devices", A)).toBeUndefined();
     expect(stateOf(net.view)).toEqual(before);
-    // There and back in one commit is nothing either.
+    // A change that is undone in the same commit changes nothing either.
     await net.apply(
       "second",
       { op: "set", kind: "devices", claim: { id: "of:9" } },
@@ -102,7 +102,7 @@ describe("revisions", () => {
     expect(stateOf(net.view)).toEqual(before);
   });
 
-  test("say what changed and when: firstSeen stays, lastChanged and revision move", async () => {
+  test("update lastChanged and revision of the entity; firstSeen stays", async () => {
     const net = new ClaimedNetwork();
     await net.set("first", "devices", { id: A, hw: "1" });
     const start = net.shown("devices", A);
@@ -122,14 +122,14 @@ describe("revisions", () => {
     } as NonNullable<typeof start>);
   });
 
-  test("a source more is a change, though no other field differs", async () => {
+  test("are created when a second source claims the same values", async () => {
     const net = await twoDevices();
     expect(describeBatch(await net.set("second", "devices", { id: A }))).toEqual([
       `updated devices ${A} (sources)`,
     ]);
   });
 
-  test("never go back in time, though the clock does", async () => {
+  test("never have an earlier time than the one before, even when the clock goes back", async () => {
     const net = await twoDevices();
     const now = net.view.time;
     await net.clock.advance(-5000);
@@ -138,7 +138,7 @@ describe("revisions", () => {
 });
 
 describe("availability", () => {
-  test("lastUpdate tells when it last changed, in both spellings", async () => {
+  test("lastUpdate is the time of its last change, as a number and as text", async () => {
     const net = new ClaimedNetwork();
     const start = net.clock.now();
     await net.set("first", "devices", { id: A, available: true });
@@ -168,8 +168,8 @@ describe("availability", () => {
   });
 });
 
-describe("without its device", () => {
-  test("ports, links and hosts are held back, come with it and go with it", async () => {
+describe("without their device", () => {
+  test("ports, links and hosts are held back; they are added and removed with the device", async () => {
     const net = new ClaimedNetwork();
     await net.set("first", "devices", { id: A });
     const explicit = net.view.size("claims");
@@ -181,21 +181,20 @@ describe("without its device", () => {
     );
     expect(describeBatch(heldBack)).toEqual([]);
     expect(net.view.size("claims")).toBe(explicit + 3);
-    const came = [`${B}/1`, `${A}/1-${B}/1`, hostId(1)];
-    const came3 = [`ports ${came[0]}`, `links ${came[1]}`, `hosts ${came[2]}`];
+    const dependents = [`ports ${B}/1`, `links ${A}/1-${B}/1`, `hosts ${hostId(1)}`];
     expect(describeBatch(await net.set("first", "devices", { id: B }))).toEqual(
-      [`devices ${B}`, ...came3].map((what) => `added ${what}`).sort(),
+      [`devices ${B}`, ...dependents].map((what) => `added ${what}`).sort(),
     );
     expect(describeBatch(await net.remove("first", "devices", B))).toEqual(
-      [`devices ${B}`, ...came3].map((what) => `removed ${what}`).sort(),
+      [`devices ${B}`, ...dependents].map((what) => `removed ${what}`).sort(),
     );
-    // Withdrawn while held back, they are forgotten.
+    // Claims that are withdrawn while held back are deleted.
     await net.source("second").replace({});
     expect(net.view.size("claims")).toBe(explicit);
     expect(describeBatch(await net.set("first", "devices", { id: B }))).toEqual([`added devices ${B}`]);
   });
 
-  test("a host keeps the places that are there", async () => {
+  test("a host keeps the locations whose device exists", async () => {
     const net = await twoDevices();
     const locations = [
       { elementId: B, port: "1" },
@@ -214,7 +213,7 @@ describe("without its device", () => {
 });
 
 describe("links", () => {
-  test("know their other direction, both at once", async () => {
+  test("become bidirectional both at once", async () => {
     const net = await twoDevices();
     await net.set("first", "links", link(`${A}/1`, `${B}/1`));
     expect(net.all("links").map((one) => one.bidirectional)).toEqual([false]);
@@ -228,7 +227,7 @@ describe("links", () => {
     expect(net.all("links").map((one) => one.bidirectional)).toEqual([false]);
   });
 
-  test("are verified by one claimant that vouches", async () => {
+  test("are verified by one verified claim", async () => {
     const net = await twoDevices();
     await net.set("first", "links", link(`${A}/1`, `${B}/1`, { verified: false }));
     expect(net.all("links").map((one) => one.verified)).toEqual([false]);
@@ -237,7 +236,7 @@ describe("links", () => {
   });
 });
 
-test("a log that cannot be written leaves the view exactly as it was", async () => {
+test("a failed append leaves the view exactly as it was", async () => {
   const real = openMemoryLog();
   let full = false;
   const failing = new Proxy(real, {
@@ -257,7 +256,7 @@ test("a log that cannot be written leaves the view exactly as it was", async () 
   await net.set("first", "hosts", host(1, `${A}/3`, { ipAddresses: ["10.0.0.1"] }));
   const before = stateOf(net.view);
   const addresses = () => [...net.view.indexes("hosts").named("ip").keys()];
-  const hadAddresses = addresses();
+  const addressesBefore = addresses();
   await net.clock.advance(1000);
   full = true;
   const attempt = net.apply(
@@ -270,23 +269,23 @@ test("a log that cannot be written leaves the view exactly as it was", async () 
   await expect(attempt).rejects.toThrow("the disk is full");
   await expect(net.remove("first", "devices", A)).rejects.toThrow("the disk is full");
   expect(stateOf(net.view)).toEqual(before);
-  expect(addresses()).toEqual(hadAddresses);
+  expect(addresses()).toEqual(addressesBefore);
   expect(net.batches.length).toBe(3);
   full = false;
   expect((await net.remove("first", "devices", A))?.revision).toBe(4);
 });
 
-test("a bad record is dropped, counted and told; the rest goes on", async () => {
+test("an invalid record is dropped, counted and logged; the rest is committed", async () => {
   const net = new ClaimedNetwork();
-  const bad = Array.from({ length: 12 }, (_, i) => ({ id: "", mfr: `m${i}` }));
-  await net.source("first").replace({ devices: [...bad, { id: A }] });
+  const invalid = Array.from({ length: 12 }, (_, i) => ({ id: "", mfr: `m${i}` }));
+  await net.source("first").replace({ devices: [...invalid, { id: A }] });
   expect(net.all("devices").map(({ id }) => id)).toEqual([A]);
   expect(net.source("first").rejectedCount).toBe(12);
   expect(net.logLines.length).toBe(10);
   expect(net.logLines[0]).toContain("warn record refused source=first kind=devices field=/id");
 });
 
-test("calls of one source are taken in turn, a large set in slices", async () => {
+test("calls of one source are committed in order, a large set in slices", async () => {
   const net = new ClaimedNetwork();
   const many = Array.from({ length: 25_000 }, (_, i) => ({ id: `of:${i}` }));
   const both = [net.source("first").replace({ devices: many }), net.remove("first", "devices", "of:24999")];

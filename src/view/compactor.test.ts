@@ -5,10 +5,10 @@ import type { Log } from "../log/log.ts";
 import { Compactor, type CompactorOptions } from "./compactor.ts";
 
 const DAY = 86_400_000;
-const KEEP_ALL: CompactorOptions = { retentionMs: 36_500 * DAY, maxBytes: 1e12, snapshotAfterChanges: 10 };
+const RETAIN_ALL: CompactorOptions = { retentionMs: 36_500 * DAY, maxBytes: 1e12, snapshotAfterChanges: 10 };
 
-function keeperOf(network: ClaimedNetwork, options: Partial<CompactorOptions> = {}): Compactor {
-  return new Compactor(network.view, network.log, network.clock, silentLogger, { ...KEEP_ALL, ...options });
+function compactorOf(network: ClaimedNetwork, options: Partial<CompactorOptions> = {}): Compactor {
+  return new Compactor(network.view, network.log, network.clock, silentLogger, { ...RETAIN_ALL, ...options });
 }
 
 async function change(network: ClaimedNetwork, times: number): Promise<void> {
@@ -18,86 +18,86 @@ async function change(network: ClaimedNetwork, times: number): Promise<void> {
   }
 }
 
-test("a snapshot once enough has changed, and not before", async () => {
+test("a snapshot is written after enough changes, and not before", async () => {
   const network = new ClaimedNetwork();
-  const keeper = keeperOf(network);
+  const compactor = compactorOf(network);
   await change(network, 2);
-  await keeper.compact();
+  await compactor.compact();
   expect(network.log.stats().snapshots).toBe(0);
   await change(network, 10);
-  await keeper.compact();
+  await compactor.compact();
   expect(network.log.stats().snapshots).toBe(1);
-  await keeper.compact();
+  await compactor.compact();
   expect(network.log.stats().snapshots).toBe(1);
 });
 
-test("a snapshot after an hour in which anything changed, and none in a quiet one", async () => {
+test("a snapshot is written after an hour with changes, and not after one without", async () => {
   const network = new ClaimedNetwork();
-  const keeper = keeperOf(network, { snapshotAfterChanges: 1e6 });
+  const compactor = compactorOf(network, { snapshotAfterChanges: 1e6 });
   await change(network, 1);
   await network.clock.advance(3_600_000);
-  await keeper.compact();
+  await compactor.compact();
   expect(network.log.stats().snapshots).toBe(1);
   await network.clock.advance(3_600_000);
-  await keeper.compact();
+  await compactor.compact();
   expect(network.log.stats().snapshots).toBe(1);
 });
 
-test("what is older than is kept is forgotten, up to the snapshot that still tells it", async () => {
+test("history beyond the retention period is pruned up to a snapshot", async () => {
   const network = new ClaimedNetwork();
-  const keeper = keeperOf(network, { retentionMs: DAY });
+  const compactor = compactorOf(network, { retentionMs: DAY });
   for (let day = 0; day < 5; day++) {
     await change(network, 12);
-    await keeper.compact();
+    await compactor.compact();
     await network.clock.advance(DAY);
   }
-  await keeper.compact();
+  await compactor.compact();
   const { oldestTime, oldest, newest } = network.log.stats();
   expect(oldestTime).toBeGreaterThan(network.clock.now() - 2.5 * DAY);
   expect(oldest).toBeGreaterThan(20);
   expect(newest).toBe(60);
 });
 
-test("history larger than allowed is cut, even when it is young", async () => {
+test("history larger than allowed is pruned, even when it is recent", async () => {
   const network = new ClaimedNetwork();
-  const keeper = keeperOf(network, { maxBytes: 1 });
+  const compactor = compactorOf(network, { maxBytes: 1 });
   await change(network, 30);
-  await keeper.compact();
+  await compactor.compact();
   expect(network.log.stats().oldest).toBe(30);
 });
 
-test("runs until it is told to stop, and leaves a last snapshot", async () => {
+test("runs until the signal aborts and writes a last snapshot", async () => {
   const network = new ClaimedNetwork();
-  const keeper = keeperOf(network, { snapshotAfterChanges: 1e6 });
-  const ended = new AbortController();
-  const running = keeper.run(ended.signal);
+  const compactor = compactorOf(network, { snapshotAfterChanges: 1e6 });
+  const abort = new AbortController();
+  const running = compactor.run(abort.signal);
   await change(network, 3);
-  ended.abort();
+  abort.abort();
   await running;
   expect(network.log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER)?.revision).toBe(3);
 });
 
-test("a log that cannot be written is told of, tried again, and stops nothing", async () => {
+test("a failed write is logged and tried again", async () => {
   const network = new ClaimedNetwork();
   const lines: string[] = [];
   let full = true;
   const broken: Log = {
-    ...partsOf(network.log),
-    writeSnapshot: (snapshot, breathe) =>
-      full ? Promise.reject(new Error("disk full")) : network.log.writeSnapshot(snapshot, breathe),
+    ...methodsOf(network.log),
+    writeSnapshot: (snapshot, yieldToLoop) =>
+      full ? Promise.reject(new Error("disk full")) : network.log.writeSnapshot(snapshot, yieldToLoop),
   };
   const logger = createLogger("error", (line) => lines.push(line));
-  const keeper = new Compactor(network.view, broken, network.clock, logger, KEEP_ALL);
+  const compactor = new Compactor(network.view, broken, network.clock, logger, RETAIN_ALL);
   await change(network, 12);
-  await keeper.compact();
+  await compactor.compact();
   expect(lines.join("")).toContain('snapshot failed why="disk full"');
   full = false;
-  await keeper.compact();
+  await compactor.compact();
   expect(network.log.stats().snapshots).toBe(1);
 });
 
-/** A log as a plain object, to replace a part of it. */
-function partsOf(log: Log): Log {
+/** The log as a plain object, so that a test can replace a method. */
+function methodsOf(log: Log): Log {
   return {
     id: log.id,
     signingKey: log.signingKey,

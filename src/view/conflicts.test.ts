@@ -19,12 +19,12 @@ const host = (n: number, ips: string[], vlan = "None", at = "of:a/9"): HostClaim
   locations: [{ elementId: at.slice(0, 4), port: at.slice(5) }],
 });
 const id = (n: number, vlan = "None") => `00:00:00:00:00:0${n}/${vlan}`;
-const linkFlags = (net: ClaimedNetwork) =>
+const linkConflicts = (net: ClaimedNetwork) =>
   Object.fromEntries(net.all("links").map((one) => [one.id, one.annotations?.conflict]));
-const hostFlags = (net: ClaimedNetwork) => net.all("hosts").map((one) => one.annotations?.conflict);
+const hostConflicts = (net: ClaimedNetwork) => net.all("hosts").map((one) => one.annotations?.conflict);
 
-describe("two cables on a port", () => {
-  test("are both flagged, and unflagged when one goes", async () => {
+describe("two links on one port", () => {
+  test("are both in conflict until one is removed", async () => {
     const net = await network();
     await net.set("first", "links", cable("of:a/1", "of:b/1"));
     const batch = await net.set("second", "links", cable("of:a/1", "of:c/1"));
@@ -32,54 +32,56 @@ describe("two cables on a port", () => {
       "added links of:a/1-of:c/1",
       "updated links of:a/1-of:b/1 (annotations)",
     ]);
-    expect(linkFlags(net)).toEqual({
+    expect(linkConflicts(net)).toEqual({
       "of:a/1-of:b/1": "port of:a/1 has another link to of:c/1",
       "of:a/1-of:c/1": "port of:a/1 has another link to of:b/1",
     });
     await net.remove("second", "links", "of:a/1-of:c/1");
-    expect(linkFlags(net)).toEqual({ "of:a/1-of:b/1": undefined });
+    expect(linkConflicts(net)).toEqual({ "of:a/1-of:b/1": undefined });
   });
 
-  test("are a contradiction at the far end too, but the two directions of one cable are none", async () => {
+  test("are in conflict at the destination too, but the two directions of one cable are not", async () => {
     const net = await network();
     await net.set("first", "links", cable("of:a/1", "of:b/1"), cable("of:b/1", "of:a/1"));
-    expect(Object.values(linkFlags(net))).toEqual([undefined, undefined]);
+    expect(Object.values(linkConflicts(net))).toEqual([undefined, undefined]);
     await net.set("first", "links", cable("of:c/1", "of:b/1"));
-    expect(linkFlags(net)).toEqual({
+    expect(linkConflicts(net)).toEqual({
       "of:a/1-of:b/1": "port of:b/1 has another link from of:c/1",
       "of:b/1-of:a/1": undefined,
       "of:c/1-of:b/1": "port of:b/1 has another link from of:a/1",
     });
   });
 
-  test("end with the state, the type or the device of one of them", async () => {
+  test("are no longer in conflict when the state, the type or the device of one changes", async () => {
     for (const end of ["state", "type", "device"]) {
       const net = await network();
       await net.set("first", "links", cable("of:a/1", "of:b/1"), cable("of:a/1", "of:c/1"));
-      expect(Object.values(linkFlags(net)).every((flag) => flag?.startsWith("port of:a/1"))).toBe(true);
+      expect(Object.values(linkConflicts(net)).every((conflict) => conflict?.startsWith("port of:a/1"))).toBe(
+        true,
+      );
       if (end === "state") await net.set("first", "links", cable("of:a/1", "of:c/1", { state: "INACTIVE" }));
       if (end === "type") await net.set("first", "links", cable("of:a/1", "of:c/1", { type: "TUNNEL" }));
       if (end === "device") await net.remove("first", "devices", "of:c");
-      expect(Object.values(linkFlags(net)).filter((flag) => flag !== undefined)).toEqual([]);
+      expect(Object.values(linkConflicts(net)).filter((conflict) => conflict !== undefined)).toEqual([]);
     }
   });
 });
 
 describe("one address on two hosts", () => {
-  test("of one VLAN is flagged on both, and unflagged when one leaves it", async () => {
+  test("of one VLAN is a conflict on both until one loses it", async () => {
     const net = await network();
     await net.set("first", "hosts", host(1, ["10.0.0.1", "2001:db8::1"]));
     const batch = await net.set("second", "hosts", host(2, ["2001:DB8:0::1"]));
     expect(describeBatch(batch)).toEqual([`added hosts ${id(2)}`, `updated hosts ${id(1)} (annotations)`]);
-    expect(hostFlags(net)).toEqual([
+    expect(hostConflicts(net)).toEqual([
       `2001:db8::1 is also claimed by ${id(2)}`,
       `2001:db8::1 is also claimed by ${id(1)}`,
     ]);
     await net.set("second", "hosts", host(2, ["2001:db8::2"]));
-    expect(hostFlags(net)).toEqual([undefined, undefined]);
+    expect(hostConflicts(net)).toEqual([undefined, undefined]);
   });
 
-  test("may go from one to the other in one commit, in either order", async () => {
+  test("can move from one to the other in one commit, in either order, without a conflict", async () => {
     for (const order of [
       [1, 2],
       [2, 1],
@@ -95,29 +97,33 @@ describe("one address on two hosts", () => {
     }
   });
 
-  test("of two VLANs is two networks; one MAC in two VLANs is one machine", async () => {
+  test("of two VLANs is no conflict; neither is one MAC in two VLANs", async () => {
     const net = await network();
     await net.set("first", "hosts", host(1, ["10.0.0.1"], "1"), host(2, ["10.0.0.1"], "11"));
     await net.set("first", "hosts", host(1, ["10.0.0.1"], "12"));
-    expect(hostFlags(net)).toEqual([undefined, undefined, undefined]);
+    expect(hostConflicts(net)).toEqual([undefined, undefined, undefined]);
   });
 
-  test("of many hosts names none, and one more changes nobody", async () => {
+  test("of many hosts names none of them, and one more host changes no other", async () => {
     const net = await network();
     const four = [1, 2, 3, 4].map((n) => host(n, ["10.0.0.1"]));
     await net.set("first", "hosts", ...four);
-    expect(hostFlags(net)[3]).toBe([1, 2, 3].map((n) => `10.0.0.1 is also claimed by ${id(n)}`).join("; "));
+    expect(hostConflicts(net)[3]).toBe(
+      [1, 2, 3].map((n) => `10.0.0.1 is also claimed by ${id(n)}`).join("; "),
+    );
     expect(describeBatch(await net.set("first", "hosts", host(5, ["10.0.0.1"]))).length).toBe(5);
-    expect(new Set(hostFlags(net))).toEqual(new Set(["10.0.0.1 is also claimed by more than 3 others"]));
+    expect(new Set(hostConflicts(net))).toEqual(new Set(["10.0.0.1 is also claimed by more than 3 others"]));
     const batch = await net.set("first", "hosts", host(6, ["10.0.0.1"]));
     expect(describeBatch(batch)).toEqual([`added hosts ${id(6)}`]);
     await net.remove("first", "hosts", id(1), id(2));
-    expect(hostFlags(net)[0]).toBe([4, 5, 6].map((n) => `10.0.0.1 is also claimed by ${id(n)}`).join("; "));
+    expect(hostConflicts(net)[0]).toBe(
+      [4, 5, 6].map((n) => `10.0.0.1 is also claimed by ${id(n)}`).join("; "),
+    );
   });
 });
 
-describe("two sources that place a host", () => {
-  test("differently: both places are kept, and it is flagged", async () => {
+describe("two sources that report a host", () => {
+  test("at different locations: both are kept, and the host is in conflict", async () => {
     const net = await network();
     await net.set("second", "hosts", host(1, [], "None", "of:b/2"));
     await net.set("first", "hosts", host(1, [], "None", "of:a/1"));
@@ -133,11 +139,11 @@ describe("two sources that place a host", () => {
   });
 });
 
-test("a flag stands beside an annotation of that name, and is not claimed by anybody", async () => {
+test("a conflict is appended to a claimed annotation of that name and does not become part of the claim", async () => {
   const net = await network();
   await net.set("first", "hosts", { ...host(1, ["10.0.0.1"]), annotations: { conflict: "mine" } });
   await net.set("first", "hosts", host(2, ["10.0.0.1"]));
-  expect(hostFlags(net)[0]).toBe(`mine; 10.0.0.1 is also claimed by ${id(2)}`);
+  expect(hostConflicts(net)[0]).toBe(`mine; 10.0.0.1 is also claimed by ${id(2)}`);
   await net.remove("first", "hosts", id(2));
-  expect(hostFlags(net)).toEqual(["mine"]);
+  expect(hostConflicts(net)).toEqual(["mine"]);
 });

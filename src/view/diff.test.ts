@@ -5,15 +5,15 @@ import { diffPages, type ValueDiff } from "./diff.ts";
 
 type Changes = readonly (readonly [id: string, value: string | null])[];
 const id = fc.integer({ min: 0, max: 999 }).map((n) => `id${String(n).padStart(4, "0")}`);
-const some = (most: number): fc.Arbitrary<Changes> =>
-  fc.array(fc.tuple(id, fc.constantFrom('"a"', '"b"', '"ü"', null)), { maxLength: most, size: "max" });
+const changeList = (maxLength: number): fc.Arbitrary<Changes> =>
+  fc.array(fc.tuple(id, fc.constantFrom('"a"', '"b"', '"ü"', null)), { maxLength, size: "max" });
 
 function set(collection: Collection, one: string, value: string | null): void {
   collection.put(one, collection.get(one) ?? null, value);
 }
 
-/** The same the plain way, from all values of both. */
-function plainly(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): ValueDiff[] {
+/** The expected result, from all values of both. */
+function expectedDiff(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): ValueDiff[] {
   return [...new Set([...before.keys(), ...after.keys()])]
     .sort()
     .map((one) => ({ id: one, before: before.get(one), after: after.get(one) }))
@@ -23,9 +23,9 @@ function plainly(before: ReadonlyMap<string, string>, after: ReadonlyMap<string,
 const valuesOf = (collection: Collection) =>
   new Map(collection.pages().flatMap((page) => page.ids.map((one, i) => [one, page.value(i)] as const)));
 
-test("finds exactly what differs, in order, whether pages are shared or not", () => {
+test("returns exactly the values that differ, in order of id, whether pages are shared or not", () => {
   fc.assert(
-    fc.property(some(900), some(40), fc.boolean(), (first, changes, shared) => {
+    fc.property(changeList(900), changeList(40), fc.boolean(), (first, changes, shared) => {
       const collection = new Collection();
       for (const [one, value] of first) set(collection, one, value);
       const [pages, before] = [collection.pages(), valuesOf(collection)];
@@ -33,14 +33,14 @@ test("finds exactly what differs, in order, whether pages are shared or not", ()
       if (!shared) for (const [one, value] of before) set(later, one, value);
       for (const [one, value] of changes) set(later, one, value);
       const after = valuesOf(later);
-      expect([...diffPages(pages, later.pages())]).toEqual(plainly(before, after));
-      expect([...diffPages(later.pages(), pages)]).toEqual(plainly(after, before));
+      expect([...diffPages(pages, later.pages())]).toEqual(expectedDiff(before, after));
+      expect([...diffPages(later.pages(), pages)]).toEqual(expectedDiff(after, before));
     }),
     { numRuns: 50 },
   );
 });
 
-test("pages that both have are not read", () => {
+test("skips pages that both lists share", () => {
   const collection = new Collection();
   for (let n = 0; n < 1000; n++) set(collection, `id${String(n).padStart(4, "0")}`, '"a"');
   const before = collection.pages();

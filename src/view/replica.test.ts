@@ -5,18 +5,18 @@ import { KINDS } from "../model/ids.ts";
 import { createReplicaLog, HistoryNotInReplica, Replica } from "./replica.ts";
 import { topologyOf, type View } from "./view.ts";
 
-const RING = 1_000_000;
+const MAX_RING_BYTES = 1_000_000;
 
-/** Everything that answers are made of. */
-function shown(view: View) {
-  const { claims: _, ...marks } = view.versions;
+/** Everything that responses are rendered from. */
+function publicStateOf(view: View) {
+  const { claims: _, ...versions } = view.versions;
   const values = KINDS.map((kind) =>
     view.pages(kind).flatMap((page) => page.ids.map((id, i) => [kind, id, page.value(i)])),
   );
-  return { revision: view.revision, topology: topologyOf(view), marks, values };
+  return { revision: view.revision, topology: topologyOf(view), versions, values };
 }
 
-function tellAll(replica: Replica, view: View): void {
+function sendAll(replica: Replica, view: View): void {
   for (const kind of KINDS) {
     for (const page of view.pages(kind)) {
       for (const [i, id] of page.ids.entries()) replica.setEntity(kind, id, page.value(i));
@@ -24,8 +24,8 @@ function tellAll(replica: Replica, view: View): void {
   }
 }
 
-/** As a stream does: what is kept beside the public collections is not told. */
-function tellBatch(replica: Replica, { entries, revision, time }: Batch): void {
+/** Like the stream, which sends the public collections only. */
+function sendBatch(replica: Replica, { entries, revision, time }: Batch): void {
   for (const { kind, id, after, changed } of entries) {
     if (kind !== "claims") replica.addChange(kind, id, after, changed);
   }
@@ -43,17 +43,17 @@ async function networkOfTwo() {
 }
 
 function replicaOf({ view }: ClaimedNetwork): Replica {
-  const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), RING);
-  tellAll(replica, view);
+  const replica = new Replica(createReplicaLog("log-id", new Uint8Array(32)), MAX_RING_BYTES);
+  sendAll(replica, view);
   replica.completeSync(view);
   return replica;
 }
 
 describe("a replica", () => {
-  test("shows what it was told, with the marks it was told, and every change after", async () => {
+  test("has the entities and versions of the sync, and every change after it", async () => {
     const network = await networkOfTwo();
     const replica = replicaOf(network);
-    expect(shown(replica.view)).toEqual(shown(network.view));
+    expect(publicStateOf(replica.view)).toEqual(publicStateOf(network.view));
     await network.clock.advance(1000);
     const steps = [
       () => network.set("first", "devices", { id: "of:2", available: false }),
@@ -64,16 +64,16 @@ describe("a replica", () => {
     for (const step of steps) {
       const batch = await step();
       if (!batch) throw new Error("nothing changed");
-      tellBatch(replica, batch);
+      sendBatch(replica, batch);
       replica.commitUpTo(network.view.revision);
-      expect(shown(replica.view)).toEqual(shown(network.view));
+      expect(publicStateOf(replica.view)).toEqual(publicStateOf(network.view));
     }
     const [, ...changes] = network.batches;
-    const told = replica.history.recentBatches(2)?.map(({ revision, entries }) => ({
+    const received = replica.history.recentBatches(2)?.map(({ revision, entries }) => ({
       revision,
       entries: entries.length,
     }));
-    expect(told).toEqual(
+    expect(received).toEqual(
       changes.slice(1).map(({ revision, entries }) => ({
         revision,
         entries: entries.filter(({ kind }) => kind !== "claims").length,
@@ -81,7 +81,7 @@ describe("a replica", () => {
     );
   });
 
-  test("a revision without anything public is a step like any other", async () => {
+  test("a revision without public changes is a revision of the replica too", async () => {
     const network = await networkOfTwo();
     const replica = replicaOf(network);
     // Held back: its far end does not exist.
@@ -92,27 +92,27 @@ describe("a replica", () => {
     const batch = await network.set("first", "devices", { id: "of:1", hw: "new" });
     if (!batch) throw new Error("nothing changed");
     expect(batch.revision).toBe(4);
-    tellBatch(replica, batch);
-    expect(shown(replica.view)).toEqual(shown(network.view));
+    sendBatch(replica, batch);
+    expect(publicStateOf(replica.view)).toEqual(publicStateOf(network.view));
     expect(replica.history.recentBatches(2)?.map(({ revision }) => revision)).toEqual([3, 4]);
   });
 
-  test("told everything again, shows the old until all is there, and then only the new", async () => {
+  test("keeps the old state during a second sync, and has only the new one after it", async () => {
     const network = await networkOfTwo();
     const replica = replicaOf(network);
-    const before = shown(replica.view);
-    let woken = 0;
-    replica.history.subscribe(() => woken++);
+    const before = publicStateOf(replica.view);
+    let wakeups = 0;
+    replica.history.subscribe(() => wakeups++);
     await network.remove("first", "devices", "of:2");
     await network.set("first", "devices", { id: "of:3" }, { id: "of:1", sw: "2" });
     replica.beginSync();
-    tellAll(replica, network.view);
-    expect(shown(replica.view)).toEqual(before);
-    replica.beginSync(); // and once more, since the connection broke
-    tellAll(replica, network.view);
+    sendAll(replica, network.view);
+    expect(publicStateOf(replica.view)).toEqual(before);
+    replica.beginSync(); // the sync starts again after a broken connection
+    sendAll(replica, network.view);
     replica.completeSync(network.view);
-    expect(shown(replica.view)).toEqual(shown(network.view));
-    expect(woken).toBe(1);
+    expect(publicStateOf(replica.view)).toEqual(publicStateOf(network.view));
+    expect(wakeups).toBe(1);
     expect(replica.history.ringHolds(before.revision)).toBe(false);
     expect([...replica.view.indexes("devices").named("source").get("first")].sort()).toEqual([
       "of:1",
@@ -120,24 +120,24 @@ describe("a replica", () => {
     ]);
   });
 
-  test("what was begun before the first telling was whole leaves nothing behind", async () => {
+  test("a first sync that was interrupted leaves no entities behind", async () => {
     const network = await networkOfTwo();
-    const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), RING);
-    tellAll(replica, network.view);
+    const replica = new Replica(createReplicaLog("log-id", new Uint8Array(32)), MAX_RING_BYTES);
+    sendAll(replica, network.view);
     await network.remove("first", "devices", "of:2");
     replica.beginSync();
-    tellAll(replica, network.view);
+    sendAll(replica, network.view);
     replica.completeSync(network.view);
-    expect(shown(replica.view)).toEqual(shown(network.view));
+    expect(publicStateOf(replica.view)).toEqual(publicStateOf(network.view));
   });
 
-  test("what it does not know of the past is known elsewhere", async () => {
+  test("history beyond the ring throws HistoryNotInReplica", async () => {
     const network = await networkOfTwo();
     const replica = replicaOf(network);
     const { history, log, view } = replica;
     expect(history.resolve(view.revision)).toEqual({ ok: true, revision: view.revision });
     expect(history.stateAt(view.revision)).toBe(view);
-    for (const ask of [
+    for (const read of [
       () => history.resolve(1),
       () => history.resolve(view.revision + 1),
       () => history.resolveTime(Date.now()),
@@ -145,7 +145,7 @@ describe("a replica", () => {
       () => log.stats(),
       () => log.histogram(0, 1, 1),
     ]) {
-      expect(ask).toThrow(HistoryNotInReplica);
+      expect(read).toThrow(HistoryNotInReplica);
     }
   });
 });
