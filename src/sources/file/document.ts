@@ -1,9 +1,9 @@
 /**
- * Text to value, and back to the line a part of the value came from. The fast parsers read; only when something is
- * wrong does a slower one look for the line. Which of the two languages it is, the name of the file says.
+ * Parses a JSON or YAML text, and finds the line of a value in it. Fast parsers without positions read the text. Slower
+ * ones with positions run only once the text has a fault.
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import { jsonPosition, type Path } from "./json-location.ts";
+import { type FieldPath, findJsonFault, findJsonLine, lineAt } from "./json-location.ts";
 
 export type Language = "JSON" | "YAML";
 
@@ -11,10 +11,10 @@ export type Parsed =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly line?: number; readonly message: string };
 
-/** YAML larger than this was not written by hand, and is too slow to parse again only to find a line. */
+/** The YAML parser with positions is slow. A larger file was not written by hand, so its faults have no line. */
 const MAX_YAML_SEARCH_LENGTH = 16 * 1024 * 1024;
 
-/** By its name; a file without a telling one is JSON when it begins like JSON. */
+/** By the extension of the file name. Without a known extension, a text that begins with a bracket is JSON. */
 export function languageOf(name: string, text: string): Language {
   if (/\.json$/i.test(name)) return "JSON";
   if (/\.ya?ml$/i.test(name)) return "YAML";
@@ -30,32 +30,36 @@ function parseJson(text: string): Parsed {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
-    const { offset, fault = "cannot be read" } = jsonPosition(text, []);
-    return { ok: false, line: lineAt(text, offset), message: `is not JSON: ${fault}` };
+    const fault = findJsonFault(text);
+    return {
+      ok: false,
+      ...(fault && { line: fault.line }),
+      message: `is not JSON: ${fault?.message ?? "cannot be parsed"}`,
+    };
   }
 }
 
 function parseYaml(text: string): Parsed {
-  const repeated = repeatedKey(text);
+  const repeated = findRepeatedKey(text);
   if (repeated) return { ok: false, line: repeated.line, message: `${repeated.key}: is given twice` };
   try {
     return { ok: true, value: Bun.YAML.parse(text) };
   } catch (error) {
-    const what = error instanceof Error ? error.message.replace(/^YAML Parse error: /, "") : String(error);
-    const found = yamlFault(text);
+    const reason = error instanceof Error ? error.message.replace(/^YAML Parse error: /, "") : String(error);
+    const found = findYamlFault(text);
     return {
       ok: false,
       ...(found && { line: found.line }),
-      message: `is not YAML: ${found?.message ?? what}`,
+      message: `is not YAML: ${found?.message ?? reason}`,
     };
   }
 }
 
 /**
- * The fast parser takes the last of two equal keys without a word. At the top that would drop a whole section, the
- * likely outcome of pasting two files together; deeper down it is left to YAML's habit.
+ * The fast parser silently uses the last of two equal keys. At the top level that would drop a whole section, for example
+ * after two files were concatenated. Repeated keys at deeper levels are not reported.
  */
-function repeatedKey(text: string): { key: string; line: number } | undefined {
+function findRepeatedKey(text: string): { key: string; line: number } | undefined {
   const seen = new Set<string>();
   for (const match of text.matchAll(/^(["']?)(\w+)\1[ \t]*:(?=\s|$)/gm)) {
     const key = match[2] ?? "";
@@ -65,38 +69,31 @@ function repeatedKey(text: string): { key: string; line: number } | undefined {
   return undefined;
 }
 
-/** The line of the deepest part of `path` that exists; undefined when it cannot be told. */
-export function lineOf(text: string, language: Language, path: Path): number | undefined {
-  if (language === "JSON") return lineAt(text, jsonPosition(text, path).offset);
-  return yamlLine(text, path);
+/** The line of the value at `path`, or of its nearest ancestor. Undefined when it cannot be found. */
+export function lineOf(text: string, language: Language, path: FieldPath): number | undefined {
+  return language === "JSON" ? findJsonLine(text, path) : findYamlLine(text, path);
 }
 
-function lineAt(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) line++;
-  return line;
-}
-
-function yamlDocument(text: string) {
+function parseYamlDocument(text: string) {
   if (text.length > MAX_YAML_SEARCH_LENGTH) return undefined;
   const lineCounter = new LineCounter();
   try {
     return { document: parseDocument(text, { lineCounter, prettyErrors: false }), lineCounter };
   } catch {
-    // Only hostile nesting gets here; without a line the report is still true.
+    // Thrown for hostile nesting only. Then the fault is reported without a line.
     return undefined;
   }
 }
 
-function yamlFault(text: string): { line: number; message: string } | undefined {
-  const parsed = yamlDocument(text);
+function findYamlFault(text: string): { line: number; message: string } | undefined {
+  const parsed = parseYamlDocument(text);
   const first = parsed?.document.errors[0];
   if (!parsed || !first) return undefined;
   return { line: parsed.lineCounter.linePos(first.pos[0]).line, message: first.message };
 }
 
-function yamlLine(text: string, path: Path): number | undefined {
-  const parsed = yamlDocument(text);
+function findYamlLine(text: string, path: FieldPath): number | undefined {
+  const parsed = parseYamlDocument(text);
   if (!parsed) return undefined;
   const { document, lineCounter } = parsed;
   let node: Node | null | undefined = document.contents;

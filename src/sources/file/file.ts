@@ -1,29 +1,19 @@
 /**
- * The `file` source: a network written down in a JSON or YAML file, followed as the file changes.
+ * The `file` source: claims a network that is written in a JSON or YAML file, and follows changes of the file.
  *
- * The folder is watched, so that a change is seen at once, and the file is looked at every second as well: watching
- * misses what happens on network file systems, behind symbolic links and in folders that come later. A change is
- * read once the file has kept still for a moment, since half a YAML file is often a valid one. A file that is gone
- * or broken changes nothing: the last good content stands, the fault is reported, and the next change is tried.
+ * A file that is missing or broken changes nothing: the last valid content stays claimed, the fault is reported, and the
+ * file is read again at its next change.
  */
-import { type FSWatcher, watch } from "node:fs";
-import { stat } from "node:fs/promises";
-import { basename, dirname } from "node:path";
 import Type from "typebox";
-import { createPoll } from "../../lib/poll.ts";
+import { FileWatcher } from "../../lib/file-watcher.ts";
 import type { Source, SourceContext } from "../source.ts";
-import { describeReadError, readNetwork } from "./read-network.ts";
+import { readNetwork } from "./read-network.ts";
 
 export const FileOptions = Type.Object(
-  { path: Type.String({ minLength: 1, description: "The JSON or YAML file to serve and follow." }) },
+  { path: Type.String({ minLength: 1, description: "The JSON or YAML file to read and follow." }) },
   { additionalProperties: false },
 );
 export type FileOptions = Type.Static<typeof FileOptions>;
-
-const LOOK_EVERY_MS = 1000;
-const STILL_FOR_MS = 100;
-/** A file that never keeps still is read all the same. */
-const MAX_WAITS = 20;
 
 export function createFileSource(
   { name, path }: FileOptions & { name: string },
@@ -35,59 +25,17 @@ export function createFileSource(
     name,
     metrics: () => ({ reads_total: reads, refused_total: refused }),
     async run(sink, signal) {
-      const poll = createPoll({ intervalMs: LOOK_EVERY_MS, clock, signal });
-      const watcher = watchFolder(path, poll.nudge);
-      let last: string | undefined;
-      try {
-        await poll.run(async () => {
-          let print = await fingerprint(path);
-          if (print === last) return;
-          for (let wait = 0; last !== undefined && wait < MAX_WAITS; wait++) {
-            await clock.sleep(STILL_FOR_MS, signal);
-            if (signal.aborted) return;
-            const before = print;
-            print = await fingerprint(path);
-            if (print === before) break;
-          }
-          last = print;
-          reads++;
-          const content = await readNetwork(path);
-          if (content.ok) {
-            log.debug("file read", { source: name, records: content.count });
-            await sink.replace(content.claims);
-          } else {
-            refused++;
-            sink.markStale(content.message);
-          }
-        });
-      } finally {
-        watcher?.close();
-      }
+      await new FileWatcher(path, clock).run(async () => {
+        reads++;
+        const content = await readNetwork(path);
+        if (content.ok) {
+          log.debug("file read", { source: name, records: content.count });
+          await sink.replace(content.claims);
+        } else {
+          refused++;
+          sink.markStale(content.message);
+        }
+      }, signal);
     },
   };
-}
-
-/** What tells one state of a file from another without reading it; a file that is not there has one too. */
-async function fingerprint(path: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
-  } catch (error) {
-    return describeReadError(error);
-  }
-}
-
-/** Undefined where nothing can be watched: looking every second then has to do. */
-function watchFolder(path: string, changed: () => void): FSWatcher | undefined {
-  const file = basename(path);
-  try {
-    const watcher = watch(dirname(path), (_event, name) => {
-      // `..data` is the link that Kubernetes swaps when a mounted volume changes.
-      if (name === null || name === file || name === "..data") changed();
-    });
-    watcher.on("error", () => watcher.close());
-    return watcher;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,77 +1,107 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonPosition, type Path } from "./json-location.ts";
+import { type FieldPath, findJsonFault, findJsonLine } from "./json-location.ts";
 
-describe("the place of a value", () => {
-  const text = `{"a": [1, {"b": "x",\n"c": {"d": null}}],\n "e]\\"": true}`;
-  const cases: [Path, string][] = [
-    [["a"], '"a"'],
-    [["a", 0], "1"],
-    [["a", 1], '{"b"'],
-    [["a", 1, "b"], '"b"'],
-    [["a", 1, "c", "d"], '"d"'],
-    [['e]"'], '"e]'],
-    // What is not there is at the nearest thing that is.
-    [["a", 1, "z"], '{"b"'],
-    [["a", 9], '"a"'],
-    [["z"], "{"],
+describe("findJsonLine finds the line of a value", () => {
+  const text = `{
+    "a": [
+      1,
+      {
+        "b": "x",
+        "c": {
+          "d": null
+        }
+      }
+    ],
+    "e]\\"": true
+  }`;
+  const cases: [FieldPath, number][] = [
+    [["a"], 2],
+    [["a", 0], 3],
+    [["a", 1], 4],
+    [["a", 1, "b"], 5],
+    [["a", 1, "c", "d"], 7],
+    [['e]"'], 11],
   ];
-  for (const [path, there] of cases) {
-    test(path.join("."), () => {
-      const { offset, fault } = jsonPosition(text, path);
-      expect(fault).toBeUndefined();
-      expect(text.slice(offset).startsWith(there)).toBe(true);
+  for (const [path, line] of cases) {
+    test(path.join("."), () => expect(findJsonLine(text, path)).toBe(line));
+  }
+
+  const missing: [FieldPath, number][] = [
+    [["a", 1, "z"], 4],
+    [["a", 1, "b", "z"], 5],
+    [["a", 9], 2],
+    [["z"], 1],
+  ];
+  for (const [path, line] of missing) {
+    test(`${path.join(".")} is missing: the line of its nearest ancestor`, () => {
+      expect(findJsonLine(text, path)).toBe(line);
     });
   }
+
+  test("of a repeated key the last one, which JSON.parse uses", () => {
+    expect(findJsonLine('{"a": [1],\n"a": [\n2]}', ["a", 0])).toBe(3);
+    expect(findJsonLine('{"a": [1],\n"a": []}', ["a", 0])).toBe(2);
+  });
+
+  test("behind values that are nested too deeply for the parser", () => {
+    const deep = "[".repeat(200_000) + "]".repeat(200_000);
+    expect(findJsonLine(`{"a": 1,\n"b": ${deep},\n"c": 2}`, ["b", 0])).toBe(2);
+  });
 });
 
-describe("the place where text stops being JSON", () => {
+describe("findJsonFault finds the line and the reason", () => {
   const cases: [string, number, RegExp][] = [
-    ["", 0, /ends too early/],
-    ['{"a": 1', 7, /ends too early/],
-    ['{"a": }', 6, /expected a value, not }/],
-    ['{"a" 1}', 5, /expected : after the key "a"/],
-    ["{a: 1}", 1, /unexpected "a"/],
-    ["{1: 1}", 1, /expected a key in quotes/],
-    ["[1 2]", 3, /expected , or ]/],
-    ["[1,]", 3, /expected a value, not ]/],
-    ["[01]", 1, /unexpected "0"/],
-    ["[1.]", 1, /unexpected "1"/],
-    ["'a'", 0, /unexpected "'"/],
-    ["nulls", 0, /unexpected "n"/],
-    ['["a\nb"]', 1, /unexpected/],
-    ["[] []", 3, /nothing after/],
-    ["// a\n[]", 0, /unexpected "\/"/],
-    ["[".repeat(100_000), 65, /nested too deeply/],
+    ["", 1, /ends too early/],
+    ['{"a": 1', 1, /ends too early/],
+    ['{"a": [\n1,\n\n', 2, /ends too early/],
+    ['{\n"a": }', 2, /expected a value, not }/],
+    ['{"a"\n1}', 2, /expected : after the key "a"/],
+    ["{\na: 1}", 2, /unexpected a/],
+    ["{1: 1}", 1, /expected a key in quotes, not 1/],
+    ['{"a": 1,\n}', 2, /expected a key in quotes, not }/],
+    ["[1\n2]", 2, /expected , or ], not 2/],
+    ['{"a": 1\n"b": 2}', 2, /expected , or }, not "b"/],
+    ["[1,\n]", 2, /expected a value, not ]/],
+    ["[\n01]", 2, /expected , or ], not 1/],
+    ["[\n1.]", 2, /unexpected 1\./],
+    ["\n'a'", 2, /unexpected 'a'/],
+    ["nulls", 1, /unexpected nulls/],
+    ['[\n"a\nb"]', 2, /a string without its closing quote/],
+    ['["\\x"]', 1, /unexpected "\\x"/],
+    ["[]\n[]", 2, /expected nothing after the value/],
+    ["[] // a\n", 1, /comments are not allowed/],
+    ["// a\n[]", 1, /comments are not allowed/],
+    ["[".repeat(100_000), 1, /is nested too deeply/],
   ];
-  for (const [text, offset, fault] of cases) {
+  for (const [text, line, message] of cases) {
     test(JSON.stringify(text.slice(0, 20)), () => {
-      const position = jsonPosition(text, []);
-      expect(position.fault).toMatch(fault);
-      expect(position.offset).toBe(offset);
+      const fault = findJsonFault(text);
+      expect(fault?.message).toMatch(message);
+      expect(fault?.line).toBe(line);
     });
   }
-});
 
-test("agrees with JSON.parse on what is JSON", () => {
-  const parses = (text: string): boolean => {
-    try {
-      JSON.parse(text);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  const damaged = fc
-    .tuple(fc.json({ maxDepth: 4 }), fc.nat(), fc.string({ maxLength: 2 }))
-    .map(([json, at, insert]) => {
-      const cut = at % (json.length + 1);
-      return json.slice(0, cut) + insert + json.slice(cut);
-    });
-  fc.assert(
-    fc.property(fc.oneof(fc.json({ maxDepth: 4 }), damaged), (text) => {
-      expect(jsonPosition(text, []).fault === undefined).toBe(parses(text));
-    }),
-    { numRuns: 500 },
-  );
+  test("exactly in the texts that JSON.parse rejects", () => {
+    const isJson = (text: string): boolean => {
+      try {
+        JSON.parse(text);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const damaged = fc
+      .tuple(fc.json({ maxDepth: 4 }), fc.nat(), fc.string({ maxLength: 2 }))
+      .map(([json, at, insert]) => {
+        const cut = at % (json.length + 1);
+        return json.slice(0, cut) + insert + json.slice(cut);
+      });
+    fc.assert(
+      fc.property(fc.oneof(fc.json({ maxDepth: 4 }), damaged), (text) => {
+        expect(findJsonFault(text) === undefined).toBe(isJson(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
 });

@@ -1,136 +1,137 @@
 /**
- * Where in a JSON text something stands. `JSON.parse` is fast but says neither where a record began nor, when it
- * fails, where; this walks the text again, only once something is wrong and a person has to be told the place.
+ * Lines in a JSON text, found with jsonc-parser. `JSON.parse` reads the files, because it is much faster, but it reports
+ * no line. So the text is scanned again, only once it has a fault. Strict JSON: no comments, no trailing commas.
  */
+import { type JSONVisitor, type ParseOptions, printParseErrorCode, visit } from "jsonc-parser";
 
-/** Keys and indexes from the top down. */
-export type Path = readonly (string | number)[];
+/** Keys and indexes from the root to a value. */
+export type FieldPath = readonly (string | number)[];
 
-export interface Position {
-  /** Where the deepest part of the path that exists begins, or where the text stops being JSON. */
-  readonly offset: number;
-  /** Why it is no JSON, when it is none. */
-  readonly fault?: string;
+export interface JsonFault {
+  readonly line: number;
+  readonly message: string;
 }
 
-/** Deeper than any record of ours; keeps hostile nesting off the stack. */
-const DEEPEST = 64;
-const TOKEN =
-  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.]))/y;
+const STRICT_JSON: ParseOptions = { disallowComments: true, allowTrailingComma: false };
+/** Deeper than any valid record. The parser is recursive, so hostile nesting would exhaust the stack. */
+const MAX_DEPTH = 64;
+const MAX_QUOTED_LENGTH = 40;
+/** Thrown by a visitor: `visit` cannot be stopped in another way. */
+const STOP = new Error("stop");
 
-/** Looks for `path`; reads no further than it must, so a fault after it is not reported. */
-export function jsonPosition(text: string, path: Path): Position {
-  const walk = new Walk(text, path);
+function visitUntilStopped(text: string, visitor: JSONVisitor): void {
   try {
-    walk.value(0, 0);
-    if (!walk.isFound) walk.end();
+    visit(text, visitor, STRICT_JSON);
   } catch (error) {
-    if (error instanceof JsonFault) return { offset: error.offset, fault: error.message };
-    throw error;
-  }
-  return { offset: walk.offset };
-}
-
-class JsonFault extends Error {
-  readonly offset: number;
-  constructor(offset: number, message: string) {
-    super(message);
-    this.offset = offset;
+    // A RangeError is the stack limit.
+    if (error !== STOP && !(error instanceof RangeError)) throw error;
   }
 }
 
-interface Token {
-  readonly text: string;
-  readonly offset: number;
-  readonly sort: "mark" | "string" | "other";
+/** The first fault in the text, or undefined when it is JSON. */
+export function findJsonFault(text: string): JsonFault | undefined {
+  let fault: JsonFault | undefined;
+  let lastKey = "";
+  const closers: ("}" | "]")[] = [];
+  const stop = (line: number, message: string): never => {
+    fault = { line, message };
+    throw STOP;
+  };
+  const open = (closer: "}" | "]") => (_offset: number, _length: number, line: number) => {
+    if (closers.push(closer) > MAX_DEPTH) stop(line + 1, "is nested too deeply");
+    return true;
+  };
+  const close = () => {
+    closers.pop();
+  };
+  visitUntilStopped(text, {
+    onObjectBegin: open("}"),
+    onObjectEnd: close,
+    onArrayBegin: open("]"),
+    onArrayEnd: close,
+    onObjectProperty: (key) => {
+      lastKey = key;
+    },
+    onError: (code, offset, length, line) => {
+      const endOffset = text.trimEnd().length;
+      if (offset >= endOffset) stop(lineAt(text, endOffset), "ends too early");
+      const token = text.slice(offset, offset + Math.min(length, MAX_QUOTED_LENGTH));
+      stop(line + 1, describeError(printParseErrorCode(code), token, lastKey, closers.at(-1)));
+    },
+  });
+  return fault;
 }
 
-class Walk {
-  offset = 0;
-  readonly #text: string;
-  readonly #path: Path;
-  #at = 0;
-  #matched = 0;
-  #ahead: Token | undefined;
-
-  constructor(text: string, path: Path) {
-    this.#text = text;
-    this.#path = path;
+function describeError(
+  code: ReturnType<typeof printParseErrorCode>,
+  token: string,
+  lastKey: string,
+  closer: string | undefined,
+): string {
+  switch (code) {
+    case "ValueExpected":
+      return `expected a value, not ${token}`;
+    case "PropertyNameExpected":
+      return `expected a key in quotes, not ${token}`;
+    case "ColonExpected":
+      return `expected : after the key ${JSON.stringify(lastKey)}`;
+    case "CommaExpected":
+      return `expected , or ${closer}, not ${token}`;
+    case "EndOfFileExpected":
+      return "expected nothing after the value";
+    case "InvalidCommentToken":
+      return "comments are not allowed";
+    case "UnexpectedEndOfString":
+      return "a string without its closing quote";
+    default:
+      return `unexpected ${token}`;
   }
+}
 
-  /** An empty path is never found: then the whole text is walked, to find its fault. */
-  get isFound(): boolean {
-    return this.#path.length > 0 && this.#matched === this.#path.length;
-  }
-
-  /** Reads one value; `matched` is how much of the path led here, -1 when it did not. */
-  value(matched: number, depth: number): void {
-    const token = this.#next();
-    if (token.text === "{") this.#members("}", matched, depth);
-    else if (token.text === "[") this.#members("]", matched, depth);
-    else if (token.sort === "mark") throw new JsonFault(token.offset, `expected a value, not ${token.text}`);
-  }
-
-  end(): void {
-    const rest = this.#text.slice(this.#at).search(/[^ \t\r\n]/);
-    if (rest >= 0) throw new JsonFault(this.#at + rest, "expected nothing after the value");
-  }
-
-  #members(close: "}" | "]", matched: number, depth: number): void {
-    if (depth === DEEPEST) throw new JsonFault(this.#at, "is nested too deeply");
-    if (this.#peek().text === close) {
-      this.#next();
-      return;
+/**
+ * The line of the value at `path`, or of its nearest ancestor when there is no such value. Of a repeated key the last one
+ * counts, as in `JSON.parse`.
+ */
+export function findJsonLine(text: string, path: FieldPath): number {
+  let line = 1;
+  // Callbacks are called only within containers on the path: `enter` returns false for the others, which skips them.
+  const isOnPath = (candidate: FieldPath) => candidate.at(-1) === path[candidate.length - 1];
+  const enter = (
+    _offset: number,
+    _length: number,
+    startLine: number,
+    _character: number,
+    at: () => FieldPath,
+  ) => {
+    const current = at();
+    if (current.length === 0) {
+      line = startLine + 1;
+      return true;
     }
-    for (let index = 0; !this.isFound; index++) {
-      const first = this.#peek();
-      const key = close === "]" ? index : this.#key();
-      this.value(this.#follow(matched, key, first.offset), depth + 1);
-      if (this.isFound) return;
-      const after = this.#next();
-      if (after.text === close) return;
-      if (after.text !== ",") throw new JsonFault(after.offset, `expected , or ${close}, not ${after.text}`);
-    }
-  }
+    if (!isOnPath(current)) return false;
+    if (typeof current.at(-1) === "number") line = startLine + 1;
+    return current.length < path.length;
+  };
+  const leave = () => {};
+  visitUntilStopped(text, {
+    onObjectBegin: enter,
+    onObjectEnd: leave,
+    onArrayBegin: enter,
+    onArrayEnd: leave,
+    onObjectProperty: (key, _offset, _length, startLine, _character, at) => {
+      if (isOnPath([...at(), key])) line = startLine + 1;
+    },
+    onLiteralValue: (_value, _offset, _length, startLine, _character, at) => {
+      const current = at();
+      if (typeof current.at(-1) === "number" && isOnPath(current)) line = startLine + 1;
+    },
+  });
+  return line;
+}
 
-  #key(): string {
-    const token = this.#next();
-    if (token.sort !== "string")
-      throw new JsonFault(token.offset, `expected a key in quotes, not ${token.text}`);
-    const colon = this.#next();
-    if (colon.text !== ":") throw new JsonFault(colon.offset, `expected : after the key ${token.text}`);
-    return String(JSON.parse(token.text));
-  }
-
-  #follow(matched: number, key: string | number, offset: number): number {
-    if (matched < 0 || matched >= this.#path.length || this.#path[matched] !== key) return -1;
-    this.#matched = matched + 1;
-    this.offset = offset;
-    return this.#matched;
-  }
-
-  #peek(): Token {
-    this.#ahead ??= this.#read();
-    return this.#ahead;
-  }
-
-  #next(): Token {
-    const token = this.#peek();
-    this.#ahead = undefined;
-    return token;
-  }
-
-  #read(): Token {
-    TOKEN.lastIndex = this.#at;
-    const match = TOKEN.exec(this.#text);
-    if (!match) {
-      const gap = this.#text.slice(this.#at, this.#at + 10_000).search(/[^ \t\r\n]/);
-      if (gap < 0) throw new JsonFault(this.#text.trimEnd().length, "ends too early");
-      throw new JsonFault(this.#at + gap, `unexpected ${JSON.stringify(this.#text.charAt(this.#at + gap))}`);
-    }
-    const text = match[1] ?? match[2] ?? match[3] ?? "";
-    this.#at = TOKEN.lastIndex;
-    const sort = match[1] !== undefined ? "mark" : match[2] !== undefined ? "string" : "other";
-    return { text, offset: this.#at - text.length, sort };
-  }
+/** The line (from 1) of an offset in a text. */
+export function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) line++;
+  return line;
 }

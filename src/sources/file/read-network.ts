@@ -1,4 +1,4 @@
-/** One file, read and checked once, with every fault told as one line: `file:line: field: what`. */
+/** Reads and validates one network file. A fault is one line of text: `file:line: field: message`. */
 import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { languageOf, lineOf, parse } from "./document.ts";
@@ -8,31 +8,31 @@ export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 export type NetworkFile = Extract<Records, { ok: true }> | { readonly ok: false; readonly message: string };
 
-/** The message names the file without its folder: it is shown to people who need not know that. */
+/** The message has the file name without its folder, because it is visible to users of the API. */
 export async function readNetwork(path: string): Promise<NetworkFile> {
   const file = basename(path);
-  const refuse = (line: number | undefined, message: string) =>
+  const fail = (line: number | undefined, message: string) =>
     ({ ok: false, message: `${file}${line === undefined ? "" : `:${line}`}: ${message}` }) as const;
 
   const content = await readText(path);
-  if (!content.ok) return refuse(undefined, content.message);
+  if (!content.ok) return fail(undefined, content.message);
   const { text } = content;
   const language = languageOf(file, text);
   const parsed = parse(text, language);
-  if (!parsed.ok) return refuse(parsed.line, parsed.message);
+  if (!parsed.ok) return fail(parsed.line, parsed.message);
   const records = await readRecords(parsed.value);
   if (records.ok) return records;
-  const { path: at, message, earlier } = records.fault;
-  const first = earlier && ` (the first is in line ${lineOf(text, language, earlier) ?? "?"})`;
-  const field = at.length > 0 ? `${formatPath(at)}: ` : "";
-  return refuse(lineOf(text, language, at), `${field}${message}${first ?? ""}`);
+  const { path: fieldPath, message, firstPath } = records.fault;
+  const first = firstPath && ` (the first is in line ${lineOf(text, language, firstPath) ?? "?"})`;
+  const field = fieldPath.length > 0 ? `${formatPath(fieldPath)}: ` : "";
+  return fail(lineOf(text, language, fieldPath), `${field}${message}${first ?? ""}`);
 }
 
 type Text = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
 
 async function readText(path: string): Promise<Text> {
   try {
-    // Before opening: to open a pipe would wait for its writer.
+    // Checked before opening: opening a pipe would wait for its writer.
     if (!(await stat(path)).isFile()) return { ok: false, message: "is not a regular file" };
     await using handle = await open(path);
     const { size } = await handle.stat();
@@ -44,8 +44,7 @@ async function readText(path: string): Promise<Text> {
   }
 }
 
-/** Why a file cannot be read, in words. */
-export function describeReadError(error: unknown): string {
+function describeReadError(error: unknown): string {
   if (!(error instanceof Error)) return "cannot be read";
   const code = "code" in error ? String(error.code) : "";
   if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";

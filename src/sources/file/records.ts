@@ -1,29 +1,28 @@
 /**
- * From what a file holds to claims: the interface's own shapes, with less required and more forgiven.
+ * Converts the content of a network file to claims. Records have the fields of the API, but fewer are required.
  *
- * What the service itself adds to a record (when it was first seen, its revision, …) may stand there and is left
- * aside, so that a body saved from the interface can be served again; which fields those are follows from the
- * schemas. Anything else that is not known is refused, and the first fault refuses the whole file: half a network
- * would look like an outage.
+ * Fields that the service adds itself (first seen, revision, …) are accepted and ignored, so that a saved API response is
+ * a valid file; the list of these fields follows from the schemas. Any other unknown field is a fault. The first fault
+ * rejects the whole file, because half a network looks like an outage.
  */
 import { CLAIM_SCHEMAS, type Claims, type ClaimTypes, canonicalClaim } from "../../model/claim.ts";
 import { ENTITY_SCHEMAS, TRACKING_FIELDS } from "../../model/entity.ts";
 import { KINDS, type Kind, linkId } from "../../model/ids.ts";
 import { suggestion } from "../option-fault.ts";
-import type { Path } from "./json-location.ts";
+import type { FieldPath } from "./json-location.ts";
 
 export interface RecordFault {
-  readonly path: Path;
+  readonly path: FieldPath;
   readonly message: string;
-  /** The other place, when two places are at fault. */
-  readonly earlier?: Path;
+  /** The first of two records with the same id. */
+  readonly firstPath?: FieldPath;
 }
 
 export type Records =
   | { readonly ok: true; readonly claims: Claims; readonly count: number }
   | { readonly ok: false; readonly fault: RecordFault };
 
-/** YAML's aliases make much out of little. */
+/** A small YAML file with aliases can expand to very many records. */
 const MAX_RECORDS = 5_000_000;
 const RECORDS_PER_SLICE = 1000;
 
@@ -33,9 +32,9 @@ const fieldsOf = (kind: Kind) => {
   const serviceFields = entityFields.filter((field) => !claimFields.includes(field));
   const nested = kind === "devices" ? ["ports"] : [];
   const known = [...entityFields.filter((field) => !TRACKING_FIELDS.includes(field)), ...nested];
-  return { known, ours: new Set(serviceFields) };
+  return { known, serviceFields: new Set(serviceFields) };
 };
-const FIELDS = {
+const FIELDS_BY_KIND = {
   devices: fieldsOf("devices"),
   ports: fieldsOf("ports"),
   links: fieldsOf("links"),
@@ -49,8 +48,8 @@ const INNER_FIELDS: Readonly<Record<string, readonly string[]>> = {
   locations: ["elementId", "port"],
 };
 
-/** What a field must be, for those of which the schema can only say that a pattern does not match. */
 const ID = "must be a name of 1 to 255 characters without spaces";
+/** Messages for fields whose schema error would only be that a pattern does not match. */
 const FIELD_RULES: Readonly<Record<string, string>> = {
   id: ID,
   device: ID,
@@ -63,11 +62,11 @@ const FIELD_RULES: Readonly<Record<string, string>> = {
   lastUpdate: "must be epoch milliseconds as a string of digits",
 };
 
-type Fields = Record<string, unknown>;
-const isFields = (value: unknown): value is Fields =>
+type RawRecord = Record<string, unknown>;
+const isObject = (value: unknown): value is RawRecord =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Takes its time in small pieces: a large file must not keep the service from answering. */
+/** Yields to the event loop between slices, so that a large file does not delay requests. */
 export async function readRecords(document: unknown): Promise<Records> {
   const reader = new RecordReader();
   const fault = await reader.read(document);
@@ -82,18 +81,18 @@ class RecordReader {
     hosts: [],
   };
   count = 0;
-  readonly #firstPaths: Readonly<Record<Kind, Map<string, Path>>> = {
+  readonly #firstPaths: Readonly<Record<Kind, Map<string, FieldPath>>> = {
     devices: new Map(),
     ports: new Map(),
     links: new Map(),
     hosts: new Map(),
   };
-  /** Links of which the file says that the other direction exists too. */
+  /** Links with `bidirectional: true`. */
   readonly #bidirectional: ClaimTypes["links"][] = [];
 
   async read(document: unknown): Promise<RecordFault | undefined> {
-    if (!isFields(document)) return { path: [], message: `must be an object with ${KINDS.join(", ")}` };
-    // The answer of /devices/{id}/ports is the device itself.
+    if (!isObject(document)) return { path: [], message: `must be an object with ${KINDS.join(", ")}` };
+    // The response of /devices/{id}/ports is one device.
     if ("id" in document) return this.#device(document, []);
     const unknown = Object.keys(document).find((key) => !KINDS.some((kind) => kind === key));
     if (unknown !== undefined)
@@ -107,7 +106,7 @@ class RecordReader {
   }
 
   async #list(kind: Kind, list: unknown): Promise<RecordFault | undefined> {
-    // `hosts:` with nothing below it is an empty list to whoever wrote it.
+    // In YAML, `hosts:` without a value is null.
     if (list === undefined || list === null) return undefined;
     if (!Array.isArray(list)) return { path: [kind], message: "must be a list" };
     for (const [index, record] of list.entries()) {
@@ -118,8 +117,8 @@ class RecordReader {
     return undefined;
   }
 
-  #record(kind: Kind, record: unknown, path: Path): RecordFault | undefined {
-    if (!isFields(record)) return { path, message: "must be an object" };
+  #record(kind: Kind, record: unknown, path: FieldPath): RecordFault | undefined {
+    if (!isObject(record)) return { path, message: "must be an object" };
     switch (kind) {
       case "devices":
         return this.#device(record, path);
@@ -132,13 +131,13 @@ class RecordReader {
     }
   }
 
-  #device({ ports, ...record }: Fields, path: Path): RecordFault | undefined {
+  #device({ ports, ...record }: RawRecord, path: FieldPath): RecordFault | undefined {
     const fault = this.#add("devices", record, path);
     if (fault || ports === undefined || ports === null) return fault;
     if (!Array.isArray(ports)) return { path: [...path, "ports"], message: "must be a list" };
     for (const [index, port] of ports.entries()) {
       const at = [...path, "ports", index];
-      if (!isFields(port)) return { path: at, message: "must be an object" };
+      if (!isObject(port)) return { path: at, message: "must be an object" };
       if (port.element !== undefined && port.element !== record.id) {
         return { path: [...at, "element"], message: "is not the device that the port is listed in" };
       }
@@ -148,38 +147,38 @@ class RecordReader {
     return undefined;
   }
 
-  #link(record: Fields, path: Path): RecordFault | undefined {
+  #link(record: RawRecord, path: FieldPath): RecordFault | undefined {
     const { bidirectional = false } = record;
     if (typeof bidirectional !== "boolean") {
       return { path: [...path, "bidirectional"], message: "must be true or false" };
     }
     const fault = this.#add("links", record, path);
-    const added = this.claims.links.at(-1);
-    if (!fault && bidirectional && added) this.#bidirectional.push(added);
+    const link = this.claims.links.at(-1);
+    if (!fault && bidirectional && link) this.#bidirectional.push(link);
     return fault;
   }
 
-  #host(record: Fields, path: Path): RecordFault | undefined {
+  #host(record: RawRecord, path: FieldPath): RecordFault | undefined {
     if (record.locations !== undefined || record.location === undefined)
       return this.#add("hosts", record, path);
     const fault = this.#add("hosts", { ...record, locations: [record.location] }, path);
     if (fault?.path[path.length] !== "locations") return fault;
-    // Name the field as the file does.
+    // The message names the field that the file has.
     return { ...fault, path: [...path, "location", ...fault.path.slice(path.length + 2)] };
   }
 
-  #add<K extends Kind>(kind: K, record: Fields, path: Path): RecordFault | undefined {
+  #add<K extends Kind>(kind: K, record: RawRecord, path: FieldPath): RecordFault | undefined {
     if (++this.count > MAX_RECORDS) return { path, message: `is one of more than ${MAX_RECORDS} records` };
     const result = canonicalClaim(kind, withoutServiceFields(kind, record));
     if (!result.ok) return describeFault(kind, path, result.fault);
-    const earlier = this.#firstPaths[kind].get(result.id);
-    if (earlier) return { path, message: `is a second record of ${result.id}`, earlier };
+    const firstPath = this.#firstPaths[kind].get(result.id);
+    if (firstPath) return { path, message: `is a second record of ${result.id}`, firstPath };
     this.#firstPaths[kind].set(result.id, path);
     this.claims[kind].push(result.claim);
     return undefined;
   }
 
-  /** A person writes one record for a cable. Where the file has a record of the other direction, that one counts. */
+  /** Adds the reverse direction of bidirectional links, except where the file has a record of its own for it. */
   #addReverseLinks(): void {
     for (const { src, dst, ...rest } of this.#bidirectional) {
       const id = linkId({ ...dst, port: String(dst.port) }, { ...src, port: String(src.port) });
@@ -188,14 +187,14 @@ class RecordReader {
   }
 }
 
-function withoutServiceFields(kind: Kind, record: Fields): Fields {
-  const { ours } = FIELDS[kind];
-  const claim: Fields = {};
-  for (const field in record) if (!ours.has(field)) claim[field] = record[field];
+function withoutServiceFields(kind: Kind, record: RawRecord): RawRecord {
+  const { serviceFields } = FIELDS_BY_KIND[kind];
+  const claim: RawRecord = {};
+  for (const field in record) if (!serviceFields.has(field)) claim[field] = record[field];
   return claim;
 }
 
-function describeFault(kind: Kind, path: Path, fault: { field: string; message: string }): RecordFault {
+function describeFault(kind: Kind, path: FieldPath, fault: { field: string; message: string }): RecordFault {
   const steps = fault.field
     .split("/")
     .slice(1)
@@ -203,19 +202,19 @@ function describeFault(kind: Kind, path: Path, fault: { field: string; message: 
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
   const at = [...path, ...steps];
   const name = String(steps.at(-1) ?? "");
-  const known = steps.length === 1 ? FIELDS[kind].known : (INNER_FIELDS[String(steps[0])] ?? []);
+  const known = steps.length === 1 ? FIELDS_BY_KIND[kind].known : (INNER_FIELDS[String(steps[0])] ?? []);
   if (known.length > 0 && steps.length > 0 && typeof steps.at(-1) === "string" && !known.includes(name)) {
     return { path: at, message: `is not a field of this record${suggestion(name, known)}` };
   }
-  const plain = FIELD_RULES[name];
-  if (plain !== undefined && !fault.message.startsWith("is ")) return { path: at, message: plain };
-  // The commonest slip in YAML: 10 and true are no strings there.
+  const rule = FIELD_RULES[name];
+  if (rule !== undefined && !fault.message.startsWith("is ")) return { path: at, message: rule };
+  // A frequent mistake in YAML, where 10 and true are not strings.
   if (fault.message === "must be string") return { path: at, message: "must be a string: put it in quotes" };
   return { path: at, message: fault.message };
 }
 
 /** `devices[2].annotations.name` */
-export const formatPath = (path: Path): string =>
+export const formatPath = (path: FieldPath): string =>
   path
     .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
     .join("")
