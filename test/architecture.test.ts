@@ -1,137 +1,171 @@
 /**
- * The rules of the house that a compiler does not check: who may import whom, and the form of a file. The table is
- * the picture in the documentation, row by row; an arrow that is not in it does not exist.
+ * The rules that the compiler does not check: which room may import which, no circles of files, the form of a file, and
+ * that docs/architecture.md names files that exist. `IMPORTS` is the table of that page, row by row.
  */
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
 const root = join(import.meta.dir, "..");
 const MAX_LINES = 400;
 
-/**
- * Folder under src/ → what its files may import besides their own folder: folders, or single files. Sources may use
- * the client, because another Gazetteer is a source like any other.
- */
-const ARROWS: Readonly<Record<string, readonly string[]>> = {
+/** Folder under src/ → what its files may import besides their own folder: folders, or single files. */
+const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   model: ["lib"],
-  sources: ["model", "lib", "client"],
-  log: ["model", "lib"],
-  view: ["model", "lib", "log/log.ts"],
-  formats: ["model", "lib"],
+  http1: ["lib"],
   client: ["model", "lib"],
-  http1: ["api/content-encoding.ts", "lib"],
-  query: ["api", "view", "log/log.ts", "model", "lib"],
+  log: ["model", "lib"],
+  sources: ["client", "model", "lib"],
+  view: ["log/log.ts", "model", "lib"],
+  query: ["view", "log/log.ts", "model", "lib"],
+  formats: ["model", "lib"],
+  config: ["sources", "model", "lib"],
   api: ["http1", "query", "view", "formats", "log/log.ts", "model", "lib"],
   web: ["client", "formats", "model", "lib"],
-  config: ["cli", "sources", "model", "lib"],
   service: [
-    "cli",
     "config",
     "api",
     "http1",
     "query",
-    "sources",
-    "log",
     "view",
+    "log",
+    "sources",
     "formats",
     "client",
-    "web",
+    "web/bundle.ts",
     "model",
     "lib",
   ],
-  cli: ["service", "config", "sources", "api", "formats", "client", "model", "lib"],
-  "main.ts": ["cli", "lib"],
+  cli: ["service", "config", "api/auth", "client", "formats", "model", "lib"],
+  "main.ts": ["cli"],
 };
 
 interface SourceFile {
   readonly path: string;
   readonly text: string;
+  /** Relative imports, as paths from the root. */
   readonly imports: readonly string[];
 }
 
-/** Type-only imports too: a type is a dependency of the reader, if not of the program. */
-function importsOf(text: string): string[] {
+/** Type-only imports count: a type is a dependency of the reader, if not of the program. */
+function importSpecifiers(text: string): string[] {
   return [...text.matchAll(/\b(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] ?? "");
 }
 
 const files: SourceFile[] = [...new Bun.Glob("src/**/*.{ts,tsx}").scanSync(root)].sort().map((path) => {
   const text = readFileSync(join(root, path), "utf8");
-  return { path, text, imports: importsOf(text) };
+  const imports = importSpecifiers(text)
+    .filter((specifier) => specifier.startsWith("."))
+    .map((specifier) => normalize(join(dirname(path), specifier)));
+  return { path, text, imports };
 });
-const product = files.filter((file) => !/\.test\.tsx?$/.test(file.path));
+const isTest = (path: string) => /\.test\.tsx?$/.test(path);
+const product = files.filter((file) => !isTest(file.path));
 
-const inSource = (path: string) => path.slice("src/".length);
-const room = (path: string) => inSource(path).split("/")[0] ?? "";
+const belowSource = (path: string) => path.slice("src/".length);
+const roomOf = (path: string) => belowSource(path).split("/")[0] ?? "";
 
-function offences(among: readonly SourceFile[], offence: (file: SourceFile) => string[]): string[] {
-  return among.flatMap((file) => offence(file).map((what) => `${file.path}: ${what}`));
+function violations(among: readonly SourceFile[], find: (file: SourceFile) => string[]): string[] {
+  return among.flatMap((file) => find(file).map((violation) => `${file.path}: ${violation}`));
 }
 
-test("imports follow the arrows", () => {
-  const wrong = offences(files, (file) => {
-    const allowed = ARROWS[room(file.path)];
-    if (!allowed) return ["stands in a folder the table does not know"];
-    return file.imports
-      .filter((name) => name.startsWith("."))
-      .map((name) => normalize(join(dirname(file.path), name)))
-      .filter((target) => room(target) !== room(file.path) && target !== "package.json")
-      .filter((target) => !allowed.includes(room(target)) && !allowed.includes(inSource(target)))
-      .filter((target) => !(file.path.endsWith(".test.ts") && target.startsWith("test/support/")))
-      .map((target) => `imports ${target}`);
+test("a room imports only what the table allows", () => {
+  const found = violations(files, (file) => {
+    const allowed = IMPORTS[roomOf(file.path)];
+    if (!allowed) return ["is in a folder that the table does not contain"];
+    const isAllowed = (target: string) =>
+      roomOf(target) === roomOf(file.path) ||
+      allowed.some((entry) => belowSource(target) === entry || belowSource(target).startsWith(`${entry}/`)) ||
+      target === "package.json" ||
+      (isTest(file.path) && target.startsWith("test/support/"));
+    return file.imports.filter((target) => !isAllowed(target)).map((target) => `imports ${target}`);
   });
-  expect(wrong).toEqual([]);
+  expect(found).toEqual([]);
+});
+
+test("no circle of files", () => {
+  const byPath = new Map(product.map((file) => [file.path, file]));
+  const finished = new Set<string>();
+  const circles: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) {
+      circles.push([...trail.slice(start), path].join(" → "));
+      return;
+    }
+    if (finished.has(path)) return;
+    for (const target of byPath.get(path)?.imports ?? []) visit(target, [...trail, path]);
+    finished.add(path);
+  };
+  for (const { path } of product) visit(path, []);
+  expect(circles).toEqual([]);
 });
 
 test("relative imports name the file with its extension", () => {
-  const wrong = offences(files, (file) =>
-    file.imports
-      .filter((name) => name.startsWith(".") && !/\.[a-z]+$/.test(name))
-      .map((name) => `imports ${name}`),
+  const found = violations(files, (file) =>
+    importSpecifiers(file.text)
+      .filter((specifier) => specifier.startsWith(".") && !/\.[a-z]+$/.test(specifier))
+      .map((specifier) => `imports ${specifier}`),
   );
-  expect(wrong).toEqual([]);
+  expect(found).toEqual([]);
 });
 
-/** What the package publishes must name all that its users need; nowhere else is a name exported twice. */
+/** The published module re-exports all types that its users need. No other file re-exports. */
 const PUBLISHED = "src/client/client.ts";
 
 test("no default exports and no barrel files", () => {
-  const wrong = offences(files, ({ text, path }) => {
-    const found: string[] = [];
-    if (/^export\s+default\b/m.test(text) || /\bas\s+default\b/.test(text)) found.push("default export");
+  const found = violations(files, ({ text, path }) => {
+    const problems: string[] = [];
+    if (/^export\s+default\b/m.test(text) || /\bas\s+default\b/.test(text)) problems.push("default export");
     if (path !== PUBLISHED && /^export\s+(?:\*|(?:type\s+)?\{[^}]*\})(?:\s+as\s+\w+)?\s+from\b/m.test(text))
-      found.push("exports what is another's");
-    if (/\/index\.tsx?$/.test(path)) found.push("a file named index says nothing");
-    return found;
+      problems.push("re-exports");
+    if (/\/index\.tsx?$/.test(path)) problems.push("is named index");
+    return problems;
   });
-  expect(wrong).toEqual([]);
+  expect(found).toEqual([]);
 });
 
 test("only src/main.ts ends the process", () => {
   const others = product.filter((file) => file.path !== "src/main.ts");
-  expect(offences(others, ({ text }) => (/\bprocess\.exit\s*\(/.test(text) ? ["process.exit"] : []))).toEqual(
-    [],
-  );
+  const found = violations(others, ({ text }) => (/\bprocess\.exit\s*\(/.test(text) ? ["process.exit"] : []));
+  expect(found).toEqual([]);
 });
 
 test(`no file is longer than ${MAX_LINES} lines`, () => {
-  const wrong = offences(files, ({ text }) => {
+  const found = violations(files, ({ text }) => {
     const lines = text.trimEnd().split("\n").length;
     return lines > MAX_LINES ? [`${lines} lines`] : [];
   });
-  expect(wrong).toEqual([]);
+  expect(found).toEqual([]);
 });
 
-test("every file says first what it owns", () => {
-  expect(
-    offences(product, ({ text }) => (/^\s*(?:\/\*\*|\/\/)/.test(text) ? [] : ["no head comment"])),
-  ).toEqual([]);
+test("every file begins with a comment that says what it owns", () => {
+  const found = violations(product, ({ text }) =>
+    /^\s*(?:\/\*\*|\/\/)/.test(text) ? [] : ["no head comment"],
+  );
+  expect(found).toEqual([]);
 });
 
 test("file names are kebab-case", () => {
-  const name = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+)*\.tsx?$/;
-  expect(
-    offences(files, ({ path }) => (name.test(path.split("/").pop() ?? "") ? [] : ["not kebab-case"])),
-  ).toEqual([]);
+  const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+)*\.tsx?$/;
+  const found = violations(files, ({ path }) =>
+    kebabCase.test(path.split("/").pop() ?? "") ? [] : ["not kebab-case"],
+  );
+  expect(found).toEqual([]);
+});
+
+const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
+
+test("docs/architecture.md names files that exist", () => {
+  const named = [...page.matchAll(/`((?:src|test|bench|docs|scripts|bin)\/[^`\s]*)`/g)].map(
+    (match) => match[1] ?? "",
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test("docs/architecture.md shows the table of imports", () => {
+  const rows = Object.entries(IMPORTS).map(([room, allowed]) => `${room}: ${allowed.join(" ") || "–"}`);
+  expect(rows.filter((row) => !page.includes(row))).toEqual([]);
 });
