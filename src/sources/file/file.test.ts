@@ -14,31 +14,31 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Runs a file source and keeps what it says, as `of:1,of:2` for claims and `! …` for trouble. */
-function follow(path: string) {
+/** Runs a file source and records its reports: `of:1,of:2` for claims, `! …` for a fault. */
+function startSource(path: string) {
   const clock = new ManualClock();
   const abort = new AbortController();
-  const said: string[] = [];
+  const reports: string[] = [];
   const source = createFileSource({ name: "f", path }, { clock, log: silentLogger });
   const ended = source.run(
     {
-      replace: async (all) => void said.push([...(all.devices ?? [])].map(({ id }) => id).join()),
+      replace: async (all) => void reports.push([...(all.devices ?? [])].map(({ id }) => id).join()),
       apply: async () => {},
-      markStale: (message) => void said.push(`! ${message}`),
+      markStale: (message) => void reports.push(`! ${message}`),
     },
     abort.signal,
   );
   return {
     source,
     clock,
-    said,
-    /** Turns the clock until it has said `expected` last. The file system takes its own time, so this asks often. */
-    async says(expected: string) {
-      for (let turn = 0; turn < 5000 && said.at(-1) !== expected; turn++) {
+    reports,
+    /** Advances the clock until the last report is `expected`. File system events arrive in real time, so this polls. */
+    async expectReport(expected: string) {
+      for (let turn = 0; turn < 5000 && reports.at(-1) !== expected; turn++) {
         await clock.advance(100);
         await new Promise((resolve) => setImmediate(resolve));
       }
-      expect(said.at(-1)).toBe(expected);
+      expect(reports.at(-1)).toBe(expected);
     },
     async stop() {
       abort.abort();
@@ -48,107 +48,107 @@ function follow(path: string) {
   };
 }
 
-describe("a file is followed", () => {
-  test("when it is written over", async () => {
+describe("the file is read again", () => {
+  test("when it is overwritten", async () => {
     const path = join(folder, "net.json");
     await writeFile(path, network("a"));
-    const file = follow(path);
-    await file.says("a");
+    const file = startSource(path);
+    await file.expectReport("a");
     await writeFile(path, network("a", "b"));
-    await file.says("a,b");
+    await file.expectReport("a,b");
     await file.stop();
     expect(file.source.metrics?.()).toEqual({ reads_total: 2, refused_total: 0 });
   });
 
-  test("when another is renamed onto it, as editors do", async () => {
+  test("when another file is renamed onto it, as editors do", async () => {
     const path = join(folder, "net.json");
     await writeFile(path, network("a"));
-    const file = follow(path);
-    await file.says("a");
+    const file = startSource(path);
+    await file.expectReport("a");
     await writeFile(`${path}.new`, network("b"));
     await rename(`${path}.new`, path);
-    await file.says("b");
+    await file.expectReport("b");
     await file.stop();
   });
 
-  test("when the link to its folder is swapped, as Kubernetes does", async () => {
+  test("when the symbolic link to its folder is replaced, as Kubernetes does", async () => {
     for (const version of ["1", "2"]) {
       await mkdir(join(folder, version));
       await writeFile(join(folder, version, "net.json"), network(version));
     }
     await symlink("1", join(folder, "..data"));
     await symlink(join("..data", "net.json"), join(folder, "net.json"));
-    const file = follow(join(folder, "net.json"));
-    await file.says("1");
+    const file = startSource(join(folder, "net.json"));
+    await file.expectReport("1");
     await symlink("2", join(folder, "..new"));
     await rename(join(folder, "..new"), join(folder, "..data"));
-    await file.says("2");
+    await file.expectReport("2");
     await file.stop();
   });
 
-  test("when its folder comes later", async () => {
+  test("when its folder is created later", async () => {
     const path = join(folder, "later", "net.json");
-    const file = follow(path);
-    await file.says("! net.json: does not exist");
+    const file = startSource(path);
+    await file.expectReport("! net.json: does not exist");
     await mkdir(join(folder, "later"));
     await writeFile(path, network("a"));
-    await file.says("a");
+    await file.expectReport("a");
     await file.stop();
   });
 });
 
-describe("a file that is not good", () => {
-  test("at the start is waited for", async () => {
+describe("a missing or invalid file", () => {
+  test("at the start is reported, and read once it is valid", async () => {
     const path = join(folder, "net.yaml");
     await writeFile(path, "devices:\n - mfr: x\n");
-    const file = follow(path);
-    await file.says("! net.yaml:2: devices[0].id: is required");
+    const file = startSource(path);
+    await file.expectReport("! net.yaml:2: devices[0].id: is required");
     await writeFile(path, "devices:\n - id: x\n");
-    await file.says("x");
-    expect(file.said.length).toBe(2);
+    await file.expectReport("x");
+    expect(file.reports.length).toBe(2);
     await file.stop();
   });
 
-  test("later changes nothing, and is tried again when it changes", async () => {
+  test("later keeps the last claims, and is read again when it changes", async () => {
     const path = join(folder, "net.json");
     await writeFile(path, network("a"));
-    const file = follow(path);
-    await file.says("a");
+    const file = startSource(path);
+    await file.expectReport("a");
     await writeFile(path, "{");
-    await file.says("! net.json:1: is not JSON: ends too early");
+    await file.expectReport("! net.json:1: is not JSON: ends too early");
     const reads = file.source.metrics?.().reads_total;
     await file.clock.advance(10_000);
     expect(file.source.metrics?.().reads_total).toBe(reads);
     await rm(path);
-    await file.says("! net.json: does not exist");
+    await file.expectReport("! net.json: does not exist");
     await writeFile(path, network("a"));
-    await file.says("a");
+    await file.expectReport("a");
     await file.stop();
   });
 
-  test("for a moment is not even noticed", async () => {
+  test("for less than the settle time is not reported", async () => {
     const path = join(folder, "net.json");
     await writeFile(path, network("a"));
-    const file = follow(path);
-    await file.says("a");
-    // The clock stands still while the writer is at work: nobody looks at what is half done.
+    const file = startSource(path);
+    await file.expectReport("a");
+    // The clock does not advance while the file is being written, so the settle time does not pass.
     await writeFile(path, "");
     await new Promise((resolve) => setImmediate(resolve));
     await rm(path);
     await new Promise((resolve) => setImmediate(resolve));
     await writeFile(path, network("b"));
-    await file.says("b");
-    expect(file.said).toEqual(["a", "b"]);
+    await file.expectReport("b");
+    expect(file.reports).toEqual(["a", "b"]);
     await file.stop();
   });
 });
 
-test("stops while it waits for a file to keep still", async () => {
+test("stops while it waits for the file to settle", async () => {
   const path = join(folder, "net.json");
   await writeFile(path, network("a"));
-  const file = follow(path);
-  await file.says("a");
+  const file = startSource(path);
+  await file.expectReport("a");
   await writeFile(path, network("b"));
   await file.stop();
-  expect(file.said).toEqual(["a"]);
+  expect(file.reports).toEqual(["a"]);
 });
