@@ -1,12 +1,12 @@
 /** Where things stand on the map: always the same, never on each other, and hardly moved by a change. */
 import { describe, expect, test } from "bun:test";
 import { createPlan } from "../../src/sources/demo/plan.ts";
-import { type Arrangement, arrange, SPACING } from "../../src/web/layout/arrange.ts";
-import { type Box, separateBoxes } from "../../src/web/layout/boxes.ts";
-import { rearrange, type Spot } from "../../src/web/layout/keep.ts";
+import { partition, type Topology } from "../../src/web/layout/cluster-assignment.ts";
+import { rearrange, type Spot } from "../../src/web/layout/incremental-layout.ts";
+import { type Arrangement, arrange, SPACING } from "../../src/web/layout/map-layout.ts";
 import type { MapNode } from "../../src/web/layout/messages.ts";
-import { partition, type Topology } from "../../src/web/layout/partition.ts";
-import { commonPrefix } from "../../src/web/map/blocks.ts";
+import { type Box, separateBoxes } from "../../src/web/layout/separate-boxes.ts";
+import { commonPrefix } from "../../src/web/map/clusters.ts";
 
 function topology(nodes: readonly MapNode[], edges: readonly (readonly [number, number])[]): Topology {
   const neighbours: number[][] = nodes.map(() => []);
@@ -113,7 +113,7 @@ describe("rearrange", () => {
     expect(overlaps(second)).toBe(0);
     const at = (i: number) => [second.positions[i * 2] ?? 0, second.positions[i * 2 + 1] ?? 0] as const;
     const [[x, y], [nearX, nearY]] = [at(100), at(50)];
-    expect(Math.hypot(x - nearX, y - nearY)).toBeLessThan(SPACING.x * 6);
+    expect(Math.hypot(x - nearX, y - nearY)).toBeLessThan(SPACING.width * 6);
     expect(second.blockOf[100]).toBe(first.blockOf[50] ?? -1);
   });
 

@@ -12,8 +12,8 @@ import {
   type Visit,
   visit,
 } from "./browser.ts";
-import { layCable } from "./cable.ts";
 import { createNetworkFile, HOSTILE, id } from "./network-file.ts";
+import { layCable } from "./tcp-proxy.ts";
 
 const here = needs("chromium");
 const file = createNetworkFile();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { describeChange, type EntityChange } from "../../src/web/change-text.ts";
 import { marksOf } from "../../src/web/history.ts";
 import { applyChange } from "../../src/web/live.ts";
-import { createFocus } from "../../src/web/map/focus.ts";
+import { createFocus } from "../../src/web/map/highlights.ts";
 import { neighbourhood, shortestPath } from "../../src/web/path.ts";
 import { searchNetwork } from "../../src/web/search.ts";
 import { DEFAULT_STATE } from "../../src/web/state.ts";

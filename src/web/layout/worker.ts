@@ -1,5 +1,5 @@
 /** Lays out the map away from the page's own thread, so that the page never waits for a picture. */
-import { rearrange, type Spot } from "./keep.ts";
+import { rearrange, type Spot } from "./incremental-layout.ts";
 import type { LayoutAnswer, LayoutRequest } from "./messages.ts";
 
 const kept = new Map<string, Spot>();

@@ -2,9 +2,9 @@
  * What is under the pointer. Worked out from positions, which costs microseconds: the renderer's own way is to draw
  * everything a second time in colours that stand for things and to wait for a pixel of that.
  */
-import type { Name } from "./names.ts";
+import type { Name } from "./label-draw.ts";
 import type { Projection } from "./projection.ts";
-import { type Drawing, isHostNode } from "./scene.ts";
+import { type Drawing, isHostNode } from "./render-graph.ts";
 
 /** A little beside it is still meant. */
 const NODE_SLACK_PX = 4;

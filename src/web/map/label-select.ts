@@ -1,12 +1,12 @@
 /** Which names stand on the map, and which go first where there is no room for all. */
 import type { Device, Host } from "../../model/entity.ts";
 import { deviceName, hostName } from "../names.ts";
-import type { Block } from "./blocks.ts";
-import type { Name } from "./names.ts";
+import type { Block } from "./clusters.ts";
+import type { Name } from "./label-draw.ts";
 import type { Palette } from "./palette.ts";
 import { SMALLEST_RADIUS } from "./projection.ts";
-import type { BlockSummary, Drawing, SceneInput } from "./scene.ts";
-import { hostOfNode, isHostNode } from "./scene.ts";
+import type { BlockSummary, Drawing, SceneInput } from "./render-graph.ts";
+import { hostOfNode, isHostNode } from "./render-graph.ts";
 import { CARD } from "./style.ts";
 
 type Spot = Pick<Name, "node" | "x" | "y" | "size">;

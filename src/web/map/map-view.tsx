@@ -4,7 +4,7 @@ import { button, h, replace } from "../dom.ts";
 import { icon } from "../icon.tsx";
 import { devicesOf } from "../path.ts";
 import type { Actions, Model, Part } from "../store.ts";
-import { createFocus, type Focus } from "./focus.ts";
+import { createFocus, type Focus } from "./highlights.ts";
 import { legend, mapSummary } from "./legend.tsx";
 import { createMap } from "./map.ts";
 

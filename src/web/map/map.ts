@@ -3,20 +3,19 @@
  * what it is told to show and tells what a person points at; what that means is for others to decide.
  */
 import { h } from "../dom.ts";
-import { SPACING } from "../layout/arrange.ts";
+import { SPACING } from "../layout/map-layout.ts";
 import type { Network } from "../network.ts";
 import type { Camera, EntityRef } from "../state.ts";
-import { type Block, createBlocks } from "./blocks.ts";
+import { drawGround } from "./cluster-background.ts";
+import { type Block, createBlocks } from "./clusters.ts";
 import { composePicture } from "./export-png.ts";
-import type { Focus } from "./focus.ts";
-import { drawGround } from "./ground.ts";
+import type { Focus } from "./highlights.ts";
 import { lineAt, nodeAt } from "./hit-test.ts";
+import { drawNames, type Name } from "./label-draw.ts";
 import { namesFar, namesNear } from "./label-select.ts";
-import { createLayouter } from "./layouter.ts";
-import { drawNames, type Name } from "./names.ts";
+import { createLayouter } from "./layout-client.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { type Projection, projectionOf } from "./projection.ts";
-import { createRenderer, type Renderer } from "./renderer.ts";
 import {
   type BlockSummary,
   createDrawing,
@@ -26,7 +25,8 @@ import {
   isHostNode,
   nearScene,
   reconcile,
-} from "./scene.ts";
+} from "./render-graph.ts";
+import { createRenderer, type Renderer } from "./renderer.ts";
 
 export interface Shown {
   readonly network: Network;

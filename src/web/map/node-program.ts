@@ -6,7 +6,7 @@ import type Sigma from "sigma";
 import { NodeProgram, type ProgramInfo } from "sigma/rendering";
 import type { NodeDisplayData, RenderParams } from "sigma/types";
 import { floatColor } from "sigma/utils";
-import { colour, numbers, quads, setCamera, type Uniform } from "./quads.ts";
+import { colour, numbers, quads, setCamera, type Uniform } from "./instanced-quads.ts";
 import type { NodeLook } from "./style.ts";
 
 /** Room around the shape for rings, in pixels and in radii. */

@@ -1,6 +1,6 @@
 /** From the map's coordinates to pixels of the screen, as the camera stands: a scale and a shift, since it never turns. */
 import type Sigma from "sigma";
-import { SPACING } from "../layout/arrange.ts";
+import { SPACING } from "../layout/map-layout.ts";
 
 export interface Projection {
   readonly width: number;
@@ -28,7 +28,7 @@ export function projectionOf(
   const far = renderer.graphToViewport({ x: REACH, y: REACH }, camera);
   const scaleX = (far.x - origin.x) / REACH;
   const scaleY = (far.y - origin.y) / REACH;
-  const spacing = SPACING.x * scaleX;
+  const spacing = SPACING.width * scaleX;
   return {
     ...renderer.getDimensions(),
     spacing,

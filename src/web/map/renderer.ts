@@ -1,12 +1,12 @@
 /** The WebGL renderer, set up for this map, and what a hand does on it, in plain words. */
 import Sigma from "sigma";
-import { SPACING } from "../layout/arrange.ts";
+import { SPACING } from "../layout/map-layout.ts";
 import type { Camera } from "../state.ts";
+import { LineProgram } from "./edge-program.ts";
 import type { Pointer } from "./hit-test.ts";
-import { LineProgram } from "./line-program.ts";
 import { DeviceProgram } from "./node-program.ts";
 import { radiusFor } from "./projection.ts";
-import type { Drawing } from "./scene.ts";
+import type { Drawing } from "./render-graph.ts";
 
 export type Renderer = Sigma;
 
@@ -38,7 +38,7 @@ export function createRenderer(stage: HTMLElement, drawing: Drawing, hands: Hand
   });
   renderer.setSetting("zoomToSizeRatioFunction", (ratio) => {
     const { x: from } = renderer.graphToViewport({ x: 0, y: 0 }, atRatio(ratio));
-    const { x: to } = renderer.graphToViewport({ x: SPACING.x, y: 0 }, atRatio(ratio));
+    const { x: to } = renderer.graphToViewport({ x: SPACING.width, y: 0 }, atRatio(ratio));
     return 1 / radiusFor(to - from);
   });
   renderer.on("afterRender", () => hands.painted());

@@ -7,13 +7,13 @@ import { createAdjacency, type Point } from "../../formats/layout/adjacency.ts";
 import { forceLayout, MAX_NODES_FOR_FORCE } from "../../formats/layout/force.ts";
 import { gridLayout } from "../../formats/layout/grid.ts";
 import { layoutNetwork } from "../../formats/layout/layout.ts";
-import { type Box, separateBoxes } from "./boxes.ts";
-import { spread } from "./geography.ts";
+import { partition, type Topology } from "./cluster-assignment.ts";
 import type { MapNode } from "./messages.ts";
-import { partition, type Topology } from "./partition.ts";
+import { spread } from "./scale-locations.ts";
+import { type Box, separateBoxes } from "./separate-boxes.ts";
 
 /** What one device and its name need. The unit of all positions. */
-export const SPACING = { x: 84, y: 60 } as const;
+export const SPACING = { width: 84, height: 60 } as const;
 /** Around a block, for its plate, its name and the lines between blocks. */
 const MARGIN = { x: 110, y: 120 } as const;
 /** Places are spread over this much more room than the blocks need, before they are pushed apart. */
@@ -141,7 +141,7 @@ function placeByLinks(blocks: readonly Block[], joined: readonly Set<number>[]):
   const edges = joined.flatMap((others, i) => [...others].map((j) => ({ a: String(i), b: String(j) })));
   const graph = createAdjacency(nodes, edges);
   const area = blocks.reduce((sum, { box }) => sum + box.width * box.height, 0) / blocks.length;
-  const spacing = { x: Math.sqrt(area * ASPECT), y: Math.sqrt(area / ASPECT) };
+  const spacing = { width: Math.sqrt(area * ASPECT), height: Math.sqrt(area / ASPECT) };
   const connected = nodes.length <= MAX_NODES_FOR_FORCE && joined.every((others) => others.size > 0);
   const points = connected ? forceLayout(graph, spacing) : gridLayout(graph, spacing);
   for (const [i, { box }] of blocks.entries()) {

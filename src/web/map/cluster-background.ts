@@ -1,5 +1,5 @@
 /** What lies under the network: a plate for each block, with its name, so that the eye has places to return to. */
-import type { Block } from "./blocks.ts";
+import type { Block } from "./clusters.ts";
 import type { Palette } from "./palette.ts";
 import type { Projection } from "./projection.ts";
 

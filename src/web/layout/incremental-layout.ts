@@ -2,8 +2,9 @@
  * What happens to the map when the network changes: nothing moves. A device that comes is put on a free spot near its
  * neighbours; one that goes leaves its spot free. Only when most of the network is another one is it laid out anew.
  */
-import { type Arrangement, arrange, SPACING } from "./arrange.ts";
-import type { Topology } from "./partition.ts";
+
+import type { Topology } from "./cluster-assignment.ts";
+import { type Arrangement, arrange, SPACING } from "./map-layout.ts";
 
 export interface Spot {
   readonly x: number;
@@ -62,7 +63,8 @@ function collected({ nodes }: Topology, kept: ReadonlyMap<string, Spot>): Arrang
   return { positions, blockOf };
 }
 
-const cell = (x: number, y: number): string => `${Math.round(x / SPACING.x)},${Math.round(y / SPACING.y)}`;
+const cell = (x: number, y: number): string =>
+  `${Math.round(x / SPACING.width)},${Math.round(y / SPACING.height)}`;
 
 function settle(graph: Topology, node: number, kept: Map<string, Spot>, taken: Set<string>): boolean {
   const anchors = (graph.neighbours[node] ?? []).flatMap(
@@ -71,7 +73,7 @@ function settle(graph: Topology, node: number, kept: Map<string, Spot>, taken: S
   const [first] = anchors;
   if (first === undefined) return false;
   const x = anchors.reduce((sum, spot) => sum + spot.x, 0) / anchors.length;
-  const y = anchors.reduce((sum, spot) => sum + spot.y, 0) / anchors.length + SPACING.y;
+  const y = anchors.reduce((sum, spot) => sum + spot.y, 0) / anchors.length + SPACING.height;
   kept.set(graph.nodes[node]?.id ?? "", { ...freeSpot(x, y, taken), block: first.block });
   return true;
 }
@@ -84,7 +86,7 @@ function outside(kept: ReadonlyMap<string, Spot>): Spot {
     y = Math.max(y, spot.y);
     block = Math.max(block, spot.block);
   }
-  return { x, y: y + SPACING.y * 2, block: block + 1 };
+  return { x, y: y + SPACING.height * 2, block: block + 1 };
 }
 
 /** The nearest cell nobody stands on, looking in growing rings. */
@@ -92,7 +94,7 @@ function freeSpot(x: number, y: number, taken: Set<string>): { x: number; y: num
   for (let ring = 0; ring <= FARTHEST_RING; ring++) {
     for (let dy = 0; dy <= ring; dy++) {
       for (const dx of dy === ring ? steps(ring) : [-ring, ring]) {
-        const at = { x: x + dx * SPACING.x, y: y + dy * SPACING.y };
+        const at = { x: x + dx * SPACING.width, y: y + dy * SPACING.height };
         const key = cell(at.x, at.y);
         if (taken.has(key)) continue;
         taken.add(key);

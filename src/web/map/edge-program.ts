@@ -7,7 +7,7 @@ import type Sigma from "sigma";
 import { EdgeProgram, type ProgramInfo } from "sigma/rendering";
 import type { EdgeDisplayData, NodeDisplayData, RenderParams } from "sigma/types";
 import { floatColor } from "sigma/utils";
-import { colour, numbers, quads, setCamera, type Uniform } from "./quads.ts";
+import { colour, numbers, quads, setCamera, type Uniform } from "./instanced-quads.ts";
 import type { LineLook } from "./style.ts";
 
 const VERTEX = /*glsl*/ `

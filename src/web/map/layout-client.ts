@@ -6,7 +6,7 @@ import { namedLayer } from "../../formats/layout/layer-names.ts";
 import type { Device } from "../../model/entity.ts";
 import type { LayoutAnswer, LayoutRequest, MapNode } from "../layout/messages.ts";
 import type { Network } from "../network.ts";
-import type { Spot } from "./blocks.ts";
+import type { Spot } from "./clusters.ts";
 
 export interface Layouter {
   readonly spots: ReadonlyMap<string, Spot>;
