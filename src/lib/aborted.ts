@@ -1,4 +1,4 @@
-/** A signal as a promise: resolves once it has been given. */
+/** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -1,5 +1,7 @@
-/** Pauses between tries: doubling from `firstMs` to `mostMs`, each drawn from its upper half so that many who failed
- * together do not come back together. */
+/**
+ * Delays between retries: exponential from `firstMs` to `maxMs`, with jitter. Each delay is random in the upper half of
+ * its interval, so that clients that failed at the same time do not retry at the same time.
+ */
 export interface Backoff {
   nextMs(): number;
   reset(): void;
@@ -9,9 +11,9 @@ export function createBackoff(firstMs: number, maxMs: number, random: () => numb
   let ceiling = firstMs;
   return {
     nextMs() {
-      const pause = ceiling * (0.5 + random() / 2);
+      const delay = ceiling * (0.5 + random() / 2);
       ceiling = Math.min(maxMs, ceiling * 2);
-      return Math.round(pause);
+      return Math.round(delay);
     },
     reset() {
       ceiling = firstMs;

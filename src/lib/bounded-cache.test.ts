@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createBoundedCache, memoizeText } from "./bounded-cache.ts";
 
-test("the least recently used entry goes first", () => {
+test("the least recently used entry is evicted first", () => {
   const removed: string[] = [];
   const cache = createBoundedCache<string, number>({ maxSize: 2, onRemove: (_, key) => removed.push(key) });
   cache.set("a", 1);
@@ -12,7 +12,7 @@ test("the least recently used entry goes first", () => {
   expect([cache.get("a"), cache.get("b"), cache.get("c")]).toEqual([1, undefined, 3]);
 });
 
-test("sizes are summed, and an entry larger than the bound is not kept", () => {
+test("the sum of sizes is bounded, and an entry larger than the bound is not stored", () => {
   const cache = createBoundedCache<string, string>({ maxSize: 10, sizeOf: (text) => text.length });
   cache.set("a", "12345");
   cache.set("b", "12345");
@@ -38,7 +38,7 @@ test("a memoized function computes a repeated text once, and long texts each tim
   expect(computed).toBe(3);
 });
 
-test("a memoized function stays right when more texts come than it keeps", () => {
+test("a memoized function returns correct results for more texts than it caches", () => {
   const length = memoizeText((text) => text.length);
   for (let i = 0; i < 1000; i++) expect(length("x".repeat(i % 300))).toBe(i % 300);
 });

@@ -21,7 +21,7 @@ export type BoundedCache<K extends {}, V extends {}> = Pick<
   "get" | "set" | "has" | "delete" | "clear" | "size" | "calculatedSize" | "entries" | "values" | "peek"
 >;
 
-/** An entry larger than `maxSize` is not kept. */
+/** An entry larger than `maxSize` is not stored. */
 export function createBoundedCache<K extends {}, V extends {}>({
   maxSize,
   sizeOf = () => 1,
@@ -33,15 +33,12 @@ export function createBoundedCache<K extends {}, V extends {}>({
 const MAX_MEMOIZED_TEXTS = 128;
 const MAX_MEMOIZED_TEXT_LENGTH = 512;
 
-/**
- * Remembers the results of a pure function of a text, for texts that repeat (the same few header values from the same
- * few clients). A longer text is computed each time.
- */
+/** Caches the results of a pure function of a text, such as a header value. A long text is computed each time. */
 export function memoizeText<T extends {}>(compute: (text: string) => T): (text: string) => T {
   const results = createBoundedCache<string, T>({ maxSize: MAX_MEMOIZED_TEXTS });
   return (text) => {
-    const known = results.get(text);
-    if (known !== undefined) return known;
+    const cached = results.get(text);
+    if (cached !== undefined) return cached;
     const result = compute(text);
     if (text.length <= MAX_MEMOIZED_TEXT_LENGTH) results.set(text, result);
     return result;

@@ -1,11 +1,8 @@
-/**
- * Time, injected. Everything that reads the time or waits takes a Clock, so that tests turn the hands themselves
- * instead of sleeping.
- */
+/** The clock, injected: everything that reads the time or waits gets a `Clock`, so that tests need not sleep. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
-  /** Resolves after `ms`, or at once when `signal` aborts; never rejects: the caller looks at the signal. */
+  /** Resolves after `ms`, or when `signal` aborts. Never rejects: the caller checks the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -29,7 +26,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock for tests: stands still until `advance` moves it, waking sleepers in the order they are due. */
+/** A clock for tests. Time stands still until `advance`, which wakes sleepers in the order they are due. */
 export class ManualClock implements Clock {
   #now: number;
   #sleepers: Sleeper[] = [];
@@ -42,7 +39,7 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
-  /** How many are asleep: what a test waits for before it advances. */
+  /** The number of sleepers. A test waits for one before it advances the clock. */
   get sleeping(): number {
     return this.#sleepers.length;
   }
@@ -71,7 +68,7 @@ export class ManualClock implements Clock {
       this.#now = next.due;
       this.#sleepers = this.#sleepers.filter((s) => s !== next);
       next.wake();
-      // Let whoever woke run, and perhaps go back to sleep, before the hands move on.
+      // The woken code must run, and may sleep again, before the time moves on.
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#now = until;

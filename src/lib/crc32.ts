@@ -1,9 +1,9 @@
 /**
- * The CRC-32 of two texts joined, from the CRC-32 of each: what lets one gzip member be put together from pieces
- * compressed at different times, without reading their text again.
+ * Combines two CRC-32 values into that of the concatenated data. With it, one gzip member is built from parts that were
+ * compressed at different times, without reading their content again.
  *
- * A CRC is linear over GF(2): appending n zero bytes multiplies the register by a matrix that depends on n alone, and
- * the matrix for 2n is that for n applied twice.
+ * A CRC is linear over GF(2): appending n zero bytes multiplies the register by a matrix that depends only on n, and the
+ * matrix for 2n is the square of the matrix for n.
  */
 type Matrix = Uint32Array;
 
@@ -17,7 +17,7 @@ function multiply(matrix: Matrix, vector: number): number {
 
 const square = (matrix: Matrix): Matrix => matrix.map((row) => multiply(matrix, row));
 
-/** For each power of two, the matrix that appends so many zero bytes. */
+/** At index i, the matrix that appends 2^i zero bytes. */
 const ZERO_BYTE_MATRICES: Matrix[] = (() => {
   const oneBit = new Uint32Array(32);
   oneBit[0] = POLYNOMIAL;
@@ -32,7 +32,7 @@ const ZERO_BYTE_MATRICES: Matrix[] = (() => {
   return all;
 })();
 
-/** CRC-32 of A followed by B. */
+/** The CRC-32 of A followed by B. */
 export function crc32Combine(crcA: number, crcB: number, lengthB: number): number {
   let crc = crcA;
   for (let power = 0, rest = lengthB; rest > 0; power++, rest = Math.floor(rest / 2)) {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { Doorkeeper } from "./doorkeeper.ts";
 
-test("a text is new once, until so many others came that all is forgotten", () => {
-  const recent = new Doorkeeper();
-  expect([recent.isNew("a"), recent.isNew("a"), recent.isNew("b")]).toEqual([true, false, true]);
-  for (let i = 0; i < 1000; i++) recent.isNew(`other ${i}`);
-  expect(recent.isNew("a")).toBe(true);
+test("a text is new once, until enough other texts have cleared the set", () => {
+  const doorkeeper = new Doorkeeper();
+  expect([doorkeeper.isNew("a"), doorkeeper.isNew("a"), doorkeeper.isNew("b")]).toEqual([true, false, true]);
+  for (let i = 0; i < 1000; i++) doorkeeper.isNew(`other ${i}`);
+  expect(doorkeeper.isNew("a")).toBe(true);
 });

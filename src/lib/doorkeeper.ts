@@ -1,13 +1,13 @@
 /**
- * Whether a text came by lately: what keeps a cache from filling with questions that are asked once. Forgetting is
- * wholesale, which is cheap and, for this, as good as any order.
+ * Admission filter of a cache: tells whether a key was seen recently, so that keys that occur once do not evict others.
+ * It stores no values and needs no eviction order, so that a set that is cleared when full is enough.
  */
 const MAX_TEXTS = 1000;
 
 export class Doorkeeper {
   readonly #texts = new Set<string>();
 
-  /** True for the first time in a while. */
+  /** True when the text was not seen since the last clear. */
   isNew(text: string): boolean {
     if (this.#texts.has(text)) return false;
     if (this.#texts.size >= MAX_TEXTS) this.#texts.clear();

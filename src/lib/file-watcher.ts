@@ -9,6 +9,7 @@ import { type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Clock } from "./clock.ts";
+import { errorMessage } from "./error-message.ts";
 import { createPoll } from "./poll.ts";
 
 const POLL_INTERVAL_MS = 1000;
@@ -52,7 +53,7 @@ export class FileWatcher {
   async #settledChange(signal: AbortSignal): Promise<boolean> {
     let seen = await signatureOf(this.#path);
     if (seen === this.#signature) return false;
-    // The first content is reported without delay: nothing says that somebody writes the file right now.
+    // The first content is reported without delay: there is no sign that the file is being written.
     for (let waits = 0; this.#signature !== undefined && waits < MAX_SETTLE_WAITS; waits++) {
       await this.#clock.sleep(SETTLE_MS, signal);
       if (signal.aborted) return false;
@@ -73,7 +74,7 @@ async function signatureOf(path: string): Promise<string> {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
     return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorMessage(error);
   }
 }
 

@@ -1,16 +1,15 @@
 /**
- * Collects garbage in time, for work that makes much of it in one go before anybody waits for the process.
- *
- * The runtime lets garbage stand until there is as much of it as of what is used, and on a machine with much memory
- * does not hurry even then; what the process once had it gives back late. Collecting every so often keeps it small
- * from the beginning, and costs no more than it saves: memory that is used again is still in the cache.
+ * Runs the garbage collector at intervals during work that allocates much, such as loading a snapshot before the service
+ * accepts requests. The runtime collects only when garbage is about as large as live memory, and returns freed memory to
+ * the system late. Collecting earlier keeps the process small from the start, and costs little, because memory that is
+ * reused is still in the CPU cache.
  */
 const MAX_UNCOLLECTED_BYTES = 64 * 1024 * 1024;
 
 export class GcPacer {
   #uncollectedBytes = 0;
 
-  /** So many bytes of text have been read and are done with: what was made of them is several times as much. */
+  /** Counts `bytes` of text that was parsed and is no longer needed. The garbage is several times as large. */
   addGarbage(bytes: number): void {
     this.#uncollectedBytes += bytes;
     if (this.#uncollectedBytes >= MAX_UNCOLLECTED_BYTES) this.collect();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { jsonLine, jsonLines } from "./json-lines.ts";
 
-test("values come as their lines end, however the bytes are cut", async () => {
+test("each complete line yields a value, however the bytes are split", async () => {
   const values = [{ a: "é\n" }, [1, "日本"], null];
   const bytes = Buffer.from(`${values.map(jsonLine).join("")}{"never":`);
   for (const size of [1, 2, 3, 7, bytes.length]) {

@@ -1,9 +1,9 @@
-/** One JSON value a line, as processes tell each other things over a pipe. */
+/** JSON lines: one JSON value per line, the format of messages between processes over a pipe. */
 
-/** In UTF-16 units: a line that goes on for ever must not take all memory with it. */
+/** In UTF-16 units. An endless line must not use all memory. */
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 
-/** Each value as its line ends; what comes after the last line's end is void. Throws for a line that is no JSON. */
+/** Yields each value when its line is complete and ignores an incomplete last line. Throws on a line that is not JSON. */
 export async function* jsonLines(bytes: ReadableStream<Uint8Array>): AsyncGenerator<unknown, void, void> {
   const decoder = new TextDecoder();
   let line = "";
@@ -11,7 +11,7 @@ export async function* jsonLines(bytes: ReadableStream<Uint8Array>): AsyncGenera
     line += decoder.decode(chunk, { stream: true });
     const lines = line.split("\n");
     line = lines.pop() ?? "";
-    for (const whole of lines) yield JSON.parse(whole);
+    for (const complete of lines) yield JSON.parse(complete);
     if (line.length > MAX_LINE_LENGTH) throw new Error(`a line is longer than ${MAX_LINE_LENGTH} characters`);
   }
 }

@@ -1,7 +1,6 @@
 /**
- * The service's own diary, on standard error: one line an event, `time level event key=value …`, values quoted
- * where they must be. Values may come from the network, so control characters are escaped: nobody writes a line of
- * ours for us. Secrets are never passed in.
+ * The log of the service, on standard error: one line per event, `time level event key=value …`. Values may come from the
+ * network, so they are quoted and control characters are escaped: input cannot forge a log line. Callers pass no secrets.
  */
 export type Level = "debug" | "info" | "warn" | "error";
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -38,5 +37,5 @@ function renderValue(value: string | number | boolean): string {
     : JSON.stringify(text).replace(/[\u007f-\u009f\u2028-\u202e]/g, "?");
 }
 
-/** For tests and for tools that have nothing to say. */
+/** Writes nothing. */
 export const silentLogger: Logger = createLogger("error", () => {});

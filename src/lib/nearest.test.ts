@@ -10,15 +10,15 @@ test.each([
   ["mfg", "mfr"],
   ["managmentAdress", "managementAddress"],
   ["drivers", "driver"],
-])("%s was meant as %s", (word, meant) => {
-  expect(nearest(word, FIELDS)).toBe(meant);
+])("%s is nearest to %s", (word, expected) => {
+  expect(nearest(word, FIELDS)).toBe(expected);
 });
 
-test.each(["temperature", "xyz", "availabilityzone", ""])("%j is no slip of any", (word) => {
+test.each(["temperature", "xyz", "availabilityzone", ""])("%j is near no candidate", (word) => {
   expect(nearest(word, ["available", "type", "serial"])).toBeUndefined();
 });
 
-test("the nearest wins, the first of equals", () => {
+test("the nearest candidate wins; of equally near ones, the first", () => {
   expect(nearest("hos", ["boss", "hosts", "host"])).toBe("host");
   expect(nearest("hoss", ["hosts", "host", "boss"])).toBe("hosts");
   expect(nearest("anything", [])).toBeUndefined();

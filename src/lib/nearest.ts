@@ -1,8 +1,8 @@
-/** The word a person probably meant: the nearest of `known` by edit distance, when it is near enough to be a slip. */
-export function nearest(word: string, known: Iterable<string>): string | undefined {
+/** The candidate nearest to a misspelled word by edit distance; undefined when none is near enough to be a typing error. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.min(word.length, Math.max(2, Math.floor(word.length / 3)) + 1);
-  for (const candidate of known) {
+  for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) {
       best = candidate;

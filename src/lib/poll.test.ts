@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ManualClock } from "./clock.ts";
 import { createPoll } from "./poll.ts";
 
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+const yieldToLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 function start(refresh: (count: number, nudge: () => void) => Promise<void>) {
   const clock = new ManualClock(0);
@@ -15,7 +15,7 @@ function start(refresh: (count: number, nudge: () => void) => Promise<void>) {
 
 test("refreshes at once, then at every interval, until stopped", async () => {
   const { clock, state, ended, abort } = start(async () => {});
-  await settle();
+  await yieldToLoop();
   expect(state.count).toBe(1);
   await clock.advance(3000);
   expect(state.count).toBe(4);
@@ -24,20 +24,20 @@ test("refreshes at once, then at every interval, until stopped", async () => {
   expect(clock.sleeping).toBe(0);
 });
 
-test("a nudge ends the wait; one during a refresh is not lost", async () => {
+test("a nudge ends the wait; a nudge during a refresh causes another refresh", async () => {
   const { clock, poll, state, ended, abort } = start(async (count, nudge) => {
     if (count === 2) nudge();
   });
-  await settle();
+  await yieldToLoop();
   poll.nudge();
-  await settle();
+  await yieldToLoop();
   expect(state.count).toBe(3);
   expect(clock.now()).toBe(0);
   abort.abort();
   await ended;
 });
 
-test("what a refresh throws ends the loop", async () => {
+test("an error of a refresh ends the loop", async () => {
   const { ended } = start(async () => {
     throw new Error("no");
   });

@@ -1,7 +1,6 @@
 /**
- * The one loop of every source that looks again and again: refresh, wait, refresh. A nudge (something changed, look
- * now) ends the wait at once; one that comes while a refresh is under way is not lost. What `refresh` throws ends the
- * loop and is the supervisor's to handle.
+ * The poll loop: refresh, wait, refresh. A nudge ends the wait at once; a nudge during a refresh causes another refresh.
+ * An error of `refresh` ends the loop and goes to the caller.
  */
 import type { Clock } from "./clock.ts";
 
@@ -18,16 +17,16 @@ export interface PollOptions {
 }
 
 export function createPoll({ intervalMs, clock, signal }: PollOptions): Poll {
-  let nap = new AbortController();
-  const wake = () => nap.abort();
+  let wait = new AbortController();
+  const wake = () => wait.abort();
   return {
     async run(refresh) {
       signal.addEventListener("abort", wake, { once: true });
       try {
         while (!signal.aborted) {
-          nap = new AbortController();
+          wait = new AbortController();
           await refresh();
-          if (!signal.aborted) await clock.sleep(intervalMs, nap.signal);
+          if (!signal.aborted) await clock.sleep(intervalMs, wait.signal);
         }
       } finally {
         signal.removeEventListener("abort", wake);

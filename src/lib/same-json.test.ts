@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { sameJson } from "./same-json.ts";
 
-test("fields may stand in any order, and one that is undefined is not there", () => {
+test("fields can be in any order, and an undefined field counts as absent", () => {
   expect(sameJson({ a: 1, b: [{ c: "x" }] }, { b: [{ c: "x" }], a: 1 })).toBe(true);
   expect(sameJson({ a: 1, b: undefined }, { a: 1 })).toBe(true);
   expect(sameJson({ a: 1 }, { a: 1, b: undefined })).toBe(true);
@@ -30,7 +30,7 @@ test.each([
   expect(sameJson(a, b)).toBe(false);
 });
 
-test("it agrees with the text, whatever the values", () => {
+test("the result agrees with a deep comparison of any JSON values", () => {
   const values = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
   fc.assert(
     fc.property(values, values, (a, b) => {

@@ -1,7 +1,7 @@
 /**
- * Whether two values say the same as JSON: fields in whatever order, and one that is undefined is not there. In the
- * language itself, because the values compared by the million are small, and the way into the runtime's own comparison
- * costs more than comparing them.
+ * Whether two values are equal as JSON: the order of fields does not matter, and an undefined field counts as absent.
+ * Written in JavaScript, because the many values compared are small, and the call into the runtime's native comparison
+ * costs more than the comparison.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -19,13 +19,13 @@ function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
 }
 
 function sameFields(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
-  let more = 0;
+  let difference = 0;
   for (const field in a) {
     const value = a[field];
     if (value === undefined) continue;
     if (!sameJson(value, b[field])) return false;
-    more++;
+    difference++;
   }
-  for (const field in b) if (b[field] !== undefined) more--;
-  return more === 0;
+  for (const field in b) if (b[field] !== undefined) difference--;
+  return difference === 0;
 }

@@ -1,19 +1,19 @@
 import { expect, test } from "bun:test";
 import { createSemaphore } from "./semaphore.ts";
 
-test("runs so many at a time, lets so many wait and turns the rest away", async () => {
-  const gate = createSemaphore(2, 3);
+test("runs `maxRunning` tasks at a time, queues `maxQueued` and rejects the rest", async () => {
+  const semaphore = createSemaphore(2, 3);
   let running = 0;
-  let most = 0;
+  let peak = 0;
   const release: (() => void)[] = [];
   const task = async () => {
     running++;
-    most = Math.max(most, running);
+    peak = Math.max(peak, running);
     await new Promise<void>((resolve) => release.push(resolve));
     running--;
   };
-  const entered = Array.from({ length: 7 }, () => gate.run(task));
-  expect(entered.map((promise) => promise !== undefined)).toEqual([
+  const results = Array.from({ length: 7 }, () => semaphore.run(task));
+  expect(results.map((promise) => promise !== undefined)).toEqual([
     true,
     true,
     true,
@@ -26,13 +26,13 @@ test("runs so many at a time, lets so many wait and turns the rest away", async 
     release.shift()?.();
     await new Promise((resolve) => setImmediate(resolve));
   }
-  await Promise.all(entered);
-  expect(most).toBe(2);
+  await Promise.all(results);
+  expect(peak).toBe(2);
   expect(running).toBe(0);
 });
 
-test("a task that fails leaves its place", async () => {
-  const gate = createSemaphore(1, 0);
-  await expect(gate.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
-  expect(await gate.run(() => Promise.resolve("yes"))).toBe("yes");
+test("a task that fails frees its slot", async () => {
+  const semaphore = createSemaphore(1, 0);
+  await expect(semaphore.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await semaphore.run(() => Promise.resolve("yes"))).toBe("yes");
 });

@@ -1,9 +1,9 @@
 /**
- * A bounded number of tasks at a time, and a bounded queue before them: hashing a password costs memory and a core,
- * and whoever sends many must not get many of both.
+ * A semaphore with a bounded queue: at most `maxRunning` tasks run and at most `maxQueued` wait. It bounds expensive work
+ * that clients can trigger, such as password hashing.
  */
 export interface Semaphore {
-  /** Runs the task when there is room; undefined at once when the queue is full. */
+  /** Runs the task when a slot is free. Returns undefined at once when the queue is full. */
   run<T>(task: () => Promise<T>): Promise<T> | undefined;
 }
 
@@ -17,7 +17,7 @@ export function createSemaphore(maxRunning: number, maxQueued: number): Semaphor
     try {
       return await task();
     } finally {
-      // A place is handed on, not freed and taken again, so nobody slips in between.
+      // The slot goes to the next task directly: a new task cannot take it in between.
       const next = queue.shift();
       if (next) next();
       else running--;

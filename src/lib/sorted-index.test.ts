@@ -10,7 +10,7 @@ const step = fc.record({
   id: fc.integer({ min: 0, max: 50 }).map((n) => `id${n}`),
 });
 
-test("any adding, deleting and asking agrees with a plain list", () => {
+test("any sequence of additions, deletions and look-ups agrees with a plain list", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 1500, size: "max" }), (steps) => {
       const index = new SortedIndex();
@@ -47,7 +47,7 @@ test("any adding, deleting and asking agrees with a plain list", () => {
   );
 });
 
-test.each([50, 1000, 3000])("of %i ids under one key any may go, and come again", (count) => {
+test.each([50, 1000, 3000])("of %i ids of one key any can be deleted and added again", (count) => {
   const index = new SortedIndex();
   const ids = Array.from({ length: count }, (_, n) => `id${n}`);
   for (const id of ids) index.add("k", id);
@@ -62,7 +62,7 @@ test.each([50, 1000, 3000])("of %i ids under one key any may go, and come again"
   expect(index.size).toBe(0);
 });
 
-test("a key that went and came again is in its old place and its new one, and answered once", () => {
+test("a key that was deleted and added again is returned once", () => {
   const index = new SortedIndex();
   for (const key of ["a", "b", "c"]) index.add(key, "id");
   index.sortKeys();
@@ -72,7 +72,7 @@ test("a key that went and came again is in its old place and its new one, and an
   expect([...index.range("a", "c")].length).toBe(3);
 });
 
-test("many keys that come, go and come again are each answered once", () => {
+test("many keys that are deleted and added again are each returned once", () => {
   const index = new SortedIndex();
   const name = (n: number) => `k${String(n).padStart(6, "0")}`;
   for (let n = 0; n < 20_000; n++) index.add(name(n), "a");
@@ -87,7 +87,7 @@ test("many keys that come, go and come again are each answered once", () => {
   expect(index.keys().length).toBe(20_000);
 });
 
-test("may be changed by whoever walks through it", () => {
+test("can be changed during an iteration", () => {
   const index = new SortedIndex();
   for (let n = 0; n < 10; n++) index.add(`k${n}`, "a");
   const seen: string[] = [];

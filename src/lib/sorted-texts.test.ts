@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SortedTexts } from "./sorted-texts.ts";
 
-/** Much that begins alike, and characters below, at and above what a number can tell apart. */
+/** Common prefixes, and characters below, at and above the base. */
 const text = fc
   .array(fc.constantFrom("a", "b", "aaaaaaaa", "", "\u0000", "~", "\u007f", "\u0080", "é", "\uffff", "🌍"), {
     maxLength: 5,
@@ -17,7 +17,7 @@ function expected(all: readonly string[], wanted: string): number {
   );
 }
 
-test("finds what a walk from the beginning finds", () => {
+test("finds the same index as a linear search", () => {
   fc.assert(
     fc.property(texts, texts, fc.constantFrom("", "00:00:", "é"), (some, wanted, prefix) => {
       const all = some.map((one) => prefix + one).sort();
@@ -29,14 +29,14 @@ test("finds what a walk from the beginning finds", () => {
   );
 });
 
-test("goes on finding while texts come and go", () => {
+test("finds the same index after any splices", () => {
   fc.assert(
     fc.property(texts, fc.array(fc.tuple(fc.nat(), fc.nat(2), texts)), (some, steps) => {
       const all = some.sort();
       const sorted = new SortedTexts(all);
-      for (const [at, most, others] of steps) {
+      for (const [at, maxCount, others] of steps) {
         const from = at % (all.length + 1);
-        const count = Math.min(most, all.length - from);
+        const count = Math.min(maxCount, all.length - from);
         const low = all[from - 1];
         const high = all[from + count];
         const fitting = others

@@ -1,17 +1,17 @@
 /**
- * Some thousand texts in order, searched often. Beside each stands a number that sorts as it does, made of the
- * characters that come after those which all texts begin with: a search compares numbers, which lie side by side, and
- * looks at texts only where numbers are equal. Texts lie all over memory, and reaching for a dozen of them takes longer
- * than all the rest of a look-up.
+ * A sorted list of some thousand texts with a fast binary search. For each text there is a number with the same order,
+ * computed from the characters after the common prefix. The search compares numbers, which are adjacent in memory, and
+ * compares texts only where the numbers are equal: a dozen string comparisons would miss the CPU cache and cost more than
+ * the rest of a look-up.
  */
 
-/** So many characters of so many bits are as much as a number holds exactly. */
+/** 7 characters of 7 bits are 49 bits, which a double holds exactly. */
 const CHARACTERS_PER_NUMBER = 7;
 const BASE = 128;
 
 export class SortedTexts {
   readonly #texts: string[];
-  /** What all texts begin with. May be shorter than it could be: it is never made longer. */
+  /** A prefix of all texts. Not always the longest one, because a splice does not extend it. */
   #commonPrefix = "";
   #numbers: number[] = [];
 
@@ -20,30 +20,30 @@ export class SortedTexts {
     this.#computeNumbers();
   }
 
-  /** Where the last text stands that is not after `text`; 0 where there is none. */
+  /** The index of the last text that is not after `text`; 0 when there is none. */
   lastNotAfter(text: string): number {
     const texts = this.#texts;
     const numbers = this.#numbers;
-    const common = this.#commonPrefix;
+    const prefix = this.#commonPrefix;
     let low = 0;
     let high = texts.length - 1;
-    if (!text.startsWith(common)) return text < common ? 0 : Math.max(0, high);
-    const number = numberOf(text, common.length);
+    if (!text.startsWith(prefix)) return text < prefix ? 0 : Math.max(0, high);
+    const number = numberOf(text, prefix.length);
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      const there = numbers[middle] ?? 0;
-      if (there < number || (there === number && (texts[middle] ?? "") <= text)) low = middle;
+      const candidate = numbers[middle] ?? 0;
+      if (candidate < number || (candidate === number && (texts[middle] ?? "") <= text)) low = middle;
       else high = middle - 1;
     }
     return low;
   }
 
-  /** Puts texts in the place of `count` others. The order is the caller's to keep. */
+  /** Replaces `count` texts. The caller keeps the order. */
   splice(from: number, count: number, texts: readonly string[]): void {
     this.#texts.splice(from, count, ...texts);
-    const common = this.#commonPrefix;
-    if (texts.every((text) => text.startsWith(common)) && this.#numbers.length > 0) {
-      this.#numbers.splice(from, count, ...texts.map((text) => numberOf(text, common.length)));
+    const prefix = this.#commonPrefix;
+    if (texts.every((text) => text.startsWith(prefix)) && this.#numbers.length > 0) {
+      this.#numbers.splice(from, count, ...texts.map((text) => numberOf(text, prefix.length)));
     } else this.#computeNumbers();
   }
 
@@ -57,7 +57,7 @@ export class SortedTexts {
   }
 }
 
-/** Where the numbers of two texts differ, the texts are in the same order. A character beyond the base ends the number. */
+/** If the numbers of two texts differ, the texts have the same order. A character outside the base ends the number. */
 function numberOf(text: string, from: number): number {
   let number = 0;
   let i = 0;

@@ -25,7 +25,7 @@ test("keys do not share tokens", () => {
   expect(bucket.take("b")).toBe(0);
 });
 
-test("a token given back can be taken again, but the bucket does not overflow", () => {
+test("a returned token can be taken again, but the bucket does not overflow", () => {
   const { bucket } = buckets();
   bucket.giveBack("a");
   expect(bucket.available("a")).toBe(2);
@@ -35,7 +35,7 @@ test("a token given back can be taken again, but the bucket does not overflow", 
   expect([bucket.take("a"), bucket.take("a")]).toEqual([0, 1000]);
 });
 
-test("the key unused for longest is forgotten when there are too many", () => {
+test("the least recently used key is evicted when there are too many", () => {
   const { bucket } = buckets(2);
   for (const key of ["a", "a", "b", "b", "b"]) bucket.take(key);
   bucket.take("c");

@@ -1,6 +1,6 @@
 /**
- * Token buckets, one a key: each key may take `burst` tokens at once, and gains one more every `refillMs`. A key that is
- * not remembered has a full bucket, so forgetting the least recently used one costs nothing but precision.
+ * Token buckets, one per key: a key can take `burst` tokens at once and gains one every `refillMs`. A key that is not
+ * stored has a full bucket, so that evicting the least recently used key only makes the limit less precise.
  */
 import { createBoundedCache } from "./bounded-cache.ts";
 import type { Clock } from "./clock.ts";
@@ -8,7 +8,7 @@ import type { Clock } from "./clock.ts";
 export interface TokenBucketOptions {
   readonly burst: number;
   readonly refillMs: number;
-  /** Keys remembered at the same time. */
+  /** Keys stored at the same time. */
   readonly maxKeys: number;
 }
 
@@ -28,7 +28,7 @@ export class TokenBuckets {
     this.#buckets = createBoundedCache<string, Bucket>({ maxSize: options.maxKeys });
   }
 
-  /** Returns 0 when a token was taken; otherwise the milliseconds until the next one is there. */
+  /** Returns 0 when a token was taken; otherwise the milliseconds until the next one is available. */
   take(key: string): number {
     const bucket = this.#refilled(key);
     if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) * this.#options.refillMs);
@@ -36,7 +36,7 @@ export class TokenBuckets {
     return 0;
   }
 
-  /** Returns a token that was taken for nothing. */
+  /** Returns a token that was taken but not used. */
   giveBack(key: string): void {
     const bucket = this.#refilled(key);
     bucket.tokens = Math.min(this.#options.burst, bucket.tokens + 1);
