@@ -1,10 +1,13 @@
 /**
- * Renderers yield small pieces; sockets and compressors want larger ones. `inChunks` joins pieces up to about
- * `size` characters, so that a list of any length costs one chunk of memory and no call per cell.
+ * Renderers yield small pieces of text; sockets and compressors are faster with larger ones. `joinIntoChunks` joins
+ * pieces to chunks of about `size` characters, so that a list of any length needs the memory of one chunk.
  */
 const CHUNK_CHARS = 65_536;
 
-export function* inChunks(pieces: Iterable<string>, size = CHUNK_CHARS): Generator<string, void, undefined> {
+export function* joinIntoChunks(
+  pieces: Iterable<string>,
+  size = CHUNK_CHARS,
+): Generator<string, void, undefined> {
   let chunk = "";
   for (const piece of pieces) {
     chunk += piece;
@@ -15,8 +18,8 @@ export function* inChunks(pieces: Iterable<string>, size = CHUNK_CHARS): Generat
   if (chunk !== "") yield chunk;
 }
 
-/** `open`, the items with commas between them, `close`: a JSON array or object that is never whole in memory. */
-export function* jsonItems(open: string, items: Iterable<string>, close: string): Generator<string> {
+/** `open`, the items separated by commas, `close`: a JSON array or object that is never complete in memory. */
+export function* renderJsonItems(open: string, items: Iterable<string>, close: string): Generator<string> {
   yield open;
   let separator = "\n";
   for (const item of items) {

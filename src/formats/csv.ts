@@ -1,19 +1,19 @@
 /**
- * CSV as RFC 4180 has it: a header row, CRLF, quotes doubled, UTF-8 without a byte order mark.
+ * CSV as in RFC 4180: a header row, CRLF, quotes doubled, UTF-8 without a byte order mark.
  *
- * Columns and their order are fixed for each kind, whatever the data, so that two exports can be compared and a
- * script can count on a column. `fields` leaves columns out; it never reorders them.
+ * The columns and their order are fixed for each kind and do not depend on the data, so that exports can be compared
+ * and scripts can rely on a column. `fields` leaves columns out; it never reorders them.
  *
- * A cell that a spreadsheet would run as a formula gets an apostrophe in front. Control characters other than tab
- * and line ends become U+FFFD: NUL ends the file for some readers, and none can show the others.
+ * A cell that a spreadsheet would run as a formula gets an apostrophe in front. Control characters other than tab and
+ * line ends become U+FFFD: NUL ends the file for some programs, and none can show the others.
  */
 import type { Annotations, Entities, Host } from "../model/entity.ts";
 import { type Kind, portId } from "../model/ids.ts";
-import { inChunks } from "./chunks.ts";
+import { joinIntoChunks } from "./chunks.ts";
 
 interface Column<E> {
   readonly name: string;
-  /** The top-level field it is cut from: what `fields` names. */
+  /** The top-level field that `fields` selects it by. */
   readonly field: keyof E & string;
   readonly value: (entity: Partial<E>) => string;
 }
@@ -22,17 +22,17 @@ type ScalarField<E> = {
   [F in keyof E & string]: E[F] extends string | number | boolean ? F : never;
 }[keyof E & string];
 
-const scalars = <E>(...fields: ScalarField<E>[]): Column<E>[] =>
+const scalarColumns = <E>(...fields: ScalarField<E>[]): Column<E>[] =>
   fields.map((field) => ({ name: field, field, value: (entity) => String(entity[field] ?? "") }));
 
-interface Annotated {
+interface WithAnnotations {
   annotations?: Annotations;
 }
 
-/** Some annotations as columns of their own, then all of them as one JSON object. */
-const annotations = (...keys: string[]): Column<Annotated>[] => [
+/** A column for each of `keys`, then one with all annotations as a JSON object. */
+const annotationColumns = (...keys: string[]): Column<WithAnnotations>[] => [
   ...keys.map(
-    (key): Column<Annotated> => ({
+    (key): Column<WithAnnotations> => ({
       name: `annotations.${key}`,
       field: "annotations",
       value: (entity) => entity.annotations?.[key] ?? "",
@@ -45,27 +45,27 @@ const annotations = (...keys: string[]): Column<Annotated>[] => [
   },
 ];
 
-/** JSON leaves some control characters as they are; escaped, they survive the cell. */
+/** JSON does not escape C1 control characters; unescaped, the cell would replace them. */
 const printableJson = (value: Annotations): string =>
   JSON.stringify(value).replace(/[\x7f-\x9f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
 
-interface Tracked {
+interface Tracking {
   firstSeen: string;
   lastChanged: string;
   sources: string[];
   revision: number;
 }
-const TRACKING: readonly Column<Tracked>[] = [
-  ...scalars<Tracked>("firstSeen", "lastChanged"),
+const TRACKING_COLUMNS: readonly Column<Tracking>[] = [
+  ...scalarColumns<Tracking>("firstSeen", "lastChanged"),
   { name: "sources", field: "sources", value: (entity) => entity.sources?.join(" ") ?? "" },
-  ...scalars<Tracked>("revision"),
+  ...scalarColumns<Tracking>("revision"),
 ];
 
-const at = (location: Host["location"]): string => portId(location.elementId, location.port);
+const formatLocation = (location: Host["location"]): string => portId(location.elementId, location.port);
 
 const COLUMNS: { readonly [K in Kind]: readonly Column<Entities[K]>[] } = {
   devices: [
-    ...scalars<Entities["devices"]>(
+    ...scalarColumns<Entities["devices"]>(
       "id",
       "type",
       "available",
@@ -79,72 +79,77 @@ const COLUMNS: { readonly [K in Kind]: readonly Column<Entities[K]>[] } = {
       "lastUpdate",
       "humanReadableLastUpdate",
     ),
-    ...annotations("name", "managementAddress", "channelId", "protocol"),
-    ...TRACKING,
+    ...annotationColumns("name", "managementAddress", "channelId", "protocol"),
+    ...TRACKING_COLUMNS,
   ],
   ports: [
-    ...scalars<Entities["ports"]>("element", "port", "isEnabled", "type", "portSpeed"),
-    ...annotations("portName"),
-    ...TRACKING,
+    ...scalarColumns<Entities["ports"]>("element", "port", "isEnabled", "type", "portSpeed"),
+    ...annotationColumns("portName"),
+    ...TRACKING_COLUMNS,
   ],
   links: [
     { name: "src.device", field: "src", value: (link) => link.src?.device ?? "" },
     { name: "src.port", field: "src", value: (link) => link.src?.port ?? "" },
     { name: "dst.device", field: "dst", value: (link) => link.dst?.device ?? "" },
     { name: "dst.port", field: "dst", value: (link) => link.dst?.port ?? "" },
-    ...scalars<Entities["links"]>("type", "state"),
-    ...annotations(),
-    ...scalars<Entities["links"]>("id", "bidirectional", "verified"),
-    ...TRACKING,
+    ...scalarColumns<Entities["links"]>("type", "state"),
+    ...annotationColumns(),
+    ...scalarColumns<Entities["links"]>("id", "bidirectional", "verified"),
+    ...TRACKING_COLUMNS,
   ],
   hosts: [
-    ...scalars<Host>("id", "mac", "vlan", "innerVlan", "outerTpid", "configured", "suspended"),
+    ...scalarColumns<Host>("id", "mac", "vlan", "innerVlan", "outerTpid", "configured", "suspended"),
     { name: "ipAddresses", field: "ipAddresses", value: (host) => host.ipAddresses?.join(" ") ?? "" },
-    { name: "locations", field: "locations", value: (host) => host.locations?.map(at).join(" ") ?? "" },
+    {
+      name: "locations",
+      field: "locations",
+      value: (host) => host.locations?.map(formatLocation).join(" ") ?? "",
+    },
     { name: "location.elementId", field: "location", value: (host) => host.location?.elementId ?? "" },
     { name: "location.port", field: "location", value: (host) => host.location?.port ?? "" },
-    ...annotations(),
-    ...TRACKING,
+    ...annotationColumns(),
+    ...TRACKING_COLUMNS,
   ],
 };
 
-/** The header row of a kind, all of it or that of the `fields` alone. */
+/** The names in the header row. */
 export function csvColumns(kind: Kind, fields?: readonly string[]): string[] {
-  return chosen(kind, fields).map((column) => column.name);
+  return selectColumns(kind, fields).map((column) => column.name);
 }
 
-/** `fields` are top-level field names; one that is not a field of the kind has no column. */
+/** `fields` are names of top-level fields; names that are not fields of the kind are ignored. */
 export function renderCsv<K extends Kind>(
   kind: K,
   entities: Iterable<Partial<Entities[K]>>,
   fields?: readonly string[],
 ): Iterable<string> {
-  return inChunks(rows(chosen(kind, fields), entities));
+  return joinIntoChunks(renderRows(selectColumns(kind, fields), entities));
 }
 
-function chosen<K extends Kind>(kind: K, fields?: readonly string[]): readonly Column<Entities[K]>[] {
+function selectColumns<K extends Kind>(kind: K, fields?: readonly string[]): readonly Column<Entities[K]>[] {
   const columns: readonly Column<Entities[K]>[] = COLUMNS[kind];
   return fields === undefined ? columns : columns.filter((column) => fields.includes(column.field));
 }
 
-function* rows<E>(columns: readonly Column<E>[], entities: Iterable<Partial<E>>): Generator<string> {
+function* renderRows<E>(columns: readonly Column<E>[], entities: Iterable<Partial<E>>): Generator<string> {
   yield `${columns.map((column) => column.name).join(",")}\r\n`;
   for (const entity of entities) {
     let row = "";
-    for (const [i, column] of columns.entries()) row += (i === 0 ? "" : ",") + cell(column.value(entity));
-    // A lone empty cell would be an empty line, which readers skip: the row would be lost.
+    for (const [i, column] of columns.entries())
+      row += (i === 0 ? "" : ",") + renderCell(column.value(entity));
+    // A single empty cell would be an empty line, which many programs skip.
     yield row === "" ? '""\r\n' : `${row}\r\n`;
   }
 }
 
-const NEEDS_CARE = /^[\s=+\-@＝＋－＠]|\s$|["\r\n,]|\p{Cc}|\p{Cs}/u;
-/** Also behind blanks, which spreadsheets skip; and the full-width forms, which some of them read as ASCII. */
+const NEEDS_ESCAPING = /^[\s=+\-@＝＋－＠]|\s$|["\r\n,]|\p{Cc}|\p{Cs}/u;
+/** Spreadsheets skip leading spaces, and some treat the full-width forms like the ASCII characters. */
 const FORMULA = /^(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/;
 const UNPRINTABLE = /[^\P{Cc}\t\r\n]|\p{Cs}/gu;
 
-function cell(value: string): string {
-  if (!NEEDS_CARE.test(value)) return value;
+function renderCell(value: string): string {
+  if (!NEEDS_ESCAPING.test(value)) return value;
   const printable = value.replace(UNPRINTABLE, "\uFFFD");
-  const defused = FORMULA.test(printable) ? `'${printable}` : printable;
-  return /[",\r\n]|^\s|\s$/.test(defused) ? `"${defused.replaceAll('"', '""')}"` : defused;
+  const text = FORMULA.test(printable) ? `'${printable}` : printable;
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,47 +1,55 @@
 /**
- * DOT for Graphviz: an undirected graph of the devices, a line a cable, an arrow where only one direction works.
- * Hosts are a count in the label of their device: Graphviz is for pictures, and a picture with all hosts is none.
+ * DOT for Graphviz: an undirected graph of the devices, an edge a cable, an arrow where only one direction works.
+ * Hosts are only counted in the label of their device: DOT is used for drawings, and a drawing with all hosts is not
+ * readable.
  *
- * All strings are double-quoted, never HTML-like. Inside quotes Graphviz undoes only `\"`, then reads escapes and
- * entities in labels, so labels have backslashes and ampersands doubled up; in ids a backslash stays doubled.
+ * All strings are double-quoted, never HTML-like. Inside quotes Graphviz unescapes only `\"`. In labels it then
+ * interprets escapes and entities, so backslashes and ampersands are escaped there. In ids a backslash stays doubled.
  */
-
 import type { Cable } from "../model/cable.ts";
 import type { Device } from "../model/entity.ts";
-import { inChunks } from "./chunks.ts";
-import { cablesOf, deviceName, hostCounts, nodeNames, type TopologyGraph } from "./graph.ts";
-import { pictureLabel } from "./label.ts";
-import { counted, DEVICE_LOOKS, deviceState, INK, LINE_LOOKS, lineState, MUTED } from "./drawing-style.ts";
+import { joinIntoChunks } from "./chunks.ts";
+import {
+  CABLE_STYLES,
+  cableState,
+  DEVICE_STYLES,
+  deviceState,
+  formatCount,
+  MUTED_TEXT_COLOUR,
+  TEXT_COLOUR,
+} from "./drawing-style.ts";
+import { assignNodeNames, cablesOf, countHosts, deviceName, type TopologyGraph } from "./graph.ts";
+import { fitLabel } from "./label.ts";
 
-const LABEL_EMS = 24;
+const MAX_LABEL_EMS = 24;
 
 export function renderDot(graph: TopologyGraph): Iterable<string> {
-  return inChunks(document(graph));
+  return joinIntoChunks(renderDocument(graph));
 }
 
-function* document(graph: TopologyGraph): Generator<string> {
-  const names = nodeNames(graph, drawable);
-  const hosts = hostCounts(graph);
+function* renderDocument(graph: TopologyGraph): Generator<string> {
+  const names = assignNodeNames(graph, replaceUnsupported);
+  const hostCounts = countHosts(graph);
   yield `graph "gazetteer" {\n`;
   yield `  graph [charset="UTF-8", overlap="false", splines="true", ranksep="1", fontname="sans-serif", \
-label="${caption(graph)}"]\n`;
-  yield `  node [shape="box", style="rounded,filled", fontname="sans-serif", fontsize="11", fontcolor="${INK}"]\n`;
-  yield `  edge [fontname="sans-serif", fontsize="8", fontcolor="${MUTED}"]\n`;
+label="${formatCaption(graph)}"]\n`;
+  yield `  node [shape="box", style="rounded,filled", fontname="sans-serif", fontsize="11", fontcolor="${TEXT_COLOUR}"]\n`;
+  yield `  edge [fontname="sans-serif", fontsize="8", fontcolor="${MUTED_TEXT_COLOUR}"]\n`;
   for (const device of graph.devices) {
-    yield `  ${quoted(names.device(device.id))} [${nodeAttributes(device, hosts.get(device.id) ?? 0)}]\n`;
+    yield `  ${quote(names.device(device.id))} [${nodeAttributes(device, hostCounts.get(device.id) ?? 0)}]\n`;
   }
-  for (const edge of cablesOf(graph)) {
-    const [from, to] = [quoted(names.device(edge.from.device)), quoted(names.device(edge.to.device))];
-    yield `  ${from} -- ${to} [${edgeAttributes(edge)}]\n`;
+  for (const cable of cablesOf(graph)) {
+    const [from, to] = [quote(names.device(cable.from.device)), quote(names.device(cable.to.device))];
+    yield `  ${from} -- ${to} [${edgeAttributes(cable)}]\n`;
   }
   yield "}\n";
 }
 
-function caption({ topology, revision, devices, links, hosts }: TopologyGraph): string {
+function formatCaption({ topology, revision, devices, links, hosts }: TopologyGraph): string {
   const counts = [
-    counted(devices.length, "device"),
-    counted(links.length, "link"),
-    counted(hosts.length, "host"),
+    formatCount(devices.length, "device"),
+    formatCount(links.length, "link"),
+    formatCount(hosts.length, "host"),
   ];
   return `${counts.join(", ")}; revision ${revision}, ${new Date(topology.time).toISOString()}`;
 }
@@ -54,25 +62,28 @@ const NODE_STYLES = {
 
 function nodeAttributes(device: Device, hosts: number): string {
   const state = deviceState(device);
-  const { stroke, fill } = DEVICE_LOOKS[state];
-  const lines = [label(deviceName(device)), device.type + (hosts > 0 ? `, ${counted(hosts, "host")}` : "")];
-  if (state !== "available") lines.push(DEVICE_LOOKS[state].words);
+  const { stroke, fill } = DEVICE_STYLES[state];
+  const hostCount = hosts > 0 ? `, ${formatCount(hosts, "host")}` : "";
+  const lines = [escapeLabel(deviceName(device)), `${device.type}${hostCount}`];
+  if (state !== "available") lines.push(DEVICE_STYLES[state].label);
   return `label="${lines.join("\\n")}", ${NODE_STYLES[state]}, color="${stroke}", fillcolor="${fill}"`;
 }
 
 const EDGE_STYLES = { active: "solid", unverified: "dotted", inactive: "dashed", conflict: "bold" } as const;
 
-function edgeAttributes(edge: Cable): string {
-  const state = lineState(edge);
-  const ports = `taillabel="${label(edge.from.port)}", headlabel="${label(edge.to.port)}"`;
-  const arrow = edge.oneWay ? `, dir="forward"` : "";
-  const words = `${LINE_LOOKS[state].words}${edge.oneWay ? ", one way" : ""}`;
-  return `${ports}, style="${EDGE_STYLES[state]}", color="${LINE_LOOKS[state].stroke}", tooltip="${words}"${arrow}`;
+function edgeAttributes(cable: Cable): string {
+  const state = cableState(cable);
+  const { label, stroke } = CABLE_STYLES[state];
+  const ports = `taillabel="${escapeLabel(cable.from.port)}", headlabel="${escapeLabel(cable.to.port)}"`;
+  const tooltip = `${label}${cable.oneWay ? ", one way" : ""}`;
+  const arrow = cable.oneWay ? `, dir="forward"` : "";
+  return `${ports}, style="${EDGE_STYLES[state]}", color="${stroke}", tooltip="${tooltip}"${arrow}`;
 }
 
-/** Graphviz reads C strings and writes XML: what either cannot carry becomes U+FFFD. */
-const drawable = (text: string): string => text.replace(/\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu, "\uFFFD");
+/** Graphviz reads C strings and writes XML: characters that either cannot represent become U+FFFD. */
+const replaceUnsupported = (text: string): string => text.replace(/\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu, "\uFFFD");
 
-const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
-const quoted = (text: string): string => `"${escaped(text)}"`;
-const label = (text: string): string => escaped(pictureLabel(text, LABEL_EMS).replaceAll("&", "&amp;"));
+const escapeQuotes = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+const quote = (text: string): string => `"${escapeQuotes(text)}"`;
+const escapeLabel = (text: string): string =>
+  escapeQuotes(fitLabel(text, MAX_LABEL_EMS).replaceAll("&", "&amp;"));

@@ -12,7 +12,7 @@ import { renderCsv } from "./csv.ts";
 import { renderDot } from "./dot.ts";
 import type { TopologyGraph } from "./graph.ts";
 import { renderGraphml } from "./graphml.ts";
-import { renderNdjsonLines } from "./ndjson.ts";
+import { renderNdjson } from "./ndjson.ts";
 import { renderNetJson } from "./netjson.ts";
 import { renderPrometheusDevices, renderPrometheusHosts } from "./prometheus.ts";
 import { renderRfc8345 } from "./rfc8345.ts";
@@ -68,7 +68,7 @@ const ROWS: readonly Row[] = [
     mediaType: "application/x-ndjson",
     resources: COLLECTIONS,
     description: "One JSON object a line",
-    renderList: (list) => renderNdjsonLines(list.jsonTexts()),
+    renderList: (list) => renderNdjson(list.jsonTexts()),
   },
   {
     name: "csv",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { campus, device, graph, host, link, mac } from "../../test/support/sample-network.ts";
-import { attachments, cablesOf, deviceName, hostCounts, nodeNames, resolvedLinks } from "./graph.ts";
+import { assignNodeNames, attachmentsOf, cablesOf, countHosts, deviceName, resolvedLinks } from "./graph.ts";
 
 const a1 = { device: "a", port: "1" };
 const b1 = { device: "b", port: "1" };
@@ -80,8 +80,8 @@ test("hosts hang at each location in the graph and count once, at the newest", (
   ];
   const roamer = host(mac(1), b1, { locations });
   const g = graph(two, [], [roamer, host(mac(2), b1)]);
-  expect(attachments(g).map(({ at }) => `${at.device}/${at.port}`)).toEqual(["b/4", "a/2", "b/1"]);
-  expect([...hostCounts(g)]).toEqual([["b", 2]]);
+  expect(attachmentsOf(g).map(({ at }) => `${at.device}/${at.port}`)).toEqual(["b/4", "a/2", "b/1"]);
+  expect([...countHosts(g)]).toEqual([["b", 2]]);
 });
 
 test("a device without a name of its own is called by its id", () => {
@@ -92,7 +92,7 @@ test("a device without a name of its own is called by its id", () => {
 
 test("node names are unique even where ids are not", () => {
   const g = graph([device(`${mac(1)}/None`), device("x\u0001"), device("x\u0002")], [], [host(mac(1), a1)]);
-  const names = nodeNames(g, (id) => id.replace(/\p{Cc}/gu, "?"));
+  const names = assignNodeNames(g, (id) => id.replace(/\p{Cc}/gu, "?"));
   expect(g.devices.map((d) => names.device(d.id))).toEqual([`${mac(1)}/None`, "x?", "x?~2"]);
   expect(names.host(`${mac(1)}/None`)).toBe(`${mac(1)}/None~2`);
 });

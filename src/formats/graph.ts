@@ -1,9 +1,9 @@
 /**
- * The one value that every topology renderer takes, and the few readings of it they share: which two records are
- * one cable, where a host hangs, and what each node is called. Nothing here, and no renderer, changes a graph.
+ * The input of every topology renderer, and what the renderers share: the cables, where hosts are attached, and the
+ * names of nodes. Nothing here, and no renderer, changes a graph.
  *
- * A graph may be a cut of the network (`around`), so a record may name a device that is not in it. Such a link or
- * location is left out: a reader of any of the formats fails on a reference that leads nowhere.
+ * A graph may be a part of the network (`around`), so a link or a location may refer to a device that is not in it.
+ * Such links and locations are left out, because readers of these formats fail on unresolved references.
  */
 import { type Cable, foldLinks } from "../model/cable.ts";
 import type { Device, Host, Link, Topology } from "../model/entity.ts";
@@ -22,43 +22,43 @@ export interface Attachment {
   readonly at: ConnectPoint;
 }
 
-/** The name a person gave the device, or else its id. */
+/** The `name` annotation, or else the id. */
 export function deviceName(device: Device): string {
   const name = device.annotations.name?.trim();
   return name === undefined || name === "" ? device.id : name;
 }
 
-/** The name a person gave the host, or else its first address, or else its MAC. */
+/** The `name` annotation, or else the first IP address, or else the MAC address. */
 export function hostName(host: Host): string {
   const name = host.annotations?.name?.trim();
   return name === undefined || name === "" ? (host.ipAddresses[0] ?? host.mac) : name;
 }
 
-/** The links both of whose ends are in the graph. */
+/** The links with both ends in the graph. */
 export function resolvedLinks(graph: TopologyGraph): Link[] {
-  const known = new Set(graph.devices.map((device) => device.id));
-  return graph.links.filter((link) => known.has(link.src.device) && known.has(link.dst.device));
+  const deviceIds = new Set(graph.devices.map((device) => device.id));
+  return graph.links.filter((link) => deviceIds.has(link.src.device) && deviceIds.has(link.dst.device));
 }
 
 export const cablesOf = (graph: TopologyGraph): Cable[] => foldLinks(resolvedLinks(graph));
 
-/** Every location of every host that is in the graph, newest first for each host. */
-export function attachments(graph: TopologyGraph): Attachment[] {
-  const known = new Set(graph.devices.map((device) => device.id));
+/** One attachment for each location of a host at a device in the graph; the newest location of a host first. */
+export function attachmentsOf(graph: TopologyGraph): Attachment[] {
+  const deviceIds = new Set(graph.devices.map((device) => device.id));
   const found: Attachment[] = [];
   for (const host of graph.hosts) {
     for (const { elementId, port } of host.locations) {
-      if (known.has(elementId)) found.push({ host, at: { device: elementId, port } });
+      if (deviceIds.has(elementId)) found.push({ host, at: { device: elementId, port } });
     }
   }
   return found;
 }
 
-/** How many hosts hang on each device; a host with several locations counts once, where it was seen last. */
-export function hostCounts(graph: TopologyGraph): Map<string, number> {
+/** The number of hosts at each device. A host with several locations counts once, at the newest. */
+export function countHosts(graph: TopologyGraph): Map<string, number> {
   const counts = new Map<string, number>();
   let last: Host | undefined;
-  for (const { host, at } of attachments(graph)) {
+  for (const { host, at } of attachmentsOf(graph)) {
     if (host !== last) counts.set(at.device, (counts.get(at.device) ?? 0) + 1);
     last = host;
   }
@@ -71,29 +71,29 @@ export interface NodeNames {
 }
 
 /**
- * What each node is called in a format that has one namespace for all of them. That is its id, except that a
- * device may have chosen an id that looks like a host's, and that two ids may become one when `clean` takes away
- * what the format cannot carry.
+ * Unique names for a format with one namespace for all nodes. The name is the id, with a number where two nodes would
+ * share a name: a device may have the id of a host, and `clean`, which replaces the characters that the format does
+ * not support, may make two ids equal.
  */
-export function nodeNames(graph: TopologyGraph, clean: (id: string) => string = (id) => id): NodeNames {
-  const unique = createUnique();
+export function assignNodeNames(graph: TopologyGraph, clean: (id: string) => string = (id) => id): NodeNames {
+  const allocate = createNameAllocator();
   const assign = (entities: readonly { readonly id: string }[]) => {
-    const names = new Map(entities.map(({ id }) => [id, unique(clean(id))]));
+    const names = new Map(entities.map(({ id }) => [id, allocate(clean(id))]));
     return (id: string) => names.get(id) ?? clean(id);
   };
   return { device: assign(graph.devices), host: assign(graph.hosts) };
 }
 
-/** Gives each name out once; a name that was given out before is told apart by a number. */
-export function createUnique(): (wanted: string) => string {
-  const taken = new Map<string, number>();
-  return (wanted) => {
-    let name = wanted;
-    for (let n = taken.get(wanted) ?? 0; taken.has(name); n++) {
-      name = `${wanted}~${n + 2}`;
-      taken.set(wanted, n + 1);
+/** Returns the desired name the first time and `NAME~2`, `NAME~3`… after that. */
+export function createNameAllocator(): (desired: string) => string {
+  const suffixes = new Map<string, number>();
+  return (desired) => {
+    let name = desired;
+    for (let n = suffixes.get(desired) ?? 0; suffixes.has(name); n++) {
+      name = `${desired}~${n + 2}`;
+      suffixes.set(desired, n + 1);
     }
-    taken.set(name, 0);
+    suffixes.set(name, 0);
     return name;
   };
 }

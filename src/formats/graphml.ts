@@ -1,50 +1,50 @@
 /**
  * GraphML (http://graphml.graphdrawing.org): a directed graph with every record. Devices and hosts are nodes, each
- * link record is an edge with its own id, each location of a host an edge from the host to the device. What is
- * known of a thing is data, typed by `<key>`; each annotation is a key of its own (`annotations.KEY`), since graph
- * tools make a column of each key.
+ * link is an edge with its own id, each location of a host is an edge from the host to the device. The fields are
+ * data, typed by `<key>`. Each annotation is a key of its own (`annotations.KEY`), because graph tools make a column
+ * of each key.
  */
 import type { Annotations, Device, Host, Link } from "../model/entity.ts";
 import { type ConnectPoint, linkId, portId } from "../model/ids.ts";
-import { inChunks } from "./chunks.ts";
+import { joinIntoChunks } from "./chunks.ts";
 import {
-  attachments,
-  createUnique,
+  assignNodeNames,
+  attachmentsOf,
+  createNameAllocator,
   deviceName,
   hostName,
   type NodeNames,
-  nodeNames,
   resolvedLinks,
   type TopologyGraph,
 } from "./graph.ts";
 import { xmlCharacters, xmlText } from "./xml.ts";
 
 type Value = string | number | boolean;
-type Facts = Record<string, Value>;
+type Data = Record<string, Value>;
 type Domain = "node" | "edge";
 
-const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
+const DOCUMENT_START = `<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
 xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
 `;
 
 export function renderGraphml(graph: TopologyGraph): Iterable<string> {
-  return inChunks(document(graph));
+  return joinIntoChunks(renderDocument(graph));
 }
 
-function* document(graph: TopologyGraph): Generator<string> {
-  const names = nodeNames(graph, xmlCharacters);
+function* renderDocument(graph: TopologyGraph): Generator<string> {
+  const names = assignNodeNames(graph, xmlCharacters);
   const keys = new Keys();
-  // Keys must stand before the graph: everything is looked at once for its keys, then once more for its data.
+  // Keys are declared before the graph, so the elements are created twice: for their keys, then for their data.
   for (const element of elements(graph, names)) keys.collect(element);
-  yield HEAD;
-  yield* keys.declarations();
+  yield DOCUMENT_START;
+  yield* keys.renderDeclarations();
   yield `  <key id="g0" for="graph" attr.name="revision" attr.type="long"/>\n`;
   yield `  <key id="g1" for="graph" attr.name="time" attr.type="long"/>\n`;
   yield `  <graph id="gazetteer" edgedefault="directed">\n`;
   yield `    <data key="g0">${graph.revision}</data>\n    <data key="g1">${graph.topology.time}</data>\n`;
   for (const element of elements(graph, names)) {
-    yield `    <${element.domain} ${element.attributes}>\n${keys.data(element)}    </${element.domain}>\n`;
+    yield `    <${element.domain} ${element.attributes}>\n${keys.renderData(element)}    </${element.domain}>\n`;
   }
   yield "  </graph>\n</graphml>\n";
 }
@@ -52,88 +52,88 @@ function* document(graph: TopologyGraph): Generator<string> {
 interface Element {
   readonly domain: Domain;
   readonly attributes: string;
-  readonly facts: Facts;
+  readonly data: Data;
 }
 
 function* elements(graph: TopologyGraph, names: NodeNames): Generator<Element> {
-  for (const device of graph.devices) yield node(names.device(device.id), deviceFacts(device));
-  for (const host of graph.hosts) yield node(names.host(host.id), hostFacts(host));
-  const unique = createUnique();
-  const idOf = (src: ConnectPoint, dst: ConnectPoint) => unique(xmlCharacters(linkId(src, dst)));
+  for (const device of graph.devices) yield node(names.device(device.id), deviceData(device));
+  for (const host of graph.hosts) yield node(names.host(host.id), hostData(host));
+  const allocate = createNameAllocator();
+  const edgeId = (src: ConnectPoint, dst: ConnectPoint) => allocate(xmlCharacters(linkId(src, dst)));
   for (const link of resolvedLinks(graph)) {
     yield edge(
-      idOf(link.src, link.dst),
+      edgeId(link.src, link.dst),
       names.device(link.src.device),
       names.device(link.dst.device),
-      linkFacts(link),
+      linkData(link),
     );
   }
-  for (const { host, at } of attachments(graph)) {
-    const id = idOf({ device: host.id, port: "nic" }, at);
-    const facts = { kind: "attachment", dstPort: at.port };
-    yield edge(id, names.host(host.id), names.device(at.device), facts);
+  for (const { host, at } of attachmentsOf(graph)) {
+    const id = edgeId({ device: host.id, port: "nic" }, at);
+    const data = { kind: "attachment", dstPort: at.port };
+    yield edge(id, names.host(host.id), names.device(at.device), data);
   }
 }
 
-const node = (name: string, facts: Facts): Element => ({
+const node = (name: string, data: Data): Element => ({
   domain: "node",
   attributes: `id="${xmlText(name)}"`,
-  facts,
+  data,
 });
 
-function edge(id: string, source: string, target: string, facts: Facts): Element {
+function edge(id: string, source: string, target: string, data: Data): Element {
   const attributes = `id="${xmlText(id)}" source="${xmlText(source)}" target="${xmlText(target)}"`;
-  return { domain: "edge", attributes, facts };
+  return { domain: "edge", attributes, data };
 }
 
-function deviceFacts(device: Device): Facts {
-  const { id: _, annotations, sources, ...facts } = device;
+function deviceData(device: Device): Data {
+  const { id: _, annotations, sources, ...rest } = device;
   return {
     kind: "device",
     label: deviceName(device),
-    ...facts,
+    ...rest,
     sources: sources.join(" "),
-    ...prefixed(annotations),
+    ...prefixKeys(annotations),
   };
 }
 
-function hostFacts(host: Host): Facts {
-  const { id: _, ipAddresses, locations, location: __, annotations = {}, sources, ...facts } = host;
+function hostData(host: Host): Data {
+  const { id: _, ipAddresses, locations, location: __, annotations = {}, sources, ...rest } = host;
   return {
     kind: "host",
     label: hostName(host),
-    ...facts,
+    ...rest,
     ipAddresses: ipAddresses.join(" "),
     locations: locations.map((at) => portId(at.elementId, at.port)).join(" "),
     sources: sources.join(" "),
-    ...prefixed(annotations),
+    ...prefixKeys(annotations),
   };
 }
 
-function linkFacts({ id: _, src, dst, annotations = {}, sources, ...facts }: Link): Facts {
+function linkData({ id: _, src, dst, annotations = {}, sources, ...rest }: Link): Data {
   const ports = { srcPort: src.port, dstPort: dst.port };
-  return { kind: "link", ...ports, ...facts, sources: sources.join(" "), ...prefixed(annotations) };
+  return { kind: "link", ...ports, ...rest, sources: sources.join(" "), ...prefixKeys(annotations) };
 }
 
-const prefixed = (annotations: Annotations): Facts =>
+const prefixKeys = (annotations: Annotations): Data =>
   Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`annotations.${key}`, value]));
 
-/** The `<key>` elements: one for each name in each domain, in the order of first use. */
+/** The `<key>` elements: one for each name in each domain, in order of first use. */
 class Keys {
   readonly #ids = { node: new Map<string, string>(), edge: new Map<string, string>() };
   readonly #types = new Map<string, string>();
 
-  collect({ domain, facts }: Element): void {
-    for (const [name, value] of Object.entries(facts)) {
+  collect({ domain, data }: Element): void {
+    for (const [name, value] of Object.entries(data)) {
       const ids = this.#ids[domain];
       if (ids.has(name)) continue;
       const id = `${domain.charAt(0)}${ids.size}`;
       ids.set(name, id);
-      this.#types.set(id, typeOf(value));
+      this.#types.set(id, attributeType(value));
     }
   }
 
-  *declarations(): Generator<string> {
+  *renderDeclarations(): Generator<string> {
     for (const domain of ["node", "edge"] as const) {
       for (const [name, id] of this.#ids[domain]) {
         const attributes = `attr.name="${xmlText(name)}" attr.type="${this.#types.get(id)}"`;
@@ -142,16 +142,16 @@ class Keys {
     }
   }
 
-  data({ domain, facts }: Element): string {
+  renderData({ domain, data }: Element): string {
     let text = "";
-    for (const [name, value] of Object.entries(facts)) {
+    for (const [name, value] of Object.entries(data)) {
       text += `      <data key="${this.#ids[domain].get(name)}">${xmlText(String(value))}</data>\n`;
     }
     return text;
   }
 }
 
-function typeOf(value: Value): string {
+function attributeType(value: Value): string {
   if (typeof value === "string") return "string";
   return typeof value === "boolean" ? "boolean" : "long";
 }

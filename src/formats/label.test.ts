@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { HOSTILE_TEXTS } from "../../test/support/sample-network.ts";
-import { pictureLabel, textWidth } from "./label.ts";
+import { fitLabel, textWidth } from "./label.ts";
 
 test.each([
   ["core-1", "core-1"],
@@ -10,20 +10,20 @@ test.each([
   ["nul\0", "nul\uFFFD"],
   ["", ""],
 ])("%j is drawn %j", (text, drawn) => {
-  expect(pictureLabel(text, 20)).toBe(drawn);
+  expect(fitLabel(text, 20)).toBe(drawn);
 });
 
 test("what is too long ends in an ellipsis, and a pair of surrogates is not cut in two", () => {
-  expect(pictureLabel("x".repeat(10_000), 10)).toMatch(/^x+…$/);
-  expect(pictureLabel("🛰".repeat(5_000), 10)).toMatch(/^(?:🛰)+…$/u);
-  expect(pictureLabel(`${" ".repeat(500)}x`, 10)).toBe("…");
+  expect(fitLabel("x".repeat(10_000), 10)).toMatch(/^x+…$/);
+  expect(fitLabel("🛰".repeat(5_000), 10)).toMatch(/^(?:🛰)+…$/u);
+  expect(fitLabel(`${" ".repeat(500)}x`, 10)).toBe("…");
 });
 
 test("any text: one line, no wider than asked, nothing that hides or turns the rest", () => {
   const any = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: "binary", maxLength: 300 }));
   fc.assert(
     fc.property(any, fc.integer({ min: 3, max: 60 }), (text, ems) => {
-      const label = pictureLabel(text, ems);
+      const label = fitLabel(text, ems);
       expect(textWidth(label)).toBeLessThanOrEqual(ems);
       expect(label).not.toMatch(/\p{Cc}|\p{Cs}|[\u2028-\u202e\u2066-\u2069]/u);
       expect(label.length).toBeLessThan(ems * 12 + 2);

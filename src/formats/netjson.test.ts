@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import {
+  degradedCampus,
   device,
   graph,
   host,
   hostileGraph,
   link,
   mac,
-  degradedCampus,
 } from "../../test/support/sample-network.ts";
 import type { TopologyGraph } from "./graph.ts";
 import { renderNetJson } from "./netjson.ts";

@@ -1,28 +1,28 @@
 /**
  * NetJSON NetworkGraph (https://netjson.org/rfc.html, section 4): devices and hosts are nodes, each cable is one
- * undirected link. NetJSON wants a routing protocol and a cost; there is no routing here, so the protocol is this
- * service, and every link costs 1. State is in `properties`, which NetJSON leaves to the sender.
+ * undirected link. NetJSON requires a routing protocol and a cost. There is no routing here, so the protocol is this
+ * service and every link costs 1. State is in `properties`, whose content NetJSON does not define.
  */
 
 import type { Cable } from "../model/cable.ts";
 import { type Device, type Host, hasConflict } from "../model/entity.ts";
-import { inChunks, jsonItems } from "./chunks.ts";
+import { joinIntoChunks, renderJsonItems } from "./chunks.ts";
 import {
   type Attachment,
-  attachments,
+  assignNodeNames,
+  attachmentsOf,
   cablesOf,
   deviceName,
   hostName,
   type NodeNames,
-  nodeNames,
   type TopologyGraph,
 } from "./graph.ts";
 
 export function renderNetJson(graph: TopologyGraph): Iterable<string> {
-  return inChunks(document(graph));
+  return joinIntoChunks(renderDocument(graph));
 }
 
-function* document(graph: TopologyGraph): Generator<string> {
+function* renderDocument(graph: TopologyGraph): Generator<string> {
   const head = {
     type: "NetworkGraph",
     protocol: "gazetteer",
@@ -32,64 +32,64 @@ function* document(graph: TopologyGraph): Generator<string> {
     label: "Network topology",
     time: graph.topology.time,
   };
-  const names = nodeNames(graph);
+  const names = assignNodeNames(graph);
   yield JSON.stringify(head).slice(0, -1);
-  yield* jsonItems(',\n"nodes":[', nodes(graph, names), "\n]");
-  yield* jsonItems(',\n"links":[', links(graph, names), "\n]}\n");
+  yield* renderJsonItems(',\n"nodes":[', renderNodes(graph, names), "\n]");
+  yield* renderJsonItems(',\n"links":[', renderLinks(graph, names), "\n]}\n");
 }
 
-function* nodes(graph: TopologyGraph, names: NodeNames): Generator<string> {
+function* renderNodes(graph: TopologyGraph, names: NodeNames): Generator<string> {
   for (const device of graph.devices) yield JSON.stringify(deviceNode(device, names));
   for (const host of graph.hosts) yield JSON.stringify(hostNode(host, names));
 }
 
-function* links(graph: TopologyGraph, names: NodeNames): Generator<string> {
-  for (const edge of cablesOf(graph)) yield JSON.stringify(cable(edge, names));
-  for (const attachment of attachments(graph)) yield JSON.stringify(attached(attachment, names));
+function* renderLinks(graph: TopologyGraph, names: NodeNames): Generator<string> {
+  for (const cable of cablesOf(graph)) yield JSON.stringify(cableLink(cable, names));
+  for (const attachment of attachmentsOf(graph)) yield JSON.stringify(attachmentLink(attachment, names));
 }
 
 function deviceNode(device: Device, names: NodeNames): object {
-  const { id, annotations, ...facts } = device;
+  const { id, annotations, ...rest } = device;
   const address = annotations.managementAddress ?? "";
   return {
     id: names.device(id),
     label: deviceName(device),
     local_addresses: address === "" ? [] : [address],
-    properties: { kind: "device", ...facts, conflict: hasConflict(device), annotations },
+    properties: { kind: "device", ...rest, conflict: hasConflict(device), annotations },
   };
 }
 
 function hostNode(host: Host, names: NodeNames): object {
-  const { id, ipAddresses, locations: _, location: __, annotations = {}, ...facts } = host;
+  const { id, ipAddresses, locations: _, location: __, annotations = {}, ...rest } = host;
   return {
     id: names.host(id),
     label: hostName(host),
     local_addresses: [...new Set([...ipAddresses, host.mac])],
-    properties: { kind: "host", ...facts, conflict: hasConflict(host), annotations },
+    properties: { kind: "host", ...rest, conflict: hasConflict(host), annotations },
   };
 }
 
-function cable(edge: Cable, names: NodeNames): object {
-  const [first] = edge.links;
+function cableLink(cable: Cable, names: NodeNames): object {
+  const [first] = cable.links;
   return {
-    source: names.device(edge.from.device),
-    target: names.device(edge.to.device),
+    source: names.device(cable.from.device),
+    target: names.device(cable.to.device),
     cost: 1,
     properties: {
       kind: "link",
-      ids: edge.links.map((link) => link.id),
+      ids: cable.links.map((link) => link.id),
       type: first.type,
-      state: edge.active ? "ACTIVE" : "INACTIVE",
-      bidirectional: !edge.oneWay,
-      verified: edge.verified,
-      conflict: edge.conflict,
-      source_port: edge.from.port,
-      target_port: edge.to.port,
+      state: cable.active ? "ACTIVE" : "INACTIVE",
+      bidirectional: !cable.oneWay,
+      verified: cable.verified,
+      conflict: cable.conflict,
+      source_port: cable.from.port,
+      target_port: cable.to.port,
     },
   };
 }
 
-function attached({ host, at }: Attachment, names: NodeNames): object {
+function attachmentLink({ host, at }: Attachment, names: NodeNames): object {
   return {
     source: names.host(host.id),
     target: names.device(at.device),

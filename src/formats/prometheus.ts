@@ -2,28 +2,27 @@
  * Prometheus HTTP service discovery: a JSON array of `{"targets":[host],"labels":{…}}`, one group a device or host
  * (https://prometheus.io/docs/prometheus/latest/http_sd/).
  *
- * - One target for each thing, never one per address: two addresses of one host would be scraped, and alerted on,
- *   twice. All the addresses of a host are in a label.
- * - The target has no port: what listens there (an exporter, SNMP, ICMP) is the job's to say, by relabelling. An
- *   IPv6 address stands in brackets so that `$1:9100` makes sense; the `…_address` label has it bare.
- * - A thing without a usable address has no group. Down is not a reason to leave a thing out: that is when its
- *   alert must fire.
+ * - One target for each entity, not one for each address: a host with two addresses would be scraped, and alerted on,
+ *   twice. A label has all the addresses of a host.
+ * - The target has no port: the scrape job knows what to query (an exporter, SNMP, ICMP) and adds it by relabelling.
+ *   An IPv6 address is in brackets so that `$1:9100` is valid; the `…_address` label has it without brackets.
+ * - An entity without a usable address has no group. Unavailable entities are included, because their alerts must fire.
  */
 import { canonicalIp } from "../model/address.ts";
 import type { Device, Host } from "../model/entity.ts";
-import { inChunks, jsonItems } from "./chunks.ts";
+import { joinIntoChunks, renderJsonItems } from "./chunks.ts";
 
 type Labels = Record<string, string>;
 
 export function renderPrometheusDevices(devices: Iterable<Device>): Iterable<string> {
-  return inChunks(jsonItems("[", groups(devices, deviceAddress, deviceLabels), "\n]\n"));
+  return joinIntoChunks(renderJsonItems("[", renderGroups(devices, deviceAddress, deviceLabels), "\n]\n"));
 }
 
 export function renderPrometheusHosts(hosts: Iterable<Host>): Iterable<string> {
-  return inChunks(jsonItems("[", groups(hosts, hostAddress, hostLabels), "\n]\n"));
+  return joinIntoChunks(renderJsonItems("[", renderGroups(hosts, hostAddress, hostLabels), "\n]\n"));
 }
 
-function* groups<E>(
+function* renderGroups<E>(
   entities: Iterable<E>,
   addressOf: (entity: E) => string | undefined,
   labelsOf: (entity: E, address: string) => Labels,
@@ -39,22 +38,22 @@ function* groups<E>(
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/i;
 
-/** The management address without a port. What is neither an address nor a host name is no target: it is hostile. */
+/** The management address without a port. Undefined unless it is an IP address or a host name: it is untrusted text. */
 function deviceAddress(device: Device): string | undefined {
-  const given = device.annotations.managementAddress?.trim() ?? "";
-  const whole = canonicalIp(given);
-  if (whole !== undefined) return whole;
-  const bare = /^\[(.*)\](?::\d{1,5})?$/.exec(given)?.[1] ?? given.replace(/:\d{1,5}$/, "");
-  return canonicalIp(bare) ?? (HOST_NAME.test(bare) ? bare : undefined);
+  const text = device.annotations.managementAddress?.trim() ?? "";
+  const ip = canonicalIp(text);
+  if (ip !== undefined) return ip;
+  const withoutPort = /^\[(.*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? text.replace(/:\d{1,5}$/, "");
+  return canonicalIp(withoutPort) ?? (HOST_NAME.test(withoutPort) ? withoutPort : undefined);
 }
 
-/** The first that can be reached from elsewhere: IPv4 comes first in the list, link-local IPv6 needs a zone. */
+/** The first address that is not link-local. IPv4 addresses come first in the list. */
 function hostAddress(host: Host): string | undefined {
   return host.ipAddresses.find((ip) => !/^fe[89ab][0-9a-f]:/i.test(ip) && !ip.startsWith("169.254."));
 }
 
 function deviceLabels(device: Device, address: string): Labels {
-  return labelled("device", device.annotations, {
+  return createLabels("device", device.annotations, {
     id: device.id,
     type: device.type,
     available: String(device.available),
@@ -66,12 +65,12 @@ function deviceLabels(device: Device, address: string): Labels {
     driver: device.driver,
     chassis_id: device.chassisId,
     address,
-    sources: listed(device.sources),
+    sources: joinList(device.sources),
   });
 }
 
 function hostLabels(host: Host, address: string): Labels {
-  return labelled("host", host.annotations ?? {}, {
+  return createLabels("host", host.annotations ?? {}, {
     id: host.id,
     mac: host.mac,
     vlan: host.vlan,
@@ -79,23 +78,23 @@ function hostLabels(host: Host, address: string): Labels {
     configured: String(host.configured),
     suspended: String(host.suspended),
     address,
-    addresses: listed(host.ipAddresses),
+    addresses: joinList(host.ipAddresses),
     device: host.location.elementId,
     port: host.location.port,
-    sources: listed(host.sources),
+    sources: joinList(host.sources),
   });
 }
 
-/** Commas at both ends, as Prometheus' own discoveries do, so that a relabelling can match `,name,`. */
-const listed = (values: readonly string[]): string => `,${values.join(",")},`;
+/** Commas at both ends, as in Prometheus' own discoveries, so that relabelling can match `,name,`. */
+const joinList = (values: readonly string[]): string => `,${values.join(",")},`;
 
-function labelled(kind: string, annotations: Record<string, string>, facts: Labels): Labels {
+function createLabels(kind: string, annotations: Record<string, string>, fields: Labels): Labels {
   const labels: Labels = {};
   const prefix = `__meta_gazetteer_${kind}_`;
-  for (const [name, value] of Object.entries(facts)) labels[prefix + name] = value.toWellFormed();
+  for (const [name, value] of Object.entries(fields)) labels[prefix + name] = value.toWellFormed();
   for (const [key, value] of Object.entries(annotations)) {
     const name = `${prefix}annotation_${key.replace(/[^a-zA-Z0-9_]/g, "_")}`;
-    // Two keys may become one name; the first in order stays, so that the answer is always the same.
+    // Two keys may become one name. The first in order is used, so that the result is always the same.
     labels[name] ??= value.toWellFormed();
   }
   return labels;

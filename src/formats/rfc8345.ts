@@ -1,101 +1,103 @@
 /**
- * RFC 8345: one network of `ietf-network` and `ietf-network-topology`, encoded as RFC 7951 says, and nothing that
- * is not in those two modules. They know nodes, termination points and links and have no place for a state, so
- * what is down is listed like the rest.
+ * RFC 8345: one network of the modules `ietf-network` and `ietf-network-topology`, encoded as in RFC 7951, without
+ * additions. The modules have nodes, termination points and links, but no state, so unavailable devices and inactive
+ * links are listed like the others.
  *
  * Devices are nodes, each port that a link or a host uses is a termination point, each link record is a (directed)
- * link. A host is a node with one termination point, joined by a link each way, as OpenDaylight does it.
+ * link. A host is a node with one termination point and a link in each direction, as in OpenDaylight.
  *
- * All ids are `inet:uri`: ASCII, normalised. An id that is such a URI stays as it is; any other becomes
- * `gazetteer:<kind>/<percent-encoded>`. No two ids become one: that scheme itself is always encoded anew.
+ * All ids are `inet:uri`: ASCII and normalised. An id that is such a URI is not changed; any other becomes
+ * `gazetteer:<kind>/<percent-encoded>`. An id that already starts with `gazetteer:` is encoded too, so that different
+ * ids stay different.
  */
 import { linkId, portId } from "../model/ids.ts";
-import { inChunks, jsonItems } from "./chunks.ts";
-import { attachments, resolvedLinks, type TopologyGraph } from "./graph.ts";
+import { joinIntoChunks, renderJsonItems } from "./chunks.ts";
+import { attachmentsOf, resolvedLinks, type TopologyGraph } from "./graph.ts";
 
 export const RFC8345_NETWORK_ID = "gazetteer:network";
 
-/** RFC 3986 without authority and percent-encoding, where normalisation would have more to say than the characters. */
+/** RFC 3986 without authority and percent-encoding, because normalising those needs more than a check of characters. */
 const PLAIN_URI =
   /^[a-z][a-z0-9+.-]*:(?!\/\/)[\w\-.~!$&'()*+,;=:@/]+(?:\?[\w\-.~!$&'()*+,;=:@/?]*)?(?:#[\w\-.~!$&'()*+,;=:@/?]*)?$/;
 
-/** The kinds whose ids the network chose, and may have chosen well. */
-const OWN_IDS: readonly string[] = ["device", "link"];
+/** The kinds whose ids may already be URIs, such as `of:0000000000000001`. */
+const URI_KINDS: readonly string[] = ["device", "link"];
 
-function uri(kind: "device" | "link" | "host" | "attachment", id: string): string {
-  if (OWN_IDS.includes(kind) && PLAIN_URI.test(id) && !id.startsWith("gazetteer:")) return id;
+function encodeUri(kind: "device" | "link" | "host" | "attachment", id: string): string {
+  if (URI_KINDS.includes(kind) && PLAIN_URI.test(id) && !id.startsWith("gazetteer:")) return id;
   const encoded = encodeURIComponent(id.toWellFormed()).replaceAll("%3A", ":").replaceAll("%2F", "/");
   return `gazetteer:${kind}/${encoded}`;
 }
 
-const deviceTp = (device: string, port: string): string => portId(uri("device", device), port);
-const hostTp = (host: string): string => `${uri("host", host)}/nic`;
+const deviceTp = (device: string, port: string): string => portId(encodeUri("device", device), port);
+const hostTp = (host: string): string => `${encodeUri("host", host)}/nic`;
 
 export function renderRfc8345(graph: TopologyGraph): Iterable<string> {
-  return inChunks(document(graph));
+  return joinIntoChunks(renderDocument(graph));
 }
 
-function* document(graph: TopologyGraph): Generator<string> {
+function* renderDocument(graph: TopologyGraph): Generator<string> {
   yield `{"ietf-network:networks":{"network":[{"network-id":"${RFC8345_NETWORK_ID}","network-types":{}`;
-  yield* jsonItems(',\n"node":[', nodes(graph), "\n]");
-  yield* jsonItems(',\n"ietf-network-topology:link":[', links(graph), "\n]}]}}\n");
+  yield* renderJsonItems(',\n"node":[', renderNodes(graph), "\n]");
+  yield* renderJsonItems(',\n"ietf-network-topology:link":[', renderLinks(graph), "\n]}]}}\n");
 }
 
-function* nodes(graph: TopologyGraph): Generator<string> {
+function* renderNodes(graph: TopologyGraph): Generator<string> {
   const ports = portsInUse(graph);
-  const attached = new Set(attachments(graph).map(({ host }) => host.id));
+  const attached = new Set(attachmentsOf(graph).map(({ host }) => host.id));
   for (const { id } of graph.devices) {
-    yield node(
-      uri("device", id),
+    yield renderNode(
+      encodeUri("device", id),
       [...(ports.get(id) ?? [])].map((port) => deviceTp(id, port)),
     );
   }
-  for (const { id } of graph.hosts) yield node(uri("host", id), attached.has(id) ? [hostTp(id)] : []);
+  for (const { id } of graph.hosts)
+    yield renderNode(encodeUri("host", id), attached.has(id) ? [hostTp(id)] : []);
 }
 
-function node(id: string, terminationPoints: string[]): string {
+function renderNode(id: string, terminationPoints: string[]): string {
   const points = terminationPoints.map((tp) => ({ "tp-id": tp }));
   return JSON.stringify({ "node-id": id, "ietf-network-topology:termination-point": points });
 }
 
-/** What the links and hosts refer to: every reference in the document resolves. */
+/** The ports that links and hosts refer to, by device, so that every reference in the document resolves. */
 function portsInUse(graph: TopologyGraph): Map<string, Set<string>> {
   const ports = new Map<string, Set<string>>();
-  const use = (device: string, port: string) => {
-    const known = ports.get(device);
-    if (known) known.add(port);
+  const addPort = (device: string, port: string) => {
+    const ofDevice = ports.get(device);
+    if (ofDevice) ofDevice.add(port);
     else ports.set(device, new Set([port]));
   };
   for (const { src, dst } of resolvedLinks(graph)) {
-    use(src.device, src.port);
-    use(dst.device, dst.port);
+    addPort(src.device, src.port);
+    addPort(dst.device, dst.port);
   }
-  for (const { at } of attachments(graph)) use(at.device, at.port);
+  for (const { at } of attachmentsOf(graph)) addPort(at.device, at.port);
   return ports;
 }
 
-interface End {
+interface LinkEnd {
   readonly node: string;
   readonly tp: string;
 }
 
-function* links(graph: TopologyGraph): Generator<string> {
-  const deviceEnd = (device: string, port: string): End => ({
-    node: uri("device", device),
+function* renderLinks(graph: TopologyGraph): Generator<string> {
+  const deviceEnd = (device: string, port: string): LinkEnd => ({
+    node: encodeUri("device", device),
     tp: deviceTp(device, port),
   });
   for (const { id, src, dst } of resolvedLinks(graph)) {
-    yield link(uri("link", id), deviceEnd(src.device, src.port), deviceEnd(dst.device, dst.port));
+    yield renderLink(encodeUri("link", id), deviceEnd(src.device, src.port), deviceEnd(dst.device, dst.port));
   }
-  for (const { host, at } of attachments(graph)) {
+  for (const { host, at } of attachmentsOf(graph)) {
     const nic = { device: host.id, port: "nic" };
-    const hostEnd = { node: uri("host", host.id), tp: hostTp(host.id) };
-    yield link(uri("attachment", linkId(nic, at)), hostEnd, deviceEnd(at.device, at.port));
-    yield link(uri("attachment", linkId(at, nic)), deviceEnd(at.device, at.port), hostEnd);
+    const hostEnd = { node: encodeUri("host", host.id), tp: hostTp(host.id) };
+    yield renderLink(encodeUri("attachment", linkId(nic, at)), hostEnd, deviceEnd(at.device, at.port));
+    yield renderLink(encodeUri("attachment", linkId(at, nic)), deviceEnd(at.device, at.port), hostEnd);
   }
 }
 
-function link(id: string, source: End, destination: End): string {
+function renderLink(id: string, source: LinkEnd, destination: LinkEnd): string {
   return JSON.stringify({
     "link-id": id,
     source: { "source-node": source.node, "source-tp": source.tp },

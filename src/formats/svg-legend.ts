@@ -1,49 +1,57 @@
-/** What each look means, at the foot of the picture: one row for devices, one for lines. */
-import type { Point, Spacing } from "./layout/adjacency.ts";
-import { DEVICE_LOOKS, type DeviceState, INK, LINE_LOOKS, type LineState, MUTED, place } from "./drawing-style.ts";
-import { drawFrame } from "./svg-device.ts";
-import { drawArrow, lineAttributes } from "./svg-cable.ts";
+/** The legend at the bottom of the drawing: one row for the states of devices, one for those of cables. */
+import {
+  CABLE_STYLES,
+  type CableState,
+  DEVICE_STYLES,
+  type DeviceState,
+  formatPoint,
+  MUTED_TEXT_COLOUR,
+  TEXT_COLOUR,
+} from "./drawing-style.ts";
+import type { Point, Size } from "./layout/adjacency.ts";
+import { cableAttributes, renderArrow } from "./svg-cable.ts";
+import { renderDeviceFrame } from "./svg-device.ts";
 
-/** The room it takes. */
-export const LEGEND: Spacing = { x: 860, y: 64 };
+export const LEGEND_SIZE: Size = { width: 860, height: 64 };
 
-const SAMPLE: Spacing = { x: 30, y: 18 };
-const FIRST_COLUMN = 72;
-const ROW = 32;
-const DEVICE_COLUMN = 160;
-
-export function drawLegend(at: Point): string {
-  const devices = at.y + 22;
-  const lines = devices + ROW;
-  let drawn = `<g font-size="11" fill="${INK}">\n`;
-  drawn += `<path d="M${place({ x: at.x, y: at.y })}h${LEGEND.x}" stroke="#d5dce2"/>\n`;
-  drawn += words(at.x, devices, "Devices", true) + words(at.x, lines, "Links", true);
-  let x = at.x + FIRST_COLUMN;
-  for (const state of ["available", "unavailable", "conflict"] as const satisfies readonly DeviceState[]) {
-    drawn += drawFrame(state, state === "conflict", { x: x + SAMPLE.x / 2, y: devices }, SAMPLE);
-    drawn += words(x + SAMPLE.x + 12, devices, DEVICE_LOOKS[state].words);
-    x += DEVICE_COLUMN;
-  }
-  drawn += words(x, devices, "A host counts at the device where it was seen last.");
-  x = at.x + FIRST_COLUMN;
-  for (const [state, width] of LINE_COLUMNS) {
-    drawn += `<path d="M${place({ x, y: lines })}h${SAMPLE.x}" ${lineAttributes(state)}/>`;
-    drawn += words(x + SAMPLE.x + 8, lines, LINE_LOOKS[state].words);
-    x += width;
-  }
-  const ends = { from: { x, y: lines }, to: { x: x + SAMPLE.x, y: lines } };
-  drawn += `<path d="M${place(ends.from)}h${SAMPLE.x}" ${lineAttributes("active")}/>${drawArrow(ends, "active")}`;
-  return `${drawn}${words(x + SAMPLE.x + 8, lines, "one direction only")}</g>\n`;
-}
-
-const LINE_COLUMNS: readonly (readonly [LineState, number])[] = [
+const SAMPLE_SIZE: Size = { width: 30, height: 18 };
+const FIRST_COLUMN_X = 72;
+const ROW_HEIGHT = 32;
+const DEVICE_COLUMN_WIDTH = 160;
+const DEVICE_COLUMNS: readonly DeviceState[] = ["available", "unavailable", "conflict"];
+const CABLE_COLUMNS: readonly (readonly [state: CableState, width: number])[] = [
   ["active", 100],
   ["unverified", 178],
   ["inactive", 112],
   ["conflict", 176],
 ];
 
-function words(x: number, y: number, text: string, isHead = false): string {
-  const look = isHead ? ' font-weight="700"' : ` fill="${MUTED}"`;
-  return `<text x="${x}" y="${y + 4}"${look}>${text}</text>\n`;
+export function renderLegend(topLeft: Point): string {
+  const deviceRow = topLeft.y + 22;
+  const cableRow = deviceRow + ROW_HEIGHT;
+  let svg = `<g font-size="11" fill="${TEXT_COLOUR}">\n`;
+  svg += `<path d="M${formatPoint(topLeft)}h${LEGEND_SIZE.width}" stroke="#d5dce2"/>\n`;
+  svg += renderText(topLeft.x, deviceRow, "Devices", true) + renderText(topLeft.x, cableRow, "Links", true);
+  let x = topLeft.x + FIRST_COLUMN_X;
+  for (const state of DEVICE_COLUMNS) {
+    const centre = { x: x + SAMPLE_SIZE.width / 2, y: deviceRow };
+    svg += renderDeviceFrame(state, state === "conflict", centre, SAMPLE_SIZE);
+    svg += renderText(x + SAMPLE_SIZE.width + 12, deviceRow, DEVICE_STYLES[state].label);
+    x += DEVICE_COLUMN_WIDTH;
+  }
+  svg += renderText(x, deviceRow, "A host counts at the device where it was seen last.");
+  x = topLeft.x + FIRST_COLUMN_X;
+  for (const [state, width] of CABLE_COLUMNS) {
+    svg += `<path d="M${formatPoint({ x, y: cableRow })}h${SAMPLE_SIZE.width}" ${cableAttributes(state)}/>`;
+    svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, CABLE_STYLES[state].label);
+    x += width;
+  }
+  const path = { from: { x, y: cableRow }, to: { x: x + SAMPLE_SIZE.width, y: cableRow } };
+  svg += `<path d="M${formatPoint(path.from)}h${SAMPLE_SIZE.width}" ${cableAttributes("active")}/>${renderArrow(path, "active")}`;
+  return `${svg}${renderText(x + SAMPLE_SIZE.width + 8, cableRow, "one direction only")}</g>\n`;
+}
+
+function renderText(x: number, y: number, text: string, isHeading = false): string {
+  const style = isHeading ? ' font-weight="700"' : ` fill="${MUTED_TEXT_COLOUR}"`;
+  return `<text x="${x}" y="${y + 4}"${style}>${text}</text>\n`;
 }

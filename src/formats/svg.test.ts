@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { demoGraph } from "../../test/support/demo-graph.ts";
 import {
   campus,
+  createPortAllocator,
+  degradedCampus,
   device,
   graph,
   host,
@@ -10,8 +12,6 @@ import {
   link,
   mac,
   mesh,
-  createPortAllocator,
-  degradedCampus,
 } from "../../test/support/sample-network.ts";
 import type { TopologyGraph } from "./graph.ts";
 import { renderSvg } from "./svg.ts";

@@ -1,64 +1,60 @@
 /**
- * SVG: a picture of the network for a report. Cards for devices, lines for cables, a title that says of what and
- * when, a legend that says what each look means.
+ * SVG: a drawing of the network for a report. Devices are boxes, cables are lines, the header has the counts and the
+ * revision, and a legend explains the styles.
  *
- * It is safe to open and to embed: no script, no style sheet, no reference to anything outside or inside itself;
- * looks are presentation attributes, which every viewer and converter knows and no content policy forbids.
+ * The document is safe to open and to embed: it has no script, no style sheet and no reference, external or internal.
+ * Styles are presentation attributes, which every viewer supports and no content policy blocks.
  */
-
 import type { Cable } from "../model/cable.ts";
-import { inChunks } from "./chunks.ts";
-import { cablesOf, deviceName, hostCounts, type TopologyGraph } from "./graph.ts";
-import type { LayoutNode, Point, Spacing } from "./layout/adjacency.ts";
+import { joinIntoChunks } from "./chunks.ts";
+import { formatCount, formatPoint, MUTED_TEXT_COLOUR, TEXT_COLOUR } from "./drawing-style.ts";
+import { cablesOf, countHosts, deviceName, type TopologyGraph } from "./graph.ts";
+import type { LayoutNode, Point, Size } from "./layout/adjacency.ts";
 import { namedLayer } from "./layout/layer-names.ts";
 import { layoutNetwork } from "./layout/layout.ts";
-import { extent } from "./layout/route.ts";
-import { counted, INK, MUTED, place } from "./drawing-style.ts";
-import { type Card, cardSize, createCard, drawCard } from "./svg-device.ts";
-import { drawLegend, LEGEND } from "./svg-legend.ts";
-import { drawLines, routeEdges } from "./svg-cable.ts";
+import { boundingBox } from "./layout/route.ts";
+import { renderCables, routeCables } from "./svg-cable.ts";
+import { createDeviceBox, type DeviceBox, deviceBoxSize, renderDeviceBox } from "./svg-device.ts";
+import { LEGEND_SIZE, renderLegend } from "./svg-legend.ts";
 import { xmlText } from "./xml.ts";
 
 const MARGIN = 28;
-const HEADER = 84;
-/** Where the layout leaves it open, neighbours stand in the order people count in: leaf-2 before leaf-10. */
+const HEADER_HEIGHT = 84;
+const GUTTER: Size = { width: 22, height: 22 };
+/** The initial order of the devices, numeric: leaf-2 before leaf-10. */
 const byName = new Intl.Collator("en", { numeric: true });
-const GUTTER: Spacing = { x: 22, y: 22 };
 
 export function renderSvg(graph: TopologyGraph): Iterable<string> {
-  return inChunks(document(graph));
+  return joinIntoChunks(renderDocument(graph));
 }
 
-function* document(graph: TopologyGraph): Generator<string> {
-  const hosts = hostCounts(graph);
-  const edges = cablesOf(graph);
+function* renderDocument(graph: TopologyGraph): Generator<string> {
+  const hostCounts = countHosts(graph);
+  const cables = cablesOf(graph);
   const devices = graph.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
-  const cards = devices.map((device) => createCard(device, hosts.get(device.id) ?? 0));
-  const card = cardSize(cards);
+  const boxes = devices.map((device) => createDeviceBox(device, hostCounts.get(device.id) ?? 0));
+  const boxSize = deviceBoxSize(boxes);
   const { positions, layered } = layoutNetwork(
     {
-      nodes: devices.map(({ id, annotations }) => layoutNode(id, annotations.layer, hosts.get(id) ?? 0)),
-      edges: edges.map(({ from, to }) => ({ a: from.device, b: to.device })),
+      nodes: devices.map(({ id, annotations }) => layoutNode(id, annotations.layer, hostCounts.get(id) ?? 0)),
+      edges: cables.map(({ from, to }) => ({ a: from.device, b: to.device })),
     },
-    { x: card.x + GUTTER.x, y: card.y + GUTTER.y },
+    { width: boxSize.width + GUTTER.width, height: boxSize.height + GUTTER.height },
   );
-  const lines = routeEdges(edges, { places: positions, layered, card, gutter: GUTTER });
-  const { left, top, right, bottom } = extent(
-    lines.map((line) => line.path),
-    positions.values(),
-    card,
-  );
-  const page = {
-    x: Math.ceil(Math.max(right - left, LEGEND.x) + 2 * MARGIN),
-    y: Math.ceil(HEADER + bottom - top + 3 * MARGIN + LEGEND.y),
+  const routed = routeCables(cables, { positions, layered, boxSize, gutter: GUTTER });
+  const paths = routed.map(({ path }) => path);
+  const { left, top, right, bottom } = boundingBox(paths, positions.values(), boxSize);
+  const page: Size = {
+    width: Math.ceil(Math.max(right - left, LEGEND_SIZE.width) + 2 * MARGIN),
+    height: Math.ceil(HEADER_HEIGHT + bottom - top + 3 * MARGIN + LEGEND_SIZE.height),
   };
-  yield* header(graph, edges, page);
-  const corner = { x: (page.x - (right - left)) / 2 - left, y: HEADER + MARGIN - top };
-  yield `<g transform="translate(${place(corner)})">\n`;
-  yield* drawLines(lines, card);
-  yield* drawCards(cards, positions, card);
+  yield* renderHeader(graph, cables, page);
+  const origin = { x: (page.width - (right - left)) / 2 - left, y: HEADER_HEIGHT + MARGIN - top };
+  yield `<g transform="translate(${formatPoint(origin)})">\n`;
+  yield* renderCables(routed, boxSize);
+  yield* renderDevices(boxes, positions, boxSize);
   yield "</g>\n";
-  yield drawLegend({ x: MARGIN, y: page.y - MARGIN - LEGEND.y });
+  yield renderLegend({ x: MARGIN, y: page.height - MARGIN - LEGEND_SIZE.height });
   yield "</svg>\n";
 }
 
@@ -69,37 +65,37 @@ function layoutNode(id: string, annotation: string | undefined, leaves: number):
   return layer === undefined ? { id, leaves } : { id, leaves, layer };
 }
 
-function* header(graph: TopologyGraph, edges: readonly Cable[], page: Spacing): Generator<string> {
+function* renderHeader(graph: TopologyGraph, cables: readonly Cable[], page: Size): Generator<string> {
   const { topology, revision, devices, links, hosts } = graph;
-  const down = devices.filter((device) => !device.available).length;
-  const inactive = edges.filter((edge) => !edge.active).length;
+  const unavailable = devices.filter((device) => !device.available).length;
+  const inactive = cables.filter((cable) => !cable.active).length;
   const counts = [
-    counted(devices.length, "device") + (down > 0 ? ` (${down} unavailable)` : ""),
-    `${counted(links.length, "directed link")} drawn as ${counted(edges.length, "line")}${inactive > 0 ? ` (${inactive} inactive)` : ""}`,
-    counted(hosts.length, "host"),
-    counted(topology.clusters, "cluster"),
+    formatCount(devices.length, "device") + (unavailable > 0 ? ` (${unavailable} unavailable)` : ""),
+    `${formatCount(links.length, "directed link")} drawn as ${formatCount(cables.length, "line")}${inactive > 0 ? ` (${inactive} inactive)` : ""}`,
+    formatCount(hosts.length, "host"),
+    formatCount(topology.clusters, "cluster"),
   ].join(" · ");
   const time = new Date(topology.time).toISOString().slice(0, 19).replace("T", " ");
-  const when = `Revision ${revision} · last change ${time} UTC`;
-  yield `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="${xmlText(`Network topology: ${counts}. ${when}.`)}" \
-width="${page.x}" height="${page.y}" viewBox="0 0 ${page.x} ${page.y}" \
+  const version = `Revision ${revision} · last change ${time} UTC`;
+  yield `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="${xmlText(`Network topology: ${counts}. ${version}.`)}" \
+width="${page.width}" height="${page.height}" viewBox="0 0 ${page.width} ${page.height}" \
 font-family="'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">\n`;
-  yield `<title>Network topology, revision ${revision}</title>\n<desc>${xmlText(`${counts}. ${when}.`)}</desc>\n`;
-  yield `<rect width="${page.x}" height="${page.y}" fill="#fff"/>\n`;
-  yield `<text x="${MARGIN}" y="42" font-size="20" font-weight="700" fill="${INK}">Network topology</text>\n`;
-  yield `<text x="${MARGIN}" y="62" font-size="12" fill="${INK}">${xmlText(counts)}</text>\n`;
-  yield `<text x="${MARGIN}" y="79" font-size="12" fill="${MUTED}">${xmlText(when)}</text>\n`;
+  yield `<title>Network topology, revision ${revision}</title>\n<desc>${xmlText(`${counts}. ${version}.`)}</desc>\n`;
+  yield `<rect width="${page.width}" height="${page.height}" fill="#fff"/>\n`;
+  yield `<text x="${MARGIN}" y="42" font-size="20" font-weight="700" fill="${TEXT_COLOUR}">Network topology</text>\n`;
+  yield `<text x="${MARGIN}" y="62" font-size="12" fill="${TEXT_COLOUR}">${xmlText(counts)}</text>\n`;
+  yield `<text x="${MARGIN}" y="79" font-size="12" fill="${MUTED_TEXT_COLOUR}">${xmlText(version)}</text>\n`;
 }
 
-function* drawCards(
-  cards: readonly Card[],
-  places: ReadonlyMap<string, Point>,
-  size: Spacing,
+function* renderDevices(
+  boxes: readonly DeviceBox[],
+  positions: ReadonlyMap<string, Point>,
+  size: Size,
 ): Generator<string> {
   yield '<g text-anchor="middle">\n';
-  for (const card of cards) {
-    const at = places.get(card.id);
-    if (at !== undefined) yield drawCard(card, at, size);
+  for (const box of boxes) {
+    const centre = positions.get(box.id);
+    if (centre !== undefined) yield renderDeviceBox(box, centre, size);
   }
   yield "</g>\n";
 }

@@ -1,7 +1,7 @@
 /**
- * Any text, made fit for an element or a double-quoted attribute of XML 1.0. Characters that XML forbids even as
- * references become U+FFFD. Tabs and line ends are written as references, since a parser would otherwise turn them
- * into blanks in attributes.
+ * Escapes any text for an element or a double-quoted attribute of XML 1.0. Characters that XML forbids even as
+ * references become U+FFFD. Tabs and line ends are written as references, because a parser would replace them by
+ * spaces in attributes.
  */
 const SPECIAL = /[&<>"'\t\r\n]/g;
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu;
@@ -19,5 +19,5 @@ const REFERENCES: Readonly<Record<string, string>> = {
 export const xmlText = (text: string): string =>
   xmlCharacters(text).replace(SPECIAL, (c) => REFERENCES[c] ?? "");
 
-/** The text as an XML reader will see it. */
+/** The text as an XML parser returns it. */
 export const xmlCharacters = (text: string): string => text.replace(FORBIDDEN, "\uFFFD");

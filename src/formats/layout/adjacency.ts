@@ -1,12 +1,13 @@
 /**
- * A graph as the layouts work on it: nodes are numbers, neighbours are lists of numbers, without loops and doubles.
- * Everything in this folder is pure and knows neither a DOM nor a runtime, so that a page can run it in a worker.
+ * The graph that the layouts work on: nodes are numbers, neighbours are lists of numbers, without loops and multiple
+ * edges. Everything in this folder is pure and uses neither a DOM nor a runtime, so that the page can run it in a
+ * worker.
  */
 export interface LayoutNode {
   readonly id: string;
-  /** Where it belongs in a hierarchy, 0 on top, when somebody said so. */
+  /** The layer that an annotation assigns, 0 at the top. */
   readonly layer?: number;
-  /** How many leaves that are not drawn hang on it: what has some is at the bottom of a hierarchy. */
+  /** The number of leaves that are not drawn, such as hosts. A node with leaves is at the bottom of a hierarchy. */
   readonly leaves?: number;
 }
 
@@ -15,10 +16,10 @@ export interface LayoutEdge {
   readonly b: string;
 }
 
-/** Two nodes are at least `x` apart across or at least `y` apart down: the size of what is drawn, with its margin. */
-export interface Spacing {
-  readonly x: number;
-  readonly y: number;
+/** As a spacing: two nodes are at least `width` apart horizontally or at least `height` apart vertically. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
 }
 
 export interface Point {
@@ -33,27 +34,28 @@ export interface Adjacency {
   readonly edges: readonly (readonly [number, number])[];
 }
 
+/** Leaves out loops and edges to unknown nodes. */
 export function createAdjacency(nodes: readonly LayoutNode[], edges: readonly LayoutEdge[]): Adjacency {
   const index = new Map(nodes.map((node, i) => [node.id, i]));
-  const sets = nodes.map(() => new Set<number>());
+  const neighbourSets = nodes.map(() => new Set<number>());
   const pairs: [number, number][] = [];
   for (const { a, b } of edges) {
     const i = index.get(a);
     const j = index.get(b);
-    if (i === undefined || j === undefined || i === j || sets[i]?.has(j)) continue;
-    sets[i]?.add(j);
-    sets[j]?.add(i);
+    if (i === undefined || j === undefined || i === j || neighbourSets[i]?.has(j)) continue;
+    neighbourSets[i]?.add(j);
+    neighbourSets[j]?.add(i);
     pairs.push(i < j ? [i, j] : [j, i]);
   }
-  return { nodes, neighbours: sets.map((set) => [...set].sort((p, q) => p - q)), edges: pairs };
+  return { nodes, neighbours: neighbourSets.map((set) => [...set].sort((p, q) => p - q)), edges: pairs };
 }
 
-/** Steps from the nearest of `from` to every node; -1 where there is no way. */
-export function distances({ neighbours }: Adjacency, from: Iterable<number>): Int32Array {
+/** The number of hops from the nearest of `from` to every node; -1 where there is no path. Breadth-first search. */
+export function shortestDistances({ neighbours }: Adjacency, from: Iterable<number>): Int32Array {
   const distance = new Int32Array(neighbours.length).fill(-1);
   const queue = [...from];
   for (const node of queue) distance[node] = 0;
-  // The queue grows while it is walked.
+  // The queue grows during the iteration.
   for (const node of queue) {
     const next = (distance[node] ?? 0) + 1;
     for (const other of neighbours[node] ?? []) {
@@ -65,49 +67,49 @@ export function distances({ neighbours }: Adjacency, from: Iterable<number>): In
   return distance;
 }
 
-/** The connected parts, the largest first, each with its nodes in the order given. */
-export function components(graph: Adjacency): Adjacency[] {
-  const part = new Int32Array(graph.nodes.length).fill(-1);
+/** The largest component first; the nodes of each keep their order. */
+export function connectedComponents(graph: Adjacency): Adjacency[] {
+  const componentOf = new Int32Array(graph.nodes.length).fill(-1);
   const members: number[][] = [];
   for (const start of graph.nodes.keys()) {
-    if (part[start] !== -1) continue;
+    if (componentOf[start] !== -1) continue;
     const found = [start];
-    part[start] = members.length;
+    componentOf[start] = members.length;
     for (const node of found) {
       for (const other of graph.neighbours[node] ?? []) {
-        if (part[other] !== -1) continue;
-        part[other] = members.length;
+        if (componentOf[other] !== -1) continue;
+        componentOf[other] = members.length;
         found.push(other);
       }
     }
     members.push(found.sort((p, q) => p - q));
   }
-  const local = new Int32Array(graph.nodes.length);
-  for (const nodes of members) for (const [i, node] of nodes.entries()) local[node] = i;
-  const here = (node: number) => local[node] ?? 0;
+  const indexInComponent = new Int32Array(graph.nodes.length);
+  for (const nodes of members) for (const [i, node] of nodes.entries()) indexInComponent[node] = i;
+  const renumber = (node: number) => indexInComponent[node] ?? 0;
   const edges: [number, number][][] = members.map(() => []);
-  for (const [a, b] of graph.edges) edges[part[a] ?? 0]?.push([here(a), here(b)]);
+  for (const [a, b] of graph.edges) edges[componentOf[a] ?? 0]?.push([renumber(a), renumber(b)]);
   return members
     .map((nodes, i) => ({
       nodes: nodes.flatMap((node) => graph.nodes[node] ?? []),
-      neighbours: nodes.map((node) => (graph.neighbours[node] ?? []).map(here)),
+      neighbours: nodes.map((node) => (graph.neighbours[node] ?? []).map(renumber)),
       edges: edges[i] ?? [],
     }))
     .sort((p, q) => q.nodes.length - p.nodes.length);
 }
 
-/** `Math.max(...list)` for lists longer than a call has arguments. */
-export function largest(list: Iterable<number>): number {
-  let most = Number.NEGATIVE_INFINITY;
-  for (const value of list) if (value > most) most = value;
-  return most;
+/** `Math.max(...values)` for more values than a call can have arguments. */
+export function maxOf(values: Iterable<number>): number {
+  let max = Number.NEGATIVE_INFINITY;
+  for (const value of values) if (value > max) max = value;
+  return max;
 }
 
-export function smallest(list: Iterable<number>): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (const value of list) if (value < least) least = value;
-  return least;
+export function minOf(values: Iterable<number>): number {
+  let min = Number.POSITIVE_INFINITY;
+  for (const value of values) if (value < min) min = value;
+  return min;
 }
 
-/** One number for a cell of a grid that may go either way from the origin: faster to look up than a string. */
+/** One number for a cell of a grid, whose column and row may be negative. Faster as a map key than a string. */
 export const cellKey = (column: number, row: number): number => column * 0x400000 + row;

@@ -1,43 +1,48 @@
 /**
- * Places a network that is no hierarchy: springs between all pairs of nodes, each as long as the way between the
- * two, relaxed one pair at a time with shrinking steps (stochastic gradient descent on stress; Zheng, Pawar and
- * Goodman 2018). It finds the shape of rings, meshes and tori within a score of rounds, where repelling and attracting
- * forces need hundreds. The order of pairs is pseudo-random from a fixed seed: same network, same picture.
+ * The layout of connected graphs that are not hierarchies. It minimises stress: each pair of nodes has a spring whose
+ * length is the number of hops between them, and the springs are relaxed one pair at a time with shrinking steps
+ * (stochastic gradient descent; Zheng, Pawar and Goodman 2018). It finds the shape of rings, meshes and tori in about
+ * twenty rounds, where attracting and repelling forces need hundreds. The order of the pairs is pseudo-random from a
+ * fixed seed, so that the same network always gives the same layout.
  */
-import { type Adjacency, distances, largest, type Point, type Spacing } from "./adjacency.ts";
-import { separated } from "./overlap-removal.ts";
+import { type Adjacency, maxOf, type Point, type Size, shortestDistances } from "./adjacency.ts";
+import { removeOverlaps } from "./overlap-removal.ts";
 
-/** All pairs are kept: beyond this many nodes that is too much memory and time. */
+/** The distances of all pairs are kept in memory: too many for larger graphs. */
 export const MAX_NODES_FOR_FORCE = 1200;
 const ROUNDS = 18;
 const LAST_STEP = 0.05;
+const GOLDEN_ANGLE = 2.399963;
 
-export function forceLayout(graph: Adjacency, spacing: Spacing): Point[] {
+export function forceLayout(graph: Adjacency, spacing: Size): Point[] {
   const n = graph.nodes.length;
   if (n === 1) return [{ x: 0, y: 0 }];
   const random = createRandom(n);
   const x = new Float64Array(n);
   const y = new Float64Array(n);
   for (let i = 0; i < n; i++) {
-    // A sunflower: spread evenly, and no two in one place.
-    const angle = i * 2.399963;
+    // A sunflower spiral: evenly spread, no two nodes in one place.
+    const angle = i * GOLDEN_ANGLE;
     x[i] = Math.sqrt(i + 0.5) * Math.cos(angle);
     y[i] = Math.sqrt(i + 0.5) * Math.sin(angle);
   }
-  relax(graph, x, y, random);
-  level(x, y);
-  const points = Array.from(x, (at, i) => ({ x: at * spacing.x * 1.3, y: (y[i] ?? 0) * spacing.y * 2.2 }));
-  return separated(points, spacing);
+  minimiseStress(graph, x, y, random);
+  rotateToHorizontal(x, y);
+  const points = Array.from(x, (value, i) => ({
+    x: value * spacing.width * 1.3,
+    y: (y[i] ?? 0) * spacing.height * 2.2,
+  }));
+  return removeOverlaps(points, spacing);
 }
 
-function relax(graph: Adjacency, x: Float64Array, y: Float64Array, random: () => number): void {
+function minimiseStress(graph: Adjacency, x: Float64Array, y: Float64Array, random: () => number): void {
   const n = x.length;
-  const ways = Array.from({ length: n }, (_, i) => distances(graph, [i]));
+  const hops = Array.from({ length: n }, (_, i) => shortestDistances(graph, [i]));
   const pairs = new Uint32Array((n * (n - 1)) / 2);
   let count = 0;
   for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) pairs[count++] = i * n + j;
-  const longest = largest(ways.map(largest));
-  const firstStep = longest * longest;
+  const maxHops = maxOf(hops.map(maxOf));
+  const firstStep = maxHops * maxHops;
   const decay = Math.log(firstStep / LAST_STEP) / (ROUNDS - 1);
   for (let round = 0; round < ROUNDS; round++) {
     const step = firstStep * Math.exp(-decay * round);
@@ -45,21 +50,21 @@ function relax(graph: Adjacency, x: Float64Array, y: Float64Array, random: () =>
     for (const pair of pairs) {
       const i = Math.floor(pair / n);
       const j = pair % n;
-      const way = ways[i]?.[j] ?? 1;
+      const target = hops[i]?.[j] ?? 1;
       const dx = (x[i] ?? 0) - (x[j] ?? 0);
       const dy = (y[i] ?? 0) - (y[j] ?? 0);
-      const apart = Math.hypot(dx, dy) || 1e-9;
-      const part = (Math.min(1, step / (way * way)) * (apart - way)) / 2 / apart;
-      x[i] = (x[i] ?? 0) - part * dx;
-      y[i] = (y[i] ?? 0) - part * dy;
-      x[j] = (x[j] ?? 0) + part * dx;
-      y[j] = (y[j] ?? 0) + part * dy;
+      const distance = Math.hypot(dx, dy) || 1e-9;
+      const factor = (Math.min(1, step / (target * target)) * (distance - target)) / 2 / distance;
+      x[i] = (x[i] ?? 0) - factor * dx;
+      y[i] = (y[i] ?? 0) - factor * dy;
+      x[j] = (x[j] ?? 0) + factor * dx;
+      y[j] = (y[j] ?? 0) + factor * dy;
     }
   }
 }
 
-/** Turns the picture so that its long side lies: pages and screens are wider than high. */
-function level(x: Float64Array, y: Float64Array): void {
+/** Rotates the principal axis to the horizontal, because pages and screens are wider than high. */
+function rotateToHorizontal(x: Float64Array, y: Float64Array): void {
   const n = x.length;
   const meanX = x.reduce((p, q) => p + q, 0) / n;
   const meanY = y.reduce((p, q) => p + q, 0) / n;
@@ -81,17 +86,17 @@ function level(x: Float64Array, y: Float64Array): void {
   }
 }
 
-/** Fisher and Yates. */
+/** Fisher–Yates. */
 function shuffle(list: Uint32Array, random: () => number): void {
   for (let i = list.length - 1; i > 0; i--) {
     const j = Math.floor(random() * (i + 1));
-    const kept = list[i] ?? 0;
+    const swapped = list[i] ?? 0;
     list[i] = list[j] ?? 0;
-    list[j] = kept;
+    list[j] = swapped;
   }
 }
 
-/** Mulberry32: small, and good enough to shuffle with. */
+/** Mulberry32: small, and good enough for a shuffle. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

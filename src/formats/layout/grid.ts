@@ -1,17 +1,17 @@
 /**
- * The coarse layout, for networks too large for the others: nodes in depth-first order along a Hilbert curve, which
- * puts what is near in the order near in the plane. A branch of the network becomes a patch of the picture.
+ * The layout of graphs that are too large for the others: the nodes in depth-first order along a Hilbert curve. Nodes
+ * that are near in that order are near in the plane, so a branch of the network becomes one area of the drawing.
  */
-import type { Adjacency, Point, Spacing } from "./adjacency.ts";
+import type { Adjacency, Point, Size } from "./adjacency.ts";
 
-export function gridLayout(graph: Adjacency, spacing: Spacing): Point[] {
+export function gridLayout(graph: Adjacency, spacing: Size): Point[] {
   let side = 1;
   while (side * side < graph.nodes.length) side *= 2;
   const points: Point[] = [];
-  let along = 0;
+  let index = 0;
   for (const node of depthFirst(graph)) {
-    const { x, y } = hilbert(side, along++);
-    points[node] = { x: x * spacing.x, y: y * spacing.y };
+    const { x, y } = hilbertCell(side, index++);
+    points[node] = { x: x * spacing.width, y: y * spacing.height };
   }
   return points;
 }
@@ -29,9 +29,9 @@ function* depthFirst({ neighbours }: Adjacency): Generator<number> {
   }
 }
 
-/** The cell at `along` steps of the curve that fills a square of `side` cells, a power of two. */
-function hilbert(side: number, along: number): Point {
-  let [x, y, rest] = [0, 0, along];
+/** The cell number `index` of the curve that fills a square of `side` cells, a power of two. */
+function hilbertCell(side: number, index: number): Point {
+  let [x, y, rest] = [0, 0, index];
   for (let s = 1; s < side; s *= 2) {
     const right = 1 & (rest >> 1);
     const up = 1 & (rest ^ right);

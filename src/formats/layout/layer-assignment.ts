@@ -1,90 +1,93 @@
 /**
- * Whether a connected network is a hierarchy (leaf and spine, a tree, core and access), and who stands on which of
- * its layers.
+ * Decides whether a connected graph is a hierarchy (leaf and spine, a tree, core and access) and assigns each node a
+ * layer.
  *
- * Several guesses are made (what the nodes were told, distance from the busiest nodes, from the middle, from the
- * nodes at the bottom) and weighed: in a hierarchy cables join neighbouring layers, and each layer is at least as
- * wide as the one above. Rings, meshes and tori fail that under every guess, and get the other layout.
+ * Several candidate assignments are scored: the layers of the annotations, the distance from the nodes of highest
+ * degree, from the centre, and from the nodes at the bottom. In a hierarchy edges join adjacent layers, and each layer
+ * is at least as wide as the one above. Rings, meshes and tori score badly with every candidate and get another layout.
  */
-import { type Adjacency, distances, largest, smallest } from "./adjacency.ts";
+import { type Adjacency, maxOf, minOf, shortestDistances } from "./adjacency.ts";
 
 const MAX_LAYERS = 10;
-/** How much of a picture may go against the rule before it is no hierarchy; what people said is trusted further. */
-const TOLERANCE = 0.3;
-const TOLERANCE_IF_TOLD = 0.75;
-/** Finding the middle looks from every node at every other. */
-const MAX_NODES_FOR_MIDDLE = 1500;
+/** The highest score of a hierarchy. Annotated layers may score worse, because a person assigned them. */
+const MAX_SCORE = 0.3;
+const MAX_SCORE_OF_ANNOTATIONS = 0.75;
+/** Finding the centre needs the distances of all pairs. */
+const MAX_NODES_FOR_CENTRE = 1500;
 
-/** The layer of each node, 0 on top, none empty; undefined when it is no hierarchy. */
-export function findLayers(graph: Adjacency): number[] | undefined {
+/** The layer of each node: 0 is the top and no layer is empty. Undefined when the graph is not a hierarchy. */
+export function assignLayers(graph: Adjacency): number[] | undefined {
   if (graph.nodes.length < 3) return undefined;
-  const told = fromHints(graph);
-  if (told !== undefined && disorder(graph, told) <= TOLERANCE_IF_TOLD) return told;
+  const annotated = annotatedLayers(graph);
+  if (annotated !== undefined && scoreLayers(graph, annotated) <= MAX_SCORE_OF_ANNOTATIONS) return annotated;
   let best: number[] | undefined;
-  let least = TOLERANCE;
-  for (const guess of guesses(graph)) {
-    const found = disorder(graph, guess);
-    if (found < least || (found === least && best === undefined)) {
-      best = guess;
-      least = found;
+  let bestScore = MAX_SCORE;
+  for (const candidate of candidateLayers(graph)) {
+    const score = scoreLayers(graph, candidate);
+    if (score < bestScore || (score === bestScore && best === undefined)) {
+      best = candidate;
+      bestScore = score;
     }
   }
   return best;
 }
 
-function* guesses(graph: Adjacency): Generator<number[]> {
+/** The most reliable candidate first: of equal scores the first one is used. */
+function* candidateLayers(graph: Adjacency): Generator<number[]> {
   const degrees = graph.neighbours.map((list) => list.length);
-  const most = largest(degrees);
-  const least = smallest(degrees);
-  const where = (test: (node: number) => boolean) => [...degrees.keys()].filter(test);
-  const down = (top: number[]) => [...distances(graph, top)];
-  const up = (bottom: number[]) => {
-    const height = distances(graph, bottom);
-    const top = largest(height);
-    return [...height].map((h) => top - h);
+  const maxDegree = maxOf(degrees);
+  const minDegree = minOf(degrees);
+  const nodesWhere = (test: (node: number) => boolean) => [...degrees.keys()].filter(test);
+  const layersFromTop = (top: number[]) => [...shortestDistances(graph, top)];
+  const layersFromBottom = (bottom: number[]) => {
+    const heights = shortestDistances(graph, bottom);
+    const maxHeight = maxOf(heights);
+    return [...heights].map((height) => maxHeight - height);
   };
-  // Of equally good guesses the first is taken, so the best founded comes first.
-  const bottom = where((node) => (graph.nodes[node]?.leaves ?? 0) > 0);
-  if (bottom.length > 0) yield up(bottom);
-  yield down(where((node) => (degrees[node] ?? 0) >= most * 0.7));
-  yield up(where((node) => degrees[node] === least));
-  if (graph.nodes.length > MAX_NODES_FOR_MIDDLE) return;
-  const reach = where(() => true).map((node) => largest(distances(graph, [node])));
-  const shortest = smallest(reach);
-  yield down(where((node) => reach[node] === shortest));
-}
-
-/** What the nodes were told, when most were; a node that was not stands below the highest neighbour that was. */
-function fromHints(graph: Adjacency): number[] | undefined {
-  const hints = graph.nodes.map((node) => node.layer);
-  const known = hints.filter((hint) => hint !== undefined);
-  if (known.length * 2 < hints.length) return undefined;
-  const lowest = largest(known);
-  const filled = hints.map((hint, node) => {
-    if (hint !== undefined) return hint;
-    const above = (graph.neighbours[node] ?? []).flatMap((other) => hints[other] ?? []);
-    return above.length > 0 ? smallest(above) + 1 : lowest + 1;
-  });
-  const ranks = [...new Set(filled)].sort((p, q) => p - q);
-  return filled.map((layer) => ranks.indexOf(layer));
+  const bottom = nodesWhere((node) => (graph.nodes[node]?.leaves ?? 0) > 0);
+  if (bottom.length > 0) yield layersFromBottom(bottom);
+  yield layersFromTop(nodesWhere((node) => (degrees[node] ?? 0) >= maxDegree * 0.7));
+  yield layersFromBottom(nodesWhere((node) => degrees[node] === minDegree));
+  if (graph.nodes.length > MAX_NODES_FOR_CENTRE) return;
+  const eccentricities = nodesWhere(() => true).map((node) => maxOf(shortestDistances(graph, [node])));
+  const radius = minOf(eccentricities);
+  yield layersFromTop(nodesWhere((node) => eccentricities[node] === radius));
 }
 
 /**
- * The part of the cables that goes against a hierarchy: within a layer, past a layer (half as bad), or from a wider
- * layer to a narrower one below. Infinite when the shape is none at all.
+ * The annotated layers, when at least half of the nodes have one. A node without one is placed below its highest
+ * annotated neighbour.
  */
-function disorder(graph: Adjacency, layers: readonly number[]): number {
+function annotatedLayers(graph: Adjacency): number[] | undefined {
+  const annotations = graph.nodes.map((node) => node.layer);
+  const known = annotations.filter((layer) => layer !== undefined);
+  if (known.length * 2 < annotations.length) return undefined;
+  const lowest = maxOf(known);
+  const layers = annotations.map((layer, node) => {
+    if (layer !== undefined) return layer;
+    const ofNeighbours = (graph.neighbours[node] ?? []).flatMap((other) => annotations[other] ?? []);
+    return ofNeighbours.length > 0 ? minOf(ofNeighbours) + 1 : lowest + 1;
+  });
+  const used = [...new Set(layers)].sort((p, q) => p - q);
+  return layers.map((layer) => used.indexOf(layer));
+}
+
+/**
+ * The part of the edges that contradicts a hierarchy: edges within a layer, edges that skip a layer (half as bad), and
+ * edges from a wider layer down to a narrower one. Infinite when there are too few or too many layers.
+ */
+function scoreLayers(graph: Adjacency, layers: readonly number[]): number {
   const sizes: number[] = [];
   for (const layer of layers) sizes[layer] = (sizes[layer] ?? 0) + 1;
-  const most = Math.min(MAX_LAYERS, Math.max(3, graph.nodes.length / 2.5));
-  if (sizes.length < 2 || sizes.length > most) return Number.POSITIVE_INFINITY;
-  let against = 0;
+  const maxLayers = Math.min(MAX_LAYERS, Math.max(3, graph.nodes.length / 2.5));
+  if (sizes.length < 2 || sizes.length > maxLayers) return Number.POSITIVE_INFINITY;
+  let penalty = 0;
   for (const [a, b] of graph.edges) {
     const [upper, lower] = [layers[a] ?? 0, layers[b] ?? 0].sort((p, q) => p - q);
     if (upper === undefined || lower === undefined) continue;
-    if (upper === lower) against += 1;
-    else if (lower - upper > 1) against += 0.5;
-    else if ((sizes[upper] ?? 0) > (sizes[lower] ?? 0)) against += 1;
+    if (upper === lower) penalty += 1;
+    else if (lower - upper > 1) penalty += 0.5;
+    else if ((sizes[upper] ?? 0) > (sizes[lower] ?? 0)) penalty += 1;
   }
-  return against / graph.edges.length;
+  return penalty / graph.edges.length;
 }

@@ -1,105 +1,111 @@
 /**
- * Draws a hierarchy: layers from top to bottom, in each layer an order that keeps what belongs together side by
- * side, and positions below the middle of what a node hangs on.
+ * The layout of a hierarchy, in the usual steps: order the nodes of each layer so that edges are short and cross
+ * little (barycentre heuristic), then assign coordinates that place each node near the mean of its neighbours.
  *
- * A layer too wide for the picture is folded into several rows, column by column, so that neighbours in the order
- * stay neighbours. Columns stand a little further apart than single nodes: the lines to the lower rows come down
- * between them.
+ * A layer that is too wide is folded into several rows, column by column, so that neighbours in the order stay
+ * neighbours. The columns of a folded layer are further apart, because the edges to its lower rows run between them.
  */
-import { type Adjacency, largest, type Point, type Spacing, smallest } from "./adjacency.ts";
+import { type Adjacency, maxOf, minOf, type Point, type Size } from "./adjacency.ts";
 
+/** Downward and upward passes of the ordering. */
 const SWEEPS = 12;
-/** How much further apart the columns of a folded layer stand. */
-const CHANNEL = 1.12;
+/** The distance between the columns of a folded layer, relative to that of single nodes. */
+const FOLDED_COLUMN_FACTOR = 1.12;
 
-export function layeredLayout(graph: Adjacency, layers: readonly number[], spacing: Spacing): Point[] {
-  const most = Math.max(8, Math.ceil(Math.sqrt(graph.nodes.length * 2.6)));
-  const columns = ordered(graph, layers).map((layer) => inColumns(graph, layers, layer, most));
-  const x = placed(graph, layers, columns, spacing.x);
-  const width = largest(x) - smallest(x);
-  // Wide pictures need room between layers, or all lines run flat.
-  const gap = Math.min(spacing.y * 4, Math.max(spacing.y * 0.9, width * 0.08));
+/** The columns of one layer, each with its nodes from top to bottom. */
+type Columns = readonly (readonly number[])[];
+
+export function layeredLayout(graph: Adjacency, layers: readonly number[], spacing: Size): Point[] {
+  const maxColumns = Math.max(8, Math.ceil(Math.sqrt(graph.nodes.length * 2.6)));
+  const columnsByLayer = orderLayers(graph, layers).map((layer) =>
+    foldLayer(graph, layers, layer, maxColumns),
+  );
+  const x = assignX(graph, layers, columnsByLayer, spacing.width);
+  const width = maxOf(x) - minOf(x);
+  // Wide drawings need more room between layers; otherwise the edges are nearly horizontal.
+  const gap = Math.min(spacing.height * 4, Math.max(spacing.height * 0.9, width * 0.08));
   const points: Point[] = [];
   let top = 0;
-  for (const layer of columns) {
-    for (const column of layer) {
+  for (const columns of columnsByLayer) {
+    for (const column of columns) {
       for (const [row, node] of column.entries())
-        points[node] = { x: x[node] ?? 0, y: top + row * spacing.y };
+        points[node] = { x: x[node] ?? 0, y: top + row * spacing.height };
     }
-    top += rowsOf(layer) * spacing.y + gap;
+    top += countRows(columns) * spacing.height + gap;
   }
   return points;
 }
 
-const rowsOf = (layer: readonly (readonly number[])[]): number =>
-  largest(layer.map((column) => column.length));
+const countRows = (columns: Columns): number => maxOf(columns.map((column) => column.length));
 
-/** A layer in at most about `most` columns; those that hang on the same nodes have columns to themselves. */
-function inColumns(
+/** At most about `maxColumns` columns. Nodes with the same parents get columns of their own where that fits. */
+function foldLayer(
   graph: Adjacency,
   layers: readonly number[],
   layer: readonly number[],
-  most: number,
+  maxColumns: number,
 ): number[][] {
-  const rows = Math.ceil(layer.length / most);
+  const rows = Math.ceil(layer.length / maxColumns);
   if (rows === 1) return layer.map((node) => [node]);
-  const siblings: number[][] = [];
-  let last = "";
+  const siblingGroups: number[][] = [];
+  let previousParents = "";
   for (const node of layer) {
-    const above = (graph.neighbours[node] ?? []).filter(
-      (other) => (layers[other] ?? 0) < (layers[node] ?? 0),
-    );
-    const key = above.join();
-    if (siblings.length > 0 && key === last) siblings.at(-1)?.push(node);
-    else siblings.push([node]);
-    last = key;
+    const parents = (graph.neighbours[node] ?? [])
+      .filter((other) => (layers[other] ?? 0) < (layers[node] ?? 0))
+      .join();
+    if (siblingGroups.length > 0 && parents === previousParents) siblingGroups.at(-1)?.push(node);
+    else siblingGroups.push([node]);
+    previousParents = parents;
   }
-  const grouped = siblings.flatMap((group) => folded(group, rows));
-  return grouped.length <= most * 1.4 ? grouped : folded(layer, rows);
+  const grouped = siblingGroups.flatMap((group) => splitIntoColumns(group, rows));
+  return grouped.length <= maxColumns * 1.4 ? grouped : splitIntoColumns(layer, rows);
 }
 
-/** In columns of `rows` nodes, or one less where they do not come out even. */
-function folded(nodes: readonly number[], rows: number): number[][] {
+/** Columns of `rows` nodes, or one less where the number of nodes is not a multiple of it. */
+function splitIntoColumns(nodes: readonly number[], rows: number): number[][] {
   const count = Math.ceil(nodes.length / rows);
   const start = (column: number) => Math.ceil((column * nodes.length) / count);
   return Array.from({ length: count }, (_, column) => nodes.slice(start(column), start(column + 1)));
 }
 
-/** Sweeps down and up, each layer sorted by the mean place of its neighbours in the others; the tidiest is kept. */
-function ordered(graph: Adjacency, layers: readonly number[]): number[][] {
-  const count = largest(layers) + 1;
+/**
+ * The nodes of each layer in drawing order. Sweeps down and up, and sorts each layer by the mean position of its
+ * neighbours in the layers before it. The order with the shortest edges is used.
+ */
+function orderLayers(graph: Adjacency, layers: readonly number[]): number[][] {
+  const count = maxOf(layers) + 1;
   let order: number[][] = Array.from({ length: count }, () => []);
   for (const node of depthFirst(graph, layers)) order[layers[node] ?? 0]?.push(node);
   let best = order;
-  let shortest = spread(graph, order);
+  let bestLength = totalEdgeLength(graph, order);
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const down = sweep % 2 === 0;
-    const place = relativePlaces(order, graph.nodes.length);
+    const position = relativePositions(order, graph.nodes.length);
     order = order.map((layer) => [...layer]);
     for (let step = 0; step < count; step++) {
       const l = down ? step : count - 1 - step;
       const layer = order[l] ?? [];
-      const wanted = new Map<number, number>();
+      const barycentres = new Map<number, number>();
       for (const node of layer) {
         const all = graph.neighbours[node] ?? [];
-        const beyond = all.filter((other) => (down ? (layers[other] ?? 0) < l : (layers[other] ?? 0) > l));
-        // What has nothing on that side goes by its neighbours on its own layer and the other side.
-        const others = beyond.length > 0 ? beyond : all;
-        const sum = others.reduce((total, other) => total + (place[other] ?? 0), 0);
-        wanted.set(node, sum / others.length);
+        const before = all.filter((other) => (down ? (layers[other] ?? 0) < l : (layers[other] ?? 0) > l));
+        // A node without neighbours on that side uses those of its own layer and of the other side.
+        const others = before.length > 0 ? before : all;
+        const sum = others.reduce((total, other) => total + (position[other] ?? 0), 0);
+        barycentres.set(node, sum / others.length);
       }
-      layer.sort((p, q) => (wanted.get(p) ?? 0) - (wanted.get(q) ?? 0));
-      for (const [i, node] of layer.entries()) place[node] = (i + 0.5) / layer.length;
+      layer.sort((p, q) => (barycentres.get(p) ?? 0) - (barycentres.get(q) ?? 0));
+      for (const [i, node] of layer.entries()) position[node] = (i + 0.5) / layer.length;
     }
-    const length = spread(graph, order);
-    if (length >= shortest) continue;
+    const length = totalEdgeLength(graph, order);
+    if (length >= bestLength) continue;
     best = order;
-    shortest = length;
+    bestLength = length;
   }
   return best;
 }
 
-/** From the top, what hangs below a node before its next neighbour: subtrees start out side by side. */
+/** From the top layer down, so that the nodes of a subtree are next to each other in the initial order. */
 function* depthFirst(graph: Adjacency, layers: readonly number[]): Generator<number> {
   const seen = new Set<number>();
   const roots = [...layers.keys()].sort((p, q) => (layers[p] ?? 0) - (layers[q] ?? 0) || p - q);
@@ -110,7 +116,7 @@ function* depthFirst(graph: Adjacency, layers: readonly number[]): Generator<num
       seen.add(node);
       yield node;
       const layer = layers[node] ?? 0;
-      // Backwards, since the last in is the first out.
+      // Reversed, because a stack returns the last one first.
       for (const other of (graph.neighbours[node] ?? []).toReversed()) {
         if ((layers[other] ?? 0) > layer) stack.push(other);
       }
@@ -118,65 +124,75 @@ function* depthFirst(graph: Adjacency, layers: readonly number[]): Generator<num
   }
 }
 
-function relativePlaces(order: readonly (readonly number[])[], nodes: number): Float64Array {
-  const place = new Float64Array(nodes);
-  for (const layer of order) for (const [i, node] of layer.entries()) place[node] = (i + 0.5) / layer.length;
-  return place;
+/** Each node's position within its layer, from 0 to 1. */
+function relativePositions(order: readonly (readonly number[])[], nodes: number): Float64Array {
+  const position = new Float64Array(nodes);
+  for (const layer of order)
+    for (const [i, node] of layer.entries()) position[node] = (i + 0.5) / layer.length;
+  return position;
 }
 
-/** How far, in all, lines run sideways: long lines cross more. */
-function spread(graph: Adjacency, order: readonly (readonly number[])[]): number {
-  const place = relativePlaces(order, graph.nodes.length);
+/** The horizontal length of all edges: longer edges cross more. */
+function totalEdgeLength(graph: Adjacency, order: readonly (readonly number[])[]): number {
+  const position = relativePositions(order, graph.nodes.length);
   let total = 0;
-  for (const [a, b] of graph.edges) total += Math.abs((place[a] ?? 0) - (place[b] ?? 0));
+  for (const [a, b] of graph.edges) total += Math.abs((position[a] ?? 0) - (position[b] ?? 0));
   return total;
 }
 
-/** The widest layer is spaced evenly; from there up and down each column goes as near as it can to its neighbours. */
-function placed(
+/**
+ * The x coordinate of each node. The widest layer is spaced evenly. From there up and down, each column is placed as
+ * near as possible to the mean of its neighbours in the layers that are already placed.
+ */
+function assignX(
   graph: Adjacency,
   layers: readonly number[],
-  columns: readonly (readonly (readonly number[])[])[],
+  columnsByLayer: readonly Columns[],
   spacing: number,
 ): number[] {
-  const stepOf = (l: number) => (rowsOf(columns[l] ?? []) > 1 ? spacing * CHANNEL : spacing);
-  const span = (l: number) => (columns[l]?.length ?? 0) * stepOf(l);
-  const widest = [...columns.keys()].reduce((most, l) => (span(l) > span(most) ? l : most), 0);
-  const x: number[] = [];
-  const done = new Set<number>();
-  const settle = (l: number, places: readonly number[]) => {
-    for (const [i, column] of (columns[l] ?? []).entries())
-      for (const node of column) x[node] = places[i] ?? 0;
-    done.add(l);
-  };
-  const near = (l: number) => {
-    const step = stepOf(l);
-    const loose = Math.min(2, Math.max(1, span(widest) / ((columns[l]?.length ?? 0) + 1) / step));
-    const wanted = (columns[l] ?? []).map((column) => {
-      const others = column.flatMap((node) => graph.neighbours[node] ?? []);
-      const settled = others.filter((other) => done.has(layers[other] ?? -1));
-      const sum = settled.reduce((total, other) => total + (x[other] ?? 0), 0);
-      return settled.length > 0 ? sum / settled.length : span(widest) / 2;
-    });
-    settle(l, apart(wanted, step * loose));
-  };
-  settle(
-    widest,
-    (columns[widest] ?? []).map((_, i) => i * stepOf(widest)),
+  const columnStep = (l: number) =>
+    countRows(columnsByLayer[l] ?? []) > 1 ? spacing * FOLDED_COLUMN_FACTOR : spacing;
+  const layerWidth = (l: number) => (columnsByLayer[l]?.length ?? 0) * columnStep(l);
+  const widest = [...columnsByLayer.keys()].reduce(
+    (best, l) => (layerWidth(l) > layerWidth(best) ? l : best),
+    0,
   );
-  for (let l = widest - 1; l >= 0; l--) near(l);
-  for (let l = widest + 1; l < columns.length; l++) near(l);
+  const x: number[] = [];
+  const placedLayers = new Set<number>();
+  const setLayer = (l: number, columnX: readonly number[]) => {
+    for (const [i, column] of (columnsByLayer[l] ?? []).entries())
+      for (const node of column) x[node] = columnX[i] ?? 0;
+    placedLayers.add(l);
+  };
+  const placeNearNeighbours = (l: number) => {
+    const columns = columnsByLayer[l] ?? [];
+    const step = columnStep(l);
+    const stretch = Math.min(2, Math.max(1, layerWidth(widest) / (columns.length + 1) / step));
+    const desired = columns.map((column) => {
+      const neighbours = column.flatMap((node) => graph.neighbours[node] ?? []);
+      const placed = neighbours.filter((other) => placedLayers.has(layers[other] ?? -1));
+      const sum = placed.reduce((total, other) => total + (x[other] ?? 0), 0);
+      return placed.length > 0 ? sum / placed.length : layerWidth(widest) / 2;
+    });
+    setLayer(l, enforceSpacing(desired, step * stretch));
+  };
+  setLayer(
+    widest,
+    (columnsByLayer[widest] ?? []).map((_, i) => i * columnStep(widest)),
+  );
+  for (let l = widest - 1; l >= 0; l--) placeNearNeighbours(l);
+  for (let l = widest + 1; l < columnsByLayer.length; l++) placeNearNeighbours(l);
   return x;
 }
 
 /**
- * The places nearest to those wanted (least squares) that keep the order and a step between neighbours: isotonic
- * regression on what is left when the steps are taken off, by pooling neighbours that want to pass each other.
+ * The positions nearest to the desired ones (least squares) that keep the order and at least `step` between
+ * neighbours. This is isotonic regression of the positions minus their steps, by pooling adjacent violators.
  */
-export function apart(wanted: readonly number[], step: number): number[] {
+export function enforceSpacing(desired: readonly number[], step: number): number[] {
   const pools: { sum: number; count: number }[] = [];
-  for (const [i, want] of wanted.entries()) {
-    let pool = { sum: want - i * step, count: 1 };
+  for (const [i, position] of desired.entries()) {
+    let pool = { sum: position - i * step, count: 1 };
     for (
       let last = pools.at(-1);
       last && last.sum / last.count > pool.sum / pool.count;
@@ -187,6 +203,6 @@ export function apart(wanted: readonly number[], step: number): number[] {
     }
     pools.push(pool);
   }
-  const places = pools.flatMap(({ sum, count }) => Array.from({ length: count }, () => sum / count));
-  return places.map((place, i) => place + i * step);
+  const positions = pools.flatMap(({ sum, count }) => Array.from({ length: count }, () => sum / count));
+  return positions.map((position, i) => position + i * step);
 }

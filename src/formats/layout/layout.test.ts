@@ -2,12 +2,18 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { campus, leafSpine, mesh } from "../../../test/support/sample-network.ts";
 import { cablesOf, type TopologyGraph } from "../graph.ts";
-import { components, createAdjacency, distances, type Point, type Spacing } from "./adjacency.ts";
-import { apart } from "./layered.ts";
-import { findLayers } from "./layer-assignment.ts";
+import {
+  connectedComponents,
+  createAdjacency,
+  type Point,
+  type Size,
+  shortestDistances,
+} from "./adjacency.ts";
+import { assignLayers } from "./layer-assignment.ts";
+import { enforceSpacing } from "./layered.ts";
 import { type LayoutInput, layoutNetwork } from "./layout.ts";
 
-const SPACING: Spacing = { x: 120, y: 60 };
+const SPACING: Size = { width: 120, height: 60 };
 
 function input(graph: TopologyGraph): LayoutInput {
   return {
@@ -24,15 +30,15 @@ function pairs(count: number, edges: [number, number][], layer?: number[]): Layo
 }
 
 /** The first pair that is too near, found through a grid of cells so that ten thousand are quick. */
-function overlap(points: Iterable<Point>, spacing: Spacing): [Point, Point] | undefined {
+function overlap(points: Iterable<Point>, spacing: Size): [Point, Point] | undefined {
   const cells = new Map<string, Point[]>();
   for (const point of points) {
-    const [c, r] = [Math.floor(point.x / spacing.x), Math.floor(point.y / spacing.y)];
+    const [c, r] = [Math.floor(point.x / spacing.width), Math.floor(point.y / spacing.height)];
     for (let dc = -1; dc <= 1; dc++) {
       for (let dr = -1; dr <= 1; dr++) {
         for (const other of cells.get(`${c + dc},${r + dr}`) ?? []) {
-          const isNear = Math.abs(other.x - point.x) < spacing.x - 1e-6;
-          if (isNear && Math.abs(other.y - point.y) < spacing.y - 1e-6) return [other, point];
+          const isNear = Math.abs(other.x - point.x) < spacing.width - 1e-6;
+          if (isNear && Math.abs(other.y - point.y) < spacing.height - 1e-6) return [other, point];
         }
       }
     }
@@ -70,8 +76,8 @@ function fatTree(): LayoutInput {
 
 describe("layers", () => {
   const sizes = (of: LayoutInput): number[] | undefined => {
-    const [part] = components(createAdjacency(of.nodes, of.edges));
-    const layers = part && findLayers(part);
+    const [part] = connectedComponents(createAdjacency(of.nodes, of.edges));
+    const layers = part && assignLayers(part);
     const counts: number[] = [];
     for (const layer of layers ?? []) counts[layer] = (counts[layer] ?? 0) + 1;
     return layers && counts;
@@ -191,8 +197,8 @@ test("distances and connected parts", () => {
     [3, 4],
   ]);
   const graph = createAdjacency(nodes, edges);
-  expect([...distances(graph, [0])]).toEqual([0, 1, 1, -1, -1, -1]);
-  expect(components(graph).map((part) => part.nodes.map((node) => node.id))).toEqual([
+  expect([...shortestDistances(graph, [0])]).toEqual([0, 1, 1, -1, -1, -1]);
+  expect(connectedComponents(graph).map((part) => part.nodes.map((node) => node.id))).toEqual([
     ["n0", "n1", "n2"],
     ["n3", "n4"],
     ["n5"],
@@ -200,14 +206,14 @@ test("distances and connected parts", () => {
 });
 
 test("apart keeps the order and the step, and moves nothing that is far enough", () => {
-  expect(apart([0, 100, 200], 50)).toEqual([0, 100, 200]);
-  expect(apart([10, 10, 10], 50)).toEqual([-40, 10, 60]);
+  expect(enforceSpacing([0, 100, 200], 50)).toEqual([0, 100, 200]);
+  expect(enforceSpacing([10, 10, 10], 50)).toEqual([-40, 10, 60]);
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: -1000, max: 1000 })),
       fc.integer({ min: 1, max: 100 }),
       (wanted, step) => {
-        const places = apart(wanted, step);
+        const places = enforceSpacing(wanted, step);
         expect(places).toHaveLength(wanted.length);
         for (const [i, place] of places.entries()) {
           if (i > 0) expect(place - (places[i - 1] ?? 0)).toBeGreaterThanOrEqual(step - 1e-6);

@@ -1,26 +1,26 @@
 /**
- * Where to draw each node of a network: hierarchies in layers, other networks by springs, full meshes on a
- * ring, very large ones on a grid. Parts that are not connected are laid out each for itself and set side by side; single nodes go together
- * in a block at the end. No two nodes overlap, and the same network always gives the same picture.
+ * Assigns each node of a network a position: hierarchies in layers, dense graphs on a circle, other graphs by
+ * springs, very large ones on a grid. Connected components are laid out separately and packed side by side. Isolated
+ * nodes form one block at the end. No two nodes overlap, and the same network always gives the same layout.
  */
 import {
   type Adjacency,
-  components,
+  connectedComponents,
   createAdjacency,
   type LayoutEdge,
   type LayoutNode,
-  largest,
+  maxOf,
   type Point,
-  type Spacing,
+  type Size,
 } from "./adjacency.ts";
+import { circularLayout, isDense } from "./circular.ts";
 import { forceLayout, MAX_NODES_FOR_FORCE } from "./force.ts";
 import { gridLayout } from "./grid.ts";
+import { assignLayers } from "./layer-assignment.ts";
 import { layeredLayout } from "./layered.ts";
-import { findLayers } from "./layer-assignment.ts";
-import { isDense, ringLayout } from "./circular.ts";
 
-/** Pages and screens are about this much wider than high. */
-const ASPECT = 1.6;
+/** The width of pages and screens relative to their height. */
+const ASPECT_RATIO = 1.6;
 const MAX_EDGES_FOR_LAYERS = 60_000;
 
 export interface LayoutInput {
@@ -29,40 +29,44 @@ export interface LayoutInput {
 }
 
 export interface Layout {
-  /** The middle of each node; the smallest x and y are 0. */
+  /** The centre of each node; the smallest x and y are 0. */
   readonly positions: ReadonlyMap<string, Point>;
-  /** The nodes that stand in layers, so that lines between them can go from foot to head. */
+  /** The nodes that are in layers: the edges between them run from the bottom of one to the top of another. */
   readonly layered: ReadonlySet<string>;
   readonly width: number;
   readonly height: number;
 }
 
-export function layoutNetwork({ nodes, edges }: LayoutInput, spacing: Spacing): Layout {
-  const parts = components(createAdjacency(nodes, edges));
-  const joined = parts.filter((part) => part.nodes.length > 1);
-  const single = parts.filter((part) => part.nodes.length === 1).flatMap((part) => part.nodes);
-  const blocks = joined.map((part) => layoutPart(part, spacing));
-  if (single.length > 0) blocks.push(createBlock(single, rowsOf(single.length, spacing), false));
-  return packed(blocks, spacing);
+export function layoutNetwork({ nodes, edges }: LayoutInput, spacing: Size): Layout {
+  const components = connectedComponents(createAdjacency(nodes, edges));
+  const connected = components.filter((component) => component.nodes.length > 1);
+  const isolated = components
+    .filter((component) => component.nodes.length === 1)
+    .flatMap((component) => component.nodes);
+  const blocks = connected.map((component) => layoutComponent(component, spacing));
+  if (isolated.length > 0) blocks.push(createBlock(isolated, rowLayout(isolated.length, spacing), false));
+  return packBlocks(blocks, spacing);
 }
 
-/** One connected part, by the layout that suits it. */
-function layoutPart(part: Adjacency, spacing: Spacing): Block {
-  const layers = part.edges.length <= MAX_EDGES_FOR_LAYERS ? findLayers(part) : undefined;
-  if (layers !== undefined) return createBlock(part.nodes, layeredLayout(part, layers, spacing), true);
-  const isSmall = part.nodes.length <= MAX_NODES_FOR_FORCE;
-  const layout = isDense(part) ? ringLayout : isSmall ? forceLayout : gridLayout;
-  return createBlock(part.nodes, layout(part, spacing), false);
+function layoutComponent(component: Adjacency, spacing: Size): Block {
+  const layers = component.edges.length <= MAX_EDGES_FOR_LAYERS ? assignLayers(component) : undefined;
+  if (layers !== undefined)
+    return createBlock(component.nodes, layeredLayout(component, layers, spacing), true);
+  const isSmall = component.nodes.length <= MAX_NODES_FOR_FORCE;
+  const layout = isDense(component) ? circularLayout : isSmall ? forceLayout : gridLayout;
+  return createBlock(component.nodes, layout(component, spacing), false);
 }
 
-function rowsOf(count: number, spacing: Spacing): Point[] {
-  const columns = Math.ceil(Math.sqrt((count * ASPECT * spacing.y) / spacing.x));
+/** Rows of equal length. */
+function rowLayout(count: number, spacing: Size): Point[] {
+  const columns = Math.ceil(Math.sqrt((count * ASPECT_RATIO * spacing.height) / spacing.width));
   return Array.from({ length: count }, (_, i) => ({
-    x: (i % columns) * spacing.x,
-    y: Math.floor(i / columns) * spacing.y,
+    x: (i % columns) * spacing.width,
+    y: Math.floor(i / columns) * spacing.height,
   }));
 }
 
+/** Nodes with positions relative to the top left of the block. */
 interface Block {
   readonly nodes: readonly LayoutNode[];
   readonly points: readonly Point[];
@@ -88,16 +92,16 @@ function createBlock(nodes: readonly LayoutNode[], points: readonly Point[], lay
   };
 }
 
-/** Shelves: blocks from left to right, a new shelf when one is full. They come largest first. */
-function packed(blocks: readonly Block[], spacing: Spacing): Layout {
-  const area = blocks.reduce((sum, b) => sum + (b.width + spacing.x) * (b.height + spacing.y), 0);
-  const full = Math.max(Math.sqrt(area * ASPECT), largest(blocks.map((block) => block.width)));
+/** Shelf packing: blocks from left to right, a new shelf when one is full. The blocks come largest first. */
+function packBlocks(blocks: readonly Block[], spacing: Size): Layout {
+  const area = blocks.reduce((sum, b) => sum + (b.width + spacing.width) * (b.height + spacing.height), 0);
+  const maxWidth = Math.max(Math.sqrt(area * ASPECT_RATIO), maxOf(blocks.map((block) => block.width)));
   const positions = new Map<string, Point>();
   let [x, y, shelfHeight, width, height] = [0, 0, 0, 0, 0];
   for (const block of blocks) {
-    if (x > 0 && x + block.width > full) {
+    if (x > 0 && x + block.width > maxWidth) {
       x = 0;
-      y += shelfHeight + spacing.y * 1.5;
+      y += shelfHeight + spacing.height * 1.5;
       shelfHeight = 0;
     }
     for (const [i, node] of block.nodes.entries()) {
@@ -107,8 +111,8 @@ function packed(blocks: readonly Block[], spacing: Spacing): Layout {
     width = Math.max(width, x + block.width);
     height = Math.max(height, y + block.height);
     shelfHeight = Math.max(shelfHeight, block.height);
-    x += block.width + spacing.x * 1.25;
+    x += block.width + spacing.width * 1.25;
   }
-  const inLayers = blocks.filter((block) => block.layered).flatMap((block) => block.nodes);
-  return { positions, layered: new Set(inLayers.map((node) => node.id)), width, height };
+  const layeredNodes = blocks.filter((block) => block.layered).flatMap((block) => block.nodes);
+  return { positions, layered: new Set(layeredNodes.map((node) => node.id)), width, height };
 }

@@ -1,38 +1,39 @@
 /**
- * Pushes nodes off each other until none overlap: each overlapping pair gives way along the axis that needs less.
- * Rounds are bounded; every few rounds the whole picture grows a little, so that a crowd has somewhere to go.
+ * Moves nodes until none overlap: each overlapping pair is pushed apart along the axis that needs less movement. The
+ * number of rounds is bounded. Every few rounds the whole layout is scaled up, which makes room in crowded areas.
  */
-import { cellKey, type Point, type Spacing } from "./adjacency.ts";
+import { cellKey, type Point, type Size } from "./adjacency.ts";
 
-const ROUNDS_BEFORE_GROWING = 12;
+const ROUNDS_BETWEEN_SCALING = 12;
 const MAX_ROUNDS = 600;
-const GROWTH = 1.12;
-/** Pushed a hair further than needed, or rounding would bring the pair back. */
+const SCALE = 1.12;
+/** Pushes slightly further than needed; otherwise rounding could leave an overlap. */
 const SLACK = 1.001;
 
-export function separated(points: readonly Point[], spacing: Spacing): Point[] {
+export function removeOverlaps(points: readonly Point[], spacing: Size): Point[] {
   const x = Float64Array.from(points, (point) => point.x);
   const y = Float64Array.from(points, (point) => point.y);
   for (let round = 1; round <= MAX_ROUNDS; round++) {
-    if (!pushApart(x, y, spacing)) break;
-    if (round % ROUNDS_BEFORE_GROWING !== 0) continue;
+    if (!pushAllApart(x, y, spacing)) break;
+    if (round % ROUNDS_BETWEEN_SCALING !== 0) continue;
     for (let i = 0; i < x.length; i++) {
-      x[i] = (x[i] ?? 0) * GROWTH;
-      y[i] = (y[i] ?? 0) * GROWTH;
+      x[i] = (x[i] ?? 0) * SCALE;
+      y[i] = (y[i] ?? 0) * SCALE;
     }
   }
-  return Array.from(x, (at, i) => ({ x: at, y: y[i] ?? 0 }));
+  return Array.from(x, (value, i) => ({ x: value, y: y[i] ?? 0 }));
 }
 
-function pushApart(x: Float64Array, y: Float64Array, spacing: Spacing): boolean {
+/** One round over all pairs in neighbouring cells of a grid. Returns whether any node moved. */
+function pushAllApart(x: Float64Array, y: Float64Array, spacing: Size): boolean {
   const cells = new Map<number, number[]>();
-  const column = (i: number) => Math.floor((x[i] ?? 0) / spacing.x);
-  const row = (i: number) => Math.floor((y[i] ?? 0) / spacing.y);
+  const column = (i: number) => Math.floor((x[i] ?? 0) / spacing.width);
+  const row = (i: number) => Math.floor((y[i] ?? 0) / spacing.height);
   let moved = false;
   for (let i = 0; i < x.length; i++) {
     for (let c = column(i) - 1; c <= column(i) + 1; c++) {
       for (let r = row(i) - 1; r <= row(i) + 1; r++) {
-        for (const j of cells.get(cellKey(c, r)) ?? []) if (pushPair(x, y, j, i, spacing)) moved = true;
+        for (const j of cells.get(cellKey(c, r)) ?? []) if (pushPairApart(x, y, j, i, spacing)) moved = true;
       }
     }
     const key = cellKey(column(i), row(i));
@@ -43,18 +44,18 @@ function pushApart(x: Float64Array, y: Float64Array, spacing: Spacing): boolean 
   return moved;
 }
 
-function pushPair(x: Float64Array, y: Float64Array, i: number, j: number, spacing: Spacing): boolean {
+function pushPairApart(x: Float64Array, y: Float64Array, i: number, j: number, spacing: Size): boolean {
   const dx = (x[j] ?? 0) - (x[i] ?? 0);
   const dy = (y[j] ?? 0) - (y[i] ?? 0);
-  const missingX = spacing.x - Math.abs(dx);
-  const missingY = spacing.y - Math.abs(dy);
-  if (missingX <= 0 || missingY <= 0) return false;
-  if (missingX / spacing.x < missingY / spacing.y) {
-    const push = ((missingX * SLACK) / 2) * (dx < 0 ? -1 : 1);
+  const overlapX = spacing.width - Math.abs(dx);
+  const overlapY = spacing.height - Math.abs(dy);
+  if (overlapX <= 0 || overlapY <= 0) return false;
+  if (overlapX / spacing.width < overlapY / spacing.height) {
+    const push = ((overlapX * SLACK) / 2) * (dx < 0 ? -1 : 1);
     x[i] = (x[i] ?? 0) - push;
     x[j] = (x[j] ?? 0) + push;
   } else {
-    const push = ((missingY * SLACK) / 2) * (dy < 0 ? -1 : 1);
+    const push = ((overlapY * SLACK) / 2) * (dy < 0 ? -1 : 1);
     y[i] = (y[i] ?? 0) - push;
     y[j] = (y[j] ?? 0) + push;
   }

@@ -4,31 +4,31 @@ import { campus, leafSpine } from "../../../test/support/sample-network.ts";
 import { cablesOf, type TopologyGraph } from "../graph.ts";
 import type { Point } from "./adjacency.ts";
 import { layoutNetwork } from "./layout.ts";
-import { curvePoint, extent, type Path, routeLines } from "./route.ts";
+import { boundingBox, curvePoint, type EdgePath, routeEdges } from "./route.ts";
 
-const SIZE = { x: 100, y: 40 };
-const GUTTER = { x: 20, y: 20 };
+const SIZE = { width: 100, height: 40 };
+const GUTTER = { width: 20, height: 20 };
 const line = (from: Point, to: Point, layered = false) => ({ from, to, layered });
 
-function routed(graph: TopologyGraph): { paths: Path[]; nodes: Point[] } {
+function routed(graph: TopologyGraph): { paths: EdgePath[]; nodes: Point[] } {
   const edges = cablesOf(graph);
   const layers: Record<string, number> = { core: 0, spine: 1, leaf: 2, access: 3 };
   const nodes = graph.devices.map(({ id, annotations }) => {
     const layer = layers[annotations.layer ?? ""];
     return layer === undefined ? { id } : { id, layer };
   });
-  const spacing = { x: SIZE.x + GUTTER.x, y: SIZE.y + GUTTER.y };
+  const spacing = { width: SIZE.width + GUTTER.width, height: SIZE.height + GUTTER.height };
   const { positions, layered } = layoutNetwork(
     { nodes, edges: edges.map(({ from, to }) => ({ a: from.device, b: to.device })) },
     spacing,
   );
   const at = (id: string) => positions.get(id) ?? { x: 0, y: 0 };
   const lines = edges.map(({ from, to }) => line(at(from.device), at(to.device), layered.has(from.device)));
-  return { paths: routeLines(lines, positions.values(), SIZE, GUTTER), nodes: [...positions.values()] };
+  return { paths: routeEdges(lines, positions.values(), SIZE, GUTTER), nodes: [...positions.values()] };
 }
 
 /** Points along a path, without its last bits at the two nodes it joins. */
-function* along({ from, to, control, via = [] }: Path): Generator<Point> {
+function* along({ from, to, control, via = [] }: EdgePath): Generator<Point> {
   const corners = [from, ...via, to];
   for (const [i, end] of corners.entries()) {
     const start = corners[i - 1];
@@ -39,7 +39,7 @@ function* along({ from, to, control, via = [] }: Path): Generator<Point> {
 }
 
 const covers = (node: Point, at: Point): boolean =>
-  Math.abs(node.x - at.x) < SIZE.x / 2 - 1 && Math.abs(node.y - at.y) < SIZE.y / 2 - 1;
+  Math.abs(node.x - at.x) < SIZE.width / 2 - 1 && Math.abs(node.y - at.y) < SIZE.height / 2 - 1;
 
 describe("in hierarchies no line runs behind a node it does not end at", () => {
   test.each([
@@ -59,7 +59,7 @@ describe("in hierarchies no line runs behind a node it does not end at", () => {
   });
 
   const touches = (node: Point, end: Point): boolean =>
-    Math.abs(node.x - end.x) <= SIZE.x / 2 && Math.abs(node.y - end.y) <= SIZE.y / 2;
+    Math.abs(node.x - end.x) <= SIZE.width / 2 && Math.abs(node.y - end.y) <= SIZE.height / 2;
 });
 
 test("a free way is straight, and bent when a node stands in it", () => {
@@ -68,8 +68,8 @@ test("a free way is straight, and bent when a node stands in it", () => {
     { x: 400, y: 0 },
     { x: 200, y: 0 },
   ];
-  expect(routeLines([line(from, to)], [from, to], SIZE, GUTTER)).toEqual([{ from, to }]);
-  const [path] = routeLines([line(from, to)], [from, to, between], SIZE, GUTTER);
+  expect(routeEdges([line(from, to)], [from, to], SIZE, GUTTER)).toEqual([{ from, to }]);
+  const [path] = routeEdges([line(from, to)], [from, to, between], SIZE, GUTTER);
   expect(path?.control).toBeDefined();
 });
 
@@ -79,7 +79,7 @@ test("between layers it goes from foot to head, in whichever direction the line 
     { x: 50, y: 200 },
   ];
   expect(
-    routeLines([line(upper, lower, true), line(lower, upper, true)], [upper, lower], SIZE, GUTTER),
+    routeEdges([line(upper, lower, true), line(lower, upper, true)], [upper, lower], SIZE, GUTTER),
   ).toEqual([
     { from: { x: 0, y: 20 }, to: { x: 50, y: 180 } },
     { from: { x: 50, y: 180 }, to: { x: 0, y: 20 } },
@@ -89,6 +89,6 @@ test("between layers it goes from foot to head, in whichever direction the line 
 test("the extent holds nodes and lines", () => {
   const from = { x: 0, y: 0 };
   const to = { x: 100, y: 0 };
-  const box = extent([{ from, to, control: { x: 50, y: -200 } }], [from, to], SIZE);
+  const box = boundingBox([{ from, to, control: { x: 50, y: -200 } }], [from, to], SIZE);
   expect(box).toEqual({ left: -50, top: -100, right: 150, bottom: 20 });
 });
