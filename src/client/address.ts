@@ -1,35 +1,40 @@
-/** Where the service is and who asks, as people write both. */
+/** Parses the address of the service and the credentials from the forms that callers write them in. */
 
-/** `<USERNAME>:<PASSWORD>`, or the two apart. */
+/** `<USERNAME>:<PASSWORD>`, or the two as separate fields. */
 export type Credentials = string | { readonly user: string; readonly password: string };
 
-export interface Address {
-  /** What `/readyz` is below. */
-  readonly service: URL;
-  /** What `/devices` is below: `/controller/v1`, or another prefix where the address names one. */
-  readonly interface: URL;
+export interface ServiceAddress {
+  /** `/readyz` is below this URL. */
+  readonly serviceUrl: URL;
+  /** `/devices` is below this URL. Its prefix is `/controller/v1` unless the address names another. */
+  readonly apiUrl: URL;
   readonly authorization: string | undefined;
 }
 
-/** Credentials in the address count where none are given beside it; `fetch` itself would refuse them there. */
-export function addressOf(given: string | URL, credentials: Credentials | undefined): Address {
-  const url = new URL(given);
+/**
+ * `credentials` take precedence over credentials in the URL. The URLs in the result contain none, because `fetch`
+ * rejects a URL with credentials.
+ */
+export function parseAddress(address: string | URL, credentials: Credentials | undefined): ServiceAddress {
+  const url = new URL(address);
   if (!/^https?:$/.test(url.protocol)) throw new TypeError(`${url.protocol} is not http or https`);
-  const inUrl =
-    url.username === "" ? undefined : { user: decoded(url.username), password: decoded(url.password) };
+  const urlCredentials =
+    url.username === ""
+      ? undefined
+      : { user: decodePercent(url.username), password: decodePercent(url.password) };
   const path = url.pathname.replace(/\/+$/, "");
   const prefix = /\/[^/]+\/v1$/.exec(path)?.[0];
-  const below = prefix === undefined ? path : path.slice(0, -prefix.length);
-  const who = credentials ?? inUrl;
+  const servicePath = prefix === undefined ? path : path.slice(0, -prefix.length);
+  const used = credentials ?? urlCredentials;
   return {
-    service: new URL(url.origin + below),
-    interface: new URL(`${url.origin}${below}${prefix ?? "/controller/v1"}`),
-    authorization: who === undefined ? undefined : basic(who),
+    serviceUrl: new URL(url.origin + servicePath),
+    apiUrl: new URL(`${url.origin}${servicePath}${prefix ?? "/controller/v1"}`),
+    authorization: used === undefined ? undefined : basicAuthorization(used),
   };
 }
 
 /** RFC 7617, in UTF-8. */
-function basic(credentials: Credentials): string {
+function basicAuthorization(credentials: Credentials): string {
   if (typeof credentials === "object" && credentials.user.includes(":")) {
     throw new TypeError("a user name cannot contain a colon");
   }
@@ -38,7 +43,7 @@ function basic(credentials: Credentials): string {
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}`;
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,71 +1,70 @@
 /**
- * The client: every read of the interface as a typed call, and `watch`. It holds neither connection nor state between
- * calls. What comes from outside is trusted as far as the service's OpenAPI document goes; the forms around it are
- * checked.
+ * The client: a typed method for every read of the interface, and `watch`. It keeps no connection between calls.
+ * Entities are trusted as the service's OpenAPI document describes them; the objects around them are checked.
  *
- * This is the entry of the package, `gazetteer/client`, so it also gives out what callers need from beside it.
+ * This file is the entry of the package `gazetteer/client`, so it also exports the types that callers need.
  */
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Cluster, Device, Entities, Host, Link, Port, Topology } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
-import { addressOf, type Credentials } from "./address.ts";
-import { ClientError, localError } from "./client-error.ts";
+import { type Credentials, parseAddress } from "./address.ts";
+import { ClientError, createLocalError } from "./client-error.ts";
 import { LocalCache } from "./local-cache.ts";
-import { createTransport, type Fetch, parameter } from "./transport.ts";
+import { createTransport, type Fetch, parameterText, type RequestOptions } from "./transport.ts";
 import {
-  type Carried,
   type Change,
-  type Changes,
+  type ChangesResult,
+  type CollectionName,
   type ConnectionState,
   type DeviceWithPorts,
-  type Difference,
-  type Differences,
+  type DiffResult,
+  type EntityDiff,
   idOf,
-  type Listing,
-  type Moment,
+  type KindsOf,
+  type ListResult,
   type Query,
   type Readiness,
-  type Resource,
-  type SyncedFacts,
+  type RevisionOrTime,
+  type SyncedMetadata,
   type Timeline,
   type WatchChange,
   type WatchEvent,
-  type Watched,
+  type WatchTarget,
 } from "./types.ts";
 import { type WatchOptions, watch } from "./watch.ts";
 
 export type {
   Change,
-  Changes,
+  ChangesResult,
   Clock,
   Cluster,
+  CollectionName,
   ConnectionState,
   Credentials,
   Device,
   DeviceWithPorts,
-  Difference,
-  Differences,
+  DiffResult,
+  EntityDiff,
   Fetch,
   Host,
   Link,
-  Listing,
-  Moment,
+  ListResult,
   Port,
   Query,
   Readiness,
-  Resource,
-  SyncedFacts,
+  RevisionOrTime,
+  SyncedMetadata,
   Timeline,
   Topology,
   WatchChange,
   WatchEvent,
-  Watched,
   WatchOptions,
+  WatchTarget,
 };
 export { ClientError, idOf, LocalCache };
 
 export interface ClientOptions {
-  /** `http://host:port`, or longer where the service stands below a path or under another prefix. */
+  /** `http://host:port`, with a path when the service is below one or has another prefix. */
   readonly url: string | URL;
   readonly credentials?: Credentials | undefined;
   readonly fetch?: Fetch | undefined;
@@ -78,20 +77,24 @@ export interface ReadOptions {
 }
 
 export interface Client {
-  /** With the `etag` of an earlier answer: undefined when nothing changed since. */
-  list<R extends Resource>(
-    resource: R,
+  /** With the `etag` of an earlier result: undefined when nothing changed since. */
+  list<C extends CollectionName>(
+    collection: C,
     query: Query,
     options: ReadOptions & { readonly ifNoneMatch: string },
-  ): Promise<Listing<Entities[R]> | undefined>;
+  ): Promise<ListResult<Entities[C]> | undefined>;
   /** A whole collection, or a page of it with `limit`. */
-  list<R extends Resource>(resource: R, query?: Query, options?: ReadOptions): Promise<Listing<Entities[R]>>;
-  /** Page by page, all of one revision; `limit` is the size of a page. */
-  pages<R extends Resource>(
-    resource: R,
+  list<C extends CollectionName>(
+    collection: C,
     query?: Query,
     options?: ReadOptions,
-  ): AsyncGenerator<Listing<Entities[R]>, void, void>;
+  ): Promise<ListResult<Entities[C]>>;
+  /** All pages, of one revision; `limit` is the size of a page. */
+  pages<C extends CollectionName>(
+    collection: C,
+    query?: Query,
+    options?: ReadOptions,
+  ): AsyncGenerator<ListResult<Entities[C]>, void, void>;
 
   device(id: string, query?: Query, options?: ReadOptions): Promise<Device>;
   /** The device and its ports. */
@@ -102,36 +105,36 @@ export interface Client {
   clusterDevices(cluster: number, query?: Query, options?: ReadOptions): Promise<string[]>;
   clusterLinks(cluster: number, query?: Query, options?: ReadOptions): Promise<Link[]>;
 
-  /** What changed after a revision; `fold: true` in the query gives only the last change of each thing. */
-  changes<W extends Watched>(
-    resource: W,
+  /** The changes after a revision; with `fold: true` in the query only the last change of each entity. */
+  changes<T extends WatchTarget>(
+    target: T,
     since: number,
     query?: Query,
     options?: ReadOptions,
-  ): Promise<Changes<Carried<W>>>;
-  /** What appeared, disappeared and changed between two moments, the second of which may be left open for now. */
-  diff<W extends Watched>(
-    resource: W,
-    from: Moment,
-    to?: Moment,
+  ): Promise<ChangesResult<KindsOf<T>>>;
+  /** What was added, removed and updated between two revisions or times. Without `to`, until now. */
+  diff<T extends WatchTarget>(
+    target: T,
+    from: RevisionOrTime,
+    to?: RevisionOrTime,
     query?: Query,
     options?: ReadOptions,
-  ): Promise<Differences<Carried<W>>>;
-  /** Changes counted in `buckets` equal spans, of all that is kept or between two times. */
+  ): Promise<DiffResult<KindsOf<T>>>;
+  /** The number of changes in each of `buckets` equal intervals, of the whole history or between two times. */
   timeline(
     buckets: number,
-    span?: { readonly from?: string | Date; readonly to?: string | Date },
+    interval?: { readonly from?: string | Date; readonly to?: string | Date },
     options?: ReadOptions,
   ): Promise<Timeline>;
 
-  /** What there is, then every change, for as long as it is iterated. See `WatchEvent`. */
-  watch<W extends Watched>(
-    resource: W,
+  /** All entities, then every change, for as long as it is iterated. See `WatchEvent`. */
+  watch<T extends WatchTarget>(
+    target: T,
     query?: Query,
     options?: WatchOptions,
-  ): AsyncGenerator<WatchEvent<Carried<W>>, void, void>;
+  ): AsyncGenerator<WatchEvent<KindsOf<T>>, void, void>;
 
-  /** Any other representation: `raw("topology", { format: "svg" })`. The response is a success. */
+  /** Any representation: `raw("topology", { format: "svg" })`. Resolves only with a success. */
   raw(
     path: string,
     query?: Query,
@@ -141,74 +144,80 @@ export interface Client {
   ready(options?: ReadOptions): Promise<Readiness>;
 }
 
-const DEFAULT_PAGE = 1000;
+const DEFAULT_PAGE_SIZE = 1000;
 
 export function createClient(options: ClientOptions): Client {
   const { clock = systemClock, random = Math.random } = options;
-  const address = addressOf(options.url, options.credentials);
-  // Called through the global, because a browser's `fetch` refuses to be anybody's method.
+  const { apiUrl, serviceUrl, authorization } = parseAddress(options.url, options.credentials);
+  // A wrapper, because a browser's `fetch` throws when it is called as a method of another object.
   const common = { clock, fetch: options.fetch ?? ((url, init) => fetch(url, init)) };
-  const api = createTransport({ ...common, base: address.interface, authorization: address.authorization });
-  const open = createTransport({ ...common, base: address.service, authorization: undefined });
+  const api = createTransport({ ...common, base: apiUrl, authorization });
+  const unauthenticated = createTransport({ ...common, base: serviceUrl, authorization: undefined });
 
-  /** The log that the revisions of the last list count in. */
-  let seenLog: string | undefined;
+  /** The log of the last list, so that a watch from its revision detects a new log. */
+  let lastListLogId: string | undefined;
 
   async function read<T>(path: string, query: Query = {}, options: ReadOptions = {}): Promise<T> {
-    return parsed(await api.text(await api.send(path, query, options), options.signal));
+    return parseJson(await api.readText(await api.send(path, query, options), options.signal));
   }
 
-  function list<R extends Resource>(
-    resource: R,
+  function list<C extends CollectionName>(
+    collection: C,
     query: Query,
     options: ReadOptions & { readonly ifNoneMatch: string },
-  ): Promise<Listing<Entities[R]> | undefined>;
-  function list<R extends Resource>(
-    resource: R,
+  ): Promise<ListResult<Entities[C]> | undefined>;
+  function list<C extends CollectionName>(
+    collection: C,
     query?: Query,
     options?: ReadOptions,
-  ): Promise<Listing<Entities[R]>>;
-  async function list<R extends Resource>(
-    resource: R,
+  ): Promise<ListResult<Entities[C]>>;
+  async function list<C extends CollectionName>(
+    collection: C,
     query: Query = {},
     { signal, ifNoneMatch }: ReadOptions & { readonly ifNoneMatch?: string } = {},
-  ): Promise<Listing<Entities[R]> | undefined> {
-    const conditional =
-      ifNoneMatch === undefined ? {} : { headers: { "if-none-match": ifNoneMatch }, accept: [304] };
-    const response = await api.send(`/${resource}`, query, { signal, ...conditional });
-    seenLog = logOf(response);
+  ): Promise<ListResult<Entities[C]> | undefined> {
+    const conditional: RequestOptions =
+      ifNoneMatch === undefined ? {} : { headers: { "if-none-match": ifNoneMatch }, acceptedStatuses: [304] };
+    const response = await api.send(`/${collection}`, query, { signal, ...conditional });
+    lastListLogId = logIdOf(response);
     if (response.status === 304) return undefined;
-    return listing(resource, response, await api.text(response, signal));
+    return parseList(collection, response, await api.readText(response, signal));
   }
 
-  async function* pages<R extends Resource>(
-    resource: R,
+  async function* pages<C extends CollectionName>(
+    collection: C,
     query: Query = {},
     options: ReadOptions = {},
-  ): AsyncGenerator<Listing<Entities[R]>, void, void> {
-    let page = await list(resource, { limit: DEFAULT_PAGE, ...query }, options);
+  ): AsyncGenerator<ListResult<Entities[C]>, void, void> {
+    let page = await list(collection, { limit: DEFAULT_PAGE_SIZE, ...query }, options);
     yield page;
     while (page.next !== undefined) {
-      page = await list(resource, { limit: DEFAULT_PAGE, ...query, cursor: page.next }, options);
+      page = await list(collection, { limit: DEFAULT_PAGE_SIZE, ...query, cursor: page.next }, options);
       yield page;
     }
   }
 
-  /** A stream, and whether the revisions it counts in are still those of `log`, which it names anew. */
-  async function connect(watched: Watched, query: Query, log: LogName, signal: AbortSignal | undefined) {
+  /** Opens a stream and stores its log in `log`. Fails with 410 when `since` is a revision of another log. */
+  async function openStream(
+    target: WatchTarget,
+    query: Query,
+    log: LogReference,
+    signal: AbortSignal | undefined,
+  ): Promise<AsyncGenerator<Uint8Array, void, void>> {
     const headers = { accept: "text/event-stream" };
-    const response = await api.send(`/${watched}`, query, { headers, signal });
-    const before = log.name;
-    log.name = logOf(response);
-    if (query.since !== undefined && before !== undefined && before !== log.name) {
+    const response = await api.send(`/${target}`, query, { headers, signal });
+    const previousId = log.id;
+    log.id = logIdOf(response);
+    if (query.since !== undefined && previousId !== undefined && previousId !== log.id) {
       await response.body?.cancel();
-      const detail = "the service lost its memory and counts revisions anew";
+      const detail = "the service has a new log, whose revisions start at the beginning";
       throw new ClientError({ status: 410, code: "revision-expired", detail });
     }
-    const type = response.headers.get("content-type") ?? "nothing";
-    if (type.startsWith("text/event-stream")) return api.chunks(response, signal);
+    const type = response.headers.get("content-type") ?? "of no content type";
+    if (type.startsWith("text/event-stream")) return api.readChunks(response, signal);
     await response.body?.cancel();
-    throw localError("protocol", `the answer is ${type} and no stream of events; is that a Gazetteer?`);
+    const detail = `the response is ${type}, not an event stream; is this a Gazetteer service?`;
+    throw createLocalError("protocol", detail);
   }
 
   return {
@@ -224,64 +233,67 @@ export function createClient(options: ClientOptions): Client {
       (await read<{ devices: string[] }>(`/topology/clusters/${n}/devices`, query, options)).devices,
     clusterLinks: async (n, query, options) =>
       (await read<{ links: Link[] }>(`/topology/clusters/${n}/links`, query, options)).links,
-    changes: (resource, since, query, options) => read(`/${resource}`, { ...query, since }, options),
-    diff: (resource, from, to, query, options) =>
+    changes: (target, since, query, options) => read(`/${target}`, { ...query, since }, options),
+    diff: (target, from, to, query, options) =>
       read(
-        `/${resource}`,
-        { ...query, diff: `${parameter(from)}..${to === undefined ? "" : parameter(to)}` },
+        `/${target}`,
+        { ...query, diff: `${parameterText(from)}..${to === undefined ? "" : parameterText(to)}` },
         options,
       ),
-    timeline: (buckets, span, options) => read("/topology", { ...span, timeline: buckets }, options),
-    watch: (resource, query = {}, options = {}) => {
-      // Each watch remembers for itself: several may have to learn of a change, one after the other.
-      const log: LogName = { name: seenLog };
-      const connectSince = (since: number | undefined) =>
-        connect(resource, { ...query, since }, log, options.signal);
-      return watch({ kinds: carriedBy(resource), connect: connectSince, clock, random }, options);
+    timeline: (buckets, interval, options) => read("/topology", { ...interval, timeline: buckets }, options),
+    watch: (target, query = {}, options = {}) => {
+      // Each watch has its own reference: every watch must detect a new log, not only the first that reconnects.
+      const log: LogReference = { id: lastListLogId };
+      const connect = (since: number | undefined) =>
+        openStream(target, { ...query, since }, log, options.signal);
+      return watch({ kinds: kindsOf(target), connect, clock, random }, options);
     },
     raw: (path, query = {}, options = {}) => api.send(`/${path.replace(/^\/+/, "")}`, query, options),
     ready: async (options = {}) => {
-      // "Not yet" is an answer to this question, and no failure.
-      const response = await open.send("/readyz", {}, { ...options, accept: [503] });
-      return parsed(await open.text(response, options.signal));
+      // 503 has the same body: it means not ready, not that the request failed.
+      const response = await unauthenticated.send("/readyz", {}, { ...options, acceptedStatuses: [503] });
+      return parseJson(await unauthenticated.readText(response, options.signal));
     },
   };
 }
 
-/** Revisions count in one log; a service that lost its data counts in another, from the beginning. */
-interface LogName {
-  name: string | undefined;
+/** The log that revisions belong to. A service that lost its data has a new log with another id. */
+interface LogReference {
+  id: string | undefined;
 }
-const logOf = (response: Response): string | undefined => response.headers.get("gazetteer-log") ?? undefined;
+const logIdOf = (response: Response): string | undefined =>
+  response.headers.get("gazetteer-log") ?? undefined;
 
-function carriedBy<W extends Watched>(watched: W): readonly Carried<W>[];
-function carriedBy(watched: Watched): readonly Kind[] {
-  return watched === "topology" ? KINDS : [watched];
+function kindsOf<T extends WatchTarget>(target: T): readonly KindsOf<T>[];
+function kindsOf(target: WatchTarget): readonly Kind[] {
+  return target === "topology" ? KINDS : [target];
 }
 
-function listing<R extends Resource>(resource: R, response: Response, text: string): Listing<Entities[R]> {
-  const body = parsed<Readonly<Record<string, unknown>> | null>(text);
-  const items = body?.[resource];
+function parseList<C extends CollectionName>(
+  collection: C,
+  response: Response,
+  text: string,
+): ListResult<Entities[C]> {
+  const body = parseJson<Readonly<Record<string, unknown>> | null>(text);
+  const items = body?.[collection];
   const revision = response.headers.get("gazetteer-revision");
-  if (!isListOf(resource, items) || revision === null) {
-    throw localError(
-      "protocol",
-      `the answer is not a list of ${resource} with its revision; is that a Gazetteer?`,
-    );
+  if (!isListOf(collection, items) || revision === null) {
+    const detail = `the response is not a list of ${collection} with its revision; is this a Gazetteer service?`;
+    throw createLocalError("protocol", detail);
   }
   const etag = response.headers.get("etag") ?? "";
   const next = typeof body?.next === "string" ? { next: body.next } : {};
   return { items, revision: Number(revision), etag, ...next };
 }
 
-const isListOf = <R extends Resource>(_resource: R, items: unknown): items is Entities[R][] =>
+const isListOf = <C extends CollectionName>(_collection: C, items: unknown): items is Entities[C][] =>
   Array.isArray(items);
 
-/** The body, as what the interface says it is. */
-function parsed<T>(text: string): T {
+/** `T` is what the interface promises; it is not checked. */
+function parseJson<T>(text: string): T {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw localError("protocol", "the answer is not JSON; is that a Gazetteer?", error);
+    throw createLocalError("protocol", "the response is not JSON; is this a Gazetteer service?", error);
   }
 }

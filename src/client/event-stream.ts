@@ -1,102 +1,108 @@
 /**
- * Reads `text/event-stream` as the HTML standard defines it, from bytes cut anywhere. `EventSource` itself lost: it
- * cannot send credentials, hides status codes and error bodies, and reads ahead without bound.
+ * Parses `text/event-stream` as the HTML standard defines it, from chunks of bytes cut anywhere. `EventSource` is not
+ * used: it cannot send credentials, hides the status and the body of an error, and reads ahead without a limit.
  *
- * Lines and records are capped, because the peer may be anything that answered on that port.
+ * Lines and records have a maximum size, because the peer may be any program that listens on that port.
+ *
+ * `eventsource-parser` 3.1.1 is faster (records of 576 bytes: 1.4 million a second against 0.64 million in chunks of
+ * 64 kB, 0.52 million against 0.40 million in chunks of 1 kB), but it drops the id of a record without data. The
+ * service's heartbeats are such records, and a filtered watch resumes at their ids.
  */
-import { localError } from "./client-error.ts";
+import { createLocalError } from "./client-error.ts";
 
 export interface EventRecord {
-  /** "message" where the stream names none. */
+  /** "message" when the record names none. */
   readonly event: string;
   readonly data: string;
-  /** The id in force when the record ended: its own, or that of the last record that had one. */
+  /** The id of this record, or of the last record before it that had one. */
   readonly lastEventId: string;
 }
 
-/** In UTF-16 units. The largest entity that the service takes in, every character escaped, fits. */
-const MAX_RECORD = 64 * 1024 * 1024;
+/** In UTF-16 units. The largest entity that the service accepts, with every character escaped, fits. */
+const MAX_RECORD_CHARS = 64 * 1024 * 1024;
 const LINE_END = /[\r\n]/g;
 
 export class EventStreamParser {
   readonly #decoder = new TextDecoder();
-  readonly #mostRecord: number;
-  /** Pieces of the line that has not ended yet: joined once, however many chunks it comes in. */
-  #line: string[] = [];
-  #lineLength = 0;
+  readonly #maxRecordChars: number;
+  /** The parts of the line that has not ended, joined once when it does. */
+  #lineParts: string[] = [];
+  #lineChars = 0;
   #afterCarriageReturn = false;
-  #data: string[] = [];
-  #dataLength = 0;
+  #dataLines: string[] = [];
+  #dataChars = 0;
   #event = "";
-  /** The id of the record being read: in force when that ends, and lost when the connection is cut before. */
+  /** The id of the record that has not ended. It becomes the last event id when the record ends. */
   #id = "";
   #lastEventId = "";
   #retryMs: number | undefined;
 
-  constructor(mostRecord = MAX_RECORD) {
-    this.#mostRecord = mostRecord;
+  constructor(maxRecordChars = MAX_RECORD_CHARS) {
+    this.#maxRecordChars = maxRecordChars;
   }
 
-  /** Also moved by records without data, which are not given out. */
+  /** Includes the ids of records without data, which `push` does not return. */
   get lastEventId(): string {
     return this.#lastEventId;
   }
 
-  /** What the stream last asked for with `retry`. */
+  /** The last `retry` of the stream. */
   get retryMs(): number | undefined {
     return this.#retryMs;
   }
 
-  /** The records that end in this chunk. Nothing marks the end of a stream: a record cut short is void. */
+  /** Returns the records that end in this chunk. A record that the end of the stream cuts off is never returned. */
   push(chunk: Uint8Array): EventRecord[] {
     const text = this.#decoder.decode(chunk, { stream: true });
     const records: EventRecord[] = [];
-    let from = 0;
+    let start = 0;
     if (this.#afterCarriageReturn && text !== "") {
       this.#afterCarriageReturn = false;
-      if (text.startsWith("\n")) from = 1;
+      if (text.startsWith("\n")) start = 1;
     }
-    while (from < text.length) {
-      const end = lineEnd(text, from);
+    while (start < text.length) {
+      const end = findLineEnd(text, start);
       if (end < 0) break;
-      this.#hold(text.slice(from, end));
-      const record = this.#endLine();
+      this.#appendToLine(text.slice(start, end));
+      const record = this.#parseLine();
       if (record) records.push(record);
-      from = end + 1;
+      start = end + 1;
       if (text[end] !== "\r") continue;
-      if (from === text.length) this.#afterCarriageReturn = true;
-      else if (text[from] === "\n") from++;
+      if (start === text.length) this.#afterCarriageReturn = true;
+      else if (text[start] === "\n") start++;
     }
-    if (from < text.length) this.#hold(text.slice(from));
+    if (start < text.length) this.#appendToLine(text.slice(start));
     return records;
   }
 
-  #hold(piece: string): void {
-    this.#line.push(piece);
-    this.#lineLength += piece.length;
-    if (this.#lineLength + this.#dataLength > this.#mostRecord) {
-      throw localError("protocol", `the stream has a record of more than ${this.#mostRecord} characters`);
+  #appendToLine(part: string): void {
+    this.#lineParts.push(part);
+    this.#lineChars += part.length;
+    if (this.#lineChars + this.#dataChars > this.#maxRecordChars) {
+      const detail = `the stream has a record of more than ${this.#maxRecordChars} characters`;
+      throw createLocalError("protocol", detail);
     }
   }
 
-  #endLine(): EventRecord | undefined {
-    const line = this.#line.length === 1 ? (this.#line[0] ?? "") : this.#line.join("");
-    this.#line = [];
-    this.#lineLength = 0;
+  /** Returns a record when the line is the empty line that ends it. */
+  #parseLine(): EventRecord | undefined {
+    const line = this.#lineParts.length === 1 ? (this.#lineParts[0] ?? "") : this.#lineParts.join("");
+    this.#lineParts = [];
+    this.#lineChars = 0;
     if (line === "") return this.#endRecord();
     const colon = line.indexOf(":");
     if (colon === 0) return undefined; // a comment
     const name = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
-    this.#field(name, value);
+    this.#setField(name, value);
     return undefined;
   }
 
-  #field(name: string, value: string): void {
+  #setField(name: string, value: string): void {
     switch (name) {
       case "data":
-        this.#data.push(value);
-        this.#dataLength += value.length + 1;
+        this.#dataLines.push(value);
+        this.#dataChars += value.length + 1;
         return;
       case "event":
         this.#event = value;
@@ -111,16 +117,17 @@ export class EventStreamParser {
 
   #endRecord(): EventRecord | undefined {
     this.#lastEventId = this.#id;
-    const [event, data] = [this.#event || "message", this.#data];
+    const [event, dataLines] = [this.#event || "message", this.#dataLines];
     this.#event = "";
-    this.#data = [];
-    this.#dataLength = 0;
-    return data.length === 0 ? undefined : { event, data: data.join("\n"), lastEventId: this.#lastEventId };
+    this.#dataLines = [];
+    this.#dataChars = 0;
+    if (dataLines.length === 0) return undefined;
+    return { event, data: dataLines.join("\n"), lastEventId: this.#lastEventId };
   }
 }
 
-/** The next CR or LF at or after `from`, or -1: one pass, where two `indexOf` would each run on to the chunk's end. */
-function lineEnd(text: string, from: number): number {
-  LINE_END.lastIndex = from;
+/** The next CR or LF, or -1. One regular expression, because each of two `indexOf` could scan to the chunk's end. */
+function findLineEnd(text: string, start: number): number {
+  LINE_END.lastIndex = start;
   return LINE_END.exec(text)?.index ?? -1;
 }

@@ -1,59 +1,64 @@
 /**
- * A copy of what a watch tells: apply every event, read it at any time. It never shows less than there is: until a new
- * snapshot is complete, the view from before stays, since old beats partial.
+ * A local copy of what is watched: apply every event of a watch, read the entities at any time. While a new snapshot
+ * is incomplete, the cache still shows the previous entities, because stale data is better than partial data.
  */
 import type { Entities } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import { idOf, type WatchEvent } from "./types.ts";
 
-type Maps = { readonly [K in Kind]: Map<string, Entities[K]> };
+type EntityMaps = { readonly [K in Kind]: Map<string, Entities[K]> };
 
-const emptyMaps = (): Maps => ({ devices: new Map(), ports: new Map(), links: new Map(), hosts: new Map() });
+const createMaps = (): EntityMaps => ({
+  devices: new Map(),
+  ports: new Map(),
+  links: new Map(),
+  hosts: new Map(),
+});
 
 export class LocalCache {
-  #shown = emptyMaps();
-  /** The snapshot that is still coming. */
-  #coming: Maps | undefined;
+  #current = createMaps();
+  /** The snapshot that is not complete yet. */
+  #incoming: EntityMaps | undefined;
   #revision: number | undefined;
 
-  /** The revision that it shows; undefined before the first `synced`. A watch may begin here, with `since`. */
+  /** The revision of the entities; undefined before the first `synced`. A watch may start here, with `since`. */
   get revision(): number | undefined {
     return this.#revision;
   }
 
-  /** By id; changes as events are applied, and is another map after a reset. */
+  /** The entities by id. The map changes as events are applied; after a reset it is another map. */
   all<K extends Kind>(kind: K): ReadonlyMap<string, Entities[K]> {
-    return this.#shown[kind];
+    return this.#current[kind];
   }
 
   apply<K extends Kind>(event: WatchEvent<K>): void;
   apply(event: WatchEvent): void {
     switch (event.type) {
       case "reset":
-        this.#coming = emptyMaps();
+        this.#incoming = createMaps();
         return;
       case "snapshot":
-        this.#coming ??= emptyMaps();
-        put(this.#coming, event);
+        this.#incoming ??= createMaps();
+        setEntity(this.#incoming, event);
         return;
       case "synced":
-        this.#shown = this.#coming ?? emptyMaps();
-        this.#coming = undefined;
+        this.#current = this.#incoming ?? createMaps();
+        this.#incoming = undefined;
         this.#revision = event.revision;
         return;
       case "removed":
-        this.#shown[event.resource].delete(idOf(event.value));
+        this.#current[event.resource].delete(idOf(event.value));
         break;
       default:
-        put(this.#shown, event);
+        setEntity(this.#current, event);
     }
     if (event.last) this.#revision = event.revision;
   }
 }
 
-type Telling = Extract<WatchEvent, { resource: Kind }>;
+type EntityEvent = Extract<WatchEvent, { resource: Kind }>;
 
-function put(maps: Maps, { resource, value }: Telling): void {
+function setEntity(maps: EntityMaps, { resource, value }: EntityEvent): void {
   const map: Map<string, Entities[Kind]> = maps[resource];
   map.set(idOf(value), value);
 }

@@ -1,88 +1,88 @@
 /**
- * From a record of the stream to what it tells. The form around an entity is checked here; the entity's own fields are
- * the service's promise (its OpenAPI document), and checking a million of them again would be paid by every reader.
- * Event names and resources that are not known are passed over: the interface may gain some.
+ * Parses the records of a stream into watch events. The object around an entity is checked here. The fields of the
+ * entity are not: the service's OpenAPI document guarantees them, and checking up to a million entities again would
+ * cost every client. Unknown event names and resources are skipped, because later versions may add some.
  */
 import { KINDS, type Kind } from "../model/ids.ts";
-import { localError } from "./client-error.ts";
+import { createLocalError } from "./client-error.ts";
 import type { EventRecord } from "./event-stream.ts";
-import type { SyncedFacts, WatchChange, WatchSnapshot } from "./types.ts";
+import type { SyncedMetadata, WatchChange, WatchSnapshot } from "./types.ts";
 
-/** A change whose place in its revision is still open. */
-export type HeldChange<K extends Kind> = WatchChange<K> & { readonly revision: number; last: boolean };
+/** A change of a revision whose end has not been received, so `last` may still change. */
+export type PendingChange<K extends Kind> = WatchChange<K> & { readonly revision: number; last: boolean };
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Undefined when the record tells of something else. */
-export function snapshotIn<K extends Kind>(
+/** Undefined when the record is not a snapshot record of one of `kinds`. */
+export function parseSnapshot<K extends Kind>(
   { event, data }: EventRecord,
   kinds: readonly K[],
 ): WatchSnapshot<K> | undefined {
   if (event !== "snapshot") return undefined;
-  const { resource, revision, value } = bodyOf(data);
+  const { resource, revision, value } = parseBody(data);
   if (!kinds.some((kind) => kind === resource)) return undefined;
-  const told = { type: event, resource, revision, value };
-  if (isSnapshot<K>(told)) return told;
-  throw localError("protocol", "the stream has a malformed snapshot record");
+  const snapshot = { type: event, resource, revision, value };
+  if (isSnapshot<K>(snapshot)) return snapshot;
+  throw createLocalError("protocol", "the stream has a malformed snapshot record");
 }
 
-export function changeIn<K extends Kind>(
+/** Undefined when the record is not a change record of one of `kinds`. */
+export function parseChange<K extends Kind>(
   { event, data }: EventRecord,
   kinds: readonly K[],
-): HeldChange<K> | undefined {
+): PendingChange<K> | undefined {
   if (event !== "added" && event !== "updated" && event !== "removed") return undefined;
-  const { resource, revision, time, value, changed } = bodyOf(data);
+  const { resource, revision, time, value, changed } = parseBody(data);
   if (!kinds.some((kind) => kind === resource)) return undefined;
-  const fields = event === "updated" ? { changed } : {};
-  const told = { type: event, resource, revision, time, ...fields, value, last: false };
-  if (isChange<K>(told)) return told;
-  throw localError("protocol", `the stream has a malformed ${event} record`);
+  const changedFields = event === "updated" ? { changed } : {};
+  const change = { type: event, resource, revision, time, ...changedFields, value, last: false };
+  if (isChange<K>(change)) return change;
+  throw createLocalError("protocol", `the stream has a malformed ${event} record`);
 }
 
-const isSnapshot = <K extends Kind>(told: Body): told is Body & WatchSnapshot<K> =>
-  Number.isSafeInteger(told.revision) && isObject(told.value);
+const isSnapshot = <K extends Kind>(body: Body): body is Body & WatchSnapshot<K> =>
+  Number.isSafeInteger(body.revision) && isObject(body.value);
 
-const isChange = <K extends Kind>(told: Body): told is Body & HeldChange<K> =>
-  Number.isSafeInteger(told.revision) &&
-  typeof told.time === "number" &&
-  isObject(told.value) &&
-  (told.type !== "updated" || Array.isArray(told.changed));
+const isChange = <K extends Kind>(body: Body): body is Body & PendingChange<K> =>
+  Number.isSafeInteger(body.revision) &&
+  typeof body.time === "number" &&
+  isObject(body.value) &&
+  (body.type !== "updated" || Array.isArray(body.changed));
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-export function revisionIn({ event, data }: EventRecord): number {
-  const { revision } = bodyOf(data);
+export function parseRevision({ event, data }: EventRecord): number {
+  const { revision } = parseBody(data);
   if (typeof revision === "number" && Number.isSafeInteger(revision)) return revision;
-  throw localError("protocol", `the stream's ${event} record has no revision`);
+  throw createLocalError("protocol", `the stream's ${event} record has no revision`);
 }
 
-/** Undefined from a service that does not tell them. */
-export function syncedFactsIn({ data }: EventRecord): SyncedFacts | undefined {
-  const { time, graphTime, marks } = bodyOf(data);
-  const facts = { time, graphTime, marks };
-  return isSyncedFacts(facts) ? facts : undefined;
+/** Undefined when the service does not send it. */
+export function parseSyncedMetadata({ data }: EventRecord): SyncedMetadata | undefined {
+  const { time, graphTime, marks } = parseBody(data);
+  const metadata = { time, graphTime, marks };
+  return isSyncedMetadata(metadata) ? metadata : undefined;
 }
 
-function isSyncedFacts(facts: Body): facts is Body & SyncedFacts {
-  const { time, graphTime, marks } = facts;
+function isSyncedMetadata(body: Body): body is Body & SyncedMetadata {
+  const { time, graphTime, marks } = body;
   if (typeof time !== "number" || typeof graphTime !== "number" || !isObject(marks)) return false;
-  const told: Body = { ...marks };
-  return [...KINDS, "graph"].every((name) => typeof told[name] === "number");
+  const revisions: Body = { ...marks };
+  return [...KINDS, "graph"].every((name) => typeof revisions[name] === "number");
 }
 
-/** Why the service ends the stream, in a word. */
-export function reasonIn({ data }: EventRecord): string {
-  const { reason } = bodyOf(data);
+export function parseClosingReason({ data }: EventRecord): string {
+  const { reason } = parseBody(data);
   return typeof reason === "string" ? reason : "unknown";
 }
 
-function bodyOf(data: string): Body {
+function parseBody(data: string): Body {
   let body: unknown;
   try {
     body = JSON.parse(data);
   } catch (error) {
-    throw localError("protocol", "the stream has a record that is not JSON", error);
+    throw createLocalError("protocol", "the stream has a record that is not JSON", error);
   }
   if (isObject(body)) return { ...body };
-  throw localError("protocol", "the stream has a record that is not an object");
+  throw createLocalError("protocol", "the stream has a record that is not an object");
 }

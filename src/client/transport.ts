@@ -1,35 +1,35 @@
 /**
- * One request: its address, credentials and patience, and its failure as a `ClientError`. Uses `fetch` and what comes
- * with it in Bun, Node 20 and browsers, nothing else.
+ * One request: its URL, credentials and timeout, and its failure as a `ClientError`. Uses only `fetch` and what comes
+ * with it in Bun, Node 20 and browsers.
  *
- * Patience is about silence, not about duration: a large list may take its time as long as bytes keep coming, and a
- * stream beats every 15 s. A peer that vanished without a word is given up after `SILENCE_MS`.
+ * The timeout limits idle time, not duration: a large list may take long as long as bytes arrive, and a stream sends a
+ * heartbeat every 15 s. A connection without any data for `IDLE_TIMEOUT_MS` is treated as lost.
  */
 import type { Clock } from "../lib/clock.ts";
-import { ClientError, errorOf, localError } from "./client-error.ts";
+import { ClientError, createLocalError, errorFromResponse } from "./client-error.ts";
 import type { Query, QueryValue } from "./types.ts";
 
 /** Three heartbeats. */
 export const IDLE_TIMEOUT_MS = 45_000;
-/** As much of a refusal as is read for its explanation. */
-const MAX_PROBLEM_BYTES = 64 * 1024;
+/** How much of an error response is read to find its problem. */
+const MAX_PROBLEM_CHARS = 64 * 1024;
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export interface Sending {
+export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Statuses besides success that are an answer to this request and not a failure. */
-  readonly accept?: readonly number[];
+  /** Statuses besides 2xx that are a result of this request and not an error. */
+  readonly acceptedStatuses?: readonly number[];
 }
 
-/** What `signal` aborts is rejected with the signal's reason; everything else that fails, with a `ClientError`. */
+/** A request aborted by `signal` rejects with the signal's reason; any other failure rejects with a `ClientError`. */
 export interface Transport {
-  /** `path` is below the service's address; its pieces are already encoded. */
-  send(path: string, query: Query, sending?: Sending): Promise<Response>;
-  text(response: Response, signal?: AbortSignal): Promise<string>;
-  /** The body as it comes, one read a step: what is not asked for is not read. Ends the connection when left. */
-  chunks(response: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void>;
+  /** `path` is relative to the base URL; its segments are already encoded. */
+  send(path: string, query: Query, options?: RequestOptions): Promise<Response>;
+  readText(response: Response, signal?: AbortSignal): Promise<string>;
+  /** Reads one chunk for each step of the consumer and nothing ahead. Leaving the loop closes the connection. */
+  readChunks(response: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void>;
 }
 
 export function createTransport(options: {
@@ -39,105 +39,107 @@ export function createTransport(options: {
   readonly clock: Clock;
 }): Transport {
   const { base, authorization, clock } = options;
-  const root = base.href.replace(/\/+$/, "");
+  const baseUrl = base.href.replace(/\/+$/, "");
 
-  async function send(path: string, query: Query, sending: Sending = {}): Promise<Response> {
-    const headers = { ...(authorization === undefined ? {} : { authorization }), ...sending.headers };
-    const life = new AbortController();
-    const signal = sending.signal ? AbortSignal.any([sending.signal, life.signal]) : life.signal;
-    // A browser's own cache would answer conditional requests in our place. A redirect would carry the question, and
-    // perhaps the password, to somewhere nobody named.
+  async function send(path: string, query: Query, request: RequestOptions = {}): Promise<Response> {
+    const headers = { ...(authorization === undefined ? {} : { authorization }), ...request.headers };
+    const abort = new AbortController();
+    const signal = request.signal ? AbortSignal.any([request.signal, abort.signal]) : abort.signal;
+    // `no-store`: a browser's cache would otherwise handle conditional requests itself. `redirect: error`: a redirect
+    // could send the query and the credentials to another host.
     const init: RequestInit = { headers, signal, cache: "no-store", redirect: "error" };
     let response: Response;
     try {
-      response = await patiently(options.fetch(`${root}${path}${search(query)}`, init), clock);
+      response = await withIdleTimeout(options.fetch(`${baseUrl}${path}${encodeQuery(query)}`, init), clock);
     } catch (error) {
-      sending.signal?.throwIfAborted();
-      life.abort();
-      throw failure(error, base);
+      request.signal?.throwIfAborted();
+      abort.abort();
+      throw toClientError(error, base);
     }
-    if (response.ok || sending.accept?.includes(response.status)) return response;
-    throw errorOf(response, await explanation(response), clock.now());
+    if (response.ok || request.acceptedStatuses?.includes(response.status)) return response;
+    throw errorFromResponse(response, await readProblem(response), clock.now());
   }
 
-  async function* chunks(response: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  async function* readChunks(
+    response: Response,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void, void> {
     const reader = response.body?.getReader();
     if (!reader) return;
     try {
       for (;;) {
-        const { done, value } = await patiently(reader.read(), clock);
+        const { done, value } = await withIdleTimeout(reader.read(), clock);
         if (done) return;
         yield value;
       }
     } catch (error) {
       signal?.throwIfAborted();
-      throw failure(error, base);
+      throw toClientError(error, base);
     } finally {
-      // Not awaited: a dead connection may take its time to be told so.
+      // Not awaited: on a lost connection the promise may stay pending for long.
       reader.cancel().catch(() => {});
     }
   }
 
-  async function text(response: Response, signal?: AbortSignal): Promise<string> {
+  async function readText(response: Response, signal?: AbortSignal): Promise<string> {
     const decoder = new TextDecoder();
-    let whole = "";
-    for await (const chunk of chunks(response, signal)) whole += decoder.decode(chunk, { stream: true });
-    return whole + decoder.decode();
+    let text = "";
+    for await (const chunk of readChunks(response, signal)) text += decoder.decode(chunk, { stream: true });
+    return text + decoder.decode();
   }
 
-  /** The beginning of an error's body; that it could not be read must not hide the status. */
-  async function explanation(response: Response): Promise<string> {
+  /** The beginning of an error body. A body that cannot be read must not hide the status, so it is empty then. */
+  async function readProblem(response: Response): Promise<string> {
     const decoder = new TextDecoder();
-    let start = "";
+    let text = "";
     try {
-      for await (const chunk of chunks(response)) {
-        start += decoder.decode(chunk, { stream: true });
-        if (start.length >= MAX_PROBLEM_BYTES) break;
+      for await (const chunk of readChunks(response)) {
+        text += decoder.decode(chunk, { stream: true });
+        if (text.length >= MAX_PROBLEM_CHARS) break;
       }
     } catch {
       return "";
     }
-    return start;
+    return text;
   }
 
-  return { send, text, chunks };
+  return { send, readText, readChunks };
 }
 
-/** `work`, unless nothing comes of it for too long. */
-async function patiently<T>(work: Promise<T>, clock: Clock): Promise<T> {
+async function withIdleTimeout<T>(work: Promise<T>, clock: Clock): Promise<T> {
   const done = new AbortController();
-  const silence = clock.sleep(IDLE_TIMEOUT_MS, done.signal).then((): never => {
-    throw localError("silent", `no word for ${IDLE_TIMEOUT_MS / 1000} s`);
+  const timeout = clock.sleep(IDLE_TIMEOUT_MS, done.signal).then((): never => {
+    throw createLocalError("silent", `no data for ${IDLE_TIMEOUT_MS / 1000} s`);
   });
   try {
-    return await Promise.race([work, silence]);
+    return await Promise.race([work, timeout]);
   } finally {
     done.abort();
   }
 }
 
-/** Runtimes disagree on the errors of a lost connection. */
-function failure(error: unknown, base: URL): ClientError {
+/** Runtimes throw different errors for a lost connection; all of them become `unreachable`. */
+function toClientError(error: unknown, base: URL): ClientError {
   if (error instanceof ClientError) return error;
-  return localError("unreachable", `no answer from ${base.host}${because(error)}`, error);
+  return createLocalError("unreachable", `no response from ${base.host}${causeText(error)}`, error);
 }
 
-/** In a word where there is one (ECONNREFUSED). Node says "fetch failed" and hides what failed in the cause. */
-function because(error: unknown): string {
+/** The error code where there is one (ECONNREFUSED). Node's message is "fetch failed"; the code is in its `cause`. */
+function causeText(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error && typeof error.code === "string") return ` (${error.code})`;
-  if (error.cause instanceof Error) return because(error.cause);
+  if (error.cause instanceof Error) return causeText(error.cause);
   return error.message ? ` (${error.message})` : "";
 }
 
-function search(query: Query): string {
+function encodeQuery(query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) parameters.append(name, parameter(value));
+    if (value !== undefined) parameters.append(name, parameterText(value));
   }
   return parameters.size === 0 ? "" : `?${parameters}`;
 }
 
-export function parameter(value: QueryValue): string {
+export function parameterText(value: QueryValue): string {
   return value instanceof Date ? value.toISOString() : String(value);
 }

@@ -1,89 +1,87 @@
 /**
- * What the service answers, as types: what each path gives and what each stream carries. The entities come from the
- * model's schemas; the envelopes around them are stated here and checked in part where they are read.
+ * The types of responses and of watch events. The entities come from the model's schemas. The objects around them are
+ * declared here; the client checks them in part where it parses them.
  */
 import type { Device, Entities, Port } from "../model/entity.ts";
 import { type Kind, portId } from "../model/ids.ts";
+import type { SourceStatus } from "../model/source-status.ts";
 
 /** The collections that have a path of their own. */
-export type Resource = Exclude<Kind, "ports">;
+export type CollectionName = Exclude<Kind, "ports">;
 /** What can be watched: one collection, or everything. */
-export type Watched = Resource | "topology";
-/** The kinds of entity that a stream of `W` carries. */
-export type Carried<W extends Watched> = W extends Resource ? W : Kind;
+export type WatchTarget = CollectionName | "topology";
+/** The kinds of entity in a stream of `T`. */
+export type KindsOf<T extends WatchTarget> = T extends CollectionName ? T : Kind;
 
-/** A revision, or a time: a `Date` or RFC 3339 text. */
-export type Moment = number | string | Date;
+/** A revision, or a time as a `Date` or RFC 3339 text. */
+export type RevisionOrTime = number | string | Date;
 
-/** Several values of one parameter are any of them. */
+/** Several values of one parameter mean any of them. */
 export type QueryValue = string | number | boolean | Date | readonly (string | number | boolean)[];
-/** Filters and other parameters, as the interface lists them; undefined is left out. */
+/** Query parameters of the interface. Parameters with the value undefined are not sent. */
 export type Query = Readonly<Record<string, QueryValue | undefined>>;
 
-export interface Listing<T> {
+export interface ListResult<T> {
   readonly items: T[];
-  /** The revision that this answer shows: where a stream may take over, with `since`. */
+  /** The revision of the list. A watch with this revision as `since` continues without a gap. */
   readonly revision: number;
   readonly etag: string;
-  /** With `limit`: the cursor of the next page; absent on the last. */
+  /** With `limit`: the cursor of the next page; absent on the last page. */
   readonly next?: string;
 }
 
 export type DeviceWithPorts = Device & { readonly ports: Port[] };
 
-type Each<K extends Kind, Facts> = {
-  [R in K]: Facts & { readonly resource: R; readonly value: Entities[R] };
+/** One object type for each kind in `K`, so that `resource` discriminates the type of `value`. */
+type ForEachKind<K extends Kind, Fields> = {
+  [R in K]: Fields & { readonly resource: R; readonly value: Entities[R] };
 }[K];
-type Fields = { readonly changed: readonly string[] };
+type ChangedFields = { readonly changed: readonly string[] };
 
-/** One change of the log. `removed` carries the last value. */
+/** One change of the log. `removed` has the last value. */
 export type Change<K extends Kind = Kind> =
-  | Each<K, { readonly event: "added" | "removed"; readonly revision: number; readonly time: number }>
-  | Each<K, { readonly event: "updated"; readonly revision: number; readonly time: number } & Fields>;
+  | ForEachKind<K, { readonly event: "added" | "removed"; readonly revision: number; readonly time: number }>
+  | ForEachKind<
+      K,
+      { readonly event: "updated"; readonly revision: number; readonly time: number } & ChangedFields
+    >;
 
-export interface Changes<K extends Kind = Kind> {
+export interface ChangesResult<K extends Kind = Kind> {
   readonly changes: Change<K>[];
-  /** Ask for what follows with this. */
+  /** The `since` of the next request. */
   readonly revision: number;
 }
 
 /** `time` is in epoch milliseconds. */
-export interface Mark {
+export interface RevisionTime {
   readonly revision: number;
   readonly time: number;
 }
 
-/** What one thing was and is, between two moments. */
-export type Difference<K extends Kind = Kind> =
-  | Each<K, { readonly event: "added" | "removed" }>
-  | { [R in K]: Each<R, { readonly event: "updated"; readonly before: Entities[R] } & Fields> }[K];
+/** How one entity differs between two revisions. */
+export type EntityDiff<K extends Kind = Kind> =
+  | ForEachKind<K, { readonly event: "added" | "removed" }>
+  | {
+      [R in K]: ForEachKind<R, { readonly event: "updated"; readonly before: Entities[R] } & ChangedFields>;
+    }[K];
 
-export interface Differences<K extends Kind = Kind> {
-  readonly from: Mark;
-  readonly to: Mark;
-  /** By resource, then id. */
-  readonly changes: Difference<K>[];
+export interface DiffResult<K extends Kind = Kind> {
+  readonly from: RevisionTime;
+  readonly to: RevisionTime;
+  /** In order of resource, then id. */
+  readonly changes: EntityDiff<K>[];
 }
 
-/** How many changes fell into each of equal spans between two times (epoch milliseconds). */
+/** The number of changes in each of several equal intervals between two times (epoch milliseconds). */
 export interface Timeline {
   readonly from: number;
   readonly to: number;
   readonly counts: number[];
-  readonly oldest: Mark;
-  readonly newest: Mark;
+  readonly oldest: RevisionTime;
+  readonly newest: RevisionTime;
 }
 
-export interface SourceStatus {
-  readonly name: string;
-  readonly kind: string;
-  readonly status: string;
-  readonly since: number;
-  readonly error?: string;
-  readonly lastSyncedAt?: number;
-  readonly restarts: number;
-}
-/** `degraded`: every source has been heard, but not every one of late. */
+/** `degraded`: every source was synced once, but at least one is stale. */
 export interface Readiness {
   readonly status: "starting" | "ready" | "degraded" | "stopping";
   readonly revision: number;
@@ -91,50 +89,50 @@ export interface Readiness {
 }
 
 /**
- * What a watch gives, in this order: what there is (`snapshot`, one for each thing), `synced`, then every change in
- * order of revision, each exactly once. A watch that begins at a given revision begins with the changes.
+ * The events of a watch, in this order: one `snapshot` for each entity, `synced`, then every change in order of
+ * revision, each exactly once. A watch with `since` starts with the changes.
  *
- * `last` marks the last change of its revision: what was applied up to there is a state the network was in, and its
- * revision is one that a later watch may begin at.
+ * `last` is true on the last change of a revision. After it, the applied events are a state that the network was in,
+ * and a later watch may start at that revision.
  *
- * After `reset` everything comes anew (the service no longer knew what had changed meanwhile): `snapshot`s and a
- * `synced` follow. What was known before is out of date from there on, and wrong once `synced` is there.
+ * After `reset`, `snapshot`s and a `synced` follow, because the service no longer has the changes since the last
+ * revision. What was received before is out of date; `synced` completes its replacement.
  */
 export type WatchEvent<K extends Kind = Kind> =
   | WatchSnapshot<K>
-  | { readonly type: "synced"; readonly revision: number; readonly facts?: SyncedFacts }
+  | { readonly type: "synced"; readonly revision: number; readonly facts?: SyncedMetadata }
   | { readonly type: "reset" }
   | WatchChange<K>;
-/** What the service says of the state that was told: all that a copy needs to answer as it does. */
-export interface SyncedFacts {
+/** What a copy of the state needs, besides the entities, to serve the same responses as the service. */
+export interface SyncedMetadata {
   /** Epoch milliseconds of the revision, and of the last change of the graph. */
   readonly time: number;
   readonly graphTime: number;
   /** The revision that last changed each collection. */
   readonly marks: Readonly<Record<Kind | "graph", number>>;
 }
-export type WatchSnapshot<K extends Kind = Kind> = Each<
+export type WatchSnapshot<K extends Kind = Kind> = ForEachKind<
   K,
   { readonly type: "snapshot"; readonly revision: number }
 >;
 export type WatchChange<K extends Kind = Kind> =
-  | Each<K, { readonly type: "added" | "removed" } & ChangeFacts>
-  | Each<K, { readonly type: "updated" } & ChangeFacts & Fields>;
-interface ChangeFacts {
+  | ForEachKind<K, { readonly type: "added" | "removed" } & RevisionFields>
+  | ForEachKind<K, { readonly type: "updated" } & RevisionFields & ChangedFields>;
+interface RevisionFields {
   readonly revision: number;
   /** Epoch milliseconds. */
   readonly time: number;
   readonly last: boolean;
 }
 
-/** How the connection of a watch is. Only `closed` is final. */
+/** The state of a watch's connection. Only `closed` is final. */
 export type ConnectionState =
   | { readonly state: "connecting" }
   | { readonly state: "connected" }
   | { readonly state: "reconnecting"; readonly afterMs: number; readonly reason: string }
   | { readonly state: "closed" };
 
-/** The id under which its collection knows an entity. */
+/** The id of an entity in its collection. */
 export function idOf(value: Entities[Kind]): string {
   return "element" in value ? portId(value.element, value.port) : value.id;
 }

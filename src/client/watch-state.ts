@@ -1,98 +1,107 @@
 /**
- * How far a watch has come: turns the records of one connection after the other into events without a gap, a repeat or
- * half a revision.
+ * The position of a watch in the log. Turns the records of successive connections into events without a gap, a repeat
+ * or a partial revision.
  *
- * One number carries it, the last revision that was given out whole. The service puts an id on the last record of a
- * revision only; until that is there the records of a revision are held, and a connection lost meanwhile drops them,
- * because resuming brings them again.
+ * The position is the last revision whose changes were all emitted. The service puts an id only on the last record of
+ * a revision. The changes of a revision are buffered until that id arrives. A lost connection discards the buffer,
+ * because the next connection resumes at the position and receives the whole revision again.
  */
 import type { Kind } from "../model/ids.ts";
-import { localError } from "./client-error.ts";
+import { createLocalError } from "./client-error.ts";
 import type { EventRecord } from "./event-stream.ts";
-import { changeIn, type HeldChange, revisionIn, snapshotIn, syncedFactsIn } from "./stream-records.ts";
+import {
+  type PendingChange,
+  parseChange,
+  parseRevision,
+  parseSnapshot,
+  parseSyncedMetadata,
+} from "./stream-records.ts";
 import type { WatchEvent } from "./types.ts";
 
 export class WatchState<K extends Kind> {
   readonly #kinds: readonly K[];
   #since: number | undefined;
-  /** Whether the consumer knows anything that a new snapshot would put out of date. */
-  #told: boolean;
+  /** Whether the consumer has entities that a new snapshot replaces, so that `reset` must come before it. */
+  #needsReset: boolean;
   #inSnapshot = false;
-  #held: HeldChange<K>[] = [];
+  #pending: PendingChange<K>[] = [];
 
   constructor(kinds: readonly K[], since: number | undefined) {
     this.#kinds = kinds;
     this.#since = since;
-    this.#told = since !== undefined;
+    this.#needsReset = since !== undefined;
   }
 
-  /** Where the next connection takes over; undefined asks for everything. */
+  /** The `since` of the next connection; undefined requests a snapshot. */
   get since(): number | undefined {
     return this.#since;
   }
 
-  /** A new connection: what the last one began and did not end is void. */
-  begin(): void {
+  /** Discards what the last connection started and did not complete. */
+  startConnection(): void {
     this.#inSnapshot = false;
-    this.#held = [];
+    this.#pending = [];
   }
 
-  /** The service no longer knows what happened since. */
-  forget(): void {
+  /** Makes the next connection start with a snapshot. */
+  requestSnapshot(): void {
     this.#since = undefined;
   }
 
-  *take(record: EventRecord): Generator<WatchEvent<K>, void, void> {
+  *receive(record: EventRecord): Generator<WatchEvent<K>, void, void> {
     if (record.event === "synced") {
-      const revision = revisionIn(record);
+      const revision = parseRevision(record);
       yield* this.#enterSnapshot();
       this.#inSnapshot = false;
       this.#since = revision;
-      const facts = syncedFactsIn(record);
+      const facts = parseSyncedMetadata(record);
       yield { type: "synced", revision, ...(facts && { facts }) };
       return;
     }
-    const snapshot = snapshotIn(record, this.#kinds);
+    const snapshot = parseSnapshot(record, this.#kinds);
     if (snapshot) {
       yield* this.#enterSnapshot();
       yield snapshot;
     }
-    const change = changeIn(record, this.#kinds);
-    if (change) this.#hold(change);
-    yield* this.reach(record.lastEventId);
+    const change = parseChange(record, this.#kinds);
+    if (change) this.#addPending(change);
+    yield* this.advanceTo(record.lastEventId);
   }
 
-  /** All up to this id is there, also where none of it was for this consumer: there is no need to ask for it again. */
-  *reach(id: string): Generator<WatchEvent<K>, void, void> {
+  /**
+   * Emits the pending changes when `id` completes their revision. The position advances even if there are none: a
+   * filtered stream also sends the ids of revisions without a matching change.
+   */
+  *advanceTo(id: string): Generator<WatchEvent<K>, void, void> {
     if (this.#since === undefined || !/^\d{1,16}$/.test(id)) return;
     const revision = Number(id);
     if (revision <= this.#since) return;
-    const whole = this.#held;
-    this.#held = [];
+    const changes = this.#pending;
+    this.#pending = [];
     this.#since = revision;
-    const last = whole.at(-1);
+    const last = changes.at(-1);
     if (last) last.last = true;
-    yield* whole;
+    yield* changes;
   }
 
-  /** A snapshot may also come unasked, from a service that does not know the revision; it counts all the same. */
+  /** A service may also send a snapshot that was not requested, when it does not know the revision in `since`. */
   *#enterSnapshot(): Generator<WatchEvent<K>, void, void> {
     if (this.#inSnapshot) return;
     this.#inSnapshot = true;
     this.#since = undefined;
-    this.#held = [];
-    if (this.#told) yield { type: "reset" };
-    this.#told = true;
+    this.#pending = [];
+    if (this.#needsReset) yield { type: "reset" };
+    this.#needsReset = true;
   }
 
-  #hold(change: HeldChange<K>): void {
-    if (this.#since === undefined) throw localError("protocol", "the stream begins with a change");
-    if (change.revision <= this.#since) return; // known already
-    const open = this.#held.at(-1);
-    if (open && open.revision !== change.revision) {
-      // The end of the revision before was lost on the way; it comes again when asked for.
-      throw localError("gap", `revision ${open.revision} of the stream has no end`);
+  #addPending(change: PendingChange<K>): void {
+    if (this.#since === undefined) throw createLocalError("protocol", "the stream begins with a change");
+    if (change.revision <= this.#since) return; // already emitted
+    const previous = this.#pending.at(-1);
+    if (previous && previous.revision !== change.revision) {
+      // The last record of the previous revision was lost. Reconnecting receives that revision again.
+      throw createLocalError("gap", `revision ${previous.revision} of the stream has no end`);
     }
-    this.#held.push(change);
+    this.#pending.push(change);
   }
 }

@@ -1,48 +1,48 @@
 /**
- * Watching: one sequence of events over as many connections as it takes. This file decides when to connect again and
- * when to give up; course.ts decides what the consumer is told.
+ * One sequence of events over any number of connections. This file decides when to reconnect and when to fail;
+ * watch-state.ts decides which events the consumer receives.
  *
- * The consumer's pace is the pace of reading: nothing is read while it is busy. One that is too slow for the service
- * is cut off by it (`overflow`) and resumes where it was.
+ * Nothing is read while the consumer is busy, so a slow consumer causes backpressure and not memory use. A consumer
+ * that is too slow for the service receives `overflow`, is disconnected, and resumes where it was.
  */
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Kind } from "../model/ids.ts";
 import { ClientError } from "./client-error.ts";
 import { EventStreamParser } from "./event-stream.ts";
-import { reasonIn } from "./stream-records.ts";
+import { parseClosingReason } from "./stream-records.ts";
 import type { ConnectionState, WatchEvent } from "./types.ts";
 import { WatchState } from "./watch-state.ts";
 
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 30_000;
-/** However long a peer asks to be left alone. */
-const MAX_HINT_MS = 5 * 60_000;
+const INITIAL_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 30_000;
+/** Limits the delay that a service can request, so that a wrong value does not stop the watch. */
+const MAX_REQUESTED_DELAY_MS = 5 * 60_000;
 
 export interface WatchOptions {
-  /** Ends the watch, quietly. */
+  /** Aborting ends the watch without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** Begin with the changes after this revision instead of with what there is. */
+  /** Start with the changes after this revision instead of a snapshot. */
   readonly since?: number | undefined;
   readonly onState?: ((state: ConnectionState) => void) | undefined;
-  /** Everything up to this revision has been given out: also told where none of it concerned what is watched. */
+  /** Called with the last complete revision, also when none of its changes is part of what is watched. */
   readonly onRevision?: ((revision: number) => void) | undefined;
 }
 
 export interface WatchContext<K extends Kind> {
   readonly kinds: readonly K[];
-  /** The bytes of a stream that begins after `since`. Throws a `ClientError`, also while they come. */
+  /** The bytes of a stream that starts after `since`. Opening and reading may throw a `ClientError`. */
   connect(since: number | undefined): Promise<AsyncGenerator<Uint8Array, void, void>>;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
-/** Why a connection is over, and what to do before the next. */
-interface Ending {
+interface ConnectionEnd {
   readonly reason: string;
-  readonly atOnce: boolean;
-  /** How long the service asks to be left alone. */
-  readonly hintMs: number;
+  /** Reconnect without a delay. */
+  readonly immediate: boolean;
+  /** The delay that the service requested. */
+  readonly requestedDelayMs: number;
 }
 
 export async function* watch<K extends Kind>(
@@ -51,19 +51,19 @@ export async function* watch<K extends Kind>(
 ): AsyncGenerator<WatchEvent<K>, void, void> {
   const { signal, onState = () => {} } = options;
   const { clock } = context;
-  const course = new WatchState(context.kinds, options.since);
-  const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS, context.random);
+  const state = new WatchState(context.kinds, options.since);
+  const backoff = createBackoff(INITIAL_BACKOFF_MS, MAX_BACKOFF_MS, context.random);
   try {
     while (!signal?.aborted) {
       onState({ state: "connecting" });
-      const [began, before] = [clock.now(), course.since];
-      const { reason, atOnce, hintMs } = yield* connection(context, course, options);
+      const [startedAtMs, sinceBefore] = [clock.now(), state.since];
+      const { reason, immediate, requestedDelayMs } = yield* readConnection(context, state, options);
       if (signal?.aborted) return;
-      // Being connected is not yet success: a service that lets everybody in and breaks down is to be spared.
-      const advanced = course.since !== undefined && course.since !== before;
-      if (advanced || clock.now() - began > MAX_PAUSE_MS) backoff.reset();
-      // On top of what is asked for, so that those who were told the same do not come back together.
-      const afterMs = atOnce ? 0 : Math.min(hintMs, MAX_HINT_MS) + backoff.nextMs();
+      // Being connected is not enough to reset the backoff: a service may accept every connection and then fail.
+      const advanced = state.since !== undefined && state.since !== sinceBefore;
+      if (advanced || clock.now() - startedAtMs > MAX_BACKOFF_MS) backoff.reset();
+      // The backoff is added, so that clients that were sent the same delay do not reconnect at the same time.
+      const afterMs = immediate ? 0 : Math.min(requestedDelayMs, MAX_REQUESTED_DELAY_MS) + backoff.nextMs();
       onState({ state: "reconnecting", afterMs, reason });
       if (afterMs > 0) await clock.sleep(afterMs, signal);
     }
@@ -72,57 +72,70 @@ export async function* watch<K extends Kind>(
   }
 }
 
-/** One connection, from first to last byte. Throws what trying again would not mend. */
-async function* connection<K extends Kind>(
+/** Reads one connection to its end. Throws errors that another attempt would not resolve. */
+async function* readConnection<K extends Kind>(
   { connect }: WatchContext<K>,
-  course: WatchState<K>,
+  state: WatchState<K>,
   options: WatchOptions,
-): AsyncGenerator<WatchEvent<K>, Ending, void> {
+): AsyncGenerator<WatchEvent<K>, ConnectionEnd, void> {
   const { signal, onState, onRevision } = options;
   const parser = new EventStreamParser();
-  const from = course.since;
-  const over = (reason: string, hintMs = parser.retryMs ?? 0): Ending => ({ reason, atOnce: false, hintMs });
-  course.begin();
+  const { since } = state;
+  const ended = (reason: string, requestedDelayMs = parser.retryMs ?? 0): ConnectionEnd => ({
+    reason,
+    immediate: false,
+    requestedDelayMs,
+  });
+  state.startConnection();
   try {
-    const chunks = await connect(from);
+    const chunks = await connect(since);
     onState?.({ state: "connected" });
     for await (const chunk of chunks) {
       for (const record of parser.push(chunk)) {
-        if (record.event === "overflow") return overflow(course, from);
-        if (record.event === "closing") return over(`the service ends the stream (${reasonIn(record)})`);
-        for (const event of course.take(record)) {
+        if (record.event === "overflow") return endAfterOverflow(state, since);
+        if (record.event === "closing") {
+          return ended(`the service ends the stream (${parseClosingReason(record)})`);
+        }
+        for (const event of state.receive(record)) {
           yield event;
-          if (signal?.aborted) return over("aborted");
+          if (signal?.aborted) return ended("aborted");
         }
       }
-      for (const event of course.reach(parser.lastEventId)) yield event;
-      if (course.since !== undefined) onRevision?.(course.since);
+      for (const event of state.advanceTo(parser.lastEventId)) yield event;
+      if (state.since !== undefined) onRevision?.(state.since);
     }
-    return over("the connection ended");
+    return ended("the connection ended");
   } catch (error) {
-    if (signal?.aborted) return over("aborted");
+    if (signal?.aborted) return ended("aborted");
     if (!(error instanceof ClientError)) throw error;
-    if (isForgotten(error, from, options.since)) {
-      course.forget();
-      return { reason: error.detail, atOnce: true, hintMs: 0 };
+    if (isRevisionUnavailable(error, since, options.since)) {
+      state.requestSnapshot();
+      return { reason: error.detail, immediate: true, requestedDelayMs: 0 };
     }
     if (!error.transient) throw error;
-    return over(error.detail, error.retryAfterMs);
+    return ended(error.detail, error.retryAfterMs);
   }
 }
 
-/** Who fell behind resumes at once, unless it did not get anywhere: then catching up takes a fresh start. */
-function overflow(course: WatchState<Kind>, from: number | undefined): Ending {
-  const stuck = course.since === from;
-  if (stuck) course.forget();
-  return { reason: "fell behind", atOnce: !stuck, hintMs: 0 };
+/**
+ * A client that fell behind resumes immediately. If it made no progress on this connection, resuming would overflow
+ * again, so it starts over with a snapshot.
+ */
+function endAfterOverflow(state: WatchState<Kind>, since: number | undefined): ConnectionEnd {
+  const madeNoProgress = state.since === since;
+  if (madeNoProgress) state.requestSnapshot();
+  return { reason: "fell behind", immediate: !madeNoProgress, requestedDelayMs: 0 };
 }
 
 /**
- * Whether the service no longer has what happened since, or lost its memory and counts from the beginning. A revision
- * that the caller made up is an error and not that.
+ * Whether the service no longer has the changes since a revision, or has a new log. An unknown revision that the
+ * caller passed as `since` is the caller's error instead.
  */
-function isForgotten(error: ClientError, from: number | undefined, given: number | undefined): boolean {
-  if (from === undefined) return false;
-  return error.status === 410 || (error.code === "revision-unknown" && from !== given);
+function isRevisionUnavailable(
+  error: ClientError,
+  since: number | undefined,
+  callersSince: number | undefined,
+): boolean {
+  if (since === undefined) return false;
+  return error.status === 410 || (error.code === "revision-unknown" && since !== callersSince);
 }
