@@ -84,13 +84,13 @@ describe("IP addresses", () => {
     expect(canonicalIp(text)).toBeUndefined();
   });
 
-  // Zeros are what the canonical form is about, so there are many.
+  // Many zeros, because the canonical form compresses them.
   const groups = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), {
     minLength: 8,
     maxLength: 8,
   });
 
-  test("any IPv6 in any spelling is what the library makes of it, and stays so", () => {
+  test("any form of an IPv6 address gives the RFC 5952 form, and that form gives itself", () => {
     fc.assert(
       fc.property(groups, fc.boolean(), (parts, upper) => {
         const long = parts.map((part) => part.toString(16).padStart(upper ? 4 : 1, "0")).join(":");
@@ -105,7 +105,7 @@ describe("IP addresses", () => {
   const v6 = groups.map((parts) => new ipaddr.IPv6(parts).toRFC5952String());
   const bytesOf = (ip: string) => Buffer.from(ipaddr.parse(ip).toByteArray()).toString("hex");
 
-  test("keys sort as addresses do, IPv4 first", () => {
+  test("keys have the order of the addresses, IPv4 first", () => {
     const place = (ip: string) => (ip.includes(":") ? "6" : "4") + bytesOf(ip);
     fc.assert(
       fc.property(fc.oneof(v4, v6), fc.oneof(v4, v6), (a, b) => {
@@ -115,7 +115,7 @@ describe("IP addresses", () => {
     );
   });
 
-  test("a block holds exactly the addresses that match its prefix", () => {
+  test("the range of a block contains exactly the addresses with its prefix", () => {
     const near = fc.integer({ min: 0, max: 128 });
     fc.assert(
       fc.property(fc.oneof(v4, v6), near, near, (ip, prefix, flipped) => {
@@ -141,12 +141,12 @@ describe("IP addresses", () => {
     ["2001:DB8::1/128", "2001:db8::1", "2001:db8::1"],
     ["2001:db8::1/33", "2001:db8::", "2001:db8:7fff:ffff:ffff:ffff:ffff:ffff"],
     ["2001:db8::1/0", "::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
-  ])("%s reaches from %s to %s", (block, from, to) => {
+  ])("%s is the range from %s to %s", (block, from, to) => {
     expect(ipKeyRange(block)).toEqual({ from: ipKey(from), to: ipKey(to) });
   });
 
   test.each(["10.1.2.3/33", "::/129", "10.1.2.3/", "10.1.2.3/-1", "10.1.2.3/8/8", "/8", "10.1/8", "::/1e1"])(
-    "%s is no block",
+    "%s is not a block",
     (block) => {
       expect(ipKeyRange(block)).toBeUndefined();
     },

@@ -1,9 +1,8 @@
 /**
  * Canonical forms of MAC addresses, IP addresses, VLANs and port numbers.
  *
- * Networks spell one address in many ways; the view keys on exactly one. Every function here takes whatever a
- * person or device wrote and answers the canonical string, or `undefined` when it is not such a thing: the
- * caller knows which field to blame.
+ * Devices and people write one address in many ways; the view uses exactly one. Each function returns the canonical
+ * string, or undefined when the text is not such an address; the caller knows which field to report.
  */
 import ipaddr from "ipaddr.js";
 import { hostId } from "./ids.ts";
@@ -21,9 +20,9 @@ const MAC_SHAPES =
   /^(?:[0-9a-f]{1,2}(?:[:-][0-9a-f]{1,2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}|[0-9a-f]{12})$/i;
 const MAC_CANONICAL = /^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}$/;
 const MAC_COLONS = /^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/i;
-/** IPv6 in canonical form and without a group of nothing but zeros: with a gap, at most six other groups. */
-const IPV6_WHOLE = /^(?:[1-9a-f][0-9a-f]{0,3}:){7}[1-9a-f][0-9a-f]{0,3}$/;
-const IPV6_GAP =
+/** IPv6 in canonical form without an all-zero group; with `::`, at most six other groups. */
+const IPV6_FULL = /^(?:[1-9a-f][0-9a-f]{0,3}:){7}[1-9a-f][0-9a-f]{0,3}$/;
+const IPV6_COMPRESSED =
   /^(?:[1-9a-f][0-9a-f]{0,3}(?::[1-9a-f][0-9a-f]{0,3}){0,5})?::(?:[1-9a-f][0-9a-f]{0,3}(?::[1-9a-f][0-9a-f]{0,3}){0,5})?$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
@@ -41,11 +40,11 @@ export function canonicalMac(text: string): string | undefined {
   return (digits.toUpperCase().match(/../g) ?? []).join(":");
 }
 
-/** IPv4 as four decimals, IPv6 as RFC 5952. Zone ids and IPv4 shorthands (`10.1`, octal) are refused. */
+/** IPv4 as four decimals, IPv6 as in RFC 5952. Zone ids and IPv4 shorthands (`10.1`, octal) are invalid. */
 export function canonicalIp(text: string): string | undefined {
   if (IPV4.test(text)) return text;
-  // Most addresses arrive in canonical form; the library would take them apart and put them together again.
-  if (IPV6_WHOLE.test(text) || (IPV6_GAP.test(text) && countColons(text) <= 6)) return text;
+  // Fast path: most addresses are already canonical, and parsing and formatting them is slow.
+  if (IPV6_FULL.test(text) || (IPV6_COMPRESSED.test(text) && countColons(text) <= 6)) return text;
   if (!text.includes(":") || text.includes("%") || !ipaddr.IPv6.isValid(text)) return undefined;
   return ipaddr.IPv6.parse(text).toRFC5952String();
 }
@@ -66,7 +65,7 @@ export function canonicalVlan(value: string | number | null | undefined): string
   return tag >= 1 && tag <= 4094 ? String(tag) : undefined;
 }
 
-/** `MAC/VLAN` in any spelling of either; without a VLAN it is None. Undefined when `text` is no host id. */
+/** `MAC/VLAN`, each in any form; without a VLAN it is None. Undefined when `text` is not a host id. */
 export function canonicalHostId(text: string): string | undefined {
   const slash = text.lastIndexOf("/");
   const mac = canonicalMac(slash < 0 ? text : text.slice(0, slash));
@@ -82,9 +81,9 @@ export function canonicalPort(value: string | number): string | undefined {
 }
 
 /**
- * A string that sorts as the address does: "4" or "6", then the address in units of 16 bits, a character each. All of
- * a CIDR block is then one contiguous range of keys, which is what lets one sorted index answer both an address and a
- * block. For comparing only: it is no text.
+ * A string with the same order as the address: "4" or "6", then the address in units of 16 bits, one character each. A
+ * CIDR block is one contiguous range of keys, so that one sorted index serves both addresses and blocks. Only for
+ * comparisons: it is not valid text.
  */
 export function ipKey(canonical: string): string {
   if (canonical.includes(":")) return unitsToKey(parseUnits(canonical));
@@ -108,13 +107,13 @@ function ipv4Number(canonical: string): number {
 
 function unitsToKey(units: readonly number[]): string {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = units;
-  // Written out: spreading an array into the call costs more than all the rest.
+  // Written out, because spreading an array into the call costs more than the rest of the function.
   return units.length === 2
     ? String.fromCharCode(FOUR, a, b)
     : String.fromCharCode(SIX, a, b, c, d, e, f, g, h);
 }
 
-/** The 16-bit units of an address in canonical form: two of IPv4, eight of IPv6. */
+/** The 16-bit units of a canonical address: two for IPv4, eight for IPv6. */
 function parseUnits(canonical: string): number[] {
   const units: number[] = [];
   let value = 0;

@@ -19,7 +19,7 @@ function accepted<K extends Kind>(kind: K, record: unknown): { id: string; claim
   return result;
 }
 
-describe("one bad record for each rule", () => {
+describe("one invalid record for each rule", () => {
   test.each([
     ["devices", null, " must be object"],
     ["devices", [], " must be object"],
@@ -70,7 +70,7 @@ describe("one bad record for each rule", () => {
 });
 
 describe("canonical form", () => {
-  test("of a device: annotations in order, broken text mended", () => {
+  test("of a device: annotations are sorted and lone surrogates replaced", () => {
     const { id, claim } = accepted("devices", {
       id: "of:1",
       mfr: "a\ud800b",
@@ -81,14 +81,14 @@ describe("canonical form", () => {
     expect(Object.keys(claim.annotations ?? {})).toEqual(["a", "b"]);
   });
 
-  test("an annotation named __proto__ is one like any other", () => {
+  test("an annotation named __proto__ is stored like any other", () => {
     const given = JSON.parse('{"id":"of:1","annotations":{"__proto__":"x","constructor":"y"}}');
     const { claim } = accepted("devices", given);
     expect(JSON.stringify(claim.annotations)).toBe('{"__proto__":"x","constructor":"y"}');
     expect(Object.getPrototypeOf(claim.annotations)).toBe(Object.prototype);
   });
 
-  test("of a port and of a link: ids from the ends alone", () => {
+  test("of a port and of a link: the id is derived from the ends alone", () => {
     expect(accepted("ports", { element: "of:1", port: 7 })).toMatchObject({
       id: "of:1/7",
       claim: { port: "7" },
@@ -102,7 +102,7 @@ describe("canonical form", () => {
     expect(claim).toEqual({ src: { port: "3", device: "of:1" }, dst: { port: "4", device: "of:2" } });
   });
 
-  test("of a host: one spelling of everything, each place and address once", () => {
+  test("of a host: canonical addresses, and each location and address once", () => {
     const { id, claim } = accepted("hosts", {
       mac: "aabb.ccdd.ee01",
       vlan: "0010",
@@ -130,7 +130,7 @@ describe("canonical form", () => {
     expect(accepted("hosts", { mac: MAC, locations: AT }).id).toBe(`${MAC}/None`);
   });
 
-  test("leaves the record it was given alone", () => {
+  test("does not change the record that was passed", () => {
     const given = {
       mac: "00-00-00-00-00-01",
       ipAddresses: ["10.0.0.2", "10.0.0.1"],
@@ -142,7 +142,7 @@ describe("canonical form", () => {
   });
 });
 
-test("addresses stand in one order", () => {
+test("addresses are sorted", () => {
   expect(sortIps(["::1", "10.0.0.10", "10.0.0.9"])).toEqual(["10.0.0.9", "10.0.0.10", "::1"]);
   expect(sortIps(["::1", "10.0.0.10"])).toEqual(["10.0.0.10", "::1"]);
   expect(sortIps(["10.0.0.10", "9.0.0.0"])).toEqual(["9.0.0.0", "10.0.0.10"]);

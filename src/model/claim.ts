@@ -1,7 +1,7 @@
 /**
- * What a source says: claims. A claim names a thing and whatever the source knows of it; a field left out is not
- * claimed, and another source or the default fills it. `canonicalClaim` is the one door through which outside
- * data enters: it checks, caps and canonicalises, so that everything behind it can rely on the form.
+ * Claims: what a source reports about an entity. A field that is left out is not claimed; another source or the default
+ * fills it. All data from sources passes through `canonicalClaim`, which validates it, enforces limits and converts it to
+ * the canonical form, so that all other code can rely on that form.
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
@@ -9,10 +9,20 @@ import { canonicalIp, canonicalMac, canonicalPort, canonicalVlan, ipKey } from "
 import { DEVICE_ROLES, DEVICE_TYPES, LINK_STATES, LINK_TYPES, PORT_TYPES } from "./entity.ts";
 import { hostId, type Kind, linkId, portId } from "./ids.ts";
 
-/** Caps on what comes in. A record over a cap is refused whole, and says so: cutting text would be a lie. */
-export const CLAIM_LIMITS = { id: 255, text: 16_384, annotations: 256, addresses: 1024, locations: 64 } as const;
+/** A record over a limit is rejected as a whole: a truncated text would be wrong data. */
+export const CLAIM_LIMITS = {
+  id: 255,
+  text: 16_384,
+  annotations: 256,
+  addresses: 1024,
+  locations: 64,
+} as const;
 
-const id = Type.String({ minLength: 1, maxLength: CLAIM_LIMITS.id, pattern: "^[^\\s\\u0000-\\u001f\\u007f]+$" });
+const id = Type.String({
+  minLength: 1,
+  maxLength: CLAIM_LIMITS.id,
+  pattern: "^[^\\s\\u0000-\\u001f\\u007f]+$",
+});
 const text = Type.String({ maxLength: CLAIM_LIMITS.text });
 const annotations = Type.Record(Type.String({ minLength: 1, maxLength: CLAIM_LIMITS.id }), text, {
   maxProperties: CLAIM_LIMITS.annotations,
@@ -79,7 +89,9 @@ export const HostClaim = Type.Object(
     outerTpid: Type.Optional(Type.String({ pattern: "^0x[0-9a-fA-F]{4}$" })),
     configured: Type.Optional(Type.Boolean()),
     suspended: Type.Optional(Type.Boolean()),
-    ipAddresses: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: CLAIM_LIMITS.addresses })),
+    ipAddresses: Type.Optional(
+      Type.Array(Type.String({ maxLength: 64 }), { maxItems: CLAIM_LIMITS.addresses }),
+    ),
     locations: Type.Array(location, { minItems: 1, maxItems: CLAIM_LIMITS.locations }),
     annotations: Type.Optional(annotations),
   },
@@ -102,14 +114,14 @@ export const CLAIM_SCHEMAS = {
   hosts: HostClaim,
 } as const;
 
-/** All that a source claims. Iterables, so that a million hosts need not stand in memory at once. */
+/** All claims of a source. Iterables, so that a million hosts need not be in memory at once. */
 export type Claims = { readonly [K in Kind]?: Iterable<ClaimTypes[K]> };
 
 export type ClaimChange =
   | { [K in Kind]: { readonly op: "set"; readonly kind: K; readonly claim: ClaimTypes[K] } }[Kind]
   | { readonly op: "remove"; readonly kind: Kind; readonly id: string };
 
-/** Why a record was refused: `field` is a path such as `/src/port`. */
+/** Why a record was rejected. `field` is a path such as `/src/port`. */
 export interface ClaimFault {
   readonly field: string;
   readonly message: string;
@@ -118,7 +130,7 @@ export type ClaimResult<K extends Kind> =
   | { readonly ok: true; readonly id: string; readonly claim: ClaimTypes[K] }
   | { readonly ok: false; readonly fault: ClaimFault };
 
-const checks = {
+const validators = {
   devices: Compile(DeviceClaim),
   ports: Compile(PortClaim),
   links: Compile(LinkClaim),
@@ -127,23 +139,23 @@ const checks = {
 
 const reject = (field: string, message: string) => ({ ok: false, fault: { field, message } }) as const;
 
-/** Checks one record against its schema and puts every field into its canonical form. */
+/** Validates one record against its schema and converts every field to its canonical form. */
 export function canonicalClaim<K extends Kind>(kind: K, record: unknown): ClaimResult<K>;
 export function canonicalClaim(kind: Kind, record: unknown): ClaimResult<Kind> {
   switch (kind) {
     case "devices":
-      return checks.devices.Check(record) ? canonicalDevice(record) : schemaFault(kind, record);
+      return validators.devices.Check(record) ? canonicalDevice(record) : schemaFault(kind, record);
     case "ports":
-      return checks.ports.Check(record) ? canonicalPortClaim(record) : schemaFault(kind, record);
+      return validators.ports.Check(record) ? canonicalPortClaim(record) : schemaFault(kind, record);
     case "links":
-      return checks.links.Check(record) ? canonicalLink(record) : schemaFault(kind, record);
+      return validators.links.Check(record) ? canonicalLink(record) : schemaFault(kind, record);
     case "hosts":
-      return checks.hosts.Check(record) ? canonicalHost(record) : schemaFault(kind, record);
+      return validators.hosts.Check(record) ? canonicalHost(record) : schemaFault(kind, record);
   }
 }
 
 function schemaFault(kind: Kind, record: unknown): ClaimResult<Kind> {
-  const errors = checks[kind].Errors(record);
+  const errors = validators[kind].Errors(record);
   const extra = errors.find((e) => e.keyword === "additionalProperties");
   if (extra && extra.keyword === "additionalProperties") {
     const [name] = extra.params.additionalProperties;
@@ -158,14 +170,14 @@ function schemaFault(kind: Kind, record: unknown): ClaimResult<Kind> {
   return reject(first.instancePath, first.message + allowed);
 }
 
-/** An id is a name, and is kept as it is or refused: mending it would make two things one. */
+/** An id with a lone surrogate is rejected: repairing it could make two ids equal. */
 const malformedId = (field: string) => reject(field, "is not well-formed text");
 
-const wellFormed = (value: string): string => (value.isWellFormed() ? value : value.toWellFormed());
+const toWellFormed = (value: string): string => (value.isWellFormed() ? value : value.toWellFormed());
 
-function canonicalAnnotations(given: Record<string, string>): Record<string, string> {
-  const keys = Object.keys(given).sort();
-  return Object.fromEntries(keys.map((key) => [wellFormed(key), wellFormed(given[key] ?? "")]));
+function canonicalAnnotations(annotations: Record<string, string>): Record<string, string> {
+  const keys = Object.keys(annotations).sort();
+  return Object.fromEntries(keys.map((key) => [toWellFormed(key), toWellFormed(annotations[key] ?? "")]));
 }
 
 function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
@@ -173,7 +185,7 @@ function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
   const claim = { ...record };
   for (const field of ["mfr", "hw", "sw", "serial", "driver", "chassisId"] as const) {
     const value = claim[field];
-    if (value !== undefined) claim[field] = wellFormed(value);
+    if (value !== undefined) claim[field] = toWellFormed(value);
   }
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
   return { ok: true, id: claim.id, claim };
@@ -239,11 +251,11 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
   return { ok: true, id: hostId(mac, tag), claim };
 }
 
-/** IPv4 before IPv6, each in numeric order: one order, whatever order a source reports in. */
+/** IPv4 before IPv6, each in numeric order, so that the order in which a source reports does not matter. */
 export function sortIps(addresses: string[]): string[] {
   const [first, second] = addresses;
   if (first === undefined || second === undefined) return addresses;
-  // The commonest host by far has one of each.
+  // Fast path: most hosts have one address of each version.
   if (addresses.length === 2 && !first.includes(":") && second.includes(":")) return addresses;
   const keyed = addresses.map((ip) => ({ ip, key: ipKey(ip) }));
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ ip }) => ip);

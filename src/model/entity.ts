@@ -1,7 +1,7 @@
 /**
- * What the interface answers: the schemas of Device, Port, Link, Host and Topology, and the types inferred from
- * them. Field names, types and order are ONOS's; what Gazetteer adds stands after them. The OpenAPI document,
- * the validation in the tests and the TypeScript types all come from here.
+ * The entities of the interface: the schemas of Device, Port, Link, Host, Topology and Cluster, and the types inferred
+ * from them. Field names, types and order are those of ONOS; fields that Gazetteer adds come after them. The OpenAPI
+ * document, the validation in the tests and the TypeScript types all use these schemas.
  */
 import Type from "typebox";
 
@@ -17,11 +17,11 @@ export const LINK_STATES = ["ACTIVE", "INACTIVE"] as const;
 export const PORT_TYPES = ["copper", "fiber", "packet", "odu", "och", "oms", "virtual"] as const;
 
 export const Annotations = Type.Record(Type.String(), Type.String(), {
-  description: "Free facts about the thing. Keys and values are strings.",
+  description: "Free text about the entity. Keys and values are strings.",
 });
 export type Annotations = Type.Static<typeof Annotations>;
 
-/** What Gazetteer knows of every thing beyond what was claimed of it. */
+/** The fields that Gazetteer adds to every entity. */
 const tracking = {
   firstSeen: Type.String({ format: "date-time", description: "When it appeared in the view." }),
   lastChanged: Type.String({ format: "date-time", description: "When any of its fields last changed." }),
@@ -74,8 +74,8 @@ export const Link = Type.Object(
     type: Type.Enum(LINK_TYPES),
     state: Type.Enum(LINK_STATES),
     annotations: Type.Optional(Annotations),
-    id: text("Made from the two ends alone."),
-    bidirectional: Type.Boolean({ description: "The other direction is known too." }),
+    id: text("Derived from the two ends alone."),
+    bidirectional: Type.Boolean({ description: "The link in the other direction is known too." }),
     verified: Type.Boolean({ description: "False when the only evidence is unauthenticated LLDP." }),
     ...tracking,
   },

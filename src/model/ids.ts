@@ -1,6 +1,6 @@
 /**
- * How things are named. Ids come from what identifies a thing and from nothing else (a link's from its two ends,
- * never from a host name), so that a thing seen again is the same thing and a thing that moved leaves no ghost.
+ * Ids of entities. An id is derived only from what identifies the entity (a link's from its two ends, a host's from MAC
+ * and VLAN), so that an entity that is reported again has the same id.
  */
 
 /** The collections of the view. `ports` is read through `/devices/…/ports`; the other three have paths. */
