@@ -199,7 +199,7 @@ describe("gazetteer diff", () => {
     [["devies"], 2, '"devies" is not a point in time'],
     [["1", "2", "3"], 2, "wants two points in time, not 3"],
     [["1", "hosts", "links"], 2, "wants one of links, hosts"],
-    [["999999999"], 1, "400: diff asks for a revision after the newest"],
+    [["999999999"], 1, "400: diff names a revision after the newest"],
   ])("%p fails with status %d", async (args, status, message) => {
     const run = await diff(...args);
     expect({ status: run.status, stdout: run.stdout }).toEqual({ status, stdout: "" });
