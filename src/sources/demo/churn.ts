@@ -1,17 +1,16 @@
 /**
- * What happens in the simulated network: one event a step. Cables flap, devices reboot, hosts come, go, move and
- * change address. What breaks is mended some time later, and the mending is a step as well, so that the rate of
- * events is the rate asked for. How much can be out of order at once is bounded; so is, with it, the memory.
+ * The events in the simulated network, one per step: cables flap, devices reboot, hosts join, leave, move and change
+ * their address. A failure is repaired some time later. A repair is a step too, so that the configured rate is the rate
+ * of all events. The number of failures at a time is limited, which also limits the memory.
  */
 import type { ClaimChange } from "../../model/claim.ts";
 import type { DemoNetwork } from "./network.ts";
 import type { AttachmentPoint } from "./plan.ts";
 import { createRandom, type Random } from "./random.ts";
 
-/** How long things stay broken. */
-const FLAP_SECONDS = { least: 5, most: 30 };
-const REBOOT_SECONDS = { least: 40, most: 120 };
-/** What share of cables, of devices and of hosts may be out of order or away at once. */
+const FLAP_SECONDS = { min: 5, max: 30 };
+const REBOOT_SECONDS = { min: 40, max: 120 };
+/** The share of cables, devices and hosts that may be down or absent at the same time. */
 const MAX_BROKEN_SHARE = 0.05;
 const MAX_HOSTS_AWAY = 10_000;
 
@@ -22,7 +21,7 @@ export class Churn {
   readonly #perSecond: number;
   readonly #random: Random;
   readonly #maxHostsAway: number;
-  /** Of a hundred events, how many of which kind. */
+  /** The weights add up to 100. */
   readonly #events: readonly (readonly [weight: number, event: ChurnEvent])[] = [
     [30, () => this.#flap()],
     [5, () => this.#reboot()],
@@ -41,7 +40,7 @@ export class Churn {
     this.#maxHostsAway = Math.min(MAX_HOSTS_AWAY, Math.ceil(network.hosts.count * MAX_BROKEN_SHARE));
   }
 
-  /** The changes of one event; none when nothing can happen (all that may be broken is). */
+  /** Returns the changes of one event; none when all limits are reached. */
   step(): ClaimChange[] {
     this.#step++;
     this.#dueRepairs.push(...(this.#scheduledRepairs.get(this.#step) ?? []));
@@ -53,7 +52,7 @@ export class Churn {
       chance -= weight;
       return chance < 0;
     });
-    // An event that cannot happen now gives way to the next that can.
+    // An event that is not possible now is replaced by the next one that is.
     for (let i = 0; i < this.#events.length; i++) {
       const changes = this.#events[(first + i) % this.#events.length]?.[1]() ?? [];
       if (changes.length > 0) return changes;
@@ -117,7 +116,7 @@ export class Churn {
     return this.#network.absentHosts.has(host) ? undefined : host;
   }
 
-  /** A port for hosts at the same site: people walk, virtual machines migrate, neither flies. */
+  /** A host port at the same site. */
   #pickNearbyPort(from: AttachmentPoint): AttachmentPoint {
     const { edges, devices } = this.#network.plan;
     const site = devices[edges[from.edge]?.device ?? 0]?.site;
@@ -131,12 +130,12 @@ export class Churn {
     return { edge, port: firstPort + this.#random.below(lastPort - firstPort + 1) };
   }
 
-  #scheduleRepair({ least, most }: typeof FLAP_SECONDS, repair: ChurnEvent): void {
-    const seconds = least + this.#random.below(most - least + 1);
-    // At the slowest rates the next step is already later than that.
+  #scheduleRepair({ min, max }: typeof FLAP_SECONDS, repair: ChurnEvent): void {
+    const seconds = min + this.#random.below(max - min + 1);
+    // At the slowest rates the next step comes later than that.
     const due = this.#step + Math.max(1, Math.round(seconds * this.#perSecond));
-    const there = this.#scheduledRepairs.get(due);
-    if (there) there.push(repair);
+    const sameStep = this.#scheduledRepairs.get(due);
+    if (sameStep) sameStep.push(repair);
     else this.#scheduledRepairs.set(due, [repair]);
   }
 }

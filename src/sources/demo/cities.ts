@@ -1,4 +1,4 @@
-/** Where the points of presence stand. The first few lie close together, so that a small network makes a good map. */
+/** The locations of the sites. The first few are close together, so that a small network makes a readable map. */
 export interface City {
   readonly code: string;
   readonly name: string;
@@ -6,7 +6,7 @@ export interface City {
   readonly longitude: number;
 }
 
-const TABLE: readonly (readonly [code: string, name: string, latitude: number, longitude: number])[] = [
+const CITY_ROWS: readonly (readonly [code: string, name: string, latitude: number, longitude: number])[] = [
   ["fra", "Frankfurt", 50.11, 8.68],
   ["ams", "Amsterdam", 52.37, 4.9],
   ["par", "Paris", 48.86, 2.35],
@@ -57,7 +57,7 @@ const TABLE: readonly (readonly [code: string, name: string, latitude: number, l
   ["akl", "Auckland", -36.85, 174.76],
 ];
 
-export const CITIES: readonly City[] = TABLE.map(([code, name, latitude, longitude]) => ({
+export const CITIES: readonly City[] = CITY_ROWS.map(([code, name, latitude, longitude]) => ({
   code,
   name,
   latitude,

@@ -3,7 +3,7 @@ import { ManualClock } from "../../lib/clock.ts";
 import type { ClaimChange } from "../../model/claim.ts";
 import { createDemoSource } from "./demo.ts";
 
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 function start(churn: number) {
   const clock = new ManualClock();
@@ -28,9 +28,9 @@ function start(churn: number) {
   return { clock, source, batches, devices: () => devices, stop };
 }
 
-test("claims all at once, then one event at a time at the rate asked for", async () => {
+test("claims the full set first, then one event at a time at the configured rate", async () => {
   const demo = start(1 / 3);
-  await settle();
+  await nextTurn();
   expect(demo.devices()).toBe(20);
   expect(demo.batches).toEqual([]);
   for (let event = 1; event <= 5; event++) {
@@ -41,18 +41,18 @@ test("claims all at once, then one event at a time at the rate asked for", async
   expect(demo.clock.sleeping).toBe(0);
 });
 
-test("fast events come in batches, and none is lost", async () => {
+test("events at a high rate come in batches, and none is lost", async () => {
   const demo = start(1000);
-  await settle();
+  await nextTurn();
   await demo.clock.advance(1000);
   expect(demo.source.metrics?.()).toEqual({ events_total: 1000 });
   expect(demo.batches.length).toBe(20);
   await demo.stop();
 });
 
-test("without churn it keeps still until it is stopped", async () => {
+test("without churn there are no events until it is stopped", async () => {
   const demo = start(0);
-  await settle();
+  await nextTurn();
   await demo.clock.advance(600_000);
   expect(demo.batches).toEqual([]);
   await demo.stop();

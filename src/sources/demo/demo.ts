@@ -1,6 +1,6 @@
 /**
- * The `demo` source: a live, simulated network for trying things out, for tests and for measuring. The same options
- * give the same network and the same events in the same order; only the clock says when they come.
+ * The `demo` source: a live, simulated network for a first look, for tests and for measurements. The same options give
+ * the same network and the same events in the same order; the clock decides when they occur.
  */
 import { aborted } from "../../lib/aborted.ts";
 import { createPoll } from "../../lib/poll.ts";
@@ -10,15 +10,15 @@ import { Churn } from "./churn.ts";
 import { createDemoNetwork } from "./network.ts";
 import { DEMO_DEFAULTS, type DemoOptions } from "./options.ts";
 
-/** Events faster than this come several at a time: the sink takes one batch more cheaply than many small ones. */
+/** At higher rates several events form one batch, which costs the sink less than many small ones. */
 const MIN_INTERVAL_MS = 50;
 const MAX_CATCH_UP_MS = 1000;
 
 export function createDemoSource(
-  { name, ...given }: DemoOptions & { name: string },
+  { name, ...rest }: DemoOptions & { name: string },
   { clock }: Pick<SourceContext, "clock">,
 ): Source {
-  const options = { ...DEMO_DEFAULTS, ...given };
+  const options = { ...DEMO_DEFAULTS, ...rest };
   let events = 0;
   return {
     name,
@@ -29,16 +29,17 @@ export function createDemoSource(
       await sink.replace(network.claims());
       if (options.churn === 0) return aborted(signal);
       const intervalMs = Math.max(MIN_INTERVAL_MS, 1000 / options.churn);
-      let at = clock.now();
-      let owed = 0;
+      let lastRunAt = clock.now();
+      let dueEvents = 0;
       await createPoll({ intervalMs, clock, signal }).run(async () => {
-        // What a suspended machine missed stays missed: nobody wants an hour's events at once.
-        owed +=
-          Math.min(clock.now() - at, Math.max(2 * intervalMs, MAX_CATCH_UP_MS)) * (options.churn / 1000);
-        at = clock.now();
+        // Events missed while the machine was suspended are skipped.
+        dueEvents +=
+          Math.min(clock.now() - lastRunAt, Math.max(2 * intervalMs, MAX_CATCH_UP_MS)) *
+          (options.churn / 1000);
+        lastRunAt = clock.now();
         const changes: ClaimChange[] = [];
-        // The margin is for the rounding of thirds.
-        for (; owed > 1 - 1e-6; owed--) {
+        // The margin absorbs rounding errors: the default rate is 1/3.
+        for (; dueEvents > 1 - 1e-6; dueEvents--) {
           changes.push(...churn.step());
           events++;
         }

@@ -1,4 +1,4 @@
-/** What stands in the racks: for each layer the models in use, and how their ports are numbered, named and fast. */
+/** The equipment: for each layer the models in use, and the numbers, names and speeds of their ports. */
 import type { DeviceClaim, PortClaim } from "../../model/claim.ts";
 
 export const LAYERS = ["core", "spine", "leaf", "access"] as const;
@@ -7,14 +7,14 @@ export type Layer = (typeof LAYERS)[number];
 export interface Model {
   readonly mfr: string;
   readonly hw: string;
-  /** Releases in use: real networks never run only one. */
+  /** Software releases in use. */
   readonly sw: readonly [string, ...string[]];
   readonly driver: string;
   readonly serialPrefix: string;
   readonly portName: (port: number) => string;
 }
 
-/** A run of ports of one sort; the last one of a layer ends where the layer's ports end. */
+/** Consecutive ports of one type, from the end of the previous range to `upTo`. */
 interface PortRange {
   readonly upTo: number;
   readonly speed: number;
@@ -29,7 +29,7 @@ export interface LayerSpec {
   readonly models: readonly [Model, ...Model[]];
 }
 
-/** The first port on each layer that leads to the layer above; a router's to the fabric below it. */
+/** The first port of each layer that leads to the layer above; of a router, to the fabric below it. */
 export const UPLINK = { core: 17, spine: 29, leaf: 49, access: 25 } as const;
 
 export const SPECS: Readonly<Record<Layer, LayerSpec>> = {

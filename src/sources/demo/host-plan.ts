@@ -1,15 +1,15 @@
 /**
- * Who is plugged in where: every host of the simulated network as arithmetic. A host is a number; its edge, port,
- * MAC and addresses are functions of it, so that a million of them need no memory.
+ * The hosts of the simulated network, computed. A host is a number; its edge device, port, MAC and addresses are
+ * functions of that number, so that a million hosts need no memory.
  *
- * Every edge has a subnet of its own (a block of 10.0.0.0/8 and a /64 of 2001:db8::/32), and a host keeps the
- * addresses of its home wherever it goes. The lower half of a v4 subnet holds first leases, the upper half second
- * ones: a host whose address changes goes from the one to the other, and no two ever meet.
+ * Every edge device has its own subnets (a block of 10.0.0.0/8 and a /64 of 2001:db8::/32), and a host keeps the
+ * addresses of its home device when it moves. The lower half of an IPv4 subnet holds the first leases, the upper half the
+ * second ones. A host whose address changes switches between the two, so no two hosts ever share an address.
  */
 import type { AttachmentPoint, Plan } from "./plan.ts";
 import { hash32 } from "./random.ts";
 
-/** What kinds of hosts there are, with the makers' prefixes that their MACs show. */
+/** A type of host, with the vendor prefixes of its MACs. */
 interface HostType {
   readonly name: string;
   readonly ouis: readonly [number, ...number[]];
@@ -19,7 +19,7 @@ const WORKSTATION: HostType = { name: "ws", ouis: [0xa4bb6d, 0x9c7bef, 0xf0189e]
 const PHONE: HostType = { name: "phone", ouis: [0x805ec0, 0x64167f] };
 const PRINTER: HostType = { name: "printer", ouis: [0x3c2af4] };
 const CAMERA: HostType = { name: "cam", ouis: [0xaccc8e] };
-/** Of ten on an access switch. */
+/** Each entry is a tenth of the hosts on access switches. */
 const ACCESS_HOST_TYPES = [
   WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, PHONE, PHONE, PRINTER, CAMERA,
 ] as const; // biome-ignore format: a list of words
@@ -27,7 +27,7 @@ const ACCESS_HOST_TYPES = [
 const SERVER_VLANS = ["100", "110", "120"] as const;
 const FIRST_HOST_NUMBER = 16;
 
-/** What a host is wherever it is plugged in. */
+/** The properties of a host that do not depend on its location. */
 export interface HostIdentity {
   readonly mac: string;
   readonly vlan: string;
@@ -48,9 +48,8 @@ export function createHostPlan(plan: Plan, count: number, seed: number): HostPla
   const macOffset = hash32(seed, 0x6d6163);
   let lastEdge = 0;
 
-  /** The edge at which a host is at home. */
   const homeEdge = (host: number): number => {
-    // Whoever walks through all hosts asks for the same edge many times in a row.
+    // An iteration over all hosts needs the same edge many times in a row.
     if (host >= (firstHostOf[lastEdge] ?? 0) && host < (firstHostOf[lastEdge + 1] ?? 0)) return lastEdge;
     let low = 0;
     let high = firstHostOf.length - 1;
@@ -76,9 +75,9 @@ export function createHostPlan(plan: Plan, count: number, seed: number): HostPla
       const edge = homeEdge(host);
       const { layer, site } = plan.devices[plan.edges[edge]?.device ?? 0] ?? { layer: "access", site: 0 };
       const chance = hash32(seed, host, 1);
-      const sort = layer === "leaf" ? SERVER : (ACCESS_HOST_TYPES[chance % 10] ?? WORKSTATION);
-      const oui = sort.ouis[(chance >>> 8) % sort.ouis.length] ?? sort.ouis[0];
-      // An odd factor permutes the 24 low bits: no two hosts have the same, whatever their prefix.
+      const type = layer === "leaf" ? SERVER : (ACCESS_HOST_TYPES[chance % 10] ?? WORKSTATION);
+      const oui = type.ouis[(chance >>> 8) % type.ouis.length] ?? type.ouis[0];
+      // An odd factor permutes the 24 low bits, so they are unique whatever the prefix.
       const low = (Math.imul(host, 0x9e3779b1) + macOffset) & 0xffffff;
       const slot = host - (firstHostOf[edge] ?? 0);
       const v4 = edge * subnet + FIRST_HOST_NUMBER + slot + (secondLease ? subnet / 2 : 0);
@@ -86,7 +85,7 @@ export function createHostPlan(plan: Plan, count: number, seed: number): HostPla
       return {
         mac: macText(oui, low),
         vlan: layer === "leaf" ? (SERVER_VLANS[(chance >>> 16) % 3] ?? "None") : "None",
-        name: `${sort.name}-${host + 1}.${plan.sites[site]?.code}.example.net`,
+        name: `${type.name}-${host + 1}.${plan.sites[site]?.code}.example.net`,
         v4: `10.${v4 >>> 16}.${(v4 >>> 8) & 255}.${v4 & 255}`,
         v6: hasV6 ? `2001:db8:${hex(site + 1)}:${hex(edge + 1)}:${eui64(oui, low)}` : undefined,
       };
@@ -94,7 +93,10 @@ export function createHostPlan(plan: Plan, count: number, seed: number): HostPla
   };
 }
 
-/** Deals the hosts out to the edges, to some up to twice as many as to others. */
+/**
+ * Distributes the hosts over the edge devices; some get up to twice as many as others. Hosts `result[edge]` to
+ * `result[edge + 1] - 1` belong to an edge.
+ */
 function firstHostOfEachEdge(plan: Plan, count: number, seed: number): Uint32Array {
   const weights = plan.edges.map((_, edge) => 4 + (hash32(seed, edge, 2) % 5));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -107,7 +109,7 @@ function firstHostOfEachEdge(plan: Plan, count: number, seed: number): Uint32Arr
   return firstOf;
 }
 
-/** The smallest power of two, at least 256, of which one half takes the most crowded edge. */
+/** The smallest power of two, at least 256, half of which holds the hosts of the largest edge. */
 function subnetSize(firstOf: Uint32Array): number {
   let maxHosts = 0;
   for (let edge = 1; edge < firstOf.length; edge++) {

@@ -1,7 +1,4 @@
-/**
- * How each planned thing is described: pure functions from a number in the plan, and whether it is up, to a claim.
- * Nothing here knows what happens; that is the network's.
- */
+/** Claims of the planned entities: pure functions from a number in the plan, and whether it is up, to a claim. */
 import type { DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { type Layer, type Model, portRange, SPECS } from "./equipment.ts";
 import type { HostIdentity } from "./host-plan.ts";
@@ -11,18 +8,18 @@ import { hash32 } from "./random.ts";
 export interface DemoInventory {
   device(device: number, up: boolean): DeviceClaim;
   port(device: number, port: number, up: boolean): PortClaim;
-  link(cable: Cable, direction: "forth" | "back", up: boolean): LinkClaim;
-  host(identity: HostIdentity, place: AttachmentPoint): HostClaim;
+  link(cable: Cable, direction: "forward" | "reverse", up: boolean): LinkClaim;
+  host(identity: HostIdentity, attachment: AttachmentPoint): HostClaim;
 }
 
 export function createInventory({ devices, sites, edges }: Plan, seed: number): DemoInventory {
   const ids = devices.map(({ layer }, device) => deviceId(layer, device));
-  // One site, one maker for each layer: that is how they are bought.
+  // One model per layer and site.
   const modelOf = ({ layer, site }: PlannedDevice): Model => {
     const { models } = SPECS[layer];
     return models[hash32(seed, site, 4) % models.length] ?? models[0];
   };
-  const planned = (device: number): PlannedDevice => {
+  const getPlanned = (device: number): PlannedDevice => {
     const found = devices[device];
     if (!found) throw new RangeError(`the plan has no device ${device}`);
     return found;
@@ -30,11 +27,11 @@ export function createInventory({ devices, sites, edges }: Plan, seed: number): 
 
   return {
     device(device, up) {
-      const where = planned(device);
-      const spec = SPECS[where.layer];
-      const model = modelOf(where);
+      const plannedDevice = getPlanned(device);
+      const spec = SPECS[plannedDevice.layer];
+      const model = modelOf(plannedDevice);
       const chance = hash32(seed, device, 3);
-      const site = sites[where.site];
+      const site = sites[plannedDevice.site];
       const address = managementAddress(device);
       return {
         id: ids[device] ?? "",
@@ -49,34 +46,34 @@ export function createInventory({ devices, sites, edges }: Plan, seed: number): 
         driver: model.driver,
         chassisId: (device + 1).toString(16),
         annotations: {
-          name: `${site?.code}-${spec.short}${where.ordinal}`,
-          layer: where.layer,
+          name: `${site?.code}-${spec.short}${plannedDevice.ordinal}`,
+          layer: plannedDevice.layer,
           site: site?.code ?? "",
           managementAddress: address,
-          // A switch calls the controller from some port of its own; a router is called at NETCONF's.
+          // A switch connects to the controller from an ephemeral port; a router listens on the NETCONF port.
           channelId: `${address}:${spec.protocol === "NETCONF" ? 830 : 32_768 + (chance % 28_000)}`,
           protocol: spec.protocol,
-          ...(where.layer === "core" &&
+          ...(plannedDevice.layer === "core" &&
             site && {
               city: site.city,
               latitude: site.latitude.toFixed(4),
-              // The second router of a site stands in the next building.
-              longitude: (site.longitude + (where.ordinal - 1) * 0.02).toFixed(4),
+              // The second router of a site is in the next building.
+              longitude: (site.longitude + (plannedDevice.ordinal - 1) * 0.02).toFixed(4),
             }),
         },
       };
     },
 
     port(device, port, up) {
-      const where = planned(device);
-      const { speed, type } = portRange(where.layer, port);
+      const plannedDevice = getPlanned(device);
+      const { speed, type } = portRange(plannedDevice.layer, port);
       return {
         element: ids[device] ?? "",
         port: String(port),
         isEnabled: up,
         type,
         portSpeed: speed,
-        annotations: { portName: modelOf(where).portName(port) },
+        annotations: { portName: modelOf(plannedDevice).portName(port) },
       };
     },
 
@@ -84,31 +81,33 @@ export function createInventory({ devices, sites, edges }: Plan, seed: number): 
       const a = { port: String(cable.aPort), device: ids[cable.a] ?? "" };
       const b = { port: String(cable.bPort), device: ids[cable.b] ?? "" };
       return {
-        src: direction === "forth" ? a : b,
-        dst: direction === "forth" ? b : a,
+        src: direction === "forward" ? a : b,
+        dst: direction === "forward" ? b : a,
         type: "DIRECT",
         state: up ? "ACTIVE" : "INACTIVE",
         verified: true,
         ...(cable.km !== undefined && {
-          // Light in glass takes about 5 µs for a kilometre.
+          // Light in fibre takes about 5 µs per kilometre.
           annotations: { lengthKm: String(cable.km), latencyMs: (cable.km * 0.005).toFixed(2) },
         }),
       };
     },
 
-    host({ mac, vlan, v4, v6, name }, place) {
+    host({ mac, vlan, v4, v6, name }, attachment) {
       return {
         mac,
         vlan,
         ipAddresses: v6 === undefined ? [v4] : [v4, v6],
-        locations: [{ elementId: ids[edges[place.edge]?.device ?? 0] ?? "", port: String(place.port) }],
+        locations: [
+          { elementId: ids[edges[attachment.edge]?.device ?? 0] ?? "", port: String(attachment.port) },
+        ],
         annotations: { name },
       };
     },
   };
 }
 
-/** One address a device, from a block that no host's subnet reaches. */
+/** From a block that is outside the subnets of the hosts. */
 const managementAddress = (device: number): string =>
   `10.254.${Math.floor(device / 254)}.${1 + (device % 254)}`;
 

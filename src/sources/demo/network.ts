@@ -1,10 +1,10 @@
 /**
- * The simulated network as it is now: the plan, plus what deviates from it. Only deviations are kept (which devices
- * are down, which cables are cut, which hosts are away from home), so memory follows what happens, not the size of
- * the network, and claims are made when they are asked for.
+ * The current state of the simulated network: the plan and the deviations from it. Only deviations are stored (devices
+ * that are down, cables that are cut, hosts that are absent or moved), so memory does not grow with the network, and
+ * claims are created on demand.
  *
- * Each method that changes something answers the changes to be claimed. The claims of the whole network are always
- * exactly what its first claims and all changes since amount to.
+ * Each method that changes the state returns the changes to claim. At any time `claims()` equals the first claims with
+ * all changes since applied.
  */
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { hostId } from "../../model/ids.ts";
@@ -28,8 +28,9 @@ export function createDemoNetwork({
   );
 }
 
-/** What is plugged into the ports of one device: cables by their numbers, and hosts. */
+/** The use of the ports of one device. */
 interface PortUsage {
+  /** From port to cable number. */
   readonly cables: Map<number, number>;
   hosts: { readonly firstPort: number; readonly lastPort: number } | undefined;
 }
@@ -61,7 +62,7 @@ export class DemoNetwork {
     };
   }
 
-  // What deviates, oldest deviation first.
+  // Deviations from the plan, oldest first.
   get downDevices(): ReadonlySet<number> {
     return this.#downDevices;
   }
@@ -93,13 +94,13 @@ export class DemoNetwork {
     return changes;
   }
 
-  setCable(cable: number, whole: boolean): ClaimChange[] {
-    if (whole) this.#cutCables.delete(cable);
+  setCable(cable: number, up: boolean): ClaimChange[] {
+    if (up) this.#cutCables.delete(cable);
     else this.#cutCables.add(cable);
     return this.#cableChanges(cable);
   }
 
-  /** A host that comes back comes back to its home, with its first address. */
+  /** A host that returns is at its home port, with its first address. */
   setHost(host: number, present: boolean): ClaimChange[] {
     if (present) {
       this.#absentHosts.delete(host);
@@ -112,7 +113,7 @@ export class DemoNetwork {
     return [{ op: "remove", kind: "hosts", id: hostId(mac, vlan) }];
   }
 
-  /** Without a place: back home. */
+  /** Undefined moves the host back to its home port. */
   moveHost(host: number, attachment: AttachmentPoint | undefined): ClaimChange[] {
     if (attachment) this.#movedHosts.set(host, attachment);
     else this.#movedHosts.delete(host);
@@ -137,7 +138,7 @@ export class DemoNetwork {
         const cable = portUsage?.cables.get(port);
         const forHosts =
           portUsage?.hosts && port >= portUsage.hosts.firstPort && port <= portUsage.hosts.lastPort;
-        // A trunk port that nothing is plugged into is off.
+        // A trunk port without a cable is disabled.
         yield this.#inventory.port(device, port, cable === undefined ? forHosts === true : this.#isUp(cable));
       }
     }
@@ -145,8 +146,8 @@ export class DemoNetwork {
 
   *#links(): Generator<LinkClaim> {
     for (const [index, cable] of this.plan.cables.entries()) {
-      yield this.#inventory.link(cable, "forth", this.#isUp(index));
-      yield this.#inventory.link(cable, "back", this.#isUp(index));
+      yield this.#inventory.link(cable, "forward", this.#isUp(index));
+      yield this.#inventory.link(cable, "reverse", this.#isUp(index));
     }
   }
 
@@ -182,8 +183,8 @@ export class DemoNetwork {
     if (!cable) return [];
     const up = this.#isUp(index);
     return [
-      { op: "set", kind: "links", claim: this.#inventory.link(cable, "forth", up) },
-      { op: "set", kind: "links", claim: this.#inventory.link(cable, "back", up) },
+      { op: "set", kind: "links", claim: this.#inventory.link(cable, "forward", up) },
+      { op: "set", kind: "links", claim: this.#inventory.link(cable, "reverse", up) },
       { op: "set", kind: "ports", claim: this.#inventory.port(cable.a, cable.aPort, up) },
       { op: "set", kind: "ports", claim: this.#inventory.port(cable.b, cable.bPort, up) },
     ];

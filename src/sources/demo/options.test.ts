@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseDemoSpec } from "./options.ts";
 
-describe("a demo spec that is understood", () => {
+describe("a valid demo spec", () => {
   const cases: [string, object][] = [
     ["", {}],
     ["devices=10", { devices: 10 }],
@@ -14,7 +14,7 @@ describe("a demo spec that is understood", () => {
   }
 });
 
-describe("a demo spec that is refused", () => {
+describe("an invalid demo spec", () => {
   const cases: [string, string, string][] = [
     ["device=10", "device", "is not an option, did you mean devices?"],
     ["colour=red", "colour", "is not an option (known: devices, hosts, churn, seed)"],

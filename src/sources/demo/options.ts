@@ -1,4 +1,4 @@
-/** How large a network to simulate and how lively: the options, and the short form `devices=50,hosts=300` of them. */
+/** The options of the `demo` source, and their short form `devices=50,hosts=300`. */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { type OptionFault, optionFault, suggestion } from "../option-fault.ts";
@@ -15,14 +15,14 @@ export const DemoOptions = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 10_000,
-        description: "Changes a second. Default one in three seconds.",
+        description: "Changes per second. Default: one every three seconds.",
       }),
     ),
     seed: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 4_294_967_295,
-        description: "Same seed, same network. Default 1.",
+        description: "The same seed gives the same network. Default 1.",
       }),
     ),
   },
@@ -41,7 +41,7 @@ export type DemoSpec =
 
 const fail = (field: string, message: string): DemoSpec => ({ ok: false, fault: { field, message } });
 
-/** `devices=N,hosts=N,churn=PER_SECOND,seed=N`, each at most once and in any order; empty is all defaults. */
+/** `devices=N,hosts=N,churn=PER_SECOND,seed=N`, each at most once and in any order. Empty means all defaults. */
 export function parseDemoSpec(text: string): DemoSpec {
   const options: Record<string, number> = {};
   for (const part of text.split(",").map((piece) => piece.trim())) {

@@ -1,11 +1,10 @@
 /**
- * The drawing the simulated network is built from: which devices stand where, and which cables join them. It never
- * changes once made, and the whole of it is a function of the number of devices alone.
+ * The plan of the simulated network: its devices and cables. It is immutable and depends on the number of devices only.
  *
- * One fabric per hundred-odd devices. Each third site has one: routers, spines, leaves in pairs, access switches
- * with a leg in both leaves of a pair. The sites between have a router only. Every site is joined to its two nearest
- * elder neighbours, which gives a wide-area mesh that no single cable can cut. Below ten devices there is no room
- * for all that, and it shrinks to one site and at last to one switch.
+ * There is one fabric per hundred-odd devices. Every third site has one: routers, spines, leaves in pairs, and access
+ * switches with an uplink to both leaves of a pair. The other sites have a router only. Every site is connected to the
+ * two nearest sites before it, so that no single cable partitions the wide area. Below ten devices there is one site; one
+ * device is one switch.
  */
 import { CITIES, kilometres } from "./cities.ts";
 import { type Layer, UPLINK } from "./equipment.ts";
@@ -20,11 +19,11 @@ export interface Site {
 export interface PlannedDevice {
   readonly layer: Layer;
   readonly site: number;
-  /** Counts from 1 within its layer and site. */
+  /** From 1, within its layer and site. */
   readonly ordinal: number;
 }
 
-/** One cable is two link records. `km` is there for those that leave a site. */
+/** One cable is two link records. `km` is set for cables between sites. */
 export interface Cable {
   readonly a: number;
   readonly aPort: number;
@@ -40,7 +39,7 @@ export interface EdgeDevice {
   readonly lastPort: number;
 }
 
-/** A port that a host is plugged into. */
+/** A port for hosts; `edge` is an index of `Plan.edges`. */
 export interface AttachmentPoint {
   readonly edge: number;
   readonly port: number;
@@ -50,7 +49,7 @@ export interface Plan {
   readonly sites: readonly Site[];
   readonly devices: readonly PlannedDevice[];
   readonly cables: readonly Cable[];
-  /** Those of one site stand together. */
+  /** Those of one site are consecutive. */
   readonly edges: readonly EdgeDevice[];
 }
 
@@ -72,9 +71,9 @@ export function createPlan(deviceCount: number): Plan {
 
   for (const site of sites.keys()) {
     const hasFabric = site % 3 === 0;
-    const here = add("core", site, hasFabric ? routersPerFabric : 1);
-    routers.push(here);
-    const [first, second] = here;
+    const siteRouters = add("core", site, hasFabric ? routersPerFabric : 1);
+    routers.push(siteRouters);
+    const [first, second] = siteRouters;
     if (first !== undefined && second !== undefined) {
       cables.push({ a: first, aPort: ROUTER_PAIR_PORT, b: second, bPort: ROUTER_PAIR_PORT });
     }
@@ -85,7 +84,7 @@ export function createPlan(deviceCount: number): Plan {
     const spines = add("spine", site, shape.spines);
     const leaves = add("leaf", site, shape.leaves);
     const access = add("access", site, shape.access);
-    cables.push(...fabricCables(here, spines, leaves, access));
+    cables.push(...fabricCables(siteRouters, spines, leaves, access));
     edges.push(...fabricEdges(leaves, access));
   }
   cables.push(...wanCables(sites, routers));
@@ -107,7 +106,7 @@ function fabricShape(size: number): { spines: number; leaves: number; access: nu
 function createSite(index: number): Site {
   const city = CITIES[index % CITIES.length] ?? { code: "lab", name: "Lab", latitude: 0, longitude: 0 };
   const round = Math.floor(index / CITIES.length);
-  // Further sites of one city stand around it rather than on top of each other.
+  // Further sites in one city are placed around it.
   const angle = round * 2.4;
   const away = round === 0 ? 0 : 0.15 + round * 0.04;
   return {
@@ -141,7 +140,7 @@ function* fabricCables(
   }
 }
 
-/** `count` of `all` from `start` on, going round, none twice. */
+/** `count` distinct elements of `all` from `start` on, wrapping around. */
 function pick(all: readonly number[], start: number, count: number): number[] {
   const picked: number[] = [];
   for (let i = 0; i < Math.min(count, all.length); i++) {
@@ -151,27 +150,27 @@ function pick(all: readonly number[], start: number, count: number): number[] {
   return picked;
 }
 
-/** Servers hang on the leaf ports that no access switch took, everybody else on access switches. */
+/** Servers are on the leaf ports that no access switch uses, other hosts on access switches. */
 function* fabricEdges(leaves: readonly number[], access: readonly number[]): Iterable<EdgeDevice> {
-  const taken = Math.ceil(access.length / Math.max(1, leaves.length / 2));
-  for (const device of leaves) yield { device, firstPort: taken + 1, lastPort: UPLINK.leaf - 1 };
+  const usedPorts = Math.ceil(access.length / Math.max(1, leaves.length / 2));
+  for (const device of leaves) yield { device, firstPort: usedPorts + 1, lastPort: UPLINK.leaf - 1 };
   for (const device of access) yield { device, firstPort: 1, lastPort: UPLINK.access - 1 };
 }
 
 function* wanCables(sites: readonly Site[], routers: readonly (readonly number[])[]): Iterable<Cable> {
   const used = new Uint8Array(sites.length);
-  /** The cables of a site alternate between its routers; each router's count from port 1. */
+  /** The cables of a site alternate between its routers. On each router they start at port 1. */
   const nextPort = (site: number): { device: number; port: number } => {
-    const here = routers[site] ?? [];
+    const siteRouters = routers[site] ?? [];
     const nth = used[site] ?? 0;
     used[site] = nth + 1;
-    const device = here[nth % here.length] ?? 0;
-    return { device, port: Math.floor(nth / here.length) + 1 };
+    const device = siteRouters[nth % siteRouters.length] ?? 0;
+    return { device, port: Math.floor(nth / siteRouters.length) + 1 };
   };
   for (const [index, site] of sites.entries()) {
     const earlierSites = sites
       .slice(0, index)
-      .map((elder, at) => ({ at, km: kilometres(site, elder) }))
+      .map((earlier, at) => ({ at, km: kilometres(site, earlier) }))
       .filter(({ at }) => (used[at] ?? 0) < MAX_WAN_CABLES_PER_SITE)
       .sort((x, y) => x.km - y.km);
     for (const { at, km } of earlierSites.slice(0, 2)) {

@@ -7,7 +7,7 @@ import { type FieldPath, findJsonFault, findJsonLine, lineAt } from "./json-loca
 
 export type Language = "JSON" | "YAML";
 
-export type Parsed =
+export type ParseResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly line?: number; readonly message: string };
 
@@ -21,12 +21,12 @@ export function languageOf(name: string, text: string): Language {
   return /^\s*[{[]/.test(text) ? "JSON" : "YAML";
 }
 
-export function parse(text: string, language: Language): Parsed {
+export function parse(text: string, language: Language): ParseResult {
   if (text.trim() === "") return { ok: false, message: "is empty" };
   return language === "JSON" ? parseJson(text) : parseYaml(text);
 }
 
-function parseJson(text: string): Parsed {
+function parseJson(text: string): ParseResult {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
@@ -39,7 +39,7 @@ function parseJson(text: string): Parsed {
   }
 }
 
-function parseYaml(text: string): Parsed {
+function parseYaml(text: string): ParseResult {
   const repeated = findRepeatedKey(text);
   if (repeated) return { ok: false, line: repeated.line, message: `${repeated.key}: is given twice` };
   try {

@@ -28,9 +28,11 @@ export async function readNetwork(path: string): Promise<NetworkFile> {
   return fail(lineOf(text, language, fieldPath), `${field}${message}${first ?? ""}`);
 }
 
-type Text = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
+type TextResult =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly message: string };
 
-async function readText(path: string): Promise<Text> {
+async function readText(path: string): Promise<TextResult> {
   try {
     // Checked before opening: opening a pipe would wait for its writer.
     if (!(await stat(path)).isFile()) return { ok: false, message: "is not a regular file" };
