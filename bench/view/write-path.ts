@@ -1,11 +1,11 @@
 /**
- * The write path by itself: how long a whole network takes to come in, how many changes a second go into it, how long
- * a restart takes, and what memory it needs, for networks of growing size.
+ * The write path alone: the time to load a network, changes per second, the time of a restart, and memory, for networks
+ * of growing size.
  *
  *   bun bench/view/write-path.ts [HOSTS...]      default: 10000 100000 1000000
  *
- * Each measurement is a process of its own, so that none profits or suffers from what another left in memory. Seconds
- * are of the clock; on a machine that does other things, `cpu` beside them is the steadier number.
+ * Each measurement runs in its own process, so that none is influenced by the memory of another. Seconds are wall-clock
+ * time; on a busy machine the `cpu` seconds beside them are the more stable figure.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,12 +21,12 @@ import { restoreView } from "../../src/view/restore.ts";
 import { View } from "../../src/view/view.ts";
 
 const SOURCE = "bench";
-const BATCH = 1000;
+const CHANGES_PER_BATCH = 1000;
 const BATCHES = 60;
 const hex = (value: number, width: number) => value.toString(16).padStart(width, "0");
 
-/** Like a real one: makers' prefixes, hosts in no order of their ids, two addresses and a name each. */
-class Network {
+/** Realistic claims: vendor MAC prefixes, hosts in random order of id, two addresses and a name each. */
+class ClaimGenerator {
   readonly hosts: number;
   readonly devices: number;
 
@@ -50,15 +50,15 @@ class Network {
     }
   }
 
-  /** A ring and a second one that skips: four directions for each device. */
+  /** A ring to the next device and one to the third next: four links per device. */
   *#links(): Generator<LinkClaim> {
     for (let n = 0; n < this.devices; n++) {
-      for (const [step, out, back] of [
+      for (const [step, outPort, inPort] of [
         [1, "49", "50"],
         [3, "51", "52"],
       ] as const) {
-        const here = { port: out, device: `of:${hex(n, 16)}` };
-        const there = { port: back, device: `of:${hex((n + step) % this.devices, 16)}` };
+        const here = { port: outPort, device: `of:${hex(n, 16)}` };
+        const there = { port: inPort, device: `of:${hex((n + step) % this.devices, 16)}` };
         yield { src: here, dst: there, type: "DIRECT", state: "ACTIVE", verified: true };
         yield { src: there, dst: here, type: "DIRECT", state: "ACTIVE", verified: true };
       }
@@ -90,7 +90,7 @@ class Network {
   }
 }
 
-/** Seconds of the clock and of the processor that `work` took. */
+/** Wall-clock and CPU seconds of `work`. */
 async function timed(work: () => Promise<void>): Promise<{ seconds: number; cpu: number }> {
   const start = performance.now();
   const before = process.cpuUsage();
@@ -102,54 +102,54 @@ async function timed(work: () => Promise<void>): Promise<{ seconds: number; cpu:
 const rssMiB = () => Math.round(process.memoryUsage().rss / 2 ** 20);
 
 async function measure(phase: string, hosts: number, path: string): Promise<Record<string, number>> {
-  const network = new Network(hosts);
+  const network = new ClaimGenerator(hosts);
   const log = openEmbeddedLog(path);
   let view = new View();
   const restart = await timed(async () => {
     view = restoreView(log);
   });
-  const ledger = new Committer(view, log, systemClock, [SOURCE]);
-  const intake = new ClaimIngest(ledger, SOURCE, silentLogger);
+  const committer = new Committer(view, log, systemClock, [SOURCE]);
+  const ingest = new ClaimIngest(committer, SOURCE, silentLogger);
   if (phase === "load") {
-    const load = await timed(() => intake.replace(network.claims()));
+    const load = await timed(() => ingest.replace(network.claims()));
     const snapshot = await timed(() => log.writeSnapshot(view.snapshot(), yieldToLoop));
     const { bytes } = log.stats();
     return { load: load.seconds, loadCpu: load.cpu, snapshot: snapshot.seconds, logMiB: bytes / 2 ** 20 };
   }
-  // What was freed goes back to the system only after a moment.
+  // Freed memory returns to the system after a delay.
   Bun.gc(true);
   await Bun.sleep(3000);
   const restartRss = rssMiB();
   const changes = await timed(async () => {
     for (let batch = 0; batch < BATCHES; batch++) {
-      const some: ClaimChange[] = [];
-      for (let i = 0; i < BATCH; i++) {
+      const batchChanges: ClaimChange[] = [];
+      for (let i = 0; i < CHANGES_PER_BATCH; i++) {
         const n = Math.floor(Math.random() * hosts);
-        some.push({ op: "set", kind: "hosts", claim: network.host(n, batch + 1) });
+        batchChanges.push({ op: "set", kind: "hosts", claim: network.host(n, batch + 1) });
       }
-      await intake.apply(some);
+      await ingest.apply(batchChanges);
     }
   });
-  await intake.replace(network.claims());
-  const again = await timed(() => intake.replace(network.claims()));
-  const total = BATCH * BATCHES;
+  await ingest.replace(network.claims());
+  const repeat = await timed(() => ingest.replace(network.claims()));
+  const total = CHANGES_PER_BATCH * BATCHES;
   return {
     restart: restart.seconds,
     restartCpu: restart.cpu,
     restartRss,
     changes: total / changes.seconds,
     changesCpu: total / changes.cpu,
-    again: again.seconds,
-    againCpu: again.cpu,
+    repeat: repeat.seconds,
+    repeatCpu: repeat.cpu,
     endRss: rssMiB(),
   };
 }
 
 async function inOwnProcess(phase: string, hosts: number, path: string): Promise<Record<string, number>> {
   const child = Bun.spawn([process.execPath, import.meta.path, "--phase", phase, String(hosts), path]);
-  const answer = await new Response(child.stdout).text();
+  const output = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) throw new Error(`measuring ${phase} of ${hosts} hosts failed`);
-  return JSON.parse(answer);
+  return JSON.parse(output);
 }
 
 async function main(sizes: readonly number[]): Promise<void> {
@@ -169,7 +169,7 @@ async function main(sizes: readonly number[]): Promise<void> {
         "restart s (cpu)": `${n(run.restart)} (${n(run.restartCpu)})`,
         "RSS MiB": n(run.restartRss, 0),
         "changes/s (cpu)": `${n(run.changes, 0)} (${n(run.changesCpu, 0)})`,
-        "same again s (cpu)": `${n(run.again)} (${n(run.againCpu)})`,
+        "same claims again s (cpu)": `${n(run.repeat)} (${n(run.repeatCpu)})`,
         "RSS MiB at end": n(run.endRss, 0),
       });
     }

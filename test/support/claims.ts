@@ -1,6 +1,6 @@
 /**
- * A network made of claims, for tests of the write path: a view on a log in memory, a clock that stands still, and an
- * intake for each source, in the order of precedence they are named.
+ * A network built from claims, for tests of the write path: a view with an in-memory log, a manual clock, and a
+ * `ClaimIngest` for each source. The order of the sources is their precedence.
  */
 import { ManualClock } from "../../src/lib/clock.ts";
 import { createLogger } from "../../src/lib/logger.ts";
@@ -17,7 +17,7 @@ export class ClaimedNetwork {
   readonly clock = new ManualClock();
   readonly view = new View();
   readonly batches: Batch[] = [];
-  /** What the intakes wrote to the diary. */
+  /** The log lines of the ingests. */
   readonly logLines: string[] = [];
   readonly log: Log;
   readonly committer: Committer;
@@ -37,7 +37,7 @@ export class ClaimedNetwork {
     return found;
   }
 
-  /** Lets a source claim; answers the batch that came of it. */
+  /** Commits claims of a source. Returns the batch, or undefined when nothing changed. */
   async set<K extends Kind>(source: string, kind: K, ...claims: ClaimTypes[K][]): Promise<Batch | undefined> {
     return this.apply(source, ...claims.map((claim) => ({ op: "set", kind, claim }) as ClaimChange));
   }
@@ -47,9 +47,9 @@ export class ClaimedNetwork {
   }
 
   async apply(source: string, ...changes: ClaimChange[]): Promise<Batch | undefined> {
-    const had = this.batches.length;
+    const before = this.batches.length;
     await this.source(source).apply(changes);
-    return this.batches[had];
+    return this.batches[before];
   }
 
   shown<K extends Kind>(kind: K, id: string): Entities[K] | undefined {
@@ -64,10 +64,10 @@ export class ClaimedNetwork {
 
 export const openMemoryLog = (): Log => openEmbeddedLog(":memory:");
 
-/** `added of:1`, `updated … (fields)`, `removed …`: a batch in words, without the claims kept beside. */
+/** The public changes of a batch as text: `added KIND ID`, `updated KIND ID (FIELDS)`, `removed KIND ID`. */
 export function describeBatch(batch: Batch | undefined): string[] {
-  const public_ = (batch?.entries ?? []).filter((entry) => entry.kind !== "claims");
-  return public_
+  const publicEntries = (batch?.entries ?? []).filter((entry) => entry.kind !== "claims");
+  return publicEntries
     .map(({ kind, id, before, after, changed }) => {
       const verb = before === null ? "added" : after === null ? "removed" : "updated";
       return `${verb} ${kind} ${id}${verb === "updated" ? ` (${changed.join(", ")})` : ""}`;

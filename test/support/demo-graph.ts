@@ -1,4 +1,4 @@
-/** The simulated network as a graph, without a service in between: what the pictures are made for. */
+/** The network of the demo source as a topology graph, without a service, for tests of the formats. */
 import type { TopologyGraph } from "../../src/formats/graph.ts";
 import { createDemoNetwork } from "../../src/sources/demo/network.ts";
 import { device, graph, host, link } from "./sample-network.ts";

@@ -1,4 +1,4 @@
-/** A folder of a test's own, gone when the test file ends. */
+/** Temporary folders, deleted when the test file ends. */
 import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

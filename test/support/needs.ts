@@ -1,6 +1,6 @@
 /**
- * Tests against programs of other people say what they need: `test.skipIf(!needs("ovs-vsctl", "mn"))(…)`.
- * Missing is never quiet: a SKIP line for a person, a failure where CI=true.
+ * Skips tests whose external programs are not installed: `test.skipIf(!needs("ovs-vsctl", "mn"))(…)`. A missing program
+ * prints a SKIP line, and is an error when CI=true.
  */
 export function needs(...commands: string[]): boolean {
   const missing = commands.filter((command) => Bun.which(command, { PATH: searchPath() }) === null);
@@ -11,7 +11,7 @@ export function needs(...commands: string[]): boolean {
   return false;
 }
 
-/** Network tools live in the sbin folders, which are not on every user's path. */
+/** Network tools are in the sbin folders, which are not on every user's PATH. */
 function searchPath(): string {
   return `${process.env.PATH ?? ""}:/usr/sbin:/sbin`;
 }

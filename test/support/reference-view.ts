@@ -1,6 +1,6 @@
 /**
- * The view as a model without shortcuts: after each commit, all claims of all sources are merged anew from nothing.
- * Slow and plain on purpose; it shares no code with the view but the canonical form of claims.
+ * A reference model of the view: after each commit it merges all claims of all sources from scratch. It is slow and
+ * simple, and shares only `canonicalClaim` with the view.
  */
 import {
   type ClaimChange,
@@ -17,65 +17,65 @@ export const SOURCES = ["first", "second", "third"];
 export type Json = Record<string, unknown>;
 type SourcedClaims<K extends Kind> = { source: string; claim: ClaimTypes[K] }[];
 
-/** What each source claims, and what was shown last: enough to say what must be shown now. */
+/** The claims of each source and the last result: all that the next result depends on. */
 export class ReferenceView {
   readonly claims = new Map<string, { [K in Kind]: Map<string, ClaimTypes[K]> }>();
   shown = new Map<string, Json>();
   revision = 0;
 
   applyChange(source: string, change: ClaimChange): void {
-    const mine = this.claims.get(source) ?? {
+    const claims = this.claims.get(source) ?? {
       devices: new Map(),
       ports: new Map(),
       links: new Map(),
       hosts: new Map(),
     };
-    this.claims.set(source, mine);
-    if (change.op === "remove") mine[change.kind].delete(change.id);
+    this.claims.set(source, claims);
+    if (change.op === "remove") claims[change.kind].delete(change.id);
     else {
       const result = canonicalClaim(change.kind, change.claim);
-      if (!result.ok) throw new Error("the test makes bad claims");
-      (mine[change.kind] as Map<string, unknown>).set(result.id, result.claim);
+      if (!result.ok) throw new Error("the test generates invalid claims");
+      (claims[change.kind] as Map<string, unknown>).set(result.id, result.claim);
     }
   }
 
   #claimsByEntity<K extends Kind>(kind: K): Map<string, SourcedClaims<K>> {
-    const told = new Map<string, SourcedClaims<K>>();
+    const byEntity = new Map<string, SourcedClaims<K>>();
     for (const source of SOURCES) {
       for (const [id, claim] of this.claims.get(source)?.[kind] ?? []) {
-        told.set(id, [...(told.get(id) ?? []), { source, claim: claim as ClaimTypes[K] }]);
+        byEntity.set(id, [...(byEntity.get(id) ?? []), { source, claim: claim as ClaimTypes[K] }]);
       }
     }
-    return told;
+    return byEntity;
   }
 
-  /** `revision` and `time` are the ledger's, if anything changes now. */
+  /** `time` is that of the commit, if anything changes. */
   mergeAll(time: number): void {
     const bodies = new Map<string, Json>();
     const devices = this.#claimsByEntity("devices");
-    const there = (id: string) => devices.has(id);
-    for (const [id, told] of devices) bodies.set(`devices ${id}`, this.#deviceBody(id, told, time));
-    for (const [id, told] of this.#claimsByEntity("ports")) {
-      if (there(told[0]?.claim.element ?? "")) bodies.set(`ports ${id}`, portBody(told));
+    const exists = (id: string) => devices.has(id);
+    for (const [id, claims] of devices) bodies.set(`devices ${id}`, this.#deviceBody(id, claims, time));
+    for (const [id, claims] of this.#claimsByEntity("ports")) {
+      if (exists(claims[0]?.claim.element ?? "")) bodies.set(`ports ${id}`, portBody(claims));
     }
     const links = this.#claimsByEntity("links");
-    for (const [id, told] of links) {
-      const { src, dst } = told[0]?.claim ?? { src: { device: "" }, dst: { device: "" } };
-      if (there(src.device) && there(dst.device)) bodies.set(`links ${id}`, linkBody(id, told));
+    for (const [id, claims] of links) {
+      const { src, dst } = claims[0]?.claim ?? { src: { device: "" }, dst: { device: "" } };
+      if (exists(src.device) && exists(dst.device)) bodies.set(`links ${id}`, linkBody(id, claims));
     }
-    flagLinks(bodies);
+    setLinkConflicts(bodies);
     const hosts = this.#claimsByEntity("hosts");
-    for (const [id, told] of hosts) {
-      const body = hostBody(id, told, there);
+    for (const [id, claims] of hosts) {
+      const body = hostBody(id, claims, exists);
       if (body) bodies.set(`hosts ${id}`, body);
     }
-    flagHosts(bodies, hosts);
+    setHostConflicts(bodies, hosts);
     const next = new Map<string, Json>();
     const iso = new Date(time).toISOString();
     for (const [key, body] of bodies) {
       const sources = [
         ...(this.#claimsByEntity(key.split(" ")[0] as Kind).get(key.slice(key.indexOf(" ") + 1)) ?? []),
-      ].map((one) => one.source);
+      ].map(({ source }) => source);
       const before = this.shown.get(key);
       const { firstSeen = iso, lastChanged, revision, ...rest } = before ?? {};
       const same = before && Bun.deepEquals(rest, { ...body, sources }, true);
@@ -87,13 +87,13 @@ export class ReferenceView {
     this.shown = next;
   }
 
-  #deviceBody(id: string, told: SourcedClaims<"devices">, time: number): Json {
-    const claims = told.map((one) => one.claim);
+  #deviceBody(id: string, sourced: SourcedClaims<"devices">, time: number): Json {
+    const claims = sourced.map(({ claim }) => claim);
     const pick = (field: keyof DeviceClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
     const available = pick("available") ?? true;
     const before = this.shown.get(`devices ${id}`);
-    const kept = before?.available === available ? before?.lastUpdate : String(time);
-    const lastUpdate = String(pick("lastUpdate") ?? kept);
+    const defaultLastUpdate = before?.available === available ? before?.lastUpdate : String(time);
+    const lastUpdate = String(pick("lastUpdate") ?? defaultLastUpdate);
     const since = new Date(Number(lastUpdate)).toISOString().replace(/\.\d+/, "");
     return {
       id,
@@ -120,8 +120,8 @@ const withAnnotations = (claims: readonly { annotations?: Record<string, string>
   return Object.keys(annotations).length > 0 ? { annotations } : {};
 };
 
-function portBody(told: SourcedClaims<"ports">): Json {
-  const claims = told.map((one) => one.claim);
+function portBody(sourced: SourcedClaims<"ports">): Json {
+  const claims = sourced.map(({ claim }) => claim);
   const pick = (field: keyof PortClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
   return {
     element: pick("element"),
@@ -133,8 +133,8 @@ function portBody(told: SourcedClaims<"ports">): Json {
   };
 }
 
-function linkBody(id: string, told: SourcedClaims<"links">): Json {
-  const claims = told.map((one) => one.claim);
+function linkBody(id: string, sourced: SourcedClaims<"links">): Json {
+  const claims = sourced.map(({ claim }) => claim);
   const pick = (field: keyof LinkClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
   return {
     src: pick("src"),
@@ -148,13 +148,17 @@ function linkBody(id: string, told: SourcedClaims<"links">): Json {
   };
 }
 
-function hostBody(id: string, told: SourcedClaims<"hosts">, there: (device: string) => boolean): Json | undefined {
-  const claims = told.map((one) => one.claim);
+function hostBody(
+  id: string,
+  sourced: SourcedClaims<"hosts">,
+  exists: (device: string) => boolean,
+): Json | undefined {
+  const claims = sourced.map(({ claim }) => claim);
   const pick = (field: keyof HostClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
-  const places = new Map(
+  const byPort = new Map(
     claims.flatMap((c) => c.locations).map((at) => [`${at.elementId}/${at.port}`, at] as const),
   );
-  const locations = [...places.values()].filter((at) => there(at.elementId));
+  const locations = [...byPort.values()].filter((at) => exists(at.elementId));
   if (locations.length === 0) return undefined;
   return {
     id,
@@ -164,7 +168,7 @@ function hostBody(id: string, told: SourcedClaims<"hosts">, there: (device: stri
     outerTpid: pick("outerTpid") ?? "0x0000",
     configured: pick("configured") ?? false,
     suspended: pick("suspended") ?? false,
-    // The test's addresses sort as their text does.
+    // The addresses of the test sort as text.
     ipAddresses: [...new Set(claims.flatMap((c) => c.ipAddresses ?? []))].sort(),
     locations,
     location: locations[0],
@@ -172,13 +176,14 @@ function hostBody(id: string, told: SourcedClaims<"hosts">, there: (device: stri
   };
 }
 
-function flag(body: Json, found: readonly string[]): void {
-  if (found.length === 0) return;
+function setConflict(body: Json, messages: readonly string[]): void {
+  if (messages.length === 0) return;
   const annotations = (body.annotations ?? {}) as Record<string, string>;
-  const words = found.slice(0, 3).join("; ") + (found.length > 3 ? `; and ${found.length - 3} more` : "");
+  const text =
+    messages.slice(0, 3).join("; ") + (messages.length > 3 ? `; and ${messages.length - 3} more` : "");
   body.annotations = {
     ...annotations,
-    conflict: annotations.conflict ? `${annotations.conflict}; ${words}` : words,
+    conflict: annotations.conflict ? `${annotations.conflict}; ${text}` : text,
   };
 }
 
@@ -189,46 +194,48 @@ const sorted = (bodies: Map<string, Json>, kind: Kind): Json[] =>
     .sort()
     .map((key) => bodies.get(key) ?? {});
 
-function flagLinks(bodies: Map<string, Json>): void {
+function setLinkConflicts(bodies: Map<string, Json>): void {
   const links = sorted(bodies, "links");
   const at = (link: Json, end: string) =>
     Object.values(link[end] as { port: string; device: string })
       .reverse()
       .join("/");
-  const isCable = (link: Json) => link.type === "DIRECT" && link.state === "ACTIVE";
-  const flags = links.map((link) => {
+  const occupiesPorts = (link: Json) => link.type === "DIRECT" && link.state === "ACTIVE";
+  const conflicts = links.map((link) => {
     link.bidirectional = bodies.has(`links ${at(link, "dst")}-${at(link, "src")}`);
-    const found: string[] = [];
-    for (const [end, other, word] of [["src", "dst", "to"], ["dst", "src", "from"]] as const) {
-      const rivals = links.filter((one) => one !== link && isCable(one) && at(one, end) === at(link, end));
-      if (!isCable(link)) continue;
-      if (rivals.length > 3) found.push(`port ${at(link, end)} has more than 3 other links`);
-      else found.push(...rivals.map((one) => `port ${at(link, end)} has another link ${word} ${at(one, other)}`));
+    const messages: string[] = [];
+    for (const [end, opposite, preposition] of [["src", "dst", "to"], ["dst", "src", "from"]] as const) {
+      const others = links.filter((one) => one !== link && occupiesPorts(one) && at(one, end) === at(link, end));
+      if (!occupiesPorts(link)) continue;
+      if (others.length > 3) messages.push(`port ${at(link, end)} has more than 3 other links`);
+      else messages.push(...others.map((one) => `port ${at(link, end)} has another link ${preposition} ${at(one, opposite)}`));
     }
-    return found;
+    return messages;
   }); // biome-ignore format: two rows
-  for (const [i, link] of links.entries()) flag(link, flags[i] ?? []);
+  for (const [i, link] of links.entries()) setConflict(link, conflicts[i] ?? []);
 }
 
-function flagHosts(bodies: Map<string, Json>, told: Map<string, SourcedClaims<"hosts">>): void {
+function setHostConflicts(bodies: Map<string, Json>, claims: Map<string, SourcedClaims<"hosts">>): void {
   const hosts = sorted(bodies, "hosts") as { id: string; vlan: string; ipAddresses: string[] }[];
-  const flags = hosts.map(({ id, vlan, ipAddresses }) => {
-    const found = ipAddresses.flatMap((ip) => {
-      const rivals = hosts.filter(
+  const conflicts = hosts.map(({ id, vlan, ipAddresses }) => {
+    const messages = ipAddresses.flatMap((ip) => {
+      const others = hosts.filter(
         (one) => one.id !== id && one.vlan === vlan && one.ipAddresses.includes(ip),
       );
-      if (rivals.length > 3) return [`${ip} is also claimed by more than 3 others`];
-      return rivals.map((one) => `${ip} is also claimed by ${one.id}`);
+      if (others.length > 3) return [`${ip} is also claimed by more than 3 others`];
+      return others.map((one) => `${ip} is also claimed by ${one.id}`);
     });
-    const places = (told.get(id) ?? []).map(({ source, claim }) => ({
+    const places = (claims.get(id) ?? []).map(({ source, claim }) => ({
       source,
       at: claim.locations.map((one) => `${one.elementId}/${one.port}`),
     }));
-    const [first, ...others] = places;
-    if (others.some(({ at }) => !at.some((one) => first?.at.includes(one)))) {
-      found.push(`seen ${places.map(({ source, at }) => `at ${at.join(" and ")} by ${source}`).join(", ")}`);
+    const [first, ...rest] = places;
+    if (rest.some(({ at }) => !at.some((one) => first?.at.includes(one)))) {
+      messages.push(
+        `seen ${places.map(({ source, at }) => `at ${at.join(" and ")} by ${source}`).join(", ")}`,
+      );
     }
-    return found;
+    return messages;
   });
-  for (const [i, host] of hosts.entries()) flag(host, flags[i] ?? []);
+  for (const [i, host] of hosts.entries()) setConflict(host, conflicts[i] ?? []);
 }

@@ -1,6 +1,4 @@
-/**
- * Networks for the tests of the formats: a plain one, several shapes, and one whose every text is hostile.
- */
+/** Networks for the tests of the formats: several topologies, and one with hostile text in every field. */
 import type { TopologyGraph } from "../../src/formats/graph.ts";
 import type { Device, Host, Link } from "../../src/model/entity.ts";
 import { type ConnectPoint, hostId, linkId } from "../../src/model/ids.ts";
@@ -89,7 +87,7 @@ export function graph(devices: Device[], links: Link[], hosts: Host[] = []): Top
 export const mac = (n: number): string =>
   (n.toString(16).toUpperCase().padStart(12, "0").match(/../g) ?? []).join(":");
 
-/** Numbers the ports of each device as cables are plugged in. */
+/** Assigns port numbers to each device, in order. */
 export function createPortAllocator() {
   const next = new Map<string, number>();
   const port = (name: string): ConnectPoint => {
@@ -102,7 +100,7 @@ export function createPortAllocator() {
 
 /** Two core, `distributions` pairs below them, `access` switches below each pair, `hostsEach` on each of those. */
 export function campus(distributions = 4, access = 9, hostsEach = 12): TopologyGraph {
-  const plug = createPortAllocator();
+  const ports = createPortAllocator();
   const devices: Device[] = [];
   const links: Link[] = [];
   const hosts: Host[] = [];
@@ -113,33 +111,33 @@ export function campus(distributions = 4, access = 9, hostsEach = 12): TopologyG
     return id;
   };
   const core = [add("core-1"), add("core-2")] as const;
-  links.push(...plug.cable(core[0], core[1]), ...plug.cable(core[0], core[1]));
+  links.push(...ports.cable(core[0], core[1]), ...ports.cable(core[0], core[1]));
   for (let d = 1; d <= distributions; d++) {
     const pair = [add(`dist-${d}a`), add(`dist-${d}b`)] as const;
-    links.push(...plug.cable(pair[0], pair[1]));
-    for (const upper of core) for (const lower of pair) links.push(...plug.cable(upper, lower));
+    links.push(...ports.cable(pair[0], pair[1]));
+    for (const upper of core) for (const lower of pair) links.push(...ports.cable(upper, lower));
     for (let a = 1; a <= access; a++) {
       const leaf = add(`access-${d}-${a}`);
-      for (const upper of pair) links.push(...plug.cable(upper, leaf));
+      for (const upper of pair) links.push(...ports.cable(upper, leaf));
       for (let h = 0; h < hostsEach; h++) {
         const n = hosts.length + 1;
-        hosts.push(host(mac(n), plug.port(leaf), { ipAddresses: [`10.1.${n >> 8}.${n & 255}`] }));
+        hosts.push(host(mac(n), ports.port(leaf), { ipAddresses: [`10.1.${n >> 8}.${n & 255}`] }));
       }
     }
   }
   return graph(devices, links, hosts);
 }
 
-/** The campus with one of every state a picture has to show. */
+/** The campus with every state that a drawing shows. */
 export function degradedCampus(): TopologyGraph {
-  const calm = campus();
-  const devices = calm.devices.map((d, i) => {
+  const healthy = campus();
+  const devices = healthy.devices.map((d, i) => {
     if (i === 7) return { ...d, available: false };
     if (i === 20) return { ...d, annotations: { ...d.annotations, conflict: "claimed twice" } };
     return d;
   });
   const down = devices[7]?.id;
-  const links = calm.links
+  const links = healthy.links
     .filter((_, i) => i !== 40)
     .map((l, i): Link => {
       if (l.src.device === down || l.dst.device === down) return { ...l, state: "INACTIVE" };
@@ -147,31 +145,31 @@ export function degradedCampus(): TopologyGraph {
       if (i === 60) return { ...l, annotations: { conflict: "two links on one port" } };
       return l;
     });
-  return graph([...devices], links, [...calm.hosts]);
+  return graph([...devices], links, [...healthy.hosts]);
 }
 
 export function leafSpine(spines: number, leaves: number): TopologyGraph {
-  const plug = createPortAllocator();
+  const ports = createPortAllocator();
   const spineIds = Array.from({ length: spines }, (_, i) => `spine:${i + 1}`);
   const leafIds = Array.from({ length: leaves }, (_, i) => `leaf:${i + 1}`);
-  const links = leafIds.flatMap((leaf) => spineIds.flatMap((spine) => plug.cable(spine, leaf)));
+  const links = leafIds.flatMap((leaf) => spineIds.flatMap((spine) => ports.cable(spine, leaf)));
   return graph(
     [...spineIds, ...leafIds].map((id) => device(id)),
     links,
   );
 }
 
-/** A rectangular mesh, wrapped around at its borders when `torus`. */
+/** A rectangular mesh; with `torus`, its borders are connected. */
 export function mesh(columns: number, rows: number, torus = false): TopologyGraph {
-  const plug = createPortAllocator();
+  const ports = createPortAllocator();
   const at = (x: number, y: number) => `sw:${x % columns},${y % rows}`;
   const devices: Device[] = [];
   const links: Link[] = [];
   for (let y = 0; y < rows; y++) {
     for (let x = 0; x < columns; x++) {
       devices.push(device(at(x, y)));
-      if (torus || x + 1 < columns) links.push(...plug.cable(at(x, y), at(x + 1, y)));
-      if (torus || y + 1 < rows) links.push(...plug.cable(at(x, y), at(x, y + 1)));
+      if (torus || x + 1 < columns) links.push(...ports.cable(at(x, y), at(x + 1, y)));
+      if (torus || y + 1 < rows) links.push(...ports.cable(at(x, y), at(x, y + 1)));
     }
   }
   return graph(devices, links);
@@ -196,7 +194,7 @@ export const HOSTILE_TEXTS = [
   " ",
 ]; // biome-ignore format: a list of texts
 
-/** Ids pass the model's door: no blanks and no control characters, but anything else up to 255 characters. */
+/** Valid ids: no white space and no control characters, but anything else up to 255 characters. */
 export const HOSTILE_IDS = [
   `of:"quo'te\\`,
   "of:\\",
@@ -214,9 +212,9 @@ export const HOSTILE_IDS = [
   "of:\uFFFF",
 ]; // biome-ignore format: a list of texts
 
-/** Every device carries one hostile id and one hostile text in each of its texts; all are linked in a ring. */
+/** Each device has a hostile id and the same hostile text in all its fields; the devices form a ring. */
 export function hostileGraph(): TopologyGraph {
-  const plug = createPortAllocator();
+  const ports = createPortAllocator();
   const ids = HOSTILE_TEXTS.map((_, i) => HOSTILE_IDS[i] ?? `of:${i}`);
   const devices = ids.map((id, i) => {
     const text = HOSTILE_TEXTS[i] ?? "";
@@ -229,16 +227,16 @@ export function hostileGraph(): TopologyGraph {
     return device(id, { mfr: text, hw: text, sw: text, serial: text, driver: text, annotations });
   });
   const links = ids.flatMap((id, i) =>
-    plug.cable(id, ids[(i + 1) % ids.length] ?? "", {
+    ports.cable(id, ids[(i + 1) % ids.length] ?? "", {
       annotations: { [`k ${i} <`]: HOSTILE_TEXTS[i] ?? "" },
     }),
   );
   links.push(
-    link(plug.port(ids[0] ?? ""), plug.port(ids[2] ?? ""), { bidirectional: false, verified: false }),
+    link(ports.port(ids[0] ?? ""), ports.port(ids[2] ?? ""), { bidirectional: false, verified: false }),
   );
-  links.push(...plug.cable(ids[0] ?? "", ids[0] ?? ""));
+  links.push(...ports.cable(ids[0] ?? "", ids[0] ?? ""));
   const hosts = ids.map((id, i) =>
-    host(mac(i + 1), plug.port(id), {
+    host(mac(i + 1), ports.port(id), {
       ipAddresses: [`10.0.0.${i}`, `2001:db8::${i}`],
       annotations: { note: HOSTILE_TEXTS[i] ?? "" },
     }),

@@ -1,8 +1,7 @@
 /**
- * The real service as a child process, on a free port, for tests that talk to it as its users do. A failed start shows
- * what the service said. Whatever a test does, the process is gone when its file ends: `npm test` isolates files, so
- * the hook below is each file's own; where many files run in one `bun test`, add --isolate, or hold the service with
- * `await using`.
+ * Starts the real service as a child process on a free port, for tests over HTTP. The error of a failed start contains
+ * the output of the service. Every process is killed when the test file ends: `npm test` isolates files, so that each
+ * file has its own hook; where `bun test` runs several files, use --isolate or `await using`.
  */
 import { afterAll } from "bun:test";
 import { join } from "node:path";
@@ -10,13 +9,13 @@ import { until } from "./until.ts";
 
 export const GAZETTEER = join(import.meta.dir, "..", "..", "bin", "gazetteer");
 const LISTENING = /^listening on (http:\/\/\S+)\/controller\/v1$/m;
-const START_DEADLINE_MS = 60_000;
-const STOP_DEADLINE_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
 
 export interface ServiceOptions {
-  /** A free one unless given. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** After `serve --port …`; the default `["--data", ":memory:"]` keeps nothing. */
+  /** Arguments after `serve --port …`. Default: `["--data", ":memory:"]`, which stores nothing. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** `NAME:PASSWORD`, passed as GAZETTEER_CREDENTIALS; null passes none. */
@@ -31,10 +30,11 @@ export interface Service extends AsyncDisposable {
   readonly pid: number;
   stdout(): string;
   stderr(): string;
-  /** A request to a path such as `/controller/v1/devices`, with Basic credentials unless the headers bring their own. */
+  /** Requests a path such as `/controller/v1/devices`, with Basic credentials unless the headers have their own. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** SIGTERM; gives the exit status. */
+  /** Sends SIGTERM. Resolves with the exit status. */
   stop(): Promise<number>;
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
   readonly exited: Promise<number>;
 }
@@ -73,7 +73,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     child.kill("SIGKILL");
     throw new Error(`the service did not start\n${stdout()}${stderr()}`, { cause: error });
   });
-  const kill9 = async () => {
+  const kill = async () => {
     child.kill("SIGKILL");
     await exited;
   };
@@ -91,24 +91,24 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     async stop() {
       child.kill("SIGTERM");
-      const status = await Promise.race([exited, Bun.sleep(STOP_DEADLINE_MS)]);
+      const status = await Promise.race([exited, Bun.sleep(STOP_TIMEOUT_MS)]);
       if (status === undefined) throw new Error(`the service did not stop\n${stderr()}`);
       return status;
     },
-    kill: kill9,
-    [Symbol.asyncDispose]: kill9,
+    kill,
+    [Symbol.asyncDispose]: kill,
   };
 }
 
 async function waitUntilListening(child: Bun.Subprocess, stdout: () => string): Promise<string> {
-  const answered = () => LISTENING.test(stdout()) || child.exitCode !== null;
-  await until(answered, { what: "the listening line", deadlineMs: START_DEADLINE_MS });
+  const settled = () => LISTENING.test(stdout()) || child.exitCode !== null;
+  await until(settled, { what: "the listening line", deadlineMs: START_TIMEOUT_MS });
   const url = LISTENING.exec(stdout())?.[1];
   if (url === undefined) throw new Error(`exit status ${child.exitCode}`);
   return url;
 }
 
-/** Any command of `bin/gazetteer` that ends by itself. */
+/** Runs a command of `bin/gazetteer` that exits on its own. */
 export async function runCommand(
   args: readonly string[],
   options: { env?: Readonly<Record<string, string | undefined>>; stdin?: string; cwd?: string } = {},
@@ -118,7 +118,7 @@ export async function runCommand(
     stdin: new TextEncoder().encode(options.stdin ?? ""),
     stdout: "pipe",
     stderr: "pipe",
-    timeout: START_DEADLINE_MS,
+    timeout: START_TIMEOUT_MS,
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });
   const [stdout, stderr, status] = await Promise.all([
@@ -129,7 +129,7 @@ export async function runCommand(
   return { status, stdout, stderr };
 }
 
-/** The tester's own environment, without what would configure the service behind the test's back. */
+/** The environment of the test run, without variables that would configure the service. */
 function environment(
   extra: Readonly<Record<string, string | undefined>> = {},
   credentials: string | null,

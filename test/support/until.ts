@@ -1,6 +1,6 @@
 /**
- * Waiting for what another process does: asks again and again until the answer is truthy, and gives that answer.
- * The deadline is there to end a hang with a sentence, not to measure anything, so it is generous.
+ * Waits for an effect of another process: calls `condition` until it returns a truthy value, and returns that value. The
+ * timeout is generous, because it only ends a hang with a message; it measures nothing.
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
@@ -11,11 +11,11 @@ export async function until<T>(
   let failure: unknown;
   for (;;) {
     try {
-      const answer = await condition();
-      if (answer) return answer;
+      const result = await condition();
+      if (result) return result;
       failure = undefined;
     } catch (error) {
-      failure = error; // not yet, perhaps; it becomes the cause when time is up
+      failure = error; // tried again; the cause of the timeout error if it persists
     }
     if (performance.now() >= end) break;
     await Bun.sleep(intervalMs);
