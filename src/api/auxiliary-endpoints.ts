@@ -1,6 +1,6 @@
 /**
  * The paths outside the versioned interface: health, metrics, the OpenAPI document and the web page. Only the health
- * endpoints are open to everybody, so that a probe needs no password.
+ * endpoints need no credentials, so that a probe needs no password.
  */
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";

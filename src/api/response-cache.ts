@@ -112,7 +112,7 @@ export class ResponseCache {
   });
   readonly #seenTargets = new Doorkeeper();
 
-  /** The entry may be stale: `serialize` tells. */
+  /** The entry may be stale; `serialize` checks it. */
   get(request: Request): CachedResponse | undefined {
     const variants = this.#variantsByTarget.get(request.target);
     if (variants === undefined) return undefined;

@@ -8,14 +8,14 @@ describe("throttle", () => {
   test("allows a burst, then one a second", async () => {
     const clock = new ManualClock();
     const throttle = createThrottle(clock, OPTIONS);
-    const take = () => throttle.consume("192.0.2.1");
-    expect([take(), take(), take(), take()]).toEqual([0, 0, 0, 1000]);
+    const consume = () => throttle.consume("192.0.2.1");
+    expect([consume(), consume(), consume(), consume()]).toEqual([0, 0, 0, 1000]);
     await clock.advance(400);
-    expect(take()).toBe(600);
+    expect(consume()).toBe(600);
     await clock.advance(600);
-    expect([take(), take()]).toEqual([0, 1000]);
+    expect([consume(), consume()]).toEqual([0, 1000]);
     await clock.advance(3_600_000);
-    expect([take(), take(), take(), take()]).toEqual([0, 0, 0, 1000]);
+    expect([consume(), consume(), consume(), consume()]).toEqual([0, 0, 0, 1000]);
   });
 
   test("each address has its own tokens, and a refunded token can be consumed again", () => {
