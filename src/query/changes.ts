@@ -169,7 +169,7 @@ function* valuesInEither(from: FilteredState, to: FilteredState, kind: Kind): Ge
   }
 }
 
-/** `revision` and `lastChanged` differ with every change and say nothing about it. */
+/** Without `revision` and `lastChanged`, which differ after every change. */
 function differingFields(before: string, after: string): string[] {
   const old: Record<string, unknown> = JSON.parse(before);
   const current: Record<string, unknown> = JSON.parse(after);

@@ -81,7 +81,7 @@ export class ScalarFilter implements Filter {
     return this.#values.includes(scalarOf(entity, this.#field));
   }
 
-  /** Computed when a scan needs it: most scalar filters are answered from an index. */
+  /** Computed when a scan needs it: most scalar filters use an index instead. */
   get substrings(): readonly string[] {
     this.#substrings ??= this.#values.map((value) => memberText(this.#field, value));
     return this.#substrings;

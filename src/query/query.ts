@@ -1,6 +1,6 @@
 /**
- * A parsed query: everything the parameters of a read say, validated as far as that is possible without the network.
- * `at`, `since`, `diff` and `cursor` stay text here, because only the history can tell whether they exist.
+ * A parsed query: the parameters of a read, validated as far as that is possible without the network. `at`, `since`,
+ * `diff` and `cursor` stay text here, because whether they exist depends on the history.
  */
 import type { Filter } from "./filter.ts";
 import type { QueryParameter } from "./parameter.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { visit } from "../web/browser.ts";
+import { openTab } from "../web/browser.ts";
 import { API, CREDENTIALS, openHarness } from "./harness.ts";
 import { deviceId, SAMPLE } from "./network.ts";
 
@@ -34,7 +34,7 @@ test.skipIf(!needs("chromium"))(
   async () => {
     const args = ["--data", ":memory:", "--demo", "devices=20,hosts=20,churn=20"];
     const service = await startService({ args });
-    const { page, close } = await visit(service);
+    const { page, close } = await openTab(service);
     await page.goto(`${service.url}/`);
     const seen = await page.evaluate(async (path) => {
       const events = new EventSource(path);

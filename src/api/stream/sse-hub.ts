@@ -145,10 +145,10 @@ class EventStream implements BodySource {
     const text = this.#hasEnded ? "" : this.#cursor.next();
     if (text === "overflow") this.#finish(overflowRecord(this.#cursor.revision), true);
     else if (text !== "") return encode(text);
-    return this.#hasEnded ? this.#takeLastRecord() : this.#waitOrHeartbeat();
+    return this.#hasEnded ? this.#lastRecordOrEnd() : this.#waitOrHeartbeat();
   }
 
-  #takeLastRecord(): Uint8Array | "end" {
+  #lastRecordOrEnd(): Uint8Array | "end" {
     const text = this.#lastRecord;
     this.#lastRecord = undefined;
     return text === undefined ? "end" : encode(text);
