@@ -1,4 +1,4 @@
-/** The commands that need no running service, as a person or a script calls them. */
+/** The commands that need no running service. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { temporaryFolder } from "../support/folder.ts";
 import { GAZETTEER, runCommand } from "../support/service.ts";
 
 describe("help and usage", () => {
-  test("without arguments: the commands, on standard error, status 2", async () => {
+  test("without arguments it lists the commands on standard error, with status 2", async () => {
     const { status, stdout, stderr } = await runCommand([]);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     for (const name of ["serve", "get", "passwd", "check", "version"])
@@ -14,14 +14,14 @@ describe("help and usage", () => {
   });
 
   for (const args of [["help"], ["--help"], ["help", "serve"], ["serve", "--help"], ["get", "-h"]]) {
-    test(`${args.join(" ")} is no failure`, async () => {
+    test(`${args.join(" ")} exits with status 0`, async () => {
       const { status, stdout, stderr } = await runCommand(args);
       expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
       expect(stdout).toContain("usage: gazetteer");
     });
   }
 
-  test("version", async () => {
+  test("version prints the version", async () => {
     const { status, stdout } = await runCommand(["version"]);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^gazetteer \d+\.\d+\.\d+ /);
@@ -45,7 +45,7 @@ describe("help and usage", () => {
     [["check"], "gazetteer check: wants one CONFIGFILE\n"],
   ];
   for (const [args, message] of refused) {
-    test(`${args.join(" ")} is one line and status 2`, async () => {
+    test(`${args.join(" ")} prints one line and exits with status 2`, async () => {
       const { status, stdout, stderr } = await runCommand(args);
       expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
       expect(stderr).toStartWith(message);
@@ -58,7 +58,7 @@ test("runs from another folder and through a chain of symbolic links", async () 
   const folder = temporaryFolder();
   symlinkSync(GAZETTEER, join(folder, "first"));
   symlinkSync("first", join(folder, "second"));
-  // What lies in that folder must not reach the runtime.
+  // Files in the working directory must not configure the runtime.
   writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./intruder.ts"]\n');
   writeFileSync(join(folder, "intruder.ts"), 'console.log("intruder");\n');
   const child = Bun.spawn([join(folder, "second"), "version"], { cwd: folder, stdout: "pipe" });
@@ -73,12 +73,12 @@ describe("check", () => {
     return path;
   };
 
-  test("ok", async () => {
+  test("a valid file is ok", async () => {
     const path = file("port: 0\nsources:\n  - { type: demo, devices: 5 }\n");
     expect(await runCommand(["check", path])).toEqual({ status: 0, stdout: `${path}: ok\n`, stderr: "" });
   });
 
-  test("every fault, with its line", async () => {
+  test("lists every fault with its line", async () => {
     const path = file("prot: 0\nlimits:\n  pageLimit: none\n");
     const { status, stderr } = await runCommand(["check", path]);
     expect(status).toBe(2);
@@ -88,7 +88,7 @@ describe("check", () => {
     );
   });
 
-  test("what a source has against its entry", async () => {
+  test("lists faults in the options of sources", async () => {
     const path = file("sources:\n  - type: demo\n    devises: 5\n  - type: dmeo\n");
     const { status, stderr } = await runCommand(["check", path]);
     expect(status).toBe(2);
@@ -99,7 +99,7 @@ describe("check", () => {
     ]);
   });
 
-  test("a file that is not there", async () => {
+  test("a missing file is reported", async () => {
     const { status, stderr } = await runCommand(["check", join(temporaryFolder(), "none.yaml")]);
     expect(status).toBe(2);
     expect(stderr).toStartWith("gazetteer check: the configuration cannot be read: ENOENT");
@@ -108,24 +108,24 @@ describe("check", () => {
 
 describe("passwd", () => {
   const users = () => join(temporaryFolder(), "users");
-  const accepts = (path: string, name: string, password: string) => {
+  const verify = (path: string, name: string, password: string) => {
     const line =
       readFileSync(path, "utf8")
         .split("\n")
-        .find((one) => one.startsWith(`${name}:`)) ?? "";
+        .find((candidate) => candidate.startsWith(`${name}:`)) ?? "";
     return Bun.password.verify(password, line.slice(name.length + 1));
   };
 
-  test("one line of standard input; adds, then replaces", async () => {
+  test("reads one line of standard input; adds a user, then replaces the password", async () => {
     const path = users();
     const first = await runCommand(["passwd", path, "ann"], { stdin: "s:e cret ä\nignored\n" });
     expect(first).toEqual({ status: 0, stdout: `${path}: added ann\n`, stderr: "" });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, "utf8")).toStartWith("ann:$argon2id$");
-    expect(await accepts(path, "ann", "s:e cret ä")).toBe(true);
+    expect(await verify(path, "ann", "s:e cret ä")).toBe(true);
     const second = await runCommand(["passwd", path, "ann"], { stdin: "other" });
     expect(second.stdout).toBe(`${path}: ann has a new password\n`);
-    expect(await accepts(path, "ann", "other")).toBe(true);
+    expect(await verify(path, "ann", "other")).toBe(true);
     expect(readFileSync(path, "utf8").trim().split("\n")).toHaveLength(1);
   });
 
@@ -144,14 +144,14 @@ describe("passwd", () => {
       `${path}:1: not an argon2id`,
     );
     expect(readFileSync(path, "utf8")).toBe("ann:plain\n");
-    const nowhere = join(path, "below", "users");
-    expect((await runCommand(["passwd", nowhere, "bob"], { stdin: "x\n" })).status).toBe(2);
+    const unwritable = join(path, "below", "users");
+    expect((await runCommand(["passwd", unwritable, "bob"], { stdin: "x\n" })).status).toBe(2);
   });
 
-  /** A person at a terminal: each answer is sent in the moment in which its prompt appears, not a poll later. */
-  async function typed(
+  /** Runs passwd on a terminal. Each line is typed as soon as its prompt appears. */
+  async function runOnTerminal(
     path: string,
-    answers: readonly string[],
+    inputs: readonly string[],
   ): Promise<{ status: number; screen: string }> {
     const prompts = ["New password for ann: ", "The same again: "];
     let screen = "";
@@ -160,10 +160,10 @@ describe("passwd", () => {
       terminal: {
         data: (terminal, bytes) => {
           screen += new TextDecoder().decode(bytes);
-          const [prompt, answer] = [prompts[sent], answers[sent]];
-          if (prompt === undefined || answer === undefined || !screen.endsWith(prompt)) return;
+          const [prompt, input] = [prompts[sent], inputs[sent]];
+          if (prompt === undefined || input === undefined || !screen.endsWith(prompt)) return;
           sent++;
-          terminal.write(answer);
+          terminal.write(input);
         },
       },
     });
@@ -172,19 +172,19 @@ describe("passwd", () => {
     return { status, screen };
   }
 
-  test("asks twice on a terminal and shows nothing of it", async () => {
+  test("prompts twice on a terminal and does not echo the password", async () => {
     const path = users();
-    const { status, screen } = await typed(path, ["secxx\u007f\u007fret\r", "secret\r"]);
+    const { status, screen } = await runOnTerminal(path, ["secxx\u007f\u007fret\r", "secret\r"]);
     expect(status).toBe(0);
     expect(screen).not.toContain("sec");
-    expect(await accepts(path, "ann", "secret")).toBe(true);
+    expect(await verify(path, "ann", "secret")).toBe(true);
   });
 
-  test("changes nothing when the two differ, or on Ctrl-C", async () => {
+  test("changes nothing when the two passwords differ, or on Ctrl-C", async () => {
     const path = users();
-    expect((await typed(path, ["one\r", "two\r"])).status).toBe(2);
-    expect((await typed(path, ["one\u0003"])).status).toBe(1);
-    expect((await typed(path, ["one\r", "one\u0003"])).status).toBe(1);
+    expect((await runOnTerminal(path, ["one\r", "two\r"])).status).toBe(2);
+    expect((await runOnTerminal(path, ["one\u0003"])).status).toBe(1);
+    expect((await runOnTerminal(path, ["one\r", "one\u0003"])).status).toBe(1);
     expect(() => statSync(path)).toThrow();
   });
 });

@@ -1,4 +1,4 @@
-/** `gazetteer get` against a running service: tables for people, bodies for programs, clear refusals for both. */
+/** `gazetteer get` against a running service: tables, bodies in other formats, and failures. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const get = (...args: string[]): Promise<CommandResult> =>
   runCommand(["get", ...args, "--url", service.url], { env: { GAZETTEER_CREDENTIALS: "ann:p:ä" } });
 
 describe("tables", () => {
-  test("devices: aligned, with what the network says made harmless", async () => {
+  test("devices are aligned, with control characters escaped", async () => {
     const { status, stdout, stderr } = await get("devices");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     const [head = "", first = "", second = "", ...rest] = stdout.split("\n");
@@ -45,7 +45,7 @@ describe("tables", () => {
     expect(column(first, "unknown")).toBe(column(head, "SOFTWARE"));
   });
 
-  test("links, hosts and topology", async () => {
+  test("links, hosts and topology have their columns", async () => {
     expect((await get("links")).stdout.split("\n")[1]).toMatch(
       /^of:0000000000000001\/1 +of:0000000000000002\/2 +DIRECT +ACTIVE +no +yes$/,
     );
@@ -55,58 +55,58 @@ describe("tables", () => {
     expect((await get("topology")).stdout.split("\n")[1]).toMatch(/^2 +1 +1 +\d+ +\S+Z$/);
   });
 
-  test("NAME=VALUE are query parameters; fields choose the columns", async () => {
+  test("NAME=VALUE are query parameters; fields selects the columns", async () => {
     const { stdout } = await get("devices", "available=false", "fields=id,type");
     expect(stdout).toBe("ID                   TYPE\nof:0000000000000002  ROUTER\n");
     expect((await get("devices", "type=OLT")).stdout.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  test("pages are followed to the end, in every format", async () => {
+  test("all pages are fetched and joined, in every format", async () => {
     for (const output of ["table", "json", "ndjson", "csv", "prometheus"]) {
       const whole = await get("devices", "-o", output);
       const paged = await get("devices", "limit=1", "-o", output);
-      const meaning = (text: string) => (output === "prometheus" ? JSON.parse(text) : text);
-      expect(meaning(paged.stdout)).toEqual(meaning(whole.stdout));
+      const parse = (text: string) => (output === "prometheus" ? JSON.parse(text) : text);
+      expect(parse(paged.stdout)).toEqual(parse(whole.stdout));
     }
   });
 
   test("colour only on a terminal, and not where NO_COLOR is set", async () => {
-    const screen = async (env: Record<string, string | undefined>) => {
-      let seen = "";
+    const runOnTerminal = async (env: Record<string, string | undefined>) => {
+      let text = "";
       const child = Bun.spawn([GAZETTEER, "get", "devices", "--url", service.url], {
         env: { ...process.env, NO_COLOR: undefined, GAZETTEER_CREDENTIALS: "ann:p:ä", ...env },
         terminal: {
           cols: 200,
           data: (_terminal, bytes) => {
-            seen += new TextDecoder().decode(bytes);
+            text += new TextDecoder().decode(bytes);
           },
         },
       });
       expect(await child.exited).toBe(0);
       child.terminal?.close();
-      return seen;
+      return text;
     };
-    const coloured = await screen({});
+    const coloured = await runOnTerminal({});
     expect(coloured).toContain("\u001b[32myes");
     expect(coloured).toContain("2 devices");
     expect(coloured).not.toContain("\u001b[31mred");
-    expect(await screen({ NO_COLOR: "1" })).not.toContain("\u001b[");
+    expect(await runOnTerminal({ NO_COLOR: "1" })).not.toContain("\u001b[");
   });
 });
 
 describe("bodies", () => {
-  test("json is what the service said", async () => {
+  test("json is the body of the response", async () => {
     const { stdout } = await get("devices", "-o", "json");
     expect(stdout.trimEnd()).toBe((await (await service.fetch("/controller/v1/devices")).text()).trimEnd());
   });
 
-  test("other formats by their name", async () => {
+  test("other formats are selected by name", async () => {
     expect((await get("devices", "-o", "csv")).stdout.split("\n")[0]).toContain("id,type,");
     expect((await get("hosts", "-o", "ndjson")).stdout.trimEnd().split("\n")).toHaveLength(1);
     expect((await get("topology", "--output=dot")).stdout).toContain("graph");
   });
 
-  test("whoever stops reading is no failure", async () => {
+  test("a closed pipe is not a failure", async () => {
     const child = Bun.spawn(
       ["sh", "-c", `'${GAZETTEER}' get devices -o json --url ${service.url} | head -c 1`],
       {
@@ -120,41 +120,43 @@ describe("bodies", () => {
   });
 });
 
-describe("whom it asks", () => {
-  const asked = async (url: string, env: Record<string, string> = {}) =>
+describe("address and credentials", () => {
+  const statusOf = async (url: string, env: Record<string, string> = {}) =>
     (await runCommand(["get", "topology", "--url", url], { env })).status;
 
-  test("addresses as people paste them", async () => {
+  test("the URL may contain credentials, the path of the interface, or only the host", async () => {
     const { host } = new URL(service.url);
     const inUrl = `http://ann:p%3A%C3%A4@${host}`;
-    expect(await asked(inUrl)).toBe(0);
-    expect(await asked(`${inUrl}/controller/v1/`, { GAZETTEER_CREDENTIALS: "not:used" })).toBe(0);
-    expect(await asked(`${inUrl}/onos/v1`)).toBe(0);
-    expect(await asked(host, { GAZETTEER_CREDENTIALS: "ann:p:ä" })).toBe(0);
+    expect(await statusOf(inUrl)).toBe(0);
+    expect(await statusOf(`${inUrl}/controller/v1/`, { GAZETTEER_CREDENTIALS: "not:used" })).toBe(0);
+    expect(await statusOf(`${inUrl}/onos/v1`)).toBe(0);
+    expect(await statusOf(host, { GAZETTEER_CREDENTIALS: "ann:p:ä" })).toBe(0);
   });
 
-  test("refusals are one line and status 1", async () => {
-    const line = async (args: string[], env: Record<string, string>) => {
+  test("a refused request prints one line and exits with status 1", async () => {
+    const failureLine = async (args: string[], env: Record<string, string>) => {
       const { status, stdout, stderr } = await runCommand(["get", ...args], { env });
       expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
       expect(stderr.trimEnd().split("\n")).toHaveLength(1);
       return stderr;
     };
-    const right = { GAZETTEER_CREDENTIALS: "ann:p:ä" };
-    expect(await line(["devices", "--url", service.url], {})).toContain(
+    const validCredentials = { GAZETTEER_CREDENTIALS: "ann:p:ä" };
+    expect(await failureLine(["devices", "--url", service.url], {})).toContain(
       "GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>'",
     );
-    expect(await line(["devices", "--url", service.url], { GAZETTEER_CREDENTIALS: "ann:x" })).toContain(
-      "401",
+    expect(
+      await failureLine(["devices", "--url", service.url], { GAZETTEER_CREDENTIALS: "ann:x" }),
+    ).toContain("401");
+    expect(await failureLine(["devices", "tpye=SWITCH", "--url", service.url], validCredentials)).toContain(
+      "tpye",
     );
-    expect(await line(["devices", "tpye=SWITCH", "--url", service.url], right)).toContain("tpye");
-    expect(await line(["devices", "--url", "http://127.0.0.1:1"], right)).toContain(
+    expect(await failureLine(["devices", "--url", "http://127.0.0.1:1"], validCredentials)).toContain(
       "is the service running there?",
     );
   });
 });
 
-test("a body larger than a pipe holds arrives whole", async () => {
+test("a body larger than the buffer of a pipe is complete", async () => {
   const args = ["--data", ":memory:", "--demo", "devices=20,hosts=3000,churn=0"];
   await using large = await startService({ args });
   const body = await (await large.fetch("/controller/v1/hosts")).text();

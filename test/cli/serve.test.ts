@@ -1,4 +1,4 @@
-/** `gazetteer serve` as a person starts and stops it. */
+/** `gazetteer serve`: start, failed starts, stop. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -10,7 +10,7 @@ import { until } from "../support/until.ts";
 const DEVICES = "/controller/v1/devices";
 
 describe("the first start", () => {
-  test("shows a password once, with a curl line that works; the second says who may read", async () => {
+  test("shows the generated password once, with a curl command that works; the second start lists the users", async () => {
     const data = join(temporaryFolder(), "data");
     const first = await startService({
       args: ["--data", data, "--demo", "devices=4,hosts=4,churn=0"],
@@ -20,9 +20,9 @@ describe("the first start", () => {
     const [, credentials = "", address = ""] = curl ?? [];
     expect(credentials).toStartWith("reader:");
     expect(address).toBe(first.url + DEVICES);
-    const answer = await fetch(address, { headers: { authorization: basic(credentials) } });
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toHaveProperty("devices.length", 4);
+    const response = await fetch(address, { headers: { authorization: basic(credentials) } });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toHaveProperty("devices.length", 4);
     expect(await first.stop()).toBe(0);
     expect(readFileSync(join(data, "users"), "utf8")).toStartWith("reader:$argon2id$");
 
@@ -35,15 +35,15 @@ describe("the first start", () => {
     expect(await second.stop()).toBe(0);
   });
 
-  test("a start that fails leaves no user whose password nobody saw", async () => {
+  test("a start that fails does not store a generated user", async () => {
     const data = join(temporaryFolder(), "data");
-    await using holder = await heldPort();
+    await using holder = await occupyPort();
     const { status } = await runCommand(["serve", "--data", data, "--port", String(holder.port)]);
     expect(status).toBe(2);
     expect(() => readFileSync(join(data, "users"))).toThrow();
   });
 
-  test("says what is missing when nothing is configured", async () => {
+  test("without a source, the banner says that the network is empty", async () => {
     const service = await startService();
     expect(service.stdout()).toContain("No source is configured");
     expect(service.stdout().trimEnd().split("\n").at(-1)).toBe(`listening on ${service.url}/controller/v1`);
@@ -51,7 +51,7 @@ describe("the first start", () => {
   });
 });
 
-async function heldPort(): Promise<AsyncDisposable & { port: number }> {
+async function occupyPort(): Promise<AsyncDisposable & { port: number }> {
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
   const address = holder.address();
@@ -61,8 +61,8 @@ async function heldPort(): Promise<AsyncDisposable & { port: number }> {
   };
 }
 
-describe("what keeps it from starting is one line and status 2", () => {
-  async function refusal(args: string[], env: Record<string, string> = {}): Promise<string> {
+describe("a failed start prints one line and exits with status 2", () => {
+  async function failedStart(args: string[], env: Record<string, string> = {}): Promise<string> {
     const { status, stdout, stderr } = await runCommand(
       ["serve", "--port", "0", "--log-level", "error", ...args],
       { env },
@@ -71,14 +71,14 @@ describe("what keeps it from starting is one line and status 2", () => {
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     return stderr;
   }
-  const written = (name: string, text: string) => {
+  const writeTemporary = (name: string, text: string) => {
     const path = join(temporaryFolder(), name);
     writeFileSync(path, text);
     return path;
   };
 
   test("a port in use", async () => {
-    await using holder = await heldPort();
+    await using holder = await occupyPort();
     const port = String(holder.port);
     const { status, stderr } = await runCommand(["serve", "--data", ":memory:", "--port", port]);
     expect(status).toBe(2);
@@ -86,46 +86,50 @@ describe("what keeps it from starting is one line and status 2", () => {
   });
 
   test("an address of another machine", async () => {
-    expect(await refusal(["--data", ":memory:", "--host", "192.0.2.1"])).toContain(
+    expect(await failedStart(["--data", ":memory:", "--host", "192.0.2.1"])).toContain(
       "http://192.0.2.1:0 cannot be had",
     );
   });
 
   test("a data folder that is a file", async () => {
-    expect(await refusal(["--data", written("data", "")])).toContain("gazetteer serve: ");
+    expect(await failedStart(["--data", writeTemporary("data", "")])).toContain("gazetteer serve: ");
   });
 
-  test("a log that is none", async () => {
+  test("a log that is not a database", async () => {
     const data = temporaryFolder();
     writeFileSync(join(data, "log.sqlite"), "this is not a database".repeat(100));
-    expect(await refusal(["--data", data])).toContain("cannot open the log");
+    expect(await failedStart(["--data", data])).toContain("cannot open the log");
   });
 
-  test("a data folder that another one uses", async () => {
+  test("a data folder that another service uses", async () => {
     const data = temporaryFolder();
     const service = await startService({ args: ["--data", data] });
-    expect(await refusal(["--data", data])).toContain("in use by another process");
+    expect(await failedStart(["--data", data])).toContain("in use by another process");
     expect(await service.stop()).toBe(0);
   });
 
-  test("a bad configuration, with its line; one with more faults says so", async () => {
-    const one = written("g.yaml", "host: 127.0.0.1\nprot: 1\n");
-    expect(await refusal(["--config", one])).toBe(
+  test("a configuration fault is shown with its line, and the number of further faults", async () => {
+    const one = writeTemporary("g.yaml", "host: 127.0.0.1\nprot: 1\n");
+    expect(await failedStart(["--config", one])).toBe(
       `gazetteer serve: ${one}:2: prot: unknown key; did you mean port?\n`,
     );
-    const two = written("g.yaml", "prot: 1\ndatta: x\n");
-    expect(await refusal(["--config", two])).toContain("(and 1 more: gazetteer check lists them)");
-    const source = written("g.yaml", "sources:\n  - type: demo\n    devices: many\n");
-    expect(await refusal(["--config", source, "--data", ":memory:"])).toContain(
+    const two = writeTemporary("g.yaml", "prot: 1\ndatta: x\n");
+    expect(await failedStart(["--config", two])).toContain("(and 1 more: gazetteer check lists them)");
+    const source = writeTemporary("g.yaml", "sources:\n  - type: demo\n    devices: many\n");
+    expect(await failedStart(["--config", source, "--data", ":memory:"])).toContain(
       `${source}:3: sources[0].devices: `,
     );
   });
 
   test("users that cannot be used", async () => {
-    expect(await refusal(["--users", "/nonexistent/users"])).toContain("users file cannot be read: ENOENT");
-    const users = written("users", "ann:plain\n");
-    expect(await refusal(["--users", users, "--data", ":memory:"])).toContain(`${users}:1: not an argon2id`);
-    expect(await refusal(["--data", ":memory:"], { GAZETTEER_CREDENTIALS: "nocolon" })).toContain(
+    expect(await failedStart(["--users", "/nonexistent/users"])).toContain(
+      "users file cannot be read: ENOENT",
+    );
+    const users = writeTemporary("users", "ann:plain\n");
+    expect(await failedStart(["--users", users, "--data", ":memory:"])).toContain(
+      `${users}:1: not an argon2id`,
+    );
+    expect(await failedStart(["--data", ":memory:"], { GAZETTEER_CREDENTIALS: "nocolon" })).toContain(
       "GAZETTEER_CREDENTIALS",
     );
   });
@@ -133,7 +137,7 @@ describe("what keeps it from starting is one line and status 2", () => {
 
 describe("stopping", () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    test(`${signal} ends it with status 0, streams and all`, async () => {
+    test(`${signal} closes the streams and exits with status 0`, async () => {
       const service = await startService({ args: ["--data", ":memory:", "--demo", "devices=4,hosts=4"] });
       const stream = await service.fetch(`${DEVICES}?format=events`);
       expect(stream.status).toBe(200);
@@ -145,7 +149,7 @@ describe("stopping", () => {
     });
   }
 
-  test("the pid is the service's own, and kill -9 loses nothing", async () => {
+  test("the pid is that of the service, and SIGKILL loses no committed change", async () => {
     const data = temporaryFolder();
     const args = ["--data", data, "--demo", "devices=20,hosts=50,churn=200"];
     const first = await startService({ args });
@@ -166,37 +170,37 @@ describe("stopping", () => {
     expect(await second.stop()).toBe(0);
   });
 
-  test("through npm's way in, one Ctrl-C to everybody is one", async () => {
+  test("started through npm, one Ctrl-C to the whole process group stops it in order", async () => {
     const root = join(import.meta.dir, "..", "..");
     const run = ["node", "scripts/run.mjs", "src/main.ts", "serve", "--port", "0", "--data", ":memory:"];
     const child = Bun.spawn(["setsid", ...run], { cwd: root, stdout: "pipe", stderr: "pipe" });
     const reader = child.stdout.getReader();
-    let said = "";
+    let output = "";
     await until(
       async () => {
         const { value, done } = await reader.read();
-        said += new TextDecoder().decode(value);
-        return done || said.includes("listening on");
+        output += new TextDecoder().decode(value);
+        return done || output.includes("listening on");
       },
       { what: "the listening line" },
     );
-    // All of the group that setsid began, as a terminal would signal it.
+    // To the process group of setsid, as a terminal sends it.
     process.kill(-child.pid, "SIGINT");
     expect(await child.exited).toBe(0);
   });
 });
 
-test("an alias serves the same reads", async () => {
+test("an alias serves the same resources", async () => {
   const service = await startService({
     args: ["--data", ":memory:", "--demo", "devices=4,hosts=0,churn=0", "--alias", "onos"],
   });
-  const [own, other] = await Promise.all([service.fetch(DEVICES), service.fetch("/onos/v1/devices")]);
-  expect(other.status).toBe(200);
-  expect(await other.text()).toBe(await own.text());
+  const [canonical, alias] = await Promise.all([service.fetch(DEVICES), service.fetch("/onos/v1/devices")]);
+  expect(alias.status).toBe(200);
+  expect(await alias.text()).toBe(await canonical.text());
   expect(await service.stop()).toBe(0);
 });
 
-test("a source that is no longer configured takes its claims along", async () => {
+test("the claims of a source that is no longer configured are removed", async () => {
   const data = temporaryFolder();
   const file = join(data, "network.yaml");
   writeFileSync(file, "devices:\n  - id: of:1\n");

@@ -1,4 +1,4 @@
-/** Who may read, at the running service: users files that change, streams that end, guesses that are slowed down. */
+/** Users of a running service: the users file is watched, streams of changed users end, wrong passwords are throttled. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const status = async (service: Service, credentials: string, encoding: BufferEnc
 };
 
 describe("a users file", () => {
-  test("is followed: new passwords count, old ones end, and with them their streams", async () => {
+  test("is watched: a new password is valid, the old one and its streams end", async () => {
     const users = join(temporaryFolder(), "users");
     await passwd(users, "ann", "first");
     await passwd(users, "bob", "other");
@@ -26,8 +26,8 @@ describe("a users file", () => {
     expect(await status(service, "ann:first")).toBe(200);
     const open = (credentials: string) =>
       service.fetch(`${DEVICES}?format=events`, { headers: { authorization: basic(credentials) } });
-    const [anns, bobs] = [await open("ann:first"), await open("bob:other")];
-    const annsEnd = anns.text().then(() => "ended");
+    const [annStream, bobStream] = [await open("ann:first"), await open("bob:other")];
+    const annStreamEnd = annStream.text().then(() => "ended");
 
     await passwd(users, "ann", "second");
     await until(async () => (await status(service, "ann:second")) === 200, {
@@ -35,33 +35,33 @@ describe("a users file", () => {
       everyMs: 300,
     });
     expect(await status(service, "ann:first")).toBe(401);
-    expect(await annsEnd).toBe("ended");
+    expect(await annStreamEnd).toBe("ended");
     expect(await status(service, "bob:other")).toBe(200);
 
-    const good = readFileSync(users, "utf8");
+    const validFile = readFileSync(users, "utf8");
     writeFileSync(users, "ann:plain\n");
     await until(() => service.stderr().includes("users-kept"), {
-      what: "the complaint about the broken file",
+      what: "the log line about the invalid file",
     });
     expect(service.stderr()).toContain(`${users}:1: not an argon2id or bcrypt hash`);
     expect(await status(service, "ann:second")).toBe(200);
 
     writeFileSync(
       users,
-      good
+      validFile
         .split("\n")
         .filter((line) => !line.startsWith("bob:"))
         .join("\n"),
     );
     await until(async () => (await status(service, "bob:other")) === 401, {
-      what: "the user to be gone",
+      what: "the user to be removed",
       everyMs: 300,
     });
-    await bobs.text();
+    await bobStream.text();
     expect(await service.stop()).toBe(0);
   });
 
-  test("may hold what htpasswd writes, and passwords of any letters in UTF-8 and Latin-1", async () => {
+  test("accepts hashes of htpasswd, and non-ASCII passwords in UTF-8 and Latin-1", async () => {
     const users = join(temporaryFolder(), "users");
     const bcrypt = (await Bun.password.hash("nginx", { algorithm: "bcrypt", cost: 5 })).replace(
       "$2b$",
@@ -81,28 +81,28 @@ describe("a users file", () => {
 });
 
 test.skipIf(!needs("curl"))(
-  "20 wrong passwords in a second are slowed down; the right one from elsewhere is served",
+  "20 wrong passwords in a second are throttled; the right one from another address is served",
   async () => {
     const service = await startService({
       args: ["--data", ":memory:", "--host", "0.0.0.0"],
       credentials: "ann:right",
     });
     const { port } = new URL(service.url);
-    const ask = async (from: string, credentials: string) => {
+    const request = async (from: string, credentials: string) => {
       const flags = ["-s", "-o", "/dev/null", "-w", "%{http_code} %header{retry-after}", "--interface", from];
       const curl = Bun.spawn(["curl", ...flags, "-u", credentials, `http://127.0.0.1:${port}${DEVICES}`], {
         stdout: "pipe",
       });
       return (await new Response(curl.stdout).text()).trim();
     };
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => ask("127.0.0.2", `ann:guess${i}`)),
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => request("127.0.0.2", `ann:guess${i}`)),
     );
-    expect(answers.filter((answer) => answer === "401").length).toBeGreaterThanOrEqual(10);
-    expect(answers.filter((answer) => /^429 \d+$/.test(answer)).length).toBeGreaterThan(0);
-    expect(await ask("127.0.0.3", "ann:right")).toBe("200");
-    // Known by now, so served from the throttled address too.
-    expect(await ask("127.0.0.2", "ann:right")).toBe("200");
+    expect(results.filter((result) => result === "401").length).toBeGreaterThanOrEqual(10);
+    expect(results.filter((result) => /^429 \d+$/.test(result)).length).toBeGreaterThan(0);
+    expect(await request("127.0.0.3", "ann:right")).toBe("200");
+    // The credential is cached by now, so it is served from the throttled address too.
+    expect(await request("127.0.0.2", "ann:right")).toBe("200");
     expect(await service.stop()).toBe(0);
   },
 );

@@ -1,16 +1,16 @@
-/** A service of three processes, all of which answer. */
+/** Starts a service of three processes and waits until all of them serve requests. */
 import { type Service, type ServiceOptions, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
-export async function startThree(options: ServiceOptions): Promise<Service> {
+export async function startThreeProcesses(options: ServiceOptions): Promise<Service> {
   const { args = ["--data", ":memory:"] } = options;
   const service = await startService({ ...options, args: [...args, "--readers", "3"] });
-  await threeListen(service);
+  await waitForReaders(service);
   return service;
 }
 
-/** What the log says, and not the figures: those would need a password. */
-export function threeListen(service: Service, more = 0): Promise<boolean> {
+/** Counts the lines of the log, because /metrics would need credentials. `restarts` is how many readers were replaced. */
+export function waitForReaders(service: Service, restarts = 0): Promise<boolean> {
   const lines = () => service.stderr().match(/ reader listens /g)?.length ?? 0;
-  return until(() => lines() >= 2 + more, { what: "readers" });
+  return until(() => lines() >= 2 + restarts, { what: "the readers to listen" });
 }
