@@ -107,7 +107,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   /**
    * Throws when another service has the port: SO_REUSEPORT alone would let both listen. The readers of a service that
-   * was killed may hold the port for a moment, so an address in use is retried for PORT_RELEASE_TIMEOUT_MS.
+   * was killed may hold the port for a short time, so an address in use is retried for PORT_RELEASE_TIMEOUT_MS.
    */
   async checkPortIsFree(hostname: string, port: number): Promise<void> {
     if (this.processes === 1 || port === 0) return;
