@@ -10,7 +10,7 @@ const record = (data: string, event = "message", lastEventId = ""): EventRecord 
   lastEventId,
 });
 
-describe("what the standard says", () => {
+describe("the HTML standard", () => {
   const cases: [name: string, text: string, records: EventRecord[]][] = [
     ["a record ends at an empty line", "data: a\n\ndata: b\n\n", [record("a"), record("b")]],
     [
@@ -20,7 +20,7 @@ describe("what the standard says", () => {
     ],
     ["LF then CR are two line ends", "data: a\n\rdata: b\n\n", [record("a"), record("b")]],
     ["one byte order mark at the start is dropped", "\ufeffdata: a\n\n", [record("a")]],
-    ["a second one makes another field name", "\ufeff\ufeffdata: a\n\n", []],
+    ["a second one is part of the field name", "\ufeff\ufeffdata: a\n\n", []],
     ["lines of data are joined", "data: a\ndata\ndata: b\n\n", [record("a\n\nb")]],
     [
       "one space after the colon is not part of the value",
@@ -28,51 +28,47 @@ describe("what the standard says", () => {
       [record("a"), record(" a")],
     ],
     ["data may be empty", "data\n\ndata:\n\n", [record(""), record("")]],
-    ["a record without data is none", "event: x\n\nid: 1\n\n", []],
-    ["but its id counts", "id: 1\n\ndata: a\n\n", [record("a", "message", "1")]],
+    ["a record without data is not returned", "event: x\n\nid: 1\n\n", []],
+    ["but its id is kept", "id: 1\n\ndata: a\n\n", [record("a", "message", "1")]],
     [
-      "an event name holds for one record",
+      "an event name applies to one record",
       "event: x\ndata: a\n\ndata: b\n\n",
       [record("a", "x"), record("b")],
     ],
     [
-      "an id holds on",
+      "an id applies to the following records",
       "id: 7\ndata: a\n\ndata: b\n\n",
       [record("a", "message", "7"), record("b", "message", "7")],
     ],
     [
-      "an empty id takes it back",
+      "an empty id resets it",
       "id: 7\ndata: a\n\nid\ndata: b\n\n",
       [record("a", "message", "7"), record("b")],
     ],
     ["an id with NUL is ignored", "id: 7\n\nid: 8\0\ndata: a\n\n", [record("a", "message", "7")]],
-    [
-      "comments and unknown fields are passed over",
-      ": hi\nfoo: bar\n data: x\ndata: a\n:\n\n",
-      [record("a")],
-    ],
-    ["a record cut short is void", "data: a\n\ndata: b\n", [record("a")]],
+    ["comments and unknown fields are skipped", ": hi\nfoo: bar\n data: x\ndata: a\n:\n\n", [record("a")]],
+    ["an incomplete record is not returned", "data: a\n\ndata: b\n", [record("a")]],
     ["text is UTF-8", "data: \u{1f5fa}\n\n", [record("\u{1f5fa}")]],
   ];
   test.each(cases)("%s", (_, text, records) => {
     expect(parse(text)).toEqual(records);
   });
 
-  test("retry is digits or nothing", () => {
+  test("a retry that is not digits is ignored", () => {
     const parser = new EventStreamParser();
     expect(parser.retryMs).toBeUndefined();
     parser.push(bytes("retry: 1500\nretry: soon\nretry: -1\nretry:\n"));
     expect(parser.retryMs).toBe(1500);
   });
 
-  test("the id of a record that never ended does not count", () => {
+  test("the id of an incomplete record is not the last event id", () => {
     const parser = new EventStreamParser();
     parser.push(bytes("id: 1\ndata: a\n\nid: 2\ndata: b\n"));
     expect(parser.lastEventId).toBe("1");
   });
 });
 
-test("a stream cut anywhere reads the same", () => {
+test("a stream cut anywhere gives the same records", () => {
   const text = fc
     .string({ unit: "binary", maxLength: 12 })
     .map((s) => s.replace(/[\r\n\0]/g, "").toWellFormed());
@@ -96,8 +92,8 @@ test("a stream cut anywhere reads the same", () => {
     fc.property(stream, fc.array(fc.nat()), (whole, cuts) => {
       const inOne = new EventStreamParser();
       const inPieces = new EventStreamParser();
-      const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((a, b) => a - b), whole.length];
-      const pieces = places.slice(1).flatMap((end, i) => inPieces.push(whole.subarray(places[i], end)));
+      const bounds = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((a, b) => a - b), whole.length];
+      const pieces = bounds.slice(1).flatMap((end, i) => inPieces.push(whole.subarray(bounds[i], end)));
       expect(pieces).toEqual(inOne.push(whole));
       expect(inPieces.lastEventId).toBe(inOne.lastEventId);
     }),
@@ -105,38 +101,40 @@ test("a stream cut anywhere reads the same", () => {
   );
 });
 
-test("what was written is what is read, byte by byte", () => {
+test("records that were written are read, byte by byte", () => {
   const name = fc.stringMatching(/^[a-z]{1,8}$/);
   const records = fc.array(
     fc.record({ event: name, data: fc.string({ unit: "binary" }), lastEventId: name }),
   );
   const wellFormed = (data: string) => data.replace(/[\r\n]/g, "").toWellFormed();
   fc.assert(
-    fc.property(records, (given) => {
-      const wanted = given.map((one) => ({ ...one, data: wellFormed(one.data) }));
-      const text = wanted.map((r) => `id: ${r.lastEventId}\nevent: ${r.event}\ndata: ${r.data}\n\n`).join("");
+    fc.property(records, (written) => {
+      const expected = written.map((one) => ({ ...one, data: wellFormed(one.data) }));
+      const text = expected
+        .map((r) => `id: ${r.lastEventId}\nevent: ${r.event}\ndata: ${r.data}\n\n`)
+        .join("");
       const parser = new EventStreamParser();
       const read = [...bytes(text)].flatMap((byte) => parser.push(Uint8Array.of(byte)));
-      expect(read).toEqual(wanted);
+      expect(read).toEqual(expected);
     }),
   );
 });
 
-describe("caps", () => {
-  test("a line without end is refused, also in many pieces", () => {
+describe("limits", () => {
+  test("a line that exceeds the maximum throws, also in several chunks", () => {
     const parser = new EventStreamParser(1000);
     parser.push(bytes("x".repeat(999)));
     expect(() => parser.push(bytes("xx"))).toThrow("more than 1000 characters");
   });
 
-  test("so are lines of data without end", () => {
+  test("data lines that exceed the maximum together throw", () => {
     const parser = new EventStreamParser(1000);
     expect(() => {
       for (let i = 0; i < 1001; i++) parser.push(bytes("data\n"));
     }).toThrow("more than 1000 characters");
   });
 
-  test("comments and records that end may go on for ever", () => {
+  test("any number of comments and complete records is accepted", () => {
     const parser = new EventStreamParser(1000);
     for (let i = 0; i < 2000; i++) parser.push(bytes(": heartbeat\n\ndata: a\n\n"));
     expect(parser.push(bytes("data: b\n\n"))).toEqual([record("b")]);

@@ -18,48 +18,48 @@ const host = (mac: string, ipAddresses: string[] = []): Host => ({
   sources: ["test"],
   revision: 1,
 });
-const macs = (mirror: LocalCache) => [...mirror.all("hosts").values()].map(({ mac }) => mac);
-const facts = { resource: "hosts", time: 0, last: true } as const;
+const macs = (cache: LocalCache) => [...cache.all("hosts").values()].map(({ mac }) => mac);
+const fields = { resource: "hosts", time: 0, last: true } as const;
 
-test("shows what the events add up to", () => {
-  const mirror = new LocalCache();
-  expect(mirror.revision).toBeUndefined();
-  mirror.apply({ type: "snapshot", resource: "hosts", revision: 1, value: host("A") });
-  expect(macs(mirror)).toEqual([]);
-  mirror.apply({ type: "synced", revision: 4 });
-  expect(macs(mirror)).toEqual(["A"]);
-  mirror.apply({ ...facts, type: "added", revision: 5, value: host("B"), last: false });
-  expect(mirror.revision).toBe(4);
-  mirror.apply({
-    ...facts,
+test("applies snapshots and changes", () => {
+  const cache = new LocalCache();
+  expect(cache.revision).toBeUndefined();
+  cache.apply({ type: "snapshot", resource: "hosts", revision: 1, value: host("A") });
+  expect(macs(cache)).toEqual([]);
+  cache.apply({ type: "synced", revision: 4 });
+  expect(macs(cache)).toEqual(["A"]);
+  cache.apply({ ...fields, type: "added", revision: 5, value: host("B"), last: false });
+  expect(cache.revision).toBe(4);
+  cache.apply({
+    ...fields,
     type: "updated",
     revision: 5,
     value: host("B", ["10.0.0.1"]),
     changed: ["ipAddresses"],
   });
-  expect(mirror.revision).toBe(5);
-  expect(mirror.all("hosts").get("B/None")?.ipAddresses).toEqual(["10.0.0.1"]);
-  mirror.apply({ ...facts, type: "removed", revision: 6, value: host("A") });
-  expect(macs(mirror)).toEqual(["B"]);
+  expect(cache.revision).toBe(5);
+  expect(cache.all("hosts").get("B/None")?.ipAddresses).toEqual(["10.0.0.1"]);
+  cache.apply({ ...fields, type: "removed", revision: 6, value: host("A") });
+  expect(macs(cache)).toEqual(["B"]);
 });
 
-test("after a reset the old view stays until the new one is whole", () => {
-  const mirror = new LocalCache();
-  mirror.apply({ type: "snapshot", resource: "hosts", revision: 1, value: host("A") });
-  mirror.apply({ type: "synced", revision: 1 });
-  mirror.apply({ type: "reset" });
-  mirror.apply({ type: "snapshot", resource: "hosts", revision: 9, value: host("C") });
-  mirror.apply({ type: "reset" });
-  mirror.apply({ type: "snapshot", resource: "hosts", revision: 10, value: host("D") });
-  expect(macs(mirror)).toEqual(["A"]);
-  expect(mirror.revision).toBe(1);
-  mirror.apply({ type: "synced", revision: 10 });
-  expect(macs(mirror)).toEqual(["D"]);
+test("after a reset the old entities stay until the new snapshot is complete", () => {
+  const cache = new LocalCache();
+  cache.apply({ type: "snapshot", resource: "hosts", revision: 1, value: host("A") });
+  cache.apply({ type: "synced", revision: 1 });
+  cache.apply({ type: "reset" });
+  cache.apply({ type: "snapshot", resource: "hosts", revision: 9, value: host("C") });
+  cache.apply({ type: "reset" });
+  cache.apply({ type: "snapshot", resource: "hosts", revision: 10, value: host("D") });
+  expect(macs(cache)).toEqual(["A"]);
+  expect(cache.revision).toBe(1);
+  cache.apply({ type: "synced", revision: 10 });
+  expect(macs(cache)).toEqual(["D"]);
 });
 
-test("an empty snapshot is a view too", () => {
-  const mirror = new LocalCache();
-  mirror.apply({ type: "synced", revision: 3 });
-  expect(macs(mirror)).toEqual([]);
-  expect(mirror.revision).toBe(3);
+test("an empty snapshot is a valid state", () => {
+  const cache = new LocalCache();
+  cache.apply({ type: "synced", revision: 3 });
+  expect(macs(cache)).toEqual([]);
+  expect(cache.revision).toBe(3);
 });

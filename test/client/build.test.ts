@@ -1,16 +1,16 @@
-/** The built client as others use it: under Node, which runs no TypeScript, in a browser's bundle, with its types. */
+/** The built client as its users run it: in Node, as one module for browsers, and with its type declarations. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildClient } from "../../scripts/build-client.ts";
 import { needs } from "../support/needs.ts";
-import { answers, said, startFake, streams } from "./fake-service.ts";
+import { records, startFakeService, streamResponse, textResponse } from "./fake-service.ts";
 
 const root = join(import.meta.dir, "..", "..");
 let folder = "";
 
 beforeAll(async () => {
-  // Inside the package, so that the declarations find what they name.
+  // Inside the package, so that the declarations can resolve their imports.
   mkdirSync(join(root, "dist"), { recursive: true });
   folder = mkdtempSync(join(root, "dist", "test-"));
   await buildClient(folder);
@@ -18,31 +18,36 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const NODE_PROGRAM = `
-import { ClientError, createClient, Mirror } from "./client.js";
+import { ClientError, createClient, LocalCache } from "./client.js";
 const client = createClient({ url: process.argv[2], credentials: "reader:secret", random: () => 0 });
 const abort = new AbortController();
-const mirror = new Mirror();
-const seen = [];
+const cache = new LocalCache();
+const types = [];
 for await (const event of client.watch("devices", {}, { signal: abort.signal })) {
-  mirror.apply(event);
-  seen.push(event.type);
-  if (mirror.revision === 7) abort.abort();
+  cache.apply(event);
+  types.push(event.type);
+  if (cache.revision === 7) abort.abort();
 }
-const refused = await client.topology().catch((error) => error);
+const error = await client.topology().catch((thrown) => thrown);
 console.log(JSON.stringify({
-  seen,
-  ids: [...mirror.all("devices").keys()],
-  refused: refused instanceof ClientError && refused.code,
+  types,
+  ids: [...cache.all("devices").keys()],
+  error: error instanceof ClientError && error.code,
 }));
 `;
 
-test.skipIf(!needs("node"))("under Node it watches, reconnects and fails as it should", async () => {
+test.skipIf(!needs("node"))("in Node it watches, reconnects and throws a ClientError", async () => {
   writeFileSync(join(folder, "program.mjs"), NODE_PROGRAM);
-  const fake = await startFake(
-    streams("end", said.snapshot("a", 1), said.synced(5), said.change("added", "b", 6, false)),
-    streams("hold", said.change("added", "b", 6), said.change("removed", "a", 7)),
+  const service = await startFakeService(
+    streamResponse(
+      "end",
+      records.snapshot("a", 1),
+      records.synced(5),
+      records.change("added", "b", 6, false),
+    ),
+    streamResponse("hold", records.change("added", "b", 6), records.change("removed", "a", 7)),
   );
-  const child = Bun.spawn(["node", join(folder, "program.mjs"), fake.url], {
+  const child = Bun.spawn(["node", join(folder, "program.mjs"), service.url], {
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -53,14 +58,14 @@ test.skipIf(!needs("node"))("under Node it watches, reconnects and fails as it s
   ]);
   expect(stderr).toBe("");
   expect(JSON.parse(stdout)).toEqual({
-    seen: ["snapshot", "synced", "added", "removed"],
+    types: ["snapshot", "synced", "added", "removed"],
     ids: ["b"],
-    refused: "script-over",
+    error: "script-over",
   });
-  expect(fake.asked.map(({ query }) => query.since)).toEqual([undefined, "5", undefined]);
+  expect(service.requests.map(({ query }) => query.since)).toEqual([undefined, "5", undefined]);
 });
 
-test("it is one module that imports nothing and names no runtime", () => {
+test("it is one module without imports that uses no API of one runtime", () => {
   const code = readFileSync(join(folder, "client.js"), "utf8");
   expect(code).not.toMatch(/^import\b/m);
   expect(code).not.toMatch(/\b(?:Bun|process|Buffer|require)\b\s*[.(]/);
@@ -85,7 +90,7 @@ export function only(event: WatchEvent<"devices">): boolean | undefined {
 client.list("planets");
 `;
 
-test("its types work for a program that knows nothing of Bun", () => {
+test("its types compile in a program without the types of Bun", () => {
   writeFileSync(join(folder, "program.ts"), TYPED_PROGRAM);
   const flags = [
     "--noEmit",
@@ -104,9 +109,11 @@ test("its types work for a program that knows nothing of Bun", () => {
   expect(tsc.exitCode).toBe(0);
 });
 
-test("the answer of a list survives the way through it", async () => {
+test("it parses the response of a list", async () => {
   const module: typeof import("../../src/client/client.ts") = await import(join(folder, "client.js"));
-  const fake = await startFake(answers('{"links":[{"id":"x"}]}', { "gazetteer-revision": "3", etag: '"x"' }));
-  const listing = await module.createClient({ url: fake.url }).list("links");
-  expect(listing).toMatchObject({ items: [{ id: "x" }], revision: 3, etag: '"x"' });
+  const service = await startFakeService(
+    textResponse('{"links":[{"id":"x"}]}', { "gazetteer-revision": "3", etag: '"x"' }),
+  );
+  const list = await module.createClient({ url: service.url }).list("links");
+  expect(list).toMatchObject({ items: [{ id: "x" }], revision: 3, etag: '"x"' });
 });

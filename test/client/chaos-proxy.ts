@@ -1,15 +1,15 @@
 /**
- * A TCP proxy that breaks connections: each lasts for a given number of bytes, then both ends lose it, wherever in a
- * record, a chunk or a character that is. Its own address stays while the service behind it stops and starts.
+ * A TCP proxy that breaks connections: each is closed at both ends after a given number of bytes, which may be in the
+ * middle of a record, a chunk or a character. Its address stays the same while the service behind it restarts.
  */
 import { afterAll } from "bun:test";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 export interface ChaosProxy {
   readonly url: string;
-  /** Where connections go; undefined refuses them. */
+  /** The service that connections go to; undefined closes new connections. */
   forwardTo(url: string | undefined): void;
-  /** Connections broken so far. */
+  /** The number of connections broken so upstream. */
   readonly broken: number;
 }
 
@@ -20,39 +20,39 @@ afterAll(() => {
   for (const socket of sockets) socket.destroy();
 });
 
-/** `limitBytes` gives the limit of the next connection: it breaks after so many bytes of responses. */
+/** `limitBytes` returns the limit of the next connection: it breaks after that many bytes of responses. */
 export async function startChaosProxy(limitBytes: () => number): Promise<ChaosProxy> {
   let port: number | undefined;
   let broken = 0;
-  const server = createServer((near) => {
-    if (port === undefined) return near.destroy();
-    const far = connect(port, "127.0.0.1");
-    let left = limitBytes();
-    const end = () => {
-      near.destroy();
-      far.destroy();
+  const server = createServer((client) => {
+    if (port === undefined) return client.destroy();
+    const upstream = connect(port, "127.0.0.1");
+    let remaining = limitBytes();
+    const destroyBoth = () => {
+      client.destroy();
+      upstream.destroy();
     };
-    for (const socket of [near, far]) {
+    for (const socket of [client, upstream]) {
       sockets.add(socket);
-      socket.on("error", end);
+      socket.on("error", destroyBoth);
       socket.on("close", () => {
         sockets.delete(socket);
-        end();
+        destroyBoth();
       });
     }
-    near.pipe(far);
-    far.on("data", (bytes: Buffer) => {
-      const passed = bytes.subarray(0, Math.floor(left));
-      left -= bytes.length;
-      const taken = near.write(passed, () => {
-        if (left <= 0) end();
+    client.pipe(upstream);
+    upstream.on("data", (bytes: Buffer) => {
+      const passed = bytes.subarray(0, Math.floor(remaining));
+      remaining -= bytes.length;
+      const hasRoom = client.write(passed, () => {
+        if (remaining <= 0) destroyBoth();
       });
-      if (left <= 0) broken++;
-      // The service must feel a slow reader through the proxy too.
-      if (left <= 0) far.pause();
-      else if (!taken) {
-        far.pause();
-        near.once("drain", () => far.resume());
+      if (remaining <= 0) broken++;
+      // Passes backpressure on to the service.
+      if (remaining <= 0) upstream.pause();
+      else if (!hasRoom) {
+        upstream.pause();
+        client.once("drain", () => upstream.resume());
       }
     });
   });

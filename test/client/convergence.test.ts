@@ -1,8 +1,7 @@
 /**
- * The promise of the change stream, put to the test: whoever lists and then follows ends with exactly the service's
- * view, and has been told every change exactly once, though connections break at random bytes and the service is
- * killed and restarted in the middle of heavy churn. A judge that cannot see a lost event is worth nothing, so one is
- * lost on purpose, and the judge must say so.
+ * The guarantee of the change stream: a client that lists and then watches ends with exactly the service's view and
+ * receives every change exactly once, while connections break at random bytes and the service is killed and restarted
+ * under heavy churn. The second test drops one event on purpose, to prove that the check detects a lost event.
  */
 import { expect, test } from "bun:test";
 import { type Client, createClient, type Fetch } from "../../src/client/client.ts";
@@ -14,49 +13,49 @@ import { temporaryFolder } from "../support/folder.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { startChaosProxy } from "./chaos-proxy.ts";
-import { createThief, type Thief } from "./event-dropper.ts";
-import { changeText, Follower } from "./stream-checker.ts";
+import { createEventDropper, type EventDropper } from "./event-dropper.ts";
+import { changeText, StreamChecker } from "./stream-checker.ts";
 
 const CREDENTIALS = "reader:secret";
 const NETWORK = "devices=20,seed=7";
 const HOSTS = 200;
 const CHURN = 200;
-/** A round lasts until it has had all of these, however long that takes on a slow machine. */
+/** A round lasts until all of these were reached, however long that takes on a slow machine. */
 const ROUND = { revisions: 15, changes: 100, broken: 1 };
-/** These end a hang; on a free machine a round takes about a second. */
+/** Only for hangs: on an idle machine a round takes about a second. */
 const ROUND_TIMEOUT_MS = 60_000;
 const TEST_TIMEOUT_MS = 180_000;
 
 /**
- * Limits of connections are even in their logarithm: many are small, and some let a whole snapshot (360 kB) through.
- * The largest is reached in some 20 s of changes, so that no round waits long for a connection to break.
+ * The limits are distributed evenly in their logarithm: many are small, and some pass a whole snapshot (360 kB). The
+ * largest is reached in about 20 s of changes, so that no round waits long for a connection to break.
  */
 const MIN_CONNECTION_BYTES = 1024;
 const MAX_CONNECTION_BYTES = 2 * 1024 * 1024;
 
 /**
- * Pauses protect a service in trouble; this one has no other users. As short as this, so many attempts fit into the
- * timeouts that one of them gets a large limit.
+ * Shortens the backoffs. They protect an overloaded service, and this one has no other clients. So many attempts then
+ * fit into the timeouts that one of them gets a large limit.
  */
-const HURRIED: Clock = {
+const FAST_CLOCK: Clock = {
   now: systemClock.now,
   sleep: (ms, signal) => systemClock.sleep(ms === IDLE_TIMEOUT_MS ? ms : ms / 100, signal),
 };
 
-interface Ordeal {
+interface Scenario {
   readonly seed: number;
   readonly rounds: number;
-  /** Sees every stream, and takes a change of the last revision there is: no later one can cover the loss. */
-  readonly thief?: Thief;
+  /** Filters every stream and drops a change of the last revision, so that no later change can hide the loss. */
+  readonly dropper?: EventDropper;
 }
 interface Outcome {
-  /** What the judge found wrong; nothing when the promise was kept. */
-  readonly complaints: readonly string[];
+  /** Empty when the guarantee held. */
+  readonly violations: readonly string[];
   readonly changes: number;
   readonly broken: number;
 }
 
-async function ordeal({ seed, rounds, thief }: Ordeal): Promise<Outcome> {
+async function runScenario({ seed, rounds, dropper }: Scenario): Promise<Outcome> {
   const draw = createRandom(seed);
   const random = () => draw.below(2 ** 31) / 2 ** 31;
   const data = temporaryFolder();
@@ -71,20 +70,20 @@ async function ordeal({ seed, rounds, thief }: Ordeal): Promise<Outcome> {
     return service;
   };
   let service = await start(CHURN);
-  const settings = { url: proxy.url, credentials: CREDENTIALS, clock: HURRIED, random };
-  const client = createClient(thief ? { ...settings, fetch: robbed(thief) } : settings);
+  const settings = { url: proxy.url, credentials: CREDENTIALS, clock: FAST_CLOCK, random };
+  const client = createClient(dropper ? { ...settings, fetch: droppingFetch(dropper) } : settings);
   const abort = new AbortController();
-  const everything = new Follower("topology");
+  const everything = new StreamChecker("topology");
   const lists = (["devices", "links", "hosts"] as const).map((kind) => ({
     kind,
-    follower: new Follower(kind),
+    checker: new StreamChecker(kind),
   }));
-  const followers = [everything, ...lists.map(({ follower }) => follower)];
+  const checkers = [everything, ...lists.map(({ checker }) => checker)];
   const running = Promise.all([
-    everything.follow(client, abort.signal),
-    ...lists.map(({ kind, follower }) => follower.listThenFollow(kind, client, abort.signal)),
+    everything.watch(client, abort.signal),
+    ...lists.map(({ kind, checker }) => checker.listThenWatch(kind, client, abort.signal)),
   ]);
-  // A watch that fails ends the wait for it at once.
+  // Rejects immediately when a watch fails.
   const wait = (condition: () => boolean | Promise<boolean>, what: string) =>
     Promise.race([until(condition, { what, deadlineMs: ROUND_TIMEOUT_MS }), running]);
   const stop = async () => {
@@ -93,34 +92,34 @@ async function ordeal({ seed, rounds, thief }: Ordeal): Promise<Outcome> {
     else await service.stop();
   };
   const direct = () => createClient({ url: service.url, credentials: CREDENTIALS });
-  const allCaughtUp = async () => {
+  const waitUntilAllCaughtUp = async () => {
     await wait(async () => (await direct().ready()).status === "ready", "the source's first claims");
-    for (const follower of followers) {
-      await wait(() => isCaughtUp(direct(), follower), `all of ${follower.watched}`);
+    for (const checker of checkers) {
+      await wait(() => isCaughtUp(direct(), checker), `all of ${checker.target}`);
     }
   };
 
   try {
     for (let round = 1; round <= rounds; round++) {
-      const revisions = (everything.mirror.revision ?? 0) + ROUND.revisions;
-      const changes = everything.diary.length + ROUND.changes;
+      const revisions = (everything.cache.revision ?? 0) + ROUND.revisions;
+      const changes = everything.history.length + ROUND.changes;
       const broken = proxy.broken + ROUND.broken;
-      await wait(() => (everything.mirror.revision ?? 0) >= revisions, `revision ${revisions}`);
-      await wait(() => everything.diary.length >= changes, `${changes} changes`);
+      await wait(() => (everything.cache.revision ?? 0) >= revisions, `revision ${revisions}`);
+      await wait(() => everything.history.length >= changes, `${changes} changes`);
       await wait(() => proxy.broken >= broken, `${broken} broken connections`);
       await stop();
       service = await start(round === rounds ? 0 : CHURN);
     }
-    await allCaughtUp();
-    if (thief) {
-      // Not before: what is taken while a follower is behind can be covered by a later change of the same host.
-      thief.arm();
+    await waitUntilAllCaughtUp();
+    if (dropper) {
+      // Not earlier: if a checker is behind, a later change of the same host can hide the dropped one.
+      dropper.arm();
       await stop();
       service = await start(0, 2 * HOSTS);
-      await allCaughtUp();
+      await waitUntilAllCaughtUp();
     }
-    const complaints = (await Promise.all(followers.map((follower) => judge(direct(), follower)))).flat();
-    return { complaints, changes: everything.diary.length, broken: proxy.broken };
+    const violations = await Promise.all(checkers.map((checker) => findViolations(direct(), checker)));
+    return { violations: violations.flat(), changes: everything.history.length, broken: proxy.broken };
   } finally {
     abort.abort();
     await running.catch(() => {});
@@ -128,47 +127,47 @@ async function ordeal({ seed, rounds, thief }: Ordeal): Promise<Outcome> {
   }
 }
 
-async function isCaughtUp(direct: Client, { watched, mirror }: Follower): Promise<boolean> {
-  if (mirror.revision === undefined) return false;
-  return (await direct.changes(watched, mirror.revision)).changes.length === 0;
+async function isCaughtUp(direct: Client, { target, cache }: StreamChecker): Promise<boolean> {
+  if (cache.revision === undefined) return false;
+  return (await direct.changes(target, cache.revision)).changes.length === 0;
 }
 
-/** Byte for byte: the follower's view against the lists, its diary against the service's own list of changes. */
-async function judge(direct: Client, follower: Follower): Promise<string[]> {
-  const complaints = follower.fouls.map((foul) => `${follower.watched}: ${foul}`);
-  for (const kind of follower.kinds) {
+/** Compares the cache with the lists of the service, and the history with its changes, byte for byte. */
+async function findViolations(direct: Client, checker: StreamChecker): Promise<string[]> {
+  const violations = checker.violations.map((violation) => `${checker.target}: ${violation}`);
+  for (const kind of checker.kinds) {
     const body = await (await direct.raw(pathOf(kind))).text();
-    if (follower.body(kind) !== body) complaints.push(`${follower.watched}: the view of ${kind} differs`);
+    if (checker.listBody(kind) !== body) violations.push(`${checker.target}: the view of ${kind} differs`);
   }
-  const { changes } = await direct.changes(follower.watched, follower.from ?? 0);
-  const told = changes.map((change) => changeText(change.event, change));
-  if (told.join("\n") !== follower.diary.join("\n")) {
-    complaints.push(
-      `${follower.watched}: told ${follower.diary.length} of ${told.length} changes, or others`,
+  const { changes } = await direct.changes(checker.target, checker.firstRevision ?? 0);
+  const expected = changes.map((change) => changeText(change.event, change));
+  if (expected.join("\n") !== checker.history.join("\n")) {
+    violations.push(
+      `${checker.target}: received ${checker.history.length} of ${expected.length} changes, or others`,
     );
   }
-  return complaints;
+  return violations;
 }
 
 const pathOf = (kind: Kind): string => (kind === "ports" ? "devices/ports" : kind);
 
-function robbed(thief: Thief): Fetch {
+function droppingFetch(dropper: EventDropper): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init);
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
     if (!response.body || !isStream) return response;
-    return new Response(response.body.pipeThrough(thief.passage()), response);
+    return new Response(response.body.pipeThrough(dropper.createTransform()), response);
   };
 }
 
-/** `GAZETTEER_SEED=… npm test -- convergence` repeats what failed. */
+/** `GAZETTEER_SEED=… npm test -- convergence` repeats a failed run. */
 const seed = Number(Bun.env.GAZETTEER_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 test(
-  "through broken connections and restarts, a follower ends with exactly the service's view",
+  "through broken connections and restarts, a client ends with exactly the service's view",
   async () => {
-    const { complaints, changes, broken } = await ordeal({ seed, rounds: 6 });
-    expect({ seed, complaints }).toEqual({ seed, complaints: [] });
+    const { violations, changes, broken } = await runScenario({ seed, rounds: 6 });
+    expect({ seed, violations }).toEqual({ seed, violations: [] });
     expect(changes).toBeGreaterThan(500);
     expect(broken).toBeGreaterThan(5);
   },
@@ -176,14 +175,14 @@ test(
 );
 
 test(
-  "and the test sees it when a single event is lost",
+  "the check detects a single lost event",
   async () => {
-    const thief = createThief();
-    const { complaints } = await ordeal({ seed, rounds: 1, thief });
-    expect(thief.stolen).toBeDefined();
-    expect({ seed, complaints }).not.toEqual({ seed, complaints: [] });
-    expect(complaints.join("\n")).toMatch(/view of \w+ differs/);
-    expect(complaints.join("\n")).toMatch(/told \d+ of \d+ changes/);
+    const dropper = createEventDropper();
+    const { violations } = await runScenario({ seed, rounds: 1, dropper });
+    expect(dropper.dropped).toBeDefined();
+    expect({ seed, violations }).not.toEqual({ seed, violations: [] });
+    expect(violations.join("\n")).toMatch(/view of \w+ differs/);
+    expect(violations.join("\n")).toMatch(/received \d+ of \d+ changes/);
   },
   TEST_TIMEOUT_MS,
 );

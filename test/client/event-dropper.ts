@@ -1,50 +1,51 @@
 /**
- * Takes one change out of a stream, and leaves everything else as it was: the loss that nobody notices. Not the last
- * record of a revision that has several, since the client would see that and ask again.
+ * Drops one change from a stream and leaves everything else unchanged: a loss that the client cannot detect. The last
+ * record of a revision with several is not dropped, because the client would detect that and reconnect.
  */
-export interface Thief {
-  /** From now on the first change that comes by is taken. */
+export interface EventDropper {
+  /** From now on, the first change in any stream is dropped. */
   arm(): void;
-  /** What was taken. */
-  readonly stolen: string | undefined;
-  /** For one stream. */
-  passage(): TransformStream<Uint8Array, Uint8Array>;
+  /** The record that was dropped, once it is certain that it is lost. */
+  readonly dropped: string | undefined;
+  /** The filter for one stream. */
+  createTransform(): TransformStream<Uint8Array, Uint8Array>;
 }
 
-export function createThief(): Thief {
+export function createEventDropper(): EventDropper {
   let armed = false;
-  let stolen: string | undefined;
-  const isPrey = (record: string) => armed && /^event: (?:added|updated|removed)\n/.test(record);
+  let dropped: string | undefined;
+  const isChange = (record: string) => /^event: (?:added|updated|removed)\n/.test(record);
   return {
     arm() {
       armed = true;
     },
-    get stolen() {
-      return stolen;
+    get dropped() {
+      return dropped;
     },
-    passage() {
+    createTransform() {
       const decoder = new TextDecoder();
       const encoder = new TextEncoder();
       let rest = "";
-      // What is taken from a revision that the reader never gets the end of is told again: that is no theft yet.
-      let taken: string | undefined;
+      // Removed from this stream. If the client does not receive the end of the revision, it receives the revision
+      // again on the next connection, and the change is not lost.
+      let removed: string | undefined;
       return new TransformStream({
         transform(chunk, controller) {
           const records = (rest + decoder.decode(chunk, { stream: true })).split("\n\n");
           rest = records.pop() ?? "";
           let passed = "";
-          let ended = false;
+          let revisionEnded = false;
           for (const record of records) {
-            const free = stolen === undefined && taken === undefined;
-            if (free && isPrey(record)) taken = record;
+            const mayDrop = dropped === undefined && removed === undefined;
+            if (mayDrop && armed && isChange(record)) removed = record;
             else {
               passed += `${record}\n\n`;
-              ended ||= taken !== undefined && record.startsWith("id: ");
+              revisionEnded ||= removed !== undefined && record.startsWith("id: ");
             }
           }
-          // In one piece: the reader waits for it, and a connection that breaks now cannot take it back.
+          // Passed on in one chunk: the client is reading, so a connection that breaks now does not lose the end.
           if (passed !== "") controller.enqueue(encoder.encode(passed));
-          if (ended) stolen ??= taken;
+          if (revisionEnded) dropped ??= removed;
         },
       });
     },

@@ -1,4 +1,4 @@
-/** A service that lost its data counts revisions anew: a watch must notice, even where the numbers happen to fit. */
+/** A service that lost its data has a new log: a watch must detect that, even if `since` is a revision of it too. */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { createClient } from "../../src/client/client.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startService } from "../support/service.ts";
 
-test("the watch begins anew when the log behind it is another one", async () => {
+test("a watch starts over with a snapshot when the service has a new log", async () => {
   const file = join(temporaryFolder(), "network.json");
   const args = ["--data", ":memory:", "--file", file];
   writeFileSync(file, JSON.stringify({ devices: [{ id: "of:a" }] }));

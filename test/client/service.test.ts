@@ -1,4 +1,4 @@
-/** Streams as people use them, against the real service: curl, list-then-stream, `gazetteer watch` and `gazetteer diff`. */
+/** Streams of a real service: with curl, after a list, and with `gazetteer watch` and `gazetteer diff`. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import { EventStreamParser } from "../../src/client/event-stream.ts";
@@ -19,25 +19,25 @@ beforeAll(async () => {
 });
 afterAll(() => service.kill());
 
-/** A child that runs until it is told to stop. */
-function running(command: string[], more: Record<string, string> = {}) {
+/** A child process that runs until the test stops it, and its output so far. */
+function startProcess(command: string[]) {
   const child = Bun.spawn(command, {
-    env: { ...process.env, NO_COLOR: "1", ...env, ...more },
+    env: { ...process.env, NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const texts = { stdout: "", stderr: "" };
+  const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     void (async () => {
       const decoder = new TextDecoder();
-      for await (const chunk of child[name]) texts[name] += decoder.decode(chunk, { stream: true });
+      for await (const chunk of child[name]) output[name] += decoder.decode(chunk, { stream: true });
     })();
   }
-  return { child, texts };
+  return { child, output };
 }
 
-test.skipIf(!needs("curl"))("curl -N shows snapshot, synced and changes as they come", async () => {
+test.skipIf(!needs("curl"))("curl -N prints snapshot, synced and changes as they arrive", async () => {
   const url = `${service.url}/controller/v1/hosts`;
-  const { child, texts } = running([
+  const { child, output } = startProcess([
     "curl",
     "-sN",
     "-u",
@@ -47,39 +47,39 @@ test.skipIf(!needs("curl"))("curl -N shows snapshot, synced and changes as they 
     url,
   ]);
   try {
-    await until(() => /^id: \d+\nevent: (?:added|updated|removed)$/m.test(texts.stdout), {
+    await until(() => /^id: \d+\nevent: (?:added|updated|removed)$/m.test(output.stdout), {
       what: "a change",
     });
   } finally {
     child.kill();
     await child.exited;
   }
-  const records = new EventStreamParser().push(new TextEncoder().encode(texts.stdout));
+  const records = new EventStreamParser().push(new TextEncoder().encode(output.stdout));
   const names = records.map(({ event }) => event);
   const synced = names.indexOf("synced");
   expect(new Set(names.slice(0, synced))).toEqual(new Set(["snapshot"]));
   expect(names.slice(synced + 1)).not.toContain("snapshot");
 });
 
-test("a list and the stream from its revision on have neither gap nor repeat", async () => {
+test("a list and the stream from its revision have neither gap nor repeat", async () => {
   const { items, revision } = await client().list("hosts");
-  const known = new Map(items.map((host) => [host.id, JSON.stringify(host)]));
-  const seen: number[] = [];
+  const hosts = new Map(items.map((host) => [host.id, JSON.stringify(host)]));
+  const revisions: number[] = [];
   let at = revision;
   for await (const event of client().watch("hosts", {}, { since: revision })) {
     if (event.type === "snapshot" || event.type === "synced" || event.type === "reset") {
-      throw new Error(`${event.type} was not asked for`);
+      throw new Error(`${event.type} was not requested`);
     }
-    if (event.type === "removed") expect(known.delete(event.value.id)).toBe(true);
-    else known.set(event.value.id, JSON.stringify(event.value));
-    seen.push(event.revision);
+    if (event.type === "removed") expect(hosts.delete(event.value.id)).toBe(true);
+    else hosts.set(event.value.id, JSON.stringify(event.value));
+    revisions.push(event.revision);
     if (event.last) at = event.revision;
-    if (event.last && seen.length > 30) break;
+    if (event.last && revisions.length > 30) break;
   }
-  expect(seen.every((one, i) => one > revision && one >= (seen[i - 1] ?? 0))).toBe(true);
+  expect(revisions.every((one, i) => one > revision && one >= (revisions[i - 1] ?? 0))).toBe(true);
   const body = await (await client().raw("hosts", { at })).text();
-  const ids = [...known.keys()].sort();
-  expect(`{"hosts":[${ids.map((id) => known.get(id)).join(",")}]}`).toBe(body);
+  const ids = [...hosts.keys()].sort();
+  expect(`{"hosts":[${ids.map((id) => hosts.get(id)).join(",")}]}`).toBe(body);
 });
 
 test("a filtered stream and a filtered list agree, while hosts move in and out of it", async () => {
@@ -88,7 +88,7 @@ test("a filtered stream and a filtered list agree, while hosts move in and out o
   let changes = 0;
   let at = 0;
   for await (const event of client().watch("hosts", query)) {
-    if (event.type === "reset") throw new Error("reset was not asked for");
+    if (event.type === "reset") throw new Error("reset was not requested");
     if (event.type === "removed") ids.delete(event.value.id);
     else if (event.type !== "synced") ids.add(event.value.id);
     if (event.type === "added" || event.type === "removed") changes++;
@@ -100,23 +100,23 @@ test("a filtered stream and a filtered list agree, while hosts move in and out o
 }, 180_000);
 
 describe("gazetteer watch", () => {
-  test("one line a change, and an interrupt is no failure", async () => {
-    const { child, texts } = running([GAZETTEER, "watch", "hosts", "--url", service.url]);
-    await until(() => texts.stdout.split("\n").length > 3, { what: "three lines" });
+  test("prints one line a change, and SIGINT is not a failure", async () => {
+    const { child, output } = startProcess([GAZETTEER, "watch", "hosts", "--url", service.url]);
+    await until(() => output.stdout.split("\n").length > 3, { what: "three lines" });
     child.kill("SIGINT");
     expect(await child.exited).toBe(0);
     const line = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}[+~-] host {3}[0-9A-F:]{17}\/\w+/;
-    for (const one of texts.stdout.trimEnd().split("\n")) expect(one).toMatch(line);
-    expect(texts.stderr).toBe("");
+    for (const one of output.stdout.trimEnd().split("\n")) expect(one).toMatch(line);
+    expect(output.stderr).toBe("");
   });
 
-  test("-o json: one event a line, with filters", async () => {
+  test("-o json prints one event a line, with filters", async () => {
     const command = [GAZETTEER, "watch", "hosts", "vlan=None", "since=1", "--url", service.url, "-o", "json"];
-    const { child, texts } = running(command);
-    await until(() => texts.stdout.split("\n").length > 3, { what: "three lines" });
+    const { child, output } = startProcess(command);
+    await until(() => output.stdout.split("\n").length > 3, { what: "three lines" });
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
-    for (const one of texts.stdout.trimEnd().split("\n")) {
+    for (const one of output.stdout.trimEnd().split("\n")) {
       expect(JSON.parse(one)).toMatchObject({
         resource: "hosts",
         value: { vlan: "None" },
@@ -125,26 +125,34 @@ describe("gazetteer watch", () => {
     }
   });
 
-  test("whoever stops reading ends it", async () => {
-    const { child, texts } = running(["sh", "-c", `"${GAZETTEER}" watch --url ${service.url} | head -n 2`]);
+  test("it ends when its output is closed", async () => {
+    const { child, output } = startProcess([
+      "sh",
+      "-c",
+      `"${GAZETTEER}" watch --url ${service.url} | head -n 2`,
+    ]);
     expect(await child.exited).toBe(0);
-    await until(() => texts.stdout.trimEnd().split("\n").length === 2, { what: "two lines" });
+    await until(() => output.stdout.trimEnd().split("\n").length === 2, { what: "two lines" });
   });
 
-  test("says when the service goes, and goes on when it is back", async () => {
+  test("reports a lost service and continues when it is back", async () => {
     const args = ["--data", temporaryFolder(), "--demo", "devices=5,hosts=20,churn=20"];
     const proxy = await startChaosProxy(() => Number.POSITIVE_INFINITY);
     const first = await startService({ args });
     proxy.forwardTo(first.url);
-    const { child, texts } = running([GAZETTEER, "watch", "--url", proxy.url]);
-    await until(() => texts.stdout !== "", { what: "a change" });
+    const { child, output } = startProcess([GAZETTEER, "watch", "--url", proxy.url]);
+    await until(() => output.stdout !== "", { what: "a change" });
     await first.stop();
-    await until(() => /trying again in \d+\.\d s\n/.test(texts.stderr), { what: "a word about it" });
+    await until(() => /trying again in \d+\.\d s\n/.test(output.stderr), {
+      what: "the report of the lost connection",
+    });
     const second = await startService({ args });
     proxy.forwardTo(second.url);
-    await until(() => texts.stderr.includes("connected again"), { what: "another word" });
-    const lines = texts.stdout.length;
-    await until(() => texts.stdout.length > lines, { what: "more changes" });
+    await until(() => output.stderr.includes("connected again"), {
+      what: "the report of the new connection",
+    });
+    const { length } = output.stdout;
+    await until(() => output.stdout.length > length, { what: "more changes" });
     child.kill("SIGINT");
     expect(await child.exited).toBe(0);
     await second.stop();
@@ -163,7 +171,7 @@ describe("gazetteer watch", () => {
     expect(run.stderr).toContain(message);
   });
 
-  test("wrong credentials are said once, and not tried again", async () => {
+  test("wrong credentials are an error and not retried", async () => {
     const run = await runCommand(["watch", "--url", service.url], {
       env: { GAZETTEER_CREDENTIALS: "reader:wrong" },
     });
@@ -175,23 +183,23 @@ describe("gazetteer watch", () => {
 describe("gazetteer diff", () => {
   const diff = (...args: string[]) => runCommand(["diff", ...args, "--url", service.url], { env });
 
-  test("from the beginning: everything appeared", async () => {
+  test("from the beginning everything is added", async () => {
     const { status, stdout, stderr } = await diff("1h", "1", "devices");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toMatch(/^from revision 0 to revision 1 \(/);
     expect(stdout).toEndWith("\n10 added, 0 removed, 0 changed\n");
   });
 
-  test("between a moment and itself: nothing", async () => {
+  test("between a revision and itself nothing changed", async () => {
     expect((await diff("1", "1")).stdout).toEndWith("nothing changed\n");
   });
 
-  test("-o json is what the interface answers", async () => {
+  test("-o json prints the response of the interface", async () => {
     const { revision } = await client().ready();
     const run = await diff("1", String(revision), "hosts", "vlan=None", "-o", "json");
-    const answer = await client().diff("hosts", 1, revision, { vlan: "None" });
-    expect(JSON.parse(run.stdout)).toEqual(JSON.parse(JSON.stringify(answer)));
-    expect(answer.changes.length).toBeGreaterThan(0);
+    const result = await client().diff("hosts", 1, revision, { vlan: "None" });
+    expect(JSON.parse(run.stdout)).toEqual(JSON.parse(JSON.stringify(result)));
+    expect(result.changes.length).toBeGreaterThan(0);
   });
 
   test.each([

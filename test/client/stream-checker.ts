@@ -1,71 +1,70 @@
 /**
- * A consumer as anybody would write one: keeps a mirror of what a watch tells, and a diary of it for the judge. Notes
- * when the watch breaks its promises (order, whole revisions, each once).
+ * A consumer of a watch that keeps a local cache and the history of all changes, for a comparison with the service. It
+ * records violations of what a watch guarantees: revisions in order, complete, each once.
  */
-
 import type { Client } from "../../src/client/client.ts";
 import { ClientError } from "../../src/client/client-error.ts";
 import { LocalCache } from "../../src/client/local-cache.ts";
-import { snapshotIn } from "../../src/client/stream-records.ts";
-import { idOf, type Resource, type WatchEvent, type Watched } from "../../src/client/types.ts";
+import { parseSnapshot } from "../../src/client/stream-records.ts";
+import { type CollectionName, idOf, type WatchEvent, type WatchTarget } from "../../src/client/types.ts";
 import { KINDS, type Kind } from "../../src/model/ids.ts";
 
-export class Follower {
-  readonly watched: Watched;
-  readonly mirror = new LocalCache();
-  /** Every change since `from`, as the service's own list of changes would put it. */
-  readonly diary: string[] = [];
-  readonly fouls: string[] = [];
-  from: number | undefined;
+export class StreamChecker {
+  readonly target: WatchTarget;
+  readonly cache = new LocalCache();
+  /** Every change after `firstRevision`, formatted like the changes that the service lists. */
+  readonly history: string[] = [];
+  readonly violations: string[] = [];
+  firstRevision: number | undefined;
 
-  constructor(watched: Watched) {
-    this.watched = watched;
+  constructor(target: WatchTarget) {
+    this.target = target;
   }
 
   get kinds(): readonly Kind[] {
-    return this.watched === "topology" ? KINDS : [this.watched];
+    return this.target === "topology" ? KINDS : [this.target];
   }
 
   /** Ends when the signal aborts. */
-  async follow(client: Client, signal: AbortSignal): Promise<void> {
-    const since = this.mirror.revision;
-    for await (const event of client.watch(this.watched, {}, { signal, since })) this.#take(event);
+  async watch(client: Client, signal: AbortSignal): Promise<void> {
+    const since = this.cache.revision;
+    for await (const event of client.watch(this.target, {}, { signal, since })) this.#receive(event);
   }
 
   /** First the list, then the stream from its revision. */
-  async listThenFollow(resource: Resource, client: Client, signal: AbortSignal): Promise<void> {
-    const { items, revision } = await persistently(() => client.list(resource, {}, { signal }), signal);
+  async listThenWatch(collection: CollectionName, client: Client, signal: AbortSignal): Promise<void> {
+    const { items, revision } = await retryTransient(() => client.list(collection, {}, { signal }), signal);
     for (const value of items) {
-      const data = JSON.stringify({ resource, revision, value });
-      const snapshot = snapshotIn({ event: "snapshot", data, lastEventId: "" }, KINDS);
-      if (snapshot) this.#take(snapshot);
+      const data = JSON.stringify({ resource: collection, revision, value });
+      const snapshot = parseSnapshot({ event: "snapshot", data, lastEventId: "" }, KINDS);
+      if (snapshot) this.#receive(snapshot);
     }
-    this.#take({ type: "synced", revision });
-    await this.follow(client, signal);
+    this.#receive({ type: "synced", revision });
+    await this.watch(client, signal);
   }
 
-  #take(event: WatchEvent): void {
-    const known = this.mirror.revision;
-    if (event.type === "reset" && known !== undefined) this.fouls.push(`reset after revision ${known}`);
-    if (event.type === "synced") this.from ??= event.revision;
+  #receive(event: WatchEvent): void {
+    const known = this.cache.revision;
+    if (event.type === "reset" && known !== undefined) this.violations.push(`reset after revision ${known}`);
+    if (event.type === "synced") this.firstRevision ??= event.revision;
     if (event.type === "added" || event.type === "updated" || event.type === "removed") {
       if (known === undefined || event.revision <= known) {
-        this.fouls.push(`revision ${event.revision} after ${known}`);
+        this.violations.push(`revision ${event.revision} after ${known}`);
       }
-      this.diary.push(changeText(event.type, event));
+      this.history.push(changeText(event.type, event));
     }
-    this.mirror.apply(event);
+    this.cache.apply(event);
   }
 
-  /** The body that a list of the kind has when it shows what the mirror shows. */
-  body(kind: Kind): string {
-    const values = [...this.mirror.all(kind).values()];
+  /** The body of a list of the kind with the entities of the cache. */
+  listBody(kind: Kind): string {
+    const values = [...this.cache.all(kind).values()];
     values.sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
     return JSON.stringify({ [kind]: values });
   }
 }
 
-interface Told {
+interface ChangeFields {
   readonly resource: Kind;
   readonly revision: number;
   readonly time: number;
@@ -73,17 +72,20 @@ interface Told {
   readonly changed?: readonly string[];
 }
 
-export function changeText(event: string, { resource, revision, time, value, changed }: Told): string {
+export function changeText(
+  event: string,
+  { resource, revision, time, value, changed }: ChangeFields,
+): string {
   return JSON.stringify({ event, resource, revision, time, value, changed });
 }
 
-async function persistently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function retryTransient<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
-      return await ask();
+      return await send();
     } catch (error) {
       if (signal.aborted || !(error instanceof ClientError && error.transient)) throw error;
     }
-    await Bun.sleep(20); // the service may be on its way up
+    await Bun.sleep(20); // the service may be starting
   }
 }

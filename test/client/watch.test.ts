@@ -1,29 +1,36 @@
-/** The watch against everything that can go wrong between it and a service, on real sockets. */
+/** The watch and its connections, on real sockets: streams, lost connections, aborts. */
 import { describe, expect, test } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import { until } from "../support/until.ts";
-import { refusal, said, startFake, streams } from "./fake-service.ts";
-import { START, short, sinces, take, watching } from "./watch-harness.ts";
+import { problemResponse, records, startFakeService, streamResponse } from "./fake-service.ts";
+import { formatEvent, INITIAL_RECORDS, readUntil, sinceParameters, startWatch } from "./watch-harness.ts";
 
-describe("a stream that goes well", () => {
-  test("snapshot, synced, changes; credentials and query sent", async () => {
-    const fake = await startFake(
-      streams("hold", ...START, said.change("updated", "a", 6), said.change("removed", "b", 9)),
+describe("one connection", () => {
+  test("gives snapshot, synced and changes, and sends credentials and query", async () => {
+    const service = await startFakeService(
+      streamResponse(
+        "hold",
+        ...INITIAL_RECORDS,
+        records.change("updated", "a", 6),
+        records.change("removed", "b", 9),
+      ),
     );
-    const client = createClient({ url: fake.url, credentials: { user: "reader", password: "päss:wörd" } });
+    const client = createClient({ url: service.url, credentials: { user: "reader", password: "päss:wörd" } });
     const events = client.watch("devices", { type: ["SWITCH", "ROUTER"], available: true });
-    expect(await take(events, "-b@9.")).toBe("=a@1 =b@4 synced@5 ~a@6. -b@9.");
-    const [asked] = fake.asked;
-    expect(asked?.path).toBe("/controller/v1/devices");
-    expect(asked?.query).toEqual({ type: "SWITCH,ROUTER", available: "true" });
-    expect(asked?.headers.accept).toBe("text/event-stream");
-    const sent = Buffer.from(asked?.headers.authorization?.slice("Basic ".length) ?? "", "base64");
+    expect(await readUntil(events, "-b@9.")).toBe("=a@1 =b@4 synced@5 ~a@6. -b@9.");
+    const [request] = service.requests;
+    expect(request?.path).toBe("/controller/v1/devices");
+    expect(request?.query).toEqual({ type: "SWITCH,ROUTER", available: "true" });
+    expect(request?.headers.accept).toBe("text/event-stream");
+    const sent = Buffer.from(request?.headers.authorization?.slice("Basic ".length) ?? "", "base64");
     expect(sent.toString("utf8")).toBe("reader:päss:wörd");
   });
 
-  test("a change says when and what", async () => {
-    const fake = await startFake(streams("hold", said.synced(5), said.change("updated", "a", 6)));
-    const { events } = watching(fake);
+  test("a change has time, value and changed fields", async () => {
+    const service = await startFakeService(
+      streamResponse("hold", records.synced(5), records.change("updated", "a", 6)),
+    );
+    const { events } = startWatch(service);
     await events.next();
     expect((await events.next()).value).toEqual({
       type: "updated",
@@ -37,139 +44,158 @@ describe("a stream that goes well", () => {
     await events.return();
   });
 
-  test("from a given revision on, without a snapshot", async () => {
-    const fake = await startFake(streams("hold", said.change("added", "c", 6)));
-    expect(await take(watching(fake, { since: 5 }).events, "+c@6.")).toBe("+c@6.");
-    expect(sinces(fake)).toEqual(["5"]);
+  test("with since it starts at that revision, without a snapshot", async () => {
+    const service = await startFakeService(streamResponse("hold", records.change("added", "c", 6)));
+    expect(await readUntil(startWatch(service, { since: 5 }).events, "+c@6.")).toBe("+c@6.");
+    expect(sinceParameters(service)).toEqual(["5"]);
   });
 
-  test("however slowly it comes", async () => {
-    const letters = [...`${START.join("")}: heartbeat\n\n${said.change("added", "c", 6)}`];
-    const fake = await startFake(streams("hold", ...letters));
-    expect(await take(watching(fake).events, "+c@6.")).toBe("=a@1 =b@4 synced@5 +c@6.");
+  test("a stream that arrives byte by byte", async () => {
+    const characters = [...`${INITIAL_RECORDS.join("")}: heartbeat\n\n${records.change("added", "c", 6)}`];
+    const service = await startFakeService(streamResponse("hold", ...characters));
+    expect(await readUntil(startWatch(service).events, "+c@6.")).toBe("=a@1 =b@4 synced@5 +c@6.");
   });
 
-  test("event names and resources of a later version are passed over", async () => {
-    const later =
+  test("unknown event names and resources are skipped", async () => {
+    const unknown =
       'id: 6\nevent: added\ndata: {"resource":"tunnels","revision":6}\n\nevent: moved\ndata: x\n\n';
-    const fake = await startFake(
-      streams("end", ...START, later),
-      streams("hold", said.change("added", "c", 7)),
+    const service = await startFakeService(
+      streamResponse("end", ...INITIAL_RECORDS, unknown),
+      streamResponse("hold", records.change("added", "c", 7)),
     );
-    expect(await take(watching(fake).events, "+c@7.")).toBe("=a@1 =b@4 synced@5 +c@7.");
-    expect(sinces(fake)).toEqual([undefined, "6"]);
+    expect(await readUntil(startWatch(service).events, "+c@7.")).toBe("=a@1 =b@4 synced@5 +c@7.");
+    expect(sinceParameters(service)).toEqual([undefined, "6"]);
   });
 });
 
-describe("a connection that is lost", () => {
-  test("between two revisions: resumes after the last", async () => {
-    const fake = await startFake(
-      streams("hold", ...START, said.change("added", "c", 6)),
-      streams("hold", said.change("added", "d", 7)),
+describe("a lost connection", () => {
+  test("between two revisions: resumes after the last one", async () => {
+    const service = await startFakeService(
+      streamResponse("hold", ...INITIAL_RECORDS, records.change("added", "c", 6)),
+      streamResponse("hold", records.change("added", "d", 7)),
     );
-    const { events, states } = watching(fake);
-    expect(await take(events, "+c@6.")).toBe("=a@1 =b@4 synced@5 +c@6.");
-    fake.cut();
-    expect(await take(events, "+d@7.")).toBe("+d@7.");
-    expect(sinces(fake)).toEqual([undefined, "6"]);
+    const { events, states } = startWatch(service);
+    expect(await readUntil(events, "+c@6.")).toBe("=a@1 =b@4 synced@5 +c@6.");
+    service.dropConnections();
+    expect(await readUntil(events, "+d@7.")).toBe("+d@7.");
+    expect(sinceParameters(service)).toEqual([undefined, "6"]);
     await events.return();
     const names = states.map(({ state }) => state);
     expect(names.join(" ")).toBe("connecting connected reconnecting connecting connected closed");
   });
 
-  const half = [said.change("added", "c", 6, false), said.change("added", "d", 6)] as const;
+  const revision6 = [records.change("added", "c", 6, false), records.change("added", "d", 6)] as const;
 
-  test("in the middle of a revision: none of it is told, then all", async () => {
-    const fake = await startFake(streams("hold", ...START, half[0]), streams("hold", ...half));
-    const { events } = watching(fake);
-    await take(events, "synced@5");
-    const rest = take(events, "+d@6.");
-    fake.cut();
+  test("in the middle of a revision: none of its changes is emitted, then all", async () => {
+    const service = await startFakeService(
+      streamResponse("hold", ...INITIAL_RECORDS, revision6[0]),
+      streamResponse("hold", ...revision6),
+    );
+    const { events } = startWatch(service);
+    await readUntil(events, "synced@5");
+    const rest = readUntil(events, "+d@6.");
+    service.dropConnections();
     expect(await rest).toBe("+c@6 +d@6.");
-    expect(sinces(fake)).toEqual([undefined, "5"]);
+    expect(sinceParameters(service)).toEqual([undefined, "5"]);
   });
 
-  test("also when it ends there in good order", async () => {
-    const fake = await startFake(streams("end", ...START, half[0]), streams("hold", ...half));
-    expect(await take(watching(fake).events, "+d@6.")).toBe("=a@1 =b@4 synced@5 +c@6 +d@6.");
-    expect(sinces(fake)).toEqual([undefined, "5"]);
+  test("a response that ends in the middle of a revision: the same", async () => {
+    const service = await startFakeService(
+      streamResponse("end", ...INITIAL_RECORDS, revision6[0]),
+      streamResponse("hold", ...revision6),
+    );
+    expect(await readUntil(startWatch(service).events, "+d@6.")).toBe("=a@1 =b@4 synced@5 +c@6 +d@6.");
+    expect(sinceParameters(service)).toEqual([undefined, "5"]);
   });
 
-  test("in the middle of a record, wherever that is", async () => {
-    const record = new TextEncoder().encode(said.change("added", "\u{1f5fa}", 6));
+  test("at any byte of a record", async () => {
+    const record = new TextEncoder().encode(records.change("added", "\u{1f5fa}", 6));
     for (let cut = 1; cut < record.length; cut++) {
-      const first = streams("end", said.synced(5), record.subarray(0, cut));
-      const fake = await startFake(first, streams("hold", record));
-      expect(await take(watching(fake).events, "+\u{1f5fa}@6.")).toBe("synced@5 +\u{1f5fa}@6.");
-      expect(sinces(fake)).toEqual([undefined, "5"]);
+      const first = streamResponse("end", records.synced(5), record.subarray(0, cut));
+      const service = await startFakeService(first, streamResponse("hold", record));
+      expect(await readUntil(startWatch(service).events, "+\u{1f5fa}@6.")).toBe("synced@5 +\u{1f5fa}@6.");
+      expect(sinceParameters(service)).toEqual([undefined, "5"]);
     }
   });
 
-  test("in the middle of the snapshot: a new one, and says so", async () => {
-    const fake = await startFake(streams("hold", said.snapshot("a", 1)), streams("hold", ...START));
-    const { events } = watching(fake);
-    expect(await take(events, "=a@1")).toBe("=a@1");
-    fake.cut();
-    expect(await take(events, "synced@5")).toBe("reset =a@1 =b@4 synced@5");
-    expect(sinces(fake)).toEqual([undefined, undefined]);
+  test("in the middle of the snapshot: reset and a new snapshot", async () => {
+    const service = await startFakeService(
+      streamResponse("hold", records.snapshot("a", 1)),
+      streamResponse("hold", ...INITIAL_RECORDS),
+    );
+    const { events } = startWatch(service);
+    expect(await readUntil(events, "=a@1")).toBe("=a@1");
+    service.dropConnections();
+    expect(await readUntil(events, "synced@5")).toBe("reset =a@1 =b@4 synced@5");
+    expect(sinceParameters(service)).toEqual([undefined, undefined]);
   });
 
-  test("without a word: given up when three heartbeats are missing", async () => {
-    const fake = await startFake(streams("hold", ...START), streams("hold", said.change("added", "c", 6)));
-    const { events, clock, states } = watching(fake);
-    expect(await take(events, "synced@5")).toBe("=a@1 =b@4 synced@5");
+  test("no data for three heartbeats: the watch reconnects", async () => {
+    const service = await startFakeService(
+      streamResponse("hold", ...INITIAL_RECORDS),
+      streamResponse("hold", records.change("added", "c", 6)),
+    );
+    const { events, clock, states } = startWatch(service);
+    expect(await readUntil(events, "synced@5")).toBe("=a@1 =b@4 synced@5");
     const next = events.next();
-    await until(() => fake.asked.length === 2 || void clock.silence(), { what: "another connection" });
-    expect(short((await next).value ?? { type: "reset" })).toBe("+c@6.");
+    await until(() => service.requests.length === 2 || void clock.expireIdleTimeouts(), {
+      what: "another connection",
+    });
+    expect(formatEvent((await next).value ?? { type: "reset" })).toBe("+c@6.");
     expect(states.find(({ state }) => state === "reconnecting")).toMatchObject({
-      reason: "no word for 45 s",
+      reason: "no data for 45 s",
     });
     await events.return();
   });
 
-  test("pauses grow while nothing comes of it, and begin anew when something does", async () => {
-    const fake = await startFake(
-      refusal(502, "bad-gateway"),
-      streams("end", ": hello\n\n"),
-      streams("end", ...START),
-      streams("end"),
-      streams("hold", said.change("added", "c", 6)),
+  test("backoffs grow without progress and are reset by progress", async () => {
+    const service = await startFakeService(
+      problemResponse(502, "bad-gateway"),
+      streamResponse("end", ": hello\n\n"),
+      streamResponse("end", ...INITIAL_RECORDS),
+      streamResponse("end"),
+      streamResponse("hold", records.change("added", "c", 6)),
     );
-    const { events, clock } = watching(fake);
-    await take(events, "+c@6.");
-    expect(clock.pauses).toEqual([500, 1000, 500, 1000]);
+    const { events, clock } = startWatch(service);
+    await readUntil(events, "+c@6.");
+    expect(clock.backoffsMs).toEqual([500, 1000, 500, 1000]);
   });
 });
 
-describe("an abort ends it quietly", () => {
+describe("an abort ends the watch without an error", () => {
   test("while waiting for a change", async () => {
     const abort = new AbortController();
-    const { events, states } = watching(await startFake(streams("hold", ...START)), { signal: abort.signal });
-    await take(events, "synced@5");
+    const { events, states } = startWatch(
+      await startFakeService(streamResponse("hold", ...INITIAL_RECORDS)),
+      { signal: abort.signal },
+    );
+    await readUntil(events, "synced@5");
     const next = events.next();
     abort.abort();
     expect(await next).toEqual({ done: true, value: undefined });
     expect(states.at(-1)).toEqual({ state: "closed" });
   });
 
-  test("while the consumer has work to do, and with a reason of its own", async () => {
+  test("while the consumer is busy, and with a reason", async () => {
     const abort = new AbortController();
-    const { events } = watching(await startFake(streams("hold", ...START)), { signal: abort.signal });
+    const { events } = startWatch(await startFakeService(streamResponse("hold", ...INITIAL_RECORDS)), {
+      signal: abort.signal,
+    });
     await events.next();
     abort.abort(new Error("enough"));
     expect(await events.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("before it began: nothing is asked", async () => {
-    const fake = await startFake();
-    expect(await watching(fake, { signal: AbortSignal.abort() }).events.next()).toEqual({
+  test("before the first event: no request is sent", async () => {
+    const service = await startFakeService();
+    expect(await startWatch(service, { signal: AbortSignal.abort() }).events.next()).toEqual({
       done: true,
       value: undefined,
     });
-    expect(fake.asked).toEqual([]);
+    expect(service.requests).toEqual([]);
   });
 
-  test("while nobody answers", async () => {
+  test("before the response", async () => {
     const abort = new AbortController();
     const client = createClient({
       url: "http://127.0.0.1:9",
@@ -182,7 +208,7 @@ describe("an abort ends it quietly", () => {
   });
 });
 
-test("nothing is read ahead of the consumer", async () => {
+test("nothing is read before the consumer asks for it", async () => {
   let pulled = 0;
   let cancelled = false;
   const encoder = new TextEncoder();
@@ -191,7 +217,7 @@ test("nothing is read ahead of the consumer", async () => {
       pull(controller) {
         pulled++;
         controller.enqueue(
-          encoder.encode(pulled === 1 ? said.synced(0) : said.change("added", `d${pulled}`, pulled)),
+          encoder.encode(pulled === 1 ? records.synced(0) : records.change("added", `d${pulled}`, pulled)),
         );
       },
       cancel() {

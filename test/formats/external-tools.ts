@@ -1,32 +1,34 @@
-/** Programs of other people that read our formats: each gets a text on standard input and answers on standard output. */
+/** Runs other programs that read our formats. Each gets a text on standard input and prints a result. */
 import { needs } from "../support/needs.ts";
 
-export interface Answer {
+export interface ToolResult {
   readonly ok: boolean;
-  readonly out: string;
-  readonly errors: string;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
-export function ask(command: string[], input: string): Answer {
+export function runTool(command: string[], input: string): ToolResult {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { stdin: Buffer.from(input), timeout: 60_000 });
-  return { ok: exitCode === 0, out: stdout.toString(), errors: stderr.toString() };
+  return { ok: exitCode === 0, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-/** Debian's Python, which has Debian's packages, before whichever other is on the path. */
+/** Debian's Python first, because it has Debian's packages; another one may be on the path. */
 const PYTHONS = ["/usr/bin/python3", "python3"];
 
-/** A Python that has the module; where there is none, as loud as `needs`. */
+/** A Python that has the module. Reports a missing one like `needs`. */
 export function pythonWith(module: string): string | undefined {
-  const found = PYTHONS.find((python) => Bun.which(python) && ask([python, "-c", `import ${module}`], "").ok);
+  const found = PYTHONS.find(
+    (python) => Bun.which(python) && runTool([python, "-c", `import ${module}`], "").ok,
+  );
   if (found === undefined) needs(`python3 with ${module}`);
   return found;
 }
 
-/** Runs a script that reads our text from `sys.stdin.buffer` and prints JSON. */
-export function askPython<T>(python: string, script: string, input: string): T {
-  const { ok, out, errors } = ask([python, "-c", script], input);
-  if (!ok) throw new Error(errors);
-  return JSON.parse(out);
+/** Runs a script that reads the input from `sys.stdin.buffer` and prints JSON. */
+export function runPython<T>(python: string, script: string, input: string): T {
+  const { ok, stdout, stderr } = runTool([python, "-c", script], input);
+  if (!ok) throw new Error(stderr);
+  return JSON.parse(stdout);
 }
 
-export const text = (chunks: Iterable<string>): string => [...chunks].join("");
+export const joinChunks = (chunks: Iterable<string>): string => [...chunks].join("");
