@@ -1,80 +1,85 @@
 /**
- * Cuts a network into blocks: parts that belong together, are laid out each for itself, and are drawn as one when
- * seen from far. In order of trust: what the devices say (a site), where they stand (a device nobody located belongs
- * to the nearest that somebody did), and in a large network without either, who is connected to whom.
+ * Divides a network into clusters. Each cluster is laid out separately and is drawn as one node at a low zoom. The
+ * criteria, in order of preference: the sites that devices name; the locations of devices, where a device without a
+ * location joins the nearest device that has one; in a large network with neither, the density of its links.
  */
 import type { MapNode } from "./messages.ts";
 
-export interface Topology {
+export interface MapGraph {
   readonly nodes: readonly MapNode[];
   readonly neighbours: readonly (readonly number[])[];
 }
 
-/** Below this a network without sites or places is one picture. */
-const MAX_IN_ONE_BLOCK = 400;
-const ROUNDS = 8;
+/** A network without sites and locations that has at most this many devices is one cluster. */
+const MAX_SINGLE_CLUSTER_NODES = 400;
+const PROPAGATION_ROUNDS = 8;
 
-/** For each node the number of its block; blocks count from 0 in the order of their first node. */
-export function partition(graph: Topology): Uint32Array {
-  const said = graph.nodes.filter((node) => node.group !== undefined).length;
-  const located = graph.nodes.filter((node) => node.place !== undefined).length;
-  if (said * 2 >= graph.nodes.length && said > 0) return numbered(grown(graph, (node) => node.group));
-  if (located > 0) return numbered(grown(graph, (node) => node.place && spot(node.place)));
-  if (graph.nodes.length <= MAX_IN_ONE_BLOCK) return new Uint32Array(graph.nodes.length);
-  return numbered(communities(graph));
+/** For each node the number of its cluster. Clusters are numbered from 0 in the order of their first node. */
+export function assignClusters(graph: MapGraph): Uint32Array {
+  const withSite = graph.nodes.filter((node) => node.site !== undefined).length;
+  const withLocation = graph.nodes.filter((node) => node.location !== undefined).length;
+  if (withSite * 2 >= graph.nodes.length && withSite > 0)
+    return numberLabels(labelByNearest(graph, (node) => node.site));
+  if (withLocation > 0)
+    return numberLabels(labelByNearest(graph, (node) => node.location && roundedLocation(node.location)));
+  if (graph.nodes.length <= MAX_SINGLE_CLUSTER_NODES) return new Uint32Array(graph.nodes.length);
+  return numberLabels(propagateLabels(graph));
 }
 
-/** Two routers in neighbouring buildings stand in one spot. */
-const spot = ({ x, y }: { readonly x: number; readonly y: number }): string =>
+/** To a tenth of a degree: devices in neighbouring buildings belong to one cluster. */
+const roundedLocation = ({ x, y }: { readonly x: number; readonly y: number }): string =>
   `${Math.round(x * 10)},${Math.round(y * 10)}`;
 
-/** Gives every node the mark of the nearest node that has one; what is not connected to any stays together. */
-function grown(graph: Topology, mark: (node: MapNode) => string | undefined): string[] {
-  const marks = graph.nodes.map(mark);
-  const queue = [...marks.keys()].filter((node) => marks[node] !== undefined);
+/**
+ * Gives each node without a label the label of the nearest node that has one. Nodes that are connected to no labelled
+ * node get the empty label, so they form one cluster.
+ */
+function labelByNearest(graph: MapGraph, labelOf: (node: MapNode) => string | undefined): string[] {
+  const labels = graph.nodes.map(labelOf);
+  const queue = [...labels.keys()].filter((node) => labels[node] !== undefined);
   for (const node of queue) {
     for (const other of graph.neighbours[node] ?? []) {
-      if (marks[other] !== undefined) continue;
-      marks[other] = marks[node];
+      if (labels[other] !== undefined) continue;
+      labels[other] = labels[node];
       queue.push(other);
     }
   }
-  return marks.map((one) => one ?? "");
+  return labels.map((label) => label ?? "");
 }
 
 /**
- * Label propagation: everybody takes the label most common among their neighbours, a few rounds long. Walking in a
- * fixed order and keeping the own label on a tie makes it the same every time.
+ * Label propagation: in each round, each node gets the label that is most frequent among its neighbours. The order of
+ * the nodes is fixed and a node keeps its label on a tie, so the result is deterministic.
  */
-function communities({ nodes, neighbours }: Topology): string[] {
+function propagateLabels({ nodes, neighbours }: MapGraph): string[] {
   const labels = Uint32Array.from(nodes, (_, i) => i);
-  // The busiest first: their labels are the ones that spread.
+  // By degree, highest first, so that the labels of hubs spread.
   const order = [...nodes.keys()].sort(
     (p, q) => (neighbours[q]?.length ?? 0) - (neighbours[p]?.length ?? 0) || p - q,
   );
-  for (let round = 0; round < ROUNDS; round++) {
-    let moved = false;
+  for (let round = 0; round < PROPAGATION_ROUNDS; round++) {
+    let changed = false;
     for (const node of order) {
-      const votes = new Map<number, number>();
+      const counts = new Map<number, number>();
       for (const other of neighbours[node] ?? []) {
         const label = labels[other] ?? 0;
-        votes.set(label, (votes.get(label) ?? 0) + 1);
+        counts.set(label, (counts.get(label) ?? 0) + 1);
       }
       let best = labels[node] ?? 0;
-      for (const [label, count] of votes) if (count > (votes.get(best) ?? 0)) best = label;
-      if (best !== labels[node]) moved = true;
+      for (const [label, count] of counts) if (count > (counts.get(best) ?? 0)) best = label;
+      if (best !== labels[node]) changed = true;
       labels[node] = best;
     }
-    if (!moved) break;
+    if (!changed) break;
   }
   return Array.from(labels, String);
 }
 
-function numbered(marks: readonly string[]): Uint32Array {
+function numberLabels(labels: readonly string[]): Uint32Array {
   const numbers = new Map<string, number>();
-  return Uint32Array.from(marks, (mark) => {
-    const number = numbers.get(mark) ?? numbers.size;
-    numbers.set(mark, number);
+  return Uint32Array.from(labels, (label) => {
+    const number = numbers.get(label) ?? numbers.size;
+    numbers.set(label, number);
     return number;
   });
 }

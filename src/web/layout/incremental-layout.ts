@@ -1,108 +1,118 @@
 /**
- * What happens to the map when the network changes: nothing moves. A device that comes is put on a free spot near its
- * neighbours; one that goes leaves its spot free. Only when most of the network is another one is it laid out anew.
+ * Updates the layout when the network changes. A device that has a position keeps it. A new device gets a free cell
+ * near its neighbours. A removed device returns to its old position, but its cell counts as free meanwhile. The whole
+ * network is laid out again only when a large share of its devices is new.
  */
+import type { MapGraph } from "./cluster-assignment.ts";
+import { layoutMap, type MapLayout, SPACING } from "./map-layout.ts";
 
-import type { Topology } from "./cluster-assignment.ts";
-import { type Arrangement, arrange, SPACING } from "./map-layout.ts";
-
-export interface Spot {
+export interface LayoutPosition {
   readonly x: number;
   readonly y: number;
-  readonly block: number;
+  readonly cluster: number;
 }
 
-/** Beyond this share of newcomers, a fresh picture is better than a patched one. */
-const MAX_NEW = 0.3;
-const FARTHEST_RING = 60;
+type Positions = Map<string, LayoutPosition>;
 
-/** Answers the arrangement and leaves in `kept` where everything is, for the next time. */
-export function rearrange(graph: Topology, kept: Map<string, Spot>): Arrangement {
-  const fresh = graph.nodes.filter((node) => !kept.has(node.id)).length;
-  if (fresh > graph.nodes.length * MAX_NEW) return start(graph, kept);
-  const taken = new Set<string>();
+/** With a larger share of new devices, a new layout is easier to read than an extended one. */
+const MAX_NEW_SHARE = 0.3;
+const MAX_SEARCH_RING = 60;
+
+/** Returns the layout of `graph` and adds the positions of new devices to `positions`, for the next call. */
+export function updateLayout(graph: MapGraph, positions: Positions): MapLayout {
+  const newCount = graph.nodes.filter((node) => !positions.has(node.id)).length;
+  if (newCount > graph.nodes.length * MAX_NEW_SHARE) return layoutAgain(graph, positions);
+  const occupied = new Set<string>();
   for (const node of graph.nodes) {
-    const spot = kept.get(node.id);
-    if (spot) taken.add(cell(spot.x, spot.y));
+    const position = positions.get(node.id);
+    if (position) occupied.add(cellOf(position.x, position.y));
   }
-  // Those with a settled neighbour first, so that a chain of newcomers grows from its end.
-  let waiting = graph.nodes.map((_, i) => i).filter((i) => !kept.has(graph.nodes[i]?.id ?? ""));
-  for (let last = -1; waiting.length !== last; ) {
-    last = waiting.length;
-    waiting = waiting.filter((node) => !settle(graph, node, kept, taken));
+  // Repeated, because a new device may be connected only to other new devices.
+  let unplaced = graph.nodes.map((_, i) => i).filter((i) => !positions.has(graph.nodes[i]?.id ?? ""));
+  for (let before = -1; unplaced.length !== before; ) {
+    before = unplaced.length;
+    unplaced = unplaced.filter((node) => !placeNearNeighbours(graph, node, positions, occupied));
   }
-  const aside = outside(kept);
-  for (const node of waiting) {
-    kept.set(graph.nodes[node]?.id ?? "", { ...freeSpot(aside.x, aside.y, taken), block: aside.block });
+  const below = positionBelowAll(positions);
+  for (const node of unplaced) {
+    const cell = occupyFreeCell(below.x, below.y, occupied);
+    positions.set(graph.nodes[node]?.id ?? "", { ...cell, cluster: below.cluster });
   }
-  return collected(graph, kept);
+  return toLayout(graph, positions);
 }
 
-function start(graph: Topology, kept: Map<string, Spot>): Arrangement {
-  const arrangement = arrange(graph);
-  kept.clear();
+function layoutAgain(graph: MapGraph, positions: Positions): MapLayout {
+  const layout = layoutMap(graph);
+  positions.clear();
   for (const [i, { id }] of graph.nodes.entries()) {
-    kept.set(id, {
-      x: arrangement.positions[i * 2] ?? 0,
-      y: arrangement.positions[i * 2 + 1] ?? 0,
-      block: arrangement.blockOf[i] ?? 0,
+    positions.set(id, {
+      x: layout.positions[i * 2] ?? 0,
+      y: layout.positions[i * 2 + 1] ?? 0,
+      cluster: layout.clusterOf[i] ?? 0,
     });
   }
-  return arrangement;
+  return layout;
 }
 
-function collected({ nodes }: Topology, kept: ReadonlyMap<string, Spot>): Arrangement {
+function toLayout({ nodes }: MapGraph, known: ReadonlyMap<string, LayoutPosition>): MapLayout {
   const positions = new Float64Array(nodes.length * 2);
-  const blockOf = new Uint32Array(nodes.length);
+  const clusterOf = new Uint32Array(nodes.length);
   for (const [i, { id }] of nodes.entries()) {
-    const spot = kept.get(id);
-    positions[i * 2] = spot?.x ?? 0;
-    positions[i * 2 + 1] = spot?.y ?? 0;
-    blockOf[i] = spot?.block ?? 0;
+    const position = known.get(id);
+    positions[i * 2] = position?.x ?? 0;
+    positions[i * 2 + 1] = position?.y ?? 0;
+    clusterOf[i] = position?.cluster ?? 0;
   }
-  return { positions, blockOf };
+  return { positions, clusterOf };
 }
 
-const cell = (x: number, y: number): string =>
+const cellOf = (x: number, y: number): string =>
   `${Math.round(x / SPACING.width)},${Math.round(y / SPACING.height)}`;
 
-function settle(graph: Topology, node: number, kept: Map<string, Spot>, taken: Set<string>): boolean {
-  const anchors = (graph.neighbours[node] ?? []).flatMap(
-    (other) => kept.get(graph.nodes[other]?.id ?? "") ?? [],
+/** One row below the centre of its neighbours. Returns false when no neighbour has a position. */
+function placeNearNeighbours(
+  graph: MapGraph,
+  node: number,
+  positions: Positions,
+  occupied: Set<string>,
+): boolean {
+  const placed = (graph.neighbours[node] ?? []).flatMap(
+    (other) => positions.get(graph.nodes[other]?.id ?? "") ?? [],
   );
-  const [first] = anchors;
+  const [first] = placed;
   if (first === undefined) return false;
-  const x = anchors.reduce((sum, spot) => sum + spot.x, 0) / anchors.length;
-  const y = anchors.reduce((sum, spot) => sum + spot.y, 0) / anchors.length + SPACING.height;
-  kept.set(graph.nodes[node]?.id ?? "", { ...freeSpot(x, y, taken), block: first.block });
+  const x = placed.reduce((sum, position) => sum + position.x, 0) / placed.length;
+  const y = placed.reduce((sum, position) => sum + position.y, 0) / placed.length + SPACING.height;
+  const cell = occupyFreeCell(x, y, occupied);
+  positions.set(graph.nodes[node]?.id ?? "", { ...cell, cluster: first.cluster });
   return true;
 }
 
-/** Below everything, in a block of its own: where those go that nobody here is connected to. */
-function outside(kept: ReadonlyMap<string, Spot>): Spot {
-  let [x, y, block] = [0, 0, 0];
-  for (const spot of kept.values()) {
-    x = Math.min(x, spot.x);
-    y = Math.max(y, spot.y);
-    block = Math.max(block, spot.block);
+/** Below all other devices and in a new cluster: for devices without a connection to the placed ones. */
+function positionBelowAll(positions: ReadonlyMap<string, LayoutPosition>): LayoutPosition {
+  let [x, y, cluster] = [0, 0, 0];
+  for (const position of positions.values()) {
+    x = Math.min(x, position.x);
+    y = Math.max(y, position.y);
+    cluster = Math.max(cluster, position.cluster);
   }
-  return { x, y: y + SPACING.height * 2, block: block + 1 };
+  return { x, y: y + SPACING.height * 2, cluster: cluster + 1 };
 }
 
-/** The nearest cell nobody stands on, looking in growing rings. */
-function freeSpot(x: number, y: number, taken: Set<string>): { x: number; y: number } {
-  for (let ring = 0; ring <= FARTHEST_RING; ring++) {
+/** The nearest free cell at or below the position, searched in growing rings. */
+function occupyFreeCell(x: number, y: number, occupied: Set<string>): { x: number; y: number } {
+  for (let ring = 0; ring <= MAX_SEARCH_RING; ring++) {
     for (let dy = 0; dy <= ring; dy++) {
-      for (const dx of dy === ring ? steps(ring) : [-ring, ring]) {
-        const at = { x: x + dx * SPACING.width, y: y + dy * SPACING.height };
-        const key = cell(at.x, at.y);
-        if (taken.has(key)) continue;
-        taken.add(key);
-        return at;
+      for (const dx of dy === ring ? columnsOf(ring) : [-ring, ring]) {
+        const position = { x: x + dx * SPACING.width, y: y + dy * SPACING.height };
+        const cell = cellOf(position.x, position.y);
+        if (occupied.has(cell)) continue;
+        occupied.add(cell);
+        return position;
       }
     }
   }
   return { x, y };
 }
 
-const steps = (ring: number): number[] => Array.from({ length: ring * 2 + 1 }, (_, i) => i - ring);
+const columnsOf = (ring: number): number[] => Array.from({ length: ring * 2 + 1 }, (_, i) => i - ring);

@@ -1,150 +1,153 @@
 /**
- * A whole map: the network is cut into blocks, each block is laid out for itself (in layers where it is layered),
- * and the blocks are put where their devices are said to stand, or else near what they are connected to. Everything
- * is a function of the network alone: no clock, no chance, so the same network looks the same tomorrow.
+ * Lays out a whole map. The network is divided into clusters, and each cluster is laid out separately, in layers if it
+ * is a hierarchy. Then the clusters are placed by the locations of their devices, or else by their links. The result
+ * depends only on the network, not on time or chance, so the same network always has the same layout.
  */
 import { createAdjacency, type Point } from "../../formats/layout/adjacency.ts";
 import { forceLayout, MAX_NODES_FOR_FORCE } from "../../formats/layout/force.ts";
 import { gridLayout } from "../../formats/layout/grid.ts";
 import { layoutNetwork } from "../../formats/layout/layout.ts";
-import { partition, type Topology } from "./cluster-assignment.ts";
+import { assignClusters, type MapGraph } from "./cluster-assignment.ts";
 import type { MapNode } from "./messages.ts";
-import { spread } from "./scale-locations.ts";
+import { scaleLocations } from "./scale-locations.ts";
 import { type Box, separateBoxes } from "./separate-boxes.ts";
 
-/** What one device and its name need. The unit of all positions. */
+/** The space for one device and its label, in map units. */
 export const SPACING = { width: 84, height: 60 } as const;
-/** Around a block, for its plate, its name and the lines between blocks. */
+/** The space around a cluster for its background, its name and the edges between clusters. */
 const MARGIN = { x: 110, y: 120 } as const;
-/** Places are spread over this much more room than the blocks need, before they are pushed apart. */
-const ROOM = 1.7;
-const ASPECT = 1.6;
+/** The area over which locations are distributed, relative to the area of the clusters. */
+const AREA_FACTOR = 1.7;
+const ASPECT_RATIO = 1.6;
 
-export interface Arrangement {
+export interface MapLayout {
+  /** x and y of each node, flat, y downwards. */
   readonly positions: Float64Array;
-  readonly blockOf: Uint32Array;
+  /** For each node the index of its cluster. */
+  readonly clusterOf: Uint32Array;
 }
 
-interface Block {
+interface ClusterLayout {
   readonly members: readonly number[];
+  /** The positions of `members`, relative to the centre of `box`. */
   readonly points: readonly Point[];
   readonly box: Box;
-  readonly place: Point | undefined;
+  readonly location: Point | undefined;
 }
 
-export function arrange(graph: Topology): Arrangement {
-  const blockOf = partition(graph);
-  const blocks = createBlocks(graph, blockOf);
-  if (blocks.length > 1) placeBlocks(graph, blocks, blockOf);
+export function layoutMap(graph: MapGraph): MapLayout {
+  const clusterOf = assignClusters(graph);
+  const clusters = layoutClusters(graph, clusterOf);
+  if (clusters.length > 1) placeClusters(graph, clusters, clusterOf);
   const positions = new Float64Array(graph.nodes.length * 2);
-  for (const { members, points, box } of blocks) {
+  for (const { members, points, box } of clusters) {
     for (const [i, node] of members.entries()) {
       positions[node * 2] = box.x + (points[i]?.x ?? 0);
       positions[node * 2 + 1] = box.y + (points[i]?.y ?? 0);
     }
   }
-  return { positions, blockOf };
+  return { positions, clusterOf };
 }
 
-function createBlocks(graph: Topology, blockOf: Uint32Array): Block[] {
+function layoutClusters(graph: MapGraph, clusterOf: Uint32Array): ClusterLayout[] {
   const members: number[][] = [];
-  for (const [node, block] of blockOf.entries()) {
-    const list = members[block];
+  for (const [node, cluster] of clusterOf.entries()) {
+    const list = members[cluster];
     if (list) list.push(node);
-    else members[block] = [node];
+    else members[cluster] = [node];
   }
-  return members.map((list) => createBlock(graph, list));
+  return members.map((list) => layoutCluster(graph, list));
 }
 
-function createBlock({ nodes, neighbours }: Topology, members: readonly number[]): Block {
-  const inside = new Set(members);
-  const here = members.flatMap((node) => nodes[node] ?? []);
+function layoutCluster({ nodes, neighbours }: MapGraph, members: readonly number[]): ClusterLayout {
+  const memberSet = new Set(members);
+  const clusterNodes = members.flatMap((node) => nodes[node] ?? []);
   const edges = members.flatMap((node) =>
     (neighbours[node] ?? [])
-      .filter((other) => other > node && inside.has(other))
+      .filter((other) => other > node && memberSet.has(other))
       .map((other) => ({ a: nodes[node]?.id ?? "", b: nodes[other]?.id ?? "" })),
   );
-  const { positions, width, height } = layoutNetwork({ nodes: here, edges }, SPACING);
-  const points = here.map(({ id }) => {
-    const at = positions.get(id) ?? { x: 0, y: 0 };
-    return { x: at.x - width / 2, y: at.y - height / 2 };
+  const { positions, width, height } = layoutNetwork({ nodes: clusterNodes, edges }, SPACING);
+  const points = clusterNodes.map(({ id }) => {
+    const position = positions.get(id) ?? { x: 0, y: 0 };
+    return { x: position.x - width / 2, y: position.y - height / 2 };
   });
   return {
     members,
     points,
     box: { x: 0, y: 0, width: width + MARGIN.x, height: height + MARGIN.y },
-    place: meanPlace(here),
+    location: meanLocation(clusterNodes),
   };
 }
 
-function meanPlace(nodes: readonly MapNode[]): Point | undefined {
-  const places = nodes.flatMap((node) => node.place ?? []);
-  if (places.length === 0) return undefined;
-  const sum = places.reduce((total, { x, y }) => ({ x: total.x + x, y: total.y + y }));
-  return { x: sum.x / places.length, y: sum.y / places.length };
+function meanLocation(nodes: readonly MapNode[]): Point | undefined {
+  const locations = nodes.flatMap((node) => node.location ?? []);
+  if (locations.length === 0) return undefined;
+  const sum = locations.reduce((total, { x, y }) => ({ x: total.x + x, y: total.y + y }));
+  return { x: sum.x / locations.length, y: sum.y / locations.length };
 }
 
-function placeBlocks(graph: Topology, blocks: readonly Block[], blockOf: Uint32Array): void {
-  const joined = blockNeighbours(graph, blocks.length, blockOf);
-  const located = blocks.filter((block) => block.place !== undefined);
-  if (located.length > 1) placeByPlace(blocks, located, joined);
-  else placeByLinks(blocks, joined);
-  separateBoxes(blocks.map((block) => block.box));
+function placeClusters(graph: MapGraph, clusters: readonly ClusterLayout[], clusterOf: Uint32Array): void {
+  const neighbours = clusterNeighbours(graph, clusters.length, clusterOf);
+  const located = clusters.filter((cluster) => cluster.location !== undefined);
+  if (located.length > 1) placeByLocation(clusters, located, neighbours);
+  else placeByLinks(clusters, neighbours);
+  separateBoxes(clusters.map((cluster) => cluster.box));
 }
 
-function blockNeighbours({ neighbours }: Topology, count: number, blockOf: Uint32Array): Set<number>[] {
-  const joined = Array.from({ length: count }, () => new Set<number>());
+function clusterNeighbours({ neighbours }: MapGraph, count: number, clusterOf: Uint32Array): Set<number>[] {
+  const sets = Array.from({ length: count }, () => new Set<number>());
   for (const [node, others] of neighbours.entries()) {
-    const here = blockOf[node] ?? 0;
+    const cluster = clusterOf[node] ?? 0;
     for (const other of others) {
-      const there = blockOf[other] ?? 0;
-      if (there !== here) joined[here]?.add(there);
+      const otherCluster = clusterOf[other] ?? 0;
+      if (otherCluster !== cluster) sets[cluster]?.add(otherCluster);
     }
   }
-  return joined;
+  return sets;
 }
 
-function placeByPlace(
-  blocks: readonly Block[],
-  located: readonly Block[],
-  joined: readonly Set<number>[],
+function placeByLocation(
+  clusters: readonly ClusterLayout[],
+  located: readonly ClusterLayout[],
+  neighbours: readonly Set<number>[],
 ): void {
-  const area = blocks.reduce((sum, { box }) => sum + box.width * box.height, 0);
-  const places = spread(
-    located.map((block) => block.place ?? { x: 0, y: 0 }),
-    area * ROOM,
+  const area = clusters.reduce((sum, { box }) => sum + box.width * box.height, 0);
+  const positions = scaleLocations(
+    located.map((cluster) => cluster.location ?? { x: 0, y: 0 }),
+    area * AREA_FACTOR,
   );
-  for (const [i, block] of located.entries()) {
-    block.box.x = places[i]?.x ?? 0;
-    block.box.y = places[i]?.y ?? 0;
+  for (const [i, cluster] of located.entries()) {
+    cluster.box.x = positions[i]?.x ?? 0;
+    cluster.box.y = positions[i]?.y ?? 0;
   }
-  const done = new Set([...blocks.keys()].filter((i) => blocks[i]?.place !== undefined));
-  const bottom = Math.max(...places.map((place) => place.y));
-  // Those without a place go to the middle of their neighbours, the best connected first, round after round.
-  const rest = [...blocks.keys()].filter((i) => !done.has(i));
-  while (rest.length > 0) {
-    const known = (i: number) => [...(joined[i] ?? [])].filter((other) => done.has(other));
-    rest.sort((p, q) => known(q).length - known(p).length || p - q);
-    const next = rest.shift() ?? 0;
-    const anchors = known(next).flatMap((other) => blocks[other]?.box ?? []);
-    const box = blocks[next]?.box;
-    if (box && anchors.length > 0) {
-      box.x = anchors.reduce((sum, anchor) => sum + anchor.x, 0) / anchors.length;
-      box.y = anchors.reduce((sum, anchor) => sum + anchor.y, 0) / anchors.length + 1;
+  const placed = new Set([...clusters.keys()].filter((i) => clusters[i]?.location !== undefined));
+  const bottom = Math.max(...positions.map((position) => position.y));
+  // A cluster without a location goes to the centre of its placed neighbours; the one with most of those goes first.
+  const unplaced = [...clusters.keys()].filter((i) => !placed.has(i));
+  while (unplaced.length > 0) {
+    const placedNeighbours = (i: number) => [...(neighbours[i] ?? [])].filter((other) => placed.has(other));
+    unplaced.sort((p, q) => placedNeighbours(q).length - placedNeighbours(p).length || p - q);
+    const next = unplaced.shift() ?? 0;
+    const neighbourBoxes = placedNeighbours(next).flatMap((other) => clusters[other]?.box ?? []);
+    const box = clusters[next]?.box;
+    if (box && neighbourBoxes.length > 0) {
+      box.x = neighbourBoxes.reduce((sum, other) => sum + other.x, 0) / neighbourBoxes.length;
+      box.y = neighbourBoxes.reduce((sum, other) => sum + other.y, 0) / neighbourBoxes.length + 1;
     } else if (box) box.y = bottom + box.height;
-    done.add(next);
+    placed.add(next);
   }
 }
 
-function placeByLinks(blocks: readonly Block[], joined: readonly Set<number>[]): void {
-  const nodes = blocks.map((_, i) => ({ id: String(i) }));
-  const edges = joined.flatMap((others, i) => [...others].map((j) => ({ a: String(i), b: String(j) })));
+function placeByLinks(clusters: readonly ClusterLayout[], neighbours: readonly Set<number>[]): void {
+  const nodes = clusters.map((_, i) => ({ id: String(i) }));
+  const edges = neighbours.flatMap((others, i) => [...others].map((j) => ({ a: String(i), b: String(j) })));
   const graph = createAdjacency(nodes, edges);
-  const area = blocks.reduce((sum, { box }) => sum + box.width * box.height, 0) / blocks.length;
-  const spacing = { width: Math.sqrt(area * ASPECT), height: Math.sqrt(area / ASPECT) };
-  const connected = nodes.length <= MAX_NODES_FOR_FORCE && joined.every((others) => others.size > 0);
-  const points = connected ? forceLayout(graph, spacing) : gridLayout(graph, spacing);
-  for (const [i, { box }] of blocks.entries()) {
+  const meanArea = clusters.reduce((sum, { box }) => sum + box.width * box.height, 0) / clusters.length;
+  const spacing = { width: Math.sqrt(meanArea * ASPECT_RATIO), height: Math.sqrt(meanArea / ASPECT_RATIO) };
+  const useForce = nodes.length <= MAX_NODES_FOR_FORCE && neighbours.every((others) => others.size > 0);
+  const points = useForce ? forceLayout(graph, spacing) : gridLayout(graph, spacing);
+  for (const [i, { box }] of clusters.entries()) {
     box.x = points[i]?.x ?? 0;
     box.y = points[i]?.y ?? 0;
   }

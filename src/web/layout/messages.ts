@@ -1,12 +1,11 @@
-/** What the page and its layout worker say to each other. Plain values, and large ones as arrays of numbers. */
+/** The messages between the page and its layout worker. Large arrays are typed arrays, because those are cheap to copy. */
 export interface MapNode {
   readonly id: string;
-  /** 0 on top, when the network says so. */
+  /** The layer that an annotation names, 0 at the top. */
   readonly layer?: number;
-  /** A place somebody gave it: degrees east and north, or a drawing's x and y, y downwards in both. */
-  readonly place?: { readonly x: number; readonly y: number };
-  /** What it says it belongs to, such as a site. */
-  readonly group?: string;
+  /** Where an annotation places the device: degrees of longitude and projected latitude, or x and y; y downwards. */
+  readonly location?: { readonly x: number; readonly y: number };
+  readonly site?: string;
 }
 
 export interface LayoutRequest {
@@ -16,10 +15,11 @@ export interface LayoutRequest {
   readonly edges: Uint32Array;
 }
 
-export interface LayoutAnswer {
+export interface LayoutResponse {
+  /** That of the request. */
   readonly sequence: number;
   /** x and y of each node, flat, y downwards. */
   readonly positions: Float64Array;
-  /** For each node the index of its block. */
-  readonly blockOf: Uint32Array;
+  /** For each node the index of its cluster. */
+  readonly clusterOf: Uint32Array;
 }

@@ -1,8 +1,8 @@
-/** Lays out the map away from the page's own thread, so that the page never waits for a picture. */
-import { rearrange, type Spot } from "./incremental-layout.ts";
-import type { LayoutAnswer, LayoutRequest } from "./messages.ts";
+/** The layout worker: computes positions outside the main thread, so that a large layout does not block the page. */
+import { type LayoutPosition, updateLayout } from "./incremental-layout.ts";
+import type { LayoutRequest, LayoutResponse } from "./messages.ts";
 
-const kept = new Map<string, Spot>();
+const previous = new Map<string, LayoutPosition>();
 
 addEventListener("message", (event: MessageEvent<LayoutRequest>) => {
   const { sequence, nodes, edges } = event.data;
@@ -12,7 +12,7 @@ addEventListener("message", (event: MessageEvent<LayoutRequest>) => {
     neighbours[a]?.push(b);
     neighbours[b]?.push(a);
   }
-  const { positions, blockOf } = rearrange({ nodes, neighbours }, kept);
-  const answer: LayoutAnswer = { sequence, positions, blockOf };
-  postMessage(answer);
+  const { positions, clusterOf } = updateLayout({ nodes, neighbours }, previous);
+  const response: LayoutResponse = { sequence, positions, clusterOf };
+  postMessage(response);
 });
