@@ -1,13 +1,14 @@
 /**
  * Handles every request of the service, in this order:
  *
- * 1. A request that repeats the previous one on its connection gets its response from the response cache.
- * 2. OPTIONS and the health endpoints need no credentials. Every other request is authenticated before anything else of
- *    it is looked at.
- * 3. The response cache is searched; then follow the limits, the route, the method and the query.
+ * 1. A request that repeats the previous one on its connection, or whose credential is cached, gets its response from
+ *    the response cache, if that has one.
+ * 2. OPTIONS and the health endpoints are served without credentials.
+ * 3. Every other request is authenticated before anything else of it is looked at. Then follow the limits, the route,
+ *    the method and the query.
  *
- * Every exception becomes a problem response. `handle` runs up to 100,000 times a second: for a cached credential it is
- * synchronous, and for a cached response it does little more than two look-ups.
+ * Every exception becomes a problem response. `handle` runs up to 100,000 times a second: it is synchronous for a cached
+ * credential, and does little more than two look-ups for a cached response.
  */
 import type { ConnectionInfo, Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
