@@ -1,7 +1,7 @@
-/** Certificates for tests, made by openssl: an authority (`ca.pem`) and whom it signed (`NAME.pem`, `NAME.key`). */
+/** Creates certificates with openssl: an authority (`ca.pem`) and certificates it signed (`NAME.pem`, `NAME.key`). */
 const KEY = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
 
-export function makeCertificates(folder: string, names: readonly string[], authority = "ca"): void {
+export function createCertificates(folder: string, names: readonly string[], authority = "ca"): void {
   const openssl = (args: string) => {
     const { exitCode, stderr } = Bun.spawnSync(["openssl", ...args.split(" ")], { cwd: folder });
     if (exitCode !== 0) throw new Error(stderr.toString());

@@ -5,16 +5,16 @@ import { deviceId, EmulatedNetwork } from "./emulator.ts";
 import { type RunningSource, type startSource, TestResources } from "./harness.ts";
 import { type BuiltNetwork, buildNetwork, line, ring, torus, tree } from "./topologies.ts";
 
-const started = new TestResources();
-afterEach(() => started.close());
+const resources = new TestResources();
+afterEach(() => resources.close());
 
-async function connected(
-  built: BuiltNetwork,
+async function connectNetwork(
+  network: BuiltNetwork,
   ...args: Parameters<typeof startSource>
 ): Promise<RunningSource> {
-  const source = await started.startSource(...args);
-  await started.connect(built.net, source.port);
-  await until(() => source.sink.links.size === built.wires.length * 2, {
+  const source = await resources.startSource(...args);
+  await resources.connect(network.net, source.port);
+  await until(() => source.sink.links.size === network.wires.length * 2, {
     what: "all links in both directions",
   });
   return source;
@@ -29,30 +29,30 @@ function linkIds({ wires }: BuiltNetwork): string[] {
     .sort();
 }
 
-describe("a network is found whole", () => {
+describe("all switches, ports and links are discovered", () => {
   const shapes: [string, BuiltNetwork][] = [
     ["one switch", buildNetwork(1, [])],
     ["line of 5", buildNetwork(5, line(5))],
     ["tree of 31", buildNetwork(31, tree(31, 2))],
     ["ring of 6", buildNetwork(6, ring(6))],
     ["torus of 5 by 5", buildNetwork(25, torus(5, 5))],
-    ["two parallel wires", buildNetwork(2, [[1, 2], [1, 2]])],
-    ["a wire from a switch to itself", buildNetwork(1, [[1, 1]])],
+    ["two parallel cables", buildNetwork(2, [[1, 2], [1, 2]])],
+    ["a cable from a switch to itself", buildNetwork(1, [[1, 1]])],
   ]; // biome-ignore format: a table
-  for (const [name, built] of shapes) {
+  for (const [name, network] of shapes) {
     test(name, async () => {
-      const { sink } = await connected(built);
-      await until(() => sink.devices.size === built.net.switches.size, { what: "all devices" });
-      expect([...sink.links.keys()].sort()).toEqual(linkIds(built));
+      const { sink } = await connectNetwork(network);
+      await until(() => sink.devices.size === network.net.switches.size, { what: "all devices" });
+      expect([...sink.links.keys()].sort()).toEqual(linkIds(network));
       expect([...sink.links.values()].every((link) => link.verified && link.type === "DIRECT")).toBe(true);
-      const ports = [...built.net.switches.values()].reduce((sum, sw) => sum + sw.ports.size, 0);
+      const ports = [...network.net.switches.values()].reduce((sum, sw) => sum + sw.ports.size, 0);
       expect(sink.ports.size).toBe(ports);
       expect(sink.rejected).toEqual([]);
     });
   }
 
-  test("with everything known of a device and a port", async () => {
-    const { sink } = await connected(buildNetwork(2, line(2)));
+  test("with all fields of a device and a port", async () => {
+    const { sink } = await connectNetwork(buildNetwork(2, line(2)));
     const device = sink.devices.get(deviceId(1));
     expect(device).toMatchObject({
       type: "SWITCH",
@@ -82,52 +82,55 @@ describe("a network is found whole", () => {
 });
 
 describe("changes", () => {
-  test("a port that goes down takes its links at once, and both come back with it", async () => {
-    const built = buildNetwork(3, ring(3));
-    const { sink } = await connected(built);
-    built.net.get(1).setPort(2, false);
-    await until(() => sink.links.size === 4, { what: "two links gone" });
+  test("when a port goes down its links are removed at once; they return with the port", async () => {
+    const network = buildNetwork(3, ring(3));
+    const { sink } = await connectNetwork(network);
+    network.net.get(1).setPort(2, false);
+    await until(() => sink.links.size === 4, { what: "two links removed" });
     expect(sink.ports.get(`${deviceId(1)}/2`)?.isEnabled).toBe(false);
-    built.net.get(1).setPort(2, true);
+    network.net.get(1).setPort(2, true);
     await until(() => sink.links.size === 6, { what: "the links again" });
-    const gone = sink.changeLog.lastIndexOf(`remove links ${deviceId(1)}/2-${deviceId(2)}/2`);
-    expect(gone).toBeGreaterThan(0);
-    expect(sink.changeLog.lastIndexOf(`set links ${deviceId(1)}/2-${deviceId(2)}/2`)).toBeGreaterThan(gone);
+    const removedAt = sink.changeLog.lastIndexOf(`remove links ${deviceId(1)}/2-${deviceId(2)}/2`);
+    expect(removedAt).toBeGreaterThan(0);
+    expect(sink.changeLog.lastIndexOf(`set links ${deviceId(1)}/2-${deviceId(2)}/2`)).toBeGreaterThan(
+      removedAt,
+    );
   });
 
-  test("a port that is taken away leaves neither itself nor links", async () => {
-    const built = buildNetwork(2, line(2));
-    const { sink } = await connected(built);
-    built.net.get(1).removePort(2);
+  test("when a port is deleted, the port and its links are removed", async () => {
+    const network = buildNetwork(2, line(2));
+    const { sink } = await connectNetwork(network);
+    network.net.get(1).removePort(2);
     await until(() => sink.links.size === 0, { what: "no links" });
     await until(() => !sink.ports.has(`${deviceId(1)}/2`), { what: "no port" });
   });
 
-  test("a wire that falls silent ends after three missed probes", async () => {
-    const built = buildNetwork(2, line(2));
-    const { sink } = await connected(built);
-    for (const sw of built.net.switches.values()) for (const port of sw.ports.values()) port.wire = undefined;
+  test("a cable that carries no frames is removed after three missed probes", async () => {
+    const network = buildNetwork(2, line(2));
+    const { sink } = await connectNetwork(network);
+    for (const sw of network.net.switches.values())
+      for (const port of sw.ports.values()) port.wire = undefined;
     await until(() => sink.links.size === 0, { what: "no links" });
     expect(sink.ports.get(`${deviceId(1)}/2`)?.isEnabled).toBe(true);
   });
 
-  test("a wire that is plugged in elsewhere leaves no ghost", async () => {
-    const built = buildNetwork(3, line(3));
-    const { sink } = await connected(built);
-    const [one, two, three] = [built.net.get(1), built.net.get(2), built.net.get(3)];
+  test("a cable that is moved to another port leaves no stale link", async () => {
+    const network = buildNetwork(3, line(3));
+    const { sink } = await connectNetwork(network);
+    const [one, two, three] = [network.net.get(1), network.net.get(2), network.net.get(3)];
     one.setPort(2, false);
     for (const port of [one.ports.get(2), two.ports.get(2)]) if (port) port.wire = undefined;
-    built.net.wire(one, 2, three, 1);
+    network.net.wire(one, 2, three, 1);
     one.setPort(2, true);
     two.setPort(2, true);
     await until(() => sink.links.has(`${deviceId(1)}/2-${deviceId(3)}/1`), { what: "the new link" });
     expect([...sink.links.keys()].filter((id) => id.includes(`${deviceId(2)}/2`))).toEqual([]);
   });
 
-  test("a switch that leaves is unavailable at once, its links inactive, then gone; and it returns", async () => {
-    const built = buildNetwork(3, line(3));
-    const { sink, port } = await connected(built);
-    const two = built.net.get(2);
+  test("a switch that disconnects is unavailable at once; its links become inactive, are removed, and return with it", async () => {
+    const network = buildNetwork(3, line(3));
+    const { sink, port } = await connectNetwork(network);
+    const two = network.net.get(2);
     two.disconnect();
     await until(() => sink.devices.get(two.id)?.available === false, { what: "unavailable" });
     expect(sink.devices.get(two.id)).toMatchObject({ mfr: "Emulated", role: "NONE" });
@@ -139,61 +142,61 @@ describe("changes", () => {
     expect(sink.devices.get(two.id)?.available).toBe(true);
   });
 
-  test("a switch that is gone for long enough is removed with all that is its own", async () => {
-    const built = buildNetwork(2, line(2));
-    const { sink } = await connected(built, { removeAfterMs: 300 });
-    built.net.get(2).disconnect();
+  test("a switch that stays disconnected is removed with its ports and links", async () => {
+    const network = buildNetwork(2, line(2));
+    const { sink } = await connectNetwork(network, { removeAfterMs: 300 });
+    network.net.get(2).disconnect();
     await until(() => !sink.devices.has(deviceId(2)), { what: "removed" });
     await until(() => sink.links.size === 0, { what: "no links" });
     expect([...sink.ports.keys()].filter((id) => id.startsWith(deviceId(2)))).toEqual([]);
   });
 
-  test("a switch that stops answering is called unavailable", async () => {
-    const built = buildNetwork(2, line(2));
-    const { sink } = await connected(built, { echoIntervalMs: 200 });
-    built.net.get(2).unresponsive = true;
+  test("a switch that sends no echo replies becomes unavailable", async () => {
+    const network = buildNetwork(2, line(2));
+    const { sink } = await connectNetwork(network, { echoIntervalMs: 200 });
+    network.net.get(2).unresponsive = true;
     await until(() => sink.devices.get(deviceId(2))?.available === false, { what: "unavailable" });
     expect(sink.devices.get(deviceId(1))?.available).toBe(true);
   });
 });
 
 describe("a second session with a live datapath id", () => {
-  test("does not displace the first, and is flagged", async () => {
-    const built = buildNetwork(2, line(2));
-    const { sink, port } = await connected(built);
-    const rival = new EmulatedNetwork().add(1, 9);
-    started.defer(() => rival.disconnect());
-    await rival.connect({ port });
-    await until(() => !rival.connected, { what: "the second refused" });
-    expect(rival.errors[0]?.type).toBe(0);
+  test("is rejected, and the device is flagged", async () => {
+    const network = buildNetwork(2, line(2));
+    const { sink, port } = await connectNetwork(network);
+    const second = new EmulatedNetwork().add(1, 9);
+    resources.defer(() => second.disconnect());
+    await second.connect({ port });
+    await until(() => !second.connected, { what: "the second refused" });
+    expect(second.errors[0]?.type).toBe(0);
     await until(() => sink.devices.get(deviceId(1))?.annotations?.conflict, { what: "the flag" });
     expect(sink.devices.get(deviceId(1))?.annotations?.conflict).toContain("a second session from 127.0.0.1");
     expect(sink.devices.get(deviceId(1))?.available).toBe(true);
-    expect(built.net.get(1).connected).toBe(true);
+    expect(network.net.get(1).connected).toBe(true);
     expect(sink.ports.has(`${deviceId(1)}/9`)).toBe(false);
   });
 
-  test("takes over when the first no longer answers", async () => {
-    const built = buildNetwork(1, []);
-    const source = await connected(built, { echoIntervalMs: 60_000 });
-    const dead = built.net.get(1);
+  test("replaces the first when that one sends no echo reply", async () => {
+    const network = buildNetwork(1, []);
+    const source = await connectNetwork(network, { echoIntervalMs: 60_000 });
+    const dead = network.net.get(1);
     await until(() => source.sink.devices.size === 1, { what: "the device" });
     dead.unresponsive = true;
     const again = new EmulatedNetwork().add(1, 4);
-    started.defer(() => again.disconnect());
+    resources.defer(() => again.disconnect());
     await until(
       async () => {
         if (!again.connected) await again.connect({ port: source.port });
         return source.sink.ports.has(`${deviceId(1)}/4`);
       },
-      { what: "the second taken", everyMs: 200 },
+      { what: "the second session", everyMs: 200 },
     );
   });
 });
 
-test("another version of OpenFlow is refused with the proper error", async () => {
-  const { port, sink } = await started.startSource();
-  const answers: string[] = [];
+test("another version of OpenFlow is rejected with OFPET_HELLO_FAILED", async () => {
+  const { port, sink } = await resources.startSource();
+  const errors: string[] = [];
   const hello = {
     "1.0, without a bitmap": "0100000800000001",
     "1.4, with a bitmap": "05000010000000010001000800000020",
@@ -215,10 +218,10 @@ test("another version of OpenFlow is refused with the proper error", async () =>
       },
     });
     await until(() => closed, { what: "the session ended" });
-    answers.push(received.subarray(16).toString("hex", 0, 12));
+    errors.push(received.subarray(16).toString("hex", 0, 12));
   }
   // OFPT_ERROR, OFPET_HELLO_FAILED, OFPHFC_INCOMPATIBLE
-  expect(answers.map((answer) => answer.slice(0, 4) + answer.slice(16))).toEqual([
+  expect(errors.map((error) => error.slice(0, 4) + error.slice(16))).toEqual([
     "040100000000",
     "040100000000",
   ]);

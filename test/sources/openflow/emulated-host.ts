@@ -1,4 +1,4 @@
-/** Emulated hosts: they announce themselves by ARP and answer when asked for their address. */
+/** Emulated hosts: they announce themselves by ARP and reply to ARP requests for their address. */
 import { readAnnouncement } from "../../../src/sources/openflow/codec/announcement.ts";
 import {
   BROADCAST,
@@ -24,9 +24,9 @@ function arpReply(mac: string, ip: string, to: string): Uint8Array {
 export class EmulatedHost implements Station {
   readonly mac: string;
   readonly ip: string;
-  /** Answers when asked; a host that was pulled out does not. */
+  /** Whether it replies to ARP requests. */
   responds = true;
-  /** Broadcasts of other hosts that came through, by sender. */
+  /** Broadcasts received from other hosts, by sender. */
   readonly broadcastsReceived = new Map<string, number>();
   arpRequestsReceived = 0;
   readonly #net: EmulatedNetwork;
@@ -40,7 +40,7 @@ export class EmulatedHost implements Station {
     net.plug(sw, port, this);
   }
 
-  /** Plugs itself in elsewhere; where it was stays as it is. */
+  /** Attaches the host to another port. The state of the old port does not change. */
   moveTo(sw: EmulatedSwitch, port: number): void {
     this.#net.plug(this.#at.sw, this.#at.port, undefined);
     this.#at = { sw, port };
@@ -58,23 +58,23 @@ export class EmulatedHost implements Station {
 
   receive(bytes: Uint8Array): void {
     const frame = readFrame(bytes);
-    // A sender that contradicts itself is ignored, as a real stack would.
+    // ARP whose sender differs from the Ethernet source is ignored, as by a real network stack.
     if (frame.type !== ETHER.arp || hex(frame.payload.subarray(8, 14)) !== hex(bytes.subarray(6, 12))) return;
-    const said = readAnnouncement(frame);
+    const announcement = readAnnouncement(frame);
     const target = frame.payload.subarray(24, 28);
-    if (hex(target) === hex(ipv4Bytes(this.ip)) && said && said.mac !== this.mac) {
+    if (hex(target) === hex(ipv4Bytes(this.ip)) && announcement && announcement.mac !== this.mac) {
       this.arpRequestsReceived++;
-      if (this.responds) this.send(arpReply(this.mac, this.ip, said.mac));
+      if (this.responds) this.send(arpReply(this.mac, this.ip, announcement.mac));
     }
-    if (frame.dst === BROADCAST && said)
-      this.broadcastsReceived.set(said.mac, (this.broadcastsReceived.get(said.mac) ?? 0) + 1);
+    if (frame.dst === BROADCAST && announcement)
+      this.broadcastsReceived.set(announcement.mac, (this.broadcastsReceived.get(announcement.mac) ?? 0) + 1);
   }
 }
 
 export const macOf = (number: number): string =>
   `00:00:00:00:${(number >> 8).toString(16).padStart(2, "0")}:${(number & 0xff).toString(16).padStart(2, "0")}`.toUpperCase();
 
-/** A host on port 1 of every switch: 10.0.H.L, where H and L are the switch's number. */
+/** Adds a host on port 1 of every switch. Its address is 10.0.H.L, where H and L are the bytes of the datapath id. */
 export function addHostToEachSwitch(net: EmulatedNetwork): EmulatedHost[] {
   return [...net.switches.values()].map(
     (sw) => new EmulatedHost(net, sw, 1, macOf(sw.dpid), `10.0.${sw.dpid >> 8}.${sw.dpid & 0xff}`),

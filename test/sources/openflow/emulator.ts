@@ -1,7 +1,7 @@
 /**
- * Emulated OpenFlow switches: many in one process, each with a real TCP (or TLS) session, wired to each other and to
- * hosts. They keep a flow table and run frames through it, NORMAL being a plain flood without learning: the harshest
- * reading, under which any loop shows at once. Frames travel in the order they were sent; a budget ends a storm.
+ * Emulated OpenFlow switches: many in one process, each with a real TCP or TLS session, connected to each other and to
+ * hosts. They have a flow table and process frames through it. NORMAL is a plain flood without learning, the strictest
+ * case: any loop shows at once. Frames are delivered in the order they were sent. A limit on deliveries ends a storm.
  */
 import type { Socket, TCPSocketConnectOptions } from "bun";
 import { ETHER, readFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
@@ -25,7 +25,7 @@ import { macText } from "../../../src/sources/openflow/codec/wire.ts";
 export const deviceId = (dpid: number): string => `of:${dpid.toString(16).padStart(16, "0")}`;
 const MAX_DELIVERIES = 200_000;
 
-/** What is plugged into a port when it is not another switch. */
+/** A device other than a switch that is attached to a port. */
 export interface Station {
   receive(frame: Uint8Array): void;
 }
@@ -53,11 +53,11 @@ export class EmulatedSwitch {
   readonly dpid: number;
   readonly ports = new Map<number, EmulatedPort>();
   flows: FlowMod[] = [];
-  /** Messages of the controller, by kind. */
+  /** How many messages of each kind the controller has sent. */
   readonly received = new Map<MessageKind, number>();
   readonly errors: Bodies["error"][] = [];
   connected = false;
-  /** Stops answering and reading, with the connection open. */
+  /** Keeps the connection open but neither processes nor sends messages. */
   unresponsive = false;
   readonly #net: EmulatedNetwork;
   readonly #handlers: Handlers;
@@ -79,7 +79,7 @@ export class EmulatedSwitch {
     return deviceId(this.dpid);
   }
 
-  /** Resolves when the controller has said its hello: until then the kernel may have taken the connection, not it. */
+  /** Resolves when the hello of the controller arrives: until then only the kernel may have accepted the connection. */
   get helloReceived(): Promise<void> {
     return this.#hello.promise;
   }
@@ -112,7 +112,7 @@ export class EmulatedSwitch {
     this.send("hello", { versions: [4] });
   }
 
-  /** Ends the session; the flows stay, as in a switch in secure mode. */
+  /** Closes the session. The flows stay, as in a switch in secure mode. */
   disconnect(): void {
     this.connected = false;
     this.#socket?.end();
@@ -143,7 +143,7 @@ export class EmulatedSwitch {
     if (!port || port.up === up) return;
     port.up = up;
     this.send("portStatus", { reason: PORT_REASON.modify, port: this.describe(port) });
-    // The other end of a wire loses its carrier too.
+    // The other end of the cable loses its carrier too.
     port.wire?.to.setPort(port.wire.port, up);
   }
 
@@ -216,32 +216,32 @@ export class EmulatedSwitch {
   }
 
   #flowMod(flow: FlowMod): void {
-    const same = (other: FlowMod) =>
+    const isSameFlow = (other: FlowMod) =>
       other.table === flow.table &&
       other.priority === flow.priority &&
       Bun.deepEquals(other.match, flow.match);
-    const ours = (other: FlowMod) =>
+    const matchesCookie = (other: FlowMod) =>
       (other.cookie & (flow.cookieMask ?? 0n)) === (flow.cookie & (flow.cookieMask ?? 0n));
-    if (flow.command === FLOW_COMMAND.delete) this.flows = this.flows.filter((other) => !ours(other));
-    else this.flows = this.flows.filter((other) => !same(other));
+    if (flow.command === FLOW_COMMAND.delete)
+      this.flows = this.flows.filter((other) => !matchesCookie(other));
+    else this.flows = this.flows.filter((other) => !isSameFlow(other));
     if (flow.command !== FLOW_COMMAND.add) return;
     this.flows.push(flow);
     this.flows.sort((a, b) => b.priority - a.priority);
   }
 
-  /** Whether what comes in at a port is forwarded. */
+  /** Whether frames received on the port are forwarded. */
   isOpen(port: number): boolean {
     return this.flows.some((flow) => flow.table === 1 && flow.match.inPort === port);
   }
 
-  /** A frame arrives at a port. */
   receiveFrame(inPort: number, frame: Uint8Array): void {
     const port = this.ports.get(inPort);
     if (!port?.up) return;
-    const facts = matchFieldsOf(inPort, frame);
+    const fields = matchFieldsOf(inPort, frame);
     for (let table: number | undefined = 0; table !== undefined; ) {
-      const at: number = table;
-      const flow = this.flows.find((one) => one.table === at && matches(one.match, facts));
+      const current: number = table;
+      const flow = this.flows.find((one) => one.table === current && matches(one.match, fields));
       for (const output of flow?.instructions.output ?? []) this.#output(inPort, output, frame);
       table = flow?.instructions.gotoTable;
     }
@@ -258,32 +258,32 @@ export class EmulatedSwitch {
 
 function matchFieldsOf(inPort: number, bytes: Uint8Array): Match {
   const frame = readFrame(bytes);
-  const facts: Match = { inPort, ethDst: frame.dst, ethType: frame.type };
+  const fields: Match = { inPort, ethDst: frame.dst, ethType: frame.type };
   const { payload } = frame;
   if (frame.type === ETHER.ipv6) {
-    facts.ipProto = payload[6] ?? 0;
-    facts.icmpv6Type = payload[40] ?? 0;
+    fields.ipProto = payload[6] ?? 0;
+    fields.icmpv6Type = payload[40] ?? 0;
   } else if (frame.type === ETHER.ipv4) {
-    facts.ipProto = payload[9] ?? 0;
-    facts.udpSrc = ((payload[20] ?? 0) << 8) | (payload[21] ?? 0);
-    facts.udpDst = ((payload[22] ?? 0) << 8) | (payload[23] ?? 0);
+    fields.ipProto = payload[9] ?? 0;
+    fields.udpSrc = ((payload[20] ?? 0) << 8) | (payload[21] ?? 0);
+    fields.udpDst = ((payload[22] ?? 0) << 8) | (payload[23] ?? 0);
   }
-  return facts;
+  return fields;
 }
 
-function matches(match: Match, facts: Match): boolean {
+function matches(match: Match, fields: Match): boolean {
   return (
-    (match.inPort === undefined || match.inPort === facts.inPort) &&
-    (match.ethType === undefined || match.ethType === facts.ethType) &&
-    (match.ethDst === undefined || match.ethDst === facts.ethDst) &&
-    (match.ipProto === undefined || match.ipProto === facts.ipProto) &&
-    (match.udpSrc === undefined || match.udpSrc === facts.udpSrc) &&
-    (match.udpDst === undefined || match.udpDst === facts.udpDst) &&
-    (match.icmpv6Type === undefined || match.icmpv6Type === facts.icmpv6Type)
+    (match.inPort === undefined || match.inPort === fields.inPort) &&
+    (match.ethType === undefined || match.ethType === fields.ethType) &&
+    (match.ethDst === undefined || match.ethDst === fields.ethDst) &&
+    (match.ipProto === undefined || match.ipProto === fields.ipProto) &&
+    (match.udpSrc === undefined || match.udpSrc === fields.udpSrc) &&
+    (match.udpDst === undefined || match.udpDst === fields.udpDst) &&
+    (match.icmpv6Type === undefined || match.icmpv6Type === fields.icmpv6Type)
   );
 }
 
-/** A bridge that is not ours: floods what is not LLDP, as any cheap switch does. */
+/** A bridge without OpenFlow: floods all frames except LLDP. */
 export class PlainBridge {
   readonly #net: EmulatedNetwork;
   readonly #ports: { readonly to: EmulatedSwitch; readonly port: number }[] = [];
@@ -309,7 +309,7 @@ export class PlainBridge {
 
 export class EmulatedNetwork {
   readonly switches = new Map<number, EmulatedSwitch>();
-  /** Frames that went over a wire since it was last set to zero. */
+  /** Frames delivered since it was last set to zero. */
   deliveries = 0;
   #queue: (() => void)[] = [];
   #draining = false;
@@ -326,7 +326,6 @@ export class EmulatedNetwork {
     return sw;
   }
 
-  /** Wires two ports; both switches keep their own numbering. */
   wire(a: EmulatedSwitch, portA: number, b: EmulatedSwitch, portB: number): void {
     const [endA, endB] = [a.ports.get(portA), b.ports.get(portB)];
     if (!endA || !endB) throw new Error("no such port");
@@ -339,7 +338,7 @@ export class EmulatedNetwork {
     if (end) end.station = station;
   }
 
-  /** A frame leaves a switch by a port. */
+  /** Sends a frame out of a port. */
   emit(sw: EmulatedSwitch, number: number, frame: Uint8Array): void {
     const port = sw.ports.get(number);
     if (!port?.up || (port.config & PORT_CONFIG.noForward) !== 0) return;
@@ -349,7 +348,7 @@ export class EmulatedNetwork {
   }
 
   deliver(arrival: () => void): void {
-    if (++this.deliveries > MAX_DELIVERIES) throw new Error("a storm");
+    if (++this.deliveries > MAX_DELIVERIES) throw new Error("broadcast storm");
     this.#queue.push(arrival);
     if (this.#draining) return;
     this.#draining = true;

@@ -1,6 +1,4 @@
-/**
- * The source under test, running on a free port with a sink that keeps what is claimed and the order it was told in.
- */
+/** Runs the source under test on a free port, with a sink that stores the claims and the order of the changes. */
 import { type Clock, systemClock } from "../../../src/lib/clock.ts";
 import { createLogger } from "../../../src/lib/logger.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../../../src/model/claim.ts";
@@ -40,7 +38,7 @@ export class MemorySink implements Sink {
 
   markStale(): void {}
 
-  /** What a real sink would remember for the next life of the source. */
+  /** The claims that a persistent sink would return after a restart. */
   all(): Claims {
     return {
       devices: [...this.devices.values()],
@@ -74,7 +72,7 @@ export interface RunningSource {
   stop(): Promise<void>;
 }
 
-/** Intervals short enough for a test, long enough for a busy machine. */
+/** Short enough for a test, long enough for a busy machine. */
 export const FAST_OPTIONS: OpenflowOptions = {
   listen: "127.0.0.1:0",
   probeIntervalMs: 500,
@@ -92,8 +90,8 @@ export async function startSource(
     port ||= Number(/openflow listening on \S+:(\d+)/.exec(line)?.[1] ?? 0);
   });
   const source = createOpenflowSource({ ...FAST_OPTIONS, ...options, name: "openflow" }, { clock, log });
-  const life = new AbortController();
-  const done = source.run(sink, life.signal);
+  const abort = new AbortController();
+  const done = source.run(sink, abort.signal);
   done.catch(() => {});
   await until(() => port > 0, { what: "the listener" });
   return {
@@ -102,18 +100,18 @@ export async function startSource(
     port,
     metric: (name) => source.metrics?.()[name] ?? 0,
     async stop() {
-      life.abort();
+      abort.abort();
       await done;
     },
   };
 }
 
-/** What the tests of a file have started; `endAll` after each of them ends it, the last first. */
+/** What a test has started. `close` stops it in reverse order and is called after each test. */
 export class TestResources {
   readonly #cleanups: (() => Promise<void> | void)[] = [];
 
-  defer(end: () => Promise<void> | void): void {
-    this.#cleanups.push(end);
+  defer(cleanup: () => Promise<void> | void): void {
+    this.#cleanups.push(cleanup);
   }
 
   async startSource(...args: Parameters<typeof startSource>): Promise<RunningSource> {
@@ -128,6 +126,6 @@ export class TestResources {
   }
 
   async close(): Promise<void> {
-    for (const end of this.#cleanups.splice(0).reverse()) await end();
+    for (const cleanup of this.#cleanups.splice(0).reverse()) await cleanup();
   }
 }

@@ -1,4 +1,4 @@
-/** Hosts: learned, moved, contested, expired; against emulated switches and stations. */
+/** Learning, moving, conflicts and expiry of hosts, with emulated switches and hosts. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { ETHER, startFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
 import { until } from "../../support/until.ts";
@@ -7,32 +7,32 @@ import { deviceId } from "./emulator.ts";
 import { type RunningSource, type startSource, TestResources } from "./harness.ts";
 import { type BuiltNetwork, buildNetwork, line } from "./topologies.ts";
 
-const started = new TestResources();
-afterEach(() => started.close());
+const resources = new TestResources();
+afterEach(() => resources.close());
 
-interface Ready extends RunningSource {
-  readonly built: BuiltNetwork;
+interface TestNetwork extends RunningSource {
+  readonly network: BuiltNetwork;
   readonly hosts: EmulatedHost[];
-  at(id: string): string[];
+  locationsOf(id: string): string[];
 }
 
-/** A line of three switches with a host on port 1 of each, all ports judged. */
-async function network(options: Parameters<typeof startSource>[0] = {}): Promise<Ready> {
-  const built = buildNetwork(3, line(3));
-  // One more port on each switch, for hosts that move.
-  for (const sw of built.net.switches.values()) {
+/** A line of three switches with a host on port 1 of each, after all ports were classified. */
+async function startNetwork(options: Parameters<typeof startSource>[0] = {}): Promise<TestNetwork> {
+  const network = buildNetwork(3, line(3));
+  // An additional port on each switch, for hosts that move.
+  for (const sw of network.net.switches.values()) {
     sw.ports.set(9, { number: 9, up: true, config: 0, wire: undefined, station: undefined });
   }
-  const source = await started.startSource(options);
-  const hosts = addHostToEachSwitch(built.net);
-  await started.connect(built.net, source.port);
-  const settled = () => [...built.net.switches.values()].every((sw) => sw.isOpen(1) && sw.isOpen(9));
+  const source = await resources.startSource(options);
+  const hosts = addHostToEachSwitch(network.net);
+  await resources.connect(network.net, source.port);
+  const settled = () => [...network.net.switches.values()].every((sw) => sw.isOpen(1) && sw.isOpen(9));
   await until(settled, { what: "edge ports open" });
   return {
     ...source,
-    built,
+    network,
     hosts,
-    at: (id) => source.sink.hosts.get(id)?.locations.map((at) => `${at.elementId}/${at.port}`) ?? [],
+    locationsOf: (id) => source.sink.hosts.get(id)?.locations.map((at) => `${at.elementId}/${at.port}`) ?? [],
   };
 }
 
@@ -44,8 +44,8 @@ const first = <T>(list: readonly T[]): T => {
 const ID = `${macOf(1)}/None`;
 
 describe("hosts", () => {
-  test("are found where they are, and not on links", async () => {
-    const { sink, hosts } = await network();
+  test("are learned at their port, and not on links", async () => {
+    const { sink, hosts } = await startNetwork();
     for (const host of hosts) host.announce();
     await until(() => sink.hosts.size === 3, { what: "three hosts" });
     expect([...sink.hosts.values()].sort((a, b) => (a.mac < b.mac ? -1 : 1))).toEqual(
@@ -59,16 +59,16 @@ describe("hosts", () => {
     expect(sink.rejected).toEqual([]);
   });
 
-  test("that speak while their port is still judged are heard afterwards", async () => {
-    const { built, sink, hosts } = await network({ settleMs: 600 });
-    built.net.get(1).setPort(1, false);
-    built.net.get(1).setPort(1, true);
+  test("that announce themselves before their port is classified are learned afterwards", async () => {
+    const { network, sink, hosts } = await startNetwork({ settleMs: 600 });
+    network.net.get(1).setPort(1, false);
+    network.net.get(1).setPort(1, true);
     first(hosts).announce();
     await until(() => sink.hosts.has(ID), { what: "the host" });
   });
 
-  test("have their VLAN, and one host may be in several", async () => {
-    const { sink, hosts } = await network();
+  test("have a VLAN, and one MAC in two VLANs is two hosts", async () => {
+    const { sink, hosts } = await startNetwork();
     first(hosts).announce(10);
     first(hosts).announce(20);
     await until(() => sink.hosts.size === 2, { what: "a host in two VLANs" });
@@ -76,118 +76,125 @@ describe("hosts", () => {
     expect(sink.hosts.get(`${macOf(1)}/10`)).toMatchObject({ vlan: "10", outerTpid: "0x8100" });
   });
 
-  test("have several addresses", async () => {
-    const { built, sink, hosts } = await network();
+  test("can have several addresses", async () => {
+    const { network, sink, hosts } = await startNetwork();
     first(hosts).announce();
-    new EmulatedHost(built.net, built.net.get(1), 1, macOf(1), "10.9.9.9").announce();
+    new EmulatedHost(network.net, network.net.get(1), 1, macOf(1), "10.9.9.9").announce();
     await until(() => sink.hosts.get(ID)?.ipAddresses?.length === 2, { what: "two addresses" });
     expect(sink.hosts.get(ID)?.ipAddresses).toEqual(["10.0.0.1", "10.9.9.9"]);
   });
 
-  test("go with their port at once, and are asked for when it comes back", async () => {
-    const { built, sink, hosts } = await network();
+  test("are removed when their port goes down, and probed when it comes back", async () => {
+    const { network, sink, hosts } = await startNetwork();
     first(hosts).announce();
     await until(() => sink.hosts.has(ID), { what: "the host" });
-    built.net.get(1).setPort(1, false);
+    network.net.get(1).setPort(1, false);
     await until(() => !sink.hosts.has(ID), { what: "no host" });
-    built.net.get(1).setPort(1, true);
-    await until(() => sink.hosts.get(ID)?.ipAddresses?.length === 1, { what: "the host again, unasked" });
+    network.net.get(1).setPort(1, true);
+    await until(() => sink.hosts.get(ID)?.ipAddresses?.length === 1, {
+      what: "the host again, without an announcement",
+    });
   });
 
-  test("that move are followed, when the old place is silent", async () => {
-    const { built, hosts, at, sink, metric } = await network();
+  test("that move are claimed at the new port when the old one does not reply", async () => {
+    const { network, hosts, locationsOf, sink, metric } = await startNetwork();
     const host = first(hosts);
     host.announce();
     await until(() => sink.hosts.has(ID), { what: "the host" });
-    host.moveTo(built.net.get(3), 9);
+    host.moveTo(network.net.get(3), 9);
     host.announce();
-    await until(() => at(ID)[0] === `${deviceId(3)}/9`, { what: "the host at its new place" });
-    expect(at(ID)).toEqual([`${deviceId(3)}/9`]);
+    await until(() => locationsOf(ID)[0] === `${deviceId(3)}/9`, { what: "the host at its new place" });
+    expect(locationsOf(ID)).toEqual([`${deviceId(3)}/9`]);
     expect(sink.hosts.get(ID)?.annotations).toBeUndefined();
     expect(metric("host_moves_total")).toBe(1);
   });
 
-  test("in two places that both answer are a conflict, not a move", async () => {
-    const { built, hosts, at, sink } = await network();
+  test("at two ports that both reply are a conflict, not a move", async () => {
+    const { network, hosts, locationsOf, sink } = await startNetwork();
     first(hosts).announce();
     await until(() => sink.hosts.has(ID), { what: "the host" });
-    const thief = new EmulatedHost(built.net, built.net.get(3), 9, macOf(1), "10.0.0.1");
-    thief.announce();
+    const duplicate = new EmulatedHost(network.net, network.net.get(3), 9, macOf(1), "10.0.0.1");
+    duplicate.announce();
     await until(() => sink.hosts.get(ID)?.annotations?.conflict, { what: "the flag" });
-    expect(at(ID).sort()).toEqual([`${deviceId(1)}/1`, `${deviceId(3)}/9`]);
+    expect(locationsOf(ID).sort()).toEqual([`${deviceId(1)}/1`, `${deviceId(3)}/9`]);
     expect(sink.hosts.get(ID)?.annotations?.conflict).toContain("replies at");
   });
 
-  test("that claim another's address are a conflict when the owner answers", async () => {
-    const { built, hosts, sink } = await network();
+  test("that use the address of another host are a conflict when the owner replies", async () => {
+    const { network, hosts, sink } = await startNetwork();
     first(hosts).announce();
     await until(() => sink.hosts.has(ID), { what: "the owner" });
-    new EmulatedHost(built.net, built.net.get(3), 9, macOf(77), "10.0.0.1").announce();
-    const thief = `${macOf(77)}/None`;
-    await until(() => sink.hosts.get(thief)?.annotations?.conflict, { what: "the flag" });
+    new EmulatedHost(network.net, network.net.get(3), 9, macOf(77), "10.0.0.1").announce();
+    const duplicate = `${macOf(77)}/None`;
+    await until(() => sink.hosts.get(duplicate)?.annotations?.conflict, { what: "the flag" });
     expect(sink.hosts.get(ID)?.annotations?.conflict).toContain("10.0.0.1");
     expect(sink.hosts.get(ID)?.ipAddresses).toEqual(["10.0.0.1"]);
   });
 
-  test("inherit an address whose owner is silent", async () => {
-    const { built, hosts, sink } = await network();
+  test("take over an address whose owner does not reply", async () => {
+    const { network, hosts, sink } = await startNetwork();
     const owner = first(hosts);
     owner.announce();
     await until(() => sink.hosts.has(ID), { what: "the owner" });
     owner.responds = false;
-    new EmulatedHost(built.net, built.net.get(3), 9, macOf(77), "10.0.0.1").announce();
+    new EmulatedHost(network.net, network.net.get(3), 9, macOf(77), "10.0.0.1").announce();
     await until(() => sink.hosts.get(`${macOf(77)}/None`)?.ipAddresses?.length === 1, {
       what: "the address",
     });
     expect(sink.hosts.get(ID)?.ipAddresses).toEqual([]);
   });
 
-  test("are asked before they expire; who answers stays, who does not goes", async () => {
-    const { hosts, sink } = await network({ hostTimeoutMs: 3000 });
+  test("are probed before they expire: those that reply stay, the others are removed", async () => {
+    const { hosts, sink } = await startNetwork({ hostTimeoutMs: 3000 });
     const [one, two] = hosts;
     for (const host of hosts) host.announce();
     await until(() => sink.hosts.size === 3, { what: "three hosts" });
     if (two) two.responds = false;
-    await until(() => !sink.hosts.has(`${macOf(2)}/None`), { what: "the silent one gone" });
+    await until(() => !sink.hosts.has(`${macOf(2)}/None`), { what: "the silent host removed" });
     expect(sink.hosts.has(ID)).toBe(true);
     expect(one?.arpRequestsReceived).toBeGreaterThan(0);
     expect(two?.arpRequestsReceived).toBeGreaterThan(1);
   });
 
-  test("of a switch that is lost go when its links go", async () => {
-    const { built, hosts, sink } = await network();
+  test("of a disconnected switch are removed after the link timeout", async () => {
+    const { network, hosts, sink } = await startNetwork();
     for (const host of hosts) host.announce();
     await until(() => sink.hosts.size === 3, { what: "three hosts" });
-    built.net.get(1).disconnect();
-    await until(() => sink.hosts.size === 2, { what: "one host gone" });
+    network.net.get(1).disconnect();
+    await until(() => sink.hosts.size === 2, { what: "one host removed" });
     expect(sink.devices.get(deviceId(1))?.available).toBe(false);
   });
 });
 
-describe("what is not believed", () => {
-  test("group addresses, our own, a switch's port, and foreign senders", async () => {
-    const { built, hosts, sink, metric } = await network();
+describe("these are not learned as hosts", () => {
+  test("group addresses, the probe source address, switch ports, and ARP with another Ethernet source", async () => {
+    const { network, hosts, sink, metric } = await startNetwork();
     const host = first(hosts);
     const before = metric("frames_malformed_total");
     for (const mac of ["01:00:5E:00:00:01", "02:67:7A:74:00:01", "02:EE:00:01:00:02"]) {
-      new EmulatedHost(built.net, built.net.get(2), 9, mac, "10.6.6.6").announce();
+      new EmulatedHost(network.net, network.net.get(2), 9, mac, "10.6.6.6").announce();
     }
-    const lie = startFrame("FF:FF:FF:FF:FF:FF", macOf(5), ETHER.arp).u16(1).u16(0x0800).u8(6).u8(4).u16(1);
-    lie
+    const spoofed = startFrame("FF:FF:FF:FF:FF:FF", macOf(5), ETHER.arp)
+      .u16(1)
+      .u16(0x0800)
+      .u8(6)
+      .u8(4)
+      .u16(1);
+    spoofed
       .mac(macOf(6))
       .bytes(Uint8Array.of(10, 6, 6, 6))
       .zeros(10);
-    host.send(lie.done());
+    host.send(spoofed.done());
     host.announce();
     await until(() => sink.hosts.has(ID), { what: "an honest host" });
-    await until(() => metric("frames_malformed_total") === before + 1, { what: "the lie counted" });
+    await until(() => metric("frames_malformed_total") === before + 1, { what: "the spoofed frame counted" });
     expect(sink.hosts.size).toBe(1);
   });
 
-  test("more hosts than a port may have", async () => {
-    const { built, sink, metric } = await network({ maxHostsPerPort: 3 });
+  test("hosts beyond the limit of a port", async () => {
+    const { network, sink, metric } = await startNetwork({ maxHostsPerPort: 3 });
     for (let i = 0; i < 10; i++) {
-      new EmulatedHost(built.net, built.net.get(2), 9, macOf(1000 + i), `10.1.0.${i + 1}`).announce();
+      new EmulatedHost(network.net, network.net.get(2), 9, macOf(1000 + i), `10.1.0.${i + 1}`).announce();
     }
     await until(() => metric("hosts_refused_total") === 7, { what: "seven refused" });
     expect(sink.hosts.size).toBe(3);

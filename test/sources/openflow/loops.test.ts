@@ -1,6 +1,6 @@
 /**
- * The bridge, under the harshest reading: switches that flood everything and learn nothing. Whatever the shape of the
- * network, a broadcast reaches every host exactly once, and goes on doing so as the network changes.
+ * The bridge, with switches that flood everything and learn nothing. Whatever the topology, a broadcast reaches every host
+ * exactly once, also while the network changes.
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -10,41 +10,41 @@ import { PlainBridge } from "./emulator.ts";
 import { type RunningSource, type startSource, TestResources } from "./harness.ts";
 import { type BuiltNetwork, buildNetwork, line, ring, type SwitchPair, torus } from "./topologies.ts";
 
-const started = new TestResources();
-afterEach(() => started.close());
+const resources = new TestResources();
+afterEach(() => resources.close());
 
-async function bridged(
-  built: BuiltNetwork,
+async function startBridge(
+  network: BuiltNetwork,
   options: Parameters<typeof startSource>[0] = {},
 ): Promise<[RunningSource, EmulatedHost[]]> {
-  const source = await started.startSource({ settleMs: 100, ...options });
-  const hosts = addHostToEachSwitch(built.net);
-  await started.connect(built.net, source.port);
+  const source = await resources.startSource({ settleMs: 100, ...options });
+  const hosts = addHostToEachSwitch(network.net);
+  await resources.connect(network.net, source.port);
   return [source, hosts];
 }
 
-/** Each host broadcasts once: how often each other host hears it. */
-function broadcastCounts(built: BuiltNetwork, hosts: readonly EmulatedHost[]): number[] {
+/** Each host sends one broadcast. Returns how often each other host received it. */
+function countBroadcasts(network: BuiltNetwork, hosts: readonly EmulatedHost[]): number[] {
   for (const host of hosts) host.broadcastsReceived.clear();
-  built.net.deliveries = 0;
+  network.net.deliveries = 0;
   for (const host of hosts) host.announce();
   return hosts.flatMap((host) =>
     hosts.filter((other) => other !== host).map((other) => host.broadcastsReceived.get(other.mac) ?? 0),
   );
 }
 
-/** Until every broadcast reaches every host; on the way there none may be heard twice. */
-async function everyoneHearsOnce(built: BuiltNetwork, hosts: readonly EmulatedHost[]): Promise<void> {
-  let most = 0;
+/** Waits until every broadcast reaches every host. No host may ever receive one twice. */
+async function waitForSingleDelivery(network: BuiltNetwork, hosts: readonly EmulatedHost[]): Promise<void> {
+  let maxCount = 0;
   await until(
     () => {
-      const counts = broadcastCounts(built, hosts);
-      most = Math.max(most, ...counts);
-      return most > 1 || counts.every((count) => count === 1);
+      const counts = countBroadcasts(network, hosts);
+      maxCount = Math.max(maxCount, ...counts);
+      return maxCount > 1 || counts.every((count) => count === 1);
     },
-    { what: "every host to hear every other", deadlineMs: 20_000, everyMs: 50 },
+    { what: "every host to receive every broadcast", deadlineMs: 20_000, everyMs: 50 },
   );
-  expect(most).toBe(1);
+  expect(maxCount).toBe(1);
 }
 
 describe("a broadcast reaches every host exactly once", () => {
@@ -52,19 +52,19 @@ describe("a broadcast reaches every host exactly once", () => {
     ["in a line", 4, line(4)],
     ["in a ring", 5, ring(5)],
     ["in a torus", 16, torus(4, 4)],
-    ["over parallel wires", 2, [[1, 2], [1, 2], [1, 2]]],
-    ["with a switch wired to itself", 2, [[1, 2], [1, 1]]],
-    ["where all are wired to all", 6, [1, 2, 3, 4, 5, 6].flatMap((a) => [1, 2, 3, 4, 5, 6].filter((b) => b > a).map((b): SwitchPair => [a, b]))],
+    ["over parallel cables", 2, [[1, 2], [1, 2], [1, 2]]],
+    ["with a switch connected to itself", 2, [[1, 2], [1, 1]]],
+    ["in a full mesh", 6, [1, 2, 3, 4, 5, 6].flatMap((a) => [1, 2, 3, 4, 5, 6].filter((b) => b > a).map((b): SwitchPair => [a, b]))],
   ]; // biome-ignore format: a table
   for (const [name, count, pairs] of shapes) {
     test(name, async () => {
-      const built = buildNetwork(count, pairs);
-      const [, hosts] = await bridged(built);
-      await everyoneHearsOnce(built, hosts);
+      const network = buildNetwork(count, pairs);
+      const [, hosts] = await startBridge(network);
+      await waitForSingleDelivery(network, hosts);
     });
   }
 
-  test("in networks of any shape", async () => {
+  test("in random topologies", async () => {
     const shape = fc.integer({ min: 2, max: 8 }).chain((count) => {
       const extra = fc.array(
         fc.tuple(fc.integer({ min: 1, max: count }), fc.integer({ min: 1, max: count })),
@@ -76,10 +76,10 @@ describe("a broadcast reaches every host exactly once", () => {
     });
     await fc.assert(
       fc.asyncProperty(shape, async ([count, pairs]) => {
-        const built = buildNetwork(count, pairs);
-        const [source, hosts] = await bridged(built);
-        await everyoneHearsOnce(built, hosts);
-        built.net.disconnect();
+        const network = buildNetwork(count, pairs);
+        const [source, hosts] = await startBridge(network);
+        await waitForSingleDelivery(network, hosts);
+        network.net.disconnect();
         await source.stop();
       }),
       { numRuns: 8 },
@@ -87,71 +87,71 @@ describe("a broadcast reaches every host exactly once", () => {
   }, 60_000);
 });
 
-describe("and goes on doing so", () => {
-  test("when a wire of the tree is cut, and when it comes back", async () => {
-    const built = buildNetwork(5, ring(5));
-    const [, hosts] = await bridged(built);
-    await everyoneHearsOnce(built, hosts);
-    for (const { a, portA } of built.wires) {
+describe("a broadcast still reaches every host exactly once", () => {
+  test("when a cable of the tree fails and when it returns", async () => {
+    const network = buildNetwork(5, ring(5));
+    const [, hosts] = await startBridge(network);
+    await waitForSingleDelivery(network, hosts);
+    for (const { a, portA } of network.wires) {
       a.setPort(portA, false);
-      await everyoneHearsOnce(built, hosts);
+      await waitForSingleDelivery(network, hosts);
       a.setPort(portA, true);
-      await everyoneHearsOnce(built, hosts);
+      await waitForSingleDelivery(network, hosts);
     }
   }, 30_000);
 
-  test("when the controller was restarted and the switches kept their flows", async () => {
-    const built = buildNetwork(4, ring(4));
-    const [source, hosts] = await bridged(built);
-    await everyoneHearsOnce(built, hosts);
+  test("after a restart of the controller, with the flows that the switches kept", async () => {
+    const network = buildNetwork(4, ring(4));
+    const [source, hosts] = await startBridge(network);
+    await waitForSingleDelivery(network, hosts);
     await source.stop();
-    await everyoneHearsOnce(built, hosts);
-    const again = await started.startSource({ settleMs: 100 });
-    // They come back one after the other, as they do.
-    for (const sw of built.net.switches.values()) {
+    await waitForSingleDelivery(network, hosts);
+    const again = await resources.startSource({ settleMs: 100 });
+    // They reconnect one after the other.
+    for (const sw of network.net.switches.values()) {
       await sw.connect({ port: again.port });
-      await everyoneHearsOnce(built, hosts);
+      await waitForSingleDelivery(network, hosts);
     }
     await until(() => again.sink.links.size === 8, { what: "all links" });
-    await until(() => again.sink.changeLog.includes("replace"), { what: "the end of the grace" });
-    for (let round = 0; round < 10; round++) await everyoneHearsOnce(built, hosts);
+    await until(() => again.sink.changeLog.includes("replace"), { what: "the end of the grace period" });
+    for (let round = 0; round < 10; round++) await waitForSingleDelivery(network, hosts);
   }, 30_000);
 
-  test("while a switch is out of reach but still forwards", async () => {
-    const built = buildNetwork(4, ring(4));
-    const [{ sink }, hosts] = await bridged(built, { echoIntervalMs: 200 });
-    await everyoneHearsOnce(built, hosts);
-    const lost = built.net.get(2);
+  test("while a switch is unreachable but still forwards", async () => {
+    const network = buildNetwork(4, ring(4));
+    const [{ sink }, hosts] = await startBridge(network, { echoIntervalMs: 200 });
+    await waitForSingleDelivery(network, hosts);
+    const lost = network.net.get(2);
     lost.unresponsive = true;
-    await until(() => !lost.connected, { what: "the session given up" });
-    await everyoneHearsOnce(built, hosts);
-    await until(() => sink.links.size === 4, { what: "its links gone" });
-    for (let round = 0; round < 10; round++) await everyoneHearsOnce(built, hosts);
+    await until(() => !lost.connected, { what: "the session closed" });
+    await waitForSingleDelivery(network, hosts);
+    await until(() => sink.links.size === 4, { what: "its links removed" });
+    for (let round = 0; round < 10; round++) await waitForSingleDelivery(network, hosts);
   }, 30_000);
 });
 
-describe("behind a bridge that is not ours", () => {
-  test("links are found as indirect, and the loop through it is cut", async () => {
-    const built = buildNetwork(3, line(3));
-    const bridge = new PlainBridge(built.net);
-    for (const sw of built.net.switches.values()) {
+describe("behind a bridge without OpenFlow", () => {
+  test("links are indirect, and the loop through it is broken", async () => {
+    const network = buildNetwork(3, line(3));
+    const bridge = new PlainBridge(network.net);
+    for (const sw of network.net.switches.values()) {
       sw.ports.set(9, { number: 9, up: true, config: 0, wire: undefined, station: undefined });
       bridge.attach(sw, 9);
     }
-    const [{ sink }, hosts] = await bridged(built);
+    const [{ sink }, hosts] = await startBridge(network);
     await until(() => [...sink.links.values()].some((link) => link.type === "INDIRECT"), {
       what: "indirect links",
     });
-    await everyoneHearsOnce(built, hosts);
+    await waitForSingleDelivery(network, hosts);
     expect([...sink.links.values()].filter((link) => link.type === "DIRECT").length).toBe(4);
   }, 30_000);
 });
 
-test("forwarding none touches no flow but those that bring probes here", async () => {
-  const built = buildNetwork(3, ring(3));
-  const [{ sink }] = await bridged(built, { forwarding: "none" });
+test("forwarding none installs only the flows that send probes to the controller", async () => {
+  const network = buildNetwork(3, ring(3));
+  const [{ sink }] = await startBridge(network, { forwarding: "none" });
   await until(() => sink.links.size === 6, { what: "all links" });
-  for (const sw of built.net.switches.values()) {
+  for (const sw of network.net.switches.values()) {
     expect(sw.flows.map((flow) => flow.match)).toEqual([
       { ethType: 0x88cc },
       { ethType: 0x8942 },

@@ -1,6 +1,6 @@
 /**
- * Shapes of networks for tests and measurements. Port 1 of every switch is left for a host; the wires take the ports
- * from 2 on, in the order they are laid.
+ * Topologies for tests and measurements. Port 1 of every switch is for a host; cables use the ports from 2 on, in the
+ * order in which they are listed.
  */
 import { EmulatedNetwork, type EmulatedSwitch } from "./emulator.ts";
 
@@ -14,12 +14,12 @@ export function ring(count: number): SwitchPair[] {
   return [...line(count), [count, 1]];
 }
 
-/** Every switch but the first hangs below another; each has up to `fanout` below it. */
+/** Every switch except the first has a parent; each has up to `fanout` children. */
 export function tree(count: number, fanout: number): SwitchPair[] {
   return Array.from({ length: count - 1 }, (_, i): SwitchPair => [Math.floor(i / fanout) + 1, i + 2]);
 }
 
-/** Rows and columns that close upon themselves. */
+/** A grid whose rows and columns are rings. */
 export function torus(rows: number, columns: number): SwitchPair[] {
   const at = (row: number, column: number) => (row % rows) * columns + (column % columns) + 1;
   const pairs: SwitchPair[] = [];
@@ -33,7 +33,7 @@ export function torus(rows: number, columns: number): SwitchPair[] {
 
 export interface BuiltNetwork {
   readonly net: EmulatedNetwork;
-  /** For each pair, the ports it was wired to. */
+  /** The ports of each pair. */
   readonly wires: readonly {
     readonly a: EmulatedSwitch;
     readonly portA: number;
@@ -42,7 +42,7 @@ export interface BuiltNetwork {
   }[];
 }
 
-/** `before`: the datapath ids begin after this number, so that two networks can stand beside each other. */
+/** The datapath ids begin after `dpidOffset`, so that two networks can exist at the same time. */
 export function buildNetwork(count: number, pairs: readonly SwitchPair[], dpidOffset = 0): BuiltNetwork {
   const degree = new Map<number, number>();
   for (const pair of pairs) for (const dpid of pair) degree.set(dpid, (degree.get(dpid) ?? 0) + 1);

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { needs } from "../../../support/needs.ts";
 import { until } from "../../../support/until.ts";
-import { makeCertificates } from "../certificates.ts";
+import { createCertificates } from "../certificates.ts";
 import { type Lab, TEST_TIMEOUT_MS, useLab } from "./lab.ts";
 import { canRunMininet, SYSTEM_PYTHON } from "./mininet.ts";
 import { ServiceUnderTest } from "./service-under-test.ts";
@@ -131,8 +131,8 @@ describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real sw
     "over TLS: switches with a certificate of our authority are taken, others are not",
     async () => {
       const { lab } = use;
-      makeCertificates(lab.folder, ["server", "switch"]);
-      makeCertificates(lab.folder, ["stranger"], "nobody");
+      createCertificates(lab.folder, ["server", "switch"]);
+      createCertificates(lab.folder, ["stranger"], "nobody");
       const file = (name: string) => join(lab.folder, name);
       const identity = (name: string) =>
         lab.mininet.shell(
