@@ -6,6 +6,7 @@
  */
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { INTERNAL_USER } from "../api/auth/authenticate.ts";
 import { PushedUsers } from "../api/auth/pushed-users.ts";
 import type { User } from "../api/auth/users.ts";
 import { createRelay } from "../api/relay.ts";
@@ -92,7 +93,7 @@ async function serveReplica(
   });
   const client = createClient({
     url: "http://localhost",
-    credentials: { user: "", password },
+    credentials: { user: INTERNAL_USER, password },
     fetch: (url, init) => fetch(url, { ...init, unix: socket }),
   });
   const log = createReplicaLog(start.epoch, Buffer.from(start.secret, "base64"));

@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { INTERNAL_USER } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ReaderMetrics } from "../api/metrics.ts";
 import { addCounters, type ProcessCounters, ZERO_COUNTERS } from "../api/process-counters.ts";
@@ -94,7 +95,7 @@ export class Readers implements ReaderMetrics, Disposable {
   /** The Authorization header that readers send on that socket; undefined without readers. */
   get internalAuthorization(): string | undefined {
     if (this.#folder === undefined) return undefined;
-    return `Basic ${Buffer.from(`:${this.#password}`).toString("base64")}`;
+    return `Basic ${Buffer.from(`${INTERNAL_USER}:${this.#password}`).toString("base64")}`;
   }
 
   count(): { configured: number; alive: number } {

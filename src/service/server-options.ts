@@ -50,7 +50,7 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
       users,
       clock,
       throttle,
-      internalAuthorization: internalAuthorization,
+      internalAuthorization,
     }),
     users,
     clock,

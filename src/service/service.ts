@@ -96,9 +96,9 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     await dropRemovedSources(store, sourceNames, logger);
     const parts = { config, clock, logger, users, store, supervisor, readers, refusedRecords };
     await serveUntilStopped(parts, options);
-    // 4. `using` removes the socket folder.
+    // 4. `using` removes the socket folder of the readers.
   } finally {
-    // 5.
+    // 5. Close the log.
     store.log.close();
   }
 }
@@ -131,17 +131,17 @@ async function serveUntilStopped(parts: Parts, { signal, onListening }: ServiceO
       const sources = supervisor.status().map(({ name }) => name);
       await onListening({ url, host: config.host, users, sources });
     }
-    // Neither ends before it is stopped, so the race ends with the signal, or with an error of one of them.
+    // Until the signal, or until the sources or the background work fail with an error that nothing handles.
     await Promise.race([Promise.all([sourcesEnded, backgroundEnded, aborted(signal)]), aborted(signal)]);
     logger.info("stopping");
   } finally {
-    // 1.
+    // 1. Stop the sources.
     sourcesStop.abort();
     await Promise.race([sourcesEnded.catch(() => {}), parts.clock.sleep(SOURCES_STOP_TIMEOUT_MS)]);
-    // 2.
+    // 2. Drain the readers and this server.
     readersStop.abort();
     await Promise.all([readersEnded, server.stop(DRAIN_TIMEOUT_MS)]);
-    // 3.
+    // 3. Write the last snapshot.
     backgroundStop.abort();
     await backgroundEnded.catch(() => {});
   }

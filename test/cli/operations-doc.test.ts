@@ -12,21 +12,23 @@ import { Configuration } from "../../src/config/schema.ts";
 const PAGE = join(import.meta.dir, "..", "..", "docs", "operations.md");
 const [BEGIN, END] = ["<!-- configuration:begin", "<!-- configuration:end -->"];
 
-const shown = (value: unknown) => (value === undefined ? "" : `\`${JSON.stringify(value)}\``);
+const renderDefault = (value: unknown) => (value === undefined ? "" : `\`${JSON.stringify(value)}\``);
 
-function rows(schema: Type.TObject, prefix: string): string[] {
+function renderRows(schema: Type.TObject, prefix: string): string[] {
   return Object.entries(schema.properties).flatMap(([key, property]) => {
     const name = prefix + key;
-    if (Type.IsObject(property)) return rows(property, `${name}.`);
+    if (Type.IsObject(property)) return renderRows(property, `${name}.`);
     const { description, default: value }: { description?: unknown; default?: unknown } = { ...property };
-    return [`| \`${name}\` | ${describeSchema(property)} | ${shown(value)} | ${description} |`];
+    return [`| \`${name}\` | ${describeSchema(property)} | ${renderDefault(value)} | ${description} |`];
   });
 }
 
 test("docs/operations.md has every key of the configuration", () => {
-  const table = ["| key | value | default | meaning |", "|---|---|---|---|", ...rows(Configuration, "")].join(
-    "\n",
-  );
+  const table = [
+    "| key | value | default | meaning |",
+    "|---|---|---|---|",
+    ...renderRows(Configuration, ""),
+  ].join("\n");
   const page = readFileSync(PAGE, "utf8");
   const from = page.indexOf("\n", page.indexOf(BEGIN)) + 1;
   const to = page.indexOf(END);

@@ -122,8 +122,8 @@ test("a reader that was suspended catches up without a gap, also past the change
   const missed = await revision();
   const late = await until(
     async () => {
-      const reply = await toReader?.get(`${API}/hosts`);
-      return reply && reply.revision >= missed ? reply : undefined;
+      const response = await toReader?.get(`${API}/hosts`);
+      return response && response.revision >= missed ? response : undefined;
     },
     { what: "the reader to catch up" },
   );

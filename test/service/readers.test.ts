@@ -29,8 +29,8 @@ describe("three processes and a changing network", () => {
   const atOneRevision = (path: string, headers?: Record<string, string>): Promise<RawResponse[]> =>
     until(
       async () => {
-        const replies = await getFromEach(path, headers);
-        return new Set(replies.map(({ revision }) => revision)).size === 1 ? replies : undefined;
+        const responses = await getFromEach(path, headers);
+        return new Set(responses.map(({ revision }) => revision)).size === 1 ? responses : undefined;
       },
       { what: `responses of one revision to ${path}`, everyMs: 1 },
     );
@@ -84,8 +84,8 @@ describe("three processes and a changing network", () => {
     await until(
       async () => {
         const etag = (await getFromEach(`${API}/devices`))[0]?.headers.get("etag") ?? "";
-        const replies = await getFromEach(`${API}/devices`, { "If-None-Match": etag });
-        return replies.every(({ status }) => status === 304);
+        const responses = await getFromEach(`${API}/devices`, { "If-None-Match": etag });
+        return responses.every(({ status }) => status === 304);
       },
       { what: "304 from all processes" },
     );
@@ -128,7 +128,7 @@ describe("three processes and a changing network", () => {
     }
   });
 
-  test("history, pages, metrics and the page are served by every process", async () => {
+  test("history and cursors give the same responses in every process; each serves metrics and the page too", async () => {
     const now = (await atOneRevision(`${API}/topology`))[0]?.revision ?? 0;
     for (const path of [
       `/devices?at=${now - 20}`,
@@ -150,13 +150,13 @@ describe("three processes and a changing network", () => {
       }));
       for (const other of others) expect(other).toEqual(first ?? other);
     }
-    for (const reply of await getFromEach(`${API}/hosts?since=1`)) {
-      expect(reply.status).toBe(200);
-      expect(JSON.parse(reply.body.toString()).changes[0].revision).toBe(2);
+    for (const response of await getFromEach(`${API}/hosts?since=1`)) {
+      expect(response.status).toBe(200);
+      expect(JSON.parse(response.body.toString()).changes[0].revision).toBe(2);
     }
-    for (const reply of await getFromEach(`${API}/hosts?at=${now}`, { "Accept-Encoding": "gzip" })) {
-      expect(reply.headers.get("content-encoding")).toBe("gzip");
-      expect(JSON.parse(gunzipSync(reply.body).toString()).hosts.length).toBeGreaterThan(0);
+    for (const response of await getFromEach(`${API}/hosts?at=${now}`, { "Accept-Encoding": "gzip" })) {
+      expect(response.headers.get("content-encoding")).toBe("gzip");
+      expect(JSON.parse(gunzipSync(response.body).toString()).hosts.length).toBeGreaterThan(0);
     }
     for (const { status, body } of await getFromEach(`${API}/hosts?at=${now}`, {}, "HEAD")) {
       expect({ status, length: body.length }).toEqual({ status: 200, length: 0 });
@@ -173,10 +173,10 @@ describe("three processes and a changing network", () => {
     let revision = 0;
     for (let n = 0; path !== ""; n++) {
       const connection = connections[n % PROCESSES];
-      const reply = await connection?.get(path);
-      const page = JSON.parse(reply?.body.toString() ?? "");
+      const response = await connection?.get(path);
+      const page = JSON.parse(response?.body.toString() ?? "");
       pages.push(page);
-      revision ||= reply?.revision ?? 0;
+      revision ||= response?.revision ?? 0;
       path = page.next === undefined ? "" : `${API}/hosts?limit=9&cursor=${page.next}`;
     }
     const whole = await (await service.fetch(`${API}/hosts?at=${revision}`)).json();
