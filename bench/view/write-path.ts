@@ -57,10 +57,10 @@ class ClaimGenerator {
         [1, "49", "50"],
         [3, "51", "52"],
       ] as const) {
-        const here = { port: outPort, device: `of:${hex(n, 16)}` };
-        const there = { port: inPort, device: `of:${hex((n + step) % this.devices, 16)}` };
-        yield { src: here, dst: there, type: "DIRECT", state: "ACTIVE", verified: true };
-        yield { src: there, dst: here, type: "DIRECT", state: "ACTIVE", verified: true };
+        const src = { port: outPort, device: `of:${hex(n, 16)}` };
+        const dst = { port: inPort, device: `of:${hex((n + step) % this.devices, 16)}` };
+        yield { src, dst, type: "DIRECT", state: "ACTIVE", verified: true };
+        yield { src: dst, dst: src, type: "DIRECT", state: "ACTIVE", verified: true };
       }
     }
   }

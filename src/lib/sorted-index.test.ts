@@ -17,8 +17,8 @@ test("any sequence of additions, deletions and look-ups agrees with a plain list
       const model = new Map<string, { key: string; id: string }>();
       const between = (from: string, to: string) =>
         [...model.values()]
-          .filter((one) => one.key >= from && one.key <= to)
-          .map((one) => one.id)
+          .filter((entry) => entry.key >= from && entry.key <= to)
+          .map((entry) => entry.id)
           .sort();
       for (const { op, key, to, id } of steps) {
         if (op === "add") {
@@ -41,7 +41,7 @@ test("any sequence of additions, deletions and look-ups agrees with a plain list
         expect(index.has(key)).toBe(between(key, key).length > 0);
         expect(index.size).toBe(model.size);
       }
-      expect(index.keys()).toEqual([...new Set([...model.values()].map((one) => one.key))].sort());
+      expect(index.keys()).toEqual([...new Set([...model.values()].map((entry) => entry.key))].sort());
     }),
     { numRuns: 30 },
   );

@@ -3,27 +3,27 @@ import fc from "fast-check";
 import { SortedTexts } from "./sorted-texts.ts";
 
 /** Common prefixes, and characters below, at and above the base. */
-const text = fc
+const anyText = fc
   .array(fc.constantFrom("a", "b", "aaaaaaaa", "", "\u0000", "~", "\u007f", "\u0080", "é", "\uffff", "🌍"), {
     maxLength: 5,
   })
   .map((parts) => parts.join(""));
-const texts = fc.uniqueArray(text, { maxLength: 40 });
+const texts = fc.uniqueArray(anyText, { maxLength: 40 });
 
 function expected(all: readonly string[], wanted: string): number {
   return Math.max(
     0,
-    all.findLastIndex((one) => one <= wanted),
+    all.findLastIndex((candidate) => candidate <= wanted),
   );
 }
 
 test("finds the same index as a linear search", () => {
   fc.assert(
     fc.property(texts, texts, fc.constantFrom("", "00:00:", "é"), (some, wanted, prefix) => {
-      const all = some.map((one) => prefix + one).sort();
+      const all = some.map((suffix) => prefix + suffix).sort();
       const sorted = new SortedTexts(all);
-      for (const one of [...wanted, ...wanted.map((rest) => prefix + rest), ...all]) {
-        expect(sorted.lastNotAfter(one)).toBe(expected(all, one));
+      for (const text of [...wanted, ...wanted.map((suffix) => prefix + suffix), ...all]) {
+        expect(sorted.lastNotAfter(text)).toBe(expected(all, text));
       }
     }),
   );
@@ -40,11 +40,11 @@ test("finds the same index after any splices", () => {
         const low = all[from - 1];
         const high = all[from + count];
         const fitting = others
-          .filter((one) => (low === undefined || one > low) && (high === undefined || one < high))
+          .filter((text) => (low === undefined || text > low) && (high === undefined || text < high))
           .sort();
         all.splice(from, count, ...fitting);
         sorted.splice(from, count, fitting);
-        for (const one of [...others, ...all]) expect(sorted.lastNotAfter(one)).toBe(expected(all, one));
+        for (const text of [...others, ...all]) expect(sorted.lastNotAfter(text)).toBe(expected(all, text));
       }
     }),
   );

@@ -4,21 +4,21 @@ import { cableId, cableOf, foldLinks } from "./cable.ts";
 
 const a = { device: "a", port: "1" };
 const b = { device: "b", port: "1" };
-const there = link(a, b);
-const back = link(b, a);
+const forward = link(a, b);
+const backward = link(b, a);
 
 test("both directions have the same cable id", () => {
-  expect(cableId(there)).toBe("a/1-b/1");
-  expect(cableId(back)).toBe("a/1-b/1");
+  expect(cableId(forward)).toBe("a/1-b/1");
+  expect(cableId(backward)).toBe("a/1-b/1");
 });
 
 test("the order in which the two links come makes no difference", () => {
-  expect(cableOf(back, there)).toEqual(cableOf(there, back));
-  expect(foldLinks([back, there])).toEqual(foldLinks([there, back]));
+  expect(cableOf(backward, forward)).toEqual(cableOf(forward, backward));
+  expect(foldLinks([backward, forward])).toEqual(foldLinks([forward, backward]));
 });
 
 test("a cable goes from the end that works, where only one direction does", () => {
-  const down = { ...there, state: "INACTIVE" as const };
-  expect(cableOf(down, back)).toMatchObject({ from: b, to: a, active: true, oneWay: true });
+  const down = { ...forward, state: "INACTIVE" as const };
+  expect(cableOf(down, backward)).toMatchObject({ from: b, to: a, active: true, oneWay: true });
   expect(cableOf(down, undefined)).toMatchObject({ from: a, to: b, active: false, oneWay: true });
 });

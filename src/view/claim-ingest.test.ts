@@ -19,10 +19,10 @@ const CLAIMS: Claims = {
 test("lastClaims returns the claims of this source and of no other, also after a restart", async () => {
   const log = openMemoryLog();
   const clock = new ManualClock();
-  const committer = new Committer(new View(), log, clock, ["mine", "other"]);
-  const ingest = new ClaimIngest(committer, "mine", silentLogger);
+  const committer = new Committer(new View(), log, clock, ["first", "second"]);
+  const ingest = new ClaimIngest(committer, "first", silentLogger);
   await ingest.replace(CLAIMS);
-  await new ClaimIngest(committer, "other", silentLogger).replace({
+  await new ClaimIngest(committer, "second", silentLogger).replace({
     devices: [{ id: A, hw: "EX" }, { id: "of:c" }],
   });
   expect(await ingest.lastClaims()).toEqual(CLAIMS);
@@ -30,8 +30,8 @@ test("lastClaims returns the claims of this source and of no other, also after a
   const restored = new View();
   for (const batch of log.read(0)) restored.apply(batch);
   const restarted = new ClaimIngest(
-    new Committer(restored, log, clock, ["mine", "other"]),
-    "mine",
+    new Committer(restored, log, clock, ["first", "second"]),
+    "first",
     silentLogger,
   );
   expect(await restarted.lastClaims()).toEqual(CLAIMS);

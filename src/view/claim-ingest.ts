@@ -8,7 +8,7 @@ import type { Logger } from "../lib/logger.ts";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
-import type { CheckedChange } from "./commit.ts";
+import type { CanonicalChange } from "./commit.ts";
 import type { Committer } from "./committer.ts";
 
 const CHANGES_PER_SLICE = 10_000;
@@ -48,14 +48,14 @@ export class ClaimIngest {
     return { devices: of("devices"), ports: of("ports"), links: of("links"), hosts: of("hosts") };
   }
 
-  async #commitInOrder(changes: Iterable<CheckedChange>): Promise<void> {
+  async #commitInOrder(changes: Iterable<CanonicalChange>): Promise<void> {
     const commit = this.#lastCommit.then(() => this.#commit(changes));
     this.#lastCommit = commit.catch(() => {});
     await commit;
   }
 
-  async #commit(changes: Iterable<CheckedChange>): Promise<void> {
-    let slice: CheckedChange[] = [];
+  async #commit(changes: Iterable<CanonicalChange>): Promise<void> {
+    let slice: CanonicalChange[] = [];
     for (const change of changes) {
       slice.push(change);
       if (slice.length < CHANGES_PER_SLICE) continue;
@@ -66,7 +66,7 @@ export class ClaimIngest {
     if (slice.length > 0) this.#committer.commit(this.#source, slice);
   }
 
-  *#checkChanges(changes: readonly ClaimChange[]): Generator<CheckedChange> {
+  *#checkChanges(changes: readonly ClaimChange[]): Generator<CanonicalChange> {
     for (const change of changes) {
       if (change.op === "remove") yield { kind: change.kind, id: change.id, claim: undefined };
       else {
@@ -77,7 +77,7 @@ export class ClaimIngest {
   }
 
   /** Additions come before removals: an entity that changes its id must not be missing from the graph in between. */
-  *#checkReplacement(all: Claims): Generator<CheckedChange> {
+  *#checkReplacement(all: Claims): Generator<CanonicalChange> {
     const removals: { kind: Kind; ids: Set<string> }[] = [];
     for (const kind of KINDS) {
       const ids = new Set(this.#committer.claimedIds(this.#source, kind));
@@ -92,9 +92,9 @@ export class ClaimIngest {
     for (const { kind, ids } of removals) for (const id of ids) yield { kind, id, claim: undefined };
   }
 
-  #check<K extends Kind>(kind: K, record: ClaimTypes[K]): CheckedChange | undefined {
+  #check<K extends Kind>(kind: K, record: ClaimTypes[K]): CanonicalChange | undefined {
     const result = canonicalClaim(kind, record);
-    if (result.ok) return { kind, id: result.id, claim: result.claim } as CheckedChange;
+    if (result.ok) return { kind, id: result.id, claim: result.claim } as CanonicalChange;
     if (++this.#rejectedCount <= MAX_LOGGED_RECORDS) {
       const { field, message } = result.fault;
       this.#log.warn("record refused", { source: this.#source, kind, field, why: message });

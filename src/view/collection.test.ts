@@ -41,13 +41,13 @@ describe("a collection", () => {
       fc.property(fc.array(op, { maxLength: 1500, size: "max" }), (ops) => {
         const collection = new Collection();
         const model = new Map<string, string>();
-        const held: { pages: readonly EncodedPage[]; was: string }[] = [];
+        const earlier: { pages: readonly EncodedPage[]; text: string }[] = [];
         for (const { id, value, read } of ops) {
           expect(set(collection, id, value)).toBe(model.get(id) ?? null);
           if (value === null) model.delete(id);
           else model.set(id, value);
           expect(collection.get(id)).toBe(model.get(id));
-          if (read) held.push({ pages: collection.pages(), was: joinPages(collection.pages()) });
+          if (read) earlier.push({ pages: collection.pages(), text: joinPages(collection.pages()) });
         }
         expect(collection.size).toBe(model.size);
         expect(pairsOf(collection.pages())).toEqual(sortedPairs(model));
@@ -60,7 +60,7 @@ describe("a collection", () => {
           expect(page.length).toBeGreaterThan(0);
           expect(page.length).toBeLessThanOrEqual(MAX_PAGE_SIZE);
         }
-        for (const { pages, was } of held) expect(joinPages(pages)).toBe(was);
+        for (const { pages, text } of earlier) expect(joinPages(pages)).toBe(text);
       }),
       { numRuns: 40 },
     );
@@ -69,7 +69,7 @@ describe("a collection", () => {
   test("equals a sorted map when pages are rewritten one by one because no read happens", () => {
     const collection = new Collection();
     const model = new Map<string, string>();
-    const held = collection.pages();
+    const earlier = collection.pages();
     let seed = 1;
     for (let n = 0; n < 90_000; n++) {
       seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
@@ -82,7 +82,7 @@ describe("a collection", () => {
     for (const [id, value] of model) if (collection.get(id) !== value) throw new Error(`lost ${id}`);
     expect(collection.size).toBe(model.size);
     expect(pairsOf(collection.pages())).toEqual(sortedPairs(model));
-    expect(held.length).toBe(0);
+    expect(earlier.length).toBe(0);
   });
 
   test("returns ranges by id", () => {
@@ -108,9 +108,9 @@ describe("a collection", () => {
 
   test("an empty array of pages that was read stays empty", () => {
     const collection = new Collection();
-    const held = collection.pages();
+    const earlier = collection.pages();
     set(collection, "a", "{}");
-    expect(held.length).toBe(0);
+    expect(earlier.length).toBe(0);
     expect(collection.pages().length).toBe(1);
     set(collection, "a", null);
     expect(collection.pages()).toEqual([]);

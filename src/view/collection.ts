@@ -103,23 +103,23 @@ export class Collection {
     let from = page === EncodedPage.empty ? 0 : this.#firstIds.lastNotAfter(page.firstId);
     let until = page === EncodedPage.empty ? 0 : from + 1;
     // Small neighbours are joined: otherwise removals would leave many tiny pages.
-    const [only] = rewritten;
-    if (rewritten.length === 1 && only) {
+    const [single] = rewritten;
+    if (rewritten.length === 1 && single) {
       const left = this.#pages[from - 1];
       const right = this.#pages[until];
-      if (left && this.#fits(left, only)) {
-        rewritten.splice(0, 1, ...left.withChanges(only.toMap()));
+      if (left && this.#fits(left, single)) {
+        rewritten.splice(0, 1, ...left.withChanges(single.toMap()));
         from--;
-      } else if (right && this.#fits(right, only)) {
-        rewritten.splice(0, 1, ...right.withChanges(only.toMap()));
+      } else if (right && this.#fits(right, single)) {
+        rewritten.splice(0, 1, ...right.withChanges(single.toMap()));
         until++;
       }
     }
     this.#bytes += sumOfBytes(rewritten) - sumOfBytes(this.#pages.slice(from, until));
-    const [one] = rewritten;
-    if (one && rewritten.length === 1 && until - from === 1) {
-      this.#pages[from] = one;
-      if (one.firstId === page.firstId) return;
+    const [replacement] = rewritten;
+    if (replacement && rewritten.length === 1 && until - from === 1) {
+      this.#pages[from] = replacement;
+      if (replacement.firstId === page.firstId) return;
     } else this.#pages.splice(from, until - from, ...rewritten);
     this.#firstIds.splice(
       from,

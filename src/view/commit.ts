@@ -13,7 +13,7 @@ import { parseStored, type View } from "./view.ts";
 import { WorkingSet } from "./working-set.ts";
 
 /** A canonical claim, or undefined to withdraw it. */
-export type CheckedChange = {
+export type CanonicalChange = {
   [K in Kind]: { readonly kind: K; readonly id: string; readonly claim: ClaimTypes[K] | undefined };
 }[Kind];
 
@@ -40,7 +40,7 @@ export class Commit {
     }));
   }
 
-  addClaim(source: string, change: CheckedChange): void {
+  applyChange(source: string, change: CanonicalChange): void {
     if (change.kind === "devices") this.#devices.setClaim(source, change.id, change.claim);
     else if (change.kind === "ports") this.#ports.setClaim(source, change.id, change.claim);
     else if (change.kind === "links") this.#links.setClaim(source, change.id, change.claim);
@@ -55,8 +55,8 @@ export class Commit {
       if (existed !== (device.after !== undefined)) this.#recheckDependents(device.id);
     }
     for (const port of this.#ports.pending) this.#ports.remerge(port);
-    this.#refreshLinks();
-    this.#refreshHosts();
+    this.#mergeLinks();
+    this.#mergeHosts();
     for (const set of this.#workingSets) set.storeClaims();
     return this.#workingSets.flatMap((set) => [...set.entries()]);
   }
@@ -97,7 +97,7 @@ export class Commit {
     }
   }
 
-  #refreshLinks(): void {
+  #mergeLinks(): void {
     const affected = new Set<string>();
     for (const entity of this.#links.pending) {
       const before = entity.after?.value;
@@ -113,7 +113,7 @@ export class Commit {
     for (const id of affected) this.#links.remerge(this.#links.entity(id));
   }
 
-  #refreshHosts(): void {
+  #mergeHosts(): void {
     const affected = new Set<string>();
     for (const host of this.#hosts.pending) {
       const before = host.after?.value.ipAddresses ?? [];

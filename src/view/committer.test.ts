@@ -216,23 +216,23 @@ describe("links", () => {
   test("become bidirectional both at once", async () => {
     const net = await twoDevices();
     await net.set("first", "links", link(`${A}/1`, `${B}/1`));
-    expect(net.all("links").map((one) => one.bidirectional)).toEqual([false]);
+    expect(net.all("links").map(({ bidirectional }) => bidirectional)).toEqual([false]);
     const batch = await net.set("second", "links", link(`${B}/1`, `${A}/1`));
     expect(describeBatch(batch)).toEqual([
       `added links ${B}/1-${A}/1`,
       `updated links ${A}/1-${B}/1 (bidirectional)`,
     ]);
-    expect(net.all("links").map((one) => one.bidirectional)).toEqual([true, true]);
+    expect(net.all("links").map(({ bidirectional }) => bidirectional)).toEqual([true, true]);
     await net.remove("second", "links", `${B}/1-${A}/1`);
-    expect(net.all("links").map((one) => one.bidirectional)).toEqual([false]);
+    expect(net.all("links").map(({ bidirectional }) => bidirectional)).toEqual([false]);
   });
 
   test("are verified by one verified claim", async () => {
     const net = await twoDevices();
     await net.set("first", "links", link(`${A}/1`, `${B}/1`, { verified: false }));
-    expect(net.all("links").map((one) => one.verified)).toEqual([false]);
+    expect(net.all("links").map(({ verified }) => verified)).toEqual([false]);
     await net.set("second", "links", link(`${A}/1`, `${B}/1`, { verified: true }));
-    expect(net.all("links").map((one) => one.verified)).toEqual([true]);
+    expect(net.all("links").map(({ verified }) => verified)).toEqual([true]);
   });
 });
 

@@ -10,7 +10,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Batch, Log } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Kind } from "../model/ids.ts";
-import { type CheckedChange, Commit } from "./commit.ts";
+import { type CanonicalChange, Commit } from "./commit.ts";
 import { recoverClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working-set.ts";
@@ -38,14 +38,14 @@ export class Committer {
   }
 
   /** Returns undefined when nothing changes. Throws `LogError` when the batch cannot be made durable. */
-  commit(source: string, changes: Iterable<CheckedChange>): Batch | undefined {
+  commit(source: string, changes: Iterable<CanonicalChange>): Batch | undefined {
     const { view } = this;
     const time = Math.max(this.#clock.now(), view.time);
     const revision = view.revision + 1;
     const commit = new Commit(view, this.#precedence, revision, time);
     let batch: Batch;
     try {
-      for (const change of changes) commit.addClaim(source, change);
+      for (const change of changes) commit.applyChange(source, change);
       batch = { revision, time, entries: commit.mergeAll() };
       if (batch.entries.length === 0) return undefined;
       this.log.append(batch);

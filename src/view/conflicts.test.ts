@@ -20,8 +20,9 @@ const host = (n: number, ips: string[], vlan = "None", at = "of:a/9"): HostClaim
 });
 const id = (n: number, vlan = "None") => `00:00:00:00:00:0${n}/${vlan}`;
 const linkConflicts = (net: ClaimedNetwork) =>
-  Object.fromEntries(net.all("links").map((one) => [one.id, one.annotations?.conflict]));
-const hostConflicts = (net: ClaimedNetwork) => net.all("hosts").map((one) => one.annotations?.conflict);
+  Object.fromEntries(net.all("links").map(({ id, annotations }) => [id, annotations?.conflict]));
+const hostConflicts = (net: ClaimedNetwork) =>
+  net.all("hosts").map(({ annotations }) => annotations?.conflict);
 
 describe("two links on one port", () => {
   test("are both in conflict until one is removed", async () => {

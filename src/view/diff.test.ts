@@ -4,34 +4,34 @@ import { Collection } from "./collection.ts";
 import { diffPages, type ValueDiff } from "./diff.ts";
 
 type Changes = readonly (readonly [id: string, value: string | null])[];
-const id = fc.integer({ min: 0, max: 999 }).map((n) => `id${String(n).padStart(4, "0")}`);
+const anyId = fc.integer({ min: 0, max: 999 }).map((n) => `id${String(n).padStart(4, "0")}`);
 const changeList = (maxLength: number): fc.Arbitrary<Changes> =>
-  fc.array(fc.tuple(id, fc.constantFrom('"a"', '"b"', '"ü"', null)), { maxLength, size: "max" });
+  fc.array(fc.tuple(anyId, fc.constantFrom('"a"', '"b"', '"ü"', null)), { maxLength, size: "max" });
 
-function set(collection: Collection, one: string, value: string | null): void {
-  collection.put(one, collection.get(one) ?? null, value);
+function set(collection: Collection, id: string, value: string | null): void {
+  collection.put(id, collection.get(id) ?? null, value);
 }
 
 /** The expected result, from all values of both. */
 function expectedDiff(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): ValueDiff[] {
   return [...new Set([...before.keys(), ...after.keys()])]
     .sort()
-    .map((one) => ({ id: one, before: before.get(one), after: after.get(one) }))
+    .map((id) => ({ id, before: before.get(id), after: after.get(id) }))
     .filter((pair) => pair.before !== pair.after);
 }
 
 const valuesOf = (collection: Collection) =>
-  new Map(collection.pages().flatMap((page) => page.ids.map((one, i) => [one, page.value(i)] as const)));
+  new Map(collection.pages().flatMap((page) => page.ids.map((id, i) => [id, page.value(i)] as const)));
 
 test("returns exactly the values that differ, in order of id, whether pages are shared or not", () => {
   fc.assert(
     fc.property(changeList(900), changeList(40), fc.boolean(), (first, changes, shared) => {
       const collection = new Collection();
-      for (const [one, value] of first) set(collection, one, value);
+      for (const [id, value] of first) set(collection, id, value);
       const [pages, before] = [collection.pages(), valuesOf(collection)];
       const later = shared ? collection : new Collection();
-      if (!shared) for (const [one, value] of before) set(later, one, value);
-      for (const [one, value] of changes) set(later, one, value);
+      if (!shared) for (const [id, value] of before) set(later, id, value);
+      for (const [id, value] of changes) set(later, id, value);
       const after = valuesOf(later);
       expect([...diffPages(pages, later.pages())]).toEqual(expectedDiff(before, after));
       expect([...diffPages(later.pages(), pages)]).toEqual(expectedDiff(after, before));

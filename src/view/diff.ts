@@ -54,9 +54,9 @@ class PageCursor {
   }
 
   sameAs(other: PageCursor): boolean {
-    const mine = this.#bytes();
-    const theirs = other.#bytes();
-    return mine !== undefined && theirs !== undefined && mine.equals(theirs);
+    const bytes = this.#bytes();
+    const otherBytes = other.#bytes();
+    return bytes !== undefined && otherBytes !== undefined && bytes.equals(otherBytes);
   }
 
   advance(): void {

@@ -125,7 +125,7 @@ export function historicalStateAt(view: View, log: Log, revision: number): Histo
   return new HistoricalState(revision, time, log, storedPages, changedValues);
 }
 
-/** The current state as an immutable one. Pages are immutable, so that only the arrays of them are taken. */
+/** The current state as an immutable one. Pages are immutable, so that holding the arrays is enough. */
 export function currentAsHistorical(view: View, log: Log): HistoricalState {
   const pages = currentPages(view);
   return new HistoricalState(view.revision, view.time, log, (kind) => pages.get(kind) ?? [], new Map());

@@ -205,10 +205,10 @@ function setLinkConflicts(bodies: Map<string, Json>): void {
     link.bidirectional = bodies.has(`links ${at(link, "dst")}-${at(link, "src")}`);
     const messages: string[] = [];
     for (const [end, opposite, preposition] of [["src", "dst", "to"], ["dst", "src", "from"]] as const) {
-      const others = links.filter((one) => one !== link && occupiesPorts(one) && at(one, end) === at(link, end));
+      const others = links.filter((other) => other !== link && occupiesPorts(other) && at(other, end) === at(link, end));
       if (!occupiesPorts(link)) continue;
       if (others.length > 3) messages.push(`port ${at(link, end)} has more than 3 other links`);
-      else messages.push(...others.map((one) => `port ${at(link, end)} has another link ${preposition} ${at(one, opposite)}`));
+      else messages.push(...others.map((other) => `port ${at(link, end)} has another link ${preposition} ${at(other, opposite)}`));
     }
     return messages;
   }); // biome-ignore format: two rows
@@ -220,17 +220,17 @@ function setHostConflicts(bodies: Map<string, Json>, claims: Map<string, Sourced
   const conflicts = hosts.map(({ id, vlan, ipAddresses }) => {
     const messages = ipAddresses.flatMap((ip) => {
       const others = hosts.filter(
-        (one) => one.id !== id && one.vlan === vlan && one.ipAddresses.includes(ip),
+        (other) => other.id !== id && other.vlan === vlan && other.ipAddresses.includes(ip),
       );
       if (others.length > 3) return [`${ip} is also claimed by more than 3 others`];
-      return others.map((one) => `${ip} is also claimed by ${one.id}`);
+      return others.map((other) => `${ip} is also claimed by ${other.id}`);
     });
     const places = (claims.get(id) ?? []).map(({ source, claim }) => ({
       source,
-      at: claim.locations.map((one) => `${one.elementId}/${one.port}`),
+      at: claim.locations.map(({ elementId, port }) => `${elementId}/${port}`),
     }));
     const [first, ...rest] = places;
-    if (rest.some(({ at }) => !at.some((one) => first?.at.includes(one)))) {
+    if (rest.some(({ at }) => !at.some((port) => first?.at.includes(port)))) {
       messages.push(
         `seen ${places.map(({ source, at }) => `at ${at.join(" and ")} by ${source}`).join(", ")}`,
       );
