@@ -1,6 +1,6 @@
 /**
- * Builds the client for those who cannot run TypeScript: `client.js`, one module without imports for Node and
- * browsers, and its declarations. `bun scripts/build-client.ts [FOLDER]`; the folder is dist/ unless one is named.
+ * Builds the client for runtimes that do not run TypeScript: `client.js`, one module without imports for Node and
+ * browsers, and its type declarations. `bun scripts/build-client.ts [FOLDER]`; the default folder is dist/.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -8,21 +8,21 @@ import { join, resolve } from "node:path";
 const root = join(import.meta.dir, "..");
 const entry = join(root, "src/client/client.ts");
 
-/** Throws when it cannot be built, with what the tools said. */
+/** Throws with the output of the tools when the build fails. */
 export async function buildClient(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   await Bun.build({ entrypoints: [entry], outdir: folder, target: "browser", format: "esm" });
-  declare(folder);
+  emitDeclarations(folder);
 }
 
-/** The declarations name types of the model, and those the types of typebox: the package depends on it anyway. */
-function declare(folder: string): void {
+/** The declarations use types of the model, and those use types of typebox, which is a dependency of the package. */
+function emitDeclarations(folder: string): void {
   const config = join(folder, "tsconfig.tmp");
   const compilerOptions = {
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
-    // `npm test` checks types; here only the client's own files are read.
+    // `npm test` checks the types.
     noCheck: true,
     types: [],
     rootDir: join(root, "src"),
@@ -34,7 +34,7 @@ function declare(folder: string): void {
   );
   try {
     const tsc = Bun.spawnSync([join(root, "node_modules/.bin/tsc"), "-p", config]);
-    if (!tsc.success) throw new Error(`the declarations cannot be made:\n${tsc.stdout}`);
+    if (!tsc.success) throw new Error(`the declarations cannot be emitted:\n${tsc.stdout}`);
   } finally {
     rmSync(config);
   }

@@ -5,10 +5,10 @@ import { ENTITY_SCHEMAS } from "../model/entity.ts";
 import { KINDS } from "../model/ids.ts";
 import { csvColumns, renderCsv } from "./csv.ts";
 
-const text = (chunks: Iterable<string>) => [...chunks].join("");
+const join = (chunks: Iterable<string>) => [...chunks].join("");
 
-/** A reader of RFC 4180 and no more, so that leniency elsewhere hides nothing. */
-function parse(csv: string): string[][] {
+/** A strict parser of RFC 4180, so that no lenient parser hides an error. */
+function parseCsv(csv: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
   for (const [, quoted, plain, end] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
@@ -29,7 +29,7 @@ describe("columns", () => {
     }
   });
 
-  test("keep their order whatever order is asked, and unknown fields have none", () => {
+  test("keep their order whatever the order of fields, and unknown fields have no column", () => {
     expect(csvColumns("links", ["state", "dst", "nonsense"])).toEqual(["dst.device", "dst.port", "state"]);
     expect(csvColumns("hosts", ["location"])).toEqual(["location.elementId", "location.port"]);
     expect(csvColumns("links").slice(0, 7)).toEqual([
@@ -45,9 +45,9 @@ describe("columns", () => {
 });
 
 describe("rows", () => {
-  test("nested values are flat", () => {
+  test("nested values are flattened", () => {
     const a = { device: "of:1", port: "1" };
-    const two = host("00:00:00:00:00:01", a, {
+    const hostWithTwoLocations = host("00:00:00:00:00:01", a, {
       ipAddresses: ["10.0.0.1", "2001:db8::1"],
       locations: [
         { elementId: "of:1", port: "1" },
@@ -55,19 +55,19 @@ describe("rows", () => {
       ],
     });
     const fields = ["id", "ipAddresses", "locations", "location", "sources"];
-    expect(parse(text(renderCsv("hosts", [two], fields)))).toEqual([
+    expect(parseCsv(join(renderCsv("hosts", [hostWithTwoLocations], fields)))).toEqual([
       ["id", "ipAddresses", "locations", "location.elementId", "location.port", "sources"],
       ["00:00:00:00:00:01/None", "10.0.0.1 2001:db8::1", "of:1/1 of:2/3", "of:1", "1", "demo"],
     ]);
-    const wire = link(a, { device: "of:2", port: "2" }, { annotations: { b: 'x"', c: "" } });
-    expect(text(renderCsv("links", [wire], ["src", "annotations", "verified"]))).toBe(
+    const annotatedLink = link(a, { device: "of:2", port: "2" }, { annotations: { b: 'x"', c: "" } });
+    expect(join(renderCsv("links", [annotatedLink], ["src", "annotations", "verified"]))).toBe(
       'src.device,src.port,annotations,verified\r\nof:1,1,"{""b"":""x\\"""",""c"":""""}",true\r\n',
     );
   });
 
-  test("no entities still give the header; a lone empty cell is not an empty line", () => {
-    expect(text(renderCsv("ports", []))).toStartWith("element,port,isEnabled,type,portSpeed,");
-    expect(text(renderCsv("links", [{}, {}], ["annotations"]))).toBe('annotations\r\n""\r\n""\r\n');
+  test("no entities give the header row; a single empty cell is not an empty line", () => {
+    expect(join(renderCsv("ports", []))).toStartWith("element,port,isEnabled,type,portSpeed,");
+    expect(join(renderCsv("links", [{}, {}], ["annotations"]))).toBe('annotations\r\n""\r\n""\r\n');
   });
 
   test.each([
@@ -85,23 +85,23 @@ describe("rows", () => {
     ["c1\u0085\uD800", "c1\uFFFD\uFFFD"],
     [" kept ", '" kept "'],
     ["a\tb", "a\tb"],
-  ])("cell %j is written %j", (value, written) => {
-    expect(text(renderCsv("devices", [{ mfr: value }], ["mfr"]))).toBe(`mfr\r\n${written}\r\n`);
+  ])("cell %j is rendered as %j", (value, rendered) => {
+    expect(join(renderCsv("devices", [{ mfr: value }], ["mfr"]))).toBe(`mfr\r\n${rendered}\r\n`);
   });
 
-  test("any text comes back, but for the apostrophe and what cannot be shown", () => {
-    const any = fc.oneof(
+  test("any text is parsed back, except for the apostrophe and unprintable characters", () => {
+    const anyText = fc.oneof(
       fc.constantFrom(...HOSTILE_TEXTS),
       fc.string({ unit: "binary" }),
       fc.string({ unit: fc.constantFrom('"', ",", "\r", "\n", "=", " ", "\0", "a", "🛰") }),
     );
     fc.assert(
-      fc.property(fc.array(fc.tuple(any, any)), (texts) => {
+      fc.property(fc.array(fc.tuple(anyText, anyText)), (texts) => {
         const devices = texts.map(([mfr, hw]) => device("of:1", { mfr, hw }));
-        const rows = parse(text(renderCsv("devices", devices, ["mfr", "hw"]))).slice(1);
-        const shown = (s: string) => s.toWellFormed().replace(/[^\P{Cc}\t\r\n]/gu, "\uFFFD");
+        const rows = parseCsv(join(renderCsv("devices", devices, ["mfr", "hw"]))).slice(1);
+        const replaceUnprintable = (s: string) => s.toWellFormed().replace(/[^\P{Cc}\t\r\n]/gu, "\uFFFD");
         expect(rows.map((row) => row.map((c) => c.replace(/^'/, "")))).toEqual(
-          texts.map((row) => row.map((c) => shown(c).replace(/^'/, ""))),
+          texts.map((row) => row.map((c) => replaceUnprintable(c).replace(/^'/, ""))),
         );
         for (const c of rows.flat()) expect(c).not.toMatch(/^\s*[=+\-@]/);
       }),

@@ -4,19 +4,19 @@ import { assignNodeNames, attachmentsOf, cablesOf, countHosts, deviceName, resol
 
 const a1 = { device: "a", port: "1" };
 const b1 = { device: "b", port: "1" };
-const there = link(a1, b1);
-const back = link(b1, a1);
-const two = [device("a"), device("b")];
+const forward = link(a1, b1);
+const reverse = link(b1, a1);
+const devices = [device("a"), device("b")];
 
 describe("cables", () => {
   test("a record and its reverse are one cable", () => {
-    const cables = cablesOf(graph(two, [there, back]));
+    const cables = cablesOf(graph(devices, [forward, reverse]));
     expect(cables).toEqual([
       {
         id: "a/1-b/1",
         from: { port: "1", device: "a" },
         to: { port: "1", device: "b" },
-        links: [there, back],
+        links: [forward, reverse],
         active: true,
         oneWay: false,
         verified: true,
@@ -27,33 +27,33 @@ describe("cables", () => {
   });
 
   test.each([
-    ["no reverse", [back], { from: "b", active: true, oneWay: true }],
+    ["no reverse", [reverse], { from: "b", active: true, oneWay: true }],
     [
       "no reverse, down",
-      [{ ...back, state: "INACTIVE" as const }],
+      [{ ...reverse, state: "INACTIVE" as const }],
       { from: "b", active: false, oneWay: true },
     ],
     [
       "one direction down",
-      [{ ...there, state: "INACTIVE" as const }, back],
+      [{ ...forward, state: "INACTIVE" as const }, reverse],
       { from: "b", active: true, oneWay: true },
     ],
     [
       "both down",
       [
-        { ...there, state: "INACTIVE" as const },
-        { ...back, state: "INACTIVE" as const },
+        { ...forward, state: "INACTIVE" as const },
+        { ...reverse, state: "INACTIVE" as const },
       ],
       { from: "a", active: false, oneWay: false },
     ],
   ])("%s", (_, links, expected) => {
-    const [cable] = cablesOf(graph(two, links));
+    const [cable] = cablesOf(graph(devices, links));
     expect({ from: cable?.from.device, active: cable?.active, oneWay: cable?.oneWay }).toEqual(expected);
   });
 
   test("one unverified or conflicting record marks the cable", () => {
-    const doubtful = { ...back, verified: false, annotations: { conflict: "port has two links" } };
-    expect(cablesOf(graph(two, [there, doubtful]))[0]).toMatchObject({
+    const conflicting = { ...reverse, verified: false, annotations: { conflict: "port has two links" } };
+    expect(cablesOf(graph(devices, [forward, conflicting]))[0]).toMatchObject({
       verified: false,
       conflict: true,
     });
@@ -62,35 +62,35 @@ describe("cables", () => {
   test("other ports are another cable; a link to a device outside the graph is none", () => {
     const other = link(a1, { device: "b", port: "2" });
     const away = link({ device: "b", port: "3" }, { device: "c", port: "1" });
-    expect(cablesOf(graph(two, [back, other, away]))).toHaveLength(2);
-    expect(resolvedLinks(graph(two, [back, other, away]))).toHaveLength(2);
+    expect(cablesOf(graph(devices, [reverse, other, away]))).toHaveLength(2);
+    expect(resolvedLinks(graph(devices, [reverse, other, away]))).toHaveLength(2);
   });
 
   test("a cable from a device to itself is one cable", () => {
     const loop = [link(a1, { device: "a", port: "2" }), link({ device: "a", port: "2" }, a1)];
-    expect(cablesOf(graph(two, loop))).toHaveLength(1);
+    expect(cablesOf(graph(devices, loop))).toHaveLength(1);
   });
 });
 
-test("hosts hang at each location in the graph and count once, at the newest", () => {
+test("a host is attached at each location in the graph and counted once, at the newest", () => {
   const locations = [
     { elementId: "outside", port: "1" },
     { elementId: "b", port: "4" },
     { elementId: "a", port: "2" },
   ];
   const roamer = host(mac(1), b1, { locations });
-  const g = graph(two, [], [roamer, host(mac(2), b1)]);
+  const g = graph(devices, [], [roamer, host(mac(2), b1)]);
   expect(attachmentsOf(g).map(({ at }) => `${at.device}/${at.port}`)).toEqual(["b/4", "a/2", "b/1"]);
   expect([...countHosts(g)]).toEqual([["b", 2]]);
 });
 
-test("a device without a name of its own is called by its id", () => {
+test("the name of a device without a name annotation is its id", () => {
   expect(deviceName(device("a", { annotations: { name: " core-1 " } }))).toBe("core-1");
   expect(deviceName(device("a", { annotations: { name: " " } }))).toBe("a");
   expect(deviceName(device("a"))).toBe("a");
 });
 
-test("node names are unique even where ids are not", () => {
+test("node names are unique even if ids are not", () => {
   const g = graph([device(`${mac(1)}/None`), device("x\u0001"), device("x\u0002")], [], [host(mac(1), a1)]);
   const names = assignNodeNames(g, (id) => id.replace(/\p{Cc}/gu, "?"));
   expect(g.devices.map((d) => names.device(d.id))).toEqual([`${mac(1)}/None`, "x?", "x?~2"]);

@@ -9,20 +9,20 @@ test.each([
   ["\u202Eevil\u202C", "evil"],
   ["nul\0", "nul\uFFFD"],
   ["", ""],
-])("%j is drawn %j", (text, drawn) => {
-  expect(fitLabel(text, 20)).toBe(drawn);
+])("the label of %j is %j", (text, label) => {
+  expect(fitLabel(text, 20)).toBe(label);
 });
 
-test("what is too long ends in an ellipsis, and a pair of surrogates is not cut in two", () => {
+test("a long text ends in an ellipsis and no surrogate pair is split", () => {
   expect(fitLabel("x".repeat(10_000), 10)).toMatch(/^x+…$/);
   expect(fitLabel("🛰".repeat(5_000), 10)).toMatch(/^(?:🛰)+…$/u);
   expect(fitLabel(`${" ".repeat(500)}x`, 10)).toBe("…");
 });
 
-test("any text: one line, no wider than asked, nothing that hides or turns the rest", () => {
-  const any = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: "binary", maxLength: 300 }));
+test("any text: one line within the width, without characters that hide or reorder others", () => {
+  const anyText = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: "binary", maxLength: 300 }));
   fc.assert(
-    fc.property(any, fc.integer({ min: 3, max: 60 }), (text, ems) => {
+    fc.property(anyText, fc.integer({ min: 3, max: 60 }), (text, ems) => {
       const label = fitLabel(text, ems);
       expect(textWidth(label)).toBeLessThanOrEqual(ems);
       expect(label).not.toMatch(/\p{Cc}|\p{Cs}|[\u2028-\u202e\u2066-\u2069]/u);

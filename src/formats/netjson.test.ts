@@ -20,12 +20,12 @@ interface NetworkGraph {
   nodes: { id: string; label: string; local_addresses: string[]; properties: Record<string, unknown> }[];
   links: { source: string; target: string; cost: number; properties: Record<string, unknown> }[];
 }
-const render = (of: TopologyGraph): NetworkGraph => JSON.parse([...renderNetJson(of)].join(""));
+const render = (graph: TopologyGraph): NetworkGraph => JSON.parse([...renderNetJson(graph)].join(""));
 
 test("a small network", () => {
   const a = { device: "of:1", port: "1" };
   const b = { device: "of:2", port: "2" };
-  const found = render(
+  const rendered = render(
     graph(
       [
         device("of:1", { annotations: { name: "one", managementAddress: "10.0.0.1" } }),
@@ -35,7 +35,7 @@ test("a small network", () => {
       [host(mac(1), { device: "of:2", port: "9" }, { ipAddresses: ["10.1.0.1"] })],
     ),
   );
-  expect(found).toMatchObject({
+  expect(rendered).toMatchObject({
     type: "NetworkGraph",
     protocol: "gazetteer",
     version: "1",
@@ -74,10 +74,10 @@ test.each([
   ["campus", degradedCampus()],
   ["hostile", hostileGraph()],
   ["empty", graph([], [])],
-])("%s: ids are unique, every end is a node, no record is there twice", (_, of) => {
-  const { nodes, links } = render(of);
+])("%s: ids are unique, every end is a node, no record is repeated", (_, network) => {
+  const { nodes, links } = render(network);
   const ids = new Set(nodes.map((node) => node.id));
-  expect(ids.size).toBe(of.devices.length + of.hosts.length);
+  expect(ids.size).toBe(network.devices.length + network.hosts.length);
   for (const { source, target } of links) expect(ids.has(source) && ids.has(target)).toBe(true);
   expect(new Set(links.map((item) => JSON.stringify(item))).size).toBe(links.length);
   for (const node of nodes) expect(new Set(node.local_addresses).size).toBe(node.local_addresses.length);

@@ -26,7 +26,7 @@ test.each([
   expect(groups.map((group) => group.targets)).toEqual(target === undefined ? [] : [[target]]);
 });
 
-test("a device's facts are labels", () => {
+test("the fields of a device are labels", () => {
   const [group] = parse(
     renderPrometheusDevices([
       device("of:1", {
@@ -47,7 +47,7 @@ test("a device's facts are labels", () => {
   });
 });
 
-test("a host is one target: its first address that can be reached", () => {
+test("a host is one target: its first address that is not link-local", () => {
   const groups = parse(
     renderPrometheusHosts([
       host(mac(1), at, { ipAddresses: ["169.254.1.1", "10.0.0.1", "2001:db8::1"] }),
@@ -65,11 +65,11 @@ test("a host is one target: its first address that can be reached", () => {
   });
 });
 
-test("nothing is an empty array", () => {
+test("no devices give an empty array", () => {
   expect(parse(renderPrometheusDevices(graph([], []).devices))).toEqual([]);
 });
 
-test("whatever the texts are, it is the JSON that Prometheus documents", () => {
+test("any texts give the JSON that Prometheus documents", () => {
   const hostile = hostileGraph();
   const devices = hostile.devices.map((d) => ({
     ...d,
@@ -79,7 +79,7 @@ test("whatever the texts are, it is the JSON that Prometheus documents", () => {
   expect(groups).toHaveLength(devices.length + hostile.hosts.length);
   for (const group of groups) {
     expect(Object.keys(group)).toEqual(["targets", "labels"]);
-    // Prometheus refuses a target with a slash, and a label whose name is not one.
+    // Prometheus rejects a target with a slash and an invalid label name.
     for (const target of group.targets) expect(target).toMatch(/^[\w.[\]:-]+$/);
     for (const [name, value] of Object.entries(group.labels)) {
       expect(name).toMatch(/^__meta_gazetteer_(device|host)_[a-zA-Z0-9_]*$/);

@@ -15,22 +15,23 @@ interface Network {
   }[];
 }
 
-function render(of: TopologyGraph): Network {
-  const found: { "ietf-network:networks": { network: [Network] } } = JSON.parse(
-    [...renderRfc8345(of)].join(""),
+function render(topology: TopologyGraph): Network {
+  const document: { "ietf-network:networks": { network: [Network] } } = JSON.parse(
+    [...renderRfc8345(topology)].join(""),
   );
-  return found["ietf-network:networks"].network[0];
+  return document["ietf-network:networks"].network[0];
 }
 
-/** STD 66, and normalised as `inet:uri` asks: lower-case scheme, upper-case hex, nothing encoded without need. */
+/** STD 66, normalised as `inet:uri` requires: lower-case scheme, upper-case hex, no unnecessary encoding. */
 const URI = /^[a-z][a-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#@!$&'()*+,;=]|%[0-9A-F]{2})+$/;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
-const encoded = (id: string) => [...id.matchAll(/%(..)/g)].map(([, hex = ""]) => Number.parseInt(hex, 16));
-const isUri = (id: string) => URI.test(id) && !UNRESERVED.test(String.fromCharCode(...encoded(id)));
+const encodedCharacters = (id: string) =>
+  [...id.matchAll(/%(..)/g)].map(([, hex = ""]) => Number.parseInt(hex, 16));
+const isUri = (id: string) => URI.test(id) && !UNRESERVED.test(String.fromCharCode(...encodedCharacters(id)));
 
-/** What the modules' keys and references ask for, and what yanglint does not look at. */
-function check(of: TopologyGraph): void {
-  const network = render(of);
+/** The requirements of the modules' keys and references, some of which yanglint does not check. */
+function expectValid(topology: TopologyGraph): void {
+  const network = render(topology);
   const points = new Map<string, Set<string>>();
   for (const node of network.node) {
     expect(isUri(node["node-id"]), node["node-id"]).toBe(true);
@@ -39,7 +40,7 @@ function check(of: TopologyGraph): void {
     expect(new Set(list).size).toBe(list.length);
     points.set(node["node-id"], new Set(list));
   }
-  expect(points.size).toBe(of.devices.length + of.hosts.length);
+  expect(points.size).toBe(topology.devices.length + topology.hosts.length);
   const links = network["ietf-network-topology:link"];
   for (const { "link-id": id, source, destination } of links) {
     expect(isUri(id), id).toBe(true);
@@ -52,9 +53,9 @@ function check(of: TopologyGraph): void {
 test("a small network", () => {
   const a = { device: "of:1", port: "1" };
   const b = { device: "not a uri", port: "2" };
-  const of = graph([device("of:1"), device("not a uri")], [link(a, b)], [host(mac(10), a)]);
+  const topology = graph([device("of:1"), device("not a uri")], [link(a, b)], [host(mac(10), a)]);
   const hostUri = "gazetteer:host/00:00:00:00:00:0A/None";
-  expect(render(of)).toEqual({
+  expect(render(topology)).toEqual({
     "network-id": RFC8345_NETWORK_ID,
     "network-types": {},
     node: [
@@ -89,10 +90,10 @@ test("a small network", () => {
 });
 
 describe("keys are unique URIs and references resolve", () => {
-  test("for a campus, hostile ids and nothing", () => {
-    check(campus());
-    check(hostileGraph());
-    check(graph([], []));
+  test("for a campus, hostile ids and an empty network", () => {
+    expectValid(campus());
+    expectValid(hostileGraph());
+    expectValid(graph([], []));
   });
 
   test("for any ids", () => {
@@ -108,7 +109,7 @@ describe("keys are unique URIs and references resolve", () => {
       fc.property(fc.uniqueArray(id, { minLength: 2, maxLength: 6 }), (ids) => {
         const [first = "", second = ""] = ids;
         const links = [link({ device: first, port: "1" }, { device: second, port: "local" })];
-        check(
+        expectValid(
           graph(
             ids.map((one) => device(one)),
             links,

@@ -16,7 +16,7 @@ import {
 import type { TopologyGraph } from "./graph.ts";
 import { renderSvg } from "./svg.ts";
 
-const render = (of: TopologyGraph): string => [...renderSvg(of)].join("");
+const render = (network: TopologyGraph): string => [...renderSvg(network)].join("");
 const a = { device: "a", port: "1" };
 const b = { device: "b", port: "1" };
 
@@ -27,8 +27,8 @@ interface Rect {
   readonly height: number;
 }
 
-/** The cards, as drawn: the first rectangle of each group that has a title. */
-function cards(svg: string): Rect[] {
+/** The boxes of the devices: the first rectangle of each group that has a title. */
+function deviceBoxes(svg: string): Rect[] {
   const rects = svg.matchAll(
     /<g><title>[^<]*<\/title><rect x="([-\d.]+)" y="([-\d.]+)" width="([\d.]+)" height="([\d.]+)"/g,
   );
@@ -38,10 +38,10 @@ function cards(svg: string): Rect[] {
   });
 }
 
-const touch = (p: Rect, q: Rect): boolean =>
+const overlap = (p: Rect, q: Rect): boolean =>
   p.x < q.x + q.width && q.x < p.x + p.width && p.y < q.y + q.height && q.y < p.y + p.height;
 
-describe("the picture", () => {
+describe("the drawing", () => {
   test.each([
     ["demo", demoGraph()],
     ["campus", degradedCampus()],
@@ -49,13 +49,14 @@ describe("the picture", () => {
     ["mesh", mesh(7, 7)],
     ["torus", mesh(6, 6, true)],
     ["hostile", hostileGraph()],
-  ])("%s: a card a device, and none touches another", (_, of) => {
-    const drawn = cards(render(of));
-    expect(drawn).toHaveLength(of.devices.length);
-    for (const [i, p] of drawn.entries()) for (const q of drawn.slice(i + 1)) expect(touch(p, q)).toBe(false);
+  ])("%s: every device has a box and no two overlap", (_, network) => {
+    const boxes = deviceBoxes(render(network));
+    expect(boxes).toHaveLength(network.devices.length);
+    for (const [i, p] of boxes.entries())
+      for (const q of boxes.slice(i + 1)) expect(overlap(p, q)).toBe(false);
   });
 
-  test("says of what and when, to readers and to screen readers", () => {
+  test("has counts and revision, visible and for screen readers", () => {
     const svg = render(degradedCampus());
     const summary = /aria-label="([^"]*)"/.exec(svg)?.[1];
     expect(svg).toStartWith(
@@ -68,36 +69,36 @@ describe("the picture", () => {
     expect(summary).toContain("Revision 42 · last change 2026-11-15 01:00:00 UTC");
   });
 
-  test("is the same for the same network, and the network is the same after it", () => {
-    const of = degradedCampus();
-    const before = structuredClone(of);
-    expect(render(of)).toBe(render(of));
-    expect(of).toEqual(before);
+  test("is the same for the same network and does not change the network", () => {
+    const network = degradedCampus();
+    const before = structuredClone(network);
+    expect(render(network)).toBe(render(network));
+    expect(network).toEqual(before);
   });
 
-  test("an empty network is a picture too", () => {
+  test("an empty network gives a drawing", () => {
     expect(render(graph([], []))).toContain("0 devices");
   });
 
-  test("a network of a thousand devices and one of ten thousand have all their cards", () => {
-    expect(cards(render(campus(40, 23, 0)))).toHaveLength(1002);
-    expect(cards(render(mesh(100, 100)))).toHaveLength(10_000);
+  test("networks of a thousand and of ten thousand devices have a box for each", () => {
+    expect(deviceBoxes(render(campus(40, 23, 0)))).toHaveLength(1002);
+    expect(deviceBoxes(render(mesh(100, 100)))).toHaveLength(10_000);
   });
 });
 
 describe("states", () => {
   const two = [device("a"), device("b")];
-  /** The picture above its legend, which shows every state there is. */
-  const drawn = (of: TopologyGraph) => render(of).split(">Devices</text>")[0] ?? "";
+  /** The drawing without the legend, which shows every state. */
+  const renderWithoutLegend = (network: TopologyGraph) => render(network).split(">Devices</text>")[0] ?? "";
 
   test("an unavailable device is dashed, square and crossed; a conflict has a second frame and a sign", () => {
-    const calm = drawn(graph(two, []));
-    expect(calm).not.toContain("stroke-dasharray");
-    const down = drawn(graph([device("a", { available: false })], []));
-    expect(down).toMatch(/rx="0" [^>]*stroke="#b3261e"[^>]* stroke-dasharray="5 3"/);
-    expect(down).toContain("<circle");
-    const doubtful = drawn(graph([device("a", { annotations: { conflict: "twice" } })], []));
-    expect(doubtful.match(/<rect /g)).toHaveLength(3);
+    const available = renderWithoutLegend(graph(two, []));
+    expect(available).not.toContain("stroke-dasharray");
+    const unavailable = renderWithoutLegend(graph([device("a", { available: false })], []));
+    expect(unavailable).toMatch(/rx="0" [^>]*stroke="#b3261e"[^>]* stroke-dasharray="5 3"/);
+    expect(unavailable).toContain("<circle");
+    const conflicting = renderWithoutLegend(graph([device("a", { annotations: { conflict: "twice" } })], []));
+    expect(conflicting.match(/<rect /g)).toHaveLength(3);
   });
 
   test.each([
@@ -110,19 +111,19 @@ describe("states", () => {
     ],
     ["in conflict", [link(a, b), link(b, a, { annotations: { conflict: "x" } })], 'stroke-width="4"'],
     ["one way", [link(a, b)], "a port 1 → b port 1"],
-  ])("a link that is %s", (_, links, look) => {
-    expect(drawn(graph(two, links))).toContain(look);
+  ])("a link that is %s", (_, links, style) => {
+    expect(renderWithoutLegend(graph(two, links))).toContain(style);
   });
 
-  test("hosts are a count on their device", () => {
-    const svg = drawn(graph(two, [], [host(mac(1), a), host(mac(2), a), host(mac(3), b)]));
+  test("hosts are counted in the box of their device", () => {
+    const svg = renderWithoutLegend(graph(two, [], [host(mac(1), a), host(mac(2), a), host(mac(3), b)]));
     expect(svg).toContain(">Switch · 2 hosts</text>");
     expect(svg).toContain(">Switch · 1 host</text>");
   });
 
-  test("several cables between two devices are several lines; one to itself is a ring", () => {
+  test("several cables between two devices are several lines; a cable to the same device is a circle", () => {
     const plug = createPortAllocator();
-    const svg = drawn(
+    const svg = renderWithoutLegend(
       graph(two, [...plug.cable("a", "b"), ...plug.cable("b", "a"), ...plug.cable("a", "a")]),
     );
     const paths = [...svg.matchAll(/<path d="(M[^"]*)"><title>/g)].map(([, d]) => d);
@@ -130,13 +131,13 @@ describe("states", () => {
     expect(svg).toContain('r="8"');
   });
 
-  test("neighbours without another order stand in the order people count in", () => {
-    const svg = drawn(leafSpine(2, 12));
+  test("devices without another order are sorted by the numbers in their names", () => {
+    const svg = renderWithoutLegend(leafSpine(2, 12));
     expect(svg.indexOf(">leaf:2</text>")).toBeLessThan(svg.indexOf(">leaf:10</text>"));
   });
 });
 
-test("nothing in it runs, loads or points anywhere, whatever the texts are", () => {
+test("whatever the texts, it contains no script, no resource and no reference", () => {
   const svg = render(hostileGraph());
   const tags = new Set([...svg.matchAll(/<(\w+)/g)].map(([, tag = ""]) => tag));
   expect([...tags].sort()).toEqual(["circle", "desc", "g", "path", "rect", "svg", "text", "title"]);
@@ -144,5 +145,5 @@ test("nothing in it runs, loads or points anywhere, whatever the texts are", () 
   for (const name of attributes) expect(name).not.toMatch(/^on|href|style|class|^id$|xlink/);
   expect(svg).not.toMatch(/url\(|@import|<!|<\?/);
   const markup = svg.replace(/>[^<]*</g, "><");
-  expect(markup.match(/\w+:\/\//g)).toEqual(["http://"]); // The name space.
+  expect(markup.match(/\w+:\/\//g)).toEqual(["http://"]); // the namespace
 });

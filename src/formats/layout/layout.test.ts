@@ -15,22 +15,22 @@ import { type LayoutInput, layoutNetwork } from "./layout.ts";
 
 const SPACING: Size = { width: 120, height: 60 };
 
-function input(graph: TopologyGraph): LayoutInput {
+function layoutInput(graph: TopologyGraph): LayoutInput {
   return {
     nodes: graph.devices.map(({ id }) => ({ id })),
     edges: cablesOf(graph).map(({ from, to }) => ({ a: from.device, b: to.device })),
   };
 }
 
-function pairs(count: number, edges: [number, number][], layer?: number[]): LayoutInput {
+function numberedGraph(count: number, edges: [number, number][], layer?: number[]): LayoutInput {
   return {
     nodes: Array.from({ length: count }, (_, i) => ({ id: `n${i}`, ...(layer && { layer: layer[i] ?? 0 }) })),
     edges: edges.map(([a, b]) => ({ a: `n${a}`, b: `n${b}` })),
   };
 }
 
-/** The first pair that is too near, found through a grid of cells so that ten thousand are quick. */
-function overlap(points: Iterable<Point>, spacing: Size): [Point, Point] | undefined {
+/** The first pair that is too close. Uses a grid of cells, because there are up to ten thousand points. */
+function findOverlap(points: Iterable<Point>, spacing: Size): [Point, Point] | undefined {
   const cells = new Map<string, Point[]>();
   for (const point of points) {
     const [c, r] = [Math.floor(point.x / spacing.width), Math.floor(point.y / spacing.height)];
@@ -48,15 +48,15 @@ function overlap(points: Iterable<Point>, spacing: Size): [Point, Point] | undef
   return undefined;
 }
 
-const tree = pairs(
+const tree = numberedGraph(
   31,
   Array.from({ length: 30 }, (_, i) => [Math.floor(i / 2), i + 1] as [number, number]),
 );
-const star = pairs(
+const star = numberedGraph(
   20,
   Array.from({ length: 19 }, (_, i) => [0, i + 1] as [number, number]),
 );
-const line = pairs(
+const line = numberedGraph(
   30,
   Array.from({ length: 29 }, (_, i) => [i, i + 1] as [number, number]),
 );
@@ -71,40 +71,40 @@ function fatTree(): LayoutInput {
       for (const c of [0, 1]) edges.push([u * 2 + c, upper + u]);
     }
   }
-  return pairs(20, edges);
+  return numberedGraph(20, edges);
 }
 
 describe("layers", () => {
-  const sizes = (of: LayoutInput): number[] | undefined => {
-    const [part] = connectedComponents(createAdjacency(of.nodes, of.edges));
-    const layers = part && assignLayers(part);
+  const layerSizes = (input: LayoutInput): number[] | undefined => {
+    const [component] = connectedComponents(createAdjacency(input.nodes, input.edges));
+    const layers = component && assignLayers(component);
     const counts: number[] = [];
     for (const layer of layers ?? []) counts[layer] = (counts[layer] ?? 0) + 1;
     return layers && counts;
   };
 
   test.each([
-    ["leaf and spine", input(leafSpine(4, 16)), [4, 16]],
-    ["campus", input(campus()), [2, 8, 36]],
+    ["leaf and spine", layoutInput(leafSpine(4, 16)), [4, 16]],
+    ["campus", layoutInput(campus()), [2, 8, 36]],
     ["binary tree", tree, [1, 2, 4, 8, 16]],
     ["star", star, [1, 19]],
     ["fat tree", fatTree(), [4, 8, 8]],
-  ])("%s is a hierarchy", (_, of, expected) => {
-    expect(sizes(of)).toEqual(expected);
+  ])("%s is a hierarchy", (_, input, expected) => {
+    expect(layerSizes(input)).toEqual(expected);
   });
 
   test.each([
-    ["ring", input(mesh(12, 1, true))],
-    ["torus", input(mesh(6, 6, true))],
-    ["mesh", input(mesh(5, 4))],
+    ["ring", layoutInput(mesh(12, 1, true))],
+    ["torus", layoutInput(mesh(6, 6, true))],
+    ["mesh", layoutInput(mesh(5, 4))],
     ["long line", line],
-    ["two nodes", pairs(2, [[0, 1]])],
-  ])("%s is none", (_, of) => {
-    expect(sizes(of)).toBeUndefined();
+    ["two nodes", numberedGraph(2, [[0, 1]])],
+  ])("%s is not a hierarchy", (_, input) => {
+    expect(layerSizes(input)).toBeUndefined();
   });
 
-  test("what the nodes were told goes before any guess, and gaps in the numbers do not matter", () => {
-    const told = pairs(
+  test("annotated layers have priority, and their numbers may have gaps", () => {
+    const annotated = numberedGraph(
       6,
       [
         [0, 1],
@@ -116,17 +116,17 @@ describe("layers", () => {
       ],
       [10, 20, 20, 70, 70, 70],
     );
-    expect(sizes(told)).toEqual([1, 2, 3]);
+    expect(layerSizes(annotated)).toEqual([1, 2, 3]);
   });
 
-  test("nodes with hidden leaves are at the bottom", () => {
-    // Seen by itself a chain of three pairs is as good upside down.
+  test("nodes with leaves that are not drawn are at the bottom", () => {
+    // Without leaves, a chain of three pairs is the same upside down.
     const edges: [number, number][] = [];
     for (const a of [0, 1]) for (const b of [2, 3]) edges.push([a, b]);
     for (const a of [2, 3]) for (const b of [4, 5]) edges.push([a, b]);
-    const of = pairs(6, edges);
-    const nodes = of.nodes.map((node, i) => ({ ...node, leaves: i < 2 ? 5 : 0 }));
-    const y = (id: string) => layoutNetwork({ nodes, edges: of.edges }, SPACING).positions.get(id)?.y ?? 0;
+    const input = numberedGraph(6, edges);
+    const nodes = input.nodes.map((node, i) => ({ ...node, leaves: i < 2 ? 5 : 0 }));
+    const y = (id: string) => layoutNetwork({ nodes, edges: input.edges }, SPACING).positions.get(id)?.y ?? 0;
     expect(y("n0")).toBeGreaterThan(y("n2"));
     expect(y("n2")).toBeGreaterThan(y("n4"));
   });
@@ -134,25 +134,25 @@ describe("layers", () => {
 
 describe("layout", () => {
   test.each([
-    ["campus", input(campus())],
-    ["leaf and spine", input(leafSpine(4, 40))],
-    ["torus", input(mesh(8, 8, true))],
+    ["campus", layoutInput(campus())],
+    ["leaf and spine", layoutInput(leafSpine(4, 40))],
+    ["torus", layoutInput(mesh(8, 8, true))],
     ["tree", tree],
     ["star", star],
-    ["single nodes", pairs(7, [])],
-    ["a thousand in a torus", input(mesh(32, 31, true))],
-    ["ten thousand in a torus", input(mesh(100, 100, true))],
-    ["ten thousand leaves", input(leafSpine(2, 10_000))],
-  ])("%s: all are placed, none overlap, nothing is left of or above 0", (_, of) => {
-    const { positions, width, height } = layoutNetwork(of, SPACING);
-    expect(positions.size).toBe(of.nodes.length);
-    expect(overlap(positions.values(), SPACING)).toBeUndefined();
+    ["single nodes", numberedGraph(7, [])],
+    ["a thousand in a torus", layoutInput(mesh(32, 31, true))],
+    ["ten thousand in a torus", layoutInput(mesh(100, 100, true))],
+    ["ten thousand leaves", layoutInput(leafSpine(2, 10_000))],
+  ])("%s: every node has a position, none overlap, no coordinate is negative", (_, input) => {
+    const { positions, width, height } = layoutNetwork(input, SPACING);
+    expect(positions.size).toBe(input.nodes.length);
+    expect(findOverlap(positions.values(), SPACING)).toBeUndefined();
     for (const { x, y } of positions.values()) {
       expect(x >= -1e-9 && x <= width + 1e-9 && y >= -1e-9 && y <= height + 1e-9).toBe(true);
     }
   });
 
-  test("any graph: all placed, none overlap, the same each time", () => {
+  test("any graph: every node has a position, none overlap, the layout is deterministic", () => {
     const graphs = fc.integer({ min: 0, max: 40 }).chain((count) =>
       fc.record({
         count: fc.constant(count),
@@ -167,30 +167,30 @@ describe("layout", () => {
     );
     fc.assert(
       fc.property(graphs, ({ count, edges, layers }) => {
-        const of = pairs(count, edges, layers);
-        const first = layoutNetwork(of, SPACING);
+        const input = numberedGraph(count, edges, layers);
+        const first = layoutNetwork(input, SPACING);
         expect(first.positions.size).toBe(count);
-        expect(overlap(first.positions.values(), SPACING)).toBeUndefined();
-        expect(layoutNetwork(of, SPACING)).toEqual(first);
+        expect(findOverlap(first.positions.values(), SPACING)).toBeUndefined();
+        expect(layoutNetwork(input, SPACING)).toEqual(first);
       }),
     );
   });
 
-  test("edges to nobody and loops are nothing", () => {
-    const of = {
+  test("loops and edges to unknown nodes are ignored", () => {
+    const input = {
       nodes: [{ id: "a" }],
       edges: [
         { a: "a", b: "a" },
         { a: "a", b: "gone" },
       ],
     };
-    expect([...layoutNetwork(of, SPACING).positions]).toEqual([["a", { x: 0, y: 0 }]]);
+    expect([...layoutNetwork(input, SPACING).positions]).toEqual([["a", { x: 0, y: 0 }]]);
     expect(layoutNetwork({ nodes: [], edges: [] }, SPACING)).toMatchObject({ width: 0, height: 0 });
   });
 });
 
-test("distances and connected parts", () => {
-  const { nodes, edges } = pairs(6, [
+test("distances and connected components", () => {
+  const { nodes, edges } = numberedGraph(6, [
     [0, 1],
     [1, 2],
     [2, 0],
@@ -198,25 +198,25 @@ test("distances and connected parts", () => {
   ]);
   const graph = createAdjacency(nodes, edges);
   expect([...shortestDistances(graph, [0])]).toEqual([0, 1, 1, -1, -1, -1]);
-  expect(connectedComponents(graph).map((part) => part.nodes.map((node) => node.id))).toEqual([
+  expect(connectedComponents(graph).map((component) => component.nodes.map((node) => node.id))).toEqual([
     ["n0", "n1", "n2"],
     ["n3", "n4"],
     ["n5"],
   ]);
 });
 
-test("apart keeps the order and the step, and moves nothing that is far enough", () => {
+test("enforceSpacing keeps the order and the step, and moves nothing that is far enough", () => {
   expect(enforceSpacing([0, 100, 200], 50)).toEqual([0, 100, 200]);
   expect(enforceSpacing([10, 10, 10], 50)).toEqual([-40, 10, 60]);
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: -1000, max: 1000 })),
       fc.integer({ min: 1, max: 100 }),
-      (wanted, step) => {
-        const places = enforceSpacing(wanted, step);
-        expect(places).toHaveLength(wanted.length);
-        for (const [i, place] of places.entries()) {
-          if (i > 0) expect(place - (places[i - 1] ?? 0)).toBeGreaterThanOrEqual(step - 1e-6);
+      (desired, step) => {
+        const positions = enforceSpacing(desired, step);
+        expect(positions).toHaveLength(desired.length);
+        for (const [i, position] of positions.entries()) {
+          if (i > 0) expect(position - (positions[i - 1] ?? 0)).toBeGreaterThanOrEqual(step - 1e-6);
         }
       },
     ),
