@@ -1,9 +1,9 @@
-"""Mininet on a string: one JSON command a line on standard input, one JSON answer a line on standard output.
+"""Controls Mininet: reads one JSON command per line and writes one JSON reply per line.
 
-The network is what Mininet itself says it built; the test compares the service with that.
+The tests compare the service with the network that Mininet reports.
 
-Interfaces and bridges have names of the whole machine, so one driver runs at a time and the next waits for it. What a
-driver that was killed left behind is taken away by name: Mininet's own clean-up would end everybody's.
+Names of interfaces and bridges are global on a machine, so only one driver runs at a time; the next waits for a lock.
+What a killed driver left behind is removed by name, because Mininet's own clean-up would remove all networks.
 """
 import fcntl
 import json
@@ -37,7 +37,7 @@ TOPOLOGIES = {
 }
 
 
-def quietly(*command):
+def run_silently(*command):
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
@@ -47,18 +47,18 @@ class Driver:
     def __init__(self, lock):
         self.lock = lock
         lock.seek(0)
-        self.sweep(json.loads(lock.read() or "[]"))
+        self.remove_leftovers(json.loads(lock.read() or "[]"))
 
     def ready(self):
         return {}
 
-    def sweep(self, names):
+    def remove_leftovers(self, names):
         for name in names:
-            quietly("ovs-vsctl", "--if-exists", "del-br", name)
-            quietly("ip", "link", "delete", name)
+            run_silently("ovs-vsctl", "--if-exists", "del-br", name)
+            run_silently("ip", "link", "delete", name)
 
-    def remember(self, names):
-        """Writes down what is about to exist, for whoever comes next if this process is killed."""
+    def store_names(self, names):
+        """Stores the names to create, so that the next driver can remove them if this process is killed."""
         self.lock.seek(0)
         self.lock.truncate()
         self.lock.write(json.dumps(names))
@@ -75,11 +75,11 @@ class Driver:
         self.net.addController("c0", controller=RemoteController, ip="127.0.0.1", port=port, protocol=protocol)
         if other is not None:
             self.net.addController("c1", controller=RemoteController, ip="127.0.0.1", port=other)
-        self.remember([s.name for s in self.net.switches] + [i.name for s in self.net.switches for i in s.intfList() if i.name != "lo"])
+        self.store_names([s.name for s in self.net.switches] + [i.name for s in self.net.switches for i in s.intfList() if i.name != "lo"])
         self.net.start()
-        return self.facts()
+        return self.describe()
 
-    def facts(self):
+    def describe(self):
         def end(intf):
             return {"device": "of:" + intf.node.dpid, "port": str(intf.node.ports[intf])}
 
@@ -132,7 +132,7 @@ class Driver:
         return {"device": "of:" + new.dpid, "port": str(new.ports[edge])}
 
     def frames(self):
-        """Frames sent so far by all ports of all switches: what a storm makes explode."""
+        """The number of frames sent so far by all ports of all switches."""
         total = 0
         for switch in self.net.switches:
             for intf in switch.intfList():
@@ -149,7 +149,7 @@ class Driver:
         if self.net:
             self.net.stop()
             self.net = None
-        self.remember([])
+        self.store_names([])
         return {}
 
 
@@ -163,10 +163,10 @@ def main():
             for line in sys.stdin:
                 command = json.loads(line)
                 try:
-                    answer = getattr(driver, command.pop("do"))(**command)
-                except Exception as error:  # the test decides what a failure means
-                    answer = {"error": "%s: %s" % (type(error).__name__, error)}
-                print(json.dumps(answer), flush=True)
+                    reply = getattr(driver, command.pop("do"))(**command)
+                except Exception as error:  # The test decides what a failure means.
+                    reply = {"error": "%s: %s" % (type(error).__name__, error)}
+                print(json.dumps(reply), flush=True)
         finally:
             driver.stop()
 

@@ -1,6 +1,6 @@
 /**
- * Real switches and the service beside them, for one test file: Open vSwitch is started where it does not run, each test
- * has a network and a service of its own, and nothing is left when the file ends.
+ * Real switches and a service for one test file. Open vSwitch is started where it does not run, each test has its own
+ * network and service, and nothing is left when the file ends.
  */
 import { afterAll, afterEach, beforeAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -13,40 +13,39 @@ import { ServiceUnderTest } from "./service-under-test.ts";
 export const TEST_TIMEOUT_MS = 120_000;
 
 export class Lab {
-  /** A folder of this file's own. */
   readonly folder = mkdtempSync(join(tmpdir(), "gazetteer-mininet-"));
   readonly mininet = new Mininet();
   serviceUnderTest: ServiceUnderTest | undefined;
-  #ovsIsOurs = false;
+  #startedOvs = false;
   #runs = 0;
 
   async open(): Promise<void> {
     await this.mininet.ready();
-    this.#ovsIsOurs = ensureOvs();
+    this.#startedOvs = ensureOvs();
   }
 
-  /** Where the service of the running test keeps what it knows. */
+  /** The data folder of the running test's service. */
   get data(): string {
     return join(this.folder, `data-${this.#runs}`);
   }
 
-  /** A service, and a network whose switches it shows. */
+  /** Starts a service and a network, and waits until the service shows it. */
   async startNetwork(
     topology: string,
     options: Record<string, unknown> = {},
     start: StartOptions = {},
   ): Promise<[ServiceUnderTest, MininetNetwork]> {
     this.#runs++;
-    const started = await ServiceUnderTest.start(this.data, "127.0.0.1:0", options);
-    this.serviceUnderTest = started;
-    const facts = await this.mininet.start(topology, started.openflowPort, start);
-    await started.waitForNetwork(facts);
-    return [started, facts];
+    const service = await ServiceUnderTest.start(this.data, "127.0.0.1:0", options);
+    this.serviceUnderTest = service;
+    const network = await this.mininet.start(topology, service.openflowPort, start);
+    await service.waitForNetwork(network);
+    return [service, network];
   }
 
-  /** Hosts can talk from end to end; from then on every ping must get through. */
-  async waitForForwarding(facts: MininetNetwork): Promise<void> {
-    const [first, last] = [facts.hosts[0]?.name ?? "", facts.hosts.at(-1)?.name ?? ""];
+  /** Waits until the first and the last host can communicate. From then on no ping may be lost. */
+  async waitForForwarding(network: MininetNetwork): Promise<void> {
+    const [first, last] = [network.hosts[0]?.name ?? "", network.hosts.at(-1)?.name ?? ""];
     await until(() => this.mininet.ping(first, last), { what: "the first ping", deadlineMs: 60_000 });
   }
 
@@ -57,26 +56,26 @@ export class Lab {
   }
 
   async close(): Promise<void> {
-    // Before the turn passes on: the next must not find an Open vSwitch that is about to stop.
-    if (this.#ovsIsOurs) stopOvs();
+    // Before the lock is released: the next driver must not find an Open vSwitch that is about to stop.
+    if (this.#startedOvs) stopOvs();
     await this.mininet.close();
     rmSync(this.folder, { recursive: true });
   }
 }
 
-/** The lab of a `describe`, open while its tests run. */
+/** The lab of a `describe`; it is open while its tests run. */
 export function useLab(): { readonly lab: Lab } {
-  const held: { lab: Lab | undefined } = { lab: undefined };
+  const current: { lab: Lab | undefined } = { lab: undefined };
   beforeAll(async () => {
-    held.lab = new Lab();
-    await held.lab.open();
+    current.lab = new Lab();
+    await current.lab.open();
   }, 5 * TEST_TIMEOUT_MS);
-  afterEach(() => held.lab?.endTest(), TEST_TIMEOUT_MS);
-  afterAll(() => held.lab?.close(), TEST_TIMEOUT_MS);
+  afterEach(() => current.lab?.endTest(), TEST_TIMEOUT_MS);
+  afterAll(() => current.lab?.close(), TEST_TIMEOUT_MS);
   return {
     get lab() {
-      if (!held.lab) throw new Error("the lab is not open");
-      return held.lab;
+      if (!current.lab) throw new Error("the lab is not open");
+      return current.lab;
     },
   };
 }

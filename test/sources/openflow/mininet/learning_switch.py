@@ -1,7 +1,7 @@
-"""A second controller for the tests: os-ken with the least that makes hosts talk, a switch that learns.
+"""A second controller for the tests: a minimal learning switch on os-ken.
 
-What no flow matches comes here and is flooded, and once both ends of a conversation are known a flow carries it. Not one
-word about Gazetteer: it is what any controller would be.
+Frames without a matching flow are sent to this controller and flooded. Once both addresses are known, a flow is installed.
+It does not know Gazetteer, like any other controller.
 """
 from os_ken.base import app_manager
 from os_ken.controller import ofp_event
@@ -15,7 +15,7 @@ class LearningSwitch(app_manager.OSKenApp):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.places = {}
+        self.ports_by_mac = {}
 
     def add_flow(self, datapath, priority, match, port):
         proto, parser = datapath.ofproto, datapath.ofproto_parser
@@ -39,9 +39,9 @@ class LearningSwitch(app_manager.OSKenApp):
         frame = packet.Packet(msg.data).get_protocol(ethernet.ethernet)
         if frame.ethertype == ether_types.ETH_TYPE_LLDP:
             return
-        places = self.places.setdefault(datapath.id, {})
-        places[frame.src] = in_port
-        out = places.get(frame.dst, proto.OFPP_FLOOD)
+        ports_by_mac = self.ports_by_mac.setdefault(datapath.id, {})
+        ports_by_mac[frame.src] = in_port
+        out = ports_by_mac.get(frame.dst, proto.OFPP_FLOOD)
         if out != proto.OFPP_FLOOD:
             match = parser.OFPMatch(in_port=in_port, eth_src=frame.src, eth_dst=frame.dst)
             self.add_flow(datapath, 1, match, out)

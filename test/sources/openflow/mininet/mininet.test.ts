@@ -1,6 +1,6 @@
 /**
- * The whole service with real switches: Open vSwitch (userspace datapath) under Mininet. What Mininet built is what
- * the API shows, hosts can talk also where there are loops, and every change is seen in the API and as events.
+ * The complete service with real switches: Open vSwitch (userspace datapath) under Mininet. The API shows the network that
+ * Mininet built, hosts can communicate also where there are loops, and each change is visible in the API and as an event.
  */
 import { describe, expect, test } from "bun:test";
 import { until } from "../../../support/until.ts";
@@ -13,31 +13,31 @@ describe.skipIf(!canRunMininet())("real switches", () => {
 
   for (const topology of ["linear", "tree", "ring", "torus"]) {
     test(
-      `${topology}: everything is found, and pingall loses nothing`,
+      `${topology}: all entities are discovered, and pingall loses nothing`,
       async () => {
         const { lab } = use;
-        const [shown, facts] = await lab.startNetwork(topology);
-        await lab.waitForForwarding(facts);
+        const [service, network] = await lab.startNetwork(topology);
+        await lab.waitForForwarding(network);
         expect(await lab.mininet.pingAll()).toBe(0);
-        await shown.waitForHosts(facts);
-        const ports = (await shown.ports()).filter(({ port }) => port !== "local");
+        await service.waitForHosts(network);
+        const ports = (await service.ports()).filter(({ port }) => port !== "local");
         const known = ports.map(({ element, port }) => `${element}/${port}`).sort();
-        const real = Object.entries(facts.ports).flatMap(([id, numbers]) =>
+        const real = Object.entries(network.ports).flatMap(([id, numbers]) =>
           numbers.map((port) => `${id}/${port}`),
         );
         expect(known).toEqual(real.sort());
         expect(ports.every(({ isEnabled }) => isEnabled)).toBe(true);
-        const links = await shown.links();
+        const links = await service.links();
         expect(
           links.every(({ verified, bidirectional, type }) => verified && bidirectional && type === "DIRECT"),
         ).toBe(true);
-        const [device] = await shown.devices();
+        const [device] = await service.devices();
         expect(device).toMatchObject({ mfr: "Nicira, Inc.", hw: "Open vSwitch", role: "MASTER" });
         expect(device?.annotations).toMatchObject({ protocol: "OF_13", managementAddress: "127.0.0.1" });
-        // Nothing circles: a storm on these links would be hundreds of thousands of frames a second.
+        // There is no loop: a broadcast storm would be hundreds of thousands of frames per second.
         const before = await lab.mininet.frames();
         expect(await lab.mininet.pingAll()).toBe(0);
-        const hosts = facts.hosts.length;
+        const hosts = network.hosts.length;
         expect((await lab.mininet.frames()) - before).toBeLessThan(hosts * hosts * 40 + 4000);
       },
       TEST_TIMEOUT_MS,
@@ -45,129 +45,131 @@ describe.skipIf(!canRunMininet())("real switches", () => {
   }
 
   test(
-    "a link that goes down and comes up, in a ring: seen, told in order, and hosts go on talking",
+    "a link of a ring goes down and up: the events are in order, and hosts can still communicate",
     async () => {
       const { lab } = use;
-      const [shown, facts] = await lab.startNetwork("ring");
-      await lab.waitForForwarding(facts);
+      const [service, network] = await lab.startNetwork("ring");
+      await lab.waitForForwarding(network);
       await lab.mininet.pingAll();
-      await shown.waitForHosts(facts);
-      const [s1, s2] = [facts.names.s1 ?? "", facts.names.s2 ?? ""];
-      const between = facts.links.find((pair) => pair.every(({ device }) => device === s1 || device === s2));
-      const ids = between ? [linkId(between[0], between[1]), linkId(between[1], between[0])] : [];
+      await service.waitForHosts(network);
+      const [s1, s2] = [network.names.s1 ?? "", network.names.s2 ?? ""];
+      const cut = network.links.find((pair) => pair.every(({ device }) => device === s1 || device === s2));
+      const ids = cut ? [linkId(cut[0], cut[1]), linkId(cut[1], cut[0])] : [];
 
-      let mark = shown.events.length;
+      let seenEvents = service.events.length;
       await lab.mininet.link("s1", "s2", "down");
-      const without = { ...facts, links: facts.links.filter((pair) => pair !== between) };
-      await shown.waitForNetwork(without);
-      await until(() => ids.every((id) => shown.eventsSince(mark).includes(`removed links ${id}`)), {
+      const remaining = { ...network, links: network.links.filter((pair) => pair !== cut) };
+      await service.waitForNetwork(remaining);
+      await until(() => ids.every((id) => service.eventsSince(seenEvents).includes(`removed links ${id}`)), {
         what: "the events",
       });
       expect(
-        shown
-          .eventsSince(mark)
+        service
+          .eventsSince(seenEvents)
           .filter((line) => line.startsWith("removed"))
           .sort(),
       ).toEqual(ids.map((id) => `removed links ${id}`).sort());
       await until(async () => (await lab.mininet.pingAll()) === 0, {
-        what: "the way round",
+        what: "traffic over the other links of the ring",
         deadlineMs: 60_000,
       });
-      await shown.waitForHosts(facts);
+      await service.waitForHosts(network);
 
-      mark = shown.events.length;
+      seenEvents = service.events.length;
       await lab.mininet.link("s1", "s2", "up");
-      await shown.waitForNetwork(facts);
-      await until(() => ids.every((id) => shown.eventsSince(mark).includes(`added links ${id}`)), {
+      await service.waitForNetwork(network);
+      await until(() => ids.every((id) => service.eventsSince(seenEvents).includes(`added links ${id}`)), {
         what: "the events",
       });
-      expect(shown.eventsSince(mark).filter((line) => line.startsWith("removed"))).toEqual([]);
+      expect(service.eventsSince(seenEvents).filter((line) => line.startsWith("removed"))).toEqual([]);
       expect(await lab.mininet.pingAll()).toBe(0);
     },
     TEST_TIMEOUT_MS,
   );
 
   test(
-    "a switch that stops and starts: unavailable, its links and hosts gone, and all of it back",
+    "a switch stops and starts: it is unavailable, its links and hosts are removed, and all return",
     async () => {
       const { lab } = use;
-      const [shown, facts] = await lab.startNetwork("ring");
-      await lab.waitForForwarding(facts);
+      const [service, network] = await lab.startNetwork("ring");
+      await lab.waitForForwarding(network);
       await lab.mininet.pingAll();
-      await shown.waitForHosts(facts);
-      const s2 = facts.names.s2 ?? "";
+      await service.waitForHosts(network);
+      const s2 = network.names.s2 ?? "";
 
-      let mark = shown.events.length;
+      let seenEvents = service.events.length;
       await lab.mininet.switch("s2", "stop");
-      await shown.waitForNetwork(facts, [s2]);
-      await shown.waitForHosts(facts, ["h2"]);
-      const devices = await shown.devices();
+      await service.waitForNetwork(network, [s2]);
+      await service.waitForHosts(network, ["h2"]);
+      const devices = await service.devices();
       expect(devices.find(({ id }) => id === s2)?.available).toBe(false);
       expect(devices.length).toBe(4);
-      await until(async () => (await shown.links()).length === 4, { what: "no link of it left" });
-      const told = shown.eventsSince(mark);
-      expect(told.filter((line) => line.includes("devices"))).toEqual([`updated devices ${s2}`]);
-      expect(told.filter((line) => line.startsWith("removed links")).length).toBe(4);
-      // The others still reach each other, the long way round.
+      await until(async () => (await service.links()).length === 4, { what: "its links removed" });
+      const events = service.eventsSince(seenEvents);
+      expect(events.filter((line) => line.includes("devices"))).toEqual([`updated devices ${s2}`]);
+      expect(events.filter((line) => line.startsWith("removed links")).length).toBe(4);
+      // The others still reach each other over the rest of the ring.
       await until(() => lab.mininet.ping("h1", "h3"), { what: "h1 to h3", deadlineMs: 60_000 });
 
-      mark = shown.events.length;
+      seenEvents = service.events.length;
       await lab.mininet.switch("s2", "start");
-      await shown.waitForNetwork(facts);
+      await service.waitForNetwork(network);
       await until(
-        () => shown.eventsSince(mark).filter((line) => line.startsWith("added links")).length === 4,
+        () => service.eventsSince(seenEvents).filter((line) => line.startsWith("added links")).length === 4,
         {
           what: "the events",
         },
       );
-      const again = shown.eventsSince(mark);
-      expect(again.indexOf(`updated devices ${s2}`)).toBeLessThan(
-        again.findIndex((line) => line.startsWith("added links")),
+      const laterEvents = service.eventsSince(seenEvents);
+      expect(laterEvents.indexOf(`updated devices ${s2}`)).toBeLessThan(
+        laterEvents.findIndex((line) => line.startsWith("added links")),
       );
       await until(async () => (await lab.mininet.pingAll()) === 0, {
-        what: "all hosts to talk",
+        what: "traffic between all hosts",
         deadlineMs: 60_000,
       });
-      await shown.waitForHosts(facts);
+      await service.waitForHosts(network);
     },
     TEST_TIMEOUT_MS,
   );
 
   test(
-    "a host that moves is where it is, and nowhere else",
+    "a host that moves is shown at its new port only",
     async () => {
       const { lab } = use;
-      const [shown, facts] = await lab.startNetwork("linear");
-      await lab.waitForForwarding(facts);
+      const [service, network] = await lab.startNetwork("linear");
+      await lab.waitForForwarding(network);
       await lab.mininet.pingAll();
-      await shown.waitForHosts(facts);
-      const mark = shown.events.length;
-      const place = await lab.mininet.move("h1", "s1", "s4");
+      await service.waitForHosts(network);
+      const seenEvents = service.events.length;
+      const newPort = await lab.mininet.move("h1", "s1", "s4");
       await until(
         async () => {
           await lab.mininet.ping("h1", "h2");
-          const host = (await shown.hosts()).find(({ mac }) => mac === "00:00:00:00:00:01");
-          return host?.locations.map(({ elementId, port }) => `${elementId}/${port}`).join() === place;
+          const host = (await service.hosts()).find(({ mac }) => mac === "00:00:00:00:00:01");
+          return host?.locations.map(({ elementId, port }) => `${elementId}/${port}`).join() === newPort;
         },
-        { what: "the host at its new place", deadlineMs: 60_000 },
+        { what: "the host at its new port", deadlineMs: 60_000 },
       );
-      expect((await shown.hosts()).length).toBe(4);
-      const told = shown.eventsSince(mark).filter((line) => line.includes("hosts 00:00:00:00:00:01"));
-      expect(told[0]).toBe("removed hosts 00:00:00:00:00:01/None");
-      expect(told).toContain("added hosts 00:00:00:00:00:01/None");
+      expect((await service.hosts()).length).toBe(4);
+      const events = service
+        .eventsSince(seenEvents)
+        .filter((line) => line.includes("hosts 00:00:00:00:00:01"));
+      expect(events[0]).toBe("removed hosts 00:00:00:00:00:01/None");
+      expect(events).toContain("added hosts 00:00:00:00:00:01/None");
     },
     TEST_TIMEOUT_MS,
   );
 
   test(
-    "the service restarted: nothing vanishes meanwhile, traffic goes on, and what is gone is told",
+    "a restart of the service removes nothing that still exists, and traffic continues",
     async () => {
       const { lab } = use;
       const graceMs = 8000;
-      const [first, facts] = await lab.startNetwork("ring", { graceMs });
-      await lab.waitForForwarding(facts);
+      const [first, network] = await lab.startNetwork("ring", { graceMs });
+      await lab.waitForForwarding(network);
       await lab.mininet.pingAll();
-      await first.waitForHosts(facts);
+      await first.waitForHosts(network);
       await first.stop();
       expect(await lab.mininet.pingAll()).toBe(0);
 
@@ -178,18 +180,18 @@ describe.skipIf(!canRunMininet())("real switches", () => {
       expect((await second.links()).length).toBe(8);
       expect((await second.hosts()).length).toBe(4);
       await until(() => (second.service.stderr().match(/openflow switch connected/g) ?? []).length === 4, {
-        what: "all switches back",
+        what: "all switches connected",
         deadlineMs: 60_000,
       });
-      await second.waitForNetwork(facts);
+      await second.waitForNetwork(network);
       expect(await lab.mininet.pingAll()).toBe(0);
-      await second.waitForHosts(facts);
-      // Nor when the grace is over and the bridge takes the switches in hand again.
-      await until(() => performance.now() > graceEnds + 1000, { what: "the end of the grace" });
+      await second.waitForHosts(network);
+      // Also not after the grace period, when the bridge computes its rules again.
+      await until(() => performance.now() > graceEnds + 1000, { what: "the end of the grace period" });
       await until(() => lab.mininet.ping("h1", "h3"), { what: "h1 to h3", deadlineMs: 60_000 });
       expect(await lab.mininet.pingAll()).toBe(0);
-      await second.waitForNetwork(facts);
-      await second.waitForHosts(facts);
+      await second.waitForNetwork(network);
+      await second.waitForHosts(network);
       const removed = second.events.filter(({ what }) => what === "removed").map(({ id }) => id);
       expect(removed).toEqual([]);
     },

@@ -1,4 +1,4 @@
-/** Real switches for tests: Open vSwitch with its userspace datapath, under Mininet, driven by `driver.py`. */
+/** Real switches: Open vSwitch with its userspace datapath under Mininet, controlled through `driver.py`. */
 import { join } from "node:path";
 import { needs } from "../../../support/needs.ts";
 
@@ -21,16 +21,16 @@ export interface MininetNetwork {
 }
 
 export interface StartOptions {
-  /** How the switches speak to us. */
+  /** How the switches connect to the service. */
   readonly protocol?: "tcp" | "ssl";
-  /** The port of a second controller, beside ours. */
+  /** The port of a second controller. */
   readonly other?: number;
 }
 
-export const SYSTEM_PYTHON = "/usr/bin/python3"; // Debian's packages are seen by Debian's Python only
+export const SYSTEM_PYTHON = "/usr/bin/python3"; // Debian's packages are available to Debian's Python only.
 const OVS_DEADLINE_MS = 60_000;
 
-/** Whether real switches can be had here; says what is missing where not, and fails where CI=true. */
+/** Whether Mininet can run here. Prints what is missing, and throws when CI=true. */
 export function canRunMininet(): boolean {
   if (!needs("mn", "ovs-vsctl", "ovs-vswitchd", "ping", "ip")) return false;
   if (process.getuid?.() === 0) return true;
@@ -45,7 +45,7 @@ function run(...command: string[]): { ok: boolean; text: string } {
   return { ok: done.exitCode === 0, text: done.stdout.toString() + done.stderr.toString() };
 }
 
-/** Starts Open vSwitch unless it runs; says whether it was started here, and is thus to be stopped here. */
+/** Starts Open vSwitch unless it runs. Returns true when it was started here; then the caller stops it. */
 export function ensureOvs(): boolean {
   if (run("ovs-appctl", "-T", "5", "version").ok) return false;
   const started = run(
@@ -77,22 +77,22 @@ export class Mininet {
     await this.#child.stdin.flush();
     const { value, done } = await this.#replies.next();
     if (done) throw new Error(`the driver ended: ${await this.#errors}`);
-    const answer: Record<string, unknown> = JSON.parse(value);
-    if (answer.error !== undefined) throw new Error(`driver: ${answer.error}`);
-    return answer;
+    const reply: Record<string, unknown> = JSON.parse(value);
+    if (reply.error !== undefined) throw new Error(`driver: ${reply.error}`);
+    return reply;
   }
 
-  /** Resolves when it is this driver's turn: there is one at a time on a machine. */
+  /** Resolves when this driver holds the lock: only one runs on a machine at a time. */
   async ready(): Promise<void> {
     await this.#command({ do: "ready" });
   }
 
   async start(topology: string, port: number, options: StartOptions = {}): Promise<MininetNetwork> {
-    const facts: unknown = await this.#command({ do: "start", topology, port, ...options });
-    return facts as MininetNetwork; // the driver is part of this file
+    const network: unknown = await this.#command({ do: "start", topology, port, ...options });
+    return network as MininetNetwork; // The driver is part of these tests.
   }
 
-  /** Per cent of pings lost. */
+  /** Returns the percentage of pings lost. */
   async pingAll(): Promise<number> {
     return Number((await this.#command({ do: "pingall" })).lost);
   }

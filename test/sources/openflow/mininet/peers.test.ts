@@ -1,6 +1,6 @@
 /**
- * Real switches with somebody else in the room: a second controller that programs them, which is what `forwarding: none`
- * is for, and TLS on the way to us, with certificates checked on both sides.
+ * Real switches together with other peers: a second controller that programs them (`forwarding: none`), and TLS with
+ * certificates checked on both sides.
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -19,8 +19,8 @@ const OUR_FLOWS = [
 ];
 
 interface Flow {
-  readonly ours: boolean;
-  /** Table, priority, match and actions: what a flow is, without its age. */
+  readonly isOurs: boolean;
+  /** Table, priority, match and actions, without the age. */
   readonly rule: string;
   readonly seconds: number;
 }
@@ -31,7 +31,7 @@ async function flowsOf(lab: Lab, name: string): Promise<Flow[]> {
     .split("\n")
     .filter((line) => line.includes("priority="))
     .map((line) => ({
-      ours: line.includes(OUR_COOKIE),
+      isOurs: line.includes(OUR_COOKIE),
       rule: /priority=.*/.exec(line)?.[0] ?? "",
       seconds: Number(/duration=([\d.]+)s/.exec(line)?.[1]),
     }));
@@ -39,7 +39,7 @@ async function flowsOf(lab: Lab, name: string): Promise<Flow[]> {
 
 const rules = (flows: readonly Flow[]): string[] => flows.map(({ rule }) => rule).sort();
 
-/** os-ken with the application beside this file, on a port of its own. */
+/** Starts os-ken with the application in this folder, on a free port. */
 async function startOsken(): Promise<{ readonly port: number; stop(): Promise<void> }> {
   const free = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
   const { port } = free;
@@ -58,119 +58,125 @@ async function startOsken(): Promise<{ readonly port: number; stop(): Promise<vo
   };
 }
 
-describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real switches, and others", () => {
+describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real switches and peers", () => {
   const use = useLab();
-  const leaving: (() => unknown)[] = [];
+  const cleanups: (() => unknown)[] = [];
   afterEach(async () => {
-    for (const leave of leaving.splice(0).reverse()) await leave();
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   }, TEST_TIMEOUT_MS);
 
   test(
-    "beside os-ken, which forwards: all is seen, and not one of its flows is touched",
+    "beside os-ken, which forwards, all entities are discovered and none of its flows is changed",
     async () => {
       const { lab } = use;
       const osken = await startOsken();
-      leaving.push(osken.stop);
-      const [shown, facts] = await lab.startNetwork("linear", { forwarding: "none" }, { other: osken.port });
-      const switches = Object.keys(facts.names);
+      cleanups.push(osken.stop);
+      const [service, network] = await lab.startNetwork(
+        "linear",
+        { forwarding: "none" },
+        { other: osken.port },
+      );
+      const switches = Object.keys(network.names);
       const dumps = () => Promise.all(switches.map((name) => flowsOf(lab, name)));
-      const theirs = (flows: readonly Flow[]) => flows.filter(({ ours }) => !ours);
+      const otherFlows = (flows: readonly Flow[]) => flows.filter(({ isOurs }) => !isOurs);
 
-      await lab.waitForForwarding(facts);
+      await lab.waitForForwarding(network);
       expect(await lab.mininet.pingAll()).toBe(0);
-      await shown.waitForHosts(facts);
-      const [device] = await shown.devices();
+      await service.waitForHosts(network);
+      const [device] = await service.devices();
       expect(device).toMatchObject({ available: true, role: "NONE" });
-      // Two controllers, and neither is above the other ("other" is how Open vSwitch calls the role EQUAL).
-      const equals = switches.flatMap(() => ["other true", "other true"]).join(" ");
+      // Both controllers have the role EQUAL, which Open vSwitch calls "other".
+      const bothEqual = switches.flatMap(() => ["other true", "other true"]).join(" ");
       await until(
         async () => {
           const list = await lab.mininet.shell(
             "ovs-vsctl --bare --columns=role,is_connected list controller",
           );
-          return list.trim().split(/\s+/).join(" ") === equals;
+          return list.trim().split(/\s+/).join(" ") === bothEqual;
         },
         { what: "two equal controllers at every switch", deadlineMs: 60_000 },
       );
 
       const before = await dumps();
       for (const flows of before) {
-        expect(rules(flows.filter(({ ours }) => ours))).toEqual(OUR_FLOWS);
-        // The flow for all that is new, and at least one for a conversation: they carried the pings.
-        expect(theirs(flows).some(({ rule }) => rule.startsWith("priority=0 "))).toBe(true);
-        expect(theirs(flows).some(({ rule }) => rule.startsWith("priority=1,"))).toBe(true);
+        expect(rules(flows.filter(({ isOurs }) => isOurs))).toEqual(OUR_FLOWS);
+        // The table-miss flow and at least one learned flow: they carried the pings.
+        expect(otherFlows(flows).some(({ rule }) => rule.startsWith("priority=0 "))).toBe(true);
+        expect(otherFlows(flows).some(({ rule }) => rule.startsWith("priority=1,"))).toBe(true);
       }
 
-      // Another start takes away what the first has installed, and nothing else; then it is all there again.
-      await shown.stop();
-      const again = await ServiceUnderTest.start(lab.data, `127.0.0.1:${shown.openflowPort}`, {
+      // A restart deletes the flows of the first run and no others, then installs them again.
+      await service.stop();
+      const restarted = await ServiceUnderTest.start(lab.data, `127.0.0.1:${service.openflowPort}`, {
         forwarding: "none",
       });
-      lab.serviceUnderTest = again;
-      await until(() => (again.service.stderr().match(/openflow switch connected/g) ?? []).length === 4, {
-        what: "all switches back",
+      lab.serviceUnderTest = restarted;
+      await until(() => (restarted.service.stderr().match(/openflow switch connected/g) ?? []).length === 4, {
+        what: "all switches connected",
         deadlineMs: 60_000,
       });
-      await again.waitForNetwork(facts);
+      await restarted.waitForNetwork(network);
       const after = await dumps();
       for (const [i, flows] of after.entries()) {
-        expect(rules(flows.filter(({ ours }) => ours))).toEqual(OUR_FLOWS);
-        for (const { rule, seconds } of theirs(before[i] ?? [])) {
-          // The same flow, not one of the same words: it has grown older.
-          const same = theirs(flows).find((flow) => flow.rule === rule);
+        expect(rules(flows.filter(({ isOurs }) => isOurs))).toEqual(OUR_FLOWS);
+        for (const { rule, seconds } of otherFlows(before[i] ?? [])) {
+          // The same flow, not an equal new one: its age has increased.
+          const same = otherFlows(flows).find((flow) => flow.rule === rule);
           expect(same?.seconds ?? 0).toBeGreaterThan(seconds);
         }
       }
       expect(await lab.mininet.pingAll()).toBe(0);
-      await again.waitForHosts(facts);
+      await restarted.waitForHosts(network);
     },
     2 * TEST_TIMEOUT_MS,
   );
 
   test(
-    "over TLS: switches with a certificate of our authority are taken, others are not",
+    "over TLS, switches with a certificate of the configured authority are accepted, others are rejected",
     async () => {
       const { lab } = use;
       createCertificates(lab.folder, ["server", "switch"]);
-      createCertificates(lab.folder, ["stranger"], "nobody");
+      createCertificates(lab.folder, ["otherSwitch"], "otherCa");
       const file = (name: string) => join(lab.folder, name);
       const identity = (name: string) =>
         lab.mininet.shell(
           `ovs-vsctl -- set-ssl ${file(`${name}.key`)} ${file(`${name}.pem`)} ${file("ca.pem")}`,
         );
-      leaving.push(() => lab.mininet.shell("ovs-vsctl del-ssl"));
+      cleanups.push(() => lab.mininet.shell("ovs-vsctl del-ssl"));
       await identity("switch");
       const tls = { cert: file("server.pem"), key: file("server.key"), ca: file("ca.pem") };
-      const [shown, facts] = await lab.startNetwork("ring", { tls }, { protocol: "ssl" });
-      await lab.waitForForwarding(facts);
+      const [service, network] = await lab.startNetwork("ring", { tls }, { protocol: "ssl" });
+      await lab.waitForForwarding(network);
       expect(await lab.mininet.pingAll()).toBe(0);
-      await shown.waitForHosts(facts);
+      await service.waitForHosts(network);
       const targets = await lab.mininet.shell("ovs-vsctl --bare --columns=target list controller");
-      expect(new Set(targets.trim().split(/\s+/))).toEqual(new Set([`ssl:127.0.0.1:${shown.openflowPort}`]));
+      expect(new Set(targets.trim().split(/\s+/))).toEqual(
+        new Set([`ssl:127.0.0.1:${service.openflowPort}`]),
+      );
 
-      // The same switches under a certificate that somebody else signed: turned away, and shown as away.
-      await identity("stranger");
-      for (const name of Object.keys(facts.names))
+      // The same switches with a certificate of another authority are rejected and shown as unavailable.
+      await identity("otherSwitch");
+      for (const name of Object.keys(network.names))
         await lab.mininet.shell(`ovs-vsctl del-controller ${name}`);
-      await until(async () => (await shown.devices()).every(({ available }) => !available), {
-        what: "the sessions' end",
+      await until(async () => (await service.devices()).every(({ available }) => !available), {
+        what: "the sessions closed",
       });
-      const mark = shown.events.length;
-      for (const name of Object.keys(facts.names)) {
-        await lab.mininet.shell(`ovs-vsctl set-controller ${name} ssl:127.0.0.1:${shown.openflowPort}`);
+      const seenEvents = service.events.length;
+      for (const name of Object.keys(network.names)) {
+        await lab.mininet.shell(`ovs-vsctl set-controller ${name} ssl:127.0.0.1:${service.openflowPort}`);
       }
       await until(
         async () =>
           /connect|tls|ssl|alert/i.test(
             await lab.mininet.shell("ovs-vsctl --bare --columns=status list controller"),
           ),
-        { what: "the refusal", deadlineMs: 60_000 },
+        { what: "the rejection", deadlineMs: 60_000 },
       );
-      expect((await shown.devices()).every(({ available }) => !available)).toBe(true);
-      expect(shown.eventsSince(mark).filter((line) => line.includes("updated devices"))).toEqual([]);
+      expect((await service.devices()).every(({ available }) => !available)).toBe(true);
+      expect(service.eventsSince(seenEvents).filter((line) => line.includes("updated devices"))).toEqual([]);
 
       await identity("switch");
-      await shown.waitForNetwork(facts);
+      await service.waitForNetwork(network);
     },
     2 * TEST_TIMEOUT_MS,
   );

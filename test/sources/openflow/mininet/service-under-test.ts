@@ -1,4 +1,4 @@
-/** The whole service with an OpenFlow source, its API and its events, as the Mininet tests use them. */
+/** A running service with an OpenFlow source, its API and its event stream, for the Mininet tests. */
 import type { Device, Host, Link, Port } from "../../../../src/model/entity.ts";
 import { type Service, startService } from "../../../support/service.ts";
 import { until } from "../../../support/until.ts";
@@ -34,10 +34,10 @@ export class ServiceUnderTest {
     const port = await until(() => /openflow listening on \S+:(\d+)/.exec(service.stderr())?.[1], {
       what: "the OpenFlow listener",
     });
-    const controller = new ServiceUnderTest(service, Number(port));
-    void controller.#readStream();
-    await until(() => controller.#synced, { what: "the event stream" });
-    return controller;
+    const started = new ServiceUnderTest(service, Number(port));
+    void started.#readStream();
+    await until(() => started.#synced, { what: "the event stream" });
+    return started;
   }
 
   #synced = false;
@@ -95,54 +95,54 @@ export class ServiceUnderTest {
     return (await this.#get("devices/ports")).ports as Port[];
   }
 
-  /** As `until`, and tells what the service said when it is in vain. */
+  /** Like `until`; the error contains the log of the service. */
   async #until(condition: () => Promise<boolean>, what: string): Promise<void> {
     await until(condition, { what, deadlineMs: 60_000, everyMs: 50 }).catch((error: unknown) => {
-      throw new Error(`${what}: not seen; the service said\n${this.service.stderr().slice(-4000)}`, {
+      throw new Error(`timeout: ${what}; log of the service:\n${this.service.stderr().slice(-4000)}`, {
         cause: error,
       });
     });
   }
 
-  /** Until devices, ports and both directions of all links are exactly those of Mininet. */
-  async waitForNetwork(facts: MininetNetwork, without: readonly string[] = []): Promise<void> {
-    const links = facts.links
-      .filter((pair) => !pair.some(({ device }) => without.includes(device)))
+  /** Waits until the devices and both directions of all links are exactly those of Mininet. */
+  async waitForNetwork(network: MininetNetwork, exceptDevices: readonly string[] = []): Promise<void> {
+    const links = network.links
+      .filter((pair) => !pair.some(({ device }) => exceptDevices.includes(device)))
       .flatMap(([a, b]) => [
         `${a.device}/${a.port}-${b.device}/${b.port}`,
         `${b.device}/${b.port}-${a.device}/${a.port}`,
       ])
       .sort();
-    const devices = Object.keys(facts.ports).filter((id) => !without.includes(id));
+    const devices = Object.keys(network.ports).filter((id) => !exceptDevices.includes(id));
     await this.#until(async () => {
-      const shown = (await this.links()).filter((link) => link.state === "ACTIVE");
+      const activeLinks = (await this.links()).filter((link) => link.state === "ACTIVE");
       const available = (await this.devices()).filter((device) => device.available).map(({ id }) => id);
       return (
-        same(
-          shown.map(({ id }) => id),
+        sameElements(
+          activeLinks.map(({ id }) => id),
           links,
-        ) && same(available, devices)
+        ) && sameElements(available, devices)
       );
     }, `${devices.length} devices and ${links.length} links`);
   }
 
-  /** Until every host is there, with its address, where it is plugged in. */
-  async waitForHosts(facts: MininetNetwork, but: readonly string[] = []): Promise<void> {
-    const wanted = facts.hosts.filter(({ name }) => !but.includes(name));
+  /** Waits until every host is shown with its address at its port. */
+  async waitForHosts(network: MininetNetwork, except: readonly string[] = []): Promise<void> {
+    const expected = network.hosts.filter(({ name }) => !except.includes(name));
     await this.#until(async () => {
       const hosts = await this.hosts();
-      const found = wanted.every(({ mac, ip, at }) => {
+      const found = expected.every(({ mac, ip, at }) => {
         const host = hosts.find((one) => one.id === `${mac}/None`);
-        const place = host?.locations.map(({ elementId, port }) => `${elementId}/${port}`).join();
-        return host?.ipAddresses.includes(ip) === true && place === `${at.device}/${at.port}`;
+        const location = host?.locations.map(({ elementId, port }) => `${elementId}/${port}`).join();
+        return host?.ipAddresses.includes(ip) === true && location === `${at.device}/${at.port}`;
       });
-      return found && hosts.length === wanted.length;
-    }, `${wanted.length} hosts`);
+      return found && hosts.length === expected.length;
+    }, `${expected.length} hosts`);
   }
 
-  /** What was told since a mark, as `added links ID`. */
-  eventsSince(mark: number): string[] {
-    return this.events.slice(mark).map(({ what, resource, id }) => `${what} ${resource} ${id}`);
+  /** The events from an index on, as `added links ID`. */
+  eventsSince(index: number): string[] {
+    return this.events.slice(index).map(({ what, resource, id }) => `${what} ${resource} ${id}`);
   }
 
   async stop(): Promise<void> {
@@ -151,5 +151,5 @@ export class ServiceUnderTest {
   }
 }
 
-const same = (a: readonly string[], b: readonly string[]): boolean =>
+const sameElements = (a: readonly string[], b: readonly string[]): boolean =>
   [...a].sort().join("\n") === [...b].sort().join("\n");
