@@ -1,4 +1,4 @@
-/** The two that are measured, each a process of its own: how many links it knows, since when, and what CPU it took. */
+/** The measured controllers, each a process: the links it has reported, when, and the CPU time it used. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -13,37 +13,36 @@ export interface ControllerProcess {
 }
 
 const root = join(import.meta.dir, "..", "..");
-const TICKS_A_SECOND = 100;
+const CPU_TICKS_PER_SECOND = 100;
 
-/** What a controller has told of its links, and when. */
+/** The links that a controller has reported. */
 class LinkFeed {
   readonly current = new Set<string>();
   readonly seen = new Set<string>();
   #check: ((at: number) => void) | undefined;
 
-  record(link: string, there: boolean, at: number): void {
-    if (there) {
+  record(link: string, exists: boolean, at: number): void {
+    if (exists) {
       this.current.add(link);
       this.seen.add(link);
     } else this.current.delete(link);
     this.#check?.(at);
   }
 
-  /** From here on as if nothing had been told. */
   reset(): void {
     this.current.clear();
     this.seen.clear();
   }
 
-  /** The time at which a condition came true; undefined when it did not before the deadline. */
+  /** Returns the time at which the condition became true, or undefined after the timeout. */
   async when(condition: () => boolean, deadlineMs: number): Promise<number | undefined> {
-    const came = new Promise<number>((resolve) => {
+    const becameTrue = new Promise<number>((resolve) => {
       this.#check = (at) => {
         if (condition()) resolve(at);
       };
       this.#check(performance.timeOrigin + performance.now());
     });
-    const at = await Promise.race([came, Bun.sleep(deadlineMs)]);
+    const at = await Promise.race([becameTrue, Bun.sleep(deadlineMs)]);
     this.#check = undefined;
     return at ?? undefined;
   }
@@ -53,7 +52,7 @@ function processStats(pid: number): Pick<ControllerProcess, "cpuSeconds" | "resi
   return {
     cpuSeconds() {
       const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-      return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+      return (Number(fields[11]) + Number(fields[12])) / CPU_TICKS_PER_SECOND;
     },
     residentMiB() {
       const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
@@ -94,10 +93,10 @@ async function waitForListener(port: number): Promise<void> {
     if (up) return;
     await Bun.sleep(50);
   }
-  throw new Error(`nobody listens on ${port}`);
+  throw new Error(`no listener on port ${port}`);
 }
 
-/** The whole service; links are counted on its public event stream. */
+/** The complete service. Links are read from its public event stream. */
 export async function startGazetteer(options: Record<string, unknown> = {}): Promise<ControllerProcess> {
   const port = await freePort();
   const web = await freePort();
@@ -148,9 +147,9 @@ interface LinkEvent {
 }
 
 /**
- * Both tell of links by server-sent events over HTTP; they differ in how a link is named. Read from the socket itself,
- * where a record is seen when it arrives: `fetch` would add a thread and its scheduling to every figure. Both send whole
- * records in each chunk, so lines are never torn by the chunks' own lines, which are passed over.
+ * Both controllers report links as server-sent events over HTTP and differ in the name of a link. The socket is read
+ * directly, because `fetch` would add the scheduling of a thread to every value. Both send complete records in each chunk,
+ * so the lines of the chunked encoding never split a record; they are skipped.
  */
 async function readEventStream<T>(
   port: number,
@@ -158,14 +157,14 @@ async function readEventStream<T>(
   feed: LinkFeed,
   name: (data: T) => string,
 ): Promise<{ end(): void }> {
-  const answered = Promise.withResolvers<void>();
+  const responseReceived = Promise.withResolvers<void>();
   const decoder = new TextDecoder();
   let text = "";
   let event = "";
-  const take = (line: string, at: number) => {
+  const handleLine = (line: string, at: number) => {
     if (line.startsWith("HTTP/1.1 ")) {
-      if (line.startsWith("HTTP/1.1 200")) answered.resolve();
-      else answered.reject(new Error(`no event stream: ${line}`));
+      if (line.startsWith("HTTP/1.1 200")) responseReceived.resolve();
+      else responseReceived.reject(new Error(`no event stream: ${line}`));
     }
     if (line.startsWith("event: ")) event = line.slice("event: ".length);
     if (!line.startsWith("data: ") || (event !== "added" && event !== "removed")) return;
@@ -177,28 +176,29 @@ async function readEventStream<T>(
     socket: {
       data(_, chunk) {
         const at = performance.timeOrigin + performance.now();
-        const whole = (text + decoder.decode(chunk, { stream: true })).split("\n");
-        text = whole.pop() ?? "";
-        for (const line of whole) take(line, at);
+        const completeLines = (text + decoder.decode(chunk, { stream: true })).split("\n");
+        text = completeLines.pop() ?? "";
+        for (const line of completeLines) handleLine(line, at);
       },
     },
   });
   socket.write(
     `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic ${btoa("bench:bench")}\r\n\r\n`,
   );
-  await answered.promise;
+  await responseReceived.promise;
   return socket;
 }
 
-interface OskenEnd {
+interface OskenPort {
   readonly dpid: string;
   readonly port_no: string;
 }
 
-/** `of:DPID/PORT`; theirs are hex texts. */
-const oskenEnd = ({ dpid, port_no: port }: OskenEnd): string => `of:${dpid}/${Number.parseInt(port, 16)}`;
+/** `of:DPID/PORT`. os-ken has port numbers as hex text. */
+const formatOskenPort = ({ dpid, port_no: port }: OskenPort): string =>
+  `of:${dpid}/${Number.parseInt(port, 16)}`;
 
-/** os-ken with its own link discovery, and a stream of its links by the application beside this file. */
+/** os-ken with its own link discovery. The application in this folder streams its links. */
 export async function startOsken(): Promise<ControllerProcess> {
   const port = await freePort();
   const web = await freePort();
@@ -217,7 +217,8 @@ export async function startOsken(): Promise<ControllerProcess> {
   await waitForListener(port);
   await waitForListener(web);
   const feed = new LinkFeed();
-  const name = ({ src, dst }: { src: OskenEnd; dst: OskenEnd }) => `${oskenEnd(src)}-${oskenEnd(dst)}`;
+  const name = ({ src, dst }: { src: OskenPort; dst: OskenPort }) =>
+    `${formatOskenPort(src)}-${formatOskenPort(dst)}`;
   const stream = await readEventStream(web, "/", feed, name);
   return {
     name: "os-ken",

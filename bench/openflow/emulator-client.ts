@@ -1,11 +1,11 @@
-/** The emulated network as the measurement sees it: a child process on a string. */
+/** Controls the child process that emulates the network. */
 import { join } from "node:path";
 import { lines } from "./controllers.ts";
 
 export interface Connected {
-  /** For each wire the names of its two links. */
+  /** The names of the two links of each cable. */
   readonly wires: readonly (readonly string[])[];
-  /** When the first switch began to connect, and when the last was connected. */
+  /** When the first switch started to connect, and when the last one was connected. */
   readonly first: number;
   readonly connected: number;
 }
@@ -20,7 +20,7 @@ export class EmulatorClient {
 
   async #next<T>(): Promise<T> {
     const { value, done } = await this.#replies.next();
-    if (done) throw new Error("the network ended");
+    if (done) throw new Error("the emulator exited");
     return JSON.parse(value);
   }
 
@@ -29,21 +29,21 @@ export class EmulatorClient {
     await this.#child.stdin.flush();
   }
 
-  /** `before`: datapath ids begin after this number. */
-  async connect(port: number, shape: string, switches: number, before = 0): Promise<Connected> {
-    await this.#send(`connect ${port} ${shape} ${switches} ${before}`);
+  /** Datapath ids begin after `dpidOffset`. */
+  async connect(port: number, shape: string, switches: number, dpidOffset = 0): Promise<Connected> {
+    await this.#send(`connect ${port} ${shape} ${switches} ${dpidOffset}`);
     const { wires } = await this.#next<Pick<Connected, "wires">>();
     return { wires, ...(await this.#next<Omit<Connected, "wires">>()) };
   }
 
-  /** Answers when it did so. */
+  /** Returns the time of the change. */
   async setWire(wire: number, state: "up" | "down"): Promise<number> {
     await this.#send(`${state} ${wire}`);
     return (await this.#next<{ at: number }>()).at;
   }
 
   async disconnect(): Promise<void> {
-    await this.#send("leave");
+    await this.#send("disconnect");
     await this.#next();
   }
 

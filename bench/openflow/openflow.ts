@@ -1,11 +1,11 @@
 /**
- * OpenFlow discovery, side by side with os-ken on the same emulated networks: time from the first connection to the
- * whole topology, CPU it took, and time from a port going down to the links' end being told. Rounds are interleaved, so
- * that whatever else the machine does falls on both; the figures are medians. Ours runs as it comes, so it also bridges;
- * os-ken only observes. Then how many sessions are held, at what cost, beside what ONOS published of itself.
+ * OpenFlow discovery compared with os-ken on the same emulated networks: the time from the first connection to the
+ * complete topology, the CPU time used, and the time from a port going down to the report of the removed links. Rounds are
+ * interleaved, so that other load affects both; values are medians. Gazetteer runs with its defaults, so it also bridges;
+ * os-ken only observes. Then the cost of many sessions, compared with what ONOS published.
  *
- * Both are read by a client of an event stream over HTTP: ours is the public interface, theirs the least that an
- * application would add (`osken_observer.py`), as os-ken itself has none.
+ * Both are read by a client of an event stream over HTTP: ours is the public interface. os-ken has none, so a minimal
+ * application adds it (`osken_observer.py`).
  */
 import type { Result } from "../api/result.ts";
 import { median } from "../lib/table.ts";
@@ -14,10 +14,10 @@ import { EmulatorClient } from "./emulator-client.ts";
 import { type Measured, measure, measureHeldSessions, measurePairs } from "./measure.ts";
 
 const SHAPES = ["tree", "torus"];
-/** os-ken's discovery of a large network takes minutes; so long is waited for it, and then counts. */
+/** os-ken needs minutes for a large network. After this time the deadline counts as its result. */
 const DEADLINE_MS = 60_000;
 const PEER = "os-ken";
-/** Published by ONOS's own system tests, one node; the better end where it is a range. */
+/** Published by ONOS's own system tests, one node; the better value of a range. */
 const ONOS = { switchUpMs: 75, portDownMs: 6, portUpMs: 10, switches: 1600 };
 const PUBLISHED = "ONOS, published,";
 
@@ -30,7 +30,7 @@ interface Run {
 
 export interface OpenflowOptions {
   readonly sizes: readonly number[];
-  /** Of the smallest networks; the larger ones, where nothing is close, are run once. */
+  /** For the smallest networks. The larger ones are measured once, because the differences are large. */
   readonly rounds: number;
   readonly held: number;
   readonly heldSeconds: number;
@@ -39,10 +39,10 @@ export interface OpenflowOptions {
 export async function measureOpenflow(options: OpenflowOptions): Promise<Result[]> {
   const network = new EmulatorClient();
   try {
-    // The emulator's own first second is nobody's.
+    // Warms up the emulator.
     await withController(startGazetteer, (controller) => measurePairs(controller, network));
     const runs = await measureAll(options, network);
-    return [...sideBySide(runs), ...(await besideOnos(options, runs, network))];
+    return [...compareWithOsken(runs), ...(await compareWithOnos(options, runs, network))];
   } finally {
     await network.close();
   }
@@ -62,7 +62,7 @@ async function withController<T>(
 
 async function measureAll({ sizes, rounds }: OpenflowOptions, network: EmulatorClient): Promise<Run[]> {
   const peer = await Bun.file("/usr/bin/osken-manager").exists();
-  const contenders = [
+  const controllers = [
     { controller: "gazetteer", start: startGazetteer },
     ...(peer ? [{ controller: PEER, start: startOsken } as const] : []),
   ] as const;
@@ -70,9 +70,9 @@ async function measureAll({ sizes, rounds }: OpenflowOptions, network: EmulatorC
   for (const [i, switches] of sizes.entries()) {
     for (let round = 0; round < (i === 0 ? rounds : 1); round++) {
       for (const shape of SHAPES) {
-        for (const { controller, start } of contenders) {
-          const task = { shape, switches, deadlineMs: DEADLINE_MS };
-          const measured = await withController(start, (one) => measure(one, network, task));
+        for (const { controller, start } of controllers) {
+          const scenario = { shape, switches, deadlineMs: DEADLINE_MS };
+          const measured = await withController(start, (process) => measure(process, network, scenario));
           runs.push({ controller, shape, switches, measured });
           process.stderr.write(`${JSON.stringify(runs.at(-1))}\n`);
         }
@@ -89,11 +89,11 @@ interface Column {
   readonly figure: Figure;
 }
 const PORT_DOWN: Column = {
-  what: "port down to told",
+  what: "port down to event",
   unit: "ms",
   figure: ({ portDownMs }) => portDownMs,
 };
-const PORT_UP: Column = { what: "port up to told", unit: "ms", figure: ({ portUpMs }) => portUpMs };
+const PORT_UP: Column = { what: "port up to event", unit: "ms", figure: ({ portUpMs }) => portUpMs };
 const FIGURES: readonly Column[] = [
   { what: "topology complete", unit: "ms", figure: ({ completeMs }) => completeMs ?? DEADLINE_MS },
   { what: "CPU until then", unit: "s", figure: ({ cpuSeconds }) => cpuSeconds },
@@ -105,39 +105,39 @@ const FIRST_FIGURES: readonly Column[] = [
   { what: "CPU from its start until then", unit: "s", figure: ({ first }) => first.cpuSeconds },
 ];
 
-function middle(runs: readonly Run[], controller: Run["controller"], figure: Figure): number | undefined {
+function medianOf(runs: readonly Run[], controller: Run["controller"], figure: Figure): number | undefined {
   const values = runs
     .filter((run) => run.controller === controller)
     .map(({ measured }) => figure(measured))
     .filter((value) => value !== undefined);
-  // Rounded, since it is a bar to others and is shown as such.
+  // Rounded as it is shown, because it is the target for our value.
   return values.length > 0 ? Number(median(values).toPrecision(3)) : undefined;
 }
 
-function compared(runs: readonly Run[], name: string, figures: readonly Column[]): Result[] {
+function compare(runs: readonly Run[], name: string, figures: readonly Column[]): Result[] {
   return figures.flatMap(({ what, unit, figure }) => {
-    const ours = middle(runs, "gazetteer", figure);
-    const theirs = middle(runs, PEER, figure);
+    const ours = medianOf(runs, "gazetteer", figure);
+    const theirs = medianOf(runs, PEER, figure);
     if (ours === undefined) return [];
-    const against = theirs !== undefined && { against: { [PEER]: theirs }, most: theirs };
+    const against = theirs !== undefined && { against: { [PEER]: theirs }, max: theirs };
     return [{ name, what, unit, ours, ...against }];
   });
 }
 
-function sideBySide(runs: readonly Run[]): Result[] {
+function compareWithOsken(runs: readonly Run[]): Result[] {
   const networks = Map.groupBy(runs, ({ shape, switches }) => `${shape} of ${switches}`);
   return [
-    ...[...networks].flatMap(([name, some]) => compared(some, name, FIGURES)),
-    ...compared(runs, "tree of 100, first of a process", FIRST_FIGURES),
+    ...[...networks].flatMap(([name, runsOfNetwork]) => compare(runsOfNetwork, name, FIGURES)),
+    ...compare(runs, "tree of 100, first of a process", FIRST_FIGURES),
   ];
 }
 
-async function besideOnos(
+async function compareWithOnos(
   { held: switches, heldSeconds }: OpenflowOptions,
   runs: readonly Run[],
   network: EmulatorClient,
 ): Promise<Result[]> {
-  const beside = (what: string, ours: number | undefined, theirs: number): Result[] =>
+  const compareMs = (what: string, ours: number | undefined, theirs: number): Result[] =>
     ours === undefined
       ? []
       : [{ name: "beside ONOS", what, unit: "ms", ours, against: { [PUBLISHED]: theirs }, max: theirs }];
@@ -155,14 +155,14 @@ async function besideOnos(
   );
   const name = `${switches} sessions`;
   return [
-    ...beside("two switches up and linked", pairMs, ONOS.switchUpMs),
-    ...beside(PORT_DOWN.what, middle(runs, "gazetteer", PORT_DOWN.figure), ONOS.portDownMs),
-    ...beside(PORT_UP.what, middle(runs, "gazetteer", PORT_UP.figure), ONOS.portUpMs),
+    ...compareMs("two switches up and linked", pairMs, ONOS.switchUpMs),
+    ...compareMs(PORT_DOWN.what, medianOf(runs, "gazetteer", PORT_DOWN.figure), ONOS.portDownMs),
+    ...compareMs(PORT_UP.what, medianOf(runs, "gazetteer", PORT_UP.figure), ONOS.portUpMs),
     {
       name,
       what: `held for ${heldSeconds} s, all links still there`,
       unit: "switches",
-      ours: held.still ? switches : 0,
+      ours: held.allLinksLeft ? switches : 0,
       against: { [PUBLISHED]: ONOS.switches },
       min: switches,
     },

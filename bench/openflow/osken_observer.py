@@ -1,7 +1,7 @@
-"""os-ken's own topology discovery, and the least an application adds to show it: an event stream over HTTP.
+"""Streams the links of os-ken's own topology discovery as events over HTTP.
 
-os-ken as packaged has no HTTP interface, so what is compared at Gazetteer's is this one: the link's own to_dict(), as
-JSON, on eventlet's own server, in the same process.
+os-ken as packaged has no HTTP interface. This is a minimal one: the link's own to_dict() as JSON, on eventlet's server, in
+the same process.
 """
 import json
 import os
@@ -19,7 +19,7 @@ class Observer(app_manager.OSKenApp):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.readers = []
+        self.subscribers = []
         hub.spawn(self.serve)
 
     def serve(self):
@@ -29,20 +29,20 @@ class Observer(app_manager.OSKenApp):
     def stream(self, environ, start_response):
         start_response("200 OK", [("Content-Type", "text/event-stream")])
         queue = hub.Queue()
-        self.readers.append(queue)
-        yield b": here\n\n"
+        self.subscribers.append(queue)
+        yield b": connected\n\n"
         while True:
             yield queue.get()
 
-    def tell(self, what, link):
+    def publish(self, what, link):
         record = "event: %s\ndata: %s\n\n" % (what, json.dumps(link.to_dict()))
-        for queue in self.readers:
+        for queue in self.subscribers:
             queue.put(record.encode())
 
     @set_ev_cls(event.EventLinkAdd)
     def added(self, ev):
-        self.tell("added", ev.link)
+        self.publish("added", ev.link)
 
     @set_ev_cls(event.EventLinkDelete)
     def removed(self, ev):
-        self.tell("removed", ev.link)
+        self.publish("removed", ev.link)
