@@ -1,52 +1,56 @@
-/** What lies under the network: a plate for each block, with its name, so that the eye has places to return to. */
-import type { Block } from "./clusters.ts";
+/**
+ * Draws a rectangle with a name behind the devices of each cluster, so that a user recognises the parts of a large
+ * network while zooming and panning. A network of one cluster has none.
+ */
+import type { Cluster } from "./clusters.ts";
 import type { Palette } from "./palette.ts";
 import type { Projection } from "./projection.ts";
 
-/** In the map's units, around the devices of a block. */
-const PAD = { x: 44, top: 44, bottom: 46 } as const;
-const SMALLEST_NAMED = 70;
+/** The space around the devices of a cluster, in map units. */
+const PADDING = { x: 44, top: 44, bottom: 46 } as const;
+/** A narrower rectangle has no name. */
+const MIN_NAMED_WIDTH_PX = 70;
 
-export function drawGround(
+export function drawClusterBackgrounds(
   context: CanvasRenderingContext2D,
-  blocks: readonly Block[],
+  clusters: readonly Cluster[],
   projection: Projection,
   palette: Palette,
 ): void {
   const { width, height } = projection;
   context.clearRect(0, 0, width, height);
-  if (blocks.length < 2) return;
-  context.fillStyle = palette.plate;
-  context.strokeStyle = palette.plateEdge;
+  if (clusters.length < 2) return;
+  context.fillStyle = palette.clusterFill;
+  context.strokeStyle = palette.clusterBorder;
   context.lineWidth = 1;
   context.textAlign = "left";
   context.textBaseline = "top";
-  for (const block of blocks) {
-    const left = projection.x(block.left - PAD.x);
-    const right = projection.x(block.right + PAD.x);
-    const top = projection.y(block.top + PAD.top);
-    const bottom = projection.y(block.bottom - PAD.bottom);
+  for (const cluster of clusters) {
+    const left = projection.x(cluster.left - PADDING.x);
+    const right = projection.x(cluster.right + PADDING.x);
+    const top = projection.y(cluster.top + PADDING.top);
+    const bottom = projection.y(cluster.bottom - PADDING.bottom);
     if (right < 0 || left > width || bottom < 0 || top > height) continue;
     context.beginPath();
     context.roundRect(left, top, right - left, bottom - top, Math.min(14, (right - left) / 8));
     context.fill();
     context.stroke();
   }
-  const size = Math.min(15, Math.max(10, projection.spacing * 0.17));
-  context.font = `500 ${size}px system-ui, "Segoe UI", sans-serif`;
-  context.fillStyle = palette.plateText;
-  for (const block of blocks) {
-    const left = projection.x(block.left - PAD.x);
-    const room = projection.x(block.right + PAD.x) - left;
-    if (room < SMALLEST_NAMED) continue;
-    const name = fitted(context, block.name, room - 16);
-    context.fillText(name, left + 9, projection.y(block.top + PAD.top) + 7);
+  const fontSize = Math.min(15, Math.max(10, projection.spacingPx * 0.17));
+  context.font = `500 ${fontSize}px system-ui, "Segoe UI", sans-serif`;
+  context.fillStyle = palette.clusterText;
+  for (const cluster of clusters) {
+    const left = projection.x(cluster.left - PADDING.x);
+    const clusterWidth = projection.x(cluster.right + PADDING.x) - left;
+    if (clusterWidth < MIN_NAMED_WIDTH_PX) continue;
+    const name = truncateText(context, cluster.name, clusterWidth - 16);
+    context.fillText(name, left + 9, projection.y(cluster.top + PADDING.top) + 7);
   }
 }
 
-function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
-  if (context.measureText(text).width <= room) return text;
+function truncateText(context: CanvasRenderingContext2D, text: string, maxWidth: number): string {
+  if (context.measureText(text).width <= maxWidth) return text;
   let end = text.length;
-  while (end > 1 && context.measureText(`${text.slice(0, end)}…`).width > room) end--;
+  while (end > 1 && context.measureText(`${text.slice(0, end)}…`).width > maxWidth) end--;
   return `${text.slice(0, end)}…`;
 }

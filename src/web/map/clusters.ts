@@ -1,73 +1,73 @@
-/** The parts of the map as the page knows them: who belongs to each, where it lies, and what to call it. */
+/** The clusters of the layout with what the map shows of them: their devices, their extent and their names. */
 import type { Device } from "../../model/entity.ts";
 import { deviceName } from "../names.ts";
 import type { Network } from "../network.ts";
 
-export interface Spot {
+export interface MapPosition {
   readonly x: number;
-  /** Upwards, as the renderer has it. */
+  /** Upwards, as in the renderer. */
   readonly y: number;
-  readonly block: number;
+  readonly cluster: number;
 }
 
-export interface Block {
+export interface Cluster {
   readonly index: number;
   readonly name: string;
-  /** For where there is little room. */
-  readonly short: string;
-  readonly members: readonly string[];
-  /** What all their names begin with: said once, on the plate. */
-  readonly prefix: string;
+  /** For a small space. */
+  readonly shortName: string;
+  readonly deviceIds: readonly string[];
+  /** The beginning that the names of all its devices share. The labels of the devices leave it out. */
+  readonly namePrefix: string;
   readonly left: number;
   readonly right: number;
   readonly bottom: number;
   readonly top: number;
 }
 
-export function createBlocks(network: Network, spots: ReadonlyMap<string, Spot>): Block[] {
-  const members: Device[][] = [];
+export function createClusters(network: Network, positions: ReadonlyMap<string, MapPosition>): Cluster[] {
+  const devicesByCluster: Device[][] = [];
   for (const device of network.devices.values()) {
-    const block = spots.get(device.id)?.block;
-    if (block === undefined) continue;
-    const list = members[block];
-    if (list) list.push(device);
-    else members[block] = [device];
+    const cluster = positions.get(device.id)?.cluster;
+    if (cluster === undefined) continue;
+    const devices = devicesByCluster[cluster];
+    if (devices) devices.push(device);
+    else devicesByCluster[cluster] = [device];
   }
-  return members.flatMap((devices, index) => createBlock(index, devices, network, spots));
+  return devicesByCluster.flatMap((devices, index) => createCluster(index, devices, network, positions));
 }
 
-function createBlock(
+function createCluster(
   index: number,
   devices: readonly Device[],
   network: Network,
-  spots: ReadonlyMap<string, Spot>,
-): Block {
-  const places = devices.flatMap((device) => spots.get(device.id) ?? []);
-  const of = (pick: (...values: number[]) => number, axis: "x" | "y") =>
-    places.reduce((found, place) => pick(found, place[axis]), places[0]?.[axis] ?? 0);
+  positions: ReadonlyMap<string, MapPosition>,
+): Cluster {
+  const points = devices.flatMap((device) => positions.get(device.id) ?? []);
+  const extreme = (minOrMax: (...values: number[]) => number, axis: "x" | "y") =>
+    points.reduce((value, point) => minOrMax(value, point[axis]), points[0]?.[axis] ?? 0);
   return {
     index,
-    ...blockNames(devices, network),
-    members: devices.map((device) => device.id),
-    prefix: commonPrefix(devices.map(deviceName)),
-    left: of(Math.min, "x"),
-    right: of(Math.max, "x"),
-    bottom: of(Math.min, "y"),
-    top: of(Math.max, "y"),
+    ...clusterNames(devices, network),
+    deviceIds: devices.map((device) => device.id),
+    namePrefix: commonPrefix(devices.map(deviceName)),
+    left: extreme(Math.min, "x"),
+    right: extreme(Math.max, "x"),
+    bottom: extreme(Math.min, "y"),
+    top: extreme(Math.max, "y"),
   };
 }
 
-/** The city and the site they name, or else the best connected device. */
-function blockNames(devices: readonly Device[], network: Network): { name: string; short: string } {
-  const said = (key: string) => devices.find((device) => device.annotations[key])?.annotations[key];
-  const words = [said("city"), said("site")].filter((word) => word !== undefined);
-  if (words.length > 0) return { name: words.join(" · "), short: words.at(-1) ?? "" };
+/** The city and the site that its devices name, or else the name of the device with the most cables. */
+function clusterNames(devices: readonly Device[], network: Network): Pick<Cluster, "name" | "shortName"> {
+  const annotation = (key: string) => devices.find((device) => device.annotations[key])?.annotations[key];
+  const parts = [annotation("city"), annotation("site")].filter((part) => part !== undefined);
+  if (parts.length > 0) return { name: parts.join(" · "), shortName: parts.at(-1) ?? "" };
   const degree = (device: Device) => network.cablesOf(device.id).length;
-  const busiest = devices.reduce((best, device) => (degree(device) > degree(best) ? device : best));
-  return { name: deviceName(busiest), short: deviceName(busiest) };
+  const hub = devices.reduce((best, device) => (degree(device) > degree(best) ? device : best));
+  return { name: deviceName(hub), shortName: deviceName(hub) };
 }
 
-/** Up to and with the last separator that all share; nothing where that would leave a name empty. */
+/** Ends with the last separator that all names share. Empty if a name would have nothing left. */
 export function commonPrefix(names: readonly string[]): string {
   const [first = "", ...rest] = names;
   if (rest.length === 0) return "";
@@ -75,6 +75,6 @@ export function commonPrefix(names: readonly string[]): string {
   for (const name of rest) {
     while (!name.startsWith(first.slice(0, end))) end--;
   }
-  const shared = /^.*[-._ ]/.exec(first.slice(0, end))?.[0] ?? "";
-  return names.every((name) => name.length > shared.length) ? shared : "";
+  const prefix = /^.*[-._ ]/.exec(first.slice(0, end))?.[0] ?? "";
+  return names.every((name) => name.length > prefix.length) ? prefix : "";
 }

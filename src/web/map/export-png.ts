@@ -1,12 +1,12 @@
-/** What is on the screen, as a PNG: the layers of the map on top of each other. */
-export async function composePicture(layers: readonly HTMLCanvasElement[], ground: string): Promise<Blob> {
+/** Composes the layers of the map, as they are on the screen, into one PNG. */
+export async function composePng(layers: readonly HTMLCanvasElement[], background: string): Promise<Blob> {
   const width = Math.max(...layers.map((layer) => layer.width));
   const height = Math.max(...layers.map((layer) => layer.height));
-  const sheet = new OffscreenCanvas(width, height);
-  const context = sheet.getContext("2d");
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext("2d");
   if (!context) throw new Error("this browser has no 2D canvas");
-  context.fillStyle = ground;
+  context.fillStyle = background;
   context.fillRect(0, 0, width, height);
   for (const layer of layers) if (layer.width > 0) context.drawImage(layer, 0, 0, width, height);
-  return sheet.convertToBlob({ type: "image/png" });
+  return canvas.convertToBlob({ type: "image/png" });
 }

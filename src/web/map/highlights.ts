@@ -1,16 +1,17 @@
 /**
- * What stands out: filters, a neighbourhood, a way between two things, a selection, a comparison, folded into one
- * answer per device and cable. Hidden is only what lies outside a neighbourhood; everything else merely fades, since
- * a part without its surroundings is hard to place.
+ * Combines the filters, the neighbourhood, the path, the selection and the comparison of the page into one emphasis for
+ * each device and cable. Only the devices outside a neighbourhood are hidden. Devices that do not match a filter are
+ * dimmed, so that the matching ones are seen in their surroundings.
  */
 import { type Cable, cableId } from "../../model/cable.ts";
 import { type Device, hasConflict, type Link } from "../../model/entity.ts";
 import type { Network } from "../network.ts";
 import { devicesOf, neighbourhood, type Path, shortestPath } from "../path.ts";
 import type { ViewState } from "../state.ts";
-import type { Emphasis, Mark } from "./style.ts";
+import type { ChangeMark, Emphasis } from "./style.ts";
 
-export const STATES = {
+/** The values of the state filter and their labels. */
+export const STATE_FILTERS = {
   down: "Device down",
   inactive: "Link inactive",
   "one-way": "Link one-way",
@@ -18,69 +19,78 @@ export const STATES = {
   conflict: "Conflicting claims",
 } as const;
 
-/** By device id and cable id: what a comparison found. */
-export interface Marks {
-  readonly devices: ReadonlyMap<string, Mark>;
-  readonly cables: ReadonlyMap<string, Mark>;
+/** The result of a comparison, by device id and by cable id. */
+export interface ComparisonMarks {
+  readonly devices: ReadonlyMap<string, ChangeMark>;
+  readonly cables: ReadonlyMap<string, ChangeMark>;
 }
 
-export interface Focus {
-  readonly way: Path | undefined;
-  isShown(device: string): boolean;
+export interface Highlights {
+  readonly path: Path | undefined;
+  isVisible(device: string): boolean;
   device(device: Device): Emphasis;
   cable(cable: Cable): Emphasis;
 }
 
-type Asked = Pick<ViewState, "types" | "states" | "sources" | "around" | "hops" | "path" | "selected">;
+type HighlightOptions = Pick<
+  ViewState,
+  "types" | "states" | "sources" | "around" | "hops" | "path" | "selected"
+>;
 
-export function createFocus(network: Network, asked: Asked, marks: Marks | undefined): Focus {
-  const { types, states, sources, around, hops, path, selected } = asked;
-  const near = around === undefined ? undefined : neighbourhood(network, around, hops);
-  const way = path && shortestPath(network, path[0], path[1]);
-  const wayDevices = new Set(way?.devices ?? (path ?? []).flatMap((end) => devicesOf(network, end)));
-  const wayCables = new Set(way?.cables);
-  const chosen = selectedThings(network, selected);
-  const filtering = types.length + states.length + sources.length > 0;
-  const fading = filtering || path !== undefined || marks !== undefined;
+export function createHighlights(
+  network: Network,
+  options: HighlightOptions,
+  marks: ComparisonMarks | undefined,
+): Highlights {
+  const { types, states, sources, around, hops, path: pathEnds, selected } = options;
+  const visible = around === undefined ? undefined : neighbourhood(network, around, hops);
+  const path = pathEnds && shortestPath(network, pathEnds[0], pathEnds[1]);
+  // Without a path, its two ends are highlighted.
+  const pathDevices = new Set(path?.devices ?? (pathEnds ?? []).flatMap((end) => devicesOf(network, end)));
+  const pathCables = new Set(path?.cables);
+  const selection = selectedIds(network, selected);
+  const hasFilters = types.length + states.length + sources.length > 0;
+  const dimsOthers = hasFilters || pathEnds !== undefined || marks !== undefined;
 
-  const passes = (entity: Device | Link, state: boolean, type: boolean): boolean =>
-    type &&
-    (states.length === 0 || state) &&
+  const matches = (entity: Device | Link, stateMatches: boolean, typeMatches: boolean): boolean =>
+    typeMatches &&
+    (states.length === 0 || stateMatches) &&
     (sources.length === 0 || entity.sources.some((source) => sources.includes(source)));
-  const deviceLit = (device: Device): boolean => {
-    if (path) return wayDevices.has(device.id);
+  const isDeviceHighlighted = (device: Device): boolean => {
+    if (pathEnds) return pathDevices.has(device.id);
     if (marks) return marks.devices.has(device.id);
-    const state =
+    const ownState =
       (states.includes("down") && !device.available) || (states.includes("conflict") && hasConflict(device));
-    const atEnd = states.length > 0 && network.cablesOf(device.id).some((cable) => cableState(cable, states));
-    return passes(device, state || atEnd, types.length === 0 || types.includes(device.type));
+    const cableState =
+      states.length > 0 && network.cablesOf(device.id).some((cable) => hasState(cable, states));
+    return matches(device, ownState || cableState, types.length === 0 || types.includes(device.type));
   };
-  const cableLit = (cable: Cable): boolean => {
-    if (path) return wayCables.has(cable.id);
+  const isCableHighlighted = (cable: Cable): boolean => {
+    if (pathEnds) return pathCables.has(cable.id);
     if (marks) return marks.cables.has(cable.id);
     const ends = [cable.from, cable.to].map((end) => network.devices.get(end.device));
-    const type = types.length === 0 || ends.every((end) => end && types.includes(end.type));
-    return cable.links.some((link) => passes(link, cableState(cable, states), type));
+    const typeMatches = types.length === 0 || ends.every((end) => end && types.includes(end.type));
+    return cable.links.some((link) => matches(link, hasState(cable, states), typeMatches));
   };
   return {
-    way,
-    isShown: (device) => near === undefined || near.has(device),
+    path,
+    isVisible: (device) => visible === undefined || visible.has(device),
     device: (device) => ({
-      lit: fading ? deviceLit(device) : undefined,
-      selected: chosen.devices.has(device.id),
-      onPath: wayDevices.has(device.id),
+      highlighted: dimsOthers ? isDeviceHighlighted(device) : undefined,
+      selected: selection.devices.has(device.id),
+      onPath: pathDevices.has(device.id),
       mark: marks?.devices.get(device.id),
     }),
     cable: (cable) => ({
-      lit: fading ? cableLit(cable) : undefined,
-      selected: chosen.cables.has(cable.id),
-      onPath: wayCables.has(cable.id),
+      highlighted: dimsOthers ? isCableHighlighted(cable) : undefined,
+      selected: selection.cables.has(cable.id),
+      onPath: pathCables.has(cable.id),
       mark: marks?.cables.get(cable.id),
     }),
   };
 }
 
-function cableState(cable: Cable, states: readonly string[]): boolean {
+function hasState(cable: Cable, states: readonly string[]): boolean {
   return (
     (states.includes("inactive") && !cable.active) ||
     (states.includes("one-way") && cable.oneWay && cable.active) ||
@@ -89,7 +99,7 @@ function cableState(cable: Cable, states: readonly string[]): boolean {
   );
 }
 
-function selectedThings(network: Network, selected: ViewState["selected"]) {
+function selectedIds(network: Network, selected: ViewState["selected"]) {
   const devices = new Set<string>();
   const cables = new Set<string>();
   if (selected?.kind === "devices") devices.add(selected.id);

@@ -1,60 +1,66 @@
 /**
- * What is under the pointer. Worked out from positions, which costs microseconds: the renderer's own way is to draw
- * everything a second time in colours that stand for things and to wait for a pixel of that.
+ * Finds the node or edge under the pointer from its position, in microseconds. The renderer's own method is much
+ * slower: it draws the whole graph a second time, with a colour for each element, and reads a pixel back.
  */
-import type { Name } from "./label-draw.ts";
+import type { Label } from "./label-draw.ts";
 import type { Projection } from "./projection.ts";
-import { type Drawing, isHostNode } from "./render-graph.ts";
+import { isHostNode, type RenderGraph } from "./render-graph.ts";
 
-/** A little beside it is still meant. */
-const NODE_SLACK_PX = 4;
-const LINE_SLACK_PX = 5;
-/** Cards are wider than high. */
-const CARD_STRETCH = 1.4;
+/** A pointer within this distance of an element counts as on it. */
+const NODE_TOLERANCE_PX = 4;
+const EDGE_TOLERANCE_PX = 5;
+/** The width of a card relative to its height. */
+const CARD_ASPECT_RATIO = 1.4;
 
-export interface Pointer {
+export interface ViewportPoint {
   readonly x: number;
   readonly y: number;
 }
 
-/** The nearest node whose shape the pointer touches; every node drawn has a name. */
+/** The nearest node whose shape contains the point. It searches the labels, because every drawn node has one. */
 export function nodeAt(
-  names: readonly Name[],
+  labels: readonly Label[],
   projection: Projection,
-  { x, y }: Pointer,
+  { x, y }: ViewportPoint,
 ): string | undefined {
-  let [found, nearest]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
-  for (const name of names) {
-    const [dx, dy] = [Math.abs(projection.x(name.x) - x), Math.abs(projection.y(name.y) - y)];
-    const reach = projection.radius * name.size + NODE_SLACK_PX;
-    const across = name.inside ? reach * CARD_STRETCH : reach;
-    const away = Math.hypot(dx, dy);
-    if (dx > across || dy > reach || away >= nearest) continue;
-    [found, nearest] = [name.node, away];
+  let [nearest, nearestDistance]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+  for (const label of labels) {
+    const [dx, dy] = [Math.abs(projection.x(label.x) - x), Math.abs(projection.y(label.y) - y)];
+    const halfHeight = projection.radiusPx * label.size + NODE_TOLERANCE_PX;
+    const halfWidth = label.centred ? halfHeight * CARD_ASPECT_RATIO : halfHeight;
+    const distance = Math.hypot(dx, dy);
+    if (dx > halfWidth || dy > halfHeight || distance >= nearestDistance) continue;
+    [nearest, nearestDistance] = [label.nodeId, distance];
   }
-  return found;
+  return nearest;
 }
 
-export function lineAt(drawing: Drawing, projection: Projection, pointer: Pointer): string | undefined {
-  let [found, nearest]: [string | undefined, number] = [undefined, LINE_SLACK_PX];
-  drawing.forEachEdge((line, { offset }, _from, _to, from, to) => {
-    if (isHostNode(line)) return;
-    const a = { x: projection.x(from.x), y: projection.y(from.y) };
-    const b = { x: projection.x(to.x), y: projection.y(to.y) };
-    const away = distanceToSegment(pointer, a, b, offset);
-    if (away >= nearest) return;
-    [found, nearest] = [line, away];
+/** The nearest edge of a cable within the tolerance. */
+export function edgeAt(graph: RenderGraph, projection: Projection, point: ViewportPoint): string | undefined {
+  let [nearest, nearestDistance]: [string | undefined, number] = [undefined, EDGE_TOLERANCE_PX];
+  graph.forEachEdge((edge, { offset }, _source, _target, from, to) => {
+    if (isHostNode(edge)) return;
+    const start = { x: projection.x(from.x), y: projection.y(from.y) };
+    const end = { x: projection.x(to.x), y: projection.y(to.y) };
+    const distance = distanceToSegment(point, start, end, offset);
+    if (distance >= nearestDistance) return;
+    [nearest, nearestDistance] = [edge, distance];
   });
-  return found;
+  return nearest;
 }
 
-/** `offset` pixels beside the straight line, as parallel cables are drawn. */
-function distanceToSegment(p: Pointer, a: Pointer, b: Pointer, offset: number): number {
-  const [wayX, wayY] = [b.x - a.x, b.y - a.y];
-  const length = Math.hypot(wayX, wayY) || 1;
-  // The screen's y runs downwards, the renderer's upwards: the normal is the other way round.
-  const [sideX, sideY] = [(wayY / length) * offset, (-wayX / length) * offset];
-  const [dx, dy] = [p.x - a.x - sideX, p.y - a.y - sideY];
-  const along = Math.min(1, Math.max(0, (dx * wayX + dy * wayY) / (length * length)));
-  return Math.hypot(dx - along * wayX, dy - along * wayY);
+/** `offset` is the distance in pixels at which a parallel cable is drawn beside the straight line. */
+function distanceToSegment(
+  point: ViewportPoint,
+  start: ViewportPoint,
+  end: ViewportPoint,
+  offset: number,
+): number {
+  const [segmentX, segmentY] = [end.x - start.x, end.y - start.y];
+  const length = Math.hypot(segmentX, segmentY) || 1;
+  // The normal has the opposite sign of that in the shader, because y points down here and up there.
+  const [offsetX, offsetY] = [(segmentY / length) * offset, (-segmentX / length) * offset];
+  const [dx, dy] = [point.x - start.x - offsetX, point.y - start.y - offsetY];
+  const along = Math.min(1, Math.max(0, (dx * segmentX + dy * segmentY) / (length * length)));
+  return Math.hypot(dx - along * segmentX, dy - along * segmentY);
 }

@@ -1,89 +1,105 @@
-/** Which names stand on the map, and which go first where there is no room for all. */
+/** Selects the labels of the map and gives each a priority, for when there is no space for all. */
 import type { Device, Host } from "../../model/entity.ts";
 import { deviceName, hostName } from "../names.ts";
-import type { Block } from "./clusters.ts";
-import type { Name } from "./label-draw.ts";
+import type { Cluster } from "./clusters.ts";
+import type { Label } from "./label-draw.ts";
 import type { Palette } from "./palette.ts";
-import { SMALLEST_RADIUS } from "./projection.ts";
-import type { BlockSummary, Drawing, SceneInput } from "./render-graph.ts";
-import { hostOfNode, isHostNode } from "./render-graph.ts";
+import { MIN_RADIUS_PX } from "./projection.ts";
+import {
+  type ClusterSummary,
+  type GraphInput,
+  hostIdOf,
+  isHostNode,
+  type RenderGraph,
+} from "./render-graph.ts";
 import { CARD } from "./style.ts";
 
-type Spot = Pick<Name, "node" | "x" | "y" | "size">;
+type LabelAnchor = Pick<Label, "nodeId" | "x" | "y" | "size">;
 
-/** Above every number of cables: what was asked for goes before what is merely large. */
-const ASKED = 10_000;
-const ROOM_FOR_HOSTS = 220;
-/** A card this high has room for its own name. */
-const ROOMY_CARD_PX = 16;
+/** Larger than any number of cables, so that emphasised devices have priority over well connected ones. */
+const EMPHASIS_PRIORITY = 10_000;
+const HOST_LABEL_SPACING_PX = 220;
+/** In a card of at least this height, the label is drawn inside. */
+const MIN_CARD_HEIGHT_PX = 16;
 
-export function namesNear(input: SceneInput, drawing: Drawing, blocks: readonly Block[]): Name[] {
-  const { network, spots, palette } = input;
-  const names: Name[] = [];
-  // On a single plate nothing says the prefix.
-  const plates = new Map(blocks.length > 1 ? blocks.map((block) => [block.index, block]) : []);
-  drawing.forEachNode((node, { x, y, size }) => {
-    const spot = { node, x, y, size };
-    const host = isHostNode(node) ? network.hosts.get(hostOfNode(node)) : undefined;
-    const device = network.devices.get(node);
-    if (host) names.push(hostNameOn(spot, host, palette));
-    else if (device) names.push(deviceNameOn(spot, device, input, plates.get(spots.get(node)?.block ?? -1)));
+/** Sorted by priority, highest first. */
+export function deviceLabels(input: GraphInput, graph: RenderGraph, clusters: readonly Cluster[]): Label[] {
+  const { network, positions, palette } = input;
+  const labels: Label[] = [];
+  // The only cluster has no background with a name, so the labels contain the common prefix of the names.
+  const named = new Map(clusters.length > 1 ? clusters.map((cluster) => [cluster.index, cluster]) : []);
+  graph.forEachNode((nodeId, { x, y, size }) => {
+    const anchor = { nodeId, x, y, size };
+    const host = isHostNode(nodeId) ? network.hosts.get(hostIdOf(nodeId)) : undefined;
+    const device = network.devices.get(nodeId);
+    if (host) labels.push(hostLabel(anchor, host, palette));
+    else if (device) {
+      const cluster = named.get(positions.get(nodeId)?.cluster ?? -1);
+      labels.push(deviceLabel(anchor, device, input, cluster));
+    }
   });
-  return names.sort((p, q) => q.weight - p.weight);
+  return labels.sort((p, q) => q.priority - p.priority);
 }
 
-function hostNameOn(spot: Spot, host: Host, palette: Palette): Name {
+function hostLabel(anchor: LabelAnchor, host: Host, palette: Palette): Label {
   return {
-    ...spot,
+    ...anchor,
     text: hostName(host),
     detail: "",
-    count: 0,
-    weight: -1,
-    room: ROOM_FOR_HOSTS,
+    hostCount: 0,
+    priority: -1,
+    minSpacingPx: HOST_LABEL_SPACING_PX,
     color: palette.muted,
   };
 }
 
-function deviceNameOn(spot: Spot, device: Device, input: SceneInput, block: Block | undefined): Name {
-  const { network, focus, palette } = input;
-  const { lit, selected, onPath, mark } = focus.device(device);
-  const down = lit !== false && !device.available;
-  const strong = selected || onPath || mark !== undefined || down || lit === true;
+function deviceLabel(
+  anchor: LabelAnchor,
+  device: Device,
+  input: GraphInput,
+  cluster: Cluster | undefined,
+): Label {
+  const { network, highlights, palette } = input;
+  const { highlighted, selected, onPath, mark } = highlights.device(device);
+  const down = highlighted !== false && !device.available;
+  const bold = selected || onPath || mark !== undefined || down || highlighted === true;
   return {
-    ...spot,
-    text: deviceName(device).slice(block?.prefix.length ?? 0),
+    ...anchor,
+    text: deviceName(device).slice(cluster?.namePrefix.length ?? 0),
     detail: "",
-    count: network.hostCount(device.id),
-    weight: network.cablesOf(device.id).length + (selected ? 2 : strong ? 1 : 0) * ASKED,
-    strong,
-    // A lone device has no plate that says where it is.
-    always: strong || block?.members.length === 1,
-    color: lit === false ? palette.muted : down && !mark ? palette.down : palette.text,
+    hostCount: network.hostCount(device.id),
+    priority: network.cablesOf(device.id).length + (selected ? 2 : bold ? 1 : 0) * EMPHASIS_PRIORITY,
+    bold,
+    // The background of a cluster with one device is too small for a name.
+    atEveryZoom: bold || cluster?.deviceIds.length === 1,
+    color: highlighted === false ? palette.muted : down && !mark ? palette.down : palette.text,
   };
 }
 
-export function namesFar(
-  summaries: ReadonlyMap<string, BlockSummary>,
-  drawing: Drawing,
+/** Sorted by priority, highest first. */
+export function clusterLabels(
+  summaries: ReadonlyMap<string, ClusterSummary>,
+  graph: RenderGraph,
   palette: Palette,
-): Name[] {
-  const names = [...summaries].map(([node, { block, down, lit }]): Name => {
-    const { x, y, size } = drawing.getNodeAttributes(node);
-    const inside = size * SMALLEST_RADIUS * CARD.height > ROOMY_CARD_PX;
+): Label[] {
+  const labels = [...summaries].map(([nodeId, { cluster, downCount, highlighted }]): Label => {
+    const { x, y, size } = graph.getNodeAttributes(nodeId);
+    const centred = size * MIN_RADIUS_PX * CARD.height > MIN_CARD_HEIGHT_PX;
+    const deviceCount = cluster.deviceIds.length;
     return {
-      node,
+      nodeId,
       x,
       y,
       size: size * CARD.height,
-      inside,
-      text: block.short,
-      detail: down > 0 ? `${down} down` : inside ? String(block.members.length) : "",
-      count: 0,
-      weight: block.members.length + (down > 0 ? ASKED : 0),
-      strong: block.members.length > 1,
-      always: true,
-      color: down > 0 ? palette.down : lit ? palette.text : palette.muted,
+      centred,
+      text: cluster.shortName,
+      detail: downCount > 0 ? `${downCount} down` : centred ? String(deviceCount) : "",
+      hostCount: 0,
+      priority: deviceCount + (downCount > 0 ? EMPHASIS_PRIORITY : 0),
+      bold: deviceCount > 1,
+      atEveryZoom: true,
+      color: downCount > 0 ? palette.down : highlighted ? palette.text : palette.muted,
     };
   });
-  return names.sort((p, q) => q.weight - p.weight);
+  return labels.sort((p, q) => q.priority - p.priority);
 }

@@ -1,101 +1,103 @@
 /**
- * The page's side of the layout worker: asks for places when devices come that have none, one question at a time,
- * and answers always with the newest network. Links alone never move anything.
+ * Requests positions from the layout worker when the network has devices without one. At most one request is in flight;
+ * the next one uses the newest network. A change of links alone moves no device.
  */
 import { namedLayer } from "../../formats/layout/layer-names.ts";
 import type { Device } from "../../model/entity.ts";
-import type { LayoutAnswer, LayoutRequest, MapNode } from "../layout/messages.ts";
+import type { LayoutRequest, LayoutResponse, MapNode } from "../layout/messages.ts";
 import type { Network } from "../network.ts";
-import type { Spot } from "./clusters.ts";
+import type { MapPosition } from "./clusters.ts";
 
-export interface Layouter {
-  readonly spots: ReadonlyMap<string, Spot>;
-  /** Looks whether somebody stands nowhere yet, and has that put right. */
-  settle(network: Network): void;
+export interface LayoutClient {
+  /** By device id. Also contains devices that were removed. */
+  readonly positions: ReadonlyMap<string, MapPosition>;
+  /** Requests a layout if a device of the network has no position. */
+  update(network: Network): void;
 }
 
-export function createLayouter(workerUrl: string, onSettled: () => void): Layouter {
+export function createLayoutClient(workerUrl: string, onLayout: () => void): LayoutClient {
   const worker = new Worker(workerUrl, { type: "module" });
-  const spots = new Map<string, Spot>();
+  const positions = new Map<string, MapPosition>();
   let sequence = 0;
-  let busy: readonly MapNode[] | undefined;
-  let waiting: Network | undefined;
+  let nodesInFlight: readonly MapNode[] | undefined;
+  let pending: Network | undefined;
 
-  const ask = (network: Network) => {
-    const nodes = [...network.devices.values()].map(mapNode);
-    busy = nodes;
-    const request: LayoutRequest = { sequence: ++sequence, nodes, edges: pairs(network, nodes) };
+  const send = (network: Network) => {
+    const nodes = [...network.devices.values()].map(toMapNode);
+    nodesInFlight = nodes;
+    const request: LayoutRequest = { sequence: ++sequence, nodes, edges: edgesOf(network, nodes) };
     worker.postMessage(request);
   };
-  worker.addEventListener("message", ({ data }: MessageEvent<LayoutAnswer>) => {
-    if (data.sequence !== sequence || !busy) return;
-    for (const [i, { id }] of busy.entries()) {
+  worker.addEventListener("message", ({ data }: MessageEvent<LayoutResponse>) => {
+    if (data.sequence !== sequence || !nodesInFlight) return;
+    for (const [i, { id }] of nodesInFlight.entries()) {
       const [x, y] = [data.positions[i * 2] ?? 0, data.positions[i * 2 + 1] ?? 0];
-      spots.set(id, { x, y: -y, block: data.blockOf[i] ?? 0 });
+      positions.set(id, { x, y: -y, cluster: data.clusterOf[i] ?? 0 });
     }
-    busy = undefined;
-    onSettled();
-    const next = waiting;
-    waiting = undefined;
-    if (next) settle(next);
+    nodesInFlight = undefined;
+    onLayout();
+    const next = pending;
+    pending = undefined;
+    if (next) update(next);
   });
-  const settle = (network: Network) => {
-    if (busy) {
-      waiting = network;
+  const update = (network: Network) => {
+    if (nodesInFlight) {
+      pending = network;
       return;
     }
     for (const id of network.devices.keys()) {
-      if (spots.has(id)) continue;
-      ask(network);
+      if (positions.has(id)) continue;
+      send(network);
       return;
     }
   };
-  return { spots, settle };
+  return { positions, update };
 }
 
-function mapNode({ id, annotations }: Device): MapNode {
+function toMapNode({ id, annotations }: Device): MapNode {
   const layer = namedLayer(annotations.layer);
-  const place = placeOf(annotations);
+  const location = locationOf(annotations);
   return {
     id,
     ...(layer !== undefined && { layer }),
-    ...(place && { place }),
-    ...(annotations.site && { group: annotations.site }),
+    ...(location && { location }),
+    ...(annotations.site && { site: annotations.site }),
   };
 }
 
-/** Degrees as Mercator does, so that the map has the shape people know; drawings' x and y as they are. */
-function placeOf(annotations: Readonly<Record<string, string>>): MapNode["place"] {
-  const [latitude, longitude] = [number(annotations.latitude), number(annotations.longitude)];
+/** Latitude and longitude in the Mercator projection, which gives countries the shape that people know; else x and y. */
+function locationOf(annotations: Readonly<Record<string, string>>): MapNode["location"] {
+  const [latitude, longitude] = [parseNumber(annotations.latitude), parseNumber(annotations.longitude)];
   if (
     latitude !== undefined &&
     longitude !== undefined &&
     Math.abs(latitude) < 89 &&
     Math.abs(longitude) <= 180
   ) {
-    const north = Math.log(Math.tan(Math.PI / 4 + (latitude * Math.PI) / 360)) * (180 / Math.PI);
-    return { x: longitude, y: -north };
+    const mercatorY = Math.log(Math.tan(Math.PI / 4 + (latitude * Math.PI) / 360)) * (180 / Math.PI);
+    return { x: longitude, y: -mercatorY };
   }
-  const [x, y] = [number(annotations.x), number(annotations.y)];
+  const [x, y] = [parseNumber(annotations.x), parseNumber(annotations.y)];
   return x !== undefined && y !== undefined ? { x, y } : undefined;
 }
 
-function number(text: string | undefined): number | undefined {
+function parseNumber(text: string | undefined): number | undefined {
   const value = Number(text?.trim() || Number.NaN);
   return Number.isFinite(value) ? value : undefined;
 }
 
-function pairs(network: Network, nodes: readonly MapNode[]): Uint32Array {
-  const index = new Map(nodes.map((node, i) => [node.id, i]));
+/** Each pair of connected devices once, as two indexes into `nodes`. */
+function edgesOf(network: Network, nodes: readonly MapNode[]): Uint32Array {
+  const indexById = new Map(nodes.map((node, i) => [node.id, i]));
   const seen = new Set<number>();
-  const flat: number[] = [];
+  const edges: number[] = [];
   for (const { from, to } of network.cables.values()) {
-    const [i, j] = [index.get(from.device), index.get(to.device)];
+    const [i, j] = [indexById.get(from.device), indexById.get(to.device)];
     if (i === undefined || j === undefined || i === j) continue;
     const key = Math.min(i, j) * nodes.length + Math.max(i, j);
     if (seen.has(key)) continue;
     seen.add(key);
-    flat.push(Math.min(i, j), Math.max(i, j));
+    edges.push(Math.min(i, j), Math.max(i, j));
   }
-  return Uint32Array.from(flat);
+  return Uint32Array.from(edges);
 }

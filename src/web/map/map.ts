@@ -1,191 +1,216 @@
 /**
- * The map on the screen: the renderer, what is written over and laid under it, and the hands that move it. It shows
- * what it is told to show and tells what a person points at; what that means is for others to decide.
+ * The map: a WebGL graph with a canvas below it for the cluster backgrounds and one above it for the labels. It draws
+ * what `show` passes in and reports clicks and camera moves to its handlers. It does not know the state of the page.
+ * At a low zoom, a large network is drawn as clusters instead of devices.
  */
-import { h } from "../dom.ts";
+import { maxOf, minOf } from "../../formats/layout/adjacency.ts";
 import { SPACING } from "../layout/map-layout.ts";
 import type { Network } from "../network.ts";
+import { devicesOf } from "../path.ts";
 import type { Camera, EntityRef } from "../state.ts";
-import { drawGround } from "./cluster-background.ts";
-import { type Block, createBlocks } from "./clusters.ts";
-import { composePicture } from "./export-png.ts";
-import type { Focus } from "./highlights.ts";
-import { lineAt, nodeAt } from "./hit-test.ts";
-import { drawNames, type Name } from "./label-draw.ts";
-import { namesFar, namesNear } from "./label-select.ts";
-import { createLayouter } from "./layout-client.ts";
+import { drawClusterBackgrounds } from "./cluster-background.ts";
+import { type Cluster, createClusters } from "./clusters.ts";
+import { composePng } from "./export-png.ts";
+import type { Highlights } from "./highlights.ts";
+import { edgeAt, nodeAt } from "./hit-test.ts";
+import { drawLabels, type Label } from "./label-draw.ts";
+import { clusterLabels, deviceLabels } from "./label-select.ts";
+import { createLayoutClient } from "./layout-client.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { type Projection, projectionOf } from "./projection.ts";
 import {
-  type BlockSummary,
-  createDrawing,
-  type Drawing,
-  farScene,
-  hostOfNode,
+  type ClusterSummary,
+  clusterGraphContent,
+  createRenderGraph,
+  deviceGraphContent,
+  hostIdOf,
   isHostNode,
-  nearScene,
-  reconcile,
+  type RenderGraph,
+  updateGraph,
 } from "./render-graph.ts";
 import { createRenderer, type Renderer } from "./renderer.ts";
 
-export interface Shown {
+export interface MapContent {
   readonly network: Network;
-  readonly focus: Focus;
+  readonly highlights: Highlights;
+  /** The devices whose hosts are drawn. */
   readonly expanded: ReadonlySet<string>;
 }
 
-export interface MapEvents {
-  pick(ref: EntityRef | undefined): void;
-  open(ref: EntityRef): void;
-  moved(camera: Camera): void;
-  /** The first picture is on the screen, or a new one. */
-  drawn(): void;
+export interface MapHandlers {
+  /** A click; undefined when there is no entity under the pointer. */
+  onPick(ref: EntityRef | undefined): void;
+  onDoubleClick(ref: EntityRef): void;
+  onCameraMoved(camera: Camera): void;
+  /** The content was drawn, for the first time or again. */
+  onDrawn(): void;
+}
+
+/** The elements that the map draws in, from bottom to top; `element` contains the others. */
+export interface MapLayers {
+  readonly element: HTMLElement;
+  readonly background: HTMLCanvasElement;
+  readonly graph: HTMLElement;
+  readonly labels: HTMLCanvasElement;
 }
 
 export interface NetworkMap {
-  readonly element: HTMLElement;
-  /** Readies the renderer while the network is still on its way. */
+  /** Creates the renderer before the network is loaded, so that the first drawing is faster. */
   prepare(): void;
-  show(shown: Shown): void;
-  /** Moves only when the thing is not comfortably in sight. */
-  goTo(ref: EntityRef, closely: boolean): boolean;
-  /** False where the devices have no place yet. */
-  frame(devices: Iterable<string>): boolean;
-  fit(): void;
+  show(content: MapContent): void;
+  /**
+   * Moves the camera only if the entity is not clearly visible. `closeUp` requires the zoom at which hosts are legible.
+   * Returns false if the entity has no position yet.
+   */
+  bringIntoView(ref: EntityRef, closeUp: boolean): boolean;
+  /** Returns false if the devices have no position yet. */
+  fitDevices(devices: Iterable<string>): boolean;
+  fitAll(): void;
   zoom(factor: number): void;
+  /** In tenths of the visible part. */
   pan(dx: number, dy: number): void;
   setCamera(camera: Camera): void;
-  png(): Promise<Blob>;
+  exportPng(): Promise<Blob>;
 }
 
-/** Devices closer than this many pixels are drawn as blocks. */
-const COLLAPSE_BELOW = 8;
-const FEWEST_TO_COLLAPSE = 200;
-/** Going somewhere ends at this many pixels between devices. */
-const CLOSEST_SPACING = 96;
+/** With fewer pixels between devices, clusters are drawn instead. */
+const MIN_DEVICE_SPACING_PX = 8;
+/** A network with at most this many devices is always drawn as devices. */
+const MAX_DEVICES_WITHOUT_CLUSTERS = 200;
+/** The spacing at which the camera stops when it moves to a single device. */
+const CLOSE_UP_SPACING_PX = 96;
+/** The smallest spacing at which an entity counts as clearly visible. */
+const MIN_VISIBLE_SPACING_PX = 24;
+/** The space around the fitted devices, as a factor of their extent. */
+const FIT_MARGIN = 1.35;
+/** The space between the outermost clusters and the edge of the map, in map units. */
+const BOUNDS_MARGIN = 60;
 const ANIMATION = { duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 260 } as const;
 
-export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
-  const ground = h("canvas", { class: "map-layer", "aria-hidden": "true" });
-  const stage = h("div", { class: "map-layer map-stage", "aria-hidden": "true" });
-  const words = h("canvas", { class: "map-layer map-names", "aria-hidden": "true" });
-  const element = h("div", { class: "map" }, ground, stage, words);
-  const layouter = createLayouter(workerUrl, () => {
+interface Bounds {
+  readonly x: [number, number];
+  readonly y: [number, number];
+}
+
+export function createMap(layers: MapLayers, workerUrl: string, handlers: MapHandlers): NetworkMap {
+  const { element } = layers;
+  const layout = createLayoutClient(workerUrl, () => {
     bounds = undefined;
     draw();
   });
   let renderer: Renderer | undefined;
-  let shown: Shown | undefined;
-  let wantedCamera: Camera | undefined;
-  let bounds: { x: [number, number]; y: [number, number] } | undefined;
-  let blocks: Block[] = [];
-  let [near, far]: [Drawing, Drawing] = [createDrawing(), createDrawing()];
-  let names: readonly Name[] = [];
-  let summaries: ReadonlyMap<string, BlockSummary> = new Map();
-  let collapsed = false;
+  let content: MapContent | undefined;
+  let initialCamera: Camera | undefined;
+  let bounds: Bounds | undefined;
+  let clusters: Cluster[] = [];
+  let [deviceGraph, clusterGraph]: [RenderGraph, RenderGraph] = [createRenderGraph(), createRenderGraph()];
+  let labels: readonly Label[] = [];
+  let summaries: ReadonlyMap<string, ClusterSummary> = new Map();
+  let showsClusters = false;
   let hovered: string | undefined;
 
-  const pixelsPerUnit = () => projectionOf(start()).spacing;
-  const shouldCollapse = () =>
-    blocks.length > 1 &&
-    (shown?.network.devices.size ?? 0) > FEWEST_TO_COLLAPSE &&
-    pixelsPerUnit() < COLLAPSE_BELOW;
+  const shouldShowClusters = () =>
+    clusters.length > 1 &&
+    (content?.network.devices.size ?? 0) > MAX_DEVICES_WITHOUT_CLUSTERS &&
+    projectionOf(getRenderer()).spacingPx < MIN_DEVICE_SPACING_PX;
 
-  const start = (): Renderer => {
-    renderer ??= createRenderer(stage, near, {
-      painted: paint,
-      hover(at) {
-        const node = at && nodeAt(names, projectionOf(start()), at);
+  const getRenderer = (): Renderer => {
+    renderer ??= createRenderer(layers.graph, deviceGraph, {
+      onRendered: drawCanvases,
+      onHover(point) {
+        const node = point && nodeAt(labels, projectionOf(getRenderer()), point);
         if (node === hovered) return;
         hovered = node;
-        stage.classList.toggle("pointing", node !== undefined);
-        paint();
+        layers.graph.classList.toggle("pointing", node !== undefined);
+        drawCanvases();
       },
-      click(at) {
-        const projection = projectionOf(start());
-        const node = nodeAt(names, projection, at);
-        if (node !== undefined) return collapsed ? openBlock(node) : events.pick(refOf(node));
-        const line = collapsed ? undefined : lineAt(near, projection, at);
-        const link = shown?.network.cables.get(line ?? "")?.links[0];
-        events.pick(link && { kind: "links", id: link.id });
+      onClick(point) {
+        const projection = projectionOf(getRenderer());
+        const node = nodeAt(labels, projection, point);
+        if (node !== undefined) return showsClusters ? fitCluster(node) : handlers.onPick(refOf(node));
+        const edge = showsClusters ? undefined : edgeAt(deviceGraph, projection, point);
+        const link = content?.network.cables.get(edge ?? "")?.links[0];
+        handlers.onPick(link && { kind: "links", id: link.id });
       },
-      doubleClick(at) {
-        const node = nodeAt(names, projectionOf(start()), at);
-        if (node !== undefined && !collapsed) events.open(refOf(node));
+      onDoubleClick(point) {
+        const node = nodeAt(labels, projectionOf(getRenderer()), point);
+        if (node !== undefined && !showsClusters) handlers.onDoubleClick(refOf(node));
         return node !== undefined;
       },
-      moved(camera) {
-        if (shouldCollapse() !== collapsed) draw();
-        events.moved(camera);
+      onCameraMoved(camera) {
+        if (shouldShowClusters() !== showsClusters) draw();
+        handlers.onCameraMoved(camera);
       },
     });
     return renderer;
   };
 
-  const openBlock = (node: string) => {
+  const fitCluster = (node: string) => {
     const summary = summaries.get(node);
-    if (summary) frameDevices(summary.block.members);
+    if (summary) fitDevices(summary.cluster.deviceIds);
   };
 
   function draw(): void {
-    if (!shown) return;
-    const { network, focus, expanded } = shown;
-    const { spots } = layouter;
-    if (spots.size === 0 && network.devices.size > 0) return;
-    const sigma = start();
-    blocks = createBlocks(network, spots);
-    if (!bounds && blocks.length > 0) {
-      bounds = boundsOf(blocks);
+    if (!content) return;
+    const { network, highlights, expanded } = content;
+    const { positions } = layout;
+    if (positions.size === 0 && network.devices.size > 0) return;
+    const sigma = getRenderer();
+    clusters = createClusters(network, positions);
+    if (!bounds && clusters.length > 0) {
+      bounds = boundsOf(clusters);
       sigma.setCustomBBox(bounds);
       sigma.refresh();
-      sigma.getCamera().setState(wantedCamera ?? { x: 0.5, y: 0.5, ratio: 1 });
+      sigma.getCamera().setState(initialCamera ?? { x: 0.5, y: 0.5, ratio: 1 });
     }
     const palette = currentPalette();
-    const input = { network, spots, focus, palette, expanded };
-    collapsed = shouldCollapse();
-    if (collapsed) {
-      const fitted = (projectionOf(sigma).spacing * sigma.getCamera().ratio) / SPACING.width;
-      const scene = farScene(input, blocks, fitted);
-      far = reconcile(far, scene);
-      summaries = scene.summaries;
-      names = namesFar(summaries, far, palette);
+    const input = { network, positions, highlights, palette, expanded };
+    showsClusters = shouldShowClusters();
+    if (showsClusters) {
+      // At the zoom that shows the whole network, so that the sizes do not depend on the camera.
+      const pixelsPerUnit = (projectionOf(sigma).spacingPx * sigma.getCamera().ratio) / SPACING.width;
+      const graphContent = clusterGraphContent(input, clusters, pixelsPerUnit);
+      clusterGraph = updateGraph(clusterGraph, graphContent);
+      summaries = graphContent.summaries;
+      labels = clusterLabels(summaries, clusterGraph, palette);
     } else {
-      near = reconcile(near, nearScene(input));
-      names = namesNear(input, near, blocks);
+      deviceGraph = updateGraph(deviceGraph, deviceGraphContent(input));
+      labels = deviceLabels(input, deviceGraph, clusters);
     }
-    const drawing = collapsed ? far : near;
-    if (sigma.getGraph() !== drawing) sigma.setGraph(drawing);
-    element.dataset.detail = collapsed ? "blocks" : "devices";
-    paint();
-    events.drawn();
+    const graph = showsClusters ? clusterGraph : deviceGraph;
+    if (sigma.getGraph() !== graph) sigma.setGraph(graph);
+    element.dataset.detail = showsClusters ? "clusters" : "devices";
+    drawCanvases();
+    handlers.onDrawn();
   }
 
-  function paint(): void {
+  /** Draws the canvases below and above the graph. */
+  function drawCanvases(): void {
     if (!renderer) return;
     const projection = projectionOf(renderer);
     const palette = currentPalette();
-    const plates =
-      !collapsed && shown
-        ? blocks.filter((block) => block.members.some(shown?.focus.isShown ?? (() => true)))
+    const visibleClusters =
+      !showsClusters && content
+        ? clusters.filter(({ deviceIds }) => deviceIds.some(content?.highlights.isVisible ?? (() => true)))
         : [];
-    drawGround(contextOf(ground, projection), plates, projection, palette);
-    drawNames(contextOf(words, projection), names, projection, palette, hovered);
+    drawClusterBackgrounds(contextOf(layers.background, projection), visibleClusters, projection, palette);
+    drawLabels(contextOf(layers.labels, projection), labels, projection, palette, hovered);
   }
 
-  function frameDevices(devices: Iterable<string>): boolean {
-    const spots = [...devices].flatMap((id) => layouter.spots.get(id) ?? []);
-    if (spots.length === 0 || !bounds) return false;
-    const sigma = start();
-    const at = spots.map((spot) => sigma.viewportToFramedGraph(sigma.graphToViewport(spot)));
-    const [left, right] = [Math.min(...at.map((p) => p.x)), Math.max(...at.map((p) => p.x))];
-    const [low, high] = [Math.min(...at.map((p) => p.y)), Math.max(...at.map((p) => p.y))];
+  function fitDevices(devices: Iterable<string>): boolean {
+    const positions = [...devices].flatMap((id) => layout.positions.get(id) ?? []);
+    if (positions.length === 0 || !bounds) return false;
+    const sigma = getRenderer();
+    const points = positions.map((position) => sigma.viewportToFramedGraph(sigma.graphToViewport(position)));
+    const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
+    const [left, right, bottom, top] = [minOf(xs), maxOf(xs), minOf(ys), maxOf(ys)];
     const view = sigma.viewRectangle();
     const camera = sigma.getCamera();
-    const across = (right - left) / (Math.abs(view.x2 - view.x1) / camera.ratio);
-    const upright = (high - low) / (view.height / camera.ratio);
-    const closest = (projectionOf(sigma).spacing * camera.ratio) / CLOSEST_SPACING;
-    const ratio = Math.max(Math.max(across, upright) * 1.35, closest);
-    const target = { x: (left + right) / 2, y: (low + high) / 2, ratio, angle: 0 };
+    const ratioX = (right - left) / (Math.abs(view.x2 - view.x1) / camera.ratio);
+    const ratioY = (top - bottom) / (view.height / camera.ratio);
+    const minRatio = (projectionOf(sigma).spacingPx * camera.ratio) / CLOSE_UP_SPACING_PX;
+    const ratio = Math.max(Math.max(ratioX, ratioY) * FIT_MARGIN, minRatio);
+    const target = { x: (left + right) / 2, y: (bottom + top) / 2, ratio, angle: 0 };
     void sigma.getCamera().animate(target, ANIMATION);
     return true;
   }
@@ -194,78 +219,75 @@ export function createMap(workerUrl: string, events: MapEvents): NetworkMap {
   new ResizeObserver(() => {
     renderer?.resize();
     renderer?.refresh();
-    if (shown && renderer) draw();
+    if (content && renderer) draw();
   }).observe(element);
 
   return {
-    element,
-    prepare: () => void start(),
+    prepare: () => void getRenderer(),
     show(next) {
-      shown = next;
-      layouter.settle(next.network);
+      content = next;
+      layout.update(next.network);
       draw();
     },
-    goTo(ref, closely) {
-      const spots = placesOf(ref, shown?.network).flatMap((id) => layouter.spots.get(id) ?? []);
-      if (!renderer || !bounds || spots.length === 0) return false;
-      const { width, height, x, y, spacing } = projectionOf(renderer);
-      const inSight = spots.every((spot) => {
-        const [px, py] = [x(spot.x), y(spot.y)];
+    bringIntoView(ref, closeUp) {
+      const devices = content ? devicesOf(content.network, ref) : [];
+      const positions = devices.flatMap((id) => layout.positions.get(id) ?? []);
+      if (!renderer || !bounds || positions.length === 0) return false;
+      const { width, height, x, y, spacingPx } = projectionOf(renderer);
+      const isVisible = positions.every((position) => {
+        const [px, py] = [x(position.x), y(position.y)];
         return px > width * 0.08 && px < width * 0.92 && py > height * 0.1 && py < height * 0.9;
       });
-      if (inSight && spacing >= (closely ? CLOSEST_SPACING * 0.8 : 24)) return true;
-      return frameDevices(placesOf(ref, shown?.network));
+      const minSpacingPx = closeUp ? CLOSE_UP_SPACING_PX * 0.8 : MIN_VISIBLE_SPACING_PX;
+      if (isVisible && spacingPx >= minSpacingPx) return true;
+      return fitDevices(devices);
     },
-    frame: frameDevices,
-    fit: () => void start().getCamera().animate({ x: 0.5, y: 0.5, ratio: 1, angle: 0 }, ANIMATION),
+    fitDevices,
+    fitAll: () => void getRenderer().getCamera().animate({ x: 0.5, y: 0.5, ratio: 1, angle: 0 }, ANIMATION),
     zoom(factor) {
-      const camera = start().getCamera();
+      const camera = getRenderer().getCamera();
       void camera.animate({ ratio: camera.getBoundedRatio(camera.ratio * factor) }, ANIMATION);
     },
     pan(dx, dy) {
-      const camera = start().getCamera();
+      const camera = getRenderer().getCamera();
       camera.setState({ x: camera.x + dx * camera.ratio * 0.1, y: camera.y + dy * camera.ratio * 0.1 });
     },
     setCamera(camera) {
-      wantedCamera = camera;
+      initialCamera = camera;
       renderer?.getCamera().setState(camera);
     },
-    async png() {
-      // A WebGL canvas is readable only in the turn in which it was drawn.
-      start().refresh();
-      const drawn = Object.values(start().getCanvases());
-      return composePicture([ground, ...drawn, words], currentPalette().ground);
+    async exportPng() {
+      // A WebGL canvas can be read only in the same task in which it was drawn.
+      getRenderer().refresh();
+      const graphCanvases = Object.values(getRenderer().getCanvases());
+      return composePng([layers.background, ...graphCanvases, layers.labels], currentPalette().background);
     },
   };
 }
 
 const refOf = (node: string): EntityRef =>
-  isHostNode(node) ? { kind: "hosts", id: hostOfNode(node) } : { kind: "devices", id: node };
+  isHostNode(node) ? { kind: "hosts", id: hostIdOf(node) } : { kind: "devices", id: node };
 
-function placesOf({ kind, id }: EntityRef, network: Network | undefined): string[] {
-  if (kind === "devices") return [id];
-  if (kind === "hosts") return network?.hosts.get(id)?.locations.map((place) => place.elementId) ?? [];
-  const link = network?.links.get(id);
-  return link ? [link.src.device, link.dst.device] : [];
-}
-
-function boundsOf(blocks: readonly Block[]): { x: [number, number]; y: [number, number] } {
-  const least = (values: number[]) => values.reduce((p, q) => Math.min(p, q));
-  const most = (values: number[]) => values.reduce((p, q) => Math.max(p, q));
+function boundsOf(clusters: readonly Cluster[]): Bounds {
+  const left = minOf(clusters.map((cluster) => cluster.left));
+  const right = maxOf(clusters.map((cluster) => cluster.right));
+  const bottom = minOf(clusters.map((cluster) => cluster.bottom));
+  const top = maxOf(clusters.map((cluster) => cluster.top));
   return {
-    x: [least(blocks.map((block) => block.left)) - 60, most(blocks.map((block) => block.right)) + 60],
-    y: [least(blocks.map((block) => block.bottom)) - 60, most(blocks.map((block) => block.top)) + 60],
+    x: [left - BOUNDS_MARGIN, right + BOUNDS_MARGIN],
+    y: [bottom - BOUNDS_MARGIN, top + BOUNDS_MARGIN],
   };
 }
 
+/** The context of a canvas that has the size of the map. Its unit is a CSS pixel. */
 function contextOf(canvas: HTMLCanvasElement, { width, height }: Projection): CanvasRenderingContext2D {
-  const density = devicePixelRatio || 1;
-  if (canvas.width !== Math.round(width * density) || canvas.height !== Math.round(height * density)) {
-    canvas.width = Math.round(width * density);
-    canvas.height = Math.round(height * density);
+  const pixelRatio = devicePixelRatio || 1;
+  if (canvas.width !== Math.round(width * pixelRatio) || canvas.height !== Math.round(height * pixelRatio)) {
+    canvas.width = Math.round(width * pixelRatio);
+    canvas.height = Math.round(height * pixelRatio);
   }
   const context = canvas.getContext("2d");
   if (!context) throw new Error("this browser has no 2D canvas");
-  context.setTransform(density, 0, 0, density, 0, 0);
+  context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
   return context;
 }

@@ -1,9 +1,12 @@
-/** The colours of the map, for dark and for light. Text and signs have at least 4.5:1 on their ground, lines 3:1. */
+/**
+ * The colours of the map in the dark and in the light scheme. Text and shapes have a contrast of at least 4.5:1 to their
+ * background, lines of at least 3:1. Everything that is `dimmed` is below that on purpose.
+ */
 export interface Palette {
-  readonly ground: string;
-  readonly plate: string;
-  readonly plateEdge: string;
-  readonly plateText: string;
+  readonly background: string;
+  readonly clusterFill: string;
+  readonly clusterBorder: string;
+  readonly clusterText: string;
   readonly text: string;
   readonly muted: string;
   readonly node: string;
@@ -12,20 +15,21 @@ export interface Palette {
   readonly line: string;
   readonly down: string;
   readonly downFill: string;
-  readonly doubt: string;
-  readonly doubtFill: string;
+  /** Conflicting claims, and what a comparison shows as changed. */
+  readonly warning: string;
+  readonly warningFill: string;
   readonly accent: string;
   readonly added: string;
   readonly addedFill: string;
-  readonly faded: string;
-  readonly fadedFill: string;
+  readonly dimmed: string;
+  readonly dimmedFill: string;
 }
 
-export const DARK: Palette = {
-  ground: "#0e1319",
-  plate: "#141b23",
-  plateEdge: "#222c38",
-  plateText: "#8494a7",
+export const DARK_PALETTE: Palette = {
+  background: "#0e1319",
+  clusterFill: "#141b23",
+  clusterBorder: "#222c38",
+  clusterText: "#8494a7",
   text: "#d5dde7",
   muted: "#8b99aa",
   node: "#8fb4da",
@@ -34,20 +38,20 @@ export const DARK: Palette = {
   line: "#51647a",
   down: "#ff7b72",
   downFill: "#2a1517",
-  doubt: "#e3b341",
-  doubtFill: "#2c2410",
+  warning: "#e3b341",
+  warningFill: "#2c2410",
   accent: "#58c4dc",
   added: "#56d364",
   addedFill: "#12261a",
-  faded: "#29333f",
-  fadedFill: "#12181f",
+  dimmed: "#29333f",
+  dimmedFill: "#12181f",
 };
 
-export const LIGHT: Palette = {
-  ground: "#f4f6f8",
-  plate: "#ffffff",
-  plateEdge: "#dce3ea",
-  plateText: "#5b6b7c",
+export const LIGHT_PALETTE: Palette = {
+  background: "#f4f6f8",
+  clusterFill: "#ffffff",
+  clusterBorder: "#dce3ea",
+  clusterText: "#5b6b7c",
   text: "#1b2733",
   muted: "#566574",
   node: "#2f6397",
@@ -56,18 +60,18 @@ export const LIGHT: Palette = {
   line: "#8597a8",
   down: "#c0271d",
   downFill: "#fdecea",
-  doubt: "#8f5b00",
-  doubtFill: "#fff4d6",
+  warning: "#8f5b00",
+  warningFill: "#fff4d6",
   accent: "#007a99",
   added: "#1a7f37",
   addedFill: "#e3f6e8",
-  faded: "#ccd5dd",
-  fadedFill: "#f0f3f6",
+  dimmed: "#ccd5dd",
+  dimmedFill: "#f0f3f6",
 };
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 
-export const currentPalette = (): Palette => (prefersDark.matches ? DARK : LIGHT);
+export const currentPalette = (): Palette => (prefersDark.matches ? DARK_PALETTE : LIGHT_PALETTE);
 
 export function onPaletteChange(listener: () => void): void {
   prefersDark.addEventListener("change", listener);

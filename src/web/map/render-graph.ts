@@ -1,217 +1,263 @@
 /**
- * The network as graphs that the renderer draws: `near`, with every device and cable, and `far`, with one node a
- * block, for when devices would be smaller than the eye can tell apart. It keeps both in step with the network by
- * touching only what differs, because each touch costs the renderer.
+ * The graphs that the renderer draws: the device graph with every visible device and cable, and the cluster graph with
+ * one node a cluster, for a zoom at which devices would be too small. `updateGraph` changes only what differs, because
+ * the renderer processes each change of a graph.
  */
 import { MultiDirectedGraph } from "graphology";
 import type { Cable } from "../../model/cable.ts";
 import type { Device } from "../../model/entity.ts";
 import type { Network } from "../network.ts";
-import type { Block, Spot } from "./clusters.ts";
-import type { Focus } from "./highlights.ts";
+import type { Cluster, MapPosition } from "./clusters.ts";
+import type { Highlights } from "./highlights.ts";
 import type { Palette } from "./palette.ts";
-import { SMALLEST_RADIUS } from "./projection.ts";
-import { CARD, cableLook, deviceLook, type LineLook, type NodeLook, SHAPES } from "./style.ts";
+import { MIN_RADIUS_PX } from "./projection.ts";
+import {
+  CARD,
+  cableStyle,
+  deviceStyle,
+  type EdgeStyle,
+  type NodeStyle,
+  SHAPES,
+  STROKES,
+  SYMBOLS,
+} from "./style.ts";
 
-export interface NodeAttributes extends NodeLook {
+export interface NodeAttributes extends NodeStyle {
   readonly x: number;
   readonly y: number;
   readonly size: number;
   readonly zIndex: number;
 }
-export interface LineAttributes extends LineLook {
+export interface EdgeAttributes extends EdgeStyle {
   readonly zIndex: number;
 }
-export type Drawing = MultiDirectedGraph<NodeAttributes, LineAttributes>;
+export type RenderGraph = MultiDirectedGraph<NodeAttributes, EdgeAttributes>;
 
-export interface SceneInput {
+export interface GraphInput {
   readonly network: Network;
-  readonly spots: ReadonlyMap<string, Spot>;
-  readonly focus: Focus;
+  readonly positions: ReadonlyMap<string, MapPosition>;
+  readonly highlights: Highlights;
   readonly palette: Palette;
   readonly expanded: ReadonlySet<string>;
 }
 
-/** Dropping a node costs the renderer a full pass: with more than this, a new drawing is cheaper. */
-const MAX_DROPS = 40;
+/** The renderer processes the whole graph for each removal. For more removals than this, a new graph is cheaper. */
+const MAX_REMOVALS = 40;
 const MAX_HOSTS_DRAWN = 400;
 const PARALLEL_GAP_PX = 4;
-const SMALLEST_CARD_PX = 4;
-const LARGEST_CARD_PX = 46;
-const HOST = "host ";
+const MIN_CARD_PX = 4;
+const MAX_CARD_PX = 46;
+/** The first ring of hosts around a device, the distance between rings and that between hosts, in map units. */
+const HOST_RINGS = { radius: 27, ringGap: 10, hostGap: 11 } as const;
+const HOST_PREFIX = "host ";
 
-export const isHostNode = (node: string): boolean => node.startsWith(HOST);
-export const hostOfNode = (node: string): string => node.slice(HOST.length);
+export const isHostNode = (node: string): boolean => node.startsWith(HOST_PREFIX);
+export const hostIdOf = (node: string): string => node.slice(HOST_PREFIX.length);
 
-interface Wanted {
+interface GraphContent {
   readonly nodes: Map<string, NodeAttributes>;
-  readonly lines: Map<string, { readonly from: string; readonly to: string; readonly look: LineAttributes }>;
+  readonly edges: Map<string, GraphEdge>;
 }
 
-export function createDrawing(): Drawing {
-  return new MultiDirectedGraph<NodeAttributes, LineAttributes>();
+interface GraphEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly attributes: EdgeAttributes;
 }
 
-/** Makes `drawing` show what is wanted; answers another drawing when that is cheaper. */
-export function reconcile(drawing: Drawing, wanted: Wanted): Drawing {
-  const gone = drawing.filterNodes((node) => !wanted.nodes.has(node));
-  const cut = drawing.filterEdges((line) => !wanted.lines.has(line));
-  const target = gone.length + cut.length > MAX_DROPS || drawing.order === 0 ? createDrawing() : drawing;
-  if (target === drawing) {
-    for (const line of cut) drawing.dropEdge(line);
-    for (const node of gone) drawing.dropNode(node);
+export function createRenderGraph(): RenderGraph {
+  return new MultiDirectedGraph<NodeAttributes, EdgeAttributes>();
+}
+
+/** Changes `graph` to the given content, or returns a new graph when that is cheaper. */
+export function updateGraph(graph: RenderGraph, content: GraphContent): RenderGraph {
+  const removedNodes = graph.filterNodes((node) => !content.nodes.has(node));
+  const removedEdges = graph.filterEdges((edge) => !content.edges.has(edge));
+  const createNew = removedNodes.length + removedEdges.length > MAX_REMOVALS || graph.order === 0;
+  const target = createNew ? createRenderGraph() : graph;
+  if (!createNew) {
+    for (const edge of removedEdges) graph.dropEdge(edge);
+    for (const node of removedNodes) graph.dropNode(node);
   }
-  for (const [node, look] of wanted.nodes) {
-    if (!target.hasNode(node)) target.addNode(node, look);
-    else if (!sameLook(target.getNodeAttributes(node), look)) target.replaceNodeAttributes(node, look);
+  for (const [node, attributes] of content.nodes) {
+    if (!target.hasNode(node)) target.addNode(node, attributes);
+    else if (!hasAttributes(target.getNodeAttributes(node), attributes))
+      target.replaceNodeAttributes(node, attributes);
   }
-  for (const [line, { from, to, look }] of wanted.lines) {
-    if (target.hasEdge(line) && target.source(line) !== from) target.dropEdge(line);
-    if (!target.hasEdge(line)) target.addDirectedEdgeWithKey(line, from, to, look);
-    else if (!sameLook(target.getEdgeAttributes(line), look)) target.replaceEdgeAttributes(line, look);
+  for (const [edge, { from, to, attributes }] of content.edges) {
+    if (target.hasEdge(edge) && target.source(edge) !== from) target.dropEdge(edge);
+    if (!target.hasEdge(edge)) target.addDirectedEdgeWithKey(edge, from, to, attributes);
+    else if (!hasAttributes(target.getEdgeAttributes(edge), attributes))
+      target.replaceEdgeAttributes(edge, attributes);
   }
   return target;
 }
 
-function sameLook<T extends object>(a: T, b: T): boolean {
-  for (const key in b) if (a[key] !== b[key]) return false;
+function hasAttributes<T extends object>(current: T, attributes: T): boolean {
+  for (const key in attributes) if (current[key] !== attributes[key]) return false;
   return true;
 }
 
-export function nearScene(input: SceneInput): Wanted {
-  const { network, spots, focus, palette } = input;
-  const wanted: Wanted = { nodes: new Map(), lines: new Map() };
+export function deviceGraphContent(input: GraphInput): GraphContent {
+  const { network, positions, highlights, palette } = input;
+  const content: GraphContent = { nodes: new Map(), edges: new Map() };
   for (const device of network.devices.values()) {
-    const spot = spots.get(device.id);
-    if (!spot || !focus.isShown(device.id)) continue;
-    const emphasis = focus.device(device);
-    const look = deviceLook(device, emphasis, palette);
-    const zIndex = emphasis.selected ? 3 : emphasis.lit === false ? 0 : device.available ? 1 : 2;
-    wanted.nodes.set(device.id, { x: spot.x, y: spot.y, size: 1, zIndex, ...look });
-    if (input.expanded.has(device.id)) addHosts(wanted, input, device, spot);
+    const position = positions.get(device.id);
+    if (!position || !highlights.isVisible(device.id)) continue;
+    const emphasis = highlights.device(device);
+    const style = deviceStyle(device, emphasis, palette);
+    const zIndex = emphasis.selected ? 3 : emphasis.highlighted === false ? 0 : device.available ? 1 : 2;
+    content.nodes.set(device.id, { x: position.x, y: position.y, size: 1, zIndex, ...style });
+    if (input.expanded.has(device.id)) addHosts(content, input, device, position);
   }
-  const parallel = new Map<string, number>();
-  for (const cable of network.cables.values()) addCable(wanted, input, cable, parallel);
-  return wanted;
+  const cablesByPair = new Map<string, number>();
+  for (const cable of network.cables.values()) addCable(content, input, cable, cablesByPair);
+  return content;
 }
 
+/** `cablesByPair` counts the cables added so far between two devices. */
 function addCable(
-  wanted: Wanted,
-  { focus, palette }: SceneInput,
+  content: GraphContent,
+  { highlights, palette }: GraphInput,
   cable: Cable,
-  parallel: Map<string, number>,
+  cablesByPair: Map<string, number>,
 ): void {
   const [from, to] = [cable.from.device, cable.to.device];
-  if (!wanted.nodes.has(from) || !wanted.nodes.has(to)) return;
+  if (!content.nodes.has(from) || !content.nodes.has(to)) return;
   const pair = from < to ? `${from} ${to}` : `${to} ${from}`;
-  const nth = parallel.get(pair) ?? 0;
-  parallel.set(pair, nth + 1);
-  // 0, 1, -1, 2, -2 … beside the first; the sign follows the pair, not the direction of this cable.
-  const side = (nth % 2 === 0 ? -nth / 2 : (nth + 1) / 2) * PARALLEL_GAP_PX;
-  const emphasis = focus.cable(cable);
-  const zIndex = emphasis.selected || emphasis.onPath ? 3 : emphasis.lit === false ? 0 : cable.active ? 1 : 2;
-  const look = { ...cableLook(cable, emphasis, palette), offset: from < to ? side : -side, zIndex };
-  wanted.lines.set(cable.id, { from, to, look });
+  const index = cablesByPair.get(pair) ?? 0;
+  cablesByPair.set(pair, index + 1);
+  // Parallel cables have the offsets 0, 1, -1, 2, -2 … The sign depends on the order of the ids, because the offset is
+  // relative to the direction of the edge and the cables of a pair may have different directions.
+  const offset = (index % 2 === 0 ? -index / 2 : (index + 1) / 2) * PARALLEL_GAP_PX;
+  const emphasis = highlights.cable(cable);
+  const zIndex =
+    emphasis.selected || emphasis.onPath ? 3 : emphasis.highlighted === false ? 0 : cable.active ? 1 : 2;
+  const style = cableStyle(cable, emphasis, palette);
+  const attributes = { ...style, offset: from < to ? offset : -offset, zIndex };
+  content.edges.set(cable.id, { from, to, attributes });
 }
 
-/** Hosts stand in rings around their device. */
-function addHosts(wanted: Wanted, { network, palette }: SceneInput, device: Device, spot: Spot): void {
+/** Places the hosts in rings around their device. */
+function addHosts(
+  content: GraphContent,
+  { network, palette }: GraphInput,
+  device: Device,
+  centre: MapPosition,
+): void {
   const hosts = network.hostsOf(device.id).slice(0, MAX_HOSTS_DRAWN);
-  let [ring, inRing] = [0, 0];
+  let [ring, indexInRing] = [0, 0];
   for (const host of hosts) {
-    const radius = 27 + ring * 10;
-    const room = Math.floor((2 * Math.PI * radius) / 11);
-    const angle = (inRing / Math.min(room, hosts.length)) * 2 * Math.PI + ring * 0.3 - Math.PI / 2;
-    const node = HOST + host.id;
-    if (wanted.nodes.has(node)) continue;
-    const x = spot.x + Math.cos(angle) * radius;
-    const y = spot.y + Math.sin(angle) * radius;
-    const colours = { color: palette.host, fill: palette.plate };
-    wanted.nodes.set(node, {
-      x,
-      y,
+    const radius = HOST_RINGS.radius + ring * HOST_RINGS.ringGap;
+    const capacity = Math.floor((2 * Math.PI * radius) / HOST_RINGS.hostGap);
+    const angle = (indexInRing / Math.min(capacity, hosts.length)) * 2 * Math.PI + ring * 0.3 - Math.PI / 2;
+    const node = HOST_PREFIX + host.id;
+    // A host with several locations is drawn at one of them.
+    if (content.nodes.has(node)) continue;
+    content.nodes.set(node, {
+      x: centre.x + Math.cos(angle) * radius,
+      y: centre.y + Math.sin(angle) * radius,
       size: 0.45,
       zIndex: 1,
       shape: SHAPES.circle,
-      mark: 0,
+      symbol: SYMBOLS.none,
       ring: 0,
-      ...colours,
+      color: palette.host,
+      fill: palette.clusterFill,
     });
-    const look = { stroke: 0, arrow: 0, color: palette.faded, size: 0.8, offset: 0, zIndex: 0 };
-    wanted.lines.set(node, { from: node, to: device.id, look });
-    inRing++;
-    if (inRing >= room) [ring, inRing] = [ring + 1, 0];
+    const attributes = {
+      stroke: STROKES.solid,
+      arrow: 0,
+      color: palette.dimmed,
+      size: 0.8,
+      offset: 0,
+      zIndex: 0,
+    };
+    content.edges.set(node, { from: node, to: device.id, attributes });
+    indexInRing++;
+    if (indexInRing >= capacity) [ring, indexInRing] = [ring + 1, 0];
   }
 }
 
-export const blockNode = (block: Block): string => `block ${block.index}`;
+const clusterNodeId = (cluster: Cluster): string => `cluster ${cluster.index}`;
 
-export interface BlockSummary {
-  readonly block: Block;
-  readonly down: number;
-  readonly lit: boolean;
+export interface ClusterSummary {
+  readonly cluster: Cluster;
+  readonly downCount: number;
+  /** False when all its devices are dimmed. */
+  readonly highlighted: boolean;
 }
 
-export function farScene(
-  input: SceneInput,
-  blocks: readonly Block[],
+export function clusterGraphContent(
+  input: GraphInput,
+  clusters: readonly Cluster[],
   pixelsPerUnit: number,
-): Wanted & { summaries: Map<string, BlockSummary> } {
-  const { network, spots, focus, palette } = input;
-  const nodes: Wanted["nodes"] = new Map();
-  const summaries = new Map<string, BlockSummary>();
-  for (const block of blocks) {
-    const devices = block.members.flatMap((id) => network.devices.get(id) ?? []);
-    if (!devices.some((device) => focus.isShown(device.id))) continue;
-    const down = devices.filter((device) => !device.available).length;
-    const looks = devices.map((device) => focus.device(device));
-    const lit = looks.some((look) => look.lit !== false);
-    const ring = looks.some((look) => look.selected) ? 2 : looks.some((look) => look.onPath) ? 1 : 0;
-    const bad = down > 0 && lit;
-    const color = bad ? palette.down : lit ? palette.node : palette.faded;
-    const fill = bad ? palette.downFill : lit ? palette.nodeFill : palette.fadedFill;
-    const size = cardSize(block, pixelsPerUnit);
-    const [x, y] = [(block.left + block.right) / 2, (block.bottom + block.top) / 2];
-    const look = { shape: SHAPES.card, mark: bad ? 1 : 0, ring, color, fill };
-    nodes.set(blockNode(block), { x, y, size, zIndex: bad ? 2 : 1, ...look });
-    summaries.set(blockNode(block), { block, down, lit });
+): GraphContent & { summaries: Map<string, ClusterSummary> } {
+  const { network, highlights, palette } = input;
+  const nodes: GraphContent["nodes"] = new Map();
+  const summaries = new Map<string, ClusterSummary>();
+  for (const cluster of clusters) {
+    const devices = cluster.deviceIds.flatMap((id) => network.devices.get(id) ?? []);
+    if (!devices.some((device) => highlights.isVisible(device.id))) continue;
+    const downCount = devices.filter((device) => !device.available).length;
+    const emphases = devices.map((device) => highlights.device(device));
+    const highlighted = emphases.some((emphasis) => emphasis.highlighted !== false);
+    const ring = emphases.some(({ selected }) => selected)
+      ? 2
+      : emphases.some(({ onPath }) => onPath)
+        ? 1
+        : 0;
+    const showDown = downCount > 0 && highlighted;
+    const node = clusterNodeId(cluster);
+    nodes.set(node, {
+      x: (cluster.left + cluster.right) / 2,
+      y: (cluster.bottom + cluster.top) / 2,
+      size: cardSize(cluster, pixelsPerUnit),
+      zIndex: showDown ? 2 : 1,
+      shape: SHAPES.card,
+      symbol: showDown ? SYMBOLS.cross : SYMBOLS.none,
+      ring,
+      color: showDown ? palette.down : highlighted ? palette.node : palette.dimmed,
+      fill: showDown ? palette.downFill : highlighted ? palette.nodeFill : palette.dimmedFill,
+    });
+    summaries.set(node, { cluster, downCount, highlighted });
   }
-  return { nodes, lines: trunks(network, spots, blocks, nodes, palette), summaries };
+  return { nodes, edges: clusterEdges(input, clusters, nodes), summaries };
 }
 
-/** All cables between two blocks as one line, as thick as there are many, dashed when none works. */
-function trunks(
-  network: Network,
-  spots: ReadonlyMap<string, Spot>,
-  blocks: readonly Block[],
+/** One edge for all cables between two clusters. Its width grows with their number; it is dashed if none is active. */
+function clusterEdges(
+  { network, positions, palette }: GraphInput,
+  clusters: readonly Cluster[],
   nodes: ReadonlyMap<string, NodeAttributes>,
-  palette: Palette,
-): Wanted["lines"] {
-  const names = new Map(blocks.map((block) => [block.index, blockNode(block)]));
-  const bundles = new Map<string, { from: string; to: string; all: number; active: number }>();
+): GraphContent["edges"] {
+  const nodeByIndex = new Map(clusters.map((cluster) => [cluster.index, clusterNodeId(cluster)]));
+  const bundles = new Map<string, { from: string; to: string; cables: number; active: number }>();
   for (const cable of network.cables.values()) {
-    const from = names.get(spots.get(cable.from.device)?.block ?? -1);
-    const to = names.get(spots.get(cable.to.device)?.block ?? -1);
+    const from = nodeByIndex.get(positions.get(cable.from.device)?.cluster ?? -1);
+    const to = nodeByIndex.get(positions.get(cable.to.device)?.cluster ?? -1);
     if (!from || !to || from === to || !nodes.has(from) || !nodes.has(to)) continue;
     const [p, q] = from < to ? [from, to] : [to, from];
-    const bundle = bundles.get(`${p} ${q}`) ?? { from: p, to: q, all: 0, active: 0 };
-    bundle.all++;
+    const bundle = bundles.get(`${p} ${q}`) ?? { from: p, to: q, cables: 0, active: 0 };
+    bundle.cables++;
     if (cable.active) bundle.active++;
     bundles.set(`${p} ${q}`, bundle);
   }
-  const lines: Wanted["lines"] = new Map();
-  for (const [key, { from, to, all, active }] of bundles) {
-    const stroke = active === 0 ? 1 : 0;
-    const color = active === 0 ? palette.down : palette.line;
-    const size = Math.min(5, 1.6 + Math.log2(all));
-    lines.set(key, { from, to, look: { stroke, arrow: 0, color, size, offset: 0, zIndex: 1 - stroke } });
+  const edges: GraphContent["edges"] = new Map();
+  for (const [key, { from, to, cables, active }] of bundles) {
+    const isActive = active > 0;
+    const stroke = isActive ? STROKES.solid : STROKES.dashed;
+    const color = isActive ? palette.line : palette.down;
+    const size = Math.min(5, 1.6 + Math.log2(cables));
+    const attributes = { stroke, arrow: 0, color, size, offset: 0, zIndex: isActive ? 1 : 0 };
+    edges.set(key, { from, to, attributes });
   }
-  return lines;
+  return edges;
 }
 
-/** As large as fits on the block's own plate, in radii of a device. */
-function cardSize({ left, right, bottom, top }: Block, pixelsPerUnit: number): number {
+/** The largest size that fits into the extent of the cluster, within limits, in radii of a device. */
+function cardSize({ left, right, bottom, top }: Cluster, pixelsPerUnit: number): number {
   const [halfWidth, halfHeight] = [(right - left) / 2 + 50, (top - bottom) / 2 + 50];
   const pixels = Math.min(halfWidth / CARD.width, halfHeight / CARD.height) * pixelsPerUnit;
-  return Math.max(SMALLEST_CARD_PX, Math.min(LARGEST_CARD_PX, pixels)) / SMALLEST_RADIUS;
+  return Math.max(MIN_CARD_PX, Math.min(MAX_CARD_PX, pixels)) / MIN_RADIUS_PX;
 }

@@ -1,32 +1,37 @@
-/** The WebGL renderer, set up for this map, and what a hand does on it, in plain words. */
+/** The sigma renderer with the settings and shaders of this map. Reports pointer and camera events to its handlers. */
 import Sigma from "sigma";
 import { SPACING } from "../layout/map-layout.ts";
 import type { Camera } from "../state.ts";
-import { LineProgram } from "./edge-program.ts";
-import type { Pointer } from "./hit-test.ts";
-import { DeviceProgram } from "./node-program.ts";
-import { radiusFor } from "./projection.ts";
-import type { Drawing } from "./render-graph.ts";
+import { MapEdgeProgram } from "./edge-program.ts";
+import type { ViewportPoint } from "./hit-test.ts";
+import { MapNodeProgram } from "./node-program.ts";
+import { deviceRadiusPx } from "./projection.ts";
+import type { RenderGraph } from "./render-graph.ts";
 
 export type Renderer = Sigma;
 
-export interface Hands {
-  painted(): void;
-  /** Undefined: the pointer left the map. */
-  hover(at: Pointer | undefined): void;
-  click(at: Pointer): void;
-  /** Answers whether it meant something; otherwise it zooms in. */
-  doubleClick(at: Pointer): boolean;
-  moved(camera: Camera): void;
+export interface RendererHandlers {
+  /** After each frame. */
+  onRendered(): void;
+  /** Undefined when the pointer leaves the map. */
+  onHover(point: ViewportPoint | undefined): void;
+  onClick(point: ViewportPoint): void;
+  /** Returns whether there is a node at the point. If not, the renderer zooms in. */
+  onDoubleClick(point: ViewportPoint): boolean;
+  onCameraMoved(camera: Camera): void;
 }
 
-export function createRenderer(stage: HTMLElement, drawing: Drawing, hands: Hands): Renderer {
-  const renderer: Renderer = new Sigma(drawing, stage, {
+export function createRenderer(
+  container: HTMLElement,
+  graph: RenderGraph,
+  handlers: RendererHandlers,
+): Renderer {
+  const renderer: Renderer = new Sigma(graph, container, {
     allowInvalidContainer: true,
     defaultNodeType: "device",
-    defaultEdgeType: "line",
-    nodeProgramClasses: { device: DeviceProgram },
-    edgeProgramClasses: { line: LineProgram },
+    defaultEdgeType: "cable",
+    nodeProgramClasses: { device: MapNodeProgram },
+    edgeProgramClasses: { cable: MapEdgeProgram },
     renderLabels: false,
     enableCameraRotation: false,
     zIndex: true,
@@ -36,37 +41,38 @@ export function createRenderer(stage: HTMLElement, drawing: Drawing, hands: Hand
     inertiaDuration: 120,
     zoomToSizeRatioFunction: () => 1,
   });
+  // The size of a node is a factor of the radius of a device, which depends on the spacing in pixels.
   renderer.setSetting("zoomToSizeRatioFunction", (ratio) => {
-    const { x: from } = renderer.graphToViewport({ x: 0, y: 0 }, atRatio(ratio));
-    const { x: to } = renderer.graphToViewport({ x: SPACING.width, y: 0 }, atRatio(ratio));
-    return 1 / radiusFor(to - from);
+    const { x: left } = renderer.graphToViewport({ x: 0, y: 0 }, cameraWithRatio(ratio));
+    const { x: right } = renderer.graphToViewport({ x: SPACING.width, y: 0 }, cameraWithRatio(ratio));
+    return 1 / deviceRadiusPx(right - left);
   });
-  renderer.on("afterRender", () => hands.painted());
-  renderer.getCamera().on("updated", ({ x, y, ratio }) => hands.moved({ x, y, ratio }));
-  watchHands(renderer, hands);
+  renderer.on("afterRender", () => handlers.onRendered());
+  renderer.getCamera().on("updated", ({ x, y, ratio }) => handlers.onCameraMoved({ x, y, ratio }));
+  listenToPointer(renderer, handlers);
   return renderer;
 }
 
-const atRatio = (ratio: number) => ({ cameraState: { x: 0.5, y: 0.5, angle: 0, ratio } });
+const cameraWithRatio = (ratio: number) => ({ cameraState: { x: 0.5, y: 0.5, angle: 0, ratio } });
 
-/** In place of the renderer's own listeners, which look for what is under the pointer in their costly way. */
-function watchHands(renderer: Renderer, hands: Hands): void {
+/** Replaces the listeners of sigma, which render the whole graph again to find the node under the pointer. */
+function listenToPointer(renderer: Renderer, handlers: RendererHandlers): void {
   const mouse = renderer.getMouseCaptor();
   mouse.removeAllListeners();
-  mouse.on("mousemove", (event) => hands.hover(event));
-  mouse.on("mouseleave", () => hands.hover(undefined));
-  mouse.on("click", (event) => hands.click(event));
+  mouse.on("mousemove", (event) => handlers.onHover(event));
+  mouse.on("mouseleave", () => handlers.onHover(undefined));
+  mouse.on("click", (event) => handlers.onClick(event));
   mouse.on("doubleClick", (event) => {
-    if (hands.doubleClick(event)) event.preventSigmaDefault();
+    if (handlers.onDoubleClick(event)) event.preventSigmaDefault();
   });
   const touch = renderer.getTouchCaptor();
   touch.removeAllListeners();
   touch.on("tap", ({ touches, previousTouches }) => {
-    const at = touches[0] ?? previousTouches[0];
-    if (at) hands.click(at);
+    const point = touches[0] ?? previousTouches[0];
+    if (point) handlers.onClick(point);
   });
   touch.on("doubletap", ({ touches, previousTouches, preventSigmaDefault }) => {
-    const at = touches[0] ?? previousTouches[0];
-    if (at && hands.doubleClick(at)) preventSigmaDefault();
+    const point = touches[0] ?? previousTouches[0];
+    if (point && handlers.onDoubleClick(point)) preventSigmaDefault();
   });
 }

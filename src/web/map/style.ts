@@ -1,46 +1,54 @@
 /**
- * How each thing looks on the map: from what is known of it to numbers the shaders understand. Down goes before
- * doubtful, and a comparison goes before both, because that is what was asked for.
+ * The style of devices and cables on the map, as the numbers that the shaders use. Each state has a form as well as a
+ * colour, for people who cannot distinguish the colours. A comparison has priority over a state, because the user
+ * requested it, and down has priority over a conflict.
  */
 import type { Cable } from "../../model/cable.ts";
 import { type Device, hasConflict } from "../../model/entity.ts";
 import type { Palette } from "./palette.ts";
 
-export type Mark = "added" | "removed" | "updated";
+export type ChangeMark = "added" | "removed" | "updated";
 
-export interface NodeLook {
+export interface NodeStyle {
+  /** One of `SHAPES`. */
   readonly shape: number;
-  /** 0 none, 1 cross, 2 exclamation, 3 plus, 4 minus, 5 dot. */
-  readonly mark: number;
-  /** 0 none, 1 a thin ring, 2 a strong one. */
+  /** One of `SYMBOLS`, drawn inside the shape. */
+  readonly symbol: number;
+  /** 0 none, 1 thin, 2 thick. */
   readonly ring: number;
   readonly color: string;
   readonly fill: string;
 }
 
-export interface LineLook {
-  /** 0 whole, 1 dashed, 2 dotted, 3 double. */
+export interface EdgeStyle {
+  /** One of `STROKES`. */
   readonly stroke: number;
+  /** 1 for an arrow in the middle. */
   readonly arrow: number;
   readonly color: string;
+  /** The width in pixels. */
   readonly size: number;
+  /** The distance in pixels from the straight line between the two nodes, for parallel cables. */
   readonly offset: number;
 }
 
+/** What distinguishes a device or cable from the others of its state. */
 export interface Emphasis {
-  /** What stands out; everything else fades. Undefined: nothing does. */
-  readonly lit: boolean | undefined;
+  /** False: dimmed. Undefined: no filter, path or comparison is active. */
+  readonly highlighted: boolean | undefined;
   readonly selected: boolean;
   readonly onPath: boolean;
-  readonly mark: Mark | undefined;
+  readonly mark: ChangeMark | undefined;
 }
 
 export const SHAPES = { circle: 0, square: 1, diamond: 2, hexagon: 3, triangle: 4, card: 5 } as const;
-/** The reach of a card to its sides, in its radius: the shader draws it so. */
+export const SYMBOLS = { none: 0, cross: 1, exclamation: 2, plus: 3, minus: 4, dot: 5 } as const;
+export const STROKES = { solid: 0, dashed: 1, dotted: 2, double: 3 } as const;
+/** Half the width and half the height of a card, in its radius. The shader uses the same numbers. */
 export const CARD = { width: 1.15, height: 0.8 } as const;
-export type Shape = keyof typeof SHAPES;
+type Shape = keyof typeof SHAPES;
 
-const OPTICAL = [
+const TRANSMISSION_TYPES = [
   "ROADM",
   "OTN",
   "ROADM_OTN",
@@ -51,46 +59,64 @@ const OPTICAL = [
   "ONU",
   "MICROWAVE",
 ];
-const GUARDS = ["FIREWALL", "BALANCER", "IPS", "IDS"];
-const MACHINES = ["SERVER", "CONTROLLER", "TERMINAL_DEVICE", "VIRTUAL"];
+const MIDDLEBOX_TYPES = ["FIREWALL", "BALANCER", "IPS", "IDS"];
+const SERVER_TYPES = ["SERVER", "CONTROLLER", "TERMINAL_DEVICE", "VIRTUAL"];
 
-export function shapeOf(type: string): Shape {
+function shapeOf(type: string): Shape {
   if (type === "ROUTER") return "circle";
-  if (GUARDS.includes(type)) return "hexagon";
-  if (MACHINES.includes(type)) return "diamond";
-  if (OPTICAL.includes(type)) return "triangle";
+  if (MIDDLEBOX_TYPES.includes(type)) return "hexagon";
+  if (SERVER_TYPES.includes(type)) return "diamond";
+  if (TRANSMISSION_TYPES.includes(type)) return "triangle";
   return "square";
 }
 
-export function deviceLook(device: Device, emphasis: Emphasis, palette: Palette): NodeLook {
+export function deviceStyle(device: Device, emphasis: Emphasis, palette: Palette): NodeStyle {
   const shape = SHAPES[shapeOf(device.type)];
   const ring = emphasis.selected ? 2 : emphasis.onPath ? 1 : 0;
-  return { shape, ring, ...deviceColours(device, emphasis, palette) };
+  return { shape, ring, ...symbolAndColours(device, emphasis, palette) };
 }
 
-function deviceColours(device: Device, { lit, mark }: Emphasis, palette: Palette) {
-  if (mark === "added") return { mark: 3, color: palette.added, fill: palette.addedFill };
-  if (mark === "removed") return { mark: 4, color: palette.down, fill: palette.downFill };
-  if (mark === "updated") return { mark: 5, color: palette.doubt, fill: palette.doubtFill };
-  if (lit === false) return { mark: device.available ? 0 : 1, color: palette.faded, fill: palette.fadedFill };
-  if (!device.available) return { mark: 1, color: palette.down, fill: palette.downFill };
-  if (hasConflict(device)) return { mark: 2, color: palette.doubt, fill: palette.doubtFill };
-  return { mark: 0, color: palette.node, fill: palette.nodeFill };
+function symbolAndColours(
+  device: Device,
+  { highlighted, mark }: Emphasis,
+  palette: Palette,
+): Pick<NodeStyle, "symbol" | "color" | "fill"> {
+  const { none, cross, exclamation, plus, minus, dot } = SYMBOLS;
+  if (mark === "added") return { symbol: plus, color: palette.added, fill: palette.addedFill };
+  if (mark === "removed") return { symbol: minus, color: palette.down, fill: palette.downFill };
+  if (mark === "updated") return { symbol: dot, color: palette.warning, fill: palette.warningFill };
+  if (highlighted === false) {
+    return { symbol: device.available ? none : cross, color: palette.dimmed, fill: palette.dimmedFill };
+  }
+  if (!device.available) return { symbol: cross, color: palette.down, fill: palette.downFill };
+  if (hasConflict(device)) {
+    return { symbol: exclamation, color: palette.warning, fill: palette.warningFill };
+  }
+  return { symbol: none, color: palette.node, fill: palette.nodeFill };
 }
 
-export function cableLook(cable: Cable, emphasis: Emphasis, palette: Palette): Omit<LineLook, "offset"> {
-  const stroke = cable.active ? (cable.conflict ? 3 : cable.verified ? 0 : 2) : 1;
+export function cableStyle(cable: Cable, emphasis: Emphasis, palette: Palette): Omit<EdgeStyle, "offset"> {
   const arrow = cable.oneWay && cable.active ? 1 : 0;
   const size = emphasis.selected || emphasis.onPath ? 3 : cable.active && !emphasis.mark ? 1.1 : 1.6;
-  return { stroke, arrow, size, color: cableColour(cable, emphasis, palette) };
+  return { stroke: strokeOf(cable), arrow, size, color: cableColour(cable, emphasis, palette) };
 }
 
-function cableColour(cable: Cable, { lit, mark, selected, onPath }: Emphasis, palette: Palette): string {
+function strokeOf(cable: Cable): number {
+  if (!cable.active) return STROKES.dashed;
+  if (cable.conflict) return STROKES.double;
+  return cable.verified ? STROKES.solid : STROKES.dotted;
+}
+
+function cableColour(
+  cable: Cable,
+  { highlighted, mark, selected, onPath }: Emphasis,
+  palette: Palette,
+): string {
   if (selected || onPath) return palette.accent;
   if (mark === "added") return palette.added;
   if (mark === "removed") return palette.down;
-  if (mark === "updated") return palette.doubt;
-  if (lit === false) return palette.faded;
+  if (mark === "updated") return palette.warning;
+  if (highlighted === false) return palette.dimmed;
   if (!cable.active) return palette.down;
-  return cable.conflict ? palette.doubt : palette.line;
+  return cable.conflict ? palette.warning : palette.line;
 }
