@@ -3,15 +3,15 @@
  * selected. `bun scripts/screenshot.ts [FILE]`. Needs chromium.
  */
 import { join, resolve } from "node:path";
-import { openChromium } from "../test/web/chromium.ts";
-import { startDemo } from "../test/web/demo-service.ts";
+import { launchChromium } from "../test/web/chromium.ts";
+import { startDemoService } from "../test/web/demo-service.ts";
 
 const target = resolve(process.argv[2] ?? join(import.meta.dir, "../docs/images/map.png"));
 /** Long enough for changes to appear on the timeline. */
 const DEMO_RUNTIME_MS = 60_000;
 
-const service = await startDemo("devices=50,hosts=300,churn=0.6");
-const browser = await openChromium();
+const service = await startDemoService("devices=50,hosts=300,churn=0.6");
+const browser = await launchChromium();
 try {
   const context = await browser.newContext({
     httpCredentials: service.user,
