@@ -115,7 +115,7 @@ class EventStream implements BodySource {
   readonly #onEnd: (overflow: boolean) => void;
   #onReadable = () => {};
   #isOpeningSent = false;
-  /** The socket accepted everything, and `next` had nothing to send. */
+  /** `next` had nothing to send when it was last called. */
   #isWaiting = false;
   #isHeartbeatDue = false;
   /** Sent as the last text of the stream. */
@@ -165,11 +165,14 @@ class EventStream implements BodySource {
     return "wait";
   }
 
-  /** Called after each change. A stream whose socket is full is checked for overflow only. */
+  /**
+   * Called after each change. Overflow is checked first, because a waiting stream may still have bytes that its socket
+   * does not accept: then `next` is not called, and only this check ends a subscriber that does not read.
+   */
   wake(): void {
-    if (this.#isWaiting) this.#onReadable();
-    else if (this.#isOpeningSent && this.#cursor.hasOverflowed)
+    if (this.#isOpeningSent && this.#cursor.hasOverflowed)
       this.end(overflowRecord(this.#cursor.revision), true);
+    else if (this.#isWaiting) this.#onReadable();
   }
 
   sendHeartbeat(): void {
