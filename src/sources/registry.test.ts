@@ -60,7 +60,7 @@ test("all faults are reported at once, and two sources cannot have the same name
   expect(createSources(entries, context)).toMatchObject({
     ok: false,
     faults: [
-      { index: 1, field: "name", message: "demo is taken by another source: give each a name" },
+      { index: 1, field: "name", message: "demo is already the name of another source" },
       { index: 2, field: "type" },
     ],
   });

@@ -93,7 +93,7 @@ export function createSources(entries: readonly unknown[], context: SourceContex
     }
     const { name } = created.source;
     if (names.has(name)) {
-      faults.push({ index, field: "name", message: `${name} is taken by another source: give each a name` });
+      faults.push({ index, field: "name", message: `${name} is already the name of another source` });
     }
     names.add(name);
     sources.push({ kind: created.kind, source: created.source });

@@ -251,7 +251,7 @@ export class Forwarding {
 
   #setMuted(sw: Switch, { number: port, description }: SwitchPort, mute: boolean): void {
     const applied = this.#applied.get(portKey({ device: sw.id, port }))?.mute;
-    // Without an applied rule the flows are from before a restart; then the port's own configuration tells. With one,
+    // Without an applied rule the flows are from before a restart; then the configuration of the port decides. With one,
     // a port that another controller muted is left alone.
     const muted = applied ?? (description.config & PORT_CONFIG.noForward) !== 0;
     if (mute === muted) return;

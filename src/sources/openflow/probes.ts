@@ -3,7 +3,7 @@
  * number, signed with an HMAC whose key is created at start and never leaves the process. A probe is accepted when its
  * signature is valid, it was sent within `maxAgeMs`, and it reaches a port for the first time. Any other probe is only
  * counted, by its fault. So a host can neither invent a link nor replay an old one. A host that forwards a fresh probe
- * between two ports without delay cannot be told from a cable.
+ * between two ports without delay cannot be distinguished from a cable.
  *
  * There are two types. LLDP probes are not forwarded by bridges, so they prove a direct cable. Broadcast probes pass
  * ordinary bridges, so they find the switches behind them: an indirect link.

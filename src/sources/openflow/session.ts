@@ -78,7 +78,7 @@ export class Session implements ChannelHandler {
   #state: "hello" | "handshake" | "ready" | "closed" = "hello";
   #peerVersion = 0;
   #now: number;
-  /** Set while an echo reply is outstanding. Other messages do not count as a reply: a stalled switch may still send. */
+  /** Set while an echo reply is pending. Other messages do not count as a reply: a stalled switch may still send. */
   #echoSentAt: number | undefined;
   #echoRepliedAt: number;
   #echoDeadline = Number.POSITIVE_INFINITY;
