@@ -90,12 +90,12 @@ test("a stream cut anywhere gives the same records", () => {
     );
   fc.assert(
     fc.property(stream, fc.array(fc.nat()), (whole, cuts) => {
-      const inOne = new EventStreamParser();
-      const inPieces = new EventStreamParser();
+      const wholeParser = new EventStreamParser();
+      const chunkParser = new EventStreamParser();
       const bounds = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((a, b) => a - b), whole.length];
-      const pieces = bounds.slice(1).flatMap((end, i) => inPieces.push(whole.subarray(bounds[i], end)));
-      expect(pieces).toEqual(inOne.push(whole));
-      expect(inPieces.lastEventId).toBe(inOne.lastEventId);
+      const records = bounds.slice(1).flatMap((end, i) => chunkParser.push(whole.subarray(bounds[i], end)));
+      expect(records).toEqual(wholeParser.push(whole));
+      expect(chunkParser.lastEventId).toBe(wholeParser.lastEventId);
     }),
     { numRuns: 200 },
   );

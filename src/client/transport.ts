@@ -2,7 +2,7 @@
  * One request: its URL, credentials and timeout, and its failure as a `ClientError`. Uses only `fetch` and what comes
  * with it in Bun, Node 20 and browsers.
  *
- * The timeout limits idle time, not duration: a large list may take long as long as bytes arrive, and a stream sends a
+ * The timeout limits idle time, not duration: a large list may take minutes while bytes arrive, and a stream sends a
  * heartbeat every 15 s. A connection without any data for `IDLE_TIMEOUT_MS` is treated as lost.
  */
 import type { Clock } from "../lib/clock.ts";

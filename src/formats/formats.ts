@@ -61,7 +61,7 @@ const ROWS: readonly Row[] = [
     name: "json",
     mediaType: "application/json",
     resources: RESOURCES,
-    description: "The default: one JSON object with a list, or the counts of the topology",
+    description: "One JSON object with a list, or the counts of the topology",
   },
   {
     name: "ndjson",

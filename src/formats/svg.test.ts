@@ -87,12 +87,12 @@ describe("the drawing", () => {
 });
 
 describe("states", () => {
-  const two = [device("a"), device("b")];
+  const devices = [device("a"), device("b")];
   /** The drawing without the legend, which shows every state. */
   const renderWithoutLegend = (network: TopologyGraph) => render(network).split(">Devices</text>")[0] ?? "";
 
   test("an unavailable device is dashed, square and crossed; a conflict has a second frame and a sign", () => {
-    const available = renderWithoutLegend(graph(two, []));
+    const available = renderWithoutLegend(graph(devices, []));
     expect(available).not.toContain("stroke-dasharray");
     const unavailable = renderWithoutLegend(graph([device("a", { available: false })], []));
     expect(unavailable).toMatch(/rx="0" [^>]*stroke="#b3261e"[^>]* stroke-dasharray="5 3"/);
@@ -112,19 +112,19 @@ describe("states", () => {
     ["in conflict", [link(a, b), link(b, a, { annotations: { conflict: "x" } })], 'stroke-width="4"'],
     ["one way", [link(a, b)], "a port 1 → b port 1"],
   ])("a link that is %s", (_, links, style) => {
-    expect(renderWithoutLegend(graph(two, links))).toContain(style);
+    expect(renderWithoutLegend(graph(devices, links))).toContain(style);
   });
 
   test("hosts are counted in the box of their device", () => {
-    const svg = renderWithoutLegend(graph(two, [], [host(mac(1), a), host(mac(2), a), host(mac(3), b)]));
+    const svg = renderWithoutLegend(graph(devices, [], [host(mac(1), a), host(mac(2), a), host(mac(3), b)]));
     expect(svg).toContain(">Switch · 2 hosts</text>");
     expect(svg).toContain(">Switch · 1 host</text>");
   });
 
   test("several cables between two devices are several lines; a cable to the same device is a circle", () => {
-    const plug = createPortAllocator();
+    const ports = createPortAllocator();
     const svg = renderWithoutLegend(
-      graph(two, [...plug.cable("a", "b"), ...plug.cable("b", "a"), ...plug.cable("a", "a")]),
+      graph(devices, [...ports.cable("a", "b"), ...ports.cable("b", "a"), ...ports.cable("a", "a")]),
     );
     const paths = [...svg.matchAll(/<path d="(M[^"]*)"><title>/g)].map(([, d]) => d);
     expect(new Set(paths).size).toBe(2);

@@ -165,8 +165,8 @@ describe("gazetteer watch", () => {
     [["watch", "hosts", "colour=red"], 1, '400: The parameter "colour"'],
     [["watch", "--url", "http://a:b@127.0.0.1:1"], 1, "is the service running there?"],
   ])("%p fails with status %d", async (args, status, message) => {
-    const given = args.includes("--url") ? args : [...args, "--url", service.url];
-    const run = await runCommand(given, { env });
+    const allArgs = args.includes("--url") ? args : [...args, "--url", service.url];
+    const run = await runCommand(allArgs, { env });
     expect({ status: run.status, stdout: run.stdout }).toEqual({ status, stdout: "" });
     expect(run.stderr).toContain(message);
   });

@@ -50,7 +50,7 @@ describe("one connection", () => {
     expect(sinceParameters(service)).toEqual(["5"]);
   });
 
-  test("a stream that arrives byte by byte", async () => {
+  test("a stream that arrives character by character", async () => {
     const characters = [...`${INITIAL_RECORDS.join("")}: heartbeat\n\n${records.change("added", "c", 6)}`];
     const service = await startFakeService(streamResponse("hold", ...characters));
     expect(await readUntil(startWatch(service).events, "+c@6.")).toBe("=a@1 =b@4 synced@5 +c@6.");
