@@ -44,8 +44,13 @@ export class ClaimIngest {
   /** The claims of this source in the view, including those from before a restart of the service. */
   async lastClaims(): Promise<Claims> {
     await this.#lastCommit;
-    const of = <K extends Kind>(kind: K) => [...this.#committer.claimsOf(this.#source, kind)];
-    return { devices: of("devices"), ports: of("ports"), links: of("links"), hosts: of("hosts") };
+    const ofKind = <K extends Kind>(kind: K) => [...this.#committer.claimsOf(this.#source, kind)];
+    return {
+      devices: ofKind("devices"),
+      ports: ofKind("ports"),
+      links: ofKind("links"),
+      hosts: ofKind("hosts"),
+    };
   }
 
   async #commitInOrder(changes: Iterable<CanonicalChange>): Promise<void> {
