@@ -52,7 +52,7 @@ const server = openServer({
   authenticator: createAuthenticator({ users, clock: systemClock }),
   users,
   sources: () => [],
-  refusedRecords: () => ({}),
+  rejectedRecords: () => ({}),
   site: undefined,
   clock: systemClock,
   logger: silentLogger,

@@ -22,7 +22,7 @@ export interface AuxiliaryEndpointsOptions {
   readonly context: ReadContext;
   readonly sources: () => readonly SourceReport[];
   /** Source name → records that were not valid. */
-  readonly refusedRecords: () => Readonly<Record<string, number>>;
+  readonly rejectedRecords: () => Readonly<Record<string, number>>;
   readonly site: StaticSite | undefined;
   /** The reader processes, in the main process of a service that has some. */
   readonly readers?: ReaderMetrics | undefined;
@@ -72,13 +72,13 @@ export class AuxiliaryEndpoints {
   }
 
   #metrics(): Response {
-    const { context, version, sources, refusedRecords, readers } = this.#options;
+    const { context, version, sources, rejectedRecords, readers } = this.#options;
     return metricsResponse({
       context,
       version,
       counters: this.#counters(),
       sources: sources(),
-      refusedRecords: refusedRecords(),
+      rejectedRecords: rejectedRecords(),
       readers,
     });
   }

@@ -11,7 +11,7 @@ export interface MetricsInput {
   readonly counters: ProcessCounters;
   readonly sources: readonly SourceReport[];
   /** Source name → records that were not valid. */
-  readonly refusedRecords: Readonly<Record<string, number>>;
+  readonly rejectedRecords: Readonly<Record<string, number>>;
   readonly version: string;
   readonly readers?: ReaderMetrics | undefined;
 }
@@ -64,7 +64,7 @@ function* networkFamilies({ context: { view }, version }: MetricsInput): Generat
   );
 }
 
-function* sourceFamilies({ sources, refusedRecords }: MetricsInput): Generator<string> {
+function* sourceFamilies({ sources, rejectedRecords }: MetricsInput): Generator<string> {
   const perSource = (value: (source: SourceReport) => number) =>
     sources.map((source): Sample => [{ source: source.name, kind: source.kind }, value(source)]);
   yield gauge(
@@ -85,7 +85,7 @@ function* sourceFamilies({ sources, refusedRecords }: MetricsInput): Generator<s
   yield counter(
     "gazetteer_records_refused_total",
     "Records of the source that were not valid.",
-    Object.entries(refusedRecords).map(([source, n]) => [{ source }, n]),
+    Object.entries(rejectedRecords).map(([source, n]) => [{ source }, n]),
   );
   yield* sourceSpecificFamilies(sources);
 }

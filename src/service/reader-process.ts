@@ -113,7 +113,7 @@ async function serveReplica(
       context: replica,
       relay: createRelay(socket, replica.history, clock),
       sources: () => [],
-      refusedRecords: () => ({}),
+      rejectedRecords: () => ({}),
       site: undefined,
     });
     try {

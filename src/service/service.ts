@@ -68,7 +68,7 @@ interface Parts {
   readonly supervisor: Supervisor;
   readonly readers: Readers;
   /** Records that failed validation, by source. */
-  readonly refusedRecords: () => Readonly<Record<string, number>>;
+  readonly rejectedRecords: () => Readonly<Record<string, number>>;
 }
 
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
@@ -91,10 +91,10 @@ export async function runService(config: Config, options: ServiceOptions): Promi
       clock,
       log: logger,
     });
-    const refusedRecords = () =>
+    const rejectedRecords = () =>
       Object.fromEntries([...ingests].map(([name, ingest]) => [name, ingest.rejectedCount]));
     await dropRemovedSources(store, sourceNames, logger);
-    const parts = { config, clock, logger, users, store, supervisor, readers, refusedRecords };
+    const parts = { config, clock, logger, users, store, supervisor, readers, rejectedRecords };
     await serveUntilStopped(parts, options);
     // 4. `using` removes the socket folder of the readers.
   } finally {
@@ -161,7 +161,7 @@ async function dropRemovedSources(
 }
 
 async function openListeningServer(parts: Parts): Promise<Server> {
-  const { store, supervisor, refusedRecords, readers } = parts;
+  const { store, supervisor, rejectedRecords, readers } = parts;
   const { host, port } = parts.config;
   try {
     await readers.checkPortIsFree(host, port);
@@ -173,7 +173,7 @@ async function openListeningServer(parts: Parts): Promise<Server> {
       readers,
       context: store,
       sources: () => supervisor.status(),
-      refusedRecords,
+      rejectedRecords,
       site: createStaticSite(bundlePage),
     });
   } catch (error) {

@@ -109,7 +109,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     authenticator,
     users,
     sources: options.sources ?? (() => []),
-    refusedRecords: () => ({}),
+    rejectedRecords: () => ({}),
     site: options.site,
     clock,
     logger: silentLogger,
