@@ -52,8 +52,8 @@ export class ClaimBuffer {
   }
 
   setLink(claim: LinkClaim): void {
-    const end = ({ device, port }: LinkClaim["src"]) => ({ device, port: String(port) });
-    const id = linkId(end(claim.src), end(claim.dst));
+    const connectPoint = ({ device, port }: LinkClaim["src"]) => ({ device, port: String(port) });
+    const id = linkId(connectPoint(claim.src), connectPoint(claim.dst));
     this.#links.set(id, claim);
     this.#queue(id, { op: "set", kind: "links", claim });
   }

@@ -45,6 +45,7 @@ const SESSION_LIMITS: Omit<SessionLimits, "echoIntervalMs"> = {
 };
 const SWEEP_INTERVAL_MS = 1000;
 const MIN_SETTLE_TICKS = 3;
+/** After so many ticks the reverse direction of a one-way link is probed at the normal interval only. */
 const MAX_ONE_WAY_TICKS = 30;
 /** A probe sent longer ago than this has arrived or is lost. */
 const PROBE_FLIGHT_MS = 50;

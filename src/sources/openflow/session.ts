@@ -70,7 +70,7 @@ export class Session implements ChannelHandler {
   readonly #events: SessionEvents;
   readonly #limits: SessionLimits;
   readonly #log: Logger;
-  readonly #framing = new MessageFramer();
+  readonly #framer = new MessageFramer();
   readonly #handlers: Handlers;
   readonly #openedAt: number;
   readonly #barriers = new Map<number, () => void>();
@@ -107,7 +107,7 @@ export class Session implements ChannelHandler {
   }
 
   start(): void {
-    this.#framing.maxMessageBytes = MAX_HELLO_BYTES;
+    this.#framer.maxMessageBytes = MAX_HELLO_BYTES;
     this.sendBytes(HELLO);
   }
 
@@ -144,8 +144,8 @@ export class Session implements ChannelHandler {
   onData(chunk: Uint8Array): void {
     if (this.#state === "closed") return;
     try {
-      this.#framing.push(chunk);
-      for (let message = this.#framing.next(); message; message = this.#framing.next()) {
+      this.#framer.push(chunk);
+      for (let message = this.#framer.next(); message; message = this.#framer.next()) {
         this.#handleMessage(message);
         if (this.#isClosed()) return;
       }
@@ -270,7 +270,7 @@ export class Session implements ChannelHandler {
       return;
     }
     this.#state = "handshake";
-    this.#framing.maxMessageBytes = MAX_MESSAGE_BYTES;
+    this.#framer.maxMessageBytes = MAX_MESSAGE_BYTES;
     this.sendBytes(HANDSHAKE_REQUESTS);
   }
 

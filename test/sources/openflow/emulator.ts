@@ -85,7 +85,7 @@ export class EmulatedSwitch {
   }
 
   async connect({ port, host = "127.0.0.1", tls }: ControllerAddress): Promise<void> {
-    const framing = new MessageFramer();
+    const framer = new MessageFramer();
     this.#hello = Promise.withResolvers<void>();
     this.#socket = await Bun.connect({
       hostname: host,
@@ -94,8 +94,8 @@ export class EmulatedSwitch {
       socket: {
         data: (_, chunk) => {
           if (this.unresponsive) return;
-          framing.push(chunk);
-          for (let message = framing.next(); message; message = framing.next()) this.#handleMessage(message);
+          framer.push(chunk);
+          for (let message = framer.next(); message; message = framer.next()) this.#handleMessage(message);
         },
         drain: () => this.#flush(),
         close: (socket) => {

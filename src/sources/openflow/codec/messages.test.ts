@@ -166,24 +166,24 @@ describe("framing", () => {
   test("returns the same messages however the stream is split", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1 }), (sizes) => {
-        const framing = new MessageFramer();
+        const framer = new MessageFramer();
         const decoded: string[] = [];
         for (let at = 0, i = 0; at < stream.length; i++) {
           const size = sizes[i % sizes.length] ?? 1;
-          framing.push(stream.subarray(at, at + size));
-          for (let message = framing.next(); message; message = framing.next()) decoded.push(hex(message));
+          framer.push(stream.subarray(at, at + size));
+          for (let message = framer.next(); message; message = framer.next()) decoded.push(hex(message));
           at += size;
         }
         expect(decoded).toEqual(messages.map(hex));
-        expect(framing.bufferedBytes).toBe(0);
+        expect(framer.bufferedBytes).toBe(0);
       }),
       { numRuns: 200 },
     );
   });
 
   test("rejects a length shorter than the header", () => {
-    const framing = new MessageFramer();
-    framing.push(bytes("0400000700000000"));
-    expect(() => framing.next()).toThrow(WireError);
+    const framer = new MessageFramer();
+    framer.push(bytes("0400000700000000"));
+    expect(() => framer.next()).toThrow(WireError);
   });
 });
