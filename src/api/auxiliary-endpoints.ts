@@ -15,6 +15,7 @@ import { openapiText } from "./openapi.ts";
 import { Problem } from "./problem.ts";
 import type { ProcessCounters } from "./process-counters.ts";
 import type { ReadContext } from "./reads/read-context.ts";
+import { StaticFile } from "./static-file.ts";
 import type { StaticSite } from "./static-site.ts";
 
 export interface AuxiliaryEndpointsOptions {
@@ -35,7 +36,7 @@ export const isHealthPath = (path: string): path is HealthPath => path === "/hea
 export class AuxiliaryEndpoints {
   readonly #options: AuxiliaryEndpointsOptions;
   readonly #counters: () => ProcessCounters;
-  #openapi: string | undefined;
+  #openapi: StaticFile | undefined;
 
   constructor(options: AuxiliaryEndpointsOptions, counters: () => ProcessCounters) {
     this.#options = options;
@@ -53,7 +54,7 @@ export class AuxiliaryEndpoints {
     path: string,
     headers: Readonly<Record<string, string>>,
   ): Promise<Response> {
-    const response = this.#metricsOrOpenapi(path);
+    const response = this.#metricsOrOpenapi(request, path);
     const isRead = isReadMethod(request.method);
     if ((response || path === "/") && !isRead) throw methodNotAllowed(request.method);
     if (response) return addHeaders(response, headers);
@@ -65,9 +66,9 @@ export class AuxiliaryEndpoints {
     );
   }
 
-  #metricsOrOpenapi(path: string): Response | undefined {
+  #metricsOrOpenapi(request: Request, path: string): Response | undefined {
     if (path === "/metrics") return this.#metrics();
-    if (path === "/openapi.json") return this.#openapiDocument();
+    if (path === "/openapi.json") return this.#openapiDocument().respond(request);
     return undefined;
   }
 
@@ -83,9 +84,8 @@ export class AuxiliaryEndpoints {
     });
   }
 
-  #openapiDocument(): Response {
-    this.#openapi ??= openapiText(this.#options.version);
-    const headers = { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" };
-    return { status: 200, headers, body: this.#openapi };
+  #openapiDocument(): StaticFile {
+    this.#openapi ??= new StaticFile(Buffer.from(openapiText(this.#options.version)), JSON_TYPE);
+    return this.#openapi;
   }
 }

@@ -118,7 +118,11 @@ export class RequestHandler implements Handler {
     this.#router = new Router({
       context,
       streams: this.#streams,
-      renderer: new BodyRenderer(context.log.id, version),
+      renderer: new BodyRenderer({
+        logId: context.log.id,
+        signingKey: context.log.signingKey,
+        serviceVersion: version,
+      }),
       pageLimit: limits.pageLimit,
     });
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { ParseError, parseHead, type Request } from "../http1/request.ts";
-import { BodyRenderer, conditionalResponse, type Representation } from "./body-renderer.ts";
+import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
+import type { Representation } from "./representation.ts";
 import { ResponseCache } from "./response-cache.ts";
 
 const MIB = 1024 * 1024;
-const renderer = new BodyRenderer("log", "1.0");
+const renderer = new BodyRenderer({ logId: "log", signingKey: new Uint8Array(32), serviceVersion: "1.0" });
 
 function createRequest(target: string, accept = "application/json"): Request {
   const request = parseHead(`GET ${target} HTTP/1.1\r\nHost: x\r\nAccept: ${accept}`);

@@ -77,7 +77,7 @@ export class CachedResponse {
     this.#counters.ok.count++;
     this.#ok ??= new SerializedResponse(
       200,
-      { ...this.#headers, "Gazetteer-Revision": String(revision) },
+      { ...this.#headers, "Gazetteer-Revision": this.#prepared.revisionHeader(revision) },
       this.#body,
     );
     return this.#ok;
@@ -96,6 +96,7 @@ export class CachedResponse {
   /** The network has a new revision, but the data of this response did not change: only one header differs. */
   #setRevision(revision: number): void {
     this.#revision = revision;
+    if (this.#prepared.representation.isPage) return;
     this.#ok = undefined;
     this.#notModified = undefined;
   }

@@ -1,6 +1,7 @@
 /**
  * Resolves the texts of `at`, `since`, `diff`, `from` and `to`: a revision number, or an RFC 3339 time. A revision that
- * is no longer kept, or does not exist yet, is a fault that names the oldest or newest there is.
+ * is no longer kept, or does not exist yet, and a time before the first revision are faults that name the oldest or newest
+ * there is.
  */
 
 import { quote } from "../lib/error-text.ts";
@@ -72,6 +73,6 @@ function revisionOf(resolved: Resolved, parameter: string): number | QueryFault 
   return new QueryFault(
     "revision-expired",
     parameter,
-    `${parameter} names a state that is no longer kept; the oldest there is: revision ${fault.oldest}, ${oldestTime}. List again without it.`,
+    `${parameter} names a state before the oldest that is kept: revision ${fault.oldest}, ${oldestTime}. Begin there, or list again without ${parameter}.`,
   );
 }

@@ -111,12 +111,17 @@ export class History {
     return { ok: true, revision };
   }
 
-  /** The revision that was current at a time. A time in the future resolves to the current revision. */
+  /**
+   * The revision that was current at a time. A time in the future resolves to the current revision. Revision 0, the empty
+   * view, has no time: a time before the first batch is before the oldest state, although revision 0 is kept.
+   */
   resolveTime(time: number): Resolved {
-    const revision = time >= this.view.time ? this.view.revision : this.log.revisionAt(time);
-    if (revision !== undefined) return { ok: true, revision };
-    const { oldest, oldestTime } = this.log.stats();
-    return { ok: false, fault: { code: "revision-expired", oldest, oldestTime } };
+    const { view, log } = this;
+    if (time >= view.time || view.revision === 0) return { ok: true, revision: view.revision };
+    const revision = log.revisionAt(time) ?? 0;
+    if (revision > 0) return { ok: true, revision };
+    const oldest = Math.max(1, log.stats().oldest);
+    return { ok: false, fault: { code: "revision-expired", oldest, oldestTime: this.timeOf(oldest) } };
   }
 
   /** The network at a revision that resolves. For the current revision this is the view, which changes. */

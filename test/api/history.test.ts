@@ -379,11 +379,38 @@ describe("a known history", () => {
     expect((await h.fetch(`devices?since=${oldest}`)).status).toBe(200);
   });
 
-  test("a time before the first revision is the empty network; a time in the future is the current state", async () => {
+  test("a time before the first revision is a 410 that names it, although history was never cut", async () => {
+    await using h = await openHarness();
+    await h.apply([device(1)]);
+    await h.apply([device(2)]);
+    for (const path of [
+      "devices?at=2020-01-01T00:00:00Z",
+      "devices?at=2026-11-15T01:00:00.999Z",
+      "topology?at=1960-01-01T00:00:00Z",
+      `devices/${deviceId(1)}?at=2020-01-01T00:00:00Z`,
+      "topology?diff=2020-01-01T00:00:00Z..",
+      "devices?diff=1..2020-01-01T00:00:00Z",
+    ]) {
+      const response = await h.fetch(path);
+      const { type, detail } = await response.json();
+      expect([path, response.status, type]).toEqual([path, 410, "/docs/errors#revision-expired"]);
+      expect(detail).toContain("revision 1, 2026-11-15T01:00:01.000Z");
+    }
+    expect(await h.json("devices?at=2026-11-15T01:00:01Z")).toEqual(await h.json("devices?at=1"));
+  });
+
+  test("revision 0, the empty network, is kept until history is cut", async () => {
     await using h = await openHarness();
     await h.apply([device(1)]);
     expect(await h.json("devices?at=0")).toEqual({ devices: [] });
+    expect(await h.json("devices?since=0")).toMatchObject({ changes: [{ event: "added", revision: 1 }] });
+    expect(await h.json("topology?diff=0..")).toMatchObject({ changes: [{ event: "added" }] });
+  });
+
+  test("a time is the current state while there is no revision, and when it is in the future", async () => {
+    await using h = await openHarness();
     expect(await h.json("devices?at=2020-01-01T00:00:00Z")).toEqual({ devices: [] });
+    await h.apply([device(1)]);
     expect(await h.json("devices?at=2999-01-01t00:00:00z")).toEqual(await h.json("devices"));
     expect(await h.json("devices?at=2026-11-15T02:00:01%2B01:00")).toEqual(await h.json("devices"));
   });

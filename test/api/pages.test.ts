@@ -52,7 +52,7 @@ test(
           const order = sort !== undefined && query.list !== "hosts" ? { sort } : {};
           const whole = await h.json<Record<string, unknown[]>>(queryPath(query, order));
           const rest = steps[Symbol.iterator]();
-          const { entities } = await walk(
+          const { entities, revisions } = await walk(
             () => h,
             queryPath(query, { ...order, limit: String(limit) }),
             async () => {
@@ -61,6 +61,7 @@ test(
             },
           );
           expect({ [query.list]: entities }).toEqual(whole);
+          expect(revisions.size).toBe(1);
         },
       ),
       { numRuns: 60 },
@@ -68,6 +69,24 @@ test(
   },
   PROPERTY_TIMEOUT_MS,
 );
+
+test("every page of a walk has the Gazetteer-Revision of the first, also when that comes from the cache", async () => {
+  await using h = await openHarness();
+  await h.replace(SAMPLE);
+  const addPort = (port: number) =>
+    h.apply([{ op: "set", kind: "ports", claim: { element: deviceId(3), port } }]);
+  for (let port = 10; port < 14; port++) {
+    await addPort(port);
+    await h.fetch("devices?limit=2"); // from the second time on it is in the response cache
+    const { revisions } = await walk(
+      () => h,
+      "devices?limit=2",
+      () => addPort(port + 10),
+    );
+    expect([...revisions]).toEqual(["1"]);
+    expect((await h.fetch("devices")).headers.get("gazetteer-revision")).toBe(String(h.view.revision));
+  }
+});
 
 test("a cursor is good after a restart, and of the same revision", async () => {
   const data = join(temporaryFolder(), "log.sqlite");

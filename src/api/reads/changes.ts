@@ -15,9 +15,9 @@ import {
 import { type FilteredState, filterBothStates } from "../../query/filtered-state.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveDiff, resolveSince } from "../../query/revision.ts";
-import type { Representation } from "../body-renderer.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import { throwIfFault } from "../query-problem.ts";
+import type { Representation } from "../representation.ts";
 import { changeMembers } from "./change-json.ts";
 import { jsonList } from "./json-list.ts";
 import type { ReadContext } from "./read-context.ts";
@@ -39,6 +39,7 @@ export function changesRepresentation(
   return {
     key: `changes ${kind ?? "topology"} ${query.fingerprint}`,
     version: revision,
+    tagIsVersion: true,
     revision,
     contentType: JSON_TYPE,
     render: () => ({
@@ -73,6 +74,7 @@ export function diffRepresentation(
   return {
     key: `diff ${kind ?? "topology"} ${from} ${to} ${query.fingerprint}`,
     version: to,
+    tagIsVersion: true,
     revision: to,
     contentType: JSON_TYPE,
     render: () => {

@@ -6,10 +6,10 @@ import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
 import { clusterOf, type NetworkState } from "../../view/view.ts";
-import type { Content, Representation } from "../body-renderer.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import { Problem } from "../problem.ts";
 import { throwIfFault } from "../query-problem.ts";
+import type { Content, Representation } from "../representation.ts";
 import type { Route } from "../route.ts";
 import type { ReadContext } from "./read-context.ts";
 
@@ -23,17 +23,24 @@ class ItemRepresentation implements Representation {
   readonly key: string;
   readonly version: number;
   readonly currentVersion?: () => number;
+  readonly tagIsVersion: boolean;
   readonly revision: number;
   readonly contentType = JSON_TYPE;
   readonly #json: string;
 
   constructor(state: NetworkState, route: ItemRoute, query: Query) {
     this.key = `one ${query.fingerprint} ${keyOf(route)}`;
-    this.version = versionOf(state, route);
-    if (query.at === undefined) this.currentVersion = () => versionOf(state, route);
     this.revision = state.revision;
     // Read here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
     this.#json = renderJson(state, route);
+    this.tagIsVersion = route.read === "item";
+    if (route.read === "item") {
+      this.version = entityRevision(this.#json);
+      if (query.at === undefined) this.currentVersion = followEntity(state, route, this.version);
+    } else {
+      this.version = query.at === undefined ? versionOf(state, route) : state.revision;
+      if (query.at === undefined) this.currentVersion = () => versionOf(state, route);
+    }
   }
 
   render(): Content {
@@ -54,11 +61,32 @@ function keyOf(route: ItemRoute): string {
   }
 }
 
+/**
+ * The `revision` of an entity, from its JSON. A quote in a string is escaped, so that no text of the network can look like
+ * this member.
+ */
+const entityRevision = (json: string): number => Number(/"revision":(\d+)/.exec(json)?.[1] ?? 0);
+
+/** The entity's revision now, looked up again only when its collection has changed; 0 when it was removed. */
+function followEntity(
+  state: NetworkState,
+  { kind, id }: Extract<Route, { read: "item" }>,
+  initial: number,
+): () => number {
+  let seen = state.versions[kind];
+  let revision = initial;
+  return () => {
+    const version = state.versions[kind];
+    if (version === seen) return revision;
+    seen = version;
+    revision = entityRevision(state.get(kind, id) ?? "");
+    return revision;
+  };
+}
+
 /** The revision that last changed the collections the body is rendered from. */
-function versionOf({ versions }: NetworkState, route: ItemRoute): number {
+function versionOf({ versions }: NetworkState, route: Exclude<ItemRoute, { read: "item" }>): number {
   switch (route.read) {
-    case "item":
-      return versions[route.kind];
     case "devicePorts":
       return Math.max(versions.devices, versions.ports);
     case "clusters":

@@ -14,8 +14,8 @@ import { projectFields } from "../../query/select.ts";
 import { type EncodedValue, totalBytes } from "../../view/collection.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import { type NetworkState, parseStored } from "../../view/view.ts";
-import type { Content, Representation } from "../body-renderer.ts";
 import { throwIfFault } from "../query-problem.ts";
+import type { Content, Representation } from "../representation.ts";
 import { encodeChunks, jsonList } from "./json-list.ts";
 import type { ReadContext } from "./read-context.ts";
 
@@ -35,7 +35,9 @@ class ListRepresentation implements Representation {
   /** Also the revision of the cursors that the list hands out. */
   readonly version: number;
   readonly currentVersion?: () => number;
+  readonly tagIsVersion: boolean;
   readonly revision: number;
+  readonly isPage: boolean;
   readonly contentType: string;
   readonly #context: ReadContext;
   readonly #kind: Kind;
@@ -56,7 +58,9 @@ class ListRepresentation implements Representation {
     this.version = cursor?.revision ?? versionOf(context, state, kind, query);
     if (query.at === undefined && !query.around && !cursor)
       this.currentVersion = () => versionOf(context, state, kind, query);
-    this.revision = state.revision;
+    this.isPage = query.limit !== undefined || cursor !== undefined;
+    // Every page says the revision in the cursor. The list did not change between that and the current one.
+    this.revision = this.isPage ? this.version : state.revision;
     this.contentType = format.contentType;
     this.#context = context;
     this.#kind = kind;
@@ -66,6 +70,7 @@ class ListRepresentation implements Representation {
     this.#cursor = cursor;
     // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
     this.#filtered = throwIfFault(filterState(state, query));
+    this.tagIsVersion = this.#isWholeCollection;
   }
 
   render(): Content {
@@ -84,14 +89,13 @@ class ListRepresentation implements Representation {
   }
 
   get #isWholeCollection(): boolean {
-    const { sort, limit, fields } = this.#query;
+    const { sort, fields } = this.#query;
     return (
       this.#format.name === "json" &&
       this.#filtered.filters(this.#kind).length === 0 &&
       sort.length === 0 &&
-      limit === undefined &&
       !fields &&
-      !this.#cursor
+      !this.isPage
     );
   }
 
@@ -103,9 +107,12 @@ class ListRepresentation implements Representation {
 
 /**
  * The revision that last changed what a list is rendered from. A neighbourhood changes with any device, link or host; any
- * other list with its own collection. A page puts this revision in its cursor, so it must be one that is still kept.
+ * other list with its own collection. A page puts this revision in its cursor, so it must be one that is still kept. A
+ * list of the past never changes, also when `at` was the current revision when it was read first.
  */
-function versionOf({ log }: ReadContext, { versions }: NetworkState, kind: Kind, query: Query): number {
+function versionOf({ log }: ReadContext, state: NetworkState, kind: Kind, query: Query): number {
+  if (query.at !== undefined) return state.revision;
+  const { versions } = state;
   const changed = query.around
     ? Math.max(versions.devices, versions.links, versions.hosts, versions[kind])
     : versions[kind];

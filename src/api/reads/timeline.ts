@@ -2,9 +2,9 @@
 
 import type { Query } from "../../query/query.ts";
 import { resolveTimeline } from "../../query/timeline.ts";
-import type { Representation } from "../body-renderer.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import { throwIfFault } from "../query-problem.ts";
+import type { Representation } from "../representation.ts";
 import type { ReadContext } from "./read-context.ts";
 
 export function timelineRepresentation({ history, log }: ReadContext, query: Query): Representation {
@@ -12,6 +12,7 @@ export function timelineRepresentation({ history, log }: ReadContext, query: Que
   return {
     key: `timeline ${from} ${to} ${oldest.revision} ${query.fingerprint}`,
     version: newest.revision,
+    tagIsVersion: true,
     revision: newest.revision,
     contentType: JSON_TYPE,
     render: () => ({

@@ -10,8 +10,8 @@ import { resolveState } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
 import { LinkGraph } from "../../view/link-graph.ts";
 import { type NetworkState, parseStored, topologyOf } from "../../view/view.ts";
-import type { Representation } from "../body-renderer.ts";
 import { throwIfFault } from "../query-problem.ts";
+import type { Representation } from "../representation.ts";
 import { encodeChunks } from "./json-list.ts";
 import type { ReadContext } from "./read-context.ts";
 
@@ -25,7 +25,7 @@ export function topologyRepresentation(
   const currentVersion = () => {
     const { versions, revision } = state;
     // The graph formats contain the revision itself, so they change with every revision.
-    if (render) return revision;
+    if (render || query.at !== undefined) return revision;
     return query.around
       ? Math.max(versions.devices, versions.links, versions.hosts, versions.graph)
       : versions.graph;

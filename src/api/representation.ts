@@ -1,0 +1,29 @@
+/** A representation of a resource, before its entity tag, content encoding and body are made. */
+
+export interface Content {
+  /** The body in order; a short one as one text. */
+  readonly chunks: string | Iterable<Uint8Array>;
+  /** The chunks outlive this response (pages of the view), so their compressed form is cached with them. */
+  readonly persistent?: boolean;
+  /** The length in bytes, where it is known before rendering. */
+  readonly length?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Representation {
+  /** Everything that determines the bytes, except the content encoding and the state of the network. */
+  readonly key: string;
+  /** The version of the data that the bytes are rendered from. The same number means the same bytes. */
+  readonly version: number;
+  /** Of a representation of the current state: the version now. */
+  readonly currentVersion?: () => number;
+  /** The bytes differ in every version, so that the entity tag is the version. Otherwise it is a hash of the bytes. */
+  readonly tagIsVersion?: boolean;
+  readonly revision: number;
+  /** A page of a walk: its revision is that of the walk, also when it is sent again at a later revision. */
+  readonly isPage?: boolean;
+  readonly contentType: string;
+  /** Too small to gain from compression. */
+  readonly tiny?: boolean;
+  render(): Content;
+}

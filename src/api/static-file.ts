@@ -1,0 +1,50 @@
+/**
+ * A file that does not change while the service runs, with a strong entity tag and each content coding. The compressed
+ * forms are kept (few files times four encodings, so that they need no bound).
+ */
+import type { Response } from "../http1/response.ts";
+import { encode } from "./content-encoding.ts";
+import { matchesEtag } from "./etag.ts";
+import { type ContentEncoding, negotiateEncoding } from "./negotiate.ts";
+
+/** The headers of the request that a response depends on. */
+export interface RequestHeaders {
+  header(name: string): string | null;
+}
+
+export class StaticFile {
+  readonly #bytes: Uint8Array;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #hash: string;
+  readonly #bodies = new Map<ContentEncoding, Uint8Array>();
+
+  constructor(bytes: Uint8Array, mediaType: string, headers: Readonly<Record<string, string>> = {}) {
+    this.#bytes = bytes;
+    this.#headers = {
+      "Cache-Control": "private, no-cache",
+      "Content-Type": mediaType,
+      Vary: "Accept-Encoding",
+      ...headers,
+    };
+    this.#hash = Bun.hash(bytes).toString(36).padStart(13, "0");
+  }
+
+  respond(request: RequestHeaders): Response {
+    const encoding = negotiateEncoding(request.header("accept-encoding"));
+    const etag = `"${this.#hash}-${encoding}"`;
+    const headers = { ...this.#headers, ETag: etag };
+    const ifNoneMatch = request.header("if-none-match");
+    if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, etag)) return { status: 304, headers, body: null };
+    const encodingHeader = encoding === "identity" ? {} : { "Content-Encoding": encoding };
+    return { status: 200, headers: { ...headers, ...encodingHeader }, body: this.#body(encoding) };
+  }
+
+  #body(encoding: ContentEncoding): Uint8Array {
+    let body = this.#bodies.get(encoding);
+    if (!body) {
+      body = encode(this.#bytes, encoding);
+      this.#bodies.set(encoding, body);
+    }
+    return body;
+  }
+}
