@@ -16,6 +16,8 @@ export interface Flag {
   /** The value may be left out. */
   readonly optional?: boolean;
   readonly repeated?: boolean;
+  /** The values there are, for the completion of shells. */
+  readonly choices?: readonly string[];
   readonly help: string;
 }
 

@@ -6,31 +6,40 @@ import { nearest } from "../lib/nearest.ts";
 import type { Arguments, Flag } from "./args.ts";
 import type { Context } from "./command.ts";
 import { CommandFailure, usageFailure } from "./failure.ts";
-import { DEFAULT_URL, parseServiceAddress } from "./service-url.ts";
+import { readServers, serversPath } from "./servers-file.ts";
+import {
+  type AddressOrigin,
+  DEFAULT_URL,
+  resolveServiceAddress,
+  type ServiceAddress,
+} from "./service-url.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 export const RESOURCES = ["devices", "links", "hosts", "topology"] as const satisfies readonly WatchTarget[];
 export type Resource = (typeof RESOURCES)[number];
 
-export const URL_FLAG: Flag = {
-  name: "url",
-  value: "URL",
-  help: `Address of the service. Default ${DEFAULT_URL}`,
-};
-export const CREDENTIALS_NOTE =
-  "GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' are the credentials; those in the URL take precedence.";
+/** Which service to read from. */
+export const SERVICE_FLAGS: readonly Flag[] = [
+  { name: "url", value: "URL", help: `Address of the service. Default ${DEFAULT_URL}` },
+  { name: "server", value: "NAME", help: "A service that gazetteer login stored. Default the current one" },
+];
+export const SERVICE_NOTE = `
+The service is the one of --url, else --server, else GAZETTEER_URL, else the current server that gazetteer login stored,
+else ${DEFAULT_URL}. GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' are the credentials; those in the address
+take precedence. A stored password is sent only to the scheme, host and port that it was stored for.`.trim();
 
-/** Runs `use` with a client of the service that the flags and the environment name. */
+/** Runs `use` with a client of the service that the flags, the environment and the servers file name. */
 export async function withClient(
   args: Arguments,
-  context: Context,
+  { env }: Context,
   use: (client: Client) => Promise<void>,
 ): Promise<void> {
-  const address = parseServiceAddress(args.one(URL_FLAG.name), context.env.GAZETTEER_CREDENTIALS);
+  const flags = { url: args.one("url"), server: args.one("server") };
+  const address = await resolveServiceAddress(flags, env, () => readServers(serversPath(env)));
   try {
     await use(createClient(address));
   } catch (error) {
-    throw asCommandFailure(error, address.credentials !== undefined);
+    throw asCommandFailure(error, address);
   }
 }
 
@@ -57,8 +66,16 @@ export function parseQuery(parameters: readonly string[]): Query {
 }
 
 /** The `-o` of commands that print text or JSON. */
+export const OUTPUT_FLAG: Flag = {
+  name: "output",
+  short: "o",
+  value: "FORMAT",
+  choices: ["text", "json"],
+  help: "text or json. Default text",
+};
+
 export function wantsJson(args: Arguments): boolean {
-  const output = args.one("output") ?? "text";
+  const output = args.one(OUTPUT_FLAG.name) ?? "text";
   if (output === "text" || output === "json") return output === "json";
   throw usageFailure(`-o ${output}: there is text, json`);
 }
@@ -67,17 +84,40 @@ export function wantsJson(args: Arguments): boolean {
 export const wantsColour = ({ terminal, env }: Context): boolean => terminal && !env.NO_COLOR;
 
 /** Details come from the network, so control characters in them are escaped. Unexpected errors stay as they are. */
-function asCommandFailure(error: unknown, hasCredentials: boolean): unknown {
+export function asCommandFailure(error: unknown, address: ServiceAddress): unknown {
   if (error instanceof SyntaxError) {
     return new CommandFailure("the response is not JSON; is that a Gazetteer?");
   }
   if (!(error instanceof ClientError)) return error;
   const detail = escapeControlCharacters(error.detail);
   if (error.code === "protocol") return new CommandFailure(detail);
-  if (error.status === 0) return new CommandFailure(`${detail}; is the service running there?`);
-  const hint =
-    error.status === 401 && !hasCredentials
-      ? "; set GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' or put them in the URL"
-      : "";
+  if (error.status === 0) {
+    return new CommandFailure(`${detail}; is the service running there? ${ADDRESS_HINTS[address.urlFrom]}`);
+  }
+  const hint = error.status === 401 ? `; ${credentialsHint(address)}` : "";
   return new CommandFailure(`${error.status}: ${detail}${hint}`);
+}
+
+/** What to do when nothing answers at the address. */
+const ADDRESS_HINTS: Readonly<Record<AddressOrigin, string>> = {
+  default: "Start one with gazetteer serve --demo, or name another with --url URL or gazetteer login URL",
+  "--url": "Start it, or correct --url",
+  "--server": "Start it, or run gazetteer login URL --name NAME with its new address",
+  GAZETTEER_URL: "Start it, or correct GAZETTEER_URL",
+  "current server": "Start it, or name another with --url URL, --server NAME or gazetteer login URL",
+};
+
+/** What to do when the service does not accept the credentials. */
+function credentialsHint({ url, credentialsFrom, urlFrom }: ServiceAddress): string {
+  const login = `gazetteer login ${url.origin}${url.pathname === "/" ? "" : url.pathname}`;
+  switch (credentialsFrom) {
+    case "none":
+      return `run ${login}, or set GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>'`;
+    case "GAZETTEER_CREDENTIALS":
+      return `correct GAZETTEER_CREDENTIALS, or unset it and run ${login}`;
+    case "address":
+      return `correct the user name and password in ${urlFrom === "default" ? "the address" : urlFrom}`;
+    case "servers file":
+      return `the stored password is not valid any more; run ${login} again`;
+  }
 }

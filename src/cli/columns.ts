@@ -1,7 +1,18 @@
-/** The columns of the tables of `gazetteer get`. Rows are unchecked JSON: a missing value is shown as a dash. */
+/**
+ * The tables of `gazetteer get`: which rows a response body has, and their columns. Rows are unchecked JSON: a missing
+ * value is shown as a dash. Columns marked `wide` are shown by `-o wide` only.
+ */
 import type { Column } from "./table.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
+export type TableKind = "devices" | "ports" | "links" | "hosts" | "topology" | "clusters" | "members";
+
+/** The name of a device by its id; undefined where it has none. */
+export type NameOf = (deviceId: unknown) => string | undefined;
+
+export interface TableColumn extends Column<Row> {
+  readonly wide?: boolean;
+}
 
 export const isRow = (value: unknown): value is Row =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -11,11 +22,140 @@ export function valueAt(row: unknown, path: string): unknown {
   return path.split(".").reduce<unknown>((value, key) => (isRow(value) ? value[key] : undefined), row);
 }
 
-const fieldColumn = (title: string, path: string, styles: Column<Row>["styles"] = {}): Column<Row> => ({
+/** The lists that a body may have. `ports` is first: the body of a device's ports is the device with its ports. */
+const LIST_KINDS = ["ports", "clusters", "devices", "links", "hosts"] as const satisfies readonly TableKind[];
+
+/** Undefined when the body is neither a list, an entity, nor the topology: changes, for example. */
+export function tableRows(body: unknown): { kind: TableKind; rows: Row[] } | undefined {
+  if (!isRow(body)) return undefined;
+  const kind = LIST_KINDS.find((name) => Array.isArray(body[name]));
+  if (kind !== undefined) {
+    const items: unknown[] = Array.isArray(body[kind]) ? body[kind] : [];
+    // The devices of a cluster are ids.
+    const areIds = items.length > 0 && items.every((item) => typeof item === "string");
+    return areIds
+      ? { kind: "members", rows: items.map((id) => ({ id })) }
+      : { kind, rows: items.filter(isRow) };
+  }
+  if ("src" in body) return { kind: "links", rows: [body] };
+  if ("mac" in body) return { kind: "hosts", rows: [body] };
+  if ("available" in body) return { kind: "devices", rows: [body] };
+  if ("deviceCount" in body) return { kind: "clusters", rows: [body] };
+  return "clusters" in body ? { kind: "topology", rows: [body] } : undefined;
+}
+
+/** The id of a row, as `get` takes it; undefined for the topology. */
+export function rowId(row: Row): string | undefined {
+  if (row.id !== undefined) return String(row.id);
+  return row.element === undefined ? undefined : `${row.element}/${row.port}`;
+}
+
+/** The devices that a row refers to by id. Its table shows their names. */
+export function devicesOf(kind: TableKind, row: Row): unknown[] {
+  switch (kind) {
+    case "links":
+      return [valueAt(row, "src.device"), valueAt(row, "dst.device")];
+    case "hosts":
+      return locationsOf(row).map((location) => valueAt(location, "elementId"));
+    case "ports":
+      return [row.element];
+    case "members":
+      return [row.id];
+    case "clusters":
+      return [row.root];
+    default:
+      return [];
+  }
+}
+
+export const columnsOf = (kind: TableKind, wide: boolean, nameOf: NameOf): TableColumn[] =>
+  COLUMNS[kind](nameOf).filter((column) => wide || column.wide !== true);
+
+/** One column for each name in the parameter `fields`, in that order. */
+export const columnsForFields = (fields: string): TableColumn[] =>
+  fields.split(",").map((name) => field(name.toUpperCase(), name));
+
+const field = (title: string, path: string, styles: Column<Row>["styles"] = {}): TableColumn => ({
   title,
   styles,
   cell: (row) => valueAt(row, path),
 });
+const wide = (column: TableColumn): TableColumn => ({ ...column, wide: true });
+const locationsOf = ({ locations }: Row): unknown[] => (Array.isArray(locations) ? locations : []);
+
+const TRACKING: readonly TableColumn[] = [
+  wide(field("SOURCES", "sources")),
+  wide(field("FIRST SEEN", "firstSeen")),
+  wide(field("LAST CHANGED", "lastChanged")),
+];
+
+const COLUMNS: Readonly<Record<TableKind, (nameOf: NameOf) => readonly TableColumn[]>> = {
+  devices: () => [
+    field("ID", "id"),
+    field("NAME", "annotations.name"),
+    field("TYPE", "type"),
+    field("AVAILABLE", "available", { yes: "green", no: "red" }),
+    { title: "SINCE", cell: (row) => formatTime(row.lastUpdate) },
+    field("ADDRESS", "annotations.managementAddress"),
+    wide(field("MAKER", "mfr")),
+    wide(field("HARDWARE", "hw")),
+    wide(field("SOFTWARE", "sw")),
+    wide(field("SERIAL", "serial")),
+    wide(field("ROLE", "role")),
+    ...TRACKING,
+  ],
+  ports: (nameOf) => [
+    field("DEVICE", "element"),
+    { title: "DEVICE NAME", cell: (row) => nameOf(row.element) },
+    field("PORT", "port"),
+    field("NAME", "annotations.portName"),
+    field("ENABLED", "isEnabled", { yes: "green", no: "red" }),
+    field("TYPE", "type"),
+    field("MB/S", "portSpeed"),
+    ...TRACKING,
+  ],
+  links: (nameOf) => [
+    { title: "FROM", cell: (row) => formatConnectPoint(row.src, "device") },
+    { title: "FROM NAME", cell: (row) => nameOf(valueAt(row, "src.device")) },
+    { title: "TO", cell: (row) => formatConnectPoint(row.dst, "device") },
+    { title: "TO NAME", cell: (row) => nameOf(valueAt(row, "dst.device")) },
+    field("TYPE", "type"),
+    field("STATE", "state", { ACTIVE: "green", INACTIVE: "red" }),
+    wide(field("ID", "id")),
+    wide(field("BOTH WAYS", "bidirectional")),
+    wide(field("VERIFIED", "verified", { no: "yellow" })),
+    ...TRACKING,
+  ],
+  hosts: (nameOf) => [
+    field("ID", "id"),
+    field("NAME", "annotations.name"),
+    field("IP ADDRESSES", "ipAddresses"),
+    {
+      title: "LOCATION",
+      cell: (row) => locationsOf(row).map((location) => formatConnectPoint(location, "elementId")),
+    },
+    { title: "LOCATION NAME", cell: (row) => devicesOf("hosts", row).map(nameOf) },
+    wide(field("INNER VLAN", "innerVlan")),
+    wide(field("CONFIGURED", "configured")),
+    wide(field("SUSPENDED", "suspended")),
+    ...TRACKING,
+  ],
+  topology: () => [
+    field("DEVICES", "devices"),
+    field("LINKS", "links"),
+    field("HOSTS", "hosts"),
+    field("CLUSTERS", "clusters"),
+    { title: "LAST CHANGED", cell: (row) => formatTime(row.time) },
+  ],
+  clusters: (nameOf) => [
+    field("ID", "id"),
+    field("DEVICES", "deviceCount"),
+    field("LINKS", "linkCount"),
+    field("ROOT", "root"),
+    { title: "ROOT NAME", cell: (row) => nameOf(row.root) },
+  ],
+  members: (nameOf) => [field("ID", "id"), { title: "NAME", cell: (row) => nameOf(row.id) }],
+};
 
 /** `of:0000000000000001/3` */
 function formatConnectPoint(point: unknown, elementKey: "device" | "elementId"): unknown {
@@ -29,49 +169,3 @@ function formatTime(epochMs: unknown): unknown {
   if (epochMs === undefined || Number.isNaN(time.getTime())) return epochMs;
   return time.toISOString().replace(".000Z", "Z");
 }
-
-export const LIST_COLUMNS: Readonly<Record<string, readonly Column<Row>[]>> = {
-  devices: [
-    fieldColumn("ID", "id"),
-    fieldColumn("TYPE", "type"),
-    fieldColumn("AVAILABLE", "available", { yes: "green", no: "red" }),
-    { title: "SINCE", cell: (row) => formatTime(row.lastUpdate) },
-    fieldColumn("MAKER", "mfr"),
-    fieldColumn("HARDWARE", "hw"),
-    fieldColumn("SOFTWARE", "sw"),
-    fieldColumn("ADDRESS", "annotations.managementAddress"),
-  ],
-  links: [
-    { title: "FROM", cell: (row) => formatConnectPoint(row.src, "device") },
-    { title: "TO", cell: (row) => formatConnectPoint(row.dst, "device") },
-    fieldColumn("TYPE", "type"),
-    fieldColumn("STATE", "state", { ACTIVE: "green", INACTIVE: "red" }),
-    fieldColumn("BOTH WAYS", "bidirectional"),
-    fieldColumn("VERIFIED", "verified", { no: "yellow" }),
-  ],
-  hosts: [
-    fieldColumn("MAC", "mac"),
-    fieldColumn("VLAN", "vlan"),
-    fieldColumn("IP ADDRESSES", "ipAddresses"),
-    {
-      title: "LOCATION",
-      cell: ({ locations }) =>
-        Array.isArray(locations)
-          ? locations.map((location) => formatConnectPoint(location, "elementId"))
-          : undefined,
-    },
-    fieldColumn("LAST CHANGED", "lastChanged"),
-  ],
-};
-
-export const TOPOLOGY_COLUMNS: readonly Column<Row>[] = [
-  fieldColumn("DEVICES", "devices"),
-  fieldColumn("LINKS", "links"),
-  fieldColumn("HOSTS", "hosts"),
-  fieldColumn("CLUSTERS", "clusters"),
-  { title: "LAST CHANGED", cell: (row) => formatTime(row.time) },
-];
-
-/** One column for each name in the parameter `fields`, in that order. */
-export const columnsForFields = (fields: string): Column<Row>[] =>
-  fields.split(",").map((name) => fieldColumn(name.toUpperCase(), name));

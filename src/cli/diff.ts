@@ -1,17 +1,19 @@
 /** `gazetteer diff`: the entities that were added, removed or changed between two points in time. */
-import type { DiffResult, RevisionTime } from "../client/types.ts";
+import type { Client } from "../client/client.ts";
+import type { DiffResult, RevisionOrTime, RevisionTime } from "../client/types.ts";
 import { renderChangeLine } from "./change-line.ts";
 import {
-  CREDENTIALS_NOTE,
+  OUTPUT_FLAG,
   parseQuery,
   RESOURCES,
   type Resource,
-  URL_FLAG,
+  SERVICE_FLAGS,
+  SERVICE_NOTE,
   wantsColour,
   wantsJson,
   withClient,
 } from "./client-command.ts";
-import type { Command } from "./command.ts";
+import type { Command, Context } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
 import { escapeControlCharacters } from "./table.ts";
 import { parseTimeArgument } from "./time-argument.ts";
@@ -20,24 +22,28 @@ export const diffCommand: Command = {
   name: "diff",
   operands: "A [B] [devices|links|hosts|topology] [NAME=VALUE...]",
   summary: "Show what changed between two points in time.",
-  flags: [URL_FLAG, { name: "output", short: "o", value: "FORMAT", help: "text or json. Default text" }],
+  flags: [OUTPUT_FLAG, ...SERVICE_FLAGS],
   notes: `
 A and B are revisions, times, times ago by the clock of this machine (90s, 5m, 2h, 3d, 1w), or now. Default for B: now.
+A time ago before the oldest kept revision is taken as that revision, with a note on standard error.
 
   gazetteer diff 5m
   gazetteer diff 2h 1h devices available=false
   gazetteer diff 2026-11-15T03:00:00Z now
   gazetteer diff 1200 1250 -o json
 
-${CREDENTIALS_NOTE}`,
+${SERVICE_NOTE}`,
   async run(args, context) {
     const { times, resource, parameters } = classifyOperands(args.positionals);
-    const [from, to] = times.map((time) => parseTimeArgument(time, Date.now()));
+    const nowMs = Date.now();
+    const [from, to] = times.map((text) => ({ text, value: parseTimeArgument(text, nowMs) }));
     if (from === undefined) throw usageFailure("wants a point in time to compare with, such as 5m");
     const query = parseQuery(parameters);
     const json = wantsJson(args);
     await withClient(args, context, async (client) => {
-      const differences = await client.diff(resource, from, to, query);
+      const start = await withinHistory(client, from, context);
+      const end = to === undefined ? undefined : await withinHistory(client, to, context);
+      const differences = await client.diff(resource, start, end, query);
       await context.out(
         json
           ? `${escapeControlCharacters(JSON.stringify(differences))}\n`
@@ -47,6 +53,25 @@ ${CREDENTIALS_NOTE}`,
     return EXIT_STATUS.ok;
   },
 };
+
+/**
+ * A time ago that is before the oldest revision becomes that revision: `5m` means "as far back as there is, at most
+ * five minutes". A revision or an absolute time stays, and the service refuses it where it is not kept.
+ */
+async function withinHistory(
+  client: Client,
+  { text, value }: { readonly text: string; readonly value: RevisionOrTime },
+  context: Context,
+): Promise<RevisionOrTime> {
+  if (!(value instanceof Date) || text === "now") return value;
+  const { oldest, newest } = await client.timeline(1);
+  if (value.getTime() >= oldest.time) return value;
+  // Revision 0, the empty view, has no time: the history begins with the first change.
+  const revision = Math.min(Math.max(oldest.revision, 1), newest.revision);
+  const begin = formatRevision({ revision, time: oldest.time });
+  await context.err(`gazetteer diff: the history begins at ${begin}, less than ${text} ago\n`);
+  return revision;
+}
 
 interface Operands {
   readonly times: readonly string[];

@@ -1,104 +1,85 @@
-/** `gazetteer get`: one read of the interface, as a table for people or as the body for programs. */
-import type { Query } from "../client/types.ts";
-import { FORMATS, formatsOf } from "../formats/formats.ts";
-import {
-  CREDENTIALS_NOTE,
-  parseQuery,
-  parseResource,
-  RESOURCES,
-  type Resource,
-  URL_FLAG,
-  wantsColour,
-  withClient,
-} from "./client-command.ts";
-import { columnsForFields, isRow, LIST_COLUMNS, TOPOLOGY_COLUMNS, valueAt } from "./columns.ts";
-import type { Command, Context } from "./command.ts";
+/** `gazetteer get`: one read of the interface, or with `--watch` its changes too, for people or for programs. */
+import { FORMATS } from "../formats/formats.ts";
+import type { Arguments, Flag } from "./args.ts";
+import { RESOURCES, SERVICE_FLAGS, SERVICE_NOTE, wantsColour, withClient } from "./client-command.ts";
+import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
-import { fetchPages, joinPages } from "./pages.ts";
-import { renderTable } from "./table.ts";
+import { type OutputOptions, printRead } from "./get-output.ts";
+import { WATCH_OUTPUTS, watchRead } from "./get-watch.ts";
+import { parseReadTarget, type ReadTarget } from "./read-target.ts";
+
+/** What this program renders itself; all other formats are rendered by the service. */
+const LOCAL_OUTPUTS: Readonly<Record<string, string>> = {
+  table: "Columns with titles, for people. The default",
+  wide: "A table with more columns",
+  name: "The ids, one for each line",
+  yaml: "The JSON body as YAML",
+};
+const SERVICE_FORMATS = FORMATS.filter((format) => !format.stream);
+
+const GET_FLAGS: readonly Flag[] = [
+  {
+    name: "output",
+    short: "o",
+    value: "FORMAT",
+    choices: [...Object.keys(LOCAL_OUTPUTS), ...SERVICE_FORMATS.map((format) => format.name)],
+    help: "One of the formats below. Default table",
+  },
+  { name: "watch", short: "w", help: "After the read, show every change, until Ctrl-C." },
+  { name: "no-headers", help: "Leave out the titles of a table or of CSV." },
+  ...SERVICE_FLAGS,
+];
 
 export const getCommand: Command = {
   name: "get",
-  operands: "devices|links|hosts|topology [NAME=VALUE...]",
+  operands: "devices|links|hosts|topology [ID...] [NAME=VALUE...]",
   summary: "Read from a running service.",
-  flags: [
-    URL_FLAG,
-    {
-      name: "output",
-      short: "o",
-      value: "FORMAT",
-      help: "table, or one of the formats below. Default table",
-    },
-  ],
+  flags: GET_FLAGS,
   notes: `
-NAME=VALUE are query parameters: gazetteer get devices available=false type=SWITCH,ROUTER
-All pages of a list are fetched; limit=N sets the page size.
-${CREDENTIALS_NOTE}
+NAME=VALUE are query parameters. All pages of a list are fetched; limit=N sets the page size.
+
+  gazetteer get devices available=false type=SWITCH,ROUTER
+  gazetteer get devices of:0000000000000001 -o yaml
+  gazetteer get devices of:0000000000000001 ports
+  gazetteer get hosts ip=10.0.0.0/16 -o name
+  gazetteer get topology clusters 0 devices
+  gazetteer get links --watch
 
 Formats:
-${renderFormatHelp()}`,
+${renderFormatHelp()}
+
+${SERVICE_NOTE}`,
   async run(args, context) {
-    const [name, ...parameters] = args.positionals;
-    const resource = parseResource(name);
-    const output = parseOutput(args.one("output") ?? "table", resource);
-    const query = parseQuery(parameters);
-    const requestQuery = output === "table" || output === "json" ? query : { ...query, format: output };
-    await withClient(args, context, async (client) => {
-      const pages = fetchPages(client, resource, requestQuery);
-      if (output === "table") await printTable(resource, query, pages, context);
-      else await printBody(joinPages(pages, resource, output), context);
-    });
+    const target = parseReadTarget(args.positionals);
+    const options: OutputOptions = {
+      output: parseOutput(args, target),
+      colour: wantsColour(context),
+      headers: !args.has("no-headers"),
+    };
+    const read = args.has("watch") ? watchRead : printRead;
+    await withClient(args, context, (client) => read(client, target, options, context));
     return EXIT_STATUS.ok;
   },
 };
 
-/** One line for each format that is not an endless stream. */
 function renderFormatHelp(): string {
-  return FORMATS.filter((format) => !format.stream)
-    .map(({ name, description, resources }) => {
-      const readable = RESOURCES.filter((resource) => resources.includes(resource));
-      return `  ${name.padEnd(10)}  ${description} (${readable.join(", ")})`;
-    })
-    .join("\n");
+  const local = Object.entries(LOCAL_OUTPUTS).map(([name, description]) => [name, description] as const);
+  const remote = SERVICE_FORMATS.map(({ name, description, resources }) => {
+    const readable = RESOURCES.filter((resource) => resources.includes(resource));
+    return [name, `${description} (${readable.join(", ")})`] as const;
+  });
+  return [...local, ...remote].map(([name, text]) => `  ${name.padEnd(10)}  ${text}`).join("\n");
 }
 
-function parseOutput(name: string, resource: Resource): string {
-  const formats = formatsOf(resource).filter((format) => !format.stream);
-  const known = ["table", ...formats.map((format) => format.name)];
-  if (known.includes(name)) return name;
-  throw usageFailure(`-o ${name}: of ${resource} there is ${known.join(", ")}`);
-}
-
-async function printTable(
-  resource: Resource,
-  query: Query,
-  pages: AsyncIterable<Response>,
-  context: Context,
-): Promise<void> {
-  const colour = wantsColour(context);
-  const rows: unknown[] = [];
-  for await (const response of pages) {
-    const body: unknown = await response.json();
-    if (resource === "topology" && isRow(body) && "clusters" in body) {
-      return context.out(renderTable([body], TOPOLOGY_COLUMNS, colour));
-    }
-    const items = valueAt(body, resource);
-    // The query selected something that is not a list, such as changes: print the body.
-    if (!Array.isArray(items)) return context.out(`${JSON.stringify(body, null, 2)}\n`);
-    for (const item of items) rows.push(item);
-  }
-  const { fields } = query;
-  const columns = fields === undefined ? (LIST_COLUMNS[resource] ?? []) : columnsForFields(String(fields));
-  await context.out(renderTable(rows.filter(isRow), columns, colour));
-  if (context.terminal) await context.err(`${rows.length} ${resource}\n`);
-}
-
-/** Writes chunk by chunk, so that a large body is not held in memory. */
-async function printBody(body: AsyncIterable<Uint8Array>, context: Context): Promise<void> {
-  let lastByte = 0;
-  for await (const chunk of body) {
-    await context.out(chunk);
-    lastByte = chunk.at(-1) ?? lastByte;
-  }
-  if (lastByte !== 0x0a) await context.out("\n");
+function parseOutput(args: Arguments, target: ReadTarget): string {
+  const output = args.one("output") ?? "table";
+  const isCounts = target.path === "topology";
+  const local = Object.keys(LOCAL_OUTPUTS).filter((name) => name !== "name" || !isCounts);
+  const known = [...local, ...target.formats].filter(
+    (name) => !args.has("watch") || WATCH_OUTPUTS.includes(name),
+  );
+  if (known.includes(output)) return output;
+  const what = `${target.id === undefined ? target.path : `one of ${target.resource}`}`;
+  const watching = args.has("watch") ? " with --watch" : "";
+  throw usageFailure(`-o ${output}: of ${what}${watching} there is ${known.join(", ")}`);
 }

@@ -4,18 +4,13 @@
  */
 import type { Client } from "../client/client.ts";
 import type { Query } from "../client/types.ts";
-import type { Resource } from "./client-command.ts";
 import { valueAt } from "./columns.ts";
 
-/** The response of each page, in order; a response without a next page is the last. */
-export async function* fetchPages(
-  client: Client,
-  resource: Resource,
-  query: Query,
-): AsyncGenerator<Response> {
+/** The response of each page, in order; a response without a next page is the last. `path` has encoded segments. */
+export async function* fetchPages(client: Client, path: string, query: Query): AsyncGenerator<Response> {
   let cursor: string | undefined;
   do {
-    const response = await client.raw(resource, cursor === undefined ? query : { ...query, cursor });
+    const response = await client.raw(path, cursor === undefined ? query : { ...query, cursor });
     cursor = nextCursor(response);
     yield response;
   } while (cursor !== undefined);
@@ -24,19 +19,23 @@ export async function* fetchPages(
 const nextCursor = (response: Response): string | undefined =>
   /[?&]cursor=([^&>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
 
-/** All pages as one body. A body that is not a list (topology, changes) has one page and is passed on unchanged. */
+/**
+ * All pages as one body. A body that is not a list (topology, changes) has one page and is passed on unchanged.
+ * `listKey` is the member of a JSON body that holds the list. `headers` is false to leave out the header of CSV.
+ */
 export async function* joinPages(
   pages: AsyncIterable<Response>,
-  resource: Resource,
+  listKey: string | undefined,
   format: string,
+  headers: boolean,
 ): AsyncGenerator<Uint8Array> {
-  if (format === "json") yield* joinJsonPages(pages, resource);
+  if (format === "json") yield* joinJsonPages(pages, listKey);
   else if (format === "prometheus") yield* joinJsonPages(pages, undefined);
   else {
-    let isFirst = true;
+    let withHeader = headers;
     for await (const response of pages) {
-      yield* format === "csv" && !isFirst ? withoutFirstLine(response) : (response.body ?? []);
-      isFirst = false;
+      yield* format === "csv" && !withHeader ? withoutFirstLine(response) : (response.body ?? []);
+      withHeader = false;
     }
   }
 }

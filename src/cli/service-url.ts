@@ -1,41 +1,111 @@
 /**
- * The address and credentials of a running service: `--url` with or without scheme, path and credentials, and
- * GAZETTEER_CREDENTIALS. Credentials in the URL take precedence over those in the environment.
+ * Which service a command reads from, and with which credentials. The address: `--url`, else `--server NAME`, else
+ * GAZETTEER_URL, else the current server of the servers file, else this machine. The credentials: those in the
+ * address, else GAZETTEER_CREDENTIALS, else those stored for the origin of the address.
+ *
+ * The result says where both come from, so that a failure can say what to correct.
  */
+import { nearest } from "../lib/nearest.ts";
+import type { Context } from "./command.ts";
 import { usageFailure } from "./failure.ts";
+import { type StoredServers, storedCredentials } from "./servers-file.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:8181";
 
+export type AddressOrigin = "--url" | "--server" | "GAZETTEER_URL" | "current server" | "default";
+export type CredentialsOrigin = "address" | "GAZETTEER_CREDENTIALS" | "servers file" | "none";
+
 export interface ServiceAddress {
   readonly url: URL;
+  readonly urlFrom: AddressOrigin;
   /** `NAME:PASSWORD`. */
   readonly credentials: string | undefined;
+  readonly credentialsFrom: CredentialsOrigin;
 }
 
-export function parseServiceAddress(
-  urlFlag: string | undefined,
-  environmentCredentials: string | undefined,
-): ServiceAddress {
-  const text = urlFlag ?? DEFAULT_URL;
+export interface AddressFlags {
+  readonly url: string | undefined;
+  readonly server: string | undefined;
+}
+
+/** `readStored` is called only where the servers file decides something, so that a broken file does not stop the rest. */
+export async function resolveServiceAddress(
+  flags: AddressFlags,
+  env: Context["env"],
+  readStored: () => Promise<StoredServers>,
+): Promise<ServiceAddress> {
+  const { text, urlFrom, server } = await chooseAddress(flags, env, readStored);
+  const { url, credentials: inUrl } = parseServiceUrl(text, urlFrom);
+  const address = { url, urlFrom };
+  if (inUrl !== undefined) return { ...address, credentials: inUrl, credentialsFrom: "address" };
+  const inEnvironment = environmentCredentials(env);
+  if (inEnvironment !== undefined) {
+    return { ...address, credentials: inEnvironment, credentialsFrom: "GAZETTEER_CREDENTIALS" };
+  }
+  const stored = await readStored();
+  const credentials = storedCredentials(stored, url, server ?? stored.current);
+  return { ...address, credentials, credentialsFrom: credentials === undefined ? "none" : "servers file" };
+}
+
+interface ChosenAddress {
+  readonly text: string;
+  readonly urlFrom: AddressOrigin;
+  /** The name in the servers file. */
+  readonly server?: string;
+}
+
+async function chooseAddress(
+  flags: AddressFlags,
+  env: Context["env"],
+  readStored: () => Promise<StoredServers>,
+): Promise<ChosenAddress> {
+  if (flags.url !== undefined) return { text: flags.url, urlFrom: "--url" };
+  if (flags.server !== undefined) {
+    return { text: urlOfServer(await readStored(), flags.server), urlFrom: "--server", server: flags.server };
+  }
+  if (env.GAZETTEER_URL) return { text: env.GAZETTEER_URL, urlFrom: "GAZETTEER_URL" };
+  const stored = await readStored();
+  if (stored.current === undefined) return { text: DEFAULT_URL, urlFrom: "default" };
+  return { text: urlOfServer(stored, stored.current), urlFrom: "current server", server: stored.current };
+}
+
+export function urlOfServer({ servers }: StoredServers, name: string): string {
+  const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
+  if (server) return server.url;
+  const names = Object.keys(servers);
+  const near = nearest(name, names);
+  const hint =
+    names.length === 0
+      ? "none is stored: run gazetteer login URL"
+      : near === undefined
+        ? `there are ${names.join(", ")}`
+        : `did you mean ${near}?`;
+  throw usageFailure(`there is no server ${JSON.stringify(name)}; ${hint}`);
+}
+
+/** The scheme may be left out. `from` names the source of the text in a failure. */
+export function parseServiceUrl(
+  text: string,
+  from: string,
+): { readonly url: URL; readonly credentials: string | undefined } {
   const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw usageFailure(
-      `--url ${JSON.stringify(text)} is not an http or https address such as ${DEFAULT_URL}`,
+      `${from} ${JSON.stringify(text)} is not an http or https address such as ${DEFAULT_URL}`,
     );
   }
   if (url.search !== "" || url.hash !== "") {
-    throw usageFailure("--url is the address of the service; queries are given as NAME=VALUE");
+    throw usageFailure(`${from} is the address of the service; queries are given as NAME=VALUE`);
   }
-  if (url.username !== "") {
-    return { url, credentials: `${decodeUserInfo(url.username)}:${decodeUserInfo(url.password)}` };
-  }
-  if (environmentCredentials === undefined || environmentCredentials === "") {
-    return { url, credentials: undefined };
-  }
-  if (!environmentCredentials.includes(":")) {
-    throw usageFailure("GAZETTEER_CREDENTIALS must be <USERNAME>:<PASSWORD>");
-  }
-  return { url, credentials: environmentCredentials };
+  const credentials =
+    url.username === "" ? undefined : `${decodeUserInfo(url.username)}:${decodeUserInfo(url.password)}`;
+  return { url, credentials };
+}
+
+export function environmentCredentials({ GAZETTEER_CREDENTIALS: text }: Context["env"]): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (!text.includes(":")) throw usageFailure("GAZETTEER_CREDENTIALS must be <USERNAME>:<PASSWORD>");
+  return text;
 }
 
 /** A stray `%` is no percent-encoding: the text is then used as it is. */

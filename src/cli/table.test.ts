@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { type Column, escapeControlCharacters, renderTable } from "./table.ts";
+import { type Column, createTableWriter, escapeControlCharacters, renderTable } from "./table.ts";
 
 type Row = { name: unknown; state?: unknown };
 const COLUMNS: Column<Row>[] = [
   { title: "NAME", cell: (row) => row.name },
   { title: "STATE", cell: (row) => row.state, styles: { up: "green", down: "red" } },
 ];
-const table = (rows: Row[], colour = false) => renderTable(rows, COLUMNS, colour);
+const table = (rows: Row[], colour = false) => renderTable(rows, COLUMNS, { colour });
 
 describe("tables", () => {
   test("columns are aligned, missing values are dashes, and lines have no trailing spaces", () => {
@@ -37,6 +37,19 @@ describe("tables", () => {
       "\u001b[1mNAME\u001b[0m  \u001b[1mSTATE\u001b[0m\na     \u001b[31mdown \u001b[0m\n",
     );
   });
+});
+
+test("a table without titles is as wide as its cells", () => {
+  expect(renderTable([{ name: "a", state: "up" }], COLUMNS, { colour: false, headers: false })).toBe(
+    "a  up\n",
+  );
+});
+
+test("later rows are aligned with earlier ones and have no titles", () => {
+  const writer = createTableWriter(COLUMNS, { colour: false });
+  expect(writer.render([{ name: "longer", state: "up" }])).toBe("NAME    STATE\nlonger  up\n");
+  expect(writer.render([{ name: "a", state: "down" }])).toBe("a       down\n");
+  expect(writer.render([{ name: "even longer", state: "up" }])).toBe("even longer  up\n");
 });
 
 describe("escapeControlCharacters", () => {

@@ -40,23 +40,48 @@ export function escapeControlCharacters(text: string): string {
     .replace(UNSAFE_CHARACTERS, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-export function renderTable<Row>(
+export interface TableOptions {
+  readonly colour: boolean;
+  /** Whether the first line has the titles of the columns. Default true. */
+  readonly headers?: boolean;
+}
+
+/** Renders a table in several parts. Rows that follow later are aligned with those before; columns may grow. */
+export interface TableWriter<Row> {
+  /** With the titles when it is the first part. */
+  render(rows: readonly Row[]): string;
+}
+
+export function createTableWriter<Row>(
+  columns: readonly Column<Row>[],
+  { colour, headers = true }: TableOptions,
+): TableWriter<Row> {
+  const style = createStyler(colour);
+  const titles = columns.map((column) => column.title);
+  const widths = titles.map((title) => (headers ? Bun.stringWidth(title) : 0));
+  const pad = (text: string, i: number) => text + " ".repeat((widths[i] ?? 0) - Bun.stringWidth(text));
+  let isFirst = headers;
+  return {
+    render(rows) {
+      const cells = rows.map((row) => columns.map((column) => formatCell(column.cell(row))));
+      for (const line of cells) {
+        for (const [i, text] of line.entries()) widths[i] = Math.max(widths[i] ?? 0, Bun.stringWidth(text));
+      }
+      const header = isFirst ? [titles.map((title, i) => style(pad(title, i), "bold")).join(COLUMN_GAP)] : [];
+      isFirst = false;
+      const body = cells.map((line) =>
+        line.map((text, i) => style(pad(text, i), columns[i]?.styles?.[text])).join(COLUMN_GAP),
+      );
+      return [...header, ...body].map((line) => `${line.trimEnd()}\n`).join("");
+    },
+  };
+}
+
+export const renderTable = <Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  colour: boolean,
-): string {
-  const style = createStyler(colour);
-  const cells = rows.map((row) => columns.map((column) => formatCell(column.cell(row))));
-  const widths = columns.map((column, i) =>
-    cells.reduce((width, line) => Math.max(width, Bun.stringWidth(line[i] ?? "")), column.title.length),
-  );
-  const pad = (text: string, i: number) => text + " ".repeat((widths[i] ?? 0) - Bun.stringWidth(text));
-  const header = columns.map(({ title }, i) => style(pad(title, i), "bold")).join(COLUMN_GAP);
-  const body = cells.map((line) =>
-    line.map((text, i) => style(pad(text, i), columns[i]?.styles?.[text])).join(COLUMN_GAP),
-  );
-  return [header, ...body].map((line) => `${line.trimEnd()}\n`).join("");
-}
+  options: TableOptions,
+): string => createTableWriter(columns, options).render(rows);
 
 /** Any value as one line, escaped and at most MAX_CELL_WIDTH wide. */
 export const formatCell = (value: unknown): string => truncate(escapeControlCharacters(formatValue(value)));

@@ -1,65 +1,51 @@
 /**
  * `gazetteer watch`: changes as they are committed, one line each. It starts at the current revision, so it does not
- * load the network first. After a lost connection it resumes at the last revision. Standard output has changes only;
- * the state of the connection goes to standard error.
+ * load the network first. After a lost connection it resumes at the last revision.
  */
-import type { ConnectionState, WatchEvent } from "../client/types.ts";
+import type { WatchEvent } from "../client/types.ts";
 import { renderChangeLine } from "./change-line.ts";
 import {
-  CREDENTIALS_NOTE,
+  OUTPUT_FLAG,
   parseQuery,
   parseResource,
-  URL_FLAG,
+  SERVICE_FLAGS,
+  SERVICE_NOTE,
   wantsColour,
   wantsJson,
   withClient,
 } from "./client-command.ts";
-import type { Command, Context } from "./command.ts";
+import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
-import { catchStopSignals } from "./stop-signals.ts";
 import { createStyler, escapeControlCharacters } from "./table.ts";
-
-const CHANGES_MISSED =
-  "the service no longer has the changes since the connection was lost; only new changes follow";
+import { CHANGES_MISSED, createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
 export const watchCommand: Command = {
   name: "watch",
   operands: "[devices|links|hosts|topology] [NAME=VALUE...]",
   summary: "Show changes as they happen.",
-  flags: [
-    URL_FLAG,
-    {
-      name: "output",
-      short: "o",
-      value: "FORMAT",
-      help: "text, or json: one event for each line. Default text",
-    },
-  ],
+  flags: [{ ...OUTPUT_FLAG, help: "text, or json: one event for each line. Default text" }, ...SERVICE_FLAGS],
   notes: `
 Without a resource it shows all changes. NAME=VALUE are filters: gazetteer watch devices type=SWITCH,ROUTER
 since=REVISION starts with the changes after that revision instead of the current one.
-${CREDENTIALS_NOTE}`,
+
+${SERVICE_NOTE}`,
   async run(args, context) {
     const hasResource = args.positionals[0]?.includes("=") === false;
     const resource = hasResource ? parseResource(args.positionals[0]) : "topology";
     const { since, ...query } = parseQuery(args.positionals.slice(hasResource ? 1 : 0));
     const givenStart = since === undefined ? undefined : parseRevision(String(since));
     const render = wantsJson(args) ? renderJson : createTextRenderer(wantsColour(context));
-    using stop = catchStopSignals(() => context.exit(EXIT_STATUS.ok));
-    const { signal } = stop;
-    try {
-      await withClient(args, context, async (client) => {
+    await runUntilStopped(context, (signal) =>
+      withClient(args, context, async (client) => {
         const start = givenStart ?? (await client.ready({ signal })).revision;
-        const onState = createConnectionReporter(context);
+        const onState = createConnectionReporter(context, "watch");
         for await (const event of client.watch(resource, query, { signal, since: start, onState })) {
           const text = render(event);
           if (text !== "") await context.out(text);
           if (event.type === "reset") await context.err(`gazetteer watch: ${CHANGES_MISSED}\n`);
         }
-      });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+      }),
+    );
     return EXIT_STATUS.ok;
   },
 };
@@ -80,21 +66,5 @@ function createTextRenderer(colour: boolean): (event: WatchEvent) => string {
     if (event.type === "reset" || event.type === "snapshot" || event.type === "synced") return "";
     const time = style(new Date(event.time).toISOString(), "dim");
     return `${time}  ${renderChangeLine({ ...event, event: event.type }, colour)}\n`;
-  };
-}
-
-/** Reports when the connection is lost and when it is restored. The first connection is not reported. */
-function createConnectionReporter(context: Context): (state: ConnectionState) => void {
-  const report = (text: string) => void context.err(`gazetteer watch: ${text}\n`);
-  let isLost = false;
-  return (state) => {
-    if (state.state === "reconnecting" && state.afterMs > 0) {
-      isLost = true;
-      const reason = escapeControlCharacters(state.reason);
-      report(`${reason}; trying again in ${(state.afterMs / 1000).toFixed(1)} s`);
-    } else if (state.state === "connected" && isLost) {
-      isLost = false;
-      report("connected again");
-    }
   };
 }

@@ -7,8 +7,8 @@ import { type CommandResult, GAZETTEER, runCommand, type Service, startService }
 
 const NETWORK = `
 devices:
-  - { id: "of:0000000000000001", type: SWITCH, mfr: "Nicira, Inc.", hw: "交換機", annotations: { managementAddress: 10.0.0.1 } }
-  - { id: "of:0000000000000002", type: ROUTER, available: false, mfr: "\\e[31mred\\u202e", sw: "a\\nb" }
+  - { id: "of:0000000000000001", type: SWITCH, mfr: "Nicira, Inc.", hw: "交換機", annotations: { name: leaf-1, managementAddress: 10.0.0.1 } }
+  - { id: "of:0000000000000002", type: ROUTER, available: false, sw: "a\\nb", annotations: { name: "\\e[31mred\\u202e" } }
 links:
   - { src: { device: "of:0000000000000001", port: 1 }, dst: { device: "of:0000000000000002", port: 2 } }
 hosts:
@@ -33,24 +33,30 @@ describe("tables", () => {
     const { status, stdout, stderr } = await get("devices");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     const [head = "", first = "", second = "", ...rest] = stdout.split("\n");
-    expect(head).toMatch(/^ID +TYPE +AVAILABLE +SINCE +MAKER +HARDWARE +SOFTWARE +ADDRESS$/);
-    expect(first).toMatch(
-      /^of:0000000000000001 {2}SWITCH +yes +\S+Z +Nicira, Inc\. +交換機 +unknown +10\.0\.0\.1$/,
-    );
-    expect(second).toMatch(
-      /^of:0000000000000002 {2}ROUTER +no +\S+Z +\\u001b\[31mred\\u202e +unknown +a\\u000ab +-$/,
-    );
+    expect(head).toMatch(/^ID +NAME +TYPE +AVAILABLE +SINCE +ADDRESS$/);
+    expect(first).toMatch(/^of:0000000000000001 {2}leaf-1 +SWITCH +yes +\S+Z +10\.0\.0\.1$/);
+    expect(second).toMatch(/^of:0000000000000002 {2}\\u001b\[31mred\\u202e +ROUTER +no +\S+Z +-$/);
     expect(rest).toEqual([""]);
-    const column = (line: string, text: string) => Bun.stringWidth(line.slice(0, line.indexOf(text)));
-    expect(column(first, "unknown")).toBe(column(head, "SOFTWARE"));
   });
 
-  test("links, hosts and topology have their columns", async () => {
+  test("wide has more columns, aligned by display width", async () => {
+    const [head = "", first = "", second = ""] = (await get("devices", "-o", "wide")).stdout.split("\n");
+    expect(head).toMatch(
+      /^ID +NAME +TYPE +AVAILABLE +SINCE +ADDRESS +MAKER +HARDWARE +SOFTWARE +SERIAL +ROLE +SOURCES +FIRST SEEN +LAST CHANGED$/,
+    );
+    expect(first).toMatch(/ Nicira, Inc\. +交換機 +unknown +/);
+    expect(second).toMatch(/ unknown +unknown +a\\u000ab /);
+    const column = (line: string, text: string) => Bun.stringWidth(line.slice(0, line.indexOf(text)));
+    expect(column(first, "交換機")).toBe(column(head, "HARDWARE"));
+    expect(column(second, "a\\u000ab")).toBe(column(head, "SOFTWARE"));
+  });
+
+  test("links, hosts and topology have their columns, with the names of devices beside their ids", async () => {
     expect((await get("links")).stdout.split("\n")[1]).toMatch(
-      /^of:0000000000000001\/1 +of:0000000000000002\/2 +DIRECT +ACTIVE +no +yes$/,
+      /^of:0000000000000001\/1 +leaf-1 +of:0000000000000002\/2 +\\u001b\[31mred\\u202e +DIRECT +ACTIVE$/,
     );
     expect((await get("hosts")).stdout.split("\n")[1]).toMatch(
-      /^00:00:00:00:00:01 +10 +10\.0\.0\.9, 2001:db8::9 +of:0000000000000001\/3 +\S+Z$/,
+      /^00:00:00:00:00:01\/10 +- +10\.0\.0\.9, 2001:db8::9 +of:0000000000000001\/3 +leaf-1$/,
     );
     expect((await get("topology")).stdout.split("\n")[1]).toMatch(/^2 +1 +1 +\d+ +\S+Z$/);
   });

@@ -129,12 +129,19 @@ export async function runCommand(
   return { status, stdout, stderr };
 }
 
+/** A folder that does not exist, so that no test reads the servers that the user of this machine has stored. */
+const NO_CONFIG_HOME = "/nonexistent/config";
+
 /** The environment of the test run, without variables that would configure the service. */
 function environment(
   extra: Readonly<Record<string, string | undefined>> = {},
   credentials: string | null,
 ): Record<string, string | undefined> {
-  const env: Record<string, string | undefined> = { ...process.env, NO_COLOR: "1" };
+  const env: Record<string, string | undefined> = {
+    ...process.env,
+    NO_COLOR: "1",
+    XDG_CONFIG_HOME: NO_CONFIG_HOME,
+  };
   for (const name of Object.keys(env)) if (name.startsWith("GAZETTEER_")) delete env[name];
   if (credentials !== null) env.GAZETTEER_CREDENTIALS = credentials;
   return { ...env, ...extra };

@@ -1,0 +1,123 @@
+/**
+ * `gazetteer get --watch`: the read, then a row for every change. Lists and single entities follow the change stream of
+ * their collection; the counts of the topology are read again after a change. What is below an entity, such as its
+ * ports, has no stream of its own.
+ */
+import type { Client } from "../client/client.ts";
+import type { WatchEvent } from "../client/types.ts";
+import { columnsForFields, columnsOf, devicesOf, type Row, type TableColumn } from "./columns.ts";
+import type { Context } from "./command.ts";
+import { DeviceNames } from "./device-names.ts";
+import { usageFailure } from "./failure.ts";
+import { notFound, type OutputOptions, renderIds, yamlOf } from "./get-output.ts";
+import type { ReadTarget } from "./read-target.ts";
+import { createTableWriter, escapeControlCharacters } from "./table.ts";
+import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
+
+export const WATCH_OUTPUTS: readonly string[] = ["table", "wide", "name", "json", "yaml"];
+
+/** The entities of a snapshot have no event. */
+const EVENT_COLUMN: TableColumn = {
+  title: "EVENT",
+  cell: (row) => row.event,
+  styles: { added: "green", updated: "yellow", removed: "red" },
+};
+
+/** Turns entities, each with the event that brought it, into text. */
+type RenderRows = (rows: readonly Row[]) => Promise<string>;
+
+export async function watchRead(
+  client: Client,
+  target: ReadTarget,
+  options: OutputOptions,
+  context: Context,
+): Promise<void> {
+  const isCounts = target.path === "topology";
+  if (!isCounts && target.id === undefined && target.path !== target.resource) {
+    throw usageFailure(`--watch follows a list, one of it, or the topology, not ${target.path}`);
+  }
+  const render = createRowRenderer(client, target, options);
+  await runUntilStopped(context, (signal) =>
+    isCounts
+      ? watchCounts(client, target, render, context, signal)
+      : watchEntities(client, target, render, context, signal),
+  );
+}
+
+async function watchEntities(
+  client: Client,
+  target: ReadTarget,
+  render: RenderRows,
+  context: Context,
+  signal: AbortSignal,
+): Promise<void> {
+  const { resource, query, id } = target;
+  if (resource === "topology") return;
+  const onState = createConnectionReporter(context, "get");
+  const filtered = id === undefined ? query : { ...query, id };
+  let snapshot: Row[] = [];
+  let wasSynced = false;
+  for await (const event of client.watch(resource, filtered, { signal, onState })) {
+    if (event.type === "snapshot") snapshot.push({ ...event.value });
+    else if (event.type === "synced") {
+      if (id !== undefined && snapshot.length === 0 && !wasSynced) throw notFound(target);
+      await context.out(await render(snapshot));
+      wasSynced = true;
+      snapshot = [];
+    } else if (event.type !== "reset") {
+      await context.out(await render([changedRow(event)]));
+    }
+  }
+}
+
+const changedRow = (event: Extract<WatchEvent, { last: boolean }>): Row => ({
+  ...event.value,
+  event: event.type,
+});
+
+/** Prints the counts whenever they differ from those printed last. */
+async function watchCounts(
+  client: Client,
+  { query }: ReadTarget,
+  render: RenderRows,
+  context: Context,
+  signal: AbortSignal,
+): Promise<void> {
+  let printed = "";
+  const print = async () => {
+    const counts = await client.topology(query, { signal });
+    const text = JSON.stringify(counts);
+    if (text !== printed) await context.out(await render([{ ...counts }]));
+    printed = text;
+  };
+  const onState = createConnectionReporter(context, "get");
+  const { revision: since } = await client.ready({ signal });
+  await print();
+  for await (const event of client.watch("topology", {}, { signal, since, onState })) {
+    if (event.type === "synced" || ("last" in event && event.last)) await print();
+  }
+}
+
+function createRowRenderer(client: Client, target: ReadTarget, options: OutputOptions): RenderRows {
+  const { output, colour, headers } = options;
+  const { resource, query } = target;
+  if (output === "name") return async (rows) => renderIds(rows);
+  if (output === "json") {
+    // The escapes are JSON escapes, so a program parses the same value.
+    return async (rows) => rows.map((row) => `${escapeControlCharacters(JSON.stringify(row))}\n`).join("");
+  }
+  if (output === "yaml") {
+    return async (rows) => (await Promise.all(rows.map(yamlOf))).map((text) => `---\n${text}`).join("");
+  }
+  const names = new DeviceNames(client, query);
+  const columns =
+    query.fields === undefined
+      ? columnsOf(resource, output === "wide", names.nameOf)
+      : columnsForFields(String(query.fields));
+  const events = resource === "topology" ? [] : [EVENT_COLUMN];
+  const writer = createTableWriter([...events, ...columns], { colour, headers });
+  return async (rows) => {
+    if (query.fields === undefined) await names.load(rows.flatMap((row) => devicesOf(resource, row)));
+    return writer.render(rows);
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * The file of services that `gazetteer login` stored: addresses, credentials, and which one is current. It is
+ * `$XDG_CONFIG_HOME/gazetteer/servers.json` (`~/.config` when the variable is not set), mode 0600, because it holds
+ * passwords. Each password belongs to the origin (scheme, host, port) of its address and is looked up by that origin,
+ * so another address can never receive it.
+ */
+import { chmod, mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import Type from "typebox";
+import { errorMessage } from "../lib/error-message.ts";
+import type { Context } from "./command.ts";
+import { usageFailure } from "./failure.ts";
+
+const StoredServer = Type.Object({
+  /** Without credentials. */
+  url: Type.String(),
+  /** `NAME:PASSWORD`. */
+  credentials: Type.Optional(Type.String()),
+});
+export type StoredServer = Type.Static<typeof StoredServer>;
+
+const StoredServers = Type.Object({
+  current: Type.Optional(Type.String()),
+  servers: Type.Record(Type.String(), StoredServer),
+});
+export type StoredServers = Type.Static<typeof StoredServers>;
+
+/** A relative XDG_CONFIG_HOME is not valid by its specification and is ignored. */
+export function serversPath(env: Context["env"]): string {
+  const configured = env.XDG_CONFIG_HOME ?? "";
+  const folder = isAbsolute(configured) ? configured : join(env.HOME || homedir(), ".config");
+  return join(folder, "gazetteer", "servers.json");
+}
+
+/** Without a file there are no servers. */
+export async function readServers(path: string): Promise<StoredServers> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return { servers: {} };
+    throw usageFailure(`${path} cannot be read: ${errorMessage(error)}`);
+  }
+  // Loaded only where there is a file to check.
+  const { default: Value } = await import("typebox/value");
+  const stored = parseJson(text);
+  if (Value.Check(StoredServers, stored)) return stored;
+  throw usageFailure(`${path} is not a file of servers; correct or remove it, then run gazetteer login URL`);
+}
+
+/** Replaces the file in one step. A symbolic link stays: the file that it points to is replaced. */
+export async function writeServers(path: string, stored: StoredServers): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const target = await realpath(path).catch(() => path);
+    await replaceFile(target, `${JSON.stringify(stored, null, 2)}\n`);
+  } catch (error) {
+    throw usageFailure(`${path} cannot be written: ${errorMessage(error)}`);
+  }
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const handle = await open(temporary, "wx", 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await chmod(temporary, 0o600); // whatever the umask is
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** The credentials stored for the origin of `url`; those of the server `preferred` where several have this origin. */
+export function storedCredentials(
+  { servers }: StoredServers,
+  url: URL,
+  preferred: string | undefined,
+): string | undefined {
+  const entries = Object.entries(servers).filter(
+    ([, server]) => URL.parse(server.url)?.origin === url.origin,
+  );
+  const [, server] = entries.find(([name]) => name === preferred) ?? entries[0] ?? [];
+  return server?.credentials;
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

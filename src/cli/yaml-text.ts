@@ -1,0 +1,19 @@
+/**
+ * JSON values as YAML for `-o yaml`. Text from the network is quoted and escaped where it has control characters or
+ * characters that change the text direction, so that it can neither change a terminal nor look like other YAML.
+ * Text that YAML 1.1 would read as another type (`yes`, `10:20:30`) is quoted, because many parsers still are 1.1.
+ */
+import { Document, Scalar, visit } from "yaml";
+import { escapeControlCharacters } from "./table.ts";
+
+export function renderYaml(value: unknown): string {
+  const document = new Document(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
+  visit(document, {
+    Scalar(_key, node) {
+      const { value: text } = node;
+      if (typeof text === "string" && text !== escapeControlCharacters(text)) node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  // The escapes are those of a double-quoted scalar, so a program parses the same value.
+  return document.toString({ lineWidth: 0 }).split("\n").map(escapeControlCharacters).join("\n");
+}
