@@ -11,7 +11,7 @@
 import { createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers } from "../../src/api/auth/users.ts";
 import { openServer } from "../../src/api/server.ts";
-import { composeConfig } from "../../src/config/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { renderFault } from "../../src/config/faults.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
@@ -28,7 +28,8 @@ interface ServeRequest {
 }
 
 const requested: ServeRequest = JSON.parse(process.argv[2] ?? "{}");
-const composed = composeConfig({ data: requested.data }, {});
+const flags = { all: (flag: string) => (flag === "data" ? [requested.data] : []) };
+const composed = loadConfig({ flags });
 if (!composed.ok) throw new Error(composed.faults.map(renderFault).join("; "));
 const { config } = composed;
 const store = openStore(config, ["bench"], systemClock, silentLogger);

@@ -1,27 +1,60 @@
-/** `gazetteer check`: whether the service would start with this configuration file. Lists all faults, with lines. */
+/**
+ * `gazetteer check`: whether the service would start with this configuration. Lists all faults of the file, the
+ * environment, the flags, the sources and the users, one line each. What is in use at the moment is only a note.
+ */
 import type { Command } from "./command.ts";
+import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
 
 export const checkCommand: Command = {
   name: "check",
-  operands: "CONFIGFILE",
-  summary: "Check a configuration file without starting anything.",
-  flags: [],
+  operands: "[CONFIGFILE] [FLAGS]",
+  summary: "Check a configuration without starting anything.",
+  flags: [
+    {
+      name: "show",
+      help: "Print the effective configuration with the origin of each value; secrets are hidden.",
+    },
+    ...CONFIG_FLAGS,
+  ],
+  notes: `
+${CONFIG_NOTE}
+
+  gazetteer check /etc/gazetteer.yaml
+  gazetteer check --show --config /etc/gazetteer.yaml --port 8080`,
   async run(args, context) {
-    const [path, ...extra] = args.positionals;
-    if (path === undefined || extra.length > 0) throw usageFailure("wants one CONFIGFILE");
+    const [path = args.one("config"), ...extra] = args.positionals;
+    if (extra.length > 0 || (args.positionals.length > 0 && args.has("config"))) {
+      throw usageFailure("wants one CONFIGFILE");
+    }
     // Loaded here, so that commands without a configuration start without its libraries.
     const { loadConfig } = await import("../config/config.ts");
     const { renderFault } = await import("../config/faults.ts");
-    const loaded = loadConfig(path);
-    if (loaded.ok) {
-      await context.out(`${path}: ok\n`);
-      return EXIT_STATUS.ok;
-    }
-    const [first] = loaded.faults;
-    // Without a position, the file could not be read at all.
-    if (first && !first.position) throw usageFailure(renderFault(first));
-    await context.err(loaded.faults.map((fault) => `${renderFault(fault)}\n`).join(""));
-    return EXIT_STATUS.usage;
+    const { renderSettings } = await import("../config/show.ts");
+    const { findNotes, findUsersFaults } = await import("../service/preflight.ts");
+    const loaded = loadConfig({ file: path, flags: args, environment: context.env });
+    const settingOf = (name: string) => loaded.settings.find(({ key }) => key.name === name)?.value;
+    const [users, data] = [settingOf("users"), settingOf("data")];
+    const faults = [
+      ...(loaded.ok ? [] : loaded.faults.map(renderFault)),
+      ...(await findUsersFaults(
+        { data: String(data), ...(typeof users === "string" && { users }) },
+        context.env.GAZETTEER_CREDENTIALS,
+      )),
+    ];
+    const notes = [
+      ...loaded.warnings.map((warning) => `warning: ${warning}`),
+      ...(loaded.ok ? findNotes(loaded.config).map((note) => `note: ${note}`) : []),
+    ];
+    await context.err([...faults, ...notes].map((line) => `${line}\n`).join(""));
+    if (args.has("show")) await context.out(renderSettings(loaded.settings) + credentialsLine(context.env));
+    else if (faults.length === 0) await context.out(`${path ?? "the configuration"}: ok\n`);
+    return faults.length === 0 ? EXIT_STATUS.ok : EXIT_STATUS.usage;
   },
 };
+
+/** The credentials are no key of the configuration, but whoever looks for a user must find where it comes from. */
+function credentialsLine(env: Readonly<Record<string, string | undefined>>): string {
+  const [name] = env.GAZETTEER_CREDENTIALS?.split(":") ?? [];
+  return name ? `# user ${JSON.stringify(name)}, password hidden: GAZETTEER_CREDENTIALS\n` : "";
+}

@@ -1,26 +1,22 @@
 /**
- * The configuration file: YAML in, checked values out, with the line of every fault. A file with any fault has no
- * values. The parsed document is held so that later checks (of the sources) can report a line too.
+ * The configuration file: YAML in, a layer of settings out, with the position of every fault. Values that are not valid
+ * are left out of the layer. The parsed document is held so that later checks (of the sources) can report a position too.
  */
 import { readFileSync } from "node:fs";
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { errorMessage } from "../lib/error-message.ts";
-import { type ConfigFault, type FilePosition, findSchemaFaults, type KeyPath } from "./faults.ts";
+import { findSchemaFaults, type KeyPath } from "../lib/schema-faults.ts";
+import type { FilePosition, Origin, PositionSource } from "./faults.ts";
+import { CONFIG_KEYS, type ConfigKey } from "./keys.ts";
 import { Configuration } from "./schema.ts";
+import { type CheckedLayer, checkLayer, createSetting, isRecord, type Setting } from "./settings.ts";
 
 const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
 
-export interface ConfigFile {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly faults: readonly ConfigFault[];
-  /** Of the value at `path`, or of the nearest enclosing one. Undefined when there is no file. */
-  position(path: KeyPath): FilePosition | undefined;
-}
-
 /** Stands for the file when none is given. */
-export const NO_FILE: ConfigFile = { values: {}, faults: [], position: () => undefined };
+export const NO_FILE: CheckedLayer = { layer: new Map(), faults: [] };
 
-export function readConfigFile(path: string): ConfigFile {
+export function readConfigFile(path: string): CheckedLayer {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -33,35 +29,48 @@ export function readConfigFile(path: string): ConfigFile {
   return parseConfigFile(text, path);
 }
 
-const unreadable = (message: string): ConfigFile => ({ ...NO_FILE, faults: [{ path: [], message }] });
+const unreadable = (message: string): CheckedLayer => ({ ...NO_FILE, faults: [{ path: [], message }] });
 
-export function parseConfigFile(text: string, file: string): ConfigFile {
+export function parseConfigFile(text: string, file: string): CheckedLayer {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const positionAt = (offset: number): FilePosition => ({ file, line: lines.linePos(offset).line });
-  const position = (path: KeyPath) => positionAt(offsetOf(document, path, false));
-  const failed = (faults: ConfigFault[]): ConfigFile => ({ values: {}, faults, position });
-
+  const positionAt = (offset: number): FilePosition => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line, column: col };
+  };
   if (document.errors.length > 0) {
-    return failed(
-      document.errors.map(({ pos, message }) => ({ position: positionAt(pos[0]), path: [], message })),
-    );
+    const faults = document.errors.map(({ pos, message }) => {
+      const origin: Origin = { kind: "file", file: { position: () => positionAt(pos[0]) }, path: [] };
+      return { origin, path: [], message: message.replaceAll("\n", " ") };
+    });
+    return { ...NO_FILE, faults };
   }
+  const source: PositionSource = {
+    position: (path, atKey = false) => positionAt(offsetOf(document, path, atKey)),
+  };
+  const originAt = (path: KeyPath): Origin => ({ kind: "file", file: source, path });
   let values: unknown;
   try {
     values = document.toJS() ?? {};
   } catch (error) {
-    return failed([{ position: { file }, path: [], message: errorMessage(error) }]);
+    return { ...NO_FILE, faults: [{ origin: originAt([]), path: [], message: errorMessage(error) }] };
   }
-  const faults = findSchemaFaults(Configuration, values);
-  if (faults.length === 0 && isRecord(values)) return { values, faults: [], position };
-  return failed(
-    faults.map(({ path, message, atKey = false }) => ({
-      position: positionAt(offsetOf(document, path, atKey)),
-      path,
-      message,
-    })),
-  );
+  // The faults of the whole document include unknown keys; those of the layer are among them.
+  const faults = findSchemaFaults(Configuration, values).map((fault) => ({ ...fault, origin: originAt([]) }));
+  const settings = CONFIG_KEYS.flatMap((key) => readSetting(key, values, originAt) ?? []);
+  return { layer: checkLayer(settings).layer, faults };
+}
+
+function readSetting(
+  key: ConfigKey,
+  values: unknown,
+  originAt: (path: KeyPath) => Origin,
+): Setting | undefined {
+  let value = values;
+  for (const part of key.path)
+    value = isRecord(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+  if (value === undefined) return undefined;
+  return createSetting(key, value, originAt(key.path), (index) => originAt([...key.path, index]));
 }
 
 /** Offset of the value at `path` or of its key; when it is absent, of the nearest enclosing value. */
@@ -84,6 +93,3 @@ function offsetOf(document: ReturnType<typeof parseDocument>, path: KeyPath, atK
 
 const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "range" in value;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

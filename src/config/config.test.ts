@@ -1,25 +1,47 @@
-import { describe, expect, test } from "bun:test";
-import { composeConfig, loadConfig } from "./config.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ConfigInput, loadConfig } from "./config.ts";
 import { parseConfigFile } from "./config-file.ts";
 import { renderFault } from "./faults.ts";
+import type { FlagReader } from "./flags.ts";
 import type { Config } from "./schema.ts";
-
-type Values = Readonly<Record<string, unknown>>;
+import { renderSettings } from "./show.ts";
 
 const faultsIn = (...lines: string[]) => parseConfigFile(lines.join("\n"), "g.yaml").faults.map(renderFault);
 
-function compose(file: Values, flags: Values): Config {
-  const composed = composeConfig(file, flags);
-  if (!composed.ok) throw new Error(composed.faults.map(renderFault).join("\n"));
-  return composed.config;
+const flagsOf = (flags: Readonly<Record<string, readonly string[]>>): FlagReader => ({
+  all: (name) => flags[name] ?? [],
+});
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "gazetteer-config-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function writeConfig(text: string): string {
+  const file = join(folder, "g.yaml");
+  writeFileSync(file, text);
+  return file;
+}
+
+function load(input: ConfigInput): Config {
+  const loaded = loadConfig(input);
+  if (!loaded.ok) throw new Error(loaded.faults.map(renderFault).join("\n"));
+  return loaded.config;
+}
+
+function faultsOf(input: ConfigInput): string[] {
+  const loaded = loadConfig(input);
+  return loaded.ok ? [] : loaded.faults.map(renderFault);
 }
 
 describe("a configuration file", () => {
   test("an empty file, or one with comments only, has all defaults", () => {
     for (const text of ["", "# nothing yet\n", "---\n", "limits:\n  # pageLimit: 10\nhistory:\n"]) {
-      const file = parseConfigFile(text, "g.yaml");
-      expect(file.faults).toEqual([]);
-      const config = compose(file.values, {});
+      const config = load({ file: writeConfig(text) });
       expect(config.host).toBe("127.0.0.1");
       expect(config.port).toBe(8181);
       expect(config.data).toBe("./data");
@@ -33,7 +55,7 @@ describe("a configuration file", () => {
   });
 
   test("its values are used, flags replace them, and the result is frozen", () => {
-    const { values, faults } = parseConfigFile(
+    const file = writeConfig(
       `host: 0.0.0.0
 port: 9000
 aliases: [onos]
@@ -47,10 +69,8 @@ readers: auto
 sources:
   - { type: demo, devices: 3 }
 `,
-      "g.yaml",
     );
-    expect(faults).toEqual([]);
-    const config = compose(values, { port: 0, data: ":memory:", users: undefined });
+    const config = load({ file, flags: flagsOf({ port: ["0"], data: [":memory:"] }) });
     expect(config).toMatchObject({
       host: "0.0.0.0",
       port: 0,
@@ -67,32 +87,36 @@ sources:
   });
 
   const refused: [what: string, lines: string[], faults: string[]][] = [
-    ["an unknown key", ["host: a", "prot: 1"], ["g.yaml:2: prot: unknown key; did you mean port?"]],
+    ["an unknown key", ["host: a", "prot: 1"], ["g.yaml:2:1: prot: unknown key; did you mean port?"]],
     [
       "an unknown key in a section",
       ["limits:", "  pagelimit: 1"],
-      ["g.yaml:2: limits.pagelimit: unknown key; did you mean pageLimit?"],
+      ["g.yaml:2:3: limits.pagelimit: unknown key; did you mean pageLimit?"],
     ],
-    ["a port too high", ["", "port: 70000"], ["g.yaml:2: port: must be a whole number from 0 to 65535"]],
-    ["text for a number", ["port: eighty"], ["g.yaml:1: port: must be a whole number from 0 to 65535"]],
-    ["null for text", ["host:"], ["g.yaml:1: host: must be text"]],
-    ["an unknown level", ["logLevel: loud"], ["g.yaml:1: logLevel: must be one of debug, info, warn, error"]],
+    ["a port too high", ["", "port: 70000"], ["g.yaml:2:7: port: must be a whole number from 0 to 65535"]],
+    ["text for a number", ["port: eighty"], ["g.yaml:1:7: port: must be a whole number from 0 to 65535"]],
+    ["null for text", ["host:"], ["g.yaml:1:6: host: must be text"]],
+    [
+      "an unknown level",
+      ["logLevel: loud"],
+      ["g.yaml:1:11: logLevel: must be one of debug, info, warn, error"],
+    ],
     [
       "an alias with a slash",
       ["aliases:", "  - onos", "  - a/b"],
-      ["g.yaml:3: aliases[1]: must be one path segment, such as onos"],
+      ["g.yaml:3:5: aliases[1]: must be one path segment, such as onos"],
     ],
-    ["readers", ["readers: many"], ["g.yaml:1: readers: must be a whole number from 1 to 256 or auto"]],
-    ["a source that is text", ["sources:", "  - demo"], ["g.yaml:2: sources[0]: must be keys and values"]],
-    ["a list for a section", ["limits: [1]"], ["g.yaml:1: limits: must be keys and values"]],
-    ["a list for the whole file", ["- host"], ["g.yaml:1: must be keys and values"]],
+    ["readers", ["readers: many"], ["g.yaml:1:10: readers: must be a whole number from 1 to 256 or auto"]],
+    ["a source that is text", ["sources:", "  - demo"], ["g.yaml:2:5: sources[0]: must be keys and values"]],
+    ["a list for a section", ["limits: [1]"], ["g.yaml:1:9: limits: must be keys and values"]],
+    ["a list for the whole file", ["- host"], ["g.yaml:1:1: must be keys and values"]],
     [
       "several faults at once",
       ["port: x", "hots: y", "cors: { origins: [nowhere] }"],
       [
-        "g.yaml:1: port: must be a whole number from 0 to 65535",
-        "g.yaml:2: hots: unknown key; did you mean host?",
-        "g.yaml:3: cors.origins[0]: must be an origin, such as https://map.example.net, or *",
+        "g.yaml:1:7: port: must be a whole number from 0 to 65535",
+        "g.yaml:2:1: hots: unknown key; did you mean host?",
+        "g.yaml:3:19: cors.origins[0]: must be an origin, such as https://map.example.net, or *",
       ],
     ],
   ];
@@ -102,7 +126,7 @@ sources:
 
   test("refused: invalid YAML, duplicate keys, and aliases that expand without bound", () => {
     expect(faultsIn("host: [1", "port: 2")[0]).toStartWith("g.yaml:");
-    expect(faultsIn("port: 1", "port: 2")[0]).toStartWith("g.yaml:2: Map keys must be unique");
+    expect(faultsIn("port: 1", "port: 2")[0]).toStartWith("g.yaml:2:1: Map keys must be unique");
     const bomb = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
     for (const [from, to] of ["ab", "bc", "cd", "de"])
       bomb.push(`${to}: &${to} [${Array(10).fill(`*${from}`)}]`);
@@ -110,40 +134,106 @@ sources:
   });
 });
 
-test("flags are checked like the file", () => {
-  const faults = (flags: Values) => {
-    const composed = composeConfig({}, flags);
-    return composed.ok ? [] : composed.faults.map(renderFault);
+test("flags and the environment are checked like the file, all faults at once", () => {
+  const flags = (values: Readonly<Record<string, readonly string[]>>) => faultsOf({ flags: flagsOf(values) });
+  expect(flags({ port: ["70000"], "log-level": ["x"] })).toEqual([
+    "--port: must be a whole number from 0 to 65535",
+    "--log-level: must be one of debug, info, warn, error",
+  ]);
+  expect(flags({ alias: ["a b"] })).toEqual(["--alias: must be one path segment, such as onos"]);
+  expect(flags({ demo: ["device=3,hosts=x"] })).toEqual([
+    "--demo: device: unknown key; did you mean devices?",
+    "--demo: hosts: must be a whole number from 0 to 2000000",
+  ]);
+  expect(flags({ openflow: ["nowhere"] })).toEqual([
+    "--openflow: listen: must be [HOST:]PORT, such as 6653 or 0.0.0.0:6653",
+  ]);
+  expect(flags({ set: ["limits.pagelimit=3", "aliases=x", "port", "history.keepDays=long"] })).toEqual([
+    "--set limits.pagelimit: unknown key; did you mean limits.pageLimit?",
+    "--set aliases: is a list; set it in the file or with GAZETTEER_ALIASES",
+    "--set: port must be KEY=VALUE, such as port=8181",
+    "--set history.keepDays: must be a number from 0 to 36500",
+  ]);
+  expect(flags({ port: ["1"], set: ["port=2"] })).toEqual(["--set port: port is given twice"]);
+  const environment = {
+    GAZETTEER_PORT: "x",
+    GAZETTEER_ALIASES: "onos, a/b",
+    GAZETTEER_SOURCES: '[{"type":"demo","devises":3}]',
   };
-  expect(faults({ port: 70_000 })).toEqual(["--port must be a whole number from 0 to 65535"]);
-  expect(faults({ logLevel: "x" })).toEqual(["--log-level must be one of debug, info, warn, error"]);
-  expect(faults({ aliases: ["a b"] })[0]).toContain("--alias must be one path segment");
+  expect(faultsOf({ environment })).toEqual([
+    "GAZETTEER_PORT: must be a whole number from 0 to 65535",
+    "GAZETTEER_ALIASES: [1]: must be one path segment, such as onos",
+    "GAZETTEER_SOURCES: [0].devises: unknown key; did you mean devices?",
+  ]);
+  expect(faultsOf({ environment: { GAZETTEER_SOURCES: "demo" } })).toEqual([
+    'GAZETTEER_SOURCES: must be JSON, such as [{"type":"demo"}]',
+  ]);
 });
 
-describe("loading", () => {
-  test("flags for sources add entries with distinct names", () => {
-    const loaded = loadConfig(undefined, { demo: "devices=3", openflow: "", files: ["a.yaml", "b.yaml"] });
-    expect(loaded.ok && loaded.config.sources).toEqual([
+test("an unknown variable is a warning with the nearest name; an empty one counts as not set", () => {
+  const environment = {
+    GAZETTEER_PROT: "1",
+    GAZETTEER_CREDENTIALS: "a:b",
+    GAZETTEER_URL: "http://x",
+    GAZETTEER_HOST: "",
+    PORT: "2",
+  };
+  expect(loadConfig({ environment }).warnings).toEqual([
+    "GAZETTEER_PROT is not known; did you mean GAZETTEER_PORT?",
+  ]);
+  expect(load({ environment }).host).toBe("127.0.0.1");
+});
+
+describe("sources", () => {
+  test("flags add entries with distinct names to the list of the file or of the environment", () => {
+    const flags = flagsOf({ demo: ["devices=3"], openflow: [""], file: ["a.yaml", "b.yaml"] });
+    expect(load({ flags }).sources).toEqual([
       { type: "demo", name: "demo", devices: 3 },
       { type: "openflow", name: "openflow" },
       { type: "file", name: "file", path: "a.yaml" },
       { type: "file", name: "file-2", path: "b.yaml" },
     ]);
+    const file = writeConfig("sources:\n  - { type: demo }\naliases: [onos]\n");
+    expect(load({ file, flags: flagsOf({ demo: [""], alias: ["onos", "x"] }) })).toMatchObject({
+      sources: [{ type: "demo" }, { type: "demo", name: "demo-2" }],
+      aliases: ["onos", "x"],
+    });
+    const environment = { GAZETTEER_SOURCES: '[{"type":"file","path":"n"}]' };
+    expect(load({ file, environment, flags: flagsOf({ demo: [""] }) }).sources).toEqual([
+      { type: "file", path: "n" },
+      { type: "demo", name: "demo" },
+    ]);
   });
 
-  test("faults without a file have no position", () => {
-    const faults = (...args: Parameters<typeof loadConfig>) => {
-      const loaded = loadConfig(...args);
-      return loaded.ok ? [] : loaded.faults;
-    };
-    expect(faults(undefined, { demo: "device=3" }).map(renderFault)).toEqual([
-      "--demo: device is not an option, did you mean devices?",
+  test("a faulty entry does not hide the faults of the others", () => {
+    const file = writeConfig("prot: 1\nsources:\n  - demo\n  - { type: demo, devices: 0, hots: 1 }\n");
+    expect(
+      faultsOf({ file, flags: flagsOf({ openflow: ["x"] }) }).map((line) => line.replace(file, "g")),
+    ).toEqual([
+      "g:1:1: prot: unknown key; did you mean port?",
+      "g:3:5: sources[0]: must be keys and values",
+      "g:4:28: sources[1].devices: must be a whole number from 1 to 50000",
+      "g:4:31: sources[1].hots: unknown key; did you mean hosts?",
+      "--openflow: listen: must be [HOST:]PORT, such as 6653 or 0.0.0.0:6653",
     ]);
-    const [listen] = faults(undefined, { openflow: "nowhere" });
-    expect(listen?.position).toBeUndefined();
-    expect(listen?.path).toEqual(["sources", 0, "listen"]);
-    const [missing] = faults("/nonexistent/g.yaml");
-    expect(missing?.message).toStartWith("the configuration cannot be read: ENOENT");
-    expect(missing?.position).toBeUndefined();
+  });
+});
+
+test("a file that cannot be read is a fault without a position", () => {
+  const [missing] = faultsOf({ file: "/nonexistent/g.yaml" });
+  expect(missing).toStartWith("the configuration cannot be read: ENOENT");
+});
+
+test("the effective configuration hides secrets and is a valid file again", () => {
+  const sources = [{ type: "demo", name: "x", snmp: { community: "public" }, url: "http://u:pw@h/" }];
+  const { settings } = loadConfig({ environment: { GAZETTEER_SOURCES: JSON.stringify(sources) } });
+  const text = renderSettings(settings);
+  expect(text).toContain("community: (hidden)");
+  expect(text).toContain("http://u:(hidden)@h/");
+  expect(text).not.toMatch(/public|pw/);
+  const shown = renderSettings(loadConfig({ flags: flagsOf({ port: ["1"], demo: ["devices=3"] }) }).settings);
+  expect(load({ file: writeConfig(shown) })).toMatchObject({
+    port: 1,
+    sources: [{ type: "demo", devices: 3 }],
   });
 });

@@ -1,67 +1,82 @@
 /**
- * File and flags to one validated, immutable Config. A flag replaces the value of the same key in the file; keys in
- * neither have the default of the schema. Faults are returned as values; a Config that is returned is one the service
- * can be built from. Relative paths are relative to the working directory, not to the file.
+ * Flags, environment, file and defaults to one validated, immutable Config, in this order of precedence for every key
+ * (settings.ts). Faults are returned as values, all at once; a Config that is returned is one the service can be built
+ * from. Relative paths are relative to the working directory, not to the file.
  */
 import Value from "typebox/value";
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
-import { type ConfigFile, NO_FILE, readConfigFile } from "./config-file.ts";
-import { type ConfigFault, findSchemaFaults, formatPath, type KeyPath } from "./faults.ts";
-import { type ConfigFlags, parseFlags } from "./flags.ts";
+import { findSchemaFaults } from "../lib/schema-faults.ts";
+import { NO_FILE, readConfigFile } from "./config-file.ts";
+import { type Environment, readEnvironment, unknownVariables } from "./environment.ts";
+import type { ConfigFault } from "./faults.ts";
+import { type FlagReader, readFlags } from "./flags.ts";
 import { type Config, Configuration } from "./schema.ts";
-import { createConfiguredSources } from "./sources.ts";
+import {
+  type AddedItem,
+  effectiveSettings,
+  isRecord,
+  type Layer,
+  nestSettings,
+  type Setting,
+} from "./settings.ts";
+import { checkSources } from "./sources.ts";
 
-export type ConfigResult =
+export interface ConfigInput {
+  /** The path of the configuration file. */
+  readonly file?: string | undefined;
+  readonly flags?: FlagReader;
+  readonly environment?: Environment;
+}
+
+export type ConfigResult = {
+  /** Of every key. With faults: without the values that are not valid. */
+  readonly settings: readonly Setting[];
+  /** For the operator; nothing is wrong with the configuration. */
+  readonly warnings: readonly string[];
+} & (
   | { readonly ok: true; readonly config: Config }
-  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] }
+);
 
-type Values = Readonly<Record<string, unknown>>;
+const NO_FLAGS: FlagReader = { all: () => [] };
 
-/** Reads the file, if one is given, and applies the flags. Entries of sources are checked too. */
-export function loadConfig(path: string | undefined, flags: ConfigFlags = {}): ConfigResult {
-  const file = path === undefined ? NO_FILE : readConfigFile(path);
-  if (file.faults.length > 0) return { ok: false, faults: file.faults };
-  const composed = composeFileAndFlags(file, flags);
-  if (!composed.ok) return composed;
-  const sources = createConfiguredSources(composed.config, { clock: systemClock, log: silentLogger }, file);
-  return sources.ok ? composed : sources;
+/** Reads the file, if one is given. The entries of sources are checked too. */
+export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: ConfigInput): ConfigResult {
+  const fromFile = path === undefined ? NO_FILE : readConfigFile(path);
+  const fromEnvironment = readEnvironment(environment);
+  const fromFlags = readFlags(flags);
+  const layers = [fromFlags.layer, fromEnvironment.layer, fromFile.layer];
+  const settings = effectiveSettings(layers, nameSources(fromFlags.added, layers));
+  const warnings = unknownVariables(environment);
+  const faults = [
+    ...fromFile.faults,
+    ...fromEnvironment.faults,
+    ...fromFlags.faults,
+    ...checkSources(settings, { clock: systemClock, log: silentLogger }),
+  ];
+  if (faults.length > 0) return { ok: false, faults, settings, warnings };
+  const config = structuredClone(nestSettings(settings));
+  // Each value was checked on its own; a list to which flags added may have become too long.
+  if (Value.Check(Configuration, config)) return { ok: true, config: deepFreeze(config), settings, warnings };
+  return { ok: false, faults: findSchemaFaults(Configuration, config), settings, warnings };
 }
 
-function composeFileAndFlags(file: ConfigFile, flags: ConfigFlags): ConfigResult {
-  const fromFile = composeConfig(file.values, {});
-  if (!fromFile.ok) return fromFile;
-  const fromFlags = parseFlags(flags, fromFile.config);
-  return fromFlags.ok ? composeConfig(file.values, fromFlags.values) : fromFlags;
-}
-
-/** Flags above the values of the file, defaults below them. The values of the file are expected to be checked. */
-export function composeConfig(file: Values, flags: Values): ConfigResult {
-  const values = Value.Default(Configuration, structuredClone(mergeLayers(file, flags)));
-  const faults = findSchemaFaults(Configuration, values);
-  if (faults.length > 0) return { ok: false, faults: faults.map(flagFault) };
-  if (!Value.Check(Configuration, values)) {
-    return { ok: false, faults: [{ path: [], message: "the configuration is not valid" }] };
+/** Sources that flags add are named after their type, and numbered where that name is taken. */
+function nameSources(added: readonly AddedItem[], layers: readonly Layer[]): AddedItem[] {
+  const sources = effectiveSettings(layers, []).find(({ key }) => key.name === "sources")?.value;
+  const usedNames = new Set<unknown>();
+  for (const entry of Array.isArray(sources) ? sources : []) {
+    if (isRecord(entry)) usedNames.add(entry.name ?? entry.type);
   }
-  return { ok: true, config: deepFreeze(values) };
-}
-
-/**
- * A section that has only comments in the file is null there, and counts as absent.
- * Known fault: a key that is undefined in `flags` hides the value of the file instead of leaving it.
- */
-function mergeLayers(file: Values, flags: Values): Values {
-  const merged = Object.entries({ ...file, ...flags });
-  return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
-}
-
-const FLAG_NAMES: Readonly<Record<string, string>> = { aliases: "alias", logLevel: "log-level" };
-
-/** The file was checked before, so what is wrong after merging comes from a flag. */
-function flagFault({ path, message }: { path: KeyPath; message: string }): ConfigFault {
-  const [key = "", ...rest] = path;
-  const flag = FLAG_NAMES[key] ?? formatPath([String(key), ...rest]);
-  return { path: [], message: `--${flag} ${message}` };
+  return added.map((item) => {
+    if (!isRecord(item.value)) return item;
+    const { type, ...options } = item.value;
+    let name = String(type);
+    for (let n = 2; usedNames.has(name); n++) name = `${type}-${n}`;
+    usedNames.add(name);
+    return { ...item, value: { type, name, ...options } };
+  });
 }
 
 function deepFreeze<T>(value: T): T {

@@ -1,77 +1,107 @@
 /**
- * The flags of `serve` as configuration values. Every flag has a key in the configuration file. `--alias`, `--demo`,
- * `--openflow` and `--file` add to the lists of the file; the others replace its value.
+ * The flags of `serve` and `check` as a layer. A flag with the name of a key, and `--set KEY=VALUE` for every key that is
+ * not a list, replace the value; `--alias`, `--demo`, `--openflow` and `--file` add to the lists.
  */
+import { nearest } from "../lib/nearest.ts";
 import { parseDemoSpec } from "../sources/demo/options.ts";
-import type { ConfigFault } from "./faults.ts";
-import type { Config } from "./schema.ts";
+import type { ConfigFault, Origin } from "./faults.ts";
+import { CONFIG_KEYS, type ConfigKey, findKey, parseValue } from "./keys.ts";
+import {
+  type AddedItem,
+  type CheckedLayer,
+  checkAddedItem,
+  checkLayer,
+  createSetting,
+  type Setting,
+} from "./settings.ts";
 
-/** The text after each flag. Undefined: not given. Empty: given without a value. */
-export interface ConfigFlags {
-  readonly host?: string | undefined;
-  readonly port?: string | undefined;
-  readonly readers?: string | undefined;
-  readonly data?: string | undefined;
-  readonly users?: string | undefined;
-  readonly logLevel?: string | undefined;
-  readonly aliases?: readonly string[];
-  readonly demo?: string | undefined;
-  readonly openflow?: string | undefined;
-  readonly files?: readonly string[];
+/** The flags as they were given. */
+export interface FlagReader {
+  /** The values of a flag, in order; empty text when it was given without one. */
+  all(flag: string): readonly string[];
 }
 
-export type FlagValues =
-  | { readonly ok: true; readonly values: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+export interface CheckedFlags extends CheckedLayer {
+  /** Sources have no name yet. */
+  readonly added: readonly AddedItem[];
+}
 
-/** `fromFile` is the configuration without the flags, whose lists they extend. */
-export function parseFlags(flags: ConfigFlags, fromFile: Config): FlagValues {
-  const sources = parseSourceFlags(flags, fromFile.sources);
-  if (!sources.ok) return sources;
-  const values = {
-    host: flags.host,
-    port: numberOrText(flags.port),
-    readers: numberOrText(flags.readers),
-    data: flags.data,
-    users: flags.users,
-    logLevel: flags.logLevel,
-    aliases: [...new Set([...fromFile.aliases, ...(flags.aliases ?? [])])],
-    sources: [...fromFile.sources, ...sources.entries],
+/** Flag → key, for flags that replace a value. */
+const FLAG_KEYS: Readonly<Record<string, string>> = {
+  host: "host",
+  port: "port",
+  data: "data",
+  users: "users",
+  readers: "readers",
+  "log-level": "logLevel",
+};
+
+export function readFlags(flags: FlagReader): CheckedFlags {
+  const faults: ConfigFault[] = [];
+  const settings = new Map<ConfigKey, Setting>();
+  const set = (key: ConfigKey, text: string, name: string) => {
+    const origin: Origin = { kind: "flag", name };
+    if (settings.has(key)) faults.push({ origin, path: [], message: `${key.name} is given twice` });
+    else settings.set(key, createSetting(key, parseValue(key, text), origin));
   };
-  return { ok: true, values };
-}
-
-/** Text that is not a number stays as it is: the schema's check reports it. */
-function numberOrText(text: string | undefined): number | string | undefined {
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : text;
-}
-
-type SourceEntry = Config["sources"][number];
-type SourceEntries =
-  | { readonly ok: true; readonly entries: readonly SourceEntry[] }
-  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
-
-function parseSourceFlags(
-  { demo, openflow, files = [] }: ConfigFlags,
-  fromFile: readonly SourceEntry[],
-): SourceEntries {
-  const usedNames = new Set(fromFile.map(({ type, name = type }) => name));
-  const entries: SourceEntry[] = [];
-  const add = (type: string, options: SourceEntry) => {
-    let name = type;
-    for (let n = 2; usedNames.has(name); n++) name = `${type}-${n}`;
-    usedNames.add(name);
-    entries.push({ type, name, ...options });
-  };
-  if (demo !== undefined) {
-    const spec = parseDemoSpec(demo);
-    if (!spec.ok) {
-      const message = `--demo: ${spec.fault.field} ${spec.fault.message}`;
-      return { ok: false, faults: [{ path: [], message }] };
-    }
-    add("demo", spec.options);
+  for (const [flag, name] of Object.entries(FLAG_KEYS)) {
+    const key = findKey(name);
+    for (const text of flags.all(flag)) if (key) set(key, text, `--${flag}`);
   }
-  if (openflow !== undefined) add("openflow", openflow === "" ? {} : { listen: openflow });
-  for (const path of files) add("file", { path });
-  return { ok: true, entries };
+  for (const assignment of flags.all("set")) {
+    const [, name = assignment, text] = /^([^=]*)=(.*)$/s.exec(assignment) ?? [];
+    const found = findScalarKey(name);
+    if (text === undefined)
+      faults.push(flagFault("--set", `${assignment} must be KEY=VALUE, such as port=8181`));
+    else if ("message" in found) faults.push(flagFault(`--set ${name}`, found.message));
+    else set(found, text, `--set ${name}`);
+  }
+  const { layer, faults: valueFaults } = checkLayer([...settings.values()]);
+  const { added, faults: addedFaults } = readAddedItems(flags);
+  return { layer, added, faults: [...faults, ...valueFaults, ...addedFaults] };
+}
+
+const flagFault = (name: string, message: string): ConfigFault => ({
+  origin: { kind: "flag", name },
+  path: [],
+  message,
+});
+
+function findScalarKey(name: string): ConfigKey | { readonly message: string } {
+  const key = findKey(name);
+  if (key && !key.isList) return key;
+  if (key) return { message: `is a list; set it in the file or with ${key.variable}` };
+  const names = CONFIG_KEYS.filter(({ isList }) => !isList).map((candidate) => candidate.name);
+  const near = nearest(name, names);
+  return {
+    message: `unknown key; ${near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`}`,
+  };
+}
+
+/** Items for the lists `aliases` and `sources`. */
+function readAddedItems(flags: FlagReader): { added: AddedItem[]; faults: ConfigFault[] } {
+  const added: AddedItem[] = [];
+  const faults: ConfigFault[] = [];
+  const add = (flag: string, name: string, value: unknown) => {
+    const key = findKey(name);
+    if (!key) return;
+    const item: AddedItem = { key, value, origin: { kind: "flag", name: `--${flag}` } };
+    const itemFaults = checkAddedItem(item);
+    faults.push(...itemFaults);
+    if (itemFaults.length === 0) added.push(item);
+  };
+  for (const alias of flags.all("alias")) add("alias", "aliases", alias);
+  for (const text of flags.all("demo")) {
+    const spec = parseDemoSpec(text);
+    if (spec.ok) add("demo", "sources", { type: "demo", ...spec.options });
+    else
+      faults.push(
+        ...spec.faults.map((fault) => ({ ...fault, origin: { kind: "flag", name: "--demo" } as const })),
+      );
+  }
+  for (const listen of flags.all("openflow")) {
+    add("openflow", "sources", { type: "openflow", ...(listen !== "" && { listen }) });
+  }
+  for (const path of flags.all("file")) add("file", "sources", { type: "file", path });
+  return { added, faults };
 }

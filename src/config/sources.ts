@@ -5,25 +5,36 @@
 import { createSources } from "../sources/registry.ts";
 import type { SourceContext } from "../sources/source.ts";
 import type { ConfiguredSource } from "../sources/supervise.ts";
-import { type ConfigFile, NO_FILE } from "./config-file.ts";
 import type { ConfigFault } from "./faults.ts";
 import type { Config } from "./schema.ts";
+import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";
 
 export type ConfiguredSources =
   | { readonly ok: true; readonly sources: readonly ConfiguredSource[] }
   | { readonly ok: false; readonly faults: readonly ConfigFault[] };
 
-/** With `file`, faults have the position of the entry in it. */
 export function createConfiguredSources(
-  config: Config,
+  { sources }: Pick<Config, "sources">,
   context: SourceContext,
-  file: ConfigFile = NO_FILE,
 ): ConfiguredSources {
-  const created = createSources(config.sources, context);
+  const created = createSources(sources, context);
   if (created.ok) return created;
-  const faults = created.faults.map(({ index, field, message }) => {
-    const path = ["sources", index, ...(field === "" ? [] : field.split("."))];
-    return { position: file.position(path), path, message };
-  });
+  const faults = created.faults.map(({ index, path, message }) => ({
+    path: ["sources", index, ...path],
+    message,
+  }));
   return { ok: false, faults };
+}
+
+/** The faults of the entries, each with the origin of its entry. */
+export function checkSources(settings: readonly Setting[], context: SourceContext): ConfigFault[] {
+  const setting = settings.find(({ key }) => key.name === "sources");
+  if (!setting || !Array.isArray(setting.value)) return [];
+  const created = createSources(setting.value, context);
+  if (created.ok) return [];
+  return created.faults.map(({ index, path, ...fault }) => {
+    const origin = setting.itemOrigins[index] ?? DEFAULT_ORIGIN;
+    // A variable holds the whole list, a flag one entry; the position in a file is that of the entry.
+    return { ...fault, origin, path: origin.kind === "environment" ? [index, ...path] : path };
+  });
 }

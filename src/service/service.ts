@@ -33,7 +33,7 @@ import { bundlePage } from "../web/bundle.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { StartupError } from "./startup-error.ts";
-import { IN_MEMORY, openStore, type Store } from "./store.ts";
+import { dataDirOf, openStore, type Store } from "./store.ts";
 
 /** Sources that sync at once (a file, the demo) are complete before the service reports that it listens. */
 const INITIAL_SYNC_TIMEOUT_MS = 3000;
@@ -76,7 +76,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const logger = createLogger(config.logLevel);
   const sources = openSources(config, { clock, log: logger });
   const sourceNames = sources.map(({ source }) => source.name);
-  const dataDir = config.data === IN_MEMORY ? undefined : config.data;
+  const dataDir = dataDirOf(config);
   const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
   const users = await asStartupError(() => openUsers(usersOptions));
   const store = await asStartupError(() => openStore(config, sourceNames, clock, logger));

@@ -16,8 +16,14 @@ import { restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
 
 /** The value of `data` that writes nothing to disk. */
-export const IN_MEMORY = ":memory:";
+const IN_MEMORY = ":memory:";
+/** Within the data folder. */
+export const LOG_FILE = "log.sqlite";
 const DAY_MS = 86_400_000;
+
+/** Undefined when nothing is written to disk. */
+export const dataDirOf = ({ data }: Pick<Config, "data">): string | undefined =>
+  data === IN_MEMORY ? undefined : data;
 
 export interface Store {
   readonly log: Log;
@@ -34,7 +40,8 @@ export function openStore(
   clock: Clock,
   logger: Logger,
 ): Store {
-  const log = openEmbeddedLog(config.data === IN_MEMORY ? IN_MEMORY : join(config.data, "log.sqlite"));
+  const dataDir = dataDirOf(config);
+  const log = openEmbeddedLog(dataDir === undefined ? IN_MEMORY : join(dataDir, LOG_FILE));
   const view = restoreView(log);
   const committer = new Committer(view, log, clock, sourceNames);
   const history = new History(committer, config.limits.streamBufferBytes);

@@ -30,29 +30,38 @@ describe("a valid entry creates a source", () => {
 
 describe("an invalid entry is rejected", () => {
   const cases: [unknown, string, RegExp][] = [
-    [null, "", /must be an object/],
-    [["demo"], "", /must be an object/],
+    [null, "", /must be keys and values/],
+    [["demo"], "", /must be keys and values/],
     [{}, "type", /is required \(one of demo, file/],
     [{ type: "dmeo" }, "type", /dmeo is not a kind of source, did you mean demo\?/],
     [{ type: "constructor" }, "type", /is not a kind of source/],
     [{ type: "demo", name: "" }, "name", /must be up to 63/],
     [{ type: "demo", name: "a b" }, "name", /must be up to 63/],
-    [{ type: "demo", devcies: 3 }, "devcies", /is not an option, did you mean devices\?/],
-    [{ type: "demo", devices: 0 }, "devices", />= 1/],
-    [{ type: "demo", devices: "many" }, "devices", /must be integer/],
-    [{ type: "openflow", lsiten: "6653" }, "lsiten", /is not an option, did you mean listen\?/],
+    [{ type: "demo", devcies: 3 }, "devcies", /unknown key; did you mean devices\?/],
+    [{ type: "demo", devices: 0 }, "devices", /must be a whole number from 1 to 50000/],
+    [{ type: "demo", devices: "many" }, "devices", /must be a whole number from 1 to 50000/],
+    [{ type: "openflow", lsiten: "6653" }, "lsiten", /unknown key; did you mean listen\?/],
     [{ type: "openflow", tls: { cert: "c" } }, "tls.key", /is required/],
     [{ type: "file" }, "path", /is required/],
-    [{ type: "file", path: "" }, "path", /fewer than 1/],
+    [{ type: "file", path: "" }, "path", /must be the path of a file/],
+    [{ type: "openflow", listen: "nowhere" }, "listen", /must be \[HOST:\]PORT, such as 6653/],
+    [{ type: "openflow", listen: "70000" }, "listen", /must be \[HOST:\]PORT, such as 6653/],
   ];
   for (const [entry, field, message] of cases) {
     test(JSON.stringify(entry), () => {
       const result = createSource(entry, context);
       if (result.ok) throw new Error("was accepted");
-      expect(result.fault.field).toBe(field);
-      expect(result.fault.message).toMatch(message);
+      const [fault, ...others] = result.faults;
+      expect(fault?.path.join(".")).toBe(field);
+      expect(fault?.message).toMatch(message);
+      expect(others).toEqual([]);
     });
   }
+});
+
+test("all faults of an entry are reported", () => {
+  const result = createSource({ type: "demo", devices: 0, hots: 1 }, context);
+  expect(result.ok ? [] : result.faults.map(({ path }) => path)).toEqual([["devices"], ["hots"]]);
 });
 
 test("all faults are reported at once, and two sources cannot have the same name", () => {
@@ -60,8 +69,8 @@ test("all faults are reported at once, and two sources cannot have the same name
   expect(createSources(entries, context)).toMatchObject({
     ok: false,
     faults: [
-      { index: 1, field: "name", message: "demo is already the name of another source" },
-      { index: 2, field: "type" },
+      { index: 1, path: ["name"], message: "demo is already the name of another source" },
+      { index: 2, path: ["type"] },
     ],
   });
   expect(createSources([entries[0], entries[3]], context)).toMatchObject({

@@ -4,18 +4,23 @@
  */
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
+import { findSchemaFaults } from "../lib/schema-faults.ts";
 import { createDemoSource } from "./demo/demo.ts";
 import { DemoOptions } from "./demo/options.ts";
 import { createFileSource, FileOptions } from "./file/file.ts";
 import { createOpenflowSource } from "./openflow/openflow.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
-import { type OptionFault, optionFault, suggestion } from "./option-fault.ts";
+import { type OptionFault, suggestion } from "./option-fault.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
 
-type KindResult =
-  | { readonly ok: true; readonly source: Source }
-  | { readonly ok: false; readonly fault: OptionFault };
+interface Rejected {
+  readonly ok: false;
+  /** At least one. */
+  readonly faults: readonly OptionFault[];
+}
+
+type KindResult = { readonly ok: true; readonly source: Source } | Rejected;
 
 export interface SourceKind {
   /** The schema of the options, without `type` and `name`, which every entry has. */
@@ -32,7 +37,8 @@ function sourceKind<T extends Type.TObject>(
     options,
     create(name, values, context) {
       if (check.Check(values)) return { ok: true, source: create({ ...values, name }, context) };
-      return { ok: false, fault: optionFault(check.Errors(values), Object.keys(options.properties)) };
+      const faults = findSchemaFaults(options, values);
+      return faults.length > 0 ? { ok: false, faults } : fail([], "is not valid");
     },
   };
 }
@@ -43,13 +49,11 @@ export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   openflow: sourceKind(OpenflowOptions, createOpenflowSource),
 };
 
-export type SourceResult =
-  | ({ readonly ok: true } & ConfiguredSource)
-  | { readonly ok: false; readonly fault: OptionFault };
+export type SourceResult = ({ readonly ok: true } & ConfiguredSource) | Rejected;
 
-const fail = (field: string, message: string): { ok: false; fault: OptionFault } => ({
+const fail = (path: OptionFault["path"], message: string): Rejected => ({
   ok: false,
-  fault: { field, message },
+  faults: [{ path, message }],
 });
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -60,17 +64,17 @@ const NAME_PATTERN = /^[A-Za-z0-9][\w.-]{0,62}$/;
 
 /** Creates the source of one entry, `{type: "demo", name: "lab", …options}`. The name defaults to the type. */
 export function createSource(entry: unknown, context: SourceContext): SourceResult {
-  if (!isObject(entry)) return fail("", "must be an object");
+  if (!isObject(entry)) return fail([], "must be keys and values, such as {type: demo}");
   const { type: kind, name = kind, ...options } = entry;
   if (typeof kind !== "string") {
-    return fail("type", `is required (one of ${Object.keys(SOURCE_KINDS).join(", ")})`);
+    return fail(["type"], `is required (one of ${Object.keys(SOURCE_KINDS).join(", ")})`);
   }
   const known = Object.hasOwn(SOURCE_KINDS, kind) ? SOURCE_KINDS[kind] : undefined;
   if (!known) {
-    return fail("type", `${kind} is not a kind of source${suggestion(kind, Object.keys(SOURCE_KINDS))}`);
+    return fail(["type"], `${kind} is not a kind of source${suggestion(kind, Object.keys(SOURCE_KINDS))}`);
   }
   if (typeof name !== "string" || !NAME_PATTERN.test(name)) {
-    return fail("name", "must be up to 63 letters, digits, _ . or -, and start with a letter or digit");
+    return fail(["name"], "must be up to 63 letters, digits, _ . or -, and start with a letter or digit");
   }
   const created = known.create(name, options, context);
   return created.ok ? { ok: true, kind, source: created.source } : created;
@@ -88,12 +92,12 @@ export function createSources(entries: readonly unknown[], context: SourceContex
   for (const [index, entry] of entries.entries()) {
     const created = createSource(entry, context);
     if (!created.ok) {
-      faults.push({ index, ...created.fault });
+      faults.push(...created.faults.map((fault) => ({ index, ...fault })));
       continue;
     }
     const { name } = created.source;
     if (names.has(name)) {
-      faults.push({ index, field: "name", message: `${name} is already the name of another source` });
+      faults.push({ index, path: ["name"], message: `${name} is already the name of another source` });
     }
     names.add(name);
     sources.push({ kind: created.kind, source: created.source });

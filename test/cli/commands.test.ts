@@ -31,18 +31,22 @@ describe("help and usage", () => {
   const refused: [args: string[], message: string][] = [
     [["srve"], 'gazetteer: there is no command "srve"; did you mean serve?\n'],
     [["serve", "--prot", "1"], "gazetteer serve: unknown flag --prot, did you mean --port?\n"],
-    [["serve", "--port", "x"], "gazetteer serve: --port must be a whole number from 0 to 65535\n"],
+    [["serve", "--port", "x"], "gazetteer serve: --port: must be a whole number from 0 to 65535\n"],
     [
       ["serve", "--demo", "device=3"],
-      "gazetteer serve: --demo: device is not an option, did you mean devices?\n",
+      "gazetteer serve: --demo: device: unknown key; did you mean devices?\n",
     ],
     [["serve", "extra"], 'gazetteer serve: wants no "extra"\n'],
     [["get", "device"], 'gazetteer get: there is no "device"; did you mean devices?\n'],
-    [["get", "devices", "oops"], 'gazetteer get: "oops" is not NAME=VALUE\n'],
+    [["get", "devices", "type=OLT", "oops"], 'gazetteer get: "oops" is not NAME=VALUE\n'],
     [["get", "devices", "-o", "svg"], "gazetteer get: -o svg: of devices there is "],
     [["passwd", "file"], "gazetteer passwd: wants USERSFILE NAME\n"],
     [["passwd", "file", "a:b"], "gazetteer passwd: a user name may not contain a colon\n"],
-    [["check"], "gazetteer check: wants one CONFIGFILE\n"],
+    [
+      ["serve", "--openflow", "nowhere"],
+      "gazetteer serve: --openflow: listen: must be [HOST:]PORT, such as 6653 or 0.0.0.0:6653\n",
+    ],
+    [["check", "a", "b"], "gazetteer check: wants one CONFIGFILE\n"],
   ];
   for (const [args, message] of refused) {
     test(`${args.join(" ")} prints one line and exits with status 2`, async () => {
@@ -83,8 +87,8 @@ describe("check", () => {
     const { status, stderr } = await runCommand(["check", path]);
     expect(status).toBe(2);
     expect(stderr).toBe(
-      `${path}:1: prot: unknown key; did you mean port?\n` +
-        `${path}:3: limits.pageLimit: must be a whole number from 1 to 1000000\n`,
+      `${path}:1:1: prot: unknown key; did you mean port?\n` +
+        `${path}:3:14: limits.pageLimit: must be a whole number from 1 to 1000000\n`,
     );
   });
 
@@ -93,8 +97,8 @@ describe("check", () => {
     const { status, stderr } = await runCommand(["check", path]);
     expect(status).toBe(2);
     expect(stderr.split("\n").map((line) => line.replace(path, "F"))).toEqual([
-      "F:3: sources[0].devises: is not an option, did you mean devices?",
-      "F:4: sources[1].type: dmeo is not a kind of source, did you mean demo?",
+      "F:3:5: sources[0].devises: unknown key; did you mean devices?",
+      "F:4:11: sources[1].type: dmeo is not a kind of source, did you mean demo?",
       "",
     ]);
   });
@@ -102,7 +106,7 @@ describe("check", () => {
   test("a missing file is reported", async () => {
     const { status, stderr } = await runCommand(["check", join(temporaryFolder(), "none.yaml")]);
     expect(status).toBe(2);
-    expect(stderr).toStartWith("gazetteer check: the configuration cannot be read: ENOENT");
+    expect(stderr).toStartWith("the configuration cannot be read: ENOENT");
   });
 });
 
@@ -141,7 +145,7 @@ describe("passwd", () => {
     }
     writeFileSync(path, "ann:plain\n");
     expect((await runCommand(["passwd", path, "bob"], { stdin: "x\n" })).stderr).toContain(
-      `${path}:1: not an argon2id`,
+      `${path}:1:5: not an argon2id`,
     );
     expect(readFileSync(path, "utf8")).toBe("ann:plain\n");
     const unwritable = join(path, "below", "users");

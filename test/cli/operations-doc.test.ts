@@ -6,8 +6,8 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Type from "typebox";
-import { describeSchema } from "../../src/config/faults.ts";
 import { Configuration } from "../../src/config/schema.ts";
+import { describeSchema } from "../../src/lib/schema-faults.ts";
 
 const PAGE = join(import.meta.dir, "..", "..", "docs", "operations.md");
 const [BEGIN, END] = ["<!-- configuration:begin", "<!-- configuration:end -->"];

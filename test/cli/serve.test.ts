@@ -111,13 +111,13 @@ describe("a failed start prints one line and exits with status 2", () => {
   test("a configuration fault is shown with its line, and the number of further faults", async () => {
     const one = writeTemporary("g.yaml", "host: 127.0.0.1\nprot: 1\n");
     expect(await failedStart(["--config", one])).toBe(
-      `gazetteer serve: ${one}:2: prot: unknown key; did you mean port?\n`,
+      `gazetteer serve: ${one}:2:1: prot: unknown key; did you mean port?\n`,
     );
     const two = writeTemporary("g.yaml", "prot: 1\ndatta: x\n");
     expect(await failedStart(["--config", two])).toContain("(and 1 more: gazetteer check lists them)");
     const source = writeTemporary("g.yaml", "sources:\n  - type: demo\n    devices: many\n");
     expect(await failedStart(["--config", source, "--data", ":memory:"])).toContain(
-      `${source}:3: sources[0].devices: `,
+      `${source}:3:14: sources[0].devices: `,
     );
   });
 
@@ -127,7 +127,7 @@ describe("a failed start prints one line and exits with status 2", () => {
     );
     const users = writeTemporary("users", "ann:plain\n");
     expect(await failedStart(["--users", users, "--data", ":memory:"])).toContain(
-      `${users}:1: not an argon2id`,
+      `${users}:1:5: not an argon2id`,
     );
     expect(await failedStart(["--data", ":memory:"], { GAZETTEER_CREDENTIALS: "nocolon" })).toContain(
       "GAZETTEER_CREDENTIALS",

@@ -43,7 +43,7 @@ describe("a users file", () => {
     await until(() => service.stderr().includes("users-kept"), {
       what: "the log line about the invalid file",
     });
-    expect(service.stderr()).toContain(`${users}:1: not an argon2id or bcrypt hash`);
+    expect(service.stderr()).toContain(`${users}:1:5: not an argon2id or bcrypt hash`);
     expect(await status(service, "ann:second")).toBe(200);
 
     writeFileSync(

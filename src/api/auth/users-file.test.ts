@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MAX_FILE_BYTES, nameFault, parseUsers, readUsersFile, storeUser } from "./users-file.ts";
+import { MAX_FILE_BYTES, nameFault, parseUsers, readUsersFile, storeUser, UsersError } from "./users-file.ts";
 
 const A = await Bun.password.hash("a", { algorithm: "bcrypt", cost: 4 });
 const B = await Bun.password.hash("b", { algorithm: "bcrypt", cost: 4 });
@@ -32,16 +32,31 @@ describe("parsing", () => {
   });
 
   const rejected: [title: string, line: string, message: string][] = [
-    ["no colon", "ann", "users:2: not NAME:HASH"],
-    ["a plain password", "ann:secret", "users:2: not an argon2id or bcrypt hash"],
-    ["an empty name", `:${A}`, "users:2: the user name is empty"],
-    ["a name twice", `ann:${A}\nann:${B}`, "users:3: user ann is listed twice"],
-    ["a control character", `a\u0007nn:${A}`, "users:2: a user name may not contain control characters"],
-    ["htpasswd's extra fields", `ann:${A}:extra`, "users:2: not an argon2id or bcrypt hash"],
+    ["no colon", "ann", "users:2:1: not NAME:HASH"],
+    ["a plain password", "ann:secret", "users:2:5: not an argon2id or bcrypt hash"],
+    ["an empty name", `:${A}`, "users:2:1: the user name is empty"],
+    ["a name twice", `ann:${A}\nann:${B}`, "users:3:1: user ann is listed twice"],
+    ["a control character", `a\u0007nn:${A}`, "users:2:1: a user name may not contain control characters"],
+    ["htpasswd's extra fields", `ann:${A}:extra`, "users:2:5: not an argon2id or bcrypt hash"],
   ];
   for (const [title, line, message] of rejected) {
     test(`rejected: ${title}`, () => expect(() => parseUsers(`# head\n${line}`, "users")).toThrow(message));
   }
+
+  test("all faults are reported at once", () => {
+    const faults = (text: string): readonly string[] => {
+      try {
+        parseUsers(text, "users");
+      } catch (error) {
+        if (error instanceof UsersError) return error.faults;
+      }
+      return [];
+    };
+    expect(faults(`ann\n  bob:plain\ncat:${A}\n`)).toEqual([
+      "users:1:1: not NAME:HASH; make the line with gazetteer passwd",
+      "users:2:7: not an argon2id or bcrypt hash; make the line with gazetteer passwd",
+    ]);
+  });
 
   test("a folder and a file above the size limit are rejected", async () => {
     await expect(readUsersFile(folder)).rejects.toThrow();

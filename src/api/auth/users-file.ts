@@ -17,9 +17,16 @@ interface Owner {
   readonly gid: number;
 }
 
-/** For the operator: the message names the file and the line, or what to do. */
+/** For the operator: each fault is one line that names the file and the position, or what to do. */
 export class UsersError extends Error {
   override readonly name = "UsersError";
+  readonly faults: readonly string[];
+
+  /** The message is the first fault. */
+  constructor(...faults: readonly string[]) {
+    super(faults[0]);
+    this.faults = faults;
+  }
 }
 
 /** Returns why `name` is not a valid user name, or undefined. RFC 7617 excludes colons and control characters. */
@@ -32,24 +39,30 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
+/** Throws a `UsersError` with all faults. */
 export function parseUsers(text: string, path: string): StoredUsers {
   const users = new Map<string, string>();
+  const faults: string[] = [];
   for (const [index, raw] of text
     .replace(/^\uFEFF/, "")
     .split("\n")
     .entries()) {
     const line = raw.trim();
     if (line === "" || line.startsWith("#")) continue;
-    const faultAtLine = (fault: string) => new UsersError(`${path}:${index + 1}: ${fault}`);
+    const start = raw.indexOf(line);
+    const addFault = (offset: number, fault: string) =>
+      faults.push(`${path}:${index + 1}:${start + offset + 1}: ${fault}`);
     const colon = line.indexOf(":");
-    if (colon < 0) throw faultAtLine("not NAME:HASH; make the line with gazetteer passwd");
     const name = line.slice(0, colon).normalize("NFC");
     const hash = line.slice(colon + 1);
-    const fault = nameFault(name) ?? hashFault(hash);
-    if (fault) throw faultAtLine(`${fault}; make the line with gazetteer passwd`);
-    if (users.has(name)) throw faultAtLine(`user ${name} is listed twice`);
-    users.set(name, hash);
+    const badName = colon < 0 ? "not NAME:HASH" : nameFault(name);
+    const badHash = hashFault(hash);
+    if (badName) addFault(0, `${badName}; make the line with gazetteer passwd`);
+    else if (badHash) addFault(colon + 1, `${badHash}; make the line with gazetteer passwd`);
+    else if (users.has(name)) addFault(0, `user ${name} is listed twice; remove one of the lines`);
+    else users.set(name, hash);
   }
+  if (faults.length > 0) throw new UsersError(...faults);
   return users;
 }
 

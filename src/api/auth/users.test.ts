@@ -85,7 +85,7 @@ describe("origins of users", () => {
       () => ({ file: writeFile("# no users\n") }),
       "has no users; add one with gazetteer passwd",
     ],
-    ["a broken file", () => ({ file: writeFile("ann:secret\n") }), "f:1: not an argon2id or bcrypt hash"],
+    ["a broken file", () => ({ file: writeFile("ann:secret\n") }), "f:1:5: not an argon2id or bcrypt hash"],
   ];
   for (const [title, options, message] of rejected) {
     test(`rejected: ${title}`, async () => {
@@ -132,7 +132,7 @@ describe("watching the file", () => {
 
     writeFileSync(file, `cy:${A}\nann:plain\n`);
     await advanceUntil(
-      () => log.includes("users-kept") && log.includes(":2: not an argon2id or bcrypt hash"),
+      () => log.includes("users-kept") && log.includes(":2:5: not an argon2id or bcrypt hash"),
     );
     unlinkSync(file);
     await advanceUntil(() => log.includes("ENOENT"));

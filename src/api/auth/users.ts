@@ -61,17 +61,18 @@ export interface UsersOptions {
 }
 
 export async function openUsers(options: UsersOptions): Promise<Users> {
-  const fromEnvironment = await parseEnvironmentUser(options.environment);
   const ownFile = options.dataDir === undefined ? undefined : join(options.dataDir, "users");
   const file = options.file ?? ownFile;
   const watcher = file === undefined ? undefined : new FileWatcher(file, options.clock);
   // Before the file is read, so that a change during the read is noticed later.
   await watcher?.acknowledge();
-  let stored: StoredUsers = new Map();
   // The service's own file may not exist yet; a configured one must.
-  if (file !== undefined && (options.file !== undefined || (await fileExists(file)))) {
-    stored = await readStoredUsers(file);
-  }
+  const isRead = file !== undefined && (options.file !== undefined || (await fileExists(file)));
+  const [fromEnvironment, fromFile] = await readAll(
+    parseEnvironmentUser(options.environment),
+    isRead ? readStoredUsers(file) : Promise.resolve(new Map()),
+  );
+  let stored = fromFile;
   let generated: GeneratedUser | undefined;
   if (fromEnvironment.size + stored.size === 0) {
     if (options.file !== undefined) {
@@ -83,6 +84,20 @@ export async function openUsers(options: UsersOptions): Promise<Users> {
     stored = new Map([[generated.name, await hashPassword(generated.password)]]);
   }
   return createUsers(options.logger, { fromEnvironment, stored, file, watcher, generated });
+}
+
+/** Waits for both; throws the faults of both at once. */
+async function readAll(
+  environment: Promise<StoredUsers>,
+  file: Promise<StoredUsers>,
+): Promise<[environment: StoredUsers, file: StoredUsers]> {
+  const results = await Promise.allSettled([environment, file]);
+  const errors = results.flatMap((result): unknown[] =>
+    result.status === "rejected" ? [result.reason] : [],
+  );
+  const faults = errors.flatMap((error) => (error instanceof UsersError ? error.faults : []));
+  if (faults.length > 0 && faults.length >= errors.length) throw new UsersError(...faults);
+  return [await environment, await file];
 }
 
 interface LoadedUsers {
@@ -178,7 +193,9 @@ async function readStoredUsers(path: string): Promise<StoredUsers> {
     return await readUsersFile(path);
   } catch (error) {
     if (error instanceof UsersError) throw error;
-    throw new UsersError(`users file cannot be read: ${errorMessage(error)}`);
+    throw new UsersError(
+      `users file cannot be read: ${errorMessage(error)}; gazetteer passwd ${path} NAME makes one`,
+    );
   }
 }
 

@@ -1,7 +1,8 @@
 /** The options of the `demo` source, and their short form `devices=50,hosts=300`. */
 import Type from "typebox";
-import { Compile } from "typebox/compile";
-import { type OptionFault, optionFault, suggestion } from "../option-fault.ts";
+import Value from "typebox/value";
+import { findSchemaFaults } from "../../lib/schema-faults.ts";
+import type { OptionFault } from "../option-fault.ts";
 
 export const DemoOptions = Type.Object(
   {
@@ -32,28 +33,23 @@ export type DemoOptions = Type.Static<typeof DemoOptions>;
 
 export const DEMO_DEFAULTS: Required<DemoOptions> = { devices: 50, hosts: 300, churn: 1 / 3, seed: 1 };
 
-const check = Compile(DemoOptions);
-const names = Object.keys(DemoOptions.properties);
-
 export type DemoSpec =
   | { readonly ok: true; readonly options: DemoOptions }
-  | { readonly ok: false; readonly fault: OptionFault };
-
-const fail = (field: string, message: string): DemoSpec => ({ ok: false, fault: { field, message } });
+  | { readonly ok: false; readonly faults: readonly OptionFault[] };
 
 /** `devices=N,hosts=N,churn=PER_SECOND,seed=N`, each at most once and in any order. Empty means all defaults. */
 export function parseDemoSpec(text: string): DemoSpec {
-  const options: Record<string, number> = {};
+  const options = new Map<string, number | string>();
+  const faults: OptionFault[] = [];
   for (const part of text.split(",").map((piece) => piece.trim())) {
     if (part === "") continue;
-    const equals = part.indexOf("=");
-    const name = equals < 0 ? part : part.slice(0, equals).trim();
-    const value = equals < 0 ? "" : part.slice(equals + 1).trim();
-    if (!names.includes(name)) return fail(name, `is not an option${suggestion(name, names)}`);
-    if (name in options) return fail(name, "is given twice");
-    if (!/^\d+(\.\d+)?$/.test(value)) return fail(name, `must be a number, as in ${name}=10`);
-    options[name] = Number(value);
+    const [name = "", value = ""] = part.split(/\s*=\s*/, 2);
+    if (options.has(name)) faults.push({ path: [name], message: "is given twice" });
+    // What is not a number stays text: the schema says what it must be.
+    options.set(name, /^\d+(\.\d+)?$/.test(value) ? Number(value) : value);
   }
-  if (!check.Check(options)) return { ok: false, fault: optionFault(check.Errors(options), names) };
-  return { ok: true, options };
+  const values = Object.fromEntries(options);
+  faults.push(...findSchemaFaults(DemoOptions, values));
+  if (faults.length === 0 && Value.Check(DemoOptions, values)) return { ok: true, options: values };
+  return { ok: false, faults };
 }

@@ -10,7 +10,13 @@ import type { Source, SourceContext } from "../source.ts";
 import { readNetwork } from "./read-network.ts";
 
 export const FileOptions = Type.Object(
-  { path: Type.String({ minLength: 1, description: "The JSON or YAML file to read and follow." }) },
+  {
+    path: Type.String({
+      minLength: 1,
+      title: "the path of a file",
+      description: "The JSON or YAML file to read and follow.",
+    }),
+  },
   { additionalProperties: false },
 );
 export type FileOptions = Type.Static<typeof FileOptions>;

@@ -1,6 +1,10 @@
 /** The options of the `openflow` source. The defaults suit a lab and a small campus. */
 import Type from "typebox";
 
+const HOST = String.raw`(?:[^\s:\[\]/]+|\[[0-9A-Fa-f:.]+\])`;
+/** 0 to 65535. */
+const PORT = String.raw`(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])`;
+
 const milliseconds = (minimum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum, maximum: 2_147_483_647, description }));
 
@@ -8,8 +12,9 @@ export const OpenflowOptions = Type.Object(
   {
     listen: Type.Optional(
       Type.String({
-        pattern: "^(?:(?:[^\\s:\\[\\]/]+|\\[[0-9A-Fa-f:.]+\\]):)?\\d{1,5}$",
+        pattern: `^(?:${HOST}:)?${PORT}$`,
         maxLength: 300,
+        title: "[HOST:]PORT, such as 6653 or 0.0.0.0:6653",
         description:
           "[HOST:]PORT on which switches connect. Default 127.0.0.1:6653; port 0 takes a free one.",
       }),

@@ -1,0 +1,59 @@
+/** The flags that set the configuration, for `serve` and `check`: every value comes from the same places in both. */
+import { LEVELS } from "../lib/logger.ts";
+import type { Flag } from "./args.ts";
+
+export const CONFIG_FLAGS: readonly Flag[] = [
+  { name: "config", value: "FILE", help: "Configuration file (YAML). Flags and environment override it." },
+  { name: "host", value: "H", help: "Address to listen on. Default 127.0.0.1" },
+  { name: "port", value: "N", help: "Port to listen on; 0 picks a free one. Default 8181" },
+  {
+    name: "data",
+    value: "DIR",
+    help: "Folder for the change log and the users file; :memory: writes nothing. Default ./data",
+  },
+  { name: "users", value: "FILE", help: "Users file. Default: users in the data folder" },
+  {
+    name: "demo",
+    value: "SPEC",
+    optional: true,
+    help: "Add a simulated network: devices=50,hosts=300,churn=0.33,seed=1",
+  },
+  {
+    name: "openflow",
+    value: "[HOST:]PORT",
+    optional: true,
+    help: "Act as the controller of OpenFlow switches that connect here. Default 127.0.0.1:6653",
+  },
+  {
+    name: "file",
+    value: "PATH",
+    repeated: true,
+    help: "Add the network described in a JSON or YAML file. Changes of the file are applied.",
+  },
+  {
+    name: "alias",
+    value: "NAME",
+    repeated: true,
+    help: "Serve the same resources under /NAME/v1 too, such as onos.",
+  },
+  {
+    name: "readers",
+    value: "N",
+    help: "Processes that serve requests; auto is one for each core. Default 1",
+  },
+  {
+    name: "log-level",
+    value: "LEVEL",
+    help: `Lowest level logged to standard error: ${LEVELS.join(", ")}. Default info`,
+  },
+  {
+    name: "set",
+    value: "KEY=VALUE",
+    repeated: true,
+    help: "Set any other key of the configuration, such as limits.pageLimit=500.",
+  },
+];
+
+export const CONFIG_NOTE = `\
+A value comes from its flag, else from the environment (GAZETTEER_ and the key: GAZETTEER_LIMITS_PAGE_LIMIT), else from
+the file, else it is the default. --demo, --openflow, --file and --alias add to the lists.`;

@@ -1,0 +1,43 @@
+/**
+ * The environment as a layer: `GAZETTEER_` and the key in upper snake case. Lists are separated by commas, `sources` is
+ * JSON. An empty variable counts as not set. An unknown `GAZETTEER_…` is a warning and not a fault, because a variable
+ * may belong to another version, or to a program that runs this one.
+ */
+import { nearest } from "../lib/nearest.ts";
+import type { ConfigFault, Origin } from "./faults.ts";
+import { CONFIG_KEYS, type ConfigKey, ENVIRONMENT_PREFIX, parseValue } from "./keys.ts";
+import { type CheckedLayer, checkLayer, createSetting, type Setting } from "./settings.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables that are no keys: the credentials, and those that the commands read which talk to a service. */
+const OTHER_VARIABLES = ["GAZETTEER_CREDENTIALS", "GAZETTEER_URL"];
+
+export function readEnvironment(environment: Environment): CheckedLayer {
+  const settings: Setting[] = [];
+  const faults: ConfigFault[] = [];
+  for (const key of CONFIG_KEYS) {
+    const text = environment[key.variable];
+    if (text === undefined || text === "") continue;
+    const origin: Origin = { kind: "environment", name: key.variable };
+    const value = parseValue(key, text);
+    if (isBrokenJson(key, value)) {
+      faults.push({ origin, path: [], message: 'must be JSON, such as [{"type":"demo"}]' });
+    } else settings.push(createSetting(key, value, origin));
+  }
+  const { layer, faults: valueFaults } = checkLayer(settings);
+  return { layer, faults: [...faults, ...valueFaults] };
+}
+
+const isBrokenJson = ({ isList }: ConfigKey, value: unknown): boolean => isList && typeof value === "string";
+
+/** One line for each variable that has the prefix but is not known. */
+export function unknownVariables(environment: Environment): string[] {
+  const known = [...CONFIG_KEYS.map(({ variable }) => variable), ...OTHER_VARIABLES];
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(ENVIRONMENT_PREFIX) && !known.includes(name))
+    .map((name) => {
+      const near = nearest(name, known);
+      return `${name} is not known${near === undefined ? "" : `; did you mean ${near}?`}`;
+    });
+}

@@ -1,0 +1,77 @@
+/**
+ * What `gazetteer check` can find out about a start beyond the configuration, without starting anything and without
+ * creating a file: whether the users can be read, and what is in use at the moment. That another process has the port or
+ * the data folder is a note and not a fault, because it is often the service itself.
+ */
+import { Database } from "bun:sqlite";
+import { accessSync, constants, existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { openUsers } from "../api/auth/users.ts";
+import { UsersError } from "../api/auth/users-file.ts";
+import type { Config } from "../config/schema.ts";
+import { systemClock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import { silentLogger } from "../lib/logger.ts";
+import { dataDirOf, LOG_FILE } from "./store.ts";
+
+/** The faults of the users file and of GAZETTEER_CREDENTIALS, one line each. */
+export async function findUsersFaults(
+  config: Pick<Config, "users" | "data">,
+  credentials: string | undefined,
+): Promise<readonly string[]> {
+  try {
+    await openUsers({
+      environment: credentials,
+      file: config.users,
+      dataDir: dataDirOf(config),
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    return [];
+  } catch (error) {
+    if (error instanceof UsersError) return error.faults;
+    throw error;
+  }
+}
+
+/** What would keep the service from starting right now, one line each. */
+export function findNotes(config: Pick<Config, "host" | "port" | "data">): string[] {
+  return [portNote(config), dataNote(dataDirOf(config))].filter((note) => note !== undefined);
+}
+
+function portNote({ host, port }: Pick<Config, "host" | "port">): string | undefined {
+  if (port === 0) return undefined;
+  try {
+    Bun.listen({ hostname: host, port, exclusive: true, socket: { data() {} } }).stop(true);
+    return undefined;
+  } catch (error) {
+    const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    return `${host}:${port} ${inUse ? "is in use" : `cannot be listened on: ${errorMessage(error)}`}`;
+  }
+}
+
+function dataNote(dataDir: string | undefined): string | undefined {
+  if (dataDir === undefined) return undefined;
+  try {
+    accessSync(nearestExisting(resolve(dataDir)), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    return `the data folder ${dataDir} cannot be written by this user: ${errorMessage(error)}`;
+  }
+  const log = join(dataDir, LOG_FILE);
+  return existsSync(log) && isLocked(log) ? `the data folder ${dataDir} is in use` : undefined;
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : nearestExisting(dirname(path));
+}
+
+/** The service locks its log exclusively, so that another connection cannot even read it. */
+function isLocked(path: string): boolean {
+  try {
+    using database = new Database(path, { readonly: true });
+    database.query("SELECT count(*) FROM sqlite_master").get();
+    return false;
+  } catch (error) {
+    return /locked|busy/i.test(errorMessage(error));
+  }
+}

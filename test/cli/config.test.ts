@@ -1,0 +1,194 @@
+/**
+ * The configuration of the program: flag, environment, file, default, for every key. The tests walk the schema, so that
+ * a key that is added later is covered too.
+ */
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { CONFIG_KEYS } from "../../src/config/keys.ts";
+import { sampleValues, textOf } from "../support/config-samples.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { basic, runCommand, startService } from "../support/service.ts";
+
+function writeTemporary(name: string, text: string): string {
+  const path = join(temporaryFolder(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+function valueAt(root: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, part) => new Map(Object.entries(value ?? {})).get(part), root);
+}
+
+/** A file with one line for each key. */
+function fileWithAllKeys(): string {
+  const sections = new Map<string, string[]>();
+  for (const key of CONFIG_KEYS) {
+    const [section = "", name] = key.path;
+    const value = JSON.stringify(sampleValues(key)[0]);
+    const lines = sections.get(section) ?? [];
+    sections.set(section, [...lines, name === undefined ? `${section}: ${value}` : `  ${name}: ${value}`]);
+  }
+  const text = [...sections].flatMap(([section, lines]) =>
+    lines[0]?.startsWith(" ") ? [`${section}:`, ...lines] : lines,
+  );
+  return writeTemporary("g.yaml", `${text.join("\n")}\n`);
+}
+
+/** The effective values and the origins, which stand in comments. */
+async function show(args: string[], env: Record<string, string> = {}) {
+  const { stdout } = await runCommand(["check", "--show", "--users", "/nonexistent", ...args], { env });
+  return { values: parse(stdout), text: stdout };
+}
+
+describe("flag, environment, file, default", () => {
+  const file = fileWithAllKeys();
+  const environment = Object.fromEntries(
+    CONFIG_KEYS.map((key) => [key.variable, textOf(sampleValues(key)[1])]),
+  );
+  const flags = CONFIG_KEYS.filter((key) => !key.isList && key.name !== "users").flatMap((key) => [
+    "--set",
+    `${key.name}=${sampleValues(key)[2]}`,
+  ]);
+  const keys = CONFIG_KEYS.filter((key) => key.name !== "users");
+
+  test("without anything, every key has its default", async () => {
+    const { values } = await show([]);
+    for (const key of keys)
+      expect([key.name, valueAt(values, key.path)]).toEqual([key.name, key.defaultValue]);
+  });
+
+  test("every key of the file is used", async () => {
+    const { values, text } = await show(["--config", file]);
+    for (const key of keys)
+      expect([key.name, valueAt(values, key.path)]).toEqual([key.name, sampleValues(key)[0]]);
+    expect(text).not.toContain("# default");
+  });
+
+  test("every variable overrides the file", async () => {
+    const { values, text } = await show(["--config", file], environment);
+    for (const key of keys)
+      expect([key.name, valueAt(values, key.path)]).toEqual([key.name, sampleValues(key)[1]]);
+    for (const key of keys) expect(text).toContain(`# ${key.variable}\n`);
+  });
+
+  test("--set overrides both for every key that is not a list", async () => {
+    const { values, text } = await show(["--config", file, ...flags], environment);
+    for (const key of keys) {
+      const expected = sampleValues(key)[key.isList ? 1 : 2];
+      expect([key.name, valueAt(values, key.path)]).toEqual([key.name, expected]);
+      if (!key.isList) expect(text).toContain(`# --set ${key.name}\n`);
+    }
+  });
+
+  test("users, which names a file, is taken from each place too", async () => {
+    const args = ["check", "--show", "--config", writeTemporary("g.yaml", "users: in-file\n")];
+    const shown = async (more: string[], env: Record<string, string> = {}) =>
+      parse((await runCommand([...args, ...more], { env })).stdout).users;
+    expect(await shown([])).toBe("in-file");
+    expect(await shown([], { GAZETTEER_USERS: "in-environment" })).toBe("in-environment");
+    expect(await shown(["--set", "users=in-flag"], { GAZETTEER_USERS: "in-environment" })).toBe("in-flag");
+  });
+
+  for (const [flag, name] of [
+    ["host", "host"],
+    ["port", "port"],
+    ["data", "data"],
+    ["readers", "readers"],
+    ["log-level", "logLevel"],
+  ] as const) {
+    test(`--${flag} overrides the environment`, async () => {
+      const key = CONFIG_KEYS.find((candidate) => candidate.name === name);
+      if (!key) throw new Error(`there is no key ${name}`);
+      const [, second, third] = sampleValues(key);
+      const { values } = await show([`--${flag}`, String(third)], { [key.variable]: textOf(second) });
+      expect(values[name]).toEqual(third);
+    });
+  }
+});
+
+test("serve uses the file: host, port, data, users, logLevel and readers", async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, "log");
+  mkdirSync(data);
+  const users = join(folder, "people");
+  await runCommand(["passwd", users, "ann"], { stdin: "secret\n" });
+  const config = join(folder, "g.yaml");
+  const text = `host: localhost\nport: 1\ndata: ${data}\nusers: ${users}\nlogLevel: debug\nreaders: 2\n`;
+  writeFileSync(config, text);
+  // The helper gives --port 0, which overrides the file.
+  const service = await startService({ args: ["--config", config], credentials: null });
+  expect(service.url).toStartWith("http://localhost:");
+  expect(service.stdout()).toContain("Users: ann\n");
+  const response = await service.fetch("/controller/v1/devices", {
+    headers: { authorization: basic("ann:secret") },
+  });
+  expect(response.status).toBe(200);
+  expect(readFileSync(join(data, "log.sqlite")).length).toBeGreaterThan(0);
+  expect(await service.stop()).toBe(0);
+  const refused = await runCommand(["serve", "--config", config, "--host", "192.0.2.1"]);
+  expect(refused.stderr).toContain("http://192.0.2.1:1 ");
+});
+
+test("an unknown GAZETTEER_ variable is a warning with the nearest name", async () => {
+  const args = ["serve", "--data", ":memory:", "--host", "192.0.2.1"];
+  const { stderr } = await runCommand(args, { env: { GAZETTEER_LOGLEVEL: "debug" } });
+  expect(stderr).toStartWith(
+    "gazetteer serve: warning: GAZETTEER_LOGLEVEL is not known; did you mean GAZETTEER_LOG_LEVEL?\n",
+  );
+});
+
+describe("check", () => {
+  test("reports all faults of file, environment, flags, sources and users in one pass", async () => {
+    const users = writeTemporary("users", "ann\nbob:plain\n");
+    const file = writeTemporary(
+      "g.yaml",
+      `prot: 1\nusers: ${users}\nsources:\n  - type: demo\n    devices: 0\n  - { type: dmeo }\n`,
+    );
+    const { status, stdout, stderr } = await runCommand(["check", file, "--openflow", "x"], {
+      env: { GAZETTEER_READERS: "0", GAZETTEER_CREDENTIALS: "nocolon" },
+    });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr.replaceAll(file, "FILE").replaceAll(users, "USERS").trimEnd().split("\n")).toEqual([
+      "FILE:1:1: prot: unknown key; did you mean port?",
+      "GAZETTEER_READERS: must be a whole number from 1 to 256 or auto",
+      "FILE:5:14: sources[0].devices: must be a whole number from 1 to 50000",
+      "FILE:6:13: sources[1].type: dmeo is not a kind of source, did you mean demo?",
+      "--openflow: listen: must be [HOST:]PORT, such as 6653 or 0.0.0.0:6653",
+      "GAZETTEER_CREDENTIALS: there is no colon in it; it must be <USERNAME>:<PASSWORD>",
+      "USERS:1:1: not NAME:HASH; make the line with gazetteer passwd",
+      "USERS:2:5: not an argon2id or bcrypt hash; make the line with gazetteer passwd",
+    ]);
+  });
+
+  test("a port and a data folder in use are notes", async () => {
+    const data = temporaryFolder();
+    const service = await startService({ args: ["--data", data] });
+    const { port } = new URL(service.url);
+    const { status, stdout, stderr } = await runCommand(["check", "--data", data, "--port", port]);
+    expect(stderr).toBe(`note: 127.0.0.1:${port} is in use\nnote: the data folder ${data} is in use\n`);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "the configuration: ok\n" });
+    expect(await service.stop()).toBe(0);
+  });
+
+  test("--show names the origin of each value and hides secrets", async () => {
+    const file = writeTemporary("g.yaml", "port: 9\naliases: [onos]\n");
+    const { stdout } = await runCommand(["check", "--show", file, "--alias", "x", "--demo", "devices=3"], {
+      env: { GAZETTEER_CREDENTIALS: "ann:secret", GAZETTEER_LIMITS_PAGE_LIMIT: "5" },
+    });
+    const lines = stdout.split("\n").map((line) => line.replace(/ {2,}#/, " #").replace(file, "FILE"));
+    for (const line of [
+      "host: 127.0.0.1 # default",
+      "port: 9 # FILE:1:7",
+      "  - onos # FILE:2:11",
+      "  - x # --alias",
+      "  - { type: demo, name: demo, devices: 3 } # --demo",
+      "  pageLimit: 5 # GAZETTEER_LIMITS_PAGE_LIMIT",
+      '# user "ann", password hidden: GAZETTEER_CREDENTIALS',
+    ]) {
+      expect(lines).toContain(line);
+    }
+    expect(stdout).not.toContain("secret");
+  });
+});

@@ -1,0 +1,37 @@
+/** Three valid values for any key of the configuration, made from its schema, so that tests can walk all keys. */
+import Type from "typebox";
+import Value from "typebox/value";
+import type { ConfigKey } from "../../src/config/keys.ts";
+import { schemaOption } from "../../src/lib/schema-faults.ts";
+
+/** Values that differ from each other. Fails for a key of a kind that it does not know: add one then. */
+export function sampleValues(key: ConfigKey): [first: unknown, second: unknown, third: unknown] {
+  const [first, second, third] = samplesOf(key.schema).filter(
+    (value) => Value.Check(key.schema, value) && !Bun.deepEquals(value, key.defaultValue),
+  );
+  if (first === undefined || second === undefined) throw new Error(`no sample values for ${key.name}`);
+  return [first, second, third ?? first];
+}
+
+function samplesOf(schema: Type.TSchema): unknown[] {
+  if (Type.IsUnion(schema)) return schema.anyOf.flatMap(samplesOf);
+  if (Type.IsLiteral(schema)) return [schema.const];
+  if (Type.IsEnum(schema)) return [...schema.enum];
+  if (Type.IsBoolean(schema)) return [true, false];
+  if (Type.IsInteger(schema) || Type.IsNumber(schema)) {
+    const minimum = Number(schemaOption(schema, "minimum") ?? 0);
+    return [7, 8, 9].map((n) => n + minimum);
+  }
+  if (Type.IsArray(schema)) return samplesOf(schema.items).map((item) => [item]);
+  return [1, 2, 3].flatMap((n) => [
+    `sample-${n}`,
+    `https://sample-${n}.example`,
+    { type: "demo", devices: n },
+  ]);
+}
+
+/** As a variable of the environment holds it. */
+export function textOf(value: unknown): string {
+  if (!Array.isArray(value)) return String(value);
+  return value.every((item) => typeof item === "string") ? value.join(",") : JSON.stringify(value);
+}
