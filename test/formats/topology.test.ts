@@ -1,6 +1,6 @@
 /** The topology formats, parsed by other programs: networkx, Graphviz, yanglint, expat, the NetJSON schema. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
@@ -14,11 +14,8 @@ import { xmlCharacters } from "../../src/formats/xml.ts";
 import { demoGraph } from "../support/demo-graph.ts";
 import { needs } from "../support/needs.ts";
 import { degradedCampus, graph, hostileGraph } from "../support/sample-network.ts";
+import { describeWithShared } from "../support/shared.ts";
 import { joinChunks, pythonWith, runPython, runTool } from "./external-tools.ts";
-
-const SHARED = join(import.meta.dir, "../../../shared");
-const YANG = join(SHARED, "yang");
-const NETJSON_SCHEMA = join(SHARED, "schemas/netjson-network-graph.json");
 
 const NETWORKS: [string, TopologyGraph][] = [
   ["demo", demoGraph()],
@@ -95,21 +92,17 @@ describe("DOT in Graphviz", () => {
   });
 });
 
-describe("RFC 8345 in yanglint", () => {
-  const canValidate = existsSync(YANG) && needs("yanglint");
-  const modules = canValidate
-    ? ["ietf-network@", "ietf-network-topology@"].flatMap((name) =>
-        readdirSync(YANG)
-          .filter((file) => file.startsWith(name))
-          .map((file) => join(YANG, file)),
-      )
-    : [];
+describeWithShared("RFC 8345 in yanglint", "yang", (yang) => {
+  const canValidate = needs("yanglint");
+  const modules = readdirSync(yang)
+    .filter((file) => /^ietf-network(-topology)?@/.test(file))
+    .map((file) => join(yang, file));
   test.skipIf(!canValidate).each(NETWORKS)("%s: is valid for the two modules", async (_, network) => {
     // yanglint recognises JSON by the extension of a file.
     const file = join(tmpdir(), `gazetteer-${crypto.randomUUID()}.json`);
     try {
       await Bun.write(file, joinChunks(renderRfc8345(network)));
-      const { ok, stderr } = runTool(["yanglint", "-p", YANG, "-t", "config", ...modules, file], "");
+      const { ok, stderr } = runTool(["yanglint", "-p", yang, "-t", "config", ...modules, file], "");
       expect(stderr).toBe("");
       expect(ok).toBe(true);
     } finally {
@@ -118,9 +111,9 @@ describe("RFC 8345 in yanglint", () => {
   });
 });
 
-describe("NetJSON and its schema", () => {
-  test.skipIf(!existsSync(NETJSON_SCHEMA)).each(NETWORKS)("%s", (_, network) => {
-    const schema = JSON.parse(readFileSync(NETJSON_SCHEMA, "utf8"));
+describeWithShared("NetJSON and its schema", "schemas/netjson-network-graph.json", (schemaFile) => {
+  test.each(NETWORKS)("%s", (_, network) => {
+    const schema = JSON.parse(readFileSync(schemaFile, "utf8"));
     const check = Compile(schema);
     expect([...check.Errors(JSON.parse(joinChunks(renderNetJson(network))))]).toEqual([]);
     expect(check.Check({ type: "NetworkGraph" })).toBe(false);

@@ -1,0 +1,102 @@
+/**
+ * Runs one suite as a child process and counts its tests. The output of a suite that runs beside others goes to a file,
+ * standard output and standard error in the order in which they were written, so that the runner can print it in one
+ * piece. A suite that runs alone writes to the terminal itself.
+ */
+import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { parseReport } from "./report.ts";
+import { hasSharedFolder, SHARED_MARK } from "./shared.ts";
+import type { Suite } from "./suites.ts";
+
+export interface SuiteResult {
+  readonly name: string;
+  readonly passed: number;
+  readonly failures: readonly string[];
+  /** Tests that did not run and are no failure. */
+  readonly skipped: readonly string[];
+  readonly elapsedMs: number;
+  /** Empty when the suite wrote to the terminal. */
+  readonly output: string;
+}
+
+export interface RunContext {
+  readonly root: string;
+  /** For reports and output. */
+  readonly folder: string;
+  /** Ends the running suites. */
+  readonly stop: AbortSignal;
+  /** CI=true: a skipped test is a failure. */
+  readonly strict: boolean;
+}
+
+/** A suite that runs longer than this hangs. */
+const SUITE_TIMEOUT_MS = 30 * 60_000;
+const TEST_TIMEOUT_MS = { src: 30_000, test: 180_000 };
+
+export async function runSuite(suite: Suite, context: RunContext, toTerminal: boolean): Promise<SuiteResult> {
+  const beganMs = performance.now();
+  const file = join(context.folder, suite.name.replaceAll("/", "-"));
+  const report = `${file}.xml`;
+  const output = toTerminal ? undefined : openSync(`${file}.txt`, "a");
+  const child = Bun.spawn([...(suite.check ?? testCommand(suite, report))], {
+    cwd: context.root,
+    stdio: ["ignore", output ?? "inherit", output ?? "inherit"],
+    timeout: SUITE_TIMEOUT_MS,
+    killSignal: "SIGKILL",
+    signal: context.stop,
+  });
+  const ok = (await child.exited) === 0;
+  if (output !== undefined) closeSync(output);
+  const counts = suite.check
+    ? { passed: ok ? 1 : 0, failures: ok ? [] : [suite.name], skipped: [] }
+    : countTests(suite, takeText(report), ok, context.strict);
+  const end = child.signalCode ? `${suite.name}: ended by ${child.signalCode}\n` : "";
+  return {
+    name: suite.name,
+    ...counts,
+    elapsedMs: performance.now() - beganMs,
+    output: (toTerminal ? "" : takeText(`${file}.txt`)) + end,
+  };
+}
+
+/** All unit tests share one process. Files in test/ are isolated: none depends on what another one left behind. */
+function testCommand({ name, files }: Suite, report: string): string[] {
+  const isUnit = name === "src";
+  return [
+    process.execPath,
+    "test",
+    ...(isUnit ? [] : ["--isolate"]),
+    `--timeout=${isUnit ? TEST_TIMEOUT_MS.src : TEST_TIMEOUT_MS.test}`,
+    "--reporter=junit",
+    `--reporter-outfile=${report}`,
+    ...files.map((path) => `./${path}`),
+  ];
+}
+
+function countTests(
+  suite: Suite,
+  xml: string,
+  ok: boolean,
+  strict: boolean,
+): Pick<SuiteResult, "passed" | "failures" | "skipped"> {
+  const { passed, failures, skipped, files } = parseReport(xml);
+  const notLoaded = ok ? [] : suite.files.filter((path) => !files.has(path));
+  const failed = [...failures, ...notLoaded.map((path) => `${path}: did not run`)];
+  // An error outside of all tests, such as one in a hook, is an exit status only.
+  if (!ok && failed.length === 0) failed.push(`${suite.name}: an error outside of its tests`);
+  const isAllowed = (name: string) => !strict || (name.includes(SHARED_MARK) && !hasSharedFolder());
+  const rejected = skipped.filter((name) => !isAllowed(name)).map((name) => `${name}: skipped, and CI=true`);
+  return { passed, failures: [...failed, ...rejected], skipped: skipped.filter(isAllowed) };
+}
+
+/** Reads a file and deletes it, so that the next run cannot read it again. */
+function takeText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // the process ended before it wrote one
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
