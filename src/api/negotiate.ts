@@ -2,10 +2,19 @@
  * Content negotiation: the format by the `format` parameter or `Accept`, the content encoding by `Accept-Encoding`. Real
  * clients send malformed lists (Java's `*; q=.2`), so an element that cannot be parsed is skipped, not rejected.
  */
-import { type Format, formatsOf, RESOURCES, type Resource } from "../formats/formats.ts";
+import {
+  type DocumentFormat,
+  type DocumentParameter,
+  documentFormatsOf,
+  type Format,
+  formatsOf,
+  RESOURCES,
+  type Resource,
+} from "../formats/formats.ts";
 import { memoizeText } from "../lib/bounded-cache.ts";
 import { didYouMean, quote } from "../lib/error-text.ts";
-import { badParameter } from "../query/fault.ts";
+import { badParameter, type QueryFault } from "../query/fault.ts";
+import { JSON_TYPE } from "./media-types.ts";
 import { Problem } from "./problem.ts";
 import { problemOf } from "./query-problem.ts";
 
@@ -25,62 +34,116 @@ function parseWeightedList(header: string): WeightedName[] {
   });
 }
 
-const FORMATS_BY_RESOURCE = new Map(RESOURCES.map((resource) => [resource, formatsOf(resource)]));
-/** For each list of formats the function that chooses one by an `Accept` header. There are only a few lists. */
-const CHOOSERS = new Map<readonly Format[], (accept: string) => Format>();
+/**
+ * Chooses a format of one kind of read. `formats` has JSON first. A document of `documents` exists only with its
+ * parameter: a request that accepts nothing else is a 400 that names the parameter.
+ */
+export class FormatNegotiator {
+  readonly #formats: readonly Format[];
+  readonly #json: Format;
+  readonly #documents: readonly DocumentFormat[];
+  readonly #choose = memoizeText((accept) => this.#chooseByAccept(accept));
 
-/** `available` has JSON first. A single entity has fewer formats than its collection. */
+  constructor(json: Format, others: readonly Format[], documents: readonly DocumentFormat[] = []) {
+    this.#formats = [json, ...others];
+    this.#json = json;
+    this.#documents = documents;
+  }
+
+  /** `requested` is the value of the parameter `format`, which wins over `Accept`. */
+  negotiate(requested: string | undefined, accept: string | null): Format {
+    if (requested !== undefined) return this.#chooseByName(requested);
+    return accept === null || accept === "*/*" ? this.#json : this.#choose(accept);
+  }
+
+  #chooseByName(name: string): Format {
+    const format = this.#formats.find((candidate) => candidate.name === name);
+    if (format) return format;
+    const names = this.#formats.map((candidate) => candidate.name);
+    const reason = `is ${quote(name)}; ${didYouMean(name, names)}There are here: ${names.join(", ")}.`;
+    throw problemOf(badParameter("format", reason));
+  }
+
+  #chooseByAccept(accept: string): Format {
+    const accepted = parseWeightedList(accept);
+    if (accepted.length === 0) return this.#json;
+    let best: Format | undefined;
+    let bestQ = 0;
+    for (const format of this.#formats) {
+      const q = format.negotiable ? weightOf(format, accepted) : 0;
+      if (q > bestQ) {
+        best = format;
+        bestQ = q;
+      }
+    }
+    if (best) return best;
+    const document = this.#documents.find(({ mediaType }) =>
+      accepted.some(({ name, q }) => name === mediaType && q > 0),
+    );
+    if (document) throw problemOf(needsParameter(document));
+    const types = this.#formats.map((format) => `${format.mediaType} (format=${format.name})`);
+    throw new Problem(
+      "not-acceptable",
+      `Nothing in ${quote(accept)} exists here. There are: ${types.join(", ")}.`,
+    );
+  }
+}
+
+const needsParameter = ({ parameter, mediaType, usage }: DocumentFormat): QueryFault =>
+  badParameter(parameter, `is missing: ${mediaType} is what it returns. Give ${usage} too.`);
+
+interface ResourceNegotiators {
+  readonly plain: FormatNegotiator;
+  readonly byParameter: ReadonlyMap<DocumentParameter, FormatNegotiator>;
+}
+
+const NEGOTIATORS: ReadonlyMap<Resource, ResourceNegotiators> = new Map(
+  RESOURCES.map((resource) => [resource, createNegotiators(resource)]),
+);
+
+function jsonFirst(resource: Resource): [json: Format, ...others: Format[]] {
+  const [json, ...others] = formatsOf(resource);
+  if (!json) throw new Error(`${resource} has no format`);
+  return [json, ...others];
+}
+
+function createNegotiators(resource: Resource): ResourceNegotiators {
+  const [json, ...others] = jsonFirst(resource);
+  const documents = documentFormatsOf(resource);
+  // Changes exist as a stream too; the other documents as JSON only.
+  const streams = others.filter((format) => format.stream);
+  const byParameter = documents.map((document) => {
+    const alternatives = document.parameter === "since" ? streams : [];
+    return [document.parameter, new FormatNegotiator(document, alternatives, documents)] as const;
+  });
+  return { plain: new FormatNegotiator(json, others, documents), byParameter: new Map(byParameter) };
+}
+
+/** A single entity, its ports and the clusters exist as JSON only. */
+export const ITEM_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], []);
+
+/** The format of a collection or the topology, or of the document that `parameter` selects. */
 export function negotiateFormat(
   resource: Resource,
+  parameter: DocumentParameter | undefined,
   requested: string | undefined,
   accept: string | null,
-  available: readonly Format[] = FORMATS_BY_RESOURCE.get(resource) ?? [],
 ): Format {
-  const json = available[0];
-  if (!json) throw new Error(`${resource} has no format`);
-  if (requested !== undefined) return formatByName(requested, available);
-  if (accept === null || accept === "*/*") return json;
-  let choose = CHOOSERS.get(available);
-  if (!choose) {
-    choose = memoizeText((text) => chooseFormat(available, json, text));
-    CHOOSERS.set(available, choose);
-  }
-  return choose(accept);
+  const negotiators = NEGOTIATORS.get(resource);
+  const negotiator = parameter === undefined ? negotiators?.plain : negotiators?.byParameter.get(parameter);
+  if (!negotiator) throw new Error(`${resource} has no ${parameter}`);
+  return negotiator.negotiate(requested, accept);
 }
 
-function formatByName(name: string, available: readonly Format[]): Format {
-  const format = available.find((candidate) => candidate.name === name);
-  if (format) return format;
-  const names = available.map((candidate) => candidate.name);
-  const reason = `is ${quote(name)}; ${didYouMean(name, names)}There are here: ${names.join(", ")}.`;
-  throw problemOf(badParameter("format", reason));
-}
-
-function chooseFormat(available: readonly Format[], json: Format, accept: string): Format {
-  const accepted = parseWeightedList(accept);
-  if (accepted.length === 0) return json;
-  let best: Format | undefined;
-  let bestQ = 0;
-  for (const format of available) {
-    const q = format.negotiable ? weightOf(format, accepted) : 0;
-    if (q > bestQ) {
-      best = format;
-      bestQ = q;
-    }
-  }
-  if (best) return best;
-  const types = available.map((format) => `${format.mediaType} (format=${format.name})`);
-  throw new Problem(
-    "not-acceptable",
-    `Nothing in ${quote(accept)} exists here. There are: ${types.join(", ")}.`,
-  );
-}
-
-/** The weight of the most specific media range that matches. A stream never ends, so wildcards do not match it. */
-function weightOf({ stream, mediaType }: Format, accepted: readonly WeightedName[]): number {
+/**
+ * The weight of the most specific media range that matches. `application/json` admits a document too, although its type
+ * is another. A stream never ends, so wildcards do not match it.
+ */
+function weightOf({ name, stream, mediaType }: Format, accepted: readonly WeightedName[]): number {
   const typeWildcard = `${mediaType.slice(0, mediaType.indexOf("/"))}/*`;
-  for (const range of stream ? [mediaType] : [mediaType, typeWildcard, "*/*"]) {
-    const match = accepted.find(({ name }) => name === range);
+  const json = name === "json" ? [JSON_TYPE] : [];
+  for (const range of stream ? [mediaType] : [mediaType, ...json, typeWildcard, "*/*"]) {
+    const match = accepted.find((element) => element.name === range);
     if (match) return match.q;
   }
   return 0;

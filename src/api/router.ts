@@ -2,7 +2,7 @@
  * From a route and a query to the resource that is read: parses the query, negotiates the format, and creates the
  * representation or opens the event stream. Nothing is rendered here. Throws a `Problem` for a query that is not valid.
  */
-import { type Format, formatsOf } from "../formats/formats.ts";
+import { DOCUMENT_FORMATS, type DocumentParameter, type Format } from "../formats/formats.ts";
 import { IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
 import type { Kind } from "../model/ids.ts";
@@ -12,7 +12,7 @@ import { parseQuery } from "../query/parse-query.ts";
 import type { Query } from "../query/query.ts";
 import { resolveSince } from "../query/revision.ts";
 import type { BodyRenderer, PreparedResponse } from "./body-renderer.ts";
-import { negotiateFormat } from "./negotiate.ts";
+import { ITEM_NEGOTIATOR, negotiateFormat } from "./negotiate.ts";
 import type { Problem } from "./problem.ts";
 import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
@@ -52,9 +52,6 @@ export type ReadResult = { readonly prepared: PreparedResponse } | { readonly st
 
 type CollectionRoute = Extract<Route, { read: "list" | "topology" }>;
 
-/** A single entity and the clusters exist as JSON only. */
-const JSON_ONLY = formatsOf("topology").filter((format) => format.name === "json");
-
 export class Router {
   readonly #options: RouterOptions;
 
@@ -67,14 +64,17 @@ export class Router {
     const parameters = parseQueryString(request.queryText);
     const query = throwIfFault(parseQuery(parameters, queryTargetOf(route), this.#options));
     if (route.read !== "list" && route.read !== "topology") {
-      negotiateFormat("topology", query.format, request.accept, JSON_ONLY);
+      ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
       const item = itemRepresentation(context, route, query);
       return { prepared: renderer.prepare(item, request.acceptEncoding) };
     }
     const kind = kindOf(route);
-    const format = negotiateFormat(kind ?? "topology", query.format, request.accept);
+    const parameter = documentParameterOf(query);
+    const format = negotiateFormat(kind ?? "topology", parameter, query.format, request.accept);
     if (format.stream) return { stream: this.#openStream(kind, query, format, request) };
-    const representation = collectionRepresentation(context, route, query, format, request.target);
+    const representation = parameter
+      ? documentRepresentation(context, kind, query, parameter, format)
+      : collectionRepresentation(context, kind, query, format, request.target);
     return { prepared: renderer.prepare(representation, request.acceptEncoding) };
   }
 
@@ -107,38 +107,41 @@ const queryTargetOf = (route: Route): QueryTarget =>
 
 const kindOf = (route: CollectionRoute): Kind | undefined => (route.read === "list" ? route.kind : undefined);
 
-function collectionRepresentation(
+/** The parameter that selects a document in place of the resource. A query has at most one of them. */
+function documentParameterOf(query: Query): DocumentParameter | undefined {
+  for (const { parameter } of DOCUMENT_FORMATS) if (query[parameter] !== undefined) return parameter;
+  return undefined;
+}
+
+function documentRepresentation(
   context: ReadContext,
-  route: CollectionRoute,
+  kind: Kind | undefined,
+  query: Query,
+  parameter: DocumentParameter,
+  { contentType }: Format,
+): Representation {
+  switch (parameter) {
+    case "since":
+      return changesRepresentation(context, kind, query, contentType);
+    case "diff":
+      return diffRepresentation(context, kind, query, contentType);
+    case "timeline":
+      return timelineRepresentation(context, query, contentType);
+  }
+}
+
+const collectionRepresentation = (
+  context: ReadContext,
+  kind: Kind | undefined,
   query: Query,
   format: Format,
   requestTarget: string,
-): Representation {
-  const kind = kindOf(route);
-  if (query.since !== undefined) {
-    requireJson(format, "since", "json and events");
-    return changesRepresentation(context, kind, query);
-  }
-  if (query.diff !== undefined) {
-    requireJson(format, "diff");
-    return diffRepresentation(context, kind, query);
-  }
-  if (query.timeline !== undefined) {
-    requireJson(format, "timeline");
-    return timelineRepresentation(context, query);
-  }
-  return kind
+): Representation =>
+  kind
     ? listRepresentation(context, kind, query, format, requestTarget)
     : topologyRepresentation(context, query, format);
-}
 
-function requireJson(format: Format, parameter: string, available = "json"): void {
-  if (format.name === "json") return;
-  const reason = `is ${format.name}; with ${parameter} there are ${available}.`;
-  throw problemOf(badParameter("format", reason));
-}
-
-const UNSTREAMABLE_PARAMETERS = ["at", "diff", "timeline", "limit", "cursor", "fields"] as const;
+const UNSTREAMABLE_PARAMETERS = ["at", "limit", "cursor", "fields"] as const;
 
 function rejectUnstreamableParameters(query: Query): void {
   for (const name of UNSTREAMABLE_PARAMETERS) if (query[name] !== undefined) throw notOnStream(name);

@@ -140,3 +140,45 @@ export const FORMATS: readonly Format[] = ROWS.map(formatOf);
 /** The formats of one resource, in order of preference; JSON is always the first. */
 export const formatsOf = (resource: Resource): readonly Format[] =>
   FORMATS.filter((format) => format.resources.includes(resource));
+
+/** The query parameters that select a JSON document about a resource in place of the resource itself. */
+export type DocumentParameter = "since" | "diff" | "timeline";
+
+/** Such a document has a media type of its own, so that `application/json` of a path always has one shape. */
+export interface DocumentFormat extends Format {
+  readonly parameter: DocumentParameter;
+  /** How the parameter is written, for messages. */
+  readonly usage: string;
+}
+
+const documentOf = (
+  parameter: DocumentParameter,
+  usage: string,
+  document: string,
+  resources: readonly Resource[],
+  description: string,
+): DocumentFormat => ({
+  ...formatOf({
+    name: "json",
+    mediaType: `application/vnd.gazetteer.${document}+json`,
+    resources,
+    description,
+  }),
+  parameter,
+  usage,
+});
+
+export const DOCUMENT_FORMATS: readonly DocumentFormat[] = [
+  documentOf("since", "since=REVISION", "changes", RESOURCES, "The changes after a revision, oldest first"),
+  documentOf("diff", "diff=A..B", "differences", RESOURCES, "What differs between two states"),
+  documentOf(
+    "timeline",
+    "timeline=N",
+    "timeline",
+    ["topology"],
+    "The number of changes in equal spans of time",
+  ),
+];
+
+export const documentFormatsOf = (resource: Resource): readonly DocumentFormat[] =>
+  DOCUMENT_FORMATS.filter((format) => format.resources.includes(resource));

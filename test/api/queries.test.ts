@@ -38,7 +38,10 @@ test(
             );
             const sort = [pick(), pick()]
               .filter((name) => scalar.includes(name) && !["annotations", "sources"].includes(name))
-              .filter((name) => !["src", "dst", "location", "locations", "ipAddresses"].includes(name))
+              .filter(
+                (name) =>
+                  !["src", "dst", "location", "locations", "auxLocations", "ipAddresses"].includes(name),
+              )
               .map((name, i) => (i % 2 ? name : `-${name}`));
             const sorted = sortEntities(expected, sort).map((entity) => projectFields(entity, names, fields));
             const more = {
@@ -163,7 +166,7 @@ const BAD_QUERIES: [query: string, ...details: string[]][] = [
   ["links?port=1", '"port"', "device"],
   ["links?direction=ingress", '"direction"', "device"],
   [`links?device=${deviceId(1)}&direction=up`, '"direction"', '"up"', "ingress, egress or all"],
-  [`links?device=${deviceId(1)}&port=eth0`, '"port"', '"eth0"', "decimal number or local"],
+  [`links?device=${deviceId(1)}&port=eth0`, '"port"', '"eth0"', "decimal number, local or controller"],
   ["devices?around=unknown", '"around"', '"unknown"', "no device and no host"],
   ["devices?around=", '"around"', "empty"],
   ["devices?hops=2", '"hops"', "around"],
@@ -187,7 +190,7 @@ const BAD_QUERIES: [query: string, ...details: string[]][] = [
   ["devices?since=1&at=1", '"at"', "since"],
   ["devices?since=1&limit=5", '"limit"', "since"],
   ["devices?since=1&fields=id", '"fields"', "since"],
-  ["devices?since=1&format=csv", '"format"', "json and events"],
+  ["devices?since=1&format=csv", '"format"', "json, events"],
   ["devices?fold=true", '"fold"', "since"],
   ["devices?since=1&fold=yes", '"fold"', "true or false"],
   ["devices?diff=1", '"diff"', "A..B"],

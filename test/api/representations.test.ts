@@ -79,6 +79,53 @@ test.each<[path: string, accept: string, expected: string | number]>([
   expect(await contentTypeOrStatus(path, { accept })).toBe(expected);
 });
 
+const CHANGES = "application/vnd.gazetteer.changes+json";
+const DIFFERENCES = "application/vnd.gazetteer.differences+json";
+const TIMELINE = "application/vnd.gazetteer.timeline+json";
+/** What a generated Java client sends: every media type of the operation. */
+const GENERATED = `application/json, application/x-ndjson, text/csv, text/event-stream, ${CHANGES}, ${DIFFERENCES}`;
+
+test.each<[path: string, accept: string, expected: string | number]>([
+  ["devices?since=0", "*/*", CHANGES],
+  ["devices?since=0", JSON_TYPE, CHANGES],
+  ["devices?since=0", "application/*", CHANGES],
+  ["devices?since=0", CHANGES, CHANGES],
+  ["devices?since=0", BROWSER, CHANGES],
+  ["devices?since=0", GENERATED, CHANGES],
+  ["devices/ports?since=0", JSON_TYPE, CHANGES],
+  ["topology?since=0", CHROME_IMG, CHANGES],
+  ["devices?since=0&format=json", "text/csv", CHANGES],
+  ["devices?since=0", "text/event-stream", "text/event-stream"],
+  ["devices?since=0", `${CHANGES};q=0.5, text/event-stream`, "text/event-stream"],
+  ["devices?since=0", `${CHANGES};q=0, */*`, 406],
+  ["devices?since=0", "text/csv", 406],
+  ["devices?diff=0..1", JSON_TYPE, DIFFERENCES],
+  ["topology?diff=0..1", DIFFERENCES, DIFFERENCES],
+  ["topology?diff=0..1", "text/event-stream", 406],
+  ["topology?timeline=2", JSON_TYPE, TIMELINE],
+  ["topology?timeline=2", TIMELINE, TIMELINE],
+  ["devices", GENERATED, JSON_TYPE],
+  ["devices", `${CHANGES}, application/json;q=0.1`, JSON_TYPE],
+  ["devices", `${CHANGES};q=0`, 406],
+  ["devices", TIMELINE, 406],
+])("%s with Accept: %s is %s, a document by its parameter", async (path, accept, expected) => {
+  expect(await contentTypeOrStatus(path, { accept })).toBe(expected);
+});
+
+test.each([
+  ["devices", CHANGES, "since"],
+  ["hosts?diff=0..1", CHANGES, "since"],
+  ["links", DIFFERENCES, "diff"],
+  ["topology", TIMELINE, "timeline"],
+])("%s with Accept: %s is a 400 that names %s", async (path, accept, parameter) => {
+  const response = await h.fetch(path, { headers: { accept } });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    type: "/docs/errors#bad-parameter",
+    detail: expect.stringMatching(new RegExp(`"${parameter}" is missing.*${parameter}=`)),
+  });
+});
+
 test("a 406 lists the formats there are", async () => {
   const response = await h.fetch("topology", { headers: { accept: "application/xml" } });
   const body = await response.json();

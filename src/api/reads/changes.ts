@@ -15,7 +15,6 @@ import {
 import { type FilteredState, filterBothStates } from "../../query/filtered-state.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveDiff, resolveSince } from "../../query/revision.ts";
-import { JSON_TYPE } from "../media-types.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Representation } from "../representation.ts";
 import { changeMembers } from "./change-json.ts";
@@ -26,6 +25,7 @@ export function changesRepresentation(
   { history, view }: ReadContext,
   kind: Kind | undefined,
   query: Query,
+  contentType: string,
 ): Representation {
   const since = throwIfFault(resolveSince(history, query.since ?? ""));
   const { revision } = view;
@@ -41,7 +41,7 @@ export function changesRepresentation(
     version: revision,
     tagIsVersion: true,
     revision,
-    contentType: JSON_TYPE,
+    contentType,
     render: () => ({
       chunks: jsonList('{"changes":[', renderChanges(changes()), `],"revision":${revision}}`),
     }),
@@ -67,6 +67,7 @@ export function diffRepresentation(
   { history }: ReadContext,
   kind: Kind | undefined,
   query: Query,
+  contentType: string,
 ): Representation {
   const { from, to } = throwIfFault(resolveDiff(history, query.diff ?? ""));
   const states = throwIfFault(filterBothStates(history.stateAt(from), history.immutableStateAt(to), query));
@@ -76,7 +77,7 @@ export function diffRepresentation(
     version: to,
     tagIsVersion: true,
     revision: to,
-    contentType: JSON_TYPE,
+    contentType,
     render: () => {
       const open = `{"from":${renderEnd(from)},"to":${renderEnd(to)},"changes":[`;
       return { chunks: jsonList(open, renderDifferences(diffStates(...states, kind)), "]}") };

@@ -2,19 +2,22 @@
 
 import type { Query } from "../../query/query.ts";
 import { resolveTimeline } from "../../query/timeline.ts";
-import { JSON_TYPE } from "../media-types.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Representation } from "../representation.ts";
 import type { ReadContext } from "./read-context.ts";
 
-export function timelineRepresentation({ history, log }: ReadContext, query: Query): Representation {
+export function timelineRepresentation(
+  { history, log }: ReadContext,
+  query: Query,
+  contentType: string,
+): Representation {
   const { from, to, spans, oldest, newest } = throwIfFault(resolveTimeline(history, query));
   return {
     key: `timeline ${from} ${to} ${oldest.revision} ${query.fingerprint}`,
     version: newest.revision,
     tagIsVersion: true,
     revision: newest.revision,
-    contentType: JSON_TYPE,
+    contentType,
     render: () => ({
       chunks: JSON.stringify({ from, to, counts: log.histogram(from, to, spans), oldest, newest }),
     }),
