@@ -97,14 +97,19 @@ function deviceData(device: Device): Data {
   };
 }
 
+const joinLocations = (locations: Host["locations"]): string =>
+  locations.map((at) => portId(at.elementId, at.port)).join(" ");
+
 function hostData(host: Host): Data {
-  const { id: _, ipAddresses, locations, location: __, annotations = {}, sources, ...rest } = host;
+  const { id: _, ipAddresses, locations, auxLocations, location: __, ...others } = host;
+  const { annotations = {}, sources, ...rest } = others;
   return {
     kind: "host",
     label: hostName(host),
     ...rest,
     ipAddresses: ipAddresses.join(" "),
-    locations: locations.map((at) => portId(at.elementId, at.port)).join(" "),
+    locations: joinLocations(locations),
+    ...(auxLocations && { auxLocations: joinLocations(auxLocations) }),
     sources: sources.join(" "),
     ...prefixKeys(annotations),
   };

@@ -55,11 +55,12 @@ function countColons(text: string): number {
   return n;
 }
 
-/** "None" for no tag (also `-1`, empty, null), otherwise "1" to "4094". */
+/** "None" for no tag (also `-1`, empty, null), "Any" for every tag, otherwise "1" to "4094". */
 export function canonicalVlan(value: string | number | null | undefined): string | undefined {
   if (value === null || value === undefined || value === "None") return "None";
   const text = String(value).trim();
   if (text === "" || text === "-1" || text.toLowerCase() === "none") return "None";
+  if (text.toLowerCase() === "any") return "Any";
   if (!/^\d{1,4}$/.test(text)) return undefined;
   const tag = Number(text);
   return tag >= 1 && tag <= 4094 ? String(tag) : undefined;
@@ -73,12 +74,24 @@ export function canonicalHostId(text: string): string | undefined {
   return mac && vlan ? hostId(mac, vlan) : undefined;
 }
 
-/** A plain decimal, or "local" for the switch's own port. */
+const DECIMAL_PORT = /^\d{1,10}$/;
+/** ONOS writes a port that has a name as `[name](number)`. */
+const NAMED_PORT = /^\[(.*)\]\((\d{1,10})\)$/s;
+const LOGICAL_PORTS: readonly string[] = ["local", "controller"];
+
+/** A plain decimal, or one of the two logical ports: "local" (the switch itself) and "controller". */
 export function canonicalPort(value: string | number): string | undefined {
   const text = String(value).trim();
-  if (text.toLowerCase() === "local") return "local";
-  return /^\d{1,10}$/.test(text) ? String(Number(text)) : undefined;
+  if (DECIMAL_PORT.test(text)) return String(Number(text));
+  const named = NAMED_PORT.exec(text)?.[2];
+  if (named !== undefined) return String(Number(named));
+  const logical = text.toLowerCase();
+  return LOGICAL_PORTS.includes(logical) ? logical : undefined;
 }
+
+/** The name in `[name](number)`; undefined where there is none. */
+export const portNameOf = (value: string | number): string | undefined =>
+  (typeof value === "string" && NAMED_PORT.exec(value.trim())?.[1]) || undefined;
 
 /**
  * A string with the same order as the address: "4" or "6", then the address in units of 16 bits, one character each. A

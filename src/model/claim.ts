@@ -5,9 +5,9 @@
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import { canonicalIp, canonicalMac, canonicalPort, canonicalVlan, ipKey } from "./address.ts";
+import { canonicalIp, canonicalMac, canonicalPort, canonicalVlan, ipKey, portNameOf } from "./address.ts";
 import { DEVICE_ROLES, DEVICE_TYPES, LINK_STATES, LINK_TYPES, PORT_TYPES } from "./entity.ts";
-import { hostId, type Kind, linkId, portId } from "./ids.ts";
+import { canonicalDeviceId, deviceKey, hostId, type Kind, linkId, portId } from "./ids.ts";
 
 /** A record over a limit is rejected as a whole: a truncated text would be wrong data. */
 export const CLAIM_LIMITS = {
@@ -27,10 +27,8 @@ const text = Type.String({ maxLength: CLAIM_LIMITS.text });
 const annotations = Type.Record(Type.String({ minLength: 1, maxLength: CLAIM_LIMITS.id }), text, {
   maxProperties: CLAIM_LIMITS.annotations,
 });
-const port = Type.Union([
-  Type.String({ pattern: "^(\\d{1,10}|[Ll][Oo][Cc][Aa][Ll])$" }),
-  Type.Integer({ minimum: 0 }),
-]);
+/** `canonicalPort` decides which texts are ports. */
+const port = Type.Union([Type.String({ maxLength: CLAIM_LIMITS.id }), Type.Integer({ minimum: 0 })]);
 const vlan = Type.Union([Type.String({ maxLength: 8 }), Type.Integer(), Type.Null()]);
 const closed = { additionalProperties: false };
 const end = Type.Object({ device: id, port }, closed);
@@ -93,6 +91,7 @@ export const HostClaim = Type.Object(
       Type.Array(Type.String({ maxLength: 64 }), { maxItems: CLAIM_LIMITS.addresses }),
     ),
     locations: Type.Array(location, { minItems: 1, maxItems: CLAIM_LIMITS.locations }),
+    auxLocations: Type.Optional(Type.Array(location, { maxItems: CLAIM_LIMITS.locations })),
     annotations: Type.Optional(annotations),
   },
   closed,
@@ -136,6 +135,9 @@ const validators = {
   links: Compile(LinkClaim),
   hosts: Compile(HostClaim),
 };
+
+export const PORT_RULE = "must be a decimal number, local or controller";
+export const VLAN_RULE = "must be None, Any or a tag from 1 to 4094";
 
 const reject = (field: string, message: string) => ({ ok: false, fault: { field, message } }) as const;
 
@@ -182,7 +184,7 @@ function canonicalAnnotations(annotations: Record<string, string>): Record<strin
 
 function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
   if (!record.id.isWellFormed()) return malformedId("/id");
-  const claim = { ...record };
+  const claim = { ...record, id: canonicalDeviceId(record.id) };
   for (const field of ["mfr", "hw", "sw", "serial", "driver", "chassisId"] as const) {
     const value = claim[field];
     if (value !== undefined) claim[field] = toWellFormed(value);
@@ -193,23 +195,30 @@ function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
 
 function canonicalPortClaim(record: PortClaim): ClaimResult<"ports"> {
   const number = canonicalPort(record.port);
-  if (number === undefined) return reject("/port", "must be a decimal number or local");
+  if (number === undefined) return reject("/port", PORT_RULE);
   if (!record.element.isWellFormed()) return malformedId("/element");
-  const claim: PortClaim = { ...record, port: number };
-  if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
+  const claim: PortClaim = { ...record, element: canonicalDeviceId(record.element), port: number };
+  const portName = portNameOf(record.port);
+  if (claim.annotations || portName !== undefined) {
+    claim.annotations = canonicalAnnotations({
+      ...(portName !== undefined && { portName }),
+      ...claim.annotations,
+    });
+  }
   return { ok: true, id: portId(claim.element, number), claim };
 }
 
 function canonicalLink(record: LinkClaim): ClaimResult<"links"> {
   const srcPort = canonicalPort(record.src.port);
   const dstPort = canonicalPort(record.dst.port);
-  if (srcPort === undefined) return reject("/src/port", "must be a decimal number or local");
-  if (dstPort === undefined) return reject("/dst/port", "must be a decimal number or local");
+  if (srcPort === undefined) return reject("/src/port", PORT_RULE);
+  if (dstPort === undefined) return reject("/dst/port", PORT_RULE);
   if (!record.src.device.isWellFormed()) return malformedId("/src/device");
   if (!record.dst.device.isWellFormed()) return malformedId("/dst/device");
-  const src = { port: srcPort, device: record.src.device };
-  const dst = { port: dstPort, device: record.dst.device };
-  if (src.device === dst.device && src.port === dst.port) return reject("/dst", "is the same port as src");
+  const src = { port: srcPort, device: canonicalDeviceId(record.src.device) };
+  const dst = { port: dstPort, device: canonicalDeviceId(record.dst.device) };
+  if (deviceKey(src.device) === deviceKey(dst.device) && src.port === dst.port)
+    return reject("/dst", "is the same port as src");
   const claim: LinkClaim = { ...record, src, dst };
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
   return { ok: true, id: linkId(src, dst), claim };
@@ -219,11 +228,11 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
   const mac = canonicalMac(record.mac);
   if (mac === undefined) return reject("/mac", "is not a MAC address");
   const tag = canonicalVlan(record.vlan);
-  if (tag === undefined) return reject("/vlan", "must be None or a tag from 1 to 4094");
+  if (tag === undefined) return reject("/vlan", VLAN_RULE);
   const claim: HostClaim = { ...record, mac, vlan: tag, locations: [] };
   if (record.innerVlan !== undefined) {
     const inner = canonicalVlan(record.innerVlan);
-    if (inner === undefined) return reject("/innerVlan", "must be None or a tag from 1 to 4094");
+    if (inner === undefined) return reject("/innerVlan", VLAN_RULE);
     claim.innerVlan = inner;
   }
   if (record.outerTpid !== undefined) claim.outerTpid = record.outerTpid.toLowerCase();
@@ -238,17 +247,33 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
     }
     claim.ipAddresses = sortIps(addresses);
   }
-  for (const given of record.locations) {
-    const { elementId } = given;
-    const port = canonicalPort(given.port);
-    const field = () => `/locations/${record.locations.indexOf(given)}`;
-    if (port === undefined) return reject(`${field()}/port`, "must be a decimal number or local");
-    if (!elementId.isWellFormed()) return malformedId(`${field()}/elementId`);
-    const known = claim.locations.some((at) => at.elementId === elementId && at.port === port);
-    if (!known) claim.locations.push({ elementId, port });
+  const locations = canonicalLocations("locations", record.locations);
+  if (!Array.isArray(locations)) return locations;
+  claim.locations = locations;
+  if (record.auxLocations !== undefined) {
+    const auxLocations = canonicalLocations("auxLocations", record.auxLocations);
+    if (!Array.isArray(auxLocations)) return auxLocations;
+    claim.auxLocations = auxLocations;
   }
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
   return { ok: true, id: hostId(mac, tag), claim };
+}
+
+function canonicalLocations(
+  name: "locations" | "auxLocations",
+  given: HostClaim["locations"],
+): HostClaim["locations"] | ReturnType<typeof reject> {
+  const locations: HostClaim["locations"] = [];
+  for (const [i, { elementId, port: givenPort }] of given.entries()) {
+    const port = canonicalPort(givenPort);
+    if (port === undefined) return reject(`/${name}/${i}/port`, PORT_RULE);
+    if (!elementId.isWellFormed()) return malformedId(`/${name}/${i}/elementId`);
+    const known = locations.some(
+      (at) => deviceKey(at.elementId) === deviceKey(elementId) && at.port === port,
+    );
+    if (!known) locations.push({ elementId: canonicalDeviceId(elementId), port });
+  }
+  return locations;
 }
 
 /** IPv4 before IPv6, each in numeric order, so that the order in which a source reports does not matter. */

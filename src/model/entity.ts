@@ -4,6 +4,7 @@
  * document, the validation in the tests and the TypeScript types all use these schemas.
  */
 import Type from "typebox";
+import { type Kind, portId } from "./ids.ts";
 
 const text = (description: string) => Type.String({ description });
 
@@ -14,7 +15,7 @@ export const DEVICE_TYPES = [
 export const DEVICE_ROLES = ["MASTER", "STANDBY", "NONE"] as const;
 export const LINK_TYPES = ["DIRECT", "INDIRECT", "EDGE", "TUNNEL", "OPTICAL", "VIRTUAL"] as const;
 export const LINK_STATES = ["ACTIVE", "INACTIVE"] as const;
-export const PORT_TYPES = ["copper", "fiber", "packet", "odu", "och", "oms", "virtual"] as const;
+export const PORT_TYPES = ["copper", "fiber", "packet", "oduclt", "och", "oms", "virtual", "otu"] as const;
 
 export const Annotations = Type.Record(Type.String(), Type.String(), {
   description: "Free text about the entity. Keys and values are strings.",
@@ -54,11 +55,11 @@ export type Device = Type.Static<typeof Device>;
 export const Port = Type.Object(
   {
     element: text("Id of the device that has the port."),
-    port: text("Port number as a decimal string, or local."),
+    port: text("Port number as a decimal string, local or controller."),
     isEnabled: Type.Boolean(),
     type: Type.Enum(PORT_TYPES),
     portSpeed: Type.Number({ description: "Mb/s." }),
-    annotations: Annotations,
+    annotations: Type.Optional(Annotations),
     ...tracking,
   },
   { $id: "Port" },
@@ -90,13 +91,19 @@ export const Host = Type.Object(
   {
     id: text("MAC/VLAN, such as 00:00:00:00:00:01/None."),
     mac: text("MAC address, upper-case hex with colons."),
-    vlan: text("None, or the tag as a decimal string."),
-    innerVlan: text("None, or the inner tag."),
+    vlan: text("None, Any, or the tag as a decimal string."),
+    innerVlan: text("None, Any, or the inner tag."),
     outerTpid: Type.String({ pattern: "^0x[0-9a-f]{4}$" }),
     configured: Type.Boolean({ description: "Set by configuration rather than discovered." }),
     suspended: Type.Boolean(),
     ipAddresses: Type.Array(Type.String(), { description: "IPv4 before IPv6, each in canonical form." }),
     locations: Type.Array(HostLocation, { minItems: 1, description: "Newest first, never empty." }),
+    auxLocations: Type.Optional(
+      Type.Array(HostLocation, {
+        minItems: 1,
+        description: "Auxiliary locations, where a source reports any.",
+      }),
+    ),
     location: HostLocation,
     annotations: Type.Optional(Annotations),
     ...tracking,
@@ -111,7 +118,8 @@ export const Topology = Type.Object(
     devices: Type.Integer(),
     links: Type.Integer(),
     clusters: Type.Integer({
-      description: "Strongly connected components of available devices and active links.",
+      description:
+        "Strongly connected components of available devices and active links, without INDIRECT links.",
     }),
     hosts: Type.Integer(),
   },
@@ -137,6 +145,10 @@ export interface Entities {
   links: Link;
   hosts: Host;
 }
+
+/** The id under which an entity is shown. */
+export const entityId = (entity: Entities[Kind]): string =>
+  "element" in entity ? portId(entity.element, entity.port) : entity.id;
 
 export const ENTITY_SCHEMAS = { devices: Device, ports: Port, links: Link, hosts: Host } as const;
 

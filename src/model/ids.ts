@@ -12,6 +12,21 @@ export interface ConnectPoint {
   readonly port: string;
 }
 
+/**
+ * Ids of devices that differ only in case are one device, and so are the ids that contain them. The key is the same for
+ * all spellings; it is used to find and to join, never shown. A host id is canonical: MAC and VLAN have one spelling.
+ */
+export const idKey = (kind: Kind, id: string): string => (kind === "hosts" ? id : id.toLowerCase());
+export const deviceKey = (id: string): string => id.toLowerCase();
+
+const OPENFLOW_ID = /^of:/i;
+/** OpenFlow ids are always shown in lower case; the case of any other id is kept. */
+export const canonicalDeviceId = (id: string): string => (OPENFLOW_ID.test(id) ? id.toLowerCase() : id);
+
+/** Whether every spelling of the id is shown in the same way. A link id contains two ids, of which one may be another. */
+export const hasOneSpelling = (kind: Kind, id: string): boolean =>
+  kind === "hosts" || (kind !== "links" && OPENFLOW_ID.test(id)) || id.toLowerCase() === id.toUpperCase();
+
 export const portId = (device: string, port: string): string => `${device}/${port}`;
 
 export const linkId = (src: ConnectPoint, dst: ConnectPoint): string =>

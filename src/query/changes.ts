@@ -43,7 +43,7 @@ export function filterEntry(
 ): Change | undefined {
   const { id, before, after, changed } = entry;
   const resource = scope.find((kind) => kind === entry.kind);
-  if (!resource || !idCanMatch(id, filters)) return undefined;
+  if (!resource || !idCanMatch(resource, id, filters)) return undefined;
   const matches = (json: string | null): json is string =>
     json !== null && (filters.length === 0 || matchesAll(resource, json, filters));
   if (matches(after)) {

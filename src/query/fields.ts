@@ -47,7 +47,7 @@ const HOST_ID: FieldRule = {
   parse: (text) => canonicalHostId(text) ?? text,
   expects: "text",
 };
-const VLAN: FieldRule = { type: "string", parse: canonicalVlan, expects: "None or a tag from 1 to 4094" };
+const VLAN: FieldRule = { type: "string", parse: canonicalVlan, expects: "None, Any or a tag from 1 to 4094" };
 
 const oneOf = (allowed: readonly string[]): FieldRule => ({
   type: "string",

@@ -1,14 +1,14 @@
 /**
- * Filters. Each decides whether an entity matches, and may carry hints that find matches without a full scan: ranges of
- * ids, ranges of an index, and substrings that the JSON of every match contains. A hint may admit too much, never too
- * little; `matches` decides. Only where `exact` is set do the ranges hold matches and nothing else, and then `matches`
- * need not run.
+ * Filters. Each decides whether an entity matches, and may carry hints that find matches without a full scan: ids,
+ * ranges of an index, and substrings that the JSON of every match contains. A hint may admit too much, never too
+ * little; `matches` decides. Only where `exact` is set do ids and ranges hold matches and nothing else, and then
+ * `matches` need not run. Ids of devices match in any spelling: filters compare keys (`idKey`).
  */
 
 import { ipKey } from "../model/address.ts";
 import type { Entities, Host, Link } from "../model/entity.ts";
-import { type Kind, portId } from "../model/ids.ts";
-import { compositeKey, compositeKeyRange } from "../view/indexes.ts";
+import { deviceKey, hasOneSpelling, idKey, type Kind } from "../model/ids.ts";
+import { portKey, portKeyRange } from "../view/indexes.ts";
 import { parseStored } from "../view/view.ts";
 import type { Scalar } from "./fields.ts";
 
@@ -20,14 +20,21 @@ export interface Filter {
   matches(entity: Entity): boolean;
   /** Together these ranges hold every match. An index that the kind does not have is skipped. */
   readonly indexRanges?: readonly IndexRanges[] | undefined;
-  /** Together these ranges hold the id of every match. */
-  readonly idRanges?: readonly KeyRange[] | undefined;
-  /** Whether the ranges hold nothing but matches. */
+  /** Together these hold the id of every match. */
+  readonly ids?: IdHint | undefined;
+  /** Whether ids and ranges hold nothing but matches. */
   readonly exact?: boolean;
   /** The JSON of every match contains at least one of these. */
-  readonly substrings?: readonly string[];
+  readonly substrings?: readonly string[] | undefined;
   /** The JSON of every match contains this in upper or lower case. Given in lower case and free of JSON escapes. */
   readonly substringAnyCase?: string;
+}
+
+export interface IdHint {
+  /** `keys`: these ids. `owners`: all ids that begin with one of these and a slash, as those of a device's ports do. */
+  readonly by: "keys" | "owners";
+  /** As `idKey`. */
+  readonly values: readonly string[];
 }
 
 export interface IndexRanges {
@@ -46,8 +53,16 @@ export function matchesAll(kind: Kind, json: string, filters: readonly Filter[])
 }
 
 /** False when no entity with this id can match. */
-export const idCanMatch = (id: string, filters: readonly Filter[]): boolean =>
-  filters.every(({ idRanges }) => !idRanges || isInRanges(id, idRanges));
+export function idCanMatch(kind: Kind, id: string, filters: readonly Filter[]): boolean {
+  for (const { ids } of filters) {
+    if (!ids) continue;
+    const key = idKey(kind, id);
+    const canMatch =
+      ids.by === "keys" ? ids.values.includes(key) : ids.values.some((owner) => key.startsWith(`${owner}/`));
+    if (!canMatch) return false;
+  }
+  return true;
+}
 
 /** Scalar fields that have an index of the same name. */
 const INDEXED_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
@@ -59,30 +74,37 @@ const INDEXED_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
 
 /** Matches entities whose field equals one of the values. */
 export class ScalarFilter implements Filter {
+  readonly #kind: Kind;
   readonly #field: string;
   readonly #values: readonly Scalar[];
   #substrings: readonly string[] | undefined;
-  readonly idRanges: readonly KeyRange[] | undefined;
+  readonly #isId: boolean;
+  readonly ids: IdHint | undefined;
   readonly indexRanges: readonly IndexRanges[] | undefined;
   readonly exact: boolean;
 
   constructor(kind: Kind, field: string, values: readonly Scalar[]) {
+    this.#kind = kind;
     this.#field = field;
-    this.#values = values;
-    this.idRanges = idRangesOf(kind, field, values);
+    this.#isId = isDeviceIdField(kind, field);
+    this.#values = this.#isId ? values.map((value) => deviceKey(String(value))) : values;
+    this.ids = idHintOf(kind, field, this.#values);
     this.indexRanges = INDEXED_FIELDS[kind].includes(field)
       ? [{ index: field, ranges: values.map(exactRange) }]
       : undefined;
-    // A device id may contain slashes, so the range of `element` may hold ports of another device.
+    // A device id may contain slashes, so the ids of one owner may be ports of another device.
     this.exact = field !== "element";
   }
 
   matches(entity: Entity): boolean {
-    return this.#values.includes(scalarOf(entity, this.#field));
+    const value = scalarOf(entity, this.#field);
+    return this.#values.includes(this.#isId ? deviceKey(String(value)) : value);
   }
 
   /** Computed when a scan needs it: most scalar filters use an index instead. */
-  get substrings(): readonly string[] {
+  get substrings(): readonly string[] | undefined {
+    if (this.#isId && !this.#values.every((value) => hasOneSpelling(this.#kind, String(value))))
+      return undefined;
     this.#substrings ??= this.#values.map((value) => memberText(this.#field, value));
     return this.#substrings;
   }
@@ -92,10 +114,14 @@ export class ScalarFilter implements Filter {
 const memberText = (name: string, value: Scalar): string =>
   `${JSON.stringify(name)}:${JSON.stringify(value)}`;
 
-function idRangesOf(kind: Kind, field: string, values: readonly Scalar[]): readonly KeyRange[] | undefined {
-  if (field === "id") return values.map(exactRange);
-  const isIdPrefix = (field === "mac" && kind === "hosts") || (field === "element" && kind === "ports");
-  return isIdPrefix ? values.map((value) => [`${value}/`, `${value}/\uffff`]) : undefined;
+/** Fields that are, or contain, ids of devices, and so match in any spelling. */
+export const isDeviceIdField = (kind: Kind, field: string): boolean =>
+  (field === "id" && kind !== "hosts") || field === "element";
+
+function idHintOf(kind: Kind, field: string, values: readonly Scalar[]): IdHint | undefined {
+  if (field === "id") return { by: "keys", values: values.map(String) };
+  const isOwner = (field === "mac" && kind === "hosts") || (field === "element" && kind === "ports");
+  return isOwner ? { by: "owners", values: values.map(String) } : undefined;
 }
 
 export function exactRange(value: Scalar): KeyRange {
@@ -162,11 +188,13 @@ const isInRanges = (key: string, ranges: readonly KeyRange[]): boolean =>
 
 /** Matches hosts located at one of the devices, and at one of the ports where ports are given. */
 export function locationFilter(devices: readonly string[], ports: readonly string[] | undefined): Filter {
+  const keys = devices.map(deviceKey);
   return {
     matches: (entity) =>
       isHost(entity) &&
       entity.locations.some(
-        (location) => devices.includes(location.elementId) && (!ports || ports.includes(location.port)),
+        (location) =>
+          keys.includes(deviceKey(location.elementId)) && (!ports || ports.includes(location.port)),
       ),
     indexRanges: [{ index: "location", ranges: portRanges(devices, ports) }],
     exact: true,
@@ -180,17 +208,19 @@ export function linkEndFilter(
   ports: readonly string[] | undefined,
 ): Filter {
   const ranges = portRanges(devices, ports);
+  const keys = devices.map(deviceKey);
   let substrings: string[] | undefined;
   return {
     matches: (entity) =>
       isLink(entity) &&
       ends.some(
-        (end) => devices.includes(entity[end].device) && (!ports || ports.includes(entity[end].port)),
+        (end) => keys.includes(deviceKey(entity[end].device)) && (!ports || ports.includes(entity[end].port)),
       ),
     indexRanges: ends.map((index) => ({ index, ranges })),
     exact: true,
     get substrings() {
-      substrings ??= devices.map((id) => memberText("device", id));
+      if (!keys.every((key) => hasOneSpelling("devices", key))) return undefined;
+      substrings ??= keys.map((id) => memberText("device", id));
       return substrings;
     },
   };
@@ -198,9 +228,7 @@ export function linkEndFilter(
 
 const portRanges = (devices: readonly string[], ports: readonly string[] | undefined): KeyRange[] =>
   devices.flatMap((id) =>
-    ports
-      ? ports.map((port): KeyRange => [compositeKey(id, port), compositeKey(id, port)])
-      : [compositeKeyRange(id)],
+    ports ? ports.map((port): KeyRange => [portKey(id, port), portKey(id, port)]) : [portKeyRange(id)],
   );
 
 /** Searching a page for more substrings than this costs more than parsing its entities. */
@@ -215,25 +243,25 @@ export function neighbourhoodFilter(kind: Kind, devices: ReadonlySet<string>): F
     case "devices":
       return {
         matches: (entity) => "id" in entity && devices.has(entity.id),
-        idRanges: ids.map((id) => [id, id]),
+        ids: { by: "keys", values: ids.map(deviceKey) },
       };
     case "ports":
       return {
         matches: (entity) => "element" in entity && devices.has(entity.element),
-        idRanges: ids.map((id) => [portId(id, ""), portId(id, "\uffff")]),
+        ids: { by: "owners", values: ids.map(deviceKey) },
       };
     case "links":
       return {
         matches: (entity) =>
           isLink(entity) && devices.has(entity.src.device) && devices.has(entity.dst.device),
-        indexRanges: [{ index: "src", ranges: ids.map((id) => compositeKeyRange(id)) }],
+        indexRanges: [{ index: "src", ranges: ids.map((id) => portKeyRange(id)) }],
         ...substrings("device"),
       };
     case "hosts":
       return {
         matches: (entity) =>
           isHost(entity) && entity.locations.some((location) => devices.has(location.elementId)),
-        indexRanges: [{ index: "location", ranges: ids.map((id) => compositeKeyRange(id)) }],
+        indexRanges: [{ index: "location", ranges: ids.map((id) => portKeyRange(id)) }],
         ...substrings("elementId"),
       };
   }

@@ -71,7 +71,8 @@ function createFilteredState(
 
 /** The device with this id, or the devices where the host with this id is located. */
 function centreOf(state: NetworkState, id: string): string[] | undefined {
-  if (state.get("devices", id) !== undefined) return [id];
+  const device = state.shownId("devices", id);
+  if (state.get("devices", device) !== undefined) return [device];
   const host = state.get("hosts", canonicalHostId(id) ?? id);
   if (host === undefined) return undefined;
   const devices = parseStored("hosts", host).locations.map((location) => location.elementId);

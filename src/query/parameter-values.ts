@@ -62,7 +62,11 @@ function parseIpRange(text: string): KeyRange | undefined {
   return range && [range.from, range.to];
 }
 
-const ENDS = { ingress: ["dst"], egress: ["src"], all: ["src", "dst"] } as const;
+const ENDS: ReadonlyMap<string, readonly ("src" | "dst")[]> = new Map([
+  ["ingress", ["dst"]],
+  ["egress", ["src"]],
+  ["all", ["src", "dst"]],
+]);
 
 /** `device`, `port` and `direction` are one filter. */
 export function parseLocationFilter(kind: Kind, query: QueryBuilder): Filter | QueryFault | undefined {
@@ -76,11 +80,10 @@ export function parseLocationFilter(kind: Kind, query: QueryBuilder): Filter | Q
     return incomplete && needsOther(incomplete, "device", "device=ID");
   }
   if (kind === "hosts") return locationFilter(devices, ports);
-  if (direction === undefined) return linkEndFilter(ENDS.all, devices, ports);
-  if (direction !== "ingress" && direction !== "egress" && direction !== "all") {
-    return badParameter("direction", `is ${quote(direction)}; it must be ingress, egress or all.`);
-  }
-  return linkEndFilter(ENDS[direction], devices, ports);
+  const ends = ENDS.get((direction ?? "all").toLowerCase());
+  if (!ends)
+    return badParameter("direction", `is ${quote(direction ?? "")}; it must be ingress, egress or all.`);
+  return linkEndFilter(ends, devices, ports);
 }
 
 function parsePorts(parameter: QueryParameter | undefined): string[] | QueryFault | undefined {
@@ -89,7 +92,7 @@ function parsePorts(parameter: QueryParameter | undefined): string[] | QueryFaul
   for (const text of parameter.values) {
     const port = canonicalPort(text);
     if (port === undefined)
-      return badParameter("port", `is ${quote(text)}; it must be a decimal number or local.`);
+      return badParameter("port", `is ${quote(text)}; it must be a decimal number, local or controller.`);
     ports.push(port);
   }
   return ports;

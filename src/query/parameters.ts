@@ -109,7 +109,7 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   direction: {
     on: ["list"],
     kinds: ["links"],
-    description: "With `device`: ingress, egress or all (default).",
+    description: "With `device`: ingress, egress or all (default), in any case.",
     schema: { enum: ["ingress", "egress", "all"], default: "all" },
   },
   src: {

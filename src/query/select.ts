@@ -1,5 +1,5 @@
 /**
- * Selects the entities that match all filters, in order of id. Where a range of ids or an index narrows the search, only
+ * Selects the entities that match all filters, in order of id. Where ids or an index narrow the search, only
  * the candidates are read. Otherwise the pages are scanned; where the filters know substrings of every match, their bytes
  * are searched first and only entities with a hit are parsed. Historical states have no indexes and are always scanned.
  */
@@ -8,7 +8,7 @@ import type { Kind } from "../model/ids.ts";
 import { type EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
 import { type NetworkState, parseStored, View } from "../view/view.ts";
-import { type Filter, type IndexRanges, type KeyRange, matchesAll, scalarOf } from "./filter.ts";
+import { type Filter, type IdHint, type IndexRanges, matchesAll, scalarOf } from "./filter.ts";
 import type { SortKey } from "./query.ts";
 
 /** With more candidates than this a scan is as fast, and its result needs no sorting. */
@@ -25,9 +25,8 @@ export function select(
   after = "",
 ): Iterable<EncodedValue> {
   if (filters.length === 0) return allEntities(state.pages(kind), after);
-  const byId = filters.find((filter) => filter.idRanges);
-  if (byId?.idRanges)
-    return filterCandidates(getByRanges(state, kind, byId.idRanges, after), kind, byId, filters);
+  const byId = filters.find((filter) => filter.ids);
+  if (byId?.ids) return filterCandidates(getByIdHint(state, kind, byId.ids, after), kind, byId, filters);
   const candidates = state instanceof View ? findCandidates(state, kind, filters) : undefined;
   if (!candidates) return scan(kind, state.pages(kind), filters, after);
   return filterCandidates(getByIds(state, kind, candidates.ids, after), kind, candidates.filter, filters);
@@ -155,19 +154,19 @@ function getByIds(state: NetworkState, kind: Kind, ids: readonly string[], after
   return found;
 }
 
-function getByRanges(
-  state: NetworkState,
-  kind: Kind,
-  ranges: readonly KeyRange[],
-  after: string,
-): EncodedValue[] {
+function getByIdHint(state: NetworkState, kind: Kind, { by, values }: IdHint, after: string): EncodedValue[] {
   const found: EncodedValue[] = [];
-  for (const [from, to] of ranges) {
-    if (from === to) addById(found, state, kind, from, after);
-    else for (const item of itemsInRange(state, kind, from, to)) if (item.id > after) found.push(item);
+  for (const value of values) {
+    if (by === "keys") addById(found, state, kind, state.shownId(kind, value), after);
+    else {
+      // Owners are devices or MAC addresses; the latter have one spelling.
+      const owner = kind === "hosts" ? value : state.shownId("devices", value);
+      for (const item of itemsInRange(state, kind, `${owner}/`, `${owner}/\uffff`))
+        if (item.id > after) found.push(item);
+    }
   }
   if (found.length < 2) return found;
-  // Ranges may overlap and come in any order.
+  // Values may repeat and come in any order.
   found.sort((a, b) => (a.id < b.id ? -1 : 1));
   return found.filter(({ id }, i) => id !== found[i + 1]?.id);
 }

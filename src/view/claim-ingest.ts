@@ -7,7 +7,7 @@
 import type { Logger } from "../lib/logger.ts";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
-import { KINDS, type Kind } from "../model/ids.ts";
+import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import type { CanonicalChange } from "./commit.ts";
 import type { Committer } from "./committer.ts";
 
@@ -85,11 +85,11 @@ export class ClaimIngest {
   *#checkReplacement(all: Claims): Generator<CanonicalChange> {
     const removals: { kind: Kind; ids: Set<string> }[] = [];
     for (const kind of KINDS) {
-      const ids = new Set(this.#committer.claimedIds(this.#source, kind));
+      const ids = new Set(this.#committer.claimedKeys(this.#source, kind));
       for (const record of all[kind] ?? []) {
         const checked = this.#check(kind, record);
         if (!checked) continue;
-        ids.delete(checked.id);
+        ids.delete(idKey(kind, checked.id));
         yield checked;
       }
       removals.unshift({ kind, ids });

@@ -6,14 +6,14 @@ import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ClaimedNetwork } from "../../test/support/claims.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
-import { STORE_KINDS, type StoreKind } from "../log/log.ts";
+import { type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { restoreView } from "./restore.ts";
 import { View } from "./view.ts";
 
 // Few values, so that claims meet and conflict.
-const device = fc.constantFrom("of:a", "of:b", "of:c");
+const device = fc.constantFrom("of:a", "OF:A", "Leaf", "leaf", "LEAF", "c");
 const portNumber = fc.constantFrom("1", "2", "local");
 const annotations = fc.dictionary(
   fc.constantFrom("name", "conflict", "__proto__", "firstSeen"),
@@ -22,9 +22,10 @@ const annotations = fc.dictionary(
 );
 const end = fc.constantFrom(
   { port: "1", device: "of:a" },
-  { port: "2", device: "of:a" },
-  { port: "1", device: "of:b" },
-  { port: "1", device: "of:c" },
+  { port: "2", device: "of:A" },
+  { port: "1", device: "Leaf" },
+  { port: "1", device: "LEAF" },
+  { port: "1", device: "c" },
 );
 const claimArbitraries = {
   devices: fc.record(
@@ -34,17 +35,18 @@ const claimArbitraries = {
   ports: fc.record({ element: device, port: portNumber, isEnabled: fc.boolean(), annotations }, { requiredKeys: ["element", "port"] }),
   links: fc
     .record(
-      { src: end, dst: end, type: fc.constantFrom("DIRECT", "TUNNEL"), state: fc.constantFrom("ACTIVE", "INACTIVE"), verified: fc.boolean(), annotations },
+      { src: end, dst: end, type: fc.constantFrom("DIRECT", "TUNNEL", "INDIRECT"), state: fc.constantFrom("ACTIVE", "INACTIVE"), verified: fc.boolean(), annotations },
       { requiredKeys: ["src", "dst"] },
     )
-    .filter(({ src, dst }) => src !== dst),
+    .filter(({ src, dst }) => src.port !== dst.port || src.device.toLowerCase() !== dst.device.toLowerCase()),
   hosts: fc.record(
     {
       mac: fc.constantFrom("01", "02", "03", "04", "05", "06").map((n) => `00:00:00:00:00:${n}`),
       vlan: fc.constantFrom("None", "None", "None", "10"),
       configured: fc.boolean(),
       ipAddresses: fc.subarray(["10.0.0.1", "10.0.0.2", "2001:db8::1"]),
-      locations: fc.uniqueArray(fc.record({ elementId: device, port: portNumber }), { minLength: 1, maxLength: 2, selector: (at) => `${at.elementId}/${at.port}` }),
+      locations: fc.uniqueArray(fc.record({ elementId: device, port: portNumber }), { minLength: 1, maxLength: 2, selector: (at) => `${at.elementId}/${at.port}`.toLowerCase() }),
+      auxLocations: fc.array(fc.record({ elementId: device, port: fc.constant("1") }), { maxLength: 1 }),
       annotations,
     },
     { requiredKeys: ["mac", "vlan", "locations"] },
@@ -99,6 +101,12 @@ function contentsOf(view: View): unknown {
   return { revision, time, graphTime, versions, bytes, indexes, clusters: view.graph.clusters() };
 }
 
+/** Whether a device is removed under one spelling of its id and added under another. */
+function respells(entries: readonly LogEntry[]): boolean {
+  const keys = entries.filter(({ kind }) => kind === "devices").map(({ id }) => id.toLowerCase());
+  return new Set(keys).size < keys.length;
+}
+
 function shownBy(view: View): Map<string, Json> {
   const shown = new Map<string, Json>();
   for (const kind of KINDS) {
@@ -109,11 +117,13 @@ function shownBy(view: View): Map<string, Json> {
   return shown;
 }
 
-const counts = { batches: 0, conflicts: 0 };
+const counts = { batches: 0, conflicts: 0, respelled: 0 };
 afterAll(() => {
   // Without conflicts the comparison would prove little.
   expect(counts.batches).toBeGreaterThan(100);
   expect(counts.conflicts).toBeGreaterThan(10);
+  // So that the ids of links and ports follow the device.
+  expect(counts.respelled).toBeGreaterThan(10);
 });
 
 test("any history of claims gives the same view as merging all claims from scratch", async () => {
@@ -139,6 +149,7 @@ test("any history of claims gives the same view as merging all claims from scrat
     }
     const expected = contentsOf(net.view);
     counts.batches += net.batches.length;
+    counts.respelled += net.batches.filter(({ entries }) => respells(entries)).length;
     counts.conflicts += [...reference.shown.values()].filter((entity) =>
       JSON.stringify(entity).includes("also claimed"),
     ).length;

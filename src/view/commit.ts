@@ -1,20 +1,25 @@
 /**
  * One commit: receives claims and merges the entities they touch, and those that depend on them. A device that is added
- * or removed decides whether its ports, links and hosts are shown or held back. A link affects the link in the other
+ * or removed decides whether its ports, links and hosts are shown or held back; one whose id is spelled in another way
+ * changes the ids that contain it. A link affects the link in the other
  * direction and the links at its ports. A host affects the hosts with the same address.
  */
 import type { LogEntry } from "../log/log.ts";
 import { reverseLinkId } from "../model/cable.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import { type Kind, portId } from "../model/ids.ts";
+import { KINDS, type Kind, portId } from "../model/ids.ts";
 import { hostConflict, hostsAffectedBy, linkConflict, linksAffectedBy } from "./conflicts.ts";
-import { compositeKeyRange, occupiesPorts } from "./indexes.ts";
+import { occupiesPorts, portKeyRange } from "./indexes.ts";
 import { parseStored, type View } from "./view.ts";
 import { WorkingSet } from "./working-set.ts";
 
 /** A canonical claim, or undefined to withdraw it. */
 export type CanonicalChange = {
-  [K in Kind]: { readonly kind: K; readonly id: string; readonly claim: ClaimTypes[K] | undefined };
+  [K in Kind]: {
+    readonly kind: K /** In any spelling. */;
+    readonly id: string;
+    readonly claim: ClaimTypes[K] | undefined;
+  };
 }[Kind];
 
 export class Commit {
@@ -50,9 +55,9 @@ export class Commit {
   /** Merges all pending entities and those that become pending by it. Returns the changes. */
   mergeAll(): LogEntry[] {
     for (const device of this.#devices.pending) {
-      const existed = device.after !== undefined;
+      const shownBefore = device.after?.value.id;
       this.#devices.remerge(device);
-      if (existed !== (device.after !== undefined)) this.#recheckDependents(device.id);
+      if (shownBefore !== device.after?.value.id) this.#recheckDependents(device.key, shownBefore);
     }
     for (const port of this.#ports.pending) this.#ports.remerge(port);
     this.#mergeLinks();
@@ -70,30 +75,39 @@ export class Commit {
     return [this.#devices, this.#ports, this.#links, this.#hosts];
   }
 
-  /** Everything that refers to the device, shown or held back, is merged again. */
-  #recheckDependents(id: string): void {
+  /** Merges an entity again although its claims are the same. */
+  recheck(kind: Kind, id: string): void {
+    if (kind === "devices") this.#devices.recheck(id);
+    else if (kind === "ports") this.#ports.recheck(id);
+    else if (kind === "links") this.#links.recheck(id);
+    else this.#hosts.recheck(id);
+  }
+
+  /** Everything that refers to the device, shown or held back, is merged again. `shownBefore` was its id until now. */
+  #recheckDependents(device: string, shownBefore: string | undefined): void {
     const view = this.#view;
     for (const end of ["src", "dst"] as const) {
       for (const link of view
         .indexes("links")
         .named(end)
-        .range(...compositeKeyRange(id)))
+        .range(...portKeyRange(device)))
         this.#links.recheck(link);
     }
     for (const host of view
       .indexes("hosts")
       .named("location")
-      .range(...compositeKeyRange(id)))
+      .range(...portKeyRange(device)))
       this.#hosts.recheck(host);
-    for (const text of view.range("ports", portId(id, ""), portId(id, "\uffff"))) {
-      const { element, port } = parseStored("ports", text);
-      if (element === id) this.#ports.recheck(portId(element, port));
+    if (shownBefore !== undefined) {
+      for (const text of view.range("ports", portId(shownBefore, ""), portId(shownBefore, "\uffff"))) {
+        const { element, port } = parseStored("ports", text);
+        if (element === shownBefore) this.#ports.recheck(portId(element, port));
+      }
     }
-    for (const key of view.indexes("claims").named("device").get(id)) {
-      const [kind = "", entityId = ""] = key.split(" ");
-      if (kind === "ports") this.#ports.recheck(entityId);
-      if (kind === "links") this.#links.recheck(entityId);
-      if (kind === "hosts") this.#hosts.recheck(entityId);
+    for (const key of view.indexes("claims").named("device").get(device)) {
+      const [name = "", id = ""] = key.split(" ");
+      const kind = KINDS.find((candidate) => candidate === name);
+      if (kind) this.recheck(kind, id);
     }
   }
 
@@ -105,9 +119,10 @@ export class Commit {
       const after = entity.after?.value;
       const link = after ?? before;
       if (!link) continue;
+      const sameId = before?.id === after?.id;
       const reverse = reverseLinkId(link);
-      if (!(before && after) && this.#view.graph.hasLink(reverse)) affected.add(reverse);
-      if ((before && occupiesPorts(before)) === (after && occupiesPorts(after))) continue;
+      if (!sameId && this.#view.graph.hasLink(reverse)) affected.add(reverse);
+      if (sameId && (before && occupiesPorts(before)) === (after && occupiesPorts(after))) continue;
       for (const other of linksAffectedBy(this.#view, link)) affected.add(other);
     }
     for (const id of affected) this.#links.remerge(this.#links.entity(id));
@@ -124,7 +139,7 @@ export class Commit {
       const inConflict = host.after?.value.annotations?.conflict !== undefined;
       const added = inConflict ? after.filter((ip) => !before.includes(ip)) : [];
       for (const ip of [...removed, ...added]) {
-        for (const other of hostsAffectedBy(this.#view, host.id, ip)) affected.add(other);
+        for (const other of hostsAffectedBy(this.#view, host.key, ip)) affected.add(other);
       }
     }
     for (const id of affected) this.#hosts.remerge(this.#hosts.entity(id));

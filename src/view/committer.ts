@@ -9,7 +9,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Batch, Log } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import type { Kind } from "../model/ids.ts";
+import { idKey, type Kind } from "../model/ids.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import { recoverClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
@@ -58,21 +58,23 @@ export class Committer {
     return batch;
   }
 
-  /** Ids of one kind that `source` claims, both shown and held back. */
-  *claimedIds(source: string, kind: Kind): Generator<string> {
-    yield* this.view.indexes(kind).named("source").get(source);
+  /** The keys (see `idKey`) of the entities of one kind that `source` claims, both shown and held back. */
+  *claimedKeys(source: string, kind: Kind): Generator<string> {
+    const { view } = this;
+    for (const id of view.indexes(kind).named("source").get(source)) yield idKey(kind, id);
     const prefix = claimsKey(kind, "");
-    for (const key of this.view.indexes("claims").named("source").get(source)) {
-      if (key.startsWith(prefix) && !this.view.has(kind, key.slice(prefix.length)))
-        yield key.slice(prefix.length);
+    for (const stored of view.indexes("claims").named("source").get(source)) {
+      if (!stored.startsWith(prefix)) continue;
+      const key = stored.slice(prefix.length);
+      if (!view.has(kind, view.shownId(kind, key))) yield key;
     }
   }
 
   /** The claims of `source` of one kind, in canonical form. */
   *claimsOf<K extends Kind>(source: string, kind: K): Generator<ClaimTypes[K]> {
-    for (const id of this.claimedIds(source, kind)) {
-      const storedClaims = this.view.get("claims", claimsKey(kind, id));
-      const text = this.view.get(kind, id);
+    for (const key of this.claimedKeys(source, kind)) {
+      const storedClaims = this.view.get("claims", claimsKey(kind, key));
+      const text = this.view.get(kind, this.view.shownId(kind, key));
       if (storedClaims !== undefined) {
         const claims: readonly [string, ClaimTypes[K]][] = JSON.parse(storedClaims);
         for (const [name, claim] of claims) if (name === source) yield claim;

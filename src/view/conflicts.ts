@@ -7,7 +7,7 @@
  * each further host rewrite all of them.
  */
 import { ipKey } from "../model/address.ts";
-import { portId } from "../model/ids.ts";
+import { idKey, portId } from "../model/ids.ts";
 import { occupiedPortKey, occupiesPorts } from "./indexes.ts";
 import type { FlagInput } from "./merge.ts";
 import { parseStored, type View } from "./view.ts";
@@ -50,7 +50,8 @@ export function hostConflict(
   }
   if (claims.length > 1) {
     const ports = claims.map(
-      ({ claim }) => new Set(claim.locations.map((at) => portId(at.elementId, String(at.port)))),
+      ({ claim }) =>
+        new Set(claim.locations.map((at) => portId(view.shownId("devices", at.elementId), String(at.port)))),
     );
     const [first, ...others] = ports;
     if (first && others.some((other) => other.isDisjointFrom(first))) {
@@ -72,7 +73,8 @@ export const hostsAffectedBy = (view: View, id: string, ip: string): string[] =>
 
 function otherLinksAtPort(view: View, link: FlagInput["links"], end: "src" | "dst", max: number): string[] {
   const atPort = view.indexes("links").named("occupiedPort").get(occupiedPortKey(end, link[end]));
-  return firstMatching(atPort, max, (id) => id !== link.id);
+  const key = idKey("links", link.id);
+  return firstMatching(atPort, max, (id) => idKey("links", id) !== key);
 }
 
 /** Only hosts of the same VLAN: the same address in another VLAN belongs to another network. */

@@ -4,7 +4,7 @@
  * current state, so that a historical state costs as much as what changed.
  */
 import type { CollectionVersions, Log, StoreKind } from "../log/log.ts";
-import { KINDS, type Kind } from "../model/ids.ts";
+import { hasOneSpelling, idKey, KINDS, type Kind } from "../model/ids.ts";
 import { pageIndexFor } from "./collection.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { changesGraph, LinkGraph } from "./link-graph.ts";
@@ -66,6 +66,18 @@ export class HistoricalState implements NetworkState {
   get(kind: Kind, id: string): string | undefined {
     const pages = this.pages(kind);
     return pages[pageIndexFor(pages, id)]?.get(id);
+  }
+
+  /** Without an index: the ids of the kind are searched, but only for an id that is not there as it was given. */
+  shownId(kind: Kind, id: string): string {
+    const key = idKey(kind, id);
+    for (const spelling of [id, key]) if (this.get(kind, spelling) !== undefined) return spelling;
+    if (hasOneSpelling(kind, key)) return key;
+    for (const { ids } of this.pages(kind)) {
+      const found = ids.find((candidate) => idKey(kind, candidate) === key);
+      if (found !== undefined) return found;
+    }
+    return key;
   }
 
   get graph(): LinkGraph {

@@ -2,12 +2,13 @@
  * The view's indexes. An index is a name and a pure function from a value to its keys. All indexes of a kind are updated
  * in one place from the old and the new value, so that none can become inconsistent. A key of two parts is joined by NUL,
  * which no id or port contains: the keys of a device are the range [`device NUL`, `device NUL` + the highest character].
+ * Devices stand in keys as `deviceKey`, so that every spelling of an id finds them.
  */
 import { SortedIndex } from "../lib/sorted-index.ts";
 import { ipKey } from "../model/address.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Entities, Host, Link } from "../model/entity.ts";
-import type { ConnectPoint, Kind } from "../model/ids.ts";
+import { type ConnectPoint, deviceKey, type Kind } from "../model/ids.ts";
 import { referencedDevices } from "./recover.ts";
 
 export type StoredClaims = readonly (readonly [source: string, claim: ClaimTypes[Kind]])[];
@@ -15,18 +16,18 @@ export interface StoredTypes extends Entities {
   claims: StoredClaims;
 }
 
-export const compositeKey = (first: string, second: string): string => `${first}\u0000${second}`;
-/** The range of the keys whose first part is `first`. */
-export const compositeKeyRange = (first: string): [string, string] => [
-  `${first}\u0000`,
-  `${first}\u0000\uffff`,
+export const portKey = (device: string, port: string): string => `${deviceKey(device)}\u0000${port}`;
+/** The range of the keys of all ports of a device. */
+export const portKeyRange = (device: string): [string, string] => [
+  portKey(device, ""),
+  portKey(device, "\uffff"),
 ];
 
 /** Two active direct links cannot use the same port. Links of other types (tunnels, edge links) can. */
 export const occupiesPorts = (link: Pick<Link, "type" | "state">): boolean =>
   link.type === "DIRECT" && link.state === "ACTIVE";
 export const occupiedPortKey = (end: "src" | "dst", { device, port }: ConnectPoint): string =>
-  compositeKey(`${end} ${device}`, port);
+  `${end} ${portKey(device, port)}`;
 
 /** Returns the indexed parts of a value. `keyOf` converts a part to its key, where the part is not the key itself. */
 type KeysOf<T> = ((value: T) => readonly string[]) & { readonly keyOf?: (part: string) => string };
@@ -40,8 +41,8 @@ const KEYS = {
     source: (port) => port.sources,
   },
   links: {
-    src: (link) => [compositeKey(link.src.device, link.src.port)],
-    dst: (link) => [compositeKey(link.dst.device, link.dst.port)],
+    src: (link) => [portKey(link.src.device, link.src.port)],
+    dst: (link) => [portKey(link.dst.device, link.dst.port)],
     state: (link) => [link.state],
     source: (link) => link.sources,
     /** The links that occupy a port as `src` or as `dst`. Two on one port are a conflict. */
@@ -50,12 +51,12 @@ const KEYS = {
   },
   hosts: {
     ip: Object.assign((host: Host) => host.ipAddresses, { keyOf: ipKey }),
-    location: (host) => host.locations.map((at) => compositeKey(at.elementId, at.port)),
+    location: (host) => host.locations.map((at) => portKey(at.elementId, at.port)),
     source: (host) => host.sources,
   },
   claims: {
     /** The devices that the claims refer to: an entity is held back until its devices exist. */
-    device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim)))],
+    device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)))],
     source: (claims) => claims.map(([source]) => source),
   },
 } as const satisfies { [K in keyof StoredTypes]: Record<string, KeysOf<StoredTypes[K]>> };

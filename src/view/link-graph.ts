@@ -10,6 +10,8 @@ export interface GraphLink {
   readonly src: string;
   readonly dst: string;
   readonly active: boolean;
+  /** Of type INDIRECT: it leads through a network that is not known. */
+  readonly indirect: boolean;
 }
 
 export interface ClusterMembers {
@@ -43,14 +45,15 @@ export class LinkGraph {
   setLink(id: string, link: Link | undefined): void {
     const old = this.#links.get(id);
     const active = link?.state === "ACTIVE";
-    if (old ? link && old.active === active : !link) return;
+    const indirect = link?.type === "INDIRECT";
+    if (old ? link && old.active === active && old.indirect === indirect : !link) return;
     if (old) {
       this.#links.delete(id);
       this.#out.get(old.src)?.delete(old);
       this.#in.get(old.dst)?.delete(old);
     }
     if (link) {
-      const added = { id, src: link.src.device, dst: link.dst.device, active };
+      const added = { id, src: link.src.device, dst: link.dst.device, active, indirect };
       this.#links.set(id, added);
       addToSet(this.#out, added.src, added);
       addToSet(this.#in, added.dst, added);
@@ -78,7 +81,26 @@ export class LinkGraph {
     return reached;
   }
 
-  /** Strongly connected components of available devices and active links, ordered by their lowest device id. */
+  /** The active links from a device to available devices; none when the device itself is not available. */
+  outgoing(id: string): GraphLink[] {
+    if (!this.isAvailable(id)) return [];
+    return Array.from(this.#out.get(id) ?? []).filter(({ active, dst }) => active && this.isAvailable(dst));
+  }
+
+  /** The same in the other direction. */
+  incoming(id: string): GraphLink[] {
+    if (!this.isAvailable(id)) return [];
+    return Array.from(this.#in.get(id) ?? []).filter(({ active, src }) => active && this.isAvailable(src));
+  }
+
+  isAvailable(id: string): boolean {
+    return this.#available.get(id) === true;
+  }
+
+  /**
+   * Strongly connected components of available devices and active links, ordered by their lowest device id. INDIRECT links
+   * do not join them, as in ONOS: what lies between their ends is not known.
+   */
   clusters(): readonly ClusterMembers[] {
     this.#clusters ??= this.#findClusters();
     return this.#clusters;
@@ -87,7 +109,7 @@ export class LinkGraph {
   #neighbours(id: string): string[] {
     const ids: string[] = [];
     for (const link of this.#out.get(id) ?? []) {
-      if (link.active && this.#available.get(link.dst) === true) ids.push(link.dst);
+      if (joins(link) && this.isAvailable(link.dst)) ids.push(link.dst);
     }
     return ids;
   }
@@ -101,18 +123,20 @@ export class LinkGraph {
     for (const [n, { devices }] of members.entries()) for (const id of devices) clusterOf.set(id, n);
     for (const link of this.#links.values()) {
       const n = clusterOf.get(link.src);
-      if (link.active && n !== undefined && n === clusterOf.get(link.dst)) members[n]?.links.push(link.id);
+      if (joins(link) && n !== undefined && n === clusterOf.get(link.dst)) members[n]?.links.push(link.id);
     }
     for (const { links } of members) links.sort();
     return members;
   }
 }
 
-/** Whether a change affects the topology: an entity is added or removed, or its availability or state changes. */
+const joins = ({ active, indirect }: GraphLink): boolean => active && !indirect;
+
+/** Whether a change affects the topology: an entity is added or removed, or its availability, state or type changes. */
 export function changesGraph({ kind, before, after, changed }: LogEntry): boolean {
   const addedOrRemoved = before === null || after === null;
   if (kind === "devices") return addedOrRemoved || changed.includes("available");
-  if (kind === "links") return addedOrRemoved || changed.includes("state");
+  if (kind === "links") return addedOrRemoved || changed.includes("state") || changed.includes("type");
   return kind === "hosts" && addedOrRemoved;
 }
 

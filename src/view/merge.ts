@@ -12,7 +12,7 @@ import {
   sortIps,
 } from "../model/claim.ts";
 import type { Annotations, Device, Entities, Host, HostLocation, Link } from "../model/entity.ts";
-import { hostId, type Kind, linkId, portId } from "../model/ids.ts";
+import { deviceKey, hostId, type Kind, linkId, portId } from "../model/ids.ts";
 import type { StoredTypes } from "./indexes.ts";
 
 /** The fields that the view adds to every entity. */
@@ -40,7 +40,8 @@ export interface MergeContext<K extends Kind> {
   /** The entity before this commit: `lastUpdate` of a device stays while its availability does. */
   readonly before: Entities[K] | undefined;
   readonly tracking: Tracking;
-  readonly deviceExists: (id: string) => boolean;
+  /** The id of a device as the view shows it; undefined when the device is not in the view. */
+  readonly shownDevice: (id: string) => string | undefined;
   readonly flagsOf: (entity: FlagInput[K]) => DerivedFlags;
 }
 
@@ -79,15 +80,17 @@ function mergePort(
   claims: readonly PortClaim[],
   context: MergeContext<"ports">,
 ): StoredTypes["ports"] | undefined {
-  if (!context.deviceExists(claims[0]?.element ?? "")) return undefined;
+  const element = context.shownDevice(claims[0]?.element ?? "");
+  if (element === undefined) return undefined;
   const first = firstClaimed(claims);
+  const annotations = mergeAnnotations(claims);
   return {
-    element: claims[0]?.element ?? "",
+    element,
     port: String(claims[0]?.port ?? ""),
     isEnabled: first("isEnabled") ?? true,
     type: first("type") ?? "copper",
     portSpeed: first("portSpeed") ?? 0,
-    annotations: mergeAnnotations(claims) ?? {},
+    ...(annotations && { annotations }),
     ...context.tracking,
   };
 }
@@ -96,9 +99,9 @@ function mergeLink(
   claims: readonly LinkClaim[],
   context: MergeContext<"links">,
 ): StoredTypes["links"] | undefined {
-  const src = toLinkEnd(claims[0]?.src);
-  const dst = toLinkEnd(claims[0]?.dst);
-  if (!context.deviceExists(src.device) || !context.deviceExists(dst.device)) return undefined;
+  const src = toLinkEnd(claims[0]?.src, context);
+  const dst = toLinkEnd(claims[0]?.dst, context);
+  if (!src || !dst) return undefined;
   const first = firstClaimed(claims);
   const id = linkId(src, dst);
   const type = first("type") ?? "DIRECT";
@@ -123,10 +126,11 @@ function mergeHost(
   claims: readonly HostClaim[],
   context: MergeContext<"hosts">,
 ): StoredTypes["hosts"] | undefined {
-  const locations = mergeLocations(claims).filter((at) => context.deviceExists(at.elementId));
+  const locations = toHostLocations(mergeLocations(claims), context);
   const [location] = locations;
   if (!location) return undefined;
   const first = firstClaimed(claims);
+  const auxLocations = toHostLocations(first("auxLocations") ?? [], context);
   const mac = claims[0]?.mac ?? "";
   const vlan = String(claims[0]?.vlan ?? "None");
   const id = hostId(mac, vlan);
@@ -143,6 +147,7 @@ function mergeHost(
     suspended: first("suspended") ?? false,
     ipAddresses,
     locations,
+    ...(auxLocations.length > 0 && { auxLocations }),
     location,
     ...(annotations && { annotations }),
     ...context.tracking,
@@ -169,32 +174,45 @@ export function mergeClaims<K extends Kind>(
   return MERGE[kind](claims, context);
 }
 
-function mergeLocations(claims: readonly HostClaim[]): HostLocation[] {
+/** The locations of all claims, each once. */
+function mergeLocations(claims: readonly HostClaim[]): HostClaim["locations"] {
   const [only] = claims;
   // A canonical claim lists each location once.
-  if (claims.length === 1 && only) return only.locations.map(toHostLocation);
-  const locations = new Map<string, HostLocation>();
+  if (claims.length === 1 && only) return only.locations;
+  const locations = new Map<string, HostClaim["locations"][number]>();
   for (const claim of claims) {
-    for (const { elementId, port } of claim.locations) {
-      const key = portId(elementId, String(port));
-      if (!locations.has(key)) locations.set(key, toHostLocation({ elementId, port }));
+    for (const at of claim.locations) {
+      const key = portId(deviceKey(at.elementId), String(at.port));
+      if (!locations.has(key)) locations.set(key, at);
     }
   }
   return [...locations.values()];
 }
 
-const toHostLocation = ({ elementId, port }: HostClaim["locations"][number]): HostLocation => ({
-  elementId,
-  port: String(port),
-});
+/** Without the locations at devices that are not in the view. */
+function toHostLocations(
+  locations: HostClaim["locations"],
+  { shownDevice }: MergeContext<"hosts">,
+): HostLocation[] {
+  const shown: HostLocation[] = [];
+  for (const at of locations) {
+    const elementId = shownDevice(at.elementId);
+    if (elementId !== undefined) shown.push({ elementId, port: String(at.port) });
+  }
+  return shown;
+}
 
 const mergeAddresses = (claims: readonly HostClaim[]): string[] =>
   sortIps([...new Set(claims.flatMap((claim) => claim.ipAddresses ?? []))]);
 
-const toLinkEnd = (at: LinkClaim["src"] | undefined) => ({
-  port: String(at?.port ?? ""),
-  device: at?.device ?? "",
-});
+/** Undefined when the device is not in the view. */
+function toLinkEnd(
+  at: LinkClaim["src"] | undefined,
+  { shownDevice }: MergeContext<"links">,
+): Link["src"] | undefined {
+  const device = shownDevice(at?.device ?? "");
+  return device === undefined ? undefined : { port: String(at?.port ?? ""), device };
+}
 
 /** Returns a function that gives a field of the first claim that has it. */
 function firstClaimed<C extends object>(

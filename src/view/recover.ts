@@ -42,7 +42,7 @@ function recoverDevice(device: Device): DeviceClaim {
 
 function recoverPort({ element, port, isEnabled, type, portSpeed, annotations }: Port): PortClaim {
   const claim: PortClaim = { element, port, isEnabled, type, portSpeed };
-  if (Object.keys(annotations).length > 0) claim.annotations = annotations;
+  if (annotations) claim.annotations = annotations;
   return claim;
 }
 
@@ -50,6 +50,7 @@ function recoverLink({ src, dst, type, state, verified, annotations }: Link): Li
   return { src, dst, type, state, verified, ...(annotations && { annotations }) };
 }
 
+/** Without `auxLocations`: such a claim is stored, and the index of the stored claims has its devices. */
 function recoverHost(host: Host): HostClaim {
   const claim: HostClaim = { mac: host.mac, vlan: host.vlan, locations: host.locations };
   if (host.innerVlan !== "None") claim.innerVlan = host.innerVlan;
@@ -69,7 +70,8 @@ export function sameClaim(a: ClaimTypes[Kind], b: ClaimTypes[Kind]): boolean {
 /** The devices that a claim refers to. Its entity is held back until they exist. */
 export function referencedDevices(claim: ClaimTypes[Kind]): string[] {
   if ("src" in claim) return [claim.src.device, claim.dst.device];
-  if ("locations" in claim) return claim.locations.map((at) => at.elementId);
+  if ("locations" in claim)
+    return [...claim.locations, ...(claim.auxLocations ?? [])].map((at) => at.elementId);
   if ("element" in claim) return [claim.element];
   return [];
 }

@@ -14,7 +14,7 @@ import {
   type StoreKind,
 } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
-import { KINDS, type Kind } from "../model/ids.ts";
+import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { Collection, type EncodedValue } from "./collection.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { Indexes, type StoredTypes } from "./indexes.ts";
@@ -26,6 +26,8 @@ export interface StoredValue<K extends StoreKind> {
   readonly value: StoredTypes[K];
 }
 
+/** The kinds whose ids contain ids of devices, and so have several spellings. */
+type SpelledKind = Exclude<Kind, "hosts">;
 type GraphUpdate<K extends StoreKind> = (id: string, value: StoredTypes[K] | undefined) => void;
 
 /** The network at one revision: the current state (`View`) or a historical one. */
@@ -38,7 +40,10 @@ export interface NetworkState {
   /** An immutable array. */
   pages(kind: Kind): readonly EncodedPage[];
   size(kind: Kind): number;
+  /** `id` as it is shown. */
   get(kind: Kind, id: string): string | undefined;
+  /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
+  shownId(kind: Kind, id: string): string;
   readonly graph: LinkGraph;
 }
 
@@ -63,6 +68,13 @@ export class View implements NetworkState {
     links: new Indexes("links"),
     hosts: new Indexes("hosts"),
     claims: new Indexes("claims"),
+  };
+
+  /** The ids that are not shown in lower case, by `idKey`. In most networks there are none. */
+  readonly #spellings: Readonly<Record<SpelledKind, Map<string, string>>> = {
+    devices: new Map(),
+    ports: new Map(),
+    links: new Map(),
   };
 
   /** Keeps the graph consistent with the collections. */
@@ -93,6 +105,11 @@ export class View implements NetworkState {
 
   get(kind: StoreKind, id: string): string | undefined {
     return this.#collections[kind].get(id);
+  }
+
+  shownId(kind: Kind, id: string): string {
+    const key = idKey(kind, id);
+    return kind === "hosts" ? key : (this.#spellings[kind].get(key) ?? key);
   }
 
   has(kind: StoreKind, id: string): boolean {
@@ -185,8 +202,18 @@ export class View implements NetworkState {
     after: StoredTypes[K] | undefined,
   ) {
     this.#indexes[kind].update(id, before, after);
+    if (!before !== !after && kind !== "hosts" && kind !== "claims")
+      this.#updateSpelling(kind, id, after !== undefined);
     const updateGraph: GraphUpdate<K> | undefined = this.#graphUpdates[kind];
     updateGraph?.(id, after);
+  }
+
+  #updateSpelling(kind: SpelledKind, id: string, exists: boolean): void {
+    const key = idKey(kind, id);
+    if (key === id) return;
+    const spellings = this.#spellings[kind];
+    if (exists) spellings.set(key, id);
+    else if (spellings.get(key) === id) spellings.delete(key);
   }
 
   /** The number of entities of each kind that are claimed but held back, because a device they refer to is missing. */
@@ -196,7 +223,7 @@ export class View implements NetworkState {
       for (const key of page.ids) {
         const [name = "", id = ""] = key.split(" ");
         const kind = KINDS.find((candidate) => candidate === name);
-        if (kind && !this.has(kind, id)) counts[kind]++;
+        if (kind && !this.has(kind, this.shownId(kind, id))) counts[kind]++;
       }
     }
     return counts;

@@ -6,7 +6,8 @@
 import { sameJson } from "../lib/same-json.ts";
 import type { LogEntry, StoreKind } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import type { Kind } from "../model/ids.ts";
+import { entityId } from "../model/entity.ts";
+import { idKey, type Kind } from "../model/ids.ts";
 import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
 import { recoverClaim, sameClaim } from "./recover.ts";
 import { type StoredValue, storedValueOf, type View } from "./view.ts";
@@ -18,7 +19,8 @@ export interface SourcedClaim<K extends Kind> {
 
 /** An entity that this commit touches. */
 export interface TouchedEntity<K extends Kind> {
-  readonly id: string;
+  /** See `idKey`. The ids that are shown before and after may be spelled in different ways. */
+  readonly key: string;
   readonly before: StoredValue<K> | undefined;
   after: StoredValue<K> | undefined;
   /** Fields in which `after` differs from `before`. */
@@ -46,7 +48,7 @@ type ComputeFlags<K extends Kind> = (
 const NO_FLAGS: DerivedFlags = { hasReverse: false, conflict: undefined };
 
 /** The key of an entity's stored claims. Ids contain no white space, so the space separates kind and id. */
-export const claimsKey = (kind: Kind, id: string): string => `${kind} ${id}`;
+export const claimsKey = (kind: Kind, id: string): string => `${kind} ${idKey(kind, id)}`;
 
 export class WorkingSet<K extends Kind> {
   /** Entities to merge. More may be added during iteration. */
@@ -77,17 +79,19 @@ export class WorkingSet<K extends Kind> {
     this.pending.add(this.entity(id));
   }
 
+  /** `id` in any spelling. */
   entity(id: string): TouchedEntity<K> {
-    let entity = this.#entities.get(id);
+    const key = idKey(this.#kind, id);
+    let entity = this.#entities.get(key);
     if (!entity) {
       const { view } = this.#context;
-      const before = storedValueOf(this.#kind, view.get(this.#kind, id));
+      const before = storedValueOf(this.#kind, view.get(this.#kind, view.shownId(this.#kind, key)));
       const storedClaims =
         view.size("claims") === 0
           ? undefined
-          : storedValueOf("claims", view.get("claims", claimsKey(this.#kind, id)));
+          : storedValueOf("claims", view.get("claims", claimsKey(this.#kind, key)));
       entity = {
-        id,
+        key,
         before,
         after: before,
         changedFields: [],
@@ -95,7 +99,7 @@ export class WorkingSet<K extends Kind> {
         storedClaimsBefore: storedClaims,
         storedClaims,
       };
-      this.#entities.set(id, entity);
+      this.#entities.set(key, entity);
     }
     return entity;
   }
@@ -123,8 +127,14 @@ export class WorkingSet<K extends Kind> {
   remerge(entity: TouchedEntity<K>): void {
     const next = this.#merge(entity);
     if (next === entity.after) return;
-    this.#context.view.replaceValue(this.#kind, entity.id, entity.after, next);
+    this.#replaceValue(entity.after, next);
     entity.after = next;
+  }
+
+  #replaceValue(before: StoredValue<K> | undefined, after: StoredValue<K> | undefined): void {
+    const { view } = this.#context;
+    for (const { id, before: old, after: next } of replacements(before, after))
+      view.replaceValue(this.#kind, id, old, next);
   }
 
   #merge(entity: TouchedEntity<K>): StoredValue<K> | undefined {
@@ -143,7 +153,10 @@ export class WorkingSet<K extends Kind> {
           sources: claims.map(({ source }) => source),
           revision,
         },
-        deviceExists: (id) => view.graph.hasDevice(id),
+        shownDevice: (id) => {
+          const shown = view.shownId("devices", id);
+          return view.graph.hasDevice(shown) ? shown : undefined;
+        },
         flagsOf: (input) => this.#computeFlags(input, claims),
       },
     );
@@ -173,31 +186,53 @@ export class WorkingSet<K extends Kind> {
 
   #setStoredClaims(entity: TouchedEntity<K>, next: StoredValue<"claims"> | undefined): void {
     if (next?.text === entity.storedClaims?.text) return;
-    this.#context.view.replaceValue("claims", claimsKey(this.#kind, entity.id), entity.storedClaims, next);
+    this.#context.view.replaceValue("claims", claimsKey(this.#kind, entity.key), entity.storedClaims, next);
     entity.storedClaims = next;
   }
 
   /** The changes of the entities and of their stored claims. */
   *entries(): Generator<LogEntry> {
-    for (const { id, before, after, changedFields } of this.#entities.values()) {
-      if (before !== after)
-        yield entryOf(this.#kind, id, before, after, before && after ? changedFields : []);
+    for (const { before, after, changedFields } of this.#entities.values()) {
+      if (before === after) continue;
+      for (const { id, before: old, after: next } of replacements(before, after))
+        yield entryOf(this.#kind, id, old, next, old && next ? changedFields : []);
     }
-    for (const { id, storedClaimsBefore, storedClaims } of this.#entities.values()) {
+    for (const { key, storedClaimsBefore, storedClaims } of this.#entities.values()) {
       if (storedClaimsBefore?.text !== storedClaims?.text) {
-        yield entryOf("claims", claimsKey(this.#kind, id), storedClaimsBefore, storedClaims, []);
+        yield entryOf("claims", claimsKey(this.#kind, key), storedClaimsBefore, storedClaims, []);
       }
     }
   }
 
   rollBack(): void {
     const { view } = this.#context;
-    for (const { id, before, after, storedClaimsBefore, storedClaims } of this.#entities.values()) {
-      if (before !== after) view.replaceValue(this.#kind, id, after, before);
+    for (const { key, before, after, storedClaimsBefore, storedClaims } of this.#entities.values()) {
+      if (before !== after) this.#replaceValue(after, before);
       if (storedClaimsBefore !== storedClaims)
-        view.replaceValue("claims", claimsKey(this.#kind, id), storedClaims, storedClaimsBefore);
+        view.replaceValue("claims", claimsKey(this.#kind, key), storedClaims, storedClaimsBefore);
     }
   }
+}
+
+interface Replacement<K extends Kind> {
+  readonly id: string;
+  readonly before: StoredValue<K> | undefined;
+  readonly after: StoredValue<K> | undefined;
+}
+
+/** One value replaces another. Where the id is spelled in another way, the old id is removed and the new one added. */
+function replacements<K extends Kind>(
+  before: StoredValue<K> | undefined,
+  after: StoredValue<K> | undefined,
+): Replacement<K>[] {
+  const oldId = before && entityId(before.value);
+  const newId = after && entityId(after.value);
+  if (oldId === newId || oldId === undefined || newId === undefined)
+    return [{ id: newId ?? oldId ?? "", before, after }];
+  return [
+    { id: oldId, before, after: undefined },
+    { id: newId, before: undefined, after },
+  ];
 }
 
 function entryOf<K extends StoreKind>(

@@ -24,6 +24,8 @@ const escapeCommas = (value: string): string => value.replaceAll(",", "\\,");
 const oneOrTwoOf = <T>(...values: T[]) =>
   fc.subarray(values, { minLength: 1, maxLength: Math.min(2, values.length) });
 const device = fc.integer({ min: 1, max: 9 }).map(deviceId);
+/** Ids match in any case. */
+const upperCase = (id: string): string => id.toUpperCase();
 const devices = fc.uniqueArray(device, { minLength: 1, maxLength: 2 });
 const ports = oneOrTwoOf("1", "2", "local", "77");
 const TEXTS = ["core", "\u212aelvin \u0130", "Edge", "a,b", "ünïcode", HOSTILE, "=cmd", "nowhere"];
@@ -72,11 +74,12 @@ const DEVICE_FILTERS: fc.Arbitrary<ReferenceFilter>[] = [
   oneOrTwoOf(...TEXTS, "unknown").map((values) => equals("mfr", values)),
   oneOrTwoOf("1.0", "1.1", "unknown").map((values) => equals("sw", values)),
   devices.map((ids) => equals("id", ids)),
+  devices.map((ids) => equals("id", ids, ids.map(upperCase))),
 ];
 
 const PORT_FILTERS: fc.Arbitrary<ReferenceFilter>[] = [
   ...COMMON_FILTERS,
-  devices.map((ids) => equals("element", ids)),
+  devices.map((ids) => equals("element", ids, ids.map(upperCase))),
   ports.map((numbers) => equals("port", numbers)),
   oneOrTwoOf("true", "false").map((values) => equals("isEnabled", values)),
   oneOrTwoOf("10", "1000", "2.5").map((values) => equals("portSpeed", values)),
@@ -90,14 +93,14 @@ const LINK_FILTERS: fc.Arbitrary<ReferenceFilter>[] = [
   oneOrTwoOf("DIRECT", "TUNNEL").map((values) => equals("type", values)),
   oneOrTwoOf("true", "false").map((values) => equals("bidirectional", values)),
   fc.tuple(fc.constantFrom("src", "dst"), devices).map(([end, ids]) => ({
-    parameters: [[end, ids.join(",")]],
+    parameters: [[end, ids.map(upperCase).join(",")]],
     matches: (entity) => isAt(entity[end], ids),
   })),
   fc.tuple(devices, fc.option(ports, { nil: undefined }), direction).map(([ids, numbers, given]) => ({
     parameters: [
       ["device", ids.join(",")],
       ...(numbers ? [["port", numbers.join(",")] as const] : []),
-      ...(given ? [["direction", given] as const] : []),
+      ...(given ? [["direction", given.toUpperCase()] as const] : []),
     ],
     matches: (entity) => ENDS[given ?? "all"].some((end) => isAt(entity[end], ids, numbers)),
   })),

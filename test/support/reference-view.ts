@@ -17,6 +17,10 @@ export const SOURCES = ["first", "second", "third"];
 export type Json = Record<string, unknown>;
 type SourcedClaims<K extends Kind> = { source: string; claim: ClaimTypes[K] }[];
 
+/** The id of a device as it is shown; undefined when no source claims it. */
+type Spell = (id: string) => string | undefined;
+const keyOf = (kind: Kind, id: string): string => (kind === "hosts" ? id : id.toLowerCase());
+
 /** The claims of each source and the last result: all that the next result depends on. */
 export class ReferenceView {
   readonly claims = new Map<string, { [K in Kind]: Map<string, ClaimTypes[K]> }>();
@@ -31,14 +35,15 @@ export class ReferenceView {
       hosts: new Map(),
     };
     this.claims.set(source, claims);
-    if (change.op === "remove") claims[change.kind].delete(change.id);
+    if (change.op === "remove") claims[change.kind].delete(keyOf(change.kind, change.id));
     else {
       const result = canonicalClaim(change.kind, change.claim);
       if (!result.ok) throw new Error("the test generates invalid claims");
-      (claims[change.kind] as Map<string, unknown>).set(result.id, result.claim);
+      (claims[change.kind] as Map<string, unknown>).set(keyOf(change.kind, result.id), result.claim);
     }
   }
 
+  /** By key. */
   #claimsByEntity<K extends Kind>(kind: K): Map<string, SourcedClaims<K>> {
     const byEntity = new Map<string, SourcedClaims<K>>();
     for (const source of SOURCES) {
@@ -53,30 +58,33 @@ export class ReferenceView {
   mergeAll(time: number): void {
     const bodies = new Map<string, Json>();
     const devices = this.#claimsByEntity("devices");
-    const exists = (id: string) => devices.has(id);
-    for (const [id, claims] of devices) bodies.set(`devices ${id}`, this.#deviceBody(id, claims, time));
-    for (const [id, claims] of this.#claimsByEntity("ports")) {
-      if (exists(claims[0]?.claim.element ?? "")) bodies.set(`ports ${id}`, portBody(claims));
+    // As the first source spells it.
+    const spell: Spell = (id) => devices.get(id.toLowerCase())?.[0]?.claim.id;
+    for (const [key, claims] of devices)
+      bodies.set(`devices ${spell(key)}`, this.#deviceBody(spell(key) ?? "", claims, time));
+    for (const claims of this.#claimsByEntity("ports").values()) {
+      const body = portBody(claims, spell);
+      if (body.element !== undefined) bodies.set(`ports ${body.element}/${body.port}`, body);
     }
-    const links = this.#claimsByEntity("links");
-    for (const [id, claims] of links) {
-      const { src, dst } = claims[0]?.claim ?? { src: { device: "" }, dst: { device: "" } };
-      if (exists(src.device) && exists(dst.device)) bodies.set(`links ${id}`, linkBody(id, claims));
+    for (const claims of this.#claimsByEntity("links").values()) {
+      const body = linkBody(claims, spell);
+      if (body) bodies.set(`links ${body.id}`, body);
     }
     setLinkConflicts(bodies);
     const hosts = this.#claimsByEntity("hosts");
     for (const [id, claims] of hosts) {
-      const body = hostBody(id, claims, exists);
+      const body = hostBody(id, claims, spell);
       if (body) bodies.set(`hosts ${id}`, body);
     }
-    setHostConflicts(bodies, hosts);
+    setHostConflicts(bodies, hosts, spell);
     const next = new Map<string, Json>();
     const iso = new Date(time).toISOString();
+    const shownBefore = new Map([...this.shown].map(([key, body]) => [key.toLowerCase(), body]));
     for (const [key, body] of bodies) {
-      const sources = [
-        ...(this.#claimsByEntity(key.split(" ")[0] as Kind).get(key.slice(key.indexOf(" ") + 1)) ?? []),
-      ].map(({ source }) => source);
-      const before = this.shown.get(key);
+      const kind = key.split(" ")[0] as Kind;
+      const claims = this.#claimsByEntity(kind).get(keyOf(kind, key.slice(key.indexOf(" ") + 1))) ?? [];
+      const sources = claims.map(({ source }) => source);
+      const before = shownBefore.get(key.toLowerCase());
       const { firstSeen = iso, lastChanged, revision, ...rest } = before ?? {};
       const same = before && Bun.deepEquals(rest, { ...body, sources }, true);
       next.set(
@@ -91,7 +99,8 @@ export class ReferenceView {
     const claims = sourced.map(({ claim }) => claim);
     const pick = (field: keyof DeviceClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
     const available = pick("available") ?? true;
-    const before = this.shown.get(`devices ${id}`);
+    const key = `devices ${id}`.toLowerCase();
+    const before = [...this.shown].find(([shown]) => shown.toLowerCase() === key)?.[1];
     const defaultLastUpdate = before?.available === available ? before?.lastUpdate : String(time);
     const lastUpdate = String(pick("lastUpdate") ?? defaultLastUpdate);
     const since = new Date(Number(lastUpdate)).toISOString().replace(/\.\d+/, "");
@@ -120,46 +129,52 @@ const withAnnotations = (claims: readonly { annotations?: Record<string, string>
   return Object.keys(annotations).length > 0 ? { annotations } : {};
 };
 
-function portBody(sourced: SourcedClaims<"ports">): Json {
+function portBody(sourced: SourcedClaims<"ports">, spell: Spell): Json {
   const claims = sourced.map(({ claim }) => claim);
   const pick = (field: keyof PortClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
   return {
-    element: pick("element"),
+    element: spell(String(pick("element"))),
     port: pick("port"),
     isEnabled: pick("isEnabled") ?? true,
     type: pick("type") ?? "copper",
     portSpeed: pick("portSpeed") ?? 0,
-    annotations: annotationsOf(claims),
+    ...withAnnotations(claims),
   };
 }
 
-function linkBody(id: string, sourced: SourcedClaims<"links">): Json {
+function linkBody(sourced: SourcedClaims<"links">, spell: Spell): Json | undefined {
   const claims = sourced.map(({ claim }) => claim);
   const pick = (field: keyof LinkClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
+  const [first] = claims;
+  const src = { port: first?.src.port, device: spell(first?.src.device ?? "") };
+  const dst = { port: first?.dst.port, device: spell(first?.dst.device ?? "") };
+  if (src.device === undefined || dst.device === undefined) return undefined;
   return {
-    src: pick("src"),
-    dst: pick("dst"),
+    src,
+    dst,
     type: pick("type") ?? "DIRECT",
     state: pick("state") ?? "ACTIVE",
     ...withAnnotations(claims),
-    id,
+    id: `${src.device}/${src.port}-${dst.device}/${dst.port}`,
     bidirectional: false,
     verified: claims.some((claim) => claim.verified !== false),
   };
 }
 
-function hostBody(
-  id: string,
-  sourced: SourcedClaims<"hosts">,
-  exists: (device: string) => boolean,
-): Json | undefined {
+function hostBody(id: string, sourced: SourcedClaims<"hosts">, spell: Spell): Json | undefined {
   const claims = sourced.map(({ claim }) => claim);
   const pick = (field: keyof HostClaim) => claims.map((c) => c[field]).find((v) => v !== undefined);
-  const byPort = new Map(
-    claims.flatMap((c) => c.locations).map((at) => [`${at.elementId}/${at.port}`, at] as const),
-  );
-  const locations = [...byPort.values()].filter((at) => exists(at.elementId));
+  const spelled = (locations: HostClaim["locations"]) => {
+    const byPort = new Map<string, Json>();
+    for (const { elementId, port } of locations) {
+      const device = spell(elementId);
+      if (device !== undefined) byPort.set(`${device}/${port}`, { elementId: device, port });
+    }
+    return [...byPort.values()];
+  };
+  const locations = spelled(claims.flatMap((c) => c.locations));
   if (locations.length === 0) return undefined;
+  const auxLocations = spelled(claims.find((c) => c.auxLocations !== undefined)?.auxLocations ?? []);
   return {
     id,
     mac: pick("mac"),
@@ -171,6 +186,7 @@ function hostBody(
     // The addresses of the test sort as text.
     ipAddresses: [...new Set(claims.flatMap((c) => c.ipAddresses ?? []))].sort(),
     locations,
+    ...(auxLocations.length > 0 && { auxLocations }),
     location: locations[0],
     ...withAnnotations(claims),
   };
@@ -215,7 +231,11 @@ function setLinkConflicts(bodies: Map<string, Json>): void {
   for (const [i, link] of links.entries()) setConflict(link, conflicts[i] ?? []);
 }
 
-function setHostConflicts(bodies: Map<string, Json>, claims: Map<string, SourcedClaims<"hosts">>): void {
+function setHostConflicts(
+  bodies: Map<string, Json>,
+  claims: Map<string, SourcedClaims<"hosts">>,
+  spell: Spell,
+): void {
   const hosts = sorted(bodies, "hosts") as { id: string; vlan: string; ipAddresses: string[] }[];
   const conflicts = hosts.map(({ id, vlan, ipAddresses }) => {
     const messages = ipAddresses.flatMap((ip) => {
@@ -227,7 +247,9 @@ function setHostConflicts(bodies: Map<string, Json>, claims: Map<string, Sourced
     });
     const places = (claims.get(id) ?? []).map(({ source, claim }) => ({
       source,
-      at: claim.locations.map(({ elementId, port }) => `${elementId}/${port}`),
+      at: claim.locations.map(
+        ({ elementId, port }) => `${spell(elementId) ?? elementId.toLowerCase()}/${port}`,
+      ),
     }));
     const [first, ...rest] = places;
     if (rest.some(({ at }) => !at.some((port) => first?.at.includes(port)))) {

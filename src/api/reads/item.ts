@@ -79,7 +79,7 @@ function followEntity(
     const version = state.versions[kind];
     if (version === seen) return revision;
     seen = version;
-    revision = entityRevision(state.get(kind, id) ?? "");
+    revision = entityRevision(state.get(kind, state.shownId(kind, id)) ?? "");
     return revision;
   };
 }
@@ -112,7 +112,7 @@ function renderJson(state: NetworkState, route: ItemRoute): string {
 }
 
 function getEntity(state: NetworkState, kind: "devices" | "hosts", id: string): string {
-  const json = state.get(kind, id);
+  const json = state.get(kind, state.shownId(kind, id));
   if (json !== undefined) return json;
   const hint = kind === "hosts" ? "; a host's id is MAC/VLAN, such as 00:00:00:00:00:01/None" : "";
   throw new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${hint}.`);

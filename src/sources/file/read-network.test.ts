@@ -43,6 +43,26 @@ describe("a valid file", () => {
       claims: { links: [{ src: a, dst: b, state: "INACTIVE" }] },
     },
     {
+      name: "named and logical ports, any VLAN and auxiliary locations as ONOS prints them",
+      file: "a.json",
+      text: JSON.stringify({
+        ports: [
+          { element: "OF:1A", port: "[eth9](9)", isEnabled: true, type: "oduclt" },
+          { element: "of:1a", port: "LOCAL", type: "otu" },
+          { element: "of:1a", port: "CONTROLLER" },
+        ],
+        hosts: [{ ...host, vlan: "Any", locations: [{ elementId: "of:1", port: "[eth9](9)" }], auxLocations: [{ elementId: "of:2", port: "2" }] }],
+      }),
+      claims: {
+        ports: [
+          { element: "of:1a", port: "9", isEnabled: true, type: "oduclt", annotations: { portName: "eth9" } },
+          { element: "of:1a", port: "local", type: "otu" },
+          { element: "of:1a", port: "controller" },
+        ],
+        hosts: [{ ...host, vlan: "Any", locations: [{ elementId: "of:1", port: "9" }], auxLocations: [{ elementId: "of:2", port: "2" }] }],
+      },
+    },
+    {
       name: "one record for both directions",
       file: "a.yaml",
       text: "links:\n - {src: {device: 'of:1', port: 1}, dst: {device: 'of:2', port: 2}, bidirectional: true, type: OPTICAL}",
@@ -136,7 +156,7 @@ describe("an invalid file", () => {
     ["a bad time", json('{"devices":[{"id":"x",\n"lastUpdate":5}]}'), "bad.json:2: devices[0].lastUpdate: must be epoch milliseconds as a string of digits"],
     ["a device twice", yaml("devices:\n - id: x\n - id: y\n - id: x\n"), "bad.yaml:4: devices[2]: is a second record of x (the first is in line 2)"],
     ["a port without a device", yaml("ports:\n - port: 1\n"), "bad.yaml:2: ports[0].element: is required"],
-    ["a port that is not a number", yaml("ports:\n - element: x\n   port: eth0\n"), "bad.yaml:3: ports[0].port: must be a decimal number or local"],
+    ["a port that is not a number", yaml("ports:\n - element: x\n   port: eth0\n"), "bad.yaml:3: ports[0].port: must be a decimal number, local or controller"],
     ["a port of another device", yaml("devices:\n - id: x\n   ports:\n    - port: 1\n      element: y\n"), "bad.yaml:5: devices[0].ports[0].element: is not the device that the port is listed in"],
     ["a device's ports that are not a list", yaml("devices:\n - id: x\n   ports: 4\n"), "bad.yaml:3: devices[0].ports: must be a list"],
     ["a device's port that is not an object", yaml("devices:\n - id: x\n   ports: [4]\n"), "bad.yaml:3: devices[0].ports[0]: must be an object"],
@@ -151,9 +171,9 @@ describe("an invalid file", () => {
     ["an invalid MAC", yaml("hosts:\n - mac: hello\n   location: {elementId: x, port: 1}\n"), "bad.yaml:2: hosts[0].mac: is not a MAC address"],
     ["a host without a location", yaml("hosts:\n - mac: 00:00:00:00:00:01\n"), "bad.yaml:2: hosts[0].locations: is required"],
     ["an empty list of locations", yaml("hosts:\n - mac: 00:00:00:00:00:01\n   locations: []\n"), /^bad\.yaml:3: hosts\[0\]\.locations: must not have fewer than 1/],
-    ["a bad location", yaml("hosts:\n - mac: 00:00:00:00:00:01\n   location:\n     elementId: x\n     port: eth0\n"), "bad.yaml:5: hosts[0].location.port: must be a decimal number or local"],
+    ["a bad location", yaml("hosts:\n - mac: 00:00:00:00:00:01\n   location:\n     elementId: x\n     port: eth0\n"), "bad.yaml:5: hosts[0].location.port: must be a decimal number, local or controller"],
     ["a misspelt field of a location", yaml("hosts:\n - mac: 00:00:00:00:00:01\n   locations:\n    - {elementID: x, port: 1}\n"), "bad.yaml:4: hosts[0].locations[0].elementID: is not a field of this record, did you mean elementId?"],
-    ["a VLAN out of range", yaml("hosts:\n - mac: 00:00:00:00:00:01\n   vlan: 4095\n   location: {elementId: x, port: 1}\n"), "bad.yaml:3: hosts[0].vlan: must be None or a tag from 1 to 4094"],
+    ["a VLAN out of range", yaml("hosts:\n - mac: 00:00:00:00:00:01\n   vlan: 4095\n   location: {elementId: x, port: 1}\n"), "bad.yaml:3: hosts[0].vlan: must be None, Any or a tag from 1 to 4094"],
     ["an invalid IP address", json('{"hosts":[{"mac":"00:00:00:00:00:01","location":{"elementId":"x","port":"1"},\n"ipAddresses":["10.0.0.1",\n"10.0.0.300"]}]}'), "bad.json:3: hosts[0].ipAddresses[1]: is not an IP address"],
     ["a bad TPID", yaml("hosts:\n - mac: 00:00:00:00:00:01\n   outerTpid: 0x8100\n   location: {elementId: x, port: 1}\n"), "bad.yaml:3: hosts[0].outerTpid: must be 0x and four hex digits, in quotes"],
     ["a host twice in two spellings", yaml("hosts:\n - {mac: 00:00:00:00:00:0a, location: {elementId: x, port: 1}}\n - {mac: 0000.0000.000A, vlan: None, location: {elementId: x, port: 2}}\n"), "bad.yaml:3: hosts[1]: is a second record of 00:00:00:00:00:0A/None (the first is in line 2)"],

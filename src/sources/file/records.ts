@@ -5,9 +5,16 @@
  * a valid file; the list of these fields follows from the schemas. Any other unknown field is a fault. The first fault
  * rejects the whole file, because half a network looks like an outage.
  */
-import { CLAIM_SCHEMAS, type Claims, type ClaimTypes, canonicalClaim } from "../../model/claim.ts";
+import {
+  CLAIM_SCHEMAS,
+  type Claims,
+  type ClaimTypes,
+  canonicalClaim,
+  PORT_RULE,
+  VLAN_RULE,
+} from "../../model/claim.ts";
 import { ENTITY_SCHEMAS, TRACKING_FIELDS } from "../../model/entity.ts";
-import { KINDS, type Kind, linkId } from "../../model/ids.ts";
+import { deviceKey, idKey, KINDS, type Kind, linkId } from "../../model/ids.ts";
 import { suggestion } from "../option-fault.ts";
 import type { FieldPath } from "./json-location.ts";
 
@@ -46,6 +53,7 @@ const INNER_FIELDS: Readonly<Record<string, readonly string[]>> = {
   dst: ["device", "port"],
   location: ["elementId", "port"],
   locations: ["elementId", "port"],
+  auxLocations: ["elementId", "port"],
 };
 
 const ID = "must be a name of 1 to 255 characters without spaces";
@@ -55,9 +63,9 @@ const FIELD_RULES: Readonly<Record<string, string>> = {
   device: ID,
   element: ID,
   elementId: ID,
-  port: "must be a decimal number or local",
-  vlan: "must be None or a tag from 1 to 4094",
-  innerVlan: "must be None or a tag from 1 to 4094",
+  port: PORT_RULE,
+  vlan: VLAN_RULE,
+  innerVlan: VLAN_RULE,
   outerTpid: "must be 0x and four hex digits, in quotes",
   lastUpdate: "must be epoch milliseconds as a string of digits",
 };
@@ -138,7 +146,7 @@ class RecordReader {
     for (const [index, port] of ports.entries()) {
       const at = [...path, "ports", index];
       if (!isObject(port)) return { path: at, message: "must be an object" };
-      if (port.element !== undefined && port.element !== record.id) {
+      if (port.element !== undefined && deviceKey(String(port.element)) !== deviceKey(String(record.id))) {
         return { path: [...at, "element"], message: "is not the device that the port is listed in" };
       }
       const inner = this.#add("ports", { ...port, element: record.id }, at);
@@ -171,9 +179,10 @@ class RecordReader {
     if (++this.count > MAX_RECORDS) return { path, message: `is one of more than ${MAX_RECORDS} records` };
     const result = canonicalClaim(kind, withoutServiceFields(kind, record));
     if (!result.ok) return describeFault(kind, path, result.fault);
-    const firstPath = this.#firstPaths[kind].get(result.id);
+    const key = idKey(kind, result.id);
+    const firstPath = this.#firstPaths[kind].get(key);
     if (firstPath) return { path, message: `is a second record of ${result.id}`, firstPath };
-    this.#firstPaths[kind].set(result.id, path);
+    this.#firstPaths[kind].set(key, path);
     this.claims[kind].push(result.claim);
     return undefined;
   }
@@ -182,7 +191,8 @@ class RecordReader {
   #addReverseLinks(): void {
     for (const { src, dst, ...rest } of this.#bidirectional) {
       const id = linkId({ ...dst, port: String(dst.port) }, { ...src, port: String(src.port) });
-      if (!this.#firstPaths.links.has(id)) this.claims.links.push({ ...rest, src: dst, dst: src });
+      if (!this.#firstPaths.links.has(idKey("links", id)))
+        this.claims.links.push({ ...rest, src: dst, dst: src });
     }
   }
 }
