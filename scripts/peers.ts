@@ -18,6 +18,8 @@ const PEERS: Readonly<Record<string, readonly string[]>> = {
   "libxml2-utils": ["which", "xmllint"],
   nginx: ["which", "nginx"],
   wrk: ["which", "wrk"],
+  zsh: ["which", "zsh"],
+  fish: ["which", "fish"],
 };
 
 const APT_DEADLINE_MS = 10 * 60_000;

@@ -103,6 +103,7 @@ const ADDRESS_HINTS: Readonly<Record<AddressOrigin, string>> = {
   default: "Start one with gazetteer serve --demo, or name another with --url URL or gazetteer login URL",
   "--url": "Start it, or correct --url",
   "--server": "Start it, or run gazetteer login URL --name NAME with its new address",
+  URL: "Start it, or correct the URL; nothing was stored",
   GAZETTEER_URL: "Start it, or correct GAZETTEER_URL",
   "current server": "Start it, or name another with --url URL, --server NAME or gazetteer login URL",
 };
@@ -116,7 +117,9 @@ function credentialsHint({ url, credentialsFrom, urlFrom }: ServiceAddress): str
     case "GAZETTEER_CREDENTIALS":
       return `correct GAZETTEER_CREDENTIALS, or unset it and run ${login}`;
     case "address":
-      return `correct the user name and password in ${urlFrom === "default" ? "the address" : urlFrom}`;
+      return `correct the user name and password in ${urlFrom}`;
+    case "login":
+      return "check the user name and the password; nothing was stored";
     case "servers file":
       return `the stored password is not valid any more; run ${login} again`;
   }

@@ -1,16 +1,18 @@
 /** The table of commands, and the way from arguments to an exit status. */
-import { nearest } from "../lib/nearest.ts";
 import { StartupError } from "../service/startup-error.ts";
 import { parseArguments } from "./args.ts";
 import { checkCommand } from "./check.ts";
 import type { Command, Context } from "./command.ts";
+import { createCompletionCommand } from "./completion.ts";
 import { diffCommand } from "./diff.ts";
 import { CommandFailure, EXIT_STATUS } from "./failure.ts";
 import { getCommand } from "./get.ts";
-import { renderCommandHelp, renderOverview } from "./help.ts";
+import { createHelpCommand, renderCommandHelp, renderOverview, unknownCommand } from "./help.ts";
+import { loginCommand } from "./login.ts";
 import { passwdCommand } from "./passwd.ts";
 import { readerCommand } from "./reader.ts";
 import { serveCommand } from "./serve.ts";
+import { serversCommand } from "./servers.ts";
 import { versionCommand } from "./version.ts";
 import { watchCommand } from "./watch.ts";
 
@@ -19,14 +21,19 @@ export const COMMANDS: readonly Command[] = [
   getCommand,
   watchCommand,
   diffCommand,
+  loginCommand,
+  serversCommand,
   passwdCommand,
   checkCommand,
+  createCompletionCommand(() => COMMANDS),
+  createHelpCommand(() => COMMANDS),
   versionCommand,
 ];
 
-const HELP_ARGUMENTS = new Set(["help", "--help", "-h"]);
 /** Common spellings in other programs. */
 const COMMAND_ALIASES: Readonly<Record<string, string>> = {
+  "--help": "help",
+  "-h": "help",
   "--version": "version",
   "-v": "version",
   "-V": "version",
@@ -39,19 +46,14 @@ export async function runCommand(argv: readonly string[], context: Context): Pro
     await context.err(renderOverview(COMMANDS));
     return EXIT_STATUS.usage;
   }
-  const isHelp = HELP_ARGUMENTS.has(first);
-  const name = isHelp ? rest[0] : (COMMAND_ALIASES[first] ?? first);
-  if (name === undefined) {
-    await context.out(renderOverview(COMMANDS));
-    return EXIT_STATUS.ok;
-  }
+  const name = COMMAND_ALIASES[first] ?? first;
   const command = [...COMMANDS, readerCommand].find((candidate) => candidate.name === name);
   if (!command) {
-    await context.err(unknownCommand(name));
+    await context.err(`gazetteer: ${unknownCommand(name, COMMANDS)}\n`);
     return EXIT_STATUS.usage;
   }
   try {
-    const args = parseArguments(isHelp ? ["--help"] : rest, command.flags);
+    const args = parseArguments(rest, command.flags);
     if (!args.has("help")) return await command.run(args, context);
     await context.out(renderCommandHelp(command));
     return EXIT_STATUS.ok;
@@ -67,13 +69,4 @@ export async function runCommand(argv: readonly string[], context: Context): Pro
 function exitStatusOf(error: unknown): number | undefined {
   if (error instanceof CommandFailure) return error.status;
   return error instanceof StartupError ? EXIT_STATUS.usage : undefined;
-}
-
-function unknownCommand(name: string): string {
-  const near = nearest(
-    name,
-    COMMANDS.map((command) => command.name),
-  );
-  const hint = near === undefined ? "gazetteer help lists them" : `did you mean ${near}?`;
-  return `gazetteer: there is no command ${JSON.stringify(name)}; ${hint}\n`;
 }

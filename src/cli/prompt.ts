@@ -1,5 +1,6 @@
-/** Input of passwords: one line of standard input, or lines typed on a terminal without echo. */
+/** Input of names and passwords: one line of standard input, or lines typed on a terminal. */
 import { CommandFailure, usageFailure } from "./failure.ts";
+import { escapeControlCharacters } from "./table.ts";
 
 const MAX_LINE_CHARACTERS = 4096;
 
@@ -20,13 +21,19 @@ export async function readLine(): Promise<string> {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
+export interface Prompt {
+  readonly text: string;
+  /** Whether what is typed is shown. */
+  readonly echo: boolean;
+}
+
 /**
- * Reads one line for each prompt, without echo. Backspace and Ctrl-U edit a line; Ctrl-C, Ctrl-D and the end of the
- * input cancel. The terminal is in raw mode from before the first prompt until after the last line: in any gap it
- * would echo the input, and Ctrl-C would end the process with a signal.
+ * Reads one line for each prompt. Backspace and Ctrl-U edit a line; Ctrl-C, Ctrl-D and the end of the input cancel.
+ * The terminal is in raw mode from before the first prompt until after the last line: in any gap it would echo the
+ * input, and Ctrl-C would end the process with a signal.
  */
-export async function readHiddenLines(
-  prompts: readonly string[],
+export async function promptLines(
+  prompts: readonly Prompt[],
   write: (text: string) => Promise<void>,
 ): Promise<string[]> {
   const { stdin } = process;
@@ -34,9 +41,10 @@ export async function readHiddenLines(
   const typed = characters(stdin);
   try {
     const lines: string[] = [];
-    for (const prompt of prompts) {
-      await write(prompt);
-      const line = await editLine(typed);
+    for (const { text, echo } of prompts) {
+      await write(text);
+      const show = (line: string) => write(`\r\u001b[K${text}${escapeControlCharacters(line)}`);
+      const line = await editLine(typed, echo ? show : async () => {});
       await write("\n"); // the Enter key was not echoed either
       if (line === undefined) throw new CommandFailure("nothing was changed");
       lines.push(line);
@@ -48,13 +56,25 @@ export async function readHiddenLines(
   }
 }
 
+export const readHiddenLines = (
+  prompts: readonly string[],
+  write: (text: string) => Promise<void>,
+): Promise<string[]> =>
+  promptLines(
+    prompts.map((text) => ({ text, echo: false })),
+    write,
+  );
+
 async function* characters(stdin: typeof process.stdin): AsyncGenerator<string, void, void> {
   stdin.setEncoding("utf8");
   for await (const chunk of stdin) yield* String(chunk);
 }
 
-/** Undefined when the input is cancelled. Characters after the line stay in `typed`. */
-async function editLine(typed: AsyncGenerator<string, void, void>): Promise<string | undefined> {
+/** Undefined when the input is cancelled. Characters after the line stay in `typed`. `show` gets each new state. */
+async function editLine(
+  typed: AsyncGenerator<string, void, void>,
+  show: (line: string) => Promise<void>,
+): Promise<string | undefined> {
   let line: string[] = [];
   for (;;) {
     const { value: character } = await typed.next();
@@ -63,5 +83,6 @@ async function editLine(typed: AsyncGenerator<string, void, void>): Promise<stri
     if (character === "\u007f" || character === "\b") line.pop();
     else if (character === "\u0015") line = [];
     else if (line.length < MAX_LINE_CHARACTERS) line.push(character);
+    await show(line.join(""));
   }
 }

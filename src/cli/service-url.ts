@@ -12,8 +12,9 @@ import { type StoredServers, storedCredentials } from "./servers-file.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:8181";
 
-export type AddressOrigin = "--url" | "--server" | "GAZETTEER_URL" | "current server" | "default";
-export type CredentialsOrigin = "address" | "GAZETTEER_CREDENTIALS" | "servers file" | "none";
+/** `URL` is the operand of `gazetteer login`. */
+export type AddressOrigin = "--url" | "--server" | "GAZETTEER_URL" | "current server" | "default" | "URL";
+export type CredentialsOrigin = "address" | "GAZETTEER_CREDENTIALS" | "servers file" | "login" | "none";
 
 export interface ServiceAddress {
   readonly url: URL;

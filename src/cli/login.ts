@@ -1,0 +1,106 @@
+/**
+ * `gazetteer login`: checks an address and credentials with one read, then stores both for later commands. Nothing is
+ * stored when the service does not accept them. The password is typed without echo, or is one line of standard input;
+ * `--user` has no counterpart for the password, because every user of the machine can read arguments.
+ */
+import { createClient } from "../client/client.ts";
+import type { Arguments } from "./args.ts";
+import { asCommandFailure } from "./client-command.ts";
+import type { Command, Context } from "./command.ts";
+import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
+import { promptLines, readLine } from "./prompt.ts";
+import { readServers, serversPath, writeServers } from "./servers-file.ts";
+import { DEFAULT_URL, environmentCredentials, parseServiceUrl, type ServiceAddress } from "./service-url.ts";
+import { escapeControlCharacters } from "./table.ts";
+
+export const loginCommand: Command = {
+  name: "login",
+  operands: "URL",
+  summary: "Check an address and a password, and store them for later commands.",
+  flags: [
+    { name: "user", short: "u", value: "NAME", help: "The user. Default: the one in the URL, or a prompt" },
+    { name: "name", value: "NAME", help: "Name of the server, for --server. Default its host and port" },
+  ],
+  notes: `
+Prompts for what is missing on a terminal; otherwise the password is one line of standard input:
+  printf '%s\\n' "$PASSWORD" | gazetteer login ${DEFAULT_URL} --user ann
+Without a user it takes GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' where that is set.
+
+The server becomes the current one. It is stored in $XDG_CONFIG_HOME/gazetteer/servers.json (default ~/.config), readable
+by you alone. The password is sent only to the scheme, host and port of URL. gazetteer servers lists what is stored.`,
+  async run(args, context) {
+    const [text, ...extra] = args.positionals;
+    if (text === undefined || extra.length > 0) throw usageFailure(`wants one URL, such as ${DEFAULT_URL}`);
+    const { url, credentials: inUrl } = parseServiceUrl(text, "URL");
+    const credentials = await readCredentials(args, url, inUrl, context);
+    const plainUrl = withoutCredentials(url);
+    await verify({ url: plainUrl, urlFrom: "URL", credentials, credentialsFrom: "login" });
+
+    const name = args.one("name") ?? url.host;
+    if (name === "") throw usageFailure("--name may not be empty");
+    const path = serversPath(context.env);
+    const { servers } = await readServers(path);
+    const href = plainUrl.href.replace(/\/+$/, "");
+    await writeServers(path, {
+      current: name,
+      servers: { ...servers, [name]: { url: href, credentials } },
+    });
+    const user = credentials.slice(0, credentials.indexOf(":"));
+    await context.out(
+      escapeControlCharacters(`logged in to ${href} as ${user}; stored as the current server, ${name}`) +
+        `\n${path}\n`,
+    );
+    return EXIT_STATUS.ok;
+  },
+};
+
+/** `NAME:PASSWORD` from the URL, `--user` and a prompt, the environment, or two prompts. */
+async function readCredentials(
+  args: Arguments,
+  url: URL,
+  inUrl: string | undefined,
+  context: Context,
+): Promise<string> {
+  const userInUrl = inUrl?.slice(0, inUrl.indexOf(":"));
+  const user = args.one("user") ?? userInUrl;
+  if (user?.includes(":")) throw usageFailure("a user name may not contain a colon");
+  if (inUrl !== undefined && url.password !== "" && user === userInUrl) return inUrl;
+  if (user !== undefined) return `${user}:${await readPassword(context)}`;
+  const inEnvironment = environmentCredentials(context.env);
+  if (inEnvironment !== undefined) return inEnvironment;
+  if (!process.stdin.isTTY) throw usageFailure("wants --user NAME, and the password on standard input");
+  const prompts = [
+    { text: "User: ", echo: true },
+    { text: "Password: ", echo: false },
+  ];
+  const [typedUser = "", password = ""] = await promptLines(prompts, (text) => context.err(text));
+  if (typedUser === "" || typedUser.includes(":")) throw usageFailure("a user name is text without a colon");
+  return `${typedUser}:${password}`;
+}
+
+async function readPassword(context: Context): Promise<string> {
+  if (!process.stdin.isTTY) return readLine();
+  const [password = ""] = await promptLines([{ text: "Password: ", echo: false }], (text) =>
+    context.err(text),
+  );
+  return password;
+}
+
+/** One read that needs credentials. */
+async function verify(address: ServiceAddress): Promise<void> {
+  let topology: unknown;
+  try {
+    topology = await createClient(address).topology();
+  } catch (error) {
+    throw asCommandFailure(error, address);
+  }
+  const isTopology = typeof topology === "object" && topology !== null && "devices" in topology;
+  if (!isTopology) throw new CommandFailure(`${address.url.href} is not a Gazetteer; nothing was stored`);
+}
+
+function withoutCredentials(url: URL): URL {
+  const plain = new URL(url);
+  plain.username = "";
+  plain.password = "";
+  return plain;
+}
