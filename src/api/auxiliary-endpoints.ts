@@ -1,22 +1,23 @@
 /**
- * The paths outside the versioned interface: health, metrics, the OpenAPI document and the web page. Only the health
- * endpoints need no credentials, so that a probe needs no password.
+ * The paths outside the versioned interface: health, metrics, the OpenAPI document, the documentation and the web page.
+ * Only the health endpoints need no credentials, so that a probe needs no password.
  */
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { quote } from "../lib/error-text.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { addHeaders } from "./add-headers.ts";
+import { loadDocs } from "./docs/load-docs.ts";
 import { livenessResponse, readinessResponse } from "./health.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
 import { metricsResponse, type ReaderMetrics } from "./metrics.ts";
 import { openapiText } from "./openapi.ts";
-import { Problem } from "./problem.ts";
+import { UnknownPathProblem } from "./problem.ts";
 import type { ProcessCounters } from "./process-counters.ts";
 import type { ReadContext } from "./reads/read-context.ts";
 import { StaticFile } from "./static-file.ts";
-import type { StaticSite } from "./static-site.ts";
+import { createStaticSite, type StaticSite } from "./static-site.ts";
 
 export interface AuxiliaryEndpointsOptions {
   readonly version: string;
@@ -36,6 +37,7 @@ export const isHealthPath = (path: string): path is HealthPath => path === "/hea
 export class AuxiliaryEndpoints {
   readonly #options: AuxiliaryEndpointsOptions;
   readonly #counters: () => ProcessCounters;
+  readonly #docs = createStaticSite(loadDocs);
   #openapi: StaticFile | undefined;
 
   constructor(options: AuxiliaryEndpointsOptions, counters: () => ProcessCounters) {
@@ -54,13 +56,13 @@ export class AuxiliaryEndpoints {
     path: string,
     headers: Readonly<Record<string, string>>,
   ): Promise<Response> {
-    const response = this.#metricsOrOpenapi(request, path);
+    const response = this.#metricsOrOpenapi(request, path) ?? (await this.#docsResponse(request, path));
     const isRead = isReadMethod(request.method);
     if ((response || path === "/") && !isRead) throw methodNotAllowed(request.method);
     if (response) return addHeaders(response, headers);
     const siteResponse = isRead && (await this.#options.site?.respond(path, request));
     if (siteResponse) return siteResponse;
-    throw new Problem(
+    throw new UnknownPathProblem(
       "not-found",
       `There is nothing at ${quote(path)}; the interface begins at /controller/v1.`,
     );
@@ -82,6 +84,11 @@ export class AuxiliaryEndpoints {
       rejectedRecords: rejectedRecords(),
       readers,
     });
+  }
+
+  /** A trailing slash is the same page. */
+  async #docsResponse(request: Request, path: string): Promise<Response | undefined> {
+    return /^\/docs(\/|$)/.test(path) ? this.#docs.respond(path.replace(/\/$/, ""), request) : undefined;
   }
 
   #openapiDocument(): StaticFile {

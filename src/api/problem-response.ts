@@ -6,8 +6,10 @@
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { Logger } from "../lib/logger.ts";
+import { addHeaders } from "./add-headers.ts";
 import type { Cors } from "./cors.ts";
-import { Problem } from "./problem.ts";
+import { isBrowser, renderUnknownPathPage, unknownPathHeaders } from "./docs/unknown-path-page.ts";
+import { Problem, UnknownPathProblem } from "./problem.ts";
 import type { RequestCounters } from "./process-counters.ts";
 
 export class ProblemResponder {
@@ -28,7 +30,12 @@ export class ProblemResponder {
     readName: string,
     headers: Readonly<Record<string, string>> = {},
   ): Response {
-    return this.respond(error, readName, { ...this.#cors.headers(request.header("origin")), ...headers });
+    const problem = this.respond(error, readName, {
+      ...this.#cors.headers(request.header("origin")),
+      ...headers,
+    });
+    if (!(error instanceof UnknownPathProblem) || !isBrowser(request.header("accept"))) return problem;
+    return { ...addHeaders(problem, unknownPathHeaders), body: renderUnknownPathPage(error) };
   }
 
   respond(error: unknown, readName: string, headers: Readonly<Record<string, string>> = {}): Response {

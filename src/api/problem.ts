@@ -47,6 +47,10 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
+  get title(): string {
+    return PROBLEMS[this.code].title;
+  }
+
   /** `instance` identifies this one request, also in the log. */
   body(instance: string): string {
     const { status, title } = PROBLEMS[this.code];
@@ -61,3 +65,6 @@ export class Problem extends Error {
     });
   }
 }
+
+/** Nothing is at an address that people may open in a browser. A browser gets a page instead of the problem. */
+export class UnknownPathProblem extends Problem {}

@@ -5,7 +5,7 @@
 import { quote } from "../lib/error-text.ts";
 import { canonicalHostId } from "../model/address.ts";
 import type { Kind } from "../model/ids.ts";
-import { Problem } from "./problem.ts";
+import { Problem, UnknownPathProblem } from "./problem.ts";
 
 export type Route =
   | { readonly read: "list"; readonly kind: Kind }
@@ -37,13 +37,19 @@ export function parseRoute(path: string, prefixes: readonly string[]): Route | u
   const version = path.slice(prefixEnd + 1, versionEnd);
   if (!VERSIONS.includes(version)) {
     const known = VERSIONS.map((name) => `/${prefix}/${name}`).join(", ");
+    if (version === "" && versionEnd >= path.length)
+      throw new UnknownPathProblem(
+        "version-unknown",
+        `There is nothing at ${quote(path)}; the interface is at ${known}.`,
+      );
     throw new Problem("version-unknown", `There is no version ${quote(version)} here; there is ${known}.`);
   }
   const resourcePath = path.slice(versionEnd + 1);
   const route = COLLECTIONS.get(resourcePath) ?? parseResourcePath(resourcePath);
   if (route) return route;
   const known = Array.from(COLLECTIONS.keys(), (name) => `/${prefix}/v1/${name}`).join(", ");
-  throw new Problem("not-found", `There is nothing at ${quote(path)}; there are ${known}.`);
+  const ProblemType = resourcePath === "" ? UnknownPathProblem : Problem;
+  throw new ProblemType("not-found", `There is nothing at ${quote(path)}; there are ${known}.`);
 }
 
 function segmentEnd(path: string, start: number): number {

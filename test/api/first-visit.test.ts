@@ -1,0 +1,141 @@
+/** What people see who open an address in a browser: the page with a link to the map, and the documentation. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { PROBLEMS } from "../../src/api/problem.ts";
+import { type Harness, openHarness } from "./harness.ts";
+
+const BROWSERS = {
+  Chromium:
+    "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7",
+  Firefox: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+  Safari: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+};
+const PROGRAMS = {
+  curl: "*/*",
+  client: "application/json",
+  Java: "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2",
+  other: "application/xhtml+xml;q=0, text/html, */*",
+};
+
+let h: Harness;
+beforeAll(async () => {
+  h = await openHarness({ aliases: ["lab"] });
+});
+afterAll(() => h.stop());
+
+const linksOf = (html: string): string[] =>
+  Array.from(html.matchAll(/<a href="([^"]*)"/g), ([, href]) => href ?? "");
+
+/** No inline script or style, and nothing of another origin is loaded. */
+function expectWithinPolicy(response: Response, html: string): void {
+  const policy = response.headers.get("content-security-policy") ?? "";
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toContain("unsafe");
+  expect(html).not.toMatch(/<script|<style|\sstyle=|\son[a-z]+=|javascript:/i);
+  expect(html).not.toMatch(/<(link|img)[^>]*(href|src)="(?!\/)/);
+}
+
+describe.each([
+  "/controller",
+  "/controller/",
+  "/controller/v1",
+  "/controller/v1/",
+  "/lab/v1",
+  "/nothing",
+  "/docs/nothing",
+])("%s", (path) => {
+  test.each(Object.entries(BROWSERS))("%s gets a page with a link to the map", async (_, accept) => {
+    const response = await h.fetch(path, { headers: { accept } });
+    const html = await response.text();
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+    ]);
+    expect(response.headers.get("vary")).toContain("Accept");
+    expect(linksOf(html)).toContain("/");
+    expectWithinPolicy(response, html);
+  });
+
+  test.each(Object.entries(PROGRAMS))("%s gets the problem", async (_, accept) => {
+    const response = await h.fetch(path, { headers: { accept } });
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      404,
+      "application/problem+json",
+    ]);
+  });
+});
+
+test("inside the interface a browser gets the problem too, and without credentials it gets neither", async () => {
+  const headers = { accept: BROWSERS.Firefox };
+  for (const path of ["/controller/v1/nothing", "/controller/v9", "/controller/v1/devices/x"])
+    expect((await h.fetch(path, { headers })).headers.get("content-type")).toBe("application/problem+json");
+  for (const path of ["/nothing", "/docs", "/docs/errors"])
+    expect((await fetch(h.url + path, { headers })).status).toBe(401);
+});
+
+test("text of the address is escaped in the page", async () => {
+  const response = await h.fetch("/%22%3E%3Cb%3E<script>", { headers: { accept: BROWSERS.Chromium } });
+  expectWithinPolicy(response, await response.text());
+});
+
+describe("the documentation", () => {
+  test("at /docs lists every page; each is within the content security policy and has a tag", async () => {
+    const index = await (await h.fetch("/docs")).text();
+    const pages = linksOf(index).filter((href) => href.startsWith("/docs/"));
+    for (const name of [
+      "interface",
+      "errors",
+      "formats",
+      "operations",
+      "sources/openflow",
+      "decisions/README",
+    ])
+      expect(pages).toContain(`/docs/${name}`);
+    for (const page of ["/docs", "/docs/", "/docs/style.css", ...pages]) {
+      const response = await h.fetch(page);
+      expect([page, response.status]).toEqual([page, 200]);
+      expectWithinPolicy(response, await response.text());
+      const headers = { "if-none-match": response.headers.get("etag") ?? "" };
+      expect((await h.fetch(page, { headers })).status).toBe(304);
+      expect((await h.fetch(page, { method: "DELETE" })).status).toBe(405);
+    }
+  });
+
+  test("every link and anchor from page to page exists", async () => {
+    const pending = ["/docs"];
+    const pages = new Map<string, string>();
+    const links: string[] = [];
+    for (let page = pending.pop(); page !== undefined; page = pending.pop()) {
+      if (pages.has(page)) continue;
+      const response = await h.fetch(page);
+      expect([page, response.status]).toEqual([page, 200]);
+      const html = await response.text();
+      pages.set(page, html);
+      for (const [, href = ""] of html.matchAll(/(?:href|src)="([^"]*)"/g)) {
+        if (/^https?:/.test(href) || href === "/") continue; // the harness has no map
+        const { pathname, hash } = new URL(href, `http://x${page}`);
+        links.push(`${pathname}${hash}`);
+        pending.push(pathname);
+      }
+    }
+    expect(pages.size).toBeGreaterThan(10);
+    for (const link of links) {
+      const [path = "", anchor] = link.split("#");
+      if (anchor) expect([link, pages.get(path)?.includes(`id="${anchor}"`)]).toEqual([link, true]);
+    }
+  });
+
+  test("the type of every problem is a link to its explanation", async () => {
+    const { type } = await (await h.fetch("devices?x=1")).json();
+    expect(type).toBe("/docs/errors#bad-parameter");
+    for (const code of Object.keys(PROBLEMS)) {
+      const { pathname, hash } = new URL(type.replace("bad-parameter", code), h.url);
+      const response = await h.fetch(pathname);
+      expect([code, response.status, response.headers.get("content-type")]).toEqual([
+        code,
+        200,
+        "text/html; charset=utf-8",
+      ]);
+      expect(await response.text()).toContain(`<h2 id="${hash.slice(1)}">`);
+    }
+  });
+});
