@@ -70,7 +70,9 @@ function bashReply(completion: Completion): string {
 function renderZsh(table: Table): string {
   const commands = table.map(({ name, summary }) => `    ${quote(`${name}:${phrase(summary)}`)}`);
   const cases = table.map(({ name, flags, operands }) => {
-    const specs = [...flags.map(zshFlag), quote(`*:operand:${zshAction(operands)}`)];
+    // An operand without an action would be a message, which keeps zsh from inserting the only flag that matches.
+    const rest = operands.type === "none" ? [] : [quote(`*:operand:${zshAction(operands)}`)];
+    const specs = [...flags.map(zshFlag), ...rest];
     return `    ${name})\n      _arguments -s ${specs.join(" \\\n        ")} ;;`;
   });
   return `#compdef gazetteer

@@ -168,6 +168,7 @@ describe.skipIf(!needs("zsh"))("zsh", () => {
       ["completion fi", "completion fish"],
       ["serve --config network.", "serve --config network.yaml"],
       ["serve --data network", "serve --data network-data"],
+      ["serve --host h --por", "serve --host h --port"],
       ["serve --demo --por", "serve --demo --port"],
     ];
     expect(await completeInZsh(cases.map(([typed]) => typed))).toEqual(
