@@ -1,6 +1,7 @@
 /**
  * What `serve` prints on standard output once it listens. The first start shows the generated password, which is not
- * stored anywhere, with a command to try it; later starts show who may read. The last line is `listening on URL`.
+ * stored anywhere, with a command to try it; later starts show who may read. The last two lines are the address of the map,
+ * for people, and `listening on URL`, for programs.
  */
 import { join, relative } from "node:path";
 import type { ListeningFacts } from "../service/service.ts";
@@ -13,13 +14,12 @@ const MAX_USERS_SHOWN = 10;
 
 export function renderStartupBanner({ url, host, users, sources }: ListeningFacts): string {
   const { generated, file } = users;
-  const lines = generated
-    ? generatedUserLines(generated, file, reachableUrl(url, host))
-    : configuredUsersLines(users);
+  const openUrl = reachableUrl(url, host);
+  const lines = generated ? generatedUserLines(generated, file, openUrl) : configuredUsersLines(users);
   if (sources.length === 0) {
     lines.push("No source is configured, so the network is empty. To see one: serve --demo", "");
   }
-  return `${lines.join("\n")}\nlistening on ${url}/controller/v1\n`;
+  return `${lines.join("\n")}\nThe map: ${openUrl}/\nlistening on ${url}/controller/v1\n`;
 }
 
 function generatedUserLines(

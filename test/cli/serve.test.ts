@@ -49,6 +49,16 @@ describe("the first start", () => {
     expect(service.stdout().trimEnd().split("\n").at(-1)).toBe(`listening on ${service.url}/controller/v1`);
     expect(await service.stop()).toBe(0);
   });
+
+  test("the last two lines are the address of the map, as a browser can open it, and the listening line", async () => {
+    const service = await startService({ args: ["--data", ":memory:", "--host", "0.0.0.0"] });
+    const reachable = service.url.replace("0.0.0.0", "127.0.0.1");
+    expect(service.stdout().trimEnd().split("\n").slice(-2)).toEqual([
+      `The map: ${reachable}/`,
+      `listening on ${service.url}/controller/v1`,
+    ]);
+    expect(await service.stop()).toBe(0);
+  });
 });
 
 async function occupyPort(): Promise<AsyncDisposable & { port: number }> {
