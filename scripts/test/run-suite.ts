@@ -80,6 +80,7 @@ function countTests(
   ok: boolean,
   strict: boolean,
 ): Pick<SuiteResult, "passed" | "failures" | "skipped"> {
+  if (xml === "") return { passed: 0, failures: [`${suite.name}: ended without a report`], skipped: [] };
   const { passed, failures, skipped, files } = parseReport(xml);
   const notLoaded = ok ? [] : suite.files.filter((path) => !files.has(path));
   const failed = [...failures, ...notLoaded.map((path) => `${path}: did not run`)];

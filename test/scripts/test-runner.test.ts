@@ -234,7 +234,11 @@ test("waits", async () => {
   writeFileSync("waiting-" + process.pid, String(process.pid));
   await new Promise((resolve) => setTimeout(resolve, 100_000));
 }, 120_000);\n`;
-  const { folder } = makeClone({ "test/api/a.test.ts": waits, "test/cli/b.test.ts": waits });
+  const { folder } = makeClone({
+    "test/api/a.test.ts": waits,
+    "test/cli/b.test.ts": waits,
+    "test/cli/c.test.ts": PASSES,
+  });
   const child = start(folder, ["--jobs", "2", "--heartbeat", "0.1", "test/api", "test/cli", "test/web"], {});
   const marks = () => [...new Bun.Glob("waiting-*").scanSync(folder)];
   await until(() => marks().length === 2, { what: "both tests" });
@@ -249,6 +253,7 @@ test("waits", async () => {
   expect(await child.exited).toBe(128 + 15);
   expect(text.match(/^waiting$/gm)).toHaveLength(2);
   expect(text).toContain("test/api: ended by SIGKILL");
+  expect(text).toContain("failed: test/cli: ended without a report");
   expect(text.trimEnd().split("\n").at(-1)).toBe("0 passed, 2 failed");
   const left = marks().filter((name) => existsSync(`/proc/${name.slice("waiting-".length)}/exe`));
   expect(left).toEqual([]);
