@@ -80,6 +80,7 @@ test("text of the address is escaped in the page", async () => {
 describe("the documentation", () => {
   test("at /docs lists every page; each is within the content security policy and has a tag", async () => {
     const index = await (await h.fetch("/docs")).text();
+    expect(index).toContain('id="1-requests"'); // the interface reference
     const pages = linksOf(index).filter((href) => href.startsWith("/docs/"));
     for (const name of [
       "interface",

@@ -1,6 +1,6 @@
 /**
- * The documentation as pages below `/docs`: every Markdown file of docs/ rendered, the images, and an index. It is read
- * and rendered once, at the first request; the files are part of the package.
+ * The documentation as pages below `/docs`: every Markdown file of docs/ rendered, the images, and at `/docs` the interface
+ * reference below a list of all pages. It is read and rendered once, at the first request; the files are part of the package.
  */
 import { join, posix } from "node:path";
 import type { SiteFile } from "../static-site.ts";
@@ -34,7 +34,7 @@ export async function loadDocs(folder = DOCS_FOLDER): Promise<SiteFile[]> {
     pages.push({ name, title: title ?? name, html });
   }
   return [
-    htmlFile("/docs", "Documentation", renderIndex(pages)),
+    htmlFile("/docs", "Documentation", renderIndex(pages) + (pages.find(isReference)?.html ?? "")),
     ...pages.map(({ name, title, html }) => htmlFile(`/docs/${name}`, title, html)),
     ...files,
     {
@@ -61,10 +61,12 @@ function resolveLink(from: string, href: string): string | undefined {
   return `/${target.replace(/\.md$/, "")}${anchor === undefined ? "" : `#${anchor}`}`;
 }
 
+const isReference = ({ name }: DocPage): boolean => name === "interface";
+
 function renderIndex(pages: readonly DocPage[]): string {
   const first = FIRST_IN_INDEX.flatMap((name) => pages.filter((page) => page.name === name));
   const items = [...new Set([...first, ...pages])].map(
     ({ name, title }) => `<li><a href="/docs/${escapeHtml(name)}">${escapeHtml(title)}</a></li>`,
   );
-  return `<h1>Documentation</h1>\n<ul>\n${items.join("\n")}\n</ul>`;
+  return `<ul class="pages">\n${items.join("\n")}\n</ul>\n`;
 }
