@@ -161,7 +161,7 @@ describe("three processes and a changing network", () => {
     for (const { status, body } of await getFromEach(`${API}/hosts?at=${now}`, {}, "HEAD")) {
       expect({ status, length: body.length }).toEqual({ status: 200, length: 0 });
     }
-    for (const path of ["/metrics", "/readyz", "/openapi.json", "/"]) {
+    for (const path of ["/metrics", "/readyz", "/openapi.json", "/docs/errors", "/"]) {
       for (const { status } of await getFromEach(path))
         expect({ path, status }).toEqual({ path, status: 200 });
     }
