@@ -21,6 +21,7 @@ import { createStaticSite, type StaticSite } from "./static-site.ts";
 
 export interface AuxiliaryEndpointsOptions {
   readonly version: string;
+  readonly limits: { readonly pageLimit: number };
   readonly context: ReadContext;
   readonly sources: () => readonly SourceReport[];
   /** Source name → records that were not valid. */
@@ -38,7 +39,8 @@ export class AuxiliaryEndpoints {
   readonly #options: AuxiliaryEndpointsOptions;
   readonly #counters: () => ProcessCounters;
   readonly #docs = createStaticSite(loadDocs);
-  #openapi: StaticFile | undefined;
+  /** With the limit that it contains, which may change while the service runs. */
+  #openapi: { readonly file: StaticFile; readonly pageLimit: number } | undefined;
 
   constructor(options: AuxiliaryEndpointsOptions, counters: () => ProcessCounters) {
     this.#options = options;
@@ -92,7 +94,12 @@ export class AuxiliaryEndpoints {
   }
 
   #openapiDocument(): StaticFile {
-    this.#openapi ??= new StaticFile(Buffer.from(openapiText(this.#options.version)), JSON_TYPE);
-    return this.#openapi;
+    const { version, limits } = this.#options;
+    const { pageLimit } = limits;
+    if (this.#openapi?.pageLimit !== pageLimit) {
+      const file = new StaticFile(Buffer.from(openapiText({ version, pageLimit })), JSON_TYPE);
+      this.#openapi = { file, pageLimit };
+    }
+    return this.#openapi.file;
   }
 }

@@ -1,24 +1,23 @@
 /**
- * The parts that operations of the OpenAPI document share: headers, parameters and problem responses, each described
+ * The parts that operations of the OpenAPI document share: headers, media types and problem responses, each described
  * once and referenced by name. They are generated from the tables that the code itself uses.
  */
-import { type Format, formatsOf, type Resource } from "../formats/formats.ts";
-import type { Kind } from "../model/ids.ts";
-import { FIELD_NAMES, type FieldRule, SCALAR_FIELDS } from "../query/fields.ts";
-import { handlersOf, kindOf, PARAMETERS, type QueryTarget } from "../query/parameters.ts";
-import { PROBLEMS, type ProblemCode } from "./problem.ts";
+import { documentFormatsOf, formatsOf, type Resource } from "../formats/formats.ts";
+import { type Json, renderSchema, type Schema, schemaName } from "./openapi-components.ts";
+import { EXAMPLES } from "./openapi-examples.ts";
+import { DOCUMENT_SCHEMAS, FORMAT_SCHEMAS, PROBLEM_SCHEMA } from "./openapi-schemas.ts";
+import { PROBLEMS, Problem, type ProblemCode } from "./problem.ts";
 
-export type Json = Readonly<Record<string, unknown>>;
-
-export const schemaRef = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 const headerRef = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
-const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
 const responseRef = (name: string): Json => ({ $ref: `#/components/responses/${name}` });
 
-const header = (description: string, type = "string"): Json => ({ description, schema: { type } });
+const header = (description: string, schema: Json = { type: "string" }): Json => ({ description, schema });
 
 export const HEADERS = {
-  "Gazetteer-Revision": header("The view's revision that the response shows.", "integer"),
+  "Gazetteer-Revision": header("The view's revision that the response shows.", {
+    type: "integer",
+    format: "int64",
+  }),
   "Gazetteer-Log": header(
     "Identifies the log that revisions belong to. When it differs, earlier revisions are meaningless.",
   ),
@@ -32,8 +31,7 @@ export const HEADERS = {
   "X-Content-Type-Options": header("Always nosniff."),
   "X-Accel-Buffering": header("On a stream, for proxies: no."),
   "WWW-Authenticate": header("The challenge of HTTP Basic."),
-  "Retry-After": header("Seconds to wait.", "integer"),
-  Allow: header("The supported methods."),
+  "Retry-After": header("Seconds to wait.", { type: "integer" }),
   RateLimit: header("Where requests are limited: the requests left."),
   "RateLimit-Policy": header("Where requests are limited: the limit and its window."),
   "Access-Control-Allow-Origin": header(
@@ -42,8 +40,6 @@ export const HEADERS = {
   "Access-Control-Expose-Headers": header(
     "Where origins are configured: the headers that their pages may read.",
   ),
-  "Access-Control-Allow-Methods": header("Where origins are configured: in the response to a preflight."),
-  "Access-Control-Allow-Headers": header("Where origins are configured: in the response to a preflight."),
   "Content-Security-Policy": header("What the page may load: only files of this origin."),
   "Cross-Origin-Opener-Policy": header("same-origin."),
   "Cross-Origin-Resource-Policy": header("same-origin."),
@@ -66,31 +62,19 @@ export const COMMON_HEADERS: readonly HeaderName[] = [
 export const headerRefs = (names: readonly HeaderName[]): Json =>
   Object.fromEntries(names.map((name) => [name, headerRef(name)]));
 
-const headerParameter = (name: string, description: string): Json => ({
-  name,
-  in: "header",
-  description,
-  schema: { type: "string" },
-});
-export const HEADER_PARAMETERS = {
-  IfNoneMatch: headerParameter("If-None-Match", "Entity tags that the client has, or *."),
-  AcceptEncoding: headerParameter("Accept-Encoding", "gzip, br, zstd, with q-values."),
-  LastEventId: headerParameter(
-    "Last-Event-ID",
-    "On a stream: the revision to resume from. Takes precedence over `since`.",
-  ),
-} as const;
-export const headerParameterRefs = (...names: (keyof typeof HEADER_PARAMETERS)[]): Json[] =>
-  names.map(parameterRef);
-
 const CODES = Object.keys(PROBLEMS).filter((code): code is ProblemCode => code in PROBLEMS);
-const STATUSES = [...new Set(CODES.map((code) => PROBLEMS[code].status))].sort((a, b) => a - b);
+/** The statuses that operations refer to. What is the same everywhere (405, 408, 505) stands in the description. */
+const STATUSES = [400, 401, 404, 406, 410, 414, 429, 431, 500, 503] as const;
 const STATUS_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ["WWW-Authenticate"],
-  405: ["Allow"],
   429: ["Retry-After"],
   503: ["Retry-After"],
 };
+
+function exampleOf(code: ProblemCode | undefined): Json {
+  const problem = new Problem(code ?? "internal", "What is wrong, and what to do.");
+  return JSON.parse(problem.body("urn:uuid:0dd334c7-013b-4f86-8b6e-ff8f71ca373a"));
+}
 
 /** One response a status; the description lists its codes. */
 export const PROBLEM_RESPONSES: Readonly<Record<string, Json>> = Object.fromEntries(
@@ -99,7 +83,9 @@ export const PROBLEM_RESPONSES: Readonly<Record<string, Json>> = Object.fromEntr
     const response = {
       description: codes.map((code) => `${code}: ${PROBLEMS[code].title}.`).join(" "),
       headers: headerRefs([...COMMON_HEADERS, ...(STATUS_HEADERS[status] ?? [])]),
-      content: { "application/problem+json": { schema: schemaRef("Problem") } },
+      content: {
+        "application/problem+json": { schema: renderSchema(PROBLEM_SCHEMA), example: exampleOf(codes[0]) },
+      },
     };
     return [`Problem${status}`, response];
   }),
@@ -109,56 +95,20 @@ export const PROBLEM_RESPONSES: Readonly<Record<string, Json>> = Object.fromEntr
 export const problemRefs = (...statuses: (typeof STATUSES)[number][]): Json =>
   Object.fromEntries(statuses.map((status) => [String(status), responseRef(`Problem${status}`)]));
 
-const listParameter = (items: Json): Json => ({
-  schema: { type: "array", items },
-  style: "form",
-  explode: false,
-});
-const singleParameter = (schema: Json): Json => ({ schema });
-
-const fieldParameter = ({ type, allowed }: FieldRule): Json =>
-  listParameter(type === "string" && allowed ? { enum: allowed } : { type });
-
-function parameterShape(name: string, kind: Kind | undefined, formats: readonly Format[]): Json {
-  if (name === "format") return singleParameter({ enum: formats.map((format) => format.name) });
-  if (kind && name === "fields") return listParameter({ enum: FIELD_NAMES[kind] });
-  if (kind && name === "sort") {
-    const names = [...SCALAR_FIELDS[kind].keys()];
-    return listParameter({ enum: names.flatMap((field) => [field, `-${field}`]) });
-  }
-  const { schema = { type: "string" }, multiple } = PARAMETERS[name] ?? {};
-  return multiple ? listParameter(schema) : singleParameter(schema);
+/** One media type with its schema and, where there is one, the example of that schema. */
+export function mediaType(schema: Schema): Json {
+  const example = EXAMPLES[schemaName(schema) ?? ""];
+  return { schema: renderSchema(schema), ...(example !== undefined && { example }) };
 }
 
-export function queryParameters(target: QueryTarget, formats: readonly Format[]): Json[] {
-  const kind = kindOf(target);
-  const all = Array.from(handlersOf(target).keys(), (name): Json => {
-    const rule = kind && SCALAR_FIELDS[kind].get(name);
-    const description = rule
-      ? `${name} equals one of these. Each must be ${rule.expects}.`
-      : (PARAMETERS[name]?.description ?? "");
-    return {
-      name,
-      in: "query",
-      description,
-      ...(rule ? fieldParameter(rule) : parameterShape(name, kind, formats)),
-    };
-  });
-  if (!kind) return all;
-  const description = "An annotation equals one of these. Any key can follow the dot, not only `name`.";
-  return [
-    ...all,
-    { name: "annotations.name", in: "query", description, ...listParameter({ type: "string" }) },
-  ];
-}
-
-/** The media types of a collection, each with its schema. */
-export function contentOf(resource: Resource, json: Json): Json {
+/** The media types of a collection, each with its schema. `application/json` has one shape: that of the resource. */
+export function contentOf(resource: Resource, json: Schema): Json {
   const content: Record<string, Json> = {};
-  for (const { name, mediaType, negotiable, description } of formatsOf(resource)) {
-    if (name === "json") content[mediaType] = { schema: json };
-    else if (negotiable)
-      content[mediaType] = { schema: { type: "string", description: `format=${name}: ${description}.` } };
+  for (const format of formatsOf(resource)) {
+    const schema = format.name === "json" ? json : FORMAT_SCHEMAS.get(format.name);
+    if (schema) content[format.mediaType] = mediaType(schema);
   }
+  for (const { parameter, mediaType: type } of documentFormatsOf(resource))
+    content[type] = mediaType(DOCUMENT_SCHEMAS[parameter]);
   return content;
 }

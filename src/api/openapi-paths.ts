@@ -1,18 +1,44 @@
-/** The paths of the OpenAPI document: one operation each for GET, HEAD and OPTIONS. */
+/**
+ * The paths of the OpenAPI document: one operation a path, GET. HEAD and OPTIONS are the same on every path and described
+ * once, in the description of the document.
+ */
 import { formatsOf, type Resource } from "../formats/formats.ts";
-import type { Kind } from "../model/ids.ts";
+import { Cluster, Device, Host, Topology } from "../model/entity.ts";
 import { JSON_TYPE } from "./media-types.ts";
+import type { Json, Schema } from "./openapi-components.ts";
+import {
+  headerParameterRefs,
+  parameterSchemas,
+  pathParameter,
+  queryParameters,
+} from "./openapi-parameters.ts";
 import {
   COMMON_HEADERS,
   contentOf,
   type HeaderName,
-  headerParameterRefs,
   headerRefs,
-  type Json,
+  mediaType,
   problemRefs,
-  queryParameters,
-  schemaRef,
 } from "./openapi-parts.ts";
+import {
+  ClusterDevices,
+  ClusterLinks,
+  ClusterList,
+  DeviceWithPorts,
+  LIST_SCHEMAS,
+  LIVENESS_SCHEMA,
+  OPENAPI_SCHEMA,
+  READINESS_SCHEMA,
+} from "./openapi-schemas.ts";
+
+export const TAGS = {
+  Devices: "Devices and their ports.",
+  Links: "Links between devices, one record a direction.",
+  Hosts: "Hosts and where they are attached.",
+  Topology: "The network as a whole: counts, clusters, and the graph.",
+  Service: "The service itself: health, metrics, documentation and the map.",
+} as const;
+type Tag = keyof typeof TAGS;
 
 export const READ_HEADERS: readonly HeaderName[] = [
   ...COMMON_HEADERS,
@@ -20,17 +46,18 @@ export const READ_HEADERS: readonly HeaderName[] = [
   "Gazetteer-Log",
   "ETag",
 ];
-const listSchema = (key: string, items: Json, otherProperties: Json = {}): Json => ({
-  type: "object",
-  required: [key],
-  properties: { [key]: { type: "array", items }, ...otherProperties },
-});
 
-interface Operation {
+/** What people read about an operation, and its name in generated clients. */
+interface OperationText {
   readonly id: string;
+  readonly tag: Tag;
   readonly summary: string;
-  readonly parameters?: readonly Json[];
+  readonly description: string;
+}
+
+interface Operation extends OperationText {
   readonly pathParameters?: readonly string[];
+  readonly parameters?: readonly Json[];
   readonly headers: readonly HeaderName[];
   readonly content: Json;
   readonly responses: Json;
@@ -38,66 +65,35 @@ interface Operation {
   readonly isPublic?: boolean;
 }
 
-/** The path item of an operation. HEAD is GET without the body; OPTIONS is the same everywhere. */
 function pathItem(operation: Operation): Json {
-  const { id, summary, parameters = [], pathParameters = [], content, responses, isPublic } = operation;
-  const ok = { description: summary, headers: headerRefs(operation.headers) };
-  const security = isPublic ? { security: [] } : {};
-  const allParameters = [...pathParameters.map(pathParameter), ...parameters];
+  const { id, tag, summary, description, content, responses, isPublic } = operation;
+  const parameters = [
+    ...(operation.pathParameters ?? []).map(pathParameter),
+    ...(operation.parameters ?? []),
+  ];
   return {
-    ...(allParameters.length > 0 && { parameters: allParameters }),
     get: {
-      operationId: `read-${id}`,
+      operationId: id,
+      tags: [tag],
       summary,
-      ...security,
-      responses: { "200": { ...ok, content }, ...responses },
-    },
-    head: { operationId: `head-${id}`, summary, ...security, responses: { "200": ok, ...responses } },
-    options: {
-      operationId: `options-${id}`,
-      summary: "The supported methods; also the CORS preflight.",
-      security: [],
-      responses: { "204": { $ref: "#/components/responses/Options" } },
+      description,
+      ...(isPublic && { security: [] }),
+      ...(parameters.length > 0 && { parameters }),
+      responses: {
+        "200": { description: summary, headers: headerRefs(operation.headers), content },
+        ...responses,
+      },
     },
   };
 }
 
-const pathParameter = (name: string): Json => ({
-  name,
-  in: "path",
-  required: true,
-  schema: name === "n" ? { type: "integer", minimum: 0 } : { type: "string" },
-});
-
-const SCHEMA_NAMES: Readonly<Record<Kind, string>> = {
-  devices: "Device",
-  ports: "Port",
-  links: "Link",
-  hosts: "Host",
-};
-const NEXT_CURSOR = { next: { type: "string", description: "Cursor of the next page; absent on the last." } };
 const NOT_MODIFIED = { "304": { $ref: "#/components/responses/NotModified" } };
 
-function jsonSchema(resource: Resource): Json {
-  const changeSchemas = [schemaRef("Changes"), schemaRef("Differences")];
-  if (resource === "topology")
-    return { anyOf: [schemaRef("Topology"), ...changeSchemas, schemaRef("Timeline")] };
-  const list = listSchema(resource, schemaRef(SCHEMA_NAMES[resource]), NEXT_CURSOR);
-  const partialList = {
-    description: "With `fields`: only these fields.",
-    ...listSchema(resource, { type: "object" }, NEXT_CURSOR),
-  };
-  const targets = resource === "devices" || resource === "hosts" ? [schemaRef("Targets")] : [];
-  return { anyOf: [list, partialList, ...changeSchemas, ...targets] };
-}
-
-function collectionPath(resource: Resource, summary: string): Json {
-  const kind = resource === "topology" ? undefined : resource;
+function collectionPath(resource: Resource, text: OperationText): Json {
   const formats = formatsOf(resource);
   const hasStream = formats.some((format) => format.stream);
   return pathItem({
-    id: resource,
-    summary,
+    ...text,
     parameters: [
       ...queryParameters(resource, formats),
       ...headerParameterRefs(
@@ -109,23 +105,26 @@ function collectionPath(resource: Resource, summary: string): Json {
     headers: [
       ...READ_HEADERS,
       "Content-Encoding",
-      ...(kind ? (["Link"] as const) : []),
+      ...(resource === "topology" ? [] : (["Link"] as const)),
       ...(hasStream ? (["X-Accel-Buffering"] as const) : []),
     ],
-    content: contentOf(resource, jsonSchema(resource)),
+    content: contentOf(resource, resource === "topology" ? Topology : LIST_SCHEMAS[resource]),
     responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 406, 410, 414, 429, 431, 500, 503) },
   });
 }
 
-function itemPath(id: string, summary: string, schema: Json, pathParameters: readonly string[] = []): Json {
-  const json = formatsOf("topology").filter((format) => format.name === "json");
+const ITEM_FORMATS = formatsOf("topology").filter((format) => format.name === "json");
+
+function itemPath(schema: Schema, pathParameters: readonly string[], text: OperationText): Json {
   return pathItem({
-    id,
-    summary,
+    ...text,
     pathParameters,
-    parameters: [...queryParameters("item", json), ...headerParameterRefs("IfNoneMatch", "AcceptEncoding")],
+    parameters: [
+      ...queryParameters("item", ITEM_FORMATS),
+      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding"),
+    ],
     headers: [...READ_HEADERS, "Content-Encoding"],
-    content: { [JSON_TYPE]: { schema } },
+    content: { [JSON_TYPE]: mediaType(schema) },
     responses: {
       ...NOT_MODIFIED,
       ...problemRefs(400, 401),
@@ -135,117 +134,204 @@ function itemPath(id: string, summary: string, schema: Json, pathParameters: rea
   });
 }
 
+/** The schemas with a name that the parameters of all paths use. */
+export const PARAMETER_SCHEMAS: readonly Schema[] = [
+  ...(["devices", "ports", "links", "hosts", "topology"] as const).flatMap((resource) =>
+    parameterSchemas(resource, formatsOf(resource)),
+  ),
+  ...parameterSchemas("item", ITEM_FORMATS),
+];
+
+const FILTERS =
+  "Without parameters all of them, in order of id. Filters combine with *and*, several values of one with *or*.";
+const DOCUMENTS =
+  "`since` and `diff` return another document, with a media type of its own. With `fields` the objects have only these fields.";
+const TARGETS =
+  'With `format=prometheus` the body is, also as `application/json`, the array of Prometheus\' HTTP service discovery: `[{"targets": ["192.0.2.1"], "labels": {}}]`.';
+
 const AUXILIARY_PROBLEMS = problemRefs(401, 414, 429, 431, 500, 503);
 const HEALTH_HEADERS: readonly HeaderName[] = ["Cache-Control", "X-Content-Type-Options"];
+const FILE_HEADERS: readonly HeaderName[] = [...COMMON_HEADERS, "ETag", "Content-Encoding"];
 const PAGE_HEADERS: readonly HeaderName[] = [
-  "Cache-Control",
-  "X-Content-Type-Options",
-  "Vary",
-  "ETag",
-  "Content-Encoding",
+  ...FILE_HEADERS,
   "Content-Security-Policy",
   "Cross-Origin-Opener-Policy",
   "Cross-Origin-Resource-Policy",
   "Permissions-Policy",
   "Referrer-Policy",
 ];
-const ALIVE_SCHEMA = { type: "object", required: ["status"], properties: { status: { const: "alive" } } };
+
+function filePath(
+  text: OperationText,
+  content: Json,
+  headers: readonly HeaderName[],
+  pathParameters: readonly string[] = [],
+): Json {
+  const notModified = {
+    description: "The representation still has an entity tag of If-None-Match.",
+    headers: headerRefs(headers),
+  };
+  return pathItem({
+    ...text,
+    pathParameters,
+    parameters: headerParameterRefs("IfNoneMatch", "AcceptEncoding"),
+    headers,
+    content,
+    responses: {
+      "304": notModified,
+      ...(pathParameters.length > 0 && problemRefs(404)),
+      ...AUXILIARY_PROBLEMS,
+    },
+  });
+}
+
+const HTML = { "text/html": { schema: { type: "string" }, example: "<!doctype html>" } };
 
 export const PATHS: Json = {
-  "/controller/v1/devices": collectionPath("devices", "Devices, in order of id."),
-  "/controller/v1/devices/ports": collectionPath("ports", "Ports of all devices."),
-  "/controller/v1/devices/{id}": itemPath("device", "One device.", schemaRef("Device"), ["id"]),
-  "/controller/v1/devices/{id}/ports": itemPath(
-    "device-ports",
-    "One device with its ports.",
-    { allOf: [schemaRef("Device"), listSchema("ports", schemaRef("Port"))] },
-    ["id"],
-  ),
-  "/controller/v1/links": collectionPath("links", "Links, one record a direction, in order of id."),
-  "/controller/v1/hosts": collectionPath("hosts", "Hosts, in order of id."),
-  "/controller/v1/hosts/{id}": itemPath("host", "One host, its id percent-encoded.", schemaRef("Host"), [
-    "id",
-  ]),
-  "/controller/v1/hosts/{mac}/{vlan}": itemPath(
-    "host-by-mac",
-    "One host; -1 is VLAN None.",
-    schemaRef("Host"),
-    ["mac", "vlan"],
-  ),
-  "/controller/v1/topology": collectionPath(
-    "topology",
-    "The topology: counts, or the graph in a graph format.",
-  ),
-  "/controller/v1/topology/clusters": itemPath(
-    "clusters",
-    "All clusters.",
-    listSchema("clusters", schemaRef("Cluster")),
-  ),
-  "/controller/v1/topology/clusters/{n}": itemPath(
-    "cluster",
-    "One cluster; clusters are numbered from 0.",
-    schemaRef("Cluster"),
-    ["n"],
-  ),
-  "/controller/v1/topology/clusters/{n}/devices": itemPath(
-    "cluster-devices",
-    "The ids of a cluster's devices.",
-    listSchema("devices", { type: "string" }),
-    ["n"],
-  ),
-  "/controller/v1/topology/clusters/{n}/links": itemPath(
-    "cluster-links",
-    "A cluster's links.",
-    listSchema("links", schemaRef("Link")),
-    ["n"],
-  ),
+  "/controller/v1/devices": collectionPath("devices", {
+    id: "listDevices",
+    tag: "Devices",
+    summary: "Devices",
+    description: `${FILTERS} ${DOCUMENTS} ${TARGETS}`,
+  }),
+  "/controller/v1/devices/ports": collectionPath("ports", {
+    id: "listPorts",
+    tag: "Devices",
+    summary: "Ports of all devices",
+    description: `${FILTERS} ${DOCUMENTS}`,
+  }),
+  "/controller/v1/devices/{id}": itemPath(Device, ["id"], {
+    id: "getDevice",
+    tag: "Devices",
+    summary: "One device",
+    description: "The device with this id.",
+  }),
+  "/controller/v1/devices/{id}/ports": itemPath(DeviceWithPorts, ["id"], {
+    id: "getDevicePorts",
+    tag: "Devices",
+    summary: "One device with its ports",
+    description: "The device with this id, and its ports in order of number.",
+  }),
+  "/controller/v1/links": collectionPath("links", {
+    id: "listLinks",
+    tag: "Links",
+    summary: "Links",
+    description: `One record a direction. ${FILTERS} ${DOCUMENTS}`,
+  }),
+  "/controller/v1/hosts": collectionPath("hosts", {
+    id: "listHosts",
+    tag: "Hosts",
+    summary: "Hosts",
+    description: `${FILTERS} ${DOCUMENTS} ${TARGETS}`,
+  }),
+  "/controller/v1/hosts/{id}": itemPath(Host, ["id"], {
+    id: "getHost",
+    tag: "Hosts",
+    summary: "One host by its id",
+    description: "The host with this id, such as `00:00:00:00:00:01/None`; the slash is percent-encoded.",
+  }),
+  "/controller/v1/hosts/{mac}/{vlan}": itemPath(Host, ["mac", "vlan"], {
+    id: "getHostByMac",
+    tag: "Hosts",
+    summary: "One host by its MAC address and VLAN",
+    description: "The host with this MAC address in this VLAN.",
+  }),
+  "/controller/v1/topology": collectionPath("topology", {
+    id: "getTopology",
+    tag: "Topology",
+    summary: "The topology",
+    description:
+      "Counts as JSON, or the graph in a graph format. `since`, `diff` and `timeline` return another document, with a media type of its own, about devices, ports, links and hosts.",
+  }),
+  "/controller/v1/topology/clusters": itemPath(ClusterList, [], {
+    id: "listClusters",
+    tag: "Topology",
+    summary: "Clusters",
+    description: "The strongly connected components of available devices and active links.",
+  }),
+  "/controller/v1/topology/clusters/{n}": itemPath(Cluster, ["n"], {
+    id: "getCluster",
+    tag: "Topology",
+    summary: "One cluster",
+    description: "The cluster with this number.",
+  }),
+  "/controller/v1/topology/clusters/{n}/devices": itemPath(ClusterDevices, ["n"], {
+    id: "listClusterDevices",
+    tag: "Topology",
+    summary: "The devices of a cluster",
+    description: "The ids of the cluster's devices.",
+  }),
+  "/controller/v1/topology/clusters/{n}/links": itemPath(ClusterLinks, ["n"], {
+    id: "listClusterLinks",
+    tag: "Topology",
+    summary: "The links of a cluster",
+    description: "The links between the cluster's devices.",
+  }),
   "/healthz": pathItem({
-    id: "health",
-    summary: "Whether the process responds.",
+    id: "getHealth",
+    tag: "Service",
+    summary: "Whether the process responds",
+    description: "For liveness probes. Needs no credentials.",
     headers: HEALTH_HEADERS,
-    content: { [JSON_TYPE]: { schema: ALIVE_SCHEMA } },
-    responses: {},
+    content: { [JSON_TYPE]: mediaType(LIVENESS_SCHEMA) },
+    responses: problemRefs(431),
     isPublic: true,
   }),
   "/readyz": pathItem({
-    id: "readiness",
-    summary: "Whether every source has synced.",
+    id: "getReadiness",
+    tag: "Service",
+    summary: "Whether every source has synced",
+    description: "For readiness probes, with the state of every source. Needs no credentials.",
     headers: HEALTH_HEADERS,
-    content: { [JSON_TYPE]: { schema: schemaRef("Ready") } },
+    content: { [JSON_TYPE]: mediaType(READINESS_SCHEMA) },
     responses: {
+      ...problemRefs(431),
       "503": {
         description: "Not ready yet, or stopping.",
         headers: headerRefs(HEALTH_HEADERS),
-        content: { [JSON_TYPE]: { schema: schemaRef("Ready") } },
+        content: { [JSON_TYPE]: mediaType(READINESS_SCHEMA) },
       },
     },
     isPublic: true,
   }),
   "/metrics": pathItem({
-    id: "metrics",
-    summary: "Metrics in Prometheus' text format.",
+    id: "getMetrics",
+    tag: "Service",
+    summary: "Metrics",
+    description: "Metrics of the service in the text format of Prometheus.",
     headers: COMMON_HEADERS,
-    content: { "text/plain": { schema: { type: "string" } } },
+    content: { "text/plain": { schema: { type: "string" }, example: "gazetteer_revision 8\n" } },
     responses: AUXILIARY_PROBLEMS,
   }),
-  "/openapi.json": pathItem({
-    id: "description",
-    summary: "This document.",
-    headers: COMMON_HEADERS,
-    content: { [JSON_TYPE]: { schema: { type: "object" } } },
-    responses: AUXILIARY_PROBLEMS,
-  }),
-  "/": pathItem({
-    id: "page",
-    summary: "The web page with the map.",
-    headers: PAGE_HEADERS,
-    content: { "text/html": { schema: { type: "string" } } },
-    responses: {
-      "304": {
-        description: "The representation still has an entity tag of If-None-Match.",
-        headers: headerRefs(PAGE_HEADERS),
-      },
-      ...AUXILIARY_PROBLEMS,
+  "/openapi.json": filePath(
+    { id: "getOpenapi", tag: "Service", summary: "This document", description: "OpenAPI 3.1." },
+    { [JSON_TYPE]: mediaType(OPENAPI_SCHEMA) },
+    FILE_HEADERS,
+  ),
+  "/docs": filePath(
+    {
+      id: "getDocs",
+      tag: "Service",
+      summary: "The documentation",
+      description: "The interface reference as a page, with links to the other pages.",
     },
-  }),
+    HTML,
+    PAGE_HEADERS,
+  ),
+  "/docs/{page}": filePath(
+    {
+      id: "getDocsPage",
+      tag: "Service",
+      summary: "One page of the documentation",
+      description: "A file of the folder `docs`, rendered.",
+    },
+    HTML,
+    PAGE_HEADERS,
+    ["page"],
+  ),
+  "/": filePath(
+    { id: "getMap", tag: "Service", summary: "The map", description: "The web page with the map." },
+    HTML,
+    PAGE_HEADERS,
+  ),
 };

@@ -1,47 +1,106 @@
-/** Schemas of the bodies that are not entities: changes, differences, timelines, problems, readiness. */
+/** Schemas of the bodies that are not single entities: lists, documents, graphs, problems, health. */
 import Type from "typebox";
-import { KINDS } from "../model/ids.ts";
+import { FORMATS } from "../formats/formats.ts";
+import { Cluster, Device, Host, int64, Link, Port, Topology } from "../model/entity.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
 import { SourceStatus } from "../model/source-status.ts";
+import type { Schema } from "./openapi-components.ts";
 import { PROBLEMS } from "./problem.ts";
 
-const RevisionTime = Type.Object({
-  revision: Type.Integer(),
-  time: Type.Number({ description: "Epoch milliseconds." }),
-});
-const event = Type.Enum(["added", "updated", "removed"]);
-const resource = Type.Enum([...KINDS]);
-const value = Type.Object(
-  {},
-  { description: "The device, port, link or host; its last value when removed." },
-);
-const changed = Type.Optional(
-  Type.Array(Type.String(), { description: "Top-level fields that differ, on updated." }),
+const next = Type.Optional(
+  Type.String({ description: "With `limit`: the cursor of the next page; absent on the last." }),
 );
 
-export const CHANGE_SCHEMAS = {
-  Changes: Type.Object({
-    changes: Type.Array(
-      Type.Object({ event, resource, revision: Type.Integer(), time: Type.Number(), value, changed }),
-    ),
-    revision: Type.Integer({ description: "Pass it as `since` to read the changes after these." }),
-  }),
-  Differences: Type.Object({
-    from: RevisionTime,
-    to: RevisionTime,
-    changes: Type.Array(Type.Object({ event, resource, value, before: Type.Optional(value), changed })),
-  }),
-  Timeline: Type.Object({
-    from: Type.Number(),
-    to: Type.Number(),
-    counts: Type.Array(Type.Integer()),
-    oldest: RevisionTime,
-    newest: RevisionTime,
-  }),
-  Targets: Type.Array(
-    Type.Object({ targets: Type.Array(Type.String()), labels: Type.Record(Type.String(), Type.String()) }),
-    { description: "Prometheus' HTTP service discovery." },
+export const LIST_SCHEMAS: Readonly<Record<Kind, Schema>> = {
+  devices: Type.Object({ devices: Type.Array(Device), next }, { $id: "DeviceList" }),
+  ports: Type.Object({ ports: Type.Array(Port), next }, { $id: "PortList" }),
+  links: Type.Object({ links: Type.Array(Link), next }, { $id: "LinkList" }),
+  hosts: Type.Object({ hosts: Type.Array(Host), next }, { $id: "HostList" }),
+};
+
+export const DeviceWithPorts = Type.Object(
+  { ...Device.properties, ports: Type.Array(Port) },
+  { $id: "DeviceWithPorts" },
+);
+export const ClusterList = Type.Object({ clusters: Type.Array(Cluster) }, { $id: "ClusterList" });
+export const ClusterDevices = Type.Object(
+  { devices: Type.Array(Type.String({ description: "The id of a device." })) },
+  { $id: "ClusterDevices" },
+);
+export const ClusterLinks = Type.Object({ links: Type.Array(Link) }, { $id: "ClusterLinks" });
+
+const Moment = Type.Object(
+  { revision: int64("A revision of the view."), time: int64("Epoch milliseconds of that revision.") },
+  { $id: "Moment" },
+);
+const Entity = Type.Record(Type.String(), Type.Unknown(), {
+  $id: "Entity",
+  description: "The Device, Port, Link or Host, as `resource` says; its last value when removed.",
+});
+const change = {
+  event: Type.Enum(["added", "updated", "removed"], { $id: "ChangeEvent" }),
+  resource: Type.Enum([...KINDS], { $id: "Collection" }),
+  value: Entity,
+  changed: Type.Optional(
+    Type.Array(Type.String(), { description: "The top-level fields that differ, on updated." }),
   ),
 };
+const Change = Type.Object(
+  {
+    ...change,
+    revision: int64("The revision that made the change."),
+    time: int64("Its epoch milliseconds."),
+  },
+  { $id: "Change" },
+);
+const Difference = Type.Object({ ...change, before: Type.Optional(Entity) }, { $id: "Difference" });
+
+/** The documents that a parameter selects, by that parameter. */
+export const DOCUMENT_SCHEMAS = {
+  since: Type.Object(
+    {
+      changes: Type.Array(Change),
+      revision: int64("Pass it as `since` to read the changes after these."),
+    },
+    { $id: "Changes" },
+  ),
+  diff: Type.Object({ from: Moment, to: Moment, changes: Type.Array(Difference) }, { $id: "Differences" }),
+  timeline: Type.Object(
+    {
+      from: int64("Epoch milliseconds at which the first span begins."),
+      to: int64("Epoch milliseconds at which the last span ends."),
+      counts: Type.Array(Type.Integer({ description: "The number of changes in one span." })),
+      oldest: Moment,
+      newest: Moment,
+    },
+    { $id: "Timeline" },
+  ),
+};
+
+const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+/** The graph formats in JSON: the members that every document of the format has. */
+const JSON_MEMBERS: Readonly<Record<string, Schema>> = {
+  netjson: Type.Object({
+    type: Type.Literal("NetworkGraph"),
+    protocol: Type.String(),
+    version: Type.String(),
+    metric: Type.String(),
+    nodes: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+    links: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  }),
+  rfc8345: Type.Object({
+    "ietf-network:networks": Type.Record(Type.String(), Type.Unknown()),
+  }),
+};
+
+/** The schemas of the formats other than JSON, by the name of the format. */
+export const FORMAT_SCHEMAS: ReadonlyMap<string, Schema> = new Map(
+  FORMATS.filter(({ name, negotiable }) => name !== "json" && negotiable).map(({ name, description }) => [
+    name,
+    { ...(JSON_MEMBERS[name] ?? Type.String()), $id: capitalised(name), description: `${description}.` },
+  ]),
+);
 
 export const PROBLEM_SCHEMA = Type.Object(
   {
@@ -55,11 +114,34 @@ export const PROBLEM_SCHEMA = Type.Object(
     code: Type.Integer({ description: "The status again, under the name that ONOS uses." }),
     message: Type.String({ description: "The detail again, under the name that ONOS uses." }),
   },
-  { description: "RFC 9457." },
+  { $id: "Problem", description: "RFC 9457." },
 );
 
-export const READY_SCHEMA = Type.Object({
-  status: Type.Enum(["ready", "degraded", "starting", "stopping"]),
-  revision: Type.Integer(),
-  sources: Type.Array(SourceStatus),
-});
+export const LIVENESS_SCHEMA = Type.Object({ status: Type.Literal("alive") }, { $id: "Liveness" });
+export const READINESS_SCHEMA = Type.Object(
+  {
+    status: Type.Enum(["ready", "degraded", "starting", "stopping"], { $id: "ReadinessStatus" }),
+    revision: int64("The revision of the view."),
+    sources: Type.Array(SourceStatus),
+  },
+  { $id: "Readiness" },
+);
+export const OPENAPI_SCHEMA = Type.Object(
+  { openapi: Type.String(), info: Type.Record(Type.String(), Type.Unknown()) },
+  { $id: "OpenApiDocument" },
+);
+
+export const BODY_SCHEMAS: readonly Schema[] = [
+  ...Object.values(LIST_SCHEMAS),
+  ...Object.values(DOCUMENT_SCHEMAS),
+  ...FORMAT_SCHEMAS.values(),
+  DeviceWithPorts,
+  Topology,
+  ClusterList,
+  ClusterDevices,
+  ClusterLinks,
+  PROBLEM_SCHEMA,
+  LIVENESS_SCHEMA,
+  READINESS_SCHEMA,
+  OPENAPI_SCHEMA,
+];

@@ -3,63 +3,66 @@
  * cannot differ from the code. `openapi.json` in the repository is its golden copy: every change of the interface is a
  * visible change of that file.
  */
-import { Cluster, Device, Host, Link, Port, Topology } from "../model/entity.ts";
-import { HEADER_PARAMETERS, HEADERS, headerRefs, type Json, PROBLEM_RESPONSES } from "./openapi-parts.ts";
-import { PATHS, READ_HEADERS } from "./openapi-paths.ts";
-import { CHANGE_SCHEMAS, PROBLEM_SCHEMA, READY_SCHEMA } from "./openapi-schemas.ts";
+import { type Json, renderComponents } from "./openapi-components.ts";
+import { sharedParameters } from "./openapi-parameters.ts";
+import { HEADERS, headerRefs, PROBLEM_RESPONSES } from "./openapi-parts.ts";
+import { PARAMETER_SCHEMAS, PATHS, READ_HEADERS, TAGS } from "./openapi-paths.ts";
+import { BODY_SCHEMAS } from "./openapi-schemas.ts";
 
-export function openapiDocument(version: string): Json {
+export interface OpenapiOptions {
+  readonly version: string;
+  /** The largest `limit` that this service accepts. */
+  readonly pageLimit: number;
+}
+
+const DESCRIPTION = `The read service over a network controller's view of the network. \
+The interface reference, at /docs and in docs/interface.md, explains it.
+
+Every path has three methods. \`GET\` is described here. \`HEAD\` has the parameters, statuses and headers of \`GET\`, \
+and no body. \`OPTIONS\` needs no credentials and is a 204 with \`Allow: GET, HEAD, OPTIONS\`, which is also the response \
+to a CORS preflight; on a path that does not exist it is a 404. Any other method is a 405 with \`Allow\`; any other path \
+a 404. Problems are \`application/problem+json\`.
+
+Parameters have defaults in their descriptions only: a parameter that is not needed is not sent.`;
+
+export function openapiDocument({ version, pageLimit }: OpenapiOptions): Json {
   return {
     openapi: "3.1.0",
     info: {
       title: "Gazetteer",
       version,
-      description:
-        "The read service over a network controller's view of the network. docs/interface.md explains it. " +
-        "Any other method on these paths is a 405 (Problem405); any other path a 404 (Problem404).",
+      description: DESCRIPTION,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
+    servers: [
+      {
+        url: "http://{host}:{port}",
+        description: "A service at its default port.",
+        variables: {
+          host: { default: "127.0.0.1", description: "The host that the service runs on." },
+          port: { default: "8181", description: "The port that it listens on." },
+        },
+      },
+      { url: "/", description: "The service that this document was read from." },
+    ],
     security: [{ basic: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: PATHS,
     components: {
-      securitySchemes: { basic: { type: "http", scheme: "basic" } },
+      securitySchemes: { basic: { type: "http", scheme: "basic", description: "RFC 7617, in UTF-8." } },
       headers: HEADERS,
-      parameters: HEADER_PARAMETERS,
+      parameters: sharedParameters(pageLimit),
       responses: {
-        Options: {
-          description: "The supported methods.",
-          headers: headerRefs([
-            "Allow",
-            "X-Content-Type-Options",
-            "Vary",
-            "Access-Control-Allow-Origin",
-            "Access-Control-Expose-Headers",
-            "Access-Control-Allow-Methods",
-            "Access-Control-Allow-Headers",
-          ]),
-        },
         NotModified: {
           description: "The representation still has an entity tag of If-None-Match.",
           headers: headerRefs(READ_HEADERS),
         },
         ...PROBLEM_RESPONSES,
       },
-      schemas: {
-        ...withoutIds({ Device, Port, Link, Host, Topology, Cluster }),
-        ...CHANGE_SCHEMAS,
-        Problem: PROBLEM_SCHEMA,
-        Ready: READY_SCHEMA,
-      },
+      schemas: renderComponents([...BODY_SCHEMAS, ...PARAMETER_SCHEMAS]),
     },
   };
 }
 
-/** References use the place in the document. An `$id` would make a schema the root of its own references. */
-function withoutIds(schemas: Readonly<Record<string, object>>): Json {
-  const withoutId = (schema: object) =>
-    Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$id"));
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutId(schema)]));
-}
-
-export const openapiText = (version: string): string =>
-  `${JSON.stringify(openapiDocument(version), null, 2)}\n`;
+export const openapiText = (options: OpenapiOptions): string =>
+  `${JSON.stringify(openapiDocument(options), null, 2)}\n`;

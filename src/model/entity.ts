@@ -1,12 +1,15 @@
 /**
  * The entities of the interface: the schemas of Device, Port, Link, Host, Topology and Cluster, and the types inferred
  * from them. Field names, types and order are those of ONOS; fields that Gazetteer adds come after them. The OpenAPI
- * document, the validation in the tests and the TypeScript types all use these schemas.
+ * document, the validation in the tests and the TypeScript types all use these schemas. A schema with an `$id` is a
+ * component of that name in the OpenAPI document, also where it is nested in another one.
  */
 import Type from "typebox";
 import { type Kind, portId } from "./ids.ts";
 
 const text = (description: string) => Type.String({ description });
+/** Epoch milliseconds and revisions need 64 bits: a generated client must not read them as a 32-bit number. */
+export const int64 = (description: string) => Type.Integer({ format: "int64", description });
 
 export const DEVICE_TYPES = [
   "SWITCH", "ROUTER", "ROADM", "OTN", "ROADM_OTN", "FIREWALL", "BALANCER", "IPS", "IDS", "CONTROLLER", "VIRTUAL",
@@ -17,7 +20,14 @@ export const LINK_TYPES = ["DIRECT", "INDIRECT", "EDGE", "TUNNEL", "OPTICAL", "V
 export const LINK_STATES = ["ACTIVE", "INACTIVE"] as const;
 export const PORT_TYPES = ["copper", "fiber", "packet", "oduclt", "och", "oms", "virtual", "otu"] as const;
 
+export const DeviceType = Type.Enum(DEVICE_TYPES, { $id: "DeviceType" });
+export const DeviceRole = Type.Enum(DEVICE_ROLES, { $id: "DeviceRole" });
+export const LinkType = Type.Enum(LINK_TYPES, { $id: "LinkType" });
+export const LinkState = Type.Enum(LINK_STATES, { $id: "LinkState" });
+export const PortType = Type.Enum(PORT_TYPES, { $id: "PortType" });
+
 export const Annotations = Type.Record(Type.String(), Type.String(), {
+  $id: "Annotations",
   description: "Free text about the entity. Keys and values are strings.",
 });
 export type Annotations = Type.Static<typeof Annotations>;
@@ -27,16 +37,16 @@ const tracking = {
   firstSeen: Type.String({ format: "date-time", description: "When it appeared in the view." }),
   lastChanged: Type.String({ format: "date-time", description: "When any of its fields last changed." }),
   sources: Type.Array(Type.String(), { description: "The sources that claim it, in order of precedence." }),
-  revision: Type.Integer({ description: "The view's revision at which it last changed." }),
+  revision: int64("The view's revision at which it last changed."),
 };
 export const TRACKING_FIELDS = Object.keys(tracking);
 
 export const Device = Type.Object(
   {
     id: text("Unique id, such as of:0000000000000001."),
-    type: Type.Enum(DEVICE_TYPES),
+    type: DeviceType,
     available: Type.Boolean({ description: "Whether the device can be reached now." }),
-    role: Type.Enum(DEVICE_ROLES),
+    role: DeviceRole,
     mfr: text("Maker."),
     hw: text("Hardware version."),
     sw: text("Software version."),
@@ -57,7 +67,7 @@ export const Port = Type.Object(
     element: text("Id of the device that has the port."),
     port: text("Port number as a decimal string, local or controller."),
     isEnabled: Type.Boolean(),
-    type: Type.Enum(PORT_TYPES),
+    type: PortType,
     portSpeed: Type.Number({ description: "Mb/s." }),
     annotations: Type.Optional(Annotations),
     ...tracking,
@@ -66,14 +76,14 @@ export const Port = Type.Object(
 );
 export type Port = Type.Static<typeof Port>;
 
-const LinkEnd = Type.Object({ port: Type.String(), device: Type.String() });
+const LinkEnd = Type.Object({ port: Type.String(), device: Type.String() }, { $id: "Endpoint" });
 
 export const Link = Type.Object(
   {
     src: LinkEnd,
     dst: LinkEnd,
-    type: Type.Enum(LINK_TYPES),
-    state: Type.Enum(LINK_STATES),
+    type: LinkType,
+    state: LinkState,
     annotations: Type.Optional(Annotations),
     id: text("Derived from the two ends alone."),
     bidirectional: Type.Boolean({ description: "The link in the other direction is known too." }),
@@ -84,7 +94,10 @@ export const Link = Type.Object(
 );
 export type Link = Type.Static<typeof Link>;
 
-export const HostLocation = Type.Object({ elementId: Type.String(), port: Type.String() });
+export const HostLocation = Type.Object(
+  { elementId: Type.String(), port: Type.String() },
+  { $id: "Location" },
+);
 export type HostLocation = Type.Static<typeof HostLocation>;
 
 export const Host = Type.Object(
@@ -114,7 +127,7 @@ export type Host = Type.Static<typeof Host>;
 
 export const Topology = Type.Object(
   {
-    time: Type.Number({ description: "Epoch milliseconds of the last change of the graph." }),
+    time: int64("Epoch milliseconds of the last change of the graph."),
     devices: Type.Integer(),
     links: Type.Integer(),
     clusters: Type.Integer({

@@ -3,6 +3,7 @@
  * it, the health resource and the metrics render it, the OpenAPI document describes it and the client reads it.
  */
 import Type from "typebox";
+import { int64 } from "./entity.ts";
 
 export const SOURCE_STATES = ["starting", "synced", "stale", "stopped"] as const;
 
@@ -14,16 +15,18 @@ export const SOURCE_STATES = ["starting", "synced", "stale", "stopped"] as const
  */
 export type SourceState = (typeof SOURCE_STATES)[number];
 
-/** `since`: epoch milliseconds at which the source entered `status`. `lastSyncedAt`: of the last committed claims. */
-export const SourceStatus = Type.Object({
-  name: Type.String(),
-  kind: Type.String(),
-  status: Type.Enum(SOURCE_STATES),
-  since: Type.Number(),
-  error: Type.Optional(Type.String()),
-  lastSyncedAt: Type.Optional(Type.Number()),
-  restarts: Type.Integer(),
-});
+export const SourceStatus = Type.Object(
+  {
+    name: Type.String(),
+    kind: Type.String(),
+    status: Type.Enum(SOURCE_STATES, { $id: "SourceState" }),
+    since: int64("Epoch milliseconds at which the source entered `status`."),
+    error: Type.Optional(Type.String()),
+    lastSyncedAt: Type.Optional(int64("Epoch milliseconds of the last committed claims.")),
+    restarts: Type.Integer(),
+  },
+  { $id: "SourceStatus" },
+);
 export type SourceStatus = Readonly<Type.Static<typeof SourceStatus>>;
 
 /** The status with the source's own counters, which `/metrics` shows and `/readyz` does not. */

@@ -16,7 +16,7 @@ export interface Cursor {
 }
 
 const SIGNATURE_BYTES = 16;
-const MAX_CURSOR_CHARS = 2048;
+export const MAX_CURSOR_CHARS = 2048;
 
 /** What the signature covers besides the cursor, so that a cursor fits only the list it was made for. */
 export const cursorScope = (kind: Kind, { fingerprint }: Query): string => `${kind} ${fingerprint}`;

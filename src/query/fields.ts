@@ -7,12 +7,17 @@ import { canonicalHostId, canonicalMac, canonicalVlan } from "../model/address.t
 import { ENTITY_SCHEMAS } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 
+/** The largest number of the 15 digits that a revision may have. */
+export const MAX_REVISION = 10 ** 15 - 1;
+
+const MAC_PATTERN =
+  "^([0-9A-Fa-f]{1,2}([:-][0-9A-Fa-f]{1,2}){5}|[0-9A-Fa-f]{4}(\\.[0-9A-Fa-f]{4}){2}|[0-9A-Fa-f]{12})$";
+
 export type Scalar = string | number | boolean;
 
 export interface FieldRule {
-  readonly type: "string" | "number" | "boolean";
-  /** All values, where the schema lists them. */
-  readonly allowed?: readonly string[];
+  /** The JSON schema of a value, as far as a schema can say what `parse` accepts. */
+  readonly schema: Readonly<Record<string, unknown>>;
   /** Undefined when the text is no value of this field. */
   parse(text: string): Scalar | undefined;
   /** What a value looks like, for the message of a fault. */
@@ -25,44 +30,51 @@ interface PropertySchema {
 }
 
 const BOOLEAN: FieldRule = {
-  type: "boolean",
-  allowed: ["true", "false"],
+  schema: { type: "boolean" },
   parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   expects: "true or false",
 };
-const NUMBER: FieldRule = {
-  type: "number",
-  parse: (text) => (/^-?\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : undefined),
+const parseNumber = (text: string) => (/^-?\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : undefined);
+const NUMBER: FieldRule = { schema: { type: "number" }, parse: parseNumber, expects: "a number" };
+const INTEGER: FieldRule = {
+  schema: { type: "integer", format: "int64", minimum: -MAX_REVISION, maximum: MAX_REVISION },
+  parse: parseNumber,
   expects: "a number",
 };
-const TEXT: FieldRule = { type: "string", parse: (text) => text, expects: "text" };
+const TEXT: FieldRule = { schema: { type: "string" }, parse: (text) => text, expects: "text" };
 const MAC: FieldRule = {
-  type: "string",
+  schema: { type: "string", pattern: MAC_PATTERN, examples: ["00:00:00:00:00:01"] },
   parse: canonicalMac,
   expects: "a MAC address such as 00:00:00:00:00:01",
 };
 /** Any spelling of a host id is accepted. Text that is no host id is no fault: it matches no host. */
 const HOST_ID: FieldRule = {
-  type: "string",
+  schema: { type: "string" },
   parse: (text) => canonicalHostId(text) ?? text,
   expects: "text",
 };
-const VLAN: FieldRule = { type: "string", parse: canonicalVlan, expects: "None, Any or a tag from 1 to 4094" };
+const VLAN: FieldRule = {
+  schema: { type: "string", pattern: "^(None|Any|-1|[1-9]\\d{0,2}|[1-3]\\d{3}|40[0-8]\\d|409[0-4])$" },
+  parse: canonicalVlan,
+  expects: "None, Any or a tag from 1 to 4094",
+};
 
-const oneOf = (allowed: readonly string[]): FieldRule => ({
-  type: "string",
-  allowed,
-  parse: (text) => allowed.find((value) => value === text.toUpperCase() || value === text),
-  expects: `one of ${allowed.join(", ")}`,
-});
+function oneOf(schema: PropertySchema, allowed: readonly string[]): FieldRule {
+  return {
+    schema: { ...schema },
+    parse: (text) => allowed.find((value) => value === text.toUpperCase() || value === text),
+    expects: `one of ${allowed.join(", ")}`,
+  };
+}
 
 function ruleFor(kind: Kind, name: string, schema: PropertySchema): FieldRule | undefined {
   if (kind === "hosts" && name === "id") return HOST_ID;
-  if (schema.enum) return oneOf(schema.enum.map(String));
+  if (schema.enum) return oneOf(schema, schema.enum.map(String));
   if (name === "mac") return MAC;
   if (name === "vlan" || name === "innerVlan") return VLAN;
   if (schema.type === "boolean") return BOOLEAN;
-  if (schema.type === "integer" || schema.type === "number") return NUMBER;
+  if (schema.type === "integer") return INTEGER;
+  if (schema.type === "number") return NUMBER;
   return schema.type === "string" ? TEXT : undefined;
 }
 

@@ -62,28 +62,28 @@ function parseIpRange(text: string): KeyRange | undefined {
   return range && [range.from, range.to];
 }
 
+const DEFAULT_DIRECTION = "all";
 const ENDS: ReadonlyMap<string, readonly ("src" | "dst")[]> = new Map([
   ["ingress", ["dst"]],
   ["egress", ["src"]],
   ["all", ["src", "dst"]],
 ]);
 
-/** `device`, `port` and `direction` are one filter. */
+/** `device`, `port` and `direction` are one filter. The default of `direction` is no fault without `device`. */
 export function parseLocationFilter(kind: Kind, query: QueryBuilder): Filter | QueryFault | undefined {
   if (kind !== "links" && kind !== "hosts") return undefined;
   const devices = query.find("device")?.values;
   const ports = parsePorts(query.find("port"));
   if (ports instanceof QueryFault) return ports;
-  const direction = query.find("direction")?.value;
+  const direction = query.find("direction")?.value ?? DEFAULT_DIRECTION;
+  const ends = ENDS.get(direction.toLowerCase());
+  if (!ends) return badParameter("direction", `is ${quote(direction)}; it must be ingress, egress or all.`);
   if (!devices) {
-    const incomplete = ports ? "port" : direction !== undefined ? "direction" : undefined;
+    const isDefault = direction.toLowerCase() === DEFAULT_DIRECTION;
+    const incomplete = ports ? "port" : isDefault ? undefined : "direction";
     return incomplete && needsOther(incomplete, "device", "device=ID");
   }
-  if (kind === "hosts") return locationFilter(devices, ports);
-  const ends = ENDS.get((direction ?? "all").toLowerCase());
-  if (!ends)
-    return badParameter("direction", `is ${quote(direction ?? "")}; it must be ingress, egress or all.`);
-  return linkEndFilter(ends, devices, ports);
+  return kind === "hosts" ? locationFilter(devices, ports) : linkEndFilter(ends, devices, ports);
 }
 
 function parsePorts(parameter: QueryParameter | undefined): string[] | QueryFault | undefined {
@@ -102,15 +102,15 @@ function parsePorts(parameter: QueryParameter | undefined): string[] | QueryFaul
 export const needsOther = (parameter: string, other: string, example: string): QueryFault =>
   badParameter(parameter, `has a meaning only together with ${other}; give ${example} too.`);
 
-/** `around` and `hops`. */
+/** `around` and `hops`. The default of `hops` is no fault alone: some clients always send the values of defaults. */
 export function parseAround(query: QueryBuilder): Around | QueryFault | undefined {
   const id = query.find("around")?.value;
   const hopsParameter = query.find("hops");
-  const hops = hopsParameter && parseInteger(hopsParameter, 0, MAX_HOPS);
+  const hops = hopsParameter ? parseInteger(hopsParameter, 0, MAX_HOPS) : DEFAULT_HOPS;
   if (hops instanceof QueryFault) return hops;
-  if (id === undefined) return hops === undefined ? undefined : needsOther("hops", "around", "around=ID");
+  if (id === undefined) return hops === DEFAULT_HOPS ? undefined : needsOther("hops", "around", "around=ID");
   if (id === "") return badParameter("around", "is empty; give the id of a device or host.");
-  return { id, hops: hops ?? DEFAULT_HOPS };
+  return { id, hops };
 }
 
 export function parseFields(kind: Kind, { values }: QueryParameter): readonly string[] | QueryFault {

@@ -11,7 +11,7 @@ export interface QueryParameter {
   readonly values: readonly string[];
 }
 
-const MAX_VALUES = 1000;
+export const MAX_VALUES = 1000;
 
 export function createParameter(name: string, value: string): QueryParameter | QueryFault {
   const values = value.includes(",") ? splitAtCommas(value) : [value];

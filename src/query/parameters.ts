@@ -4,8 +4,9 @@
  * a row (and, where it is more than a filter, a field of `Query`).
  */
 import { KINDS, type Kind } from "../model/ids.ts";
+import { MAX_CURSOR_CHARS } from "./cursor.ts";
 import { QueryFault } from "./fault.ts";
-import { SCALAR_FIELDS } from "./fields.ts";
+import { MAX_REVISION, SCALAR_FIELDS } from "./fields.ts";
 import { type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
 import type { QueryParameter } from "./parameter.ts";
 import {
@@ -20,12 +21,16 @@ import {
   parseTextFilter,
 } from "./parameter-values.ts";
 import type { QueryBuilder } from "./query.ts";
+import { REVISION_OR_TIME_PATTERN } from "./revision.ts";
 
 const MAX_TIMELINE_SPANS = 1000;
 
-type ReadType = "list" | "topology" | "item";
-/** What a query is about: the list of one kind, the topology, or a single item. */
-export type QueryTarget = Kind | "topology" | "item";
+/** IPv4 or IPv6, alone or with the length of a prefix. What it matches may still be no address, such as 10.0.0.999. */
+const IP_PATTERN = "^(\\d{1,3}(\\.\\d{1,3}){3}|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)(/\\d{1,3})?$";
+
+type ReadType = "list" | "topology" | "item" | "paths";
+/** What a query is about: the list of one kind, the topology, a single item, or the paths between two ends. */
+export type QueryTarget = Kind | "topology" | "item" | "paths";
 
 /** Adds one parameter to a query, or returns why it cannot. */
 export type ParamHandler = (query: QueryBuilder, parameter: QueryParameter) => QueryFault | undefined;
@@ -79,6 +84,7 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   q: {
     on: ["list"],
     description: "A substring of any string field, upper or lower case.",
+    schema: { type: "string", minLength: 1 },
     handle: addFilter(parseTextFilter),
   },
   source: {
@@ -91,6 +97,7 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     on: ["list"],
     kinds: ["hosts"],
     description: "An address, or a CIDR block that contains it; several with commas.",
+    schema: { type: "string", pattern: IP_PATTERN, examples: ["10.0.0.0/24"] },
     multiple: true,
     handle: addFilter(parseIpFilter),
   },
@@ -104,13 +111,14 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     on: ["list"],
     kinds: ["links", "hosts"],
     description: "With `device`: that port of it.",
+    schema: { type: "string", pattern: "^(\\d{1,10}|local|controller|\\[.*\\]\\(\\d{1,10}\\))$" },
     multiple: true,
   },
   direction: {
     on: ["list"],
     kinds: ["links"],
     description: "With `device`: ingress, egress or all (default), in any case.",
-    schema: { enum: ["ingress", "egress", "all"], default: "all" },
+    schema: { $id: "Direction", enum: ["ingress", "egress", "all"] },
   },
   src: {
     on: ["list"],
@@ -129,11 +137,12 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   around: {
     on: ["list", "topology"],
     description: "Only what lies within `hops` links of this device or host.",
+    schema: { type: "string", minLength: 1 },
   },
   hops: {
     on: ["list", "topology"],
     description: `With \`around\`: how many links away (0 to ${MAX_HOPS}, default ${DEFAULT_HOPS}).`,
-    schema: { type: "integer", minimum: 0, maximum: MAX_HOPS, default: DEFAULT_HOPS },
+    schema: { type: "integer", minimum: 0, maximum: MAX_HOPS },
   },
   fields: {
     on: ["list"],
@@ -146,41 +155,48 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     handleFor: (kind) => setField("sort", (parameter) => parseSort(kind, parameter)),
   },
   limit: {
-    on: ["list"],
+    on: ["list", "paths"],
     description: "The maximum number of entities on a page.",
     schema: { type: "integer", minimum: 1 },
     handle: setField("limit", (parameter, { pageLimit }) => parseInteger(parameter, 1, pageLimit)),
   },
   cursor: {
-    on: ["list"],
+    on: ["list", "paths"],
     description: "The `next` of the page before.",
+    schema: { type: "string", pattern: "^[A-Za-z0-9_-]+$", maxLength: MAX_CURSOR_CHARS },
     handle: setText("cursor"),
   },
   format: {
-    on: ["list", "topology", "item"],
+    on: ["list", "topology", "item", "paths"],
     description: "A representation; wins over `Accept`.",
     handle: setText("format"),
   },
   at: {
-    on: ["list", "topology", "item"],
+    on: ["list", "topology", "item", "paths"],
     description: "The state at an RFC 3339 time or a revision.",
+    schema: { type: "string", pattern: `^${REVISION_OR_TIME_PATTERN}$`, examples: ["2026-11-15T03:00:00Z"] },
     handle: setText("at"),
   },
   since: {
     on: ["list", "topology"],
     description: "What changed after that revision.",
-    schema: { type: "integer", minimum: 0 },
+    schema: { type: "integer", format: "int64", minimum: 0, maximum: MAX_REVISION },
     handle: setText("since"),
   },
   fold: {
     on: ["list", "topology"],
-    description: "With `since`: true gives only the last change of each entity.",
-    schema: { type: "boolean", default: false },
+    description: "With `since`: true gives only the last change of each entity (default false).",
+    schema: { type: "boolean" },
     handle: setField("fold", parseBoolean),
   },
   diff: {
     on: ["list", "topology"],
     description: "`A..B`: what differs between two states, each a revision or an RFC 3339 time.",
+    schema: {
+      type: "string",
+      pattern: `^${REVISION_OR_TIME_PATTERN}\\.\\.(${REVISION_OR_TIME_PATTERN})?$`,
+      examples: ["1..9"],
+    },
     handle: setText("diff"),
   },
   timeline: {
@@ -204,12 +220,14 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
 };
 
 export const kindOf = (target: QueryTarget): Kind | undefined =>
-  target === "topology" || target === "item" ? undefined : target;
+  target === "topology" || target === "item" || target === "paths" ? undefined : target;
 
 const handledWithOthers: ParamHandler = () => undefined;
 
 const HANDLERS: ReadonlyMap<QueryTarget, ReadonlyMap<string, ParamHandler>> = new Map(
-  ([...KINDS, "topology", "item"] as const).map((target) => [target, createHandlers(target)] as const),
+  ([...KINDS, "topology", "item", "paths"] as const).map(
+    (target) => [target, createHandlers(target)] as const,
+  ),
 );
 
 const NO_HANDLERS: ReadonlyMap<string, ParamHandler> = new Map();
@@ -220,7 +238,8 @@ export const handlersOf = (target: QueryTarget): ReadonlyMap<string, ParamHandle
 
 function createHandlers(target: QueryTarget): Map<string, ParamHandler> {
   const kind = kindOf(target);
-  const readType: ReadType = target === "topology" || target === "item" ? target : "list";
+  const readType: ReadType =
+    target === "topology" || target === "item" || target === "paths" ? target : "list";
   const handlers = new Map<string, ParamHandler>();
   for (const [name, rule] of kind ? SCALAR_FIELDS[kind] : []) {
     if (kind)

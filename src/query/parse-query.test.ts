@@ -28,6 +28,9 @@ const FAULTS: [target: QueryTarget, pairs: [string, string][], parameter: string
   ["topology", [["annotations.name", "x"]], "annotations.name", "bad-parameter"],
   ["hosts", [["port", "1"]], "port", "bad-parameter"],
   ["links", [["hops", "2"]], "hops", "bad-parameter"],
+  ["links", [["direction", "egress"]], "direction", "bad-parameter"],
+  ["links", [["direction", "sideways"]], "direction", "bad-parameter"],
+  ["links", [["fold", "true"]], "fold", "bad-parameter"],
   [
     "devices",
     [
@@ -50,6 +53,17 @@ const FAULTS: [target: QueryTarget, pairs: [string, string][], parameter: string
 
 test.each(FAULTS)("%s %j: the fault names %s", (target, pairs, parameter, code) => {
   expect(parse(target, ...pairs)).toMatchObject({ parameter, code, detail: expect.any(String) });
+});
+
+test.each<[target: QueryTarget, name: string, value: string]>([
+  ["links", "hops", "1"],
+  ["topology", "hops", "1"],
+  ["links", "direction", "all"],
+  ["links", "direction", "ALL"],
+  ["hosts", "fold", "false"],
+])("%s: the default %s=%s is accepted alone and changes nothing", (target, name, value) => {
+  const { around, filters, fold } = parseGood(target, [name, value]);
+  expect({ around, filters, fold }).toEqual({ around: undefined, filters: [], fold: false });
 });
 
 test("a parameter with more than 1000 values is a fault", () => {

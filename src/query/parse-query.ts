@@ -117,7 +117,7 @@ function findConflict(query: QueryBuilder): QueryFault | undefined {
     }
     if (query.format === "prometheus" && query.fields) return conflict("fields", "format=prometheus");
   }
-  if (query.since === undefined && query.has("fold")) return needsOther("fold", "since", "since=REVISION");
+  if (query.since === undefined && query.fold) return needsOther("fold", "since", "since=REVISION");
   if (query.timeline === undefined && (query.from !== undefined || query.to !== undefined))
     return needsOther(query.from !== undefined ? "from" : "to", "timeline", "timeline=N");
   if (query.cursor === "")

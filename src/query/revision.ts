@@ -10,8 +10,12 @@ import type { NetworkState } from "../view/view.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import type { Query } from "./query.ts";
 
-const REVISION = /^\d{1,15}$/;
-const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/;
+const REVISION_PATTERN = "\\d{1,15}";
+const TIME_PATTERN = "\\d{4}-\\d\\d-\\d\\d[Tt ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?([Zz]|[+-]\\d\\d:\\d\\d)";
+/** Also in the OpenAPI document, so in the syntax that all languages share. */
+export const REVISION_OR_TIME_PATTERN = `(${REVISION_PATTERN}|${TIME_PATTERN})`;
+const REVISION = new RegExp(`^${REVISION_PATTERN}$`);
+const TIME = new RegExp(`^${TIME_PATTERN}$`);
 
 /** The state that a query reads: the current one, or the one at `at`. */
 export function resolveState(history: History, { at }: Query): NetworkState | QueryFault {

@@ -1,0 +1,66 @@
+/**
+ * Schemas as components of the OpenAPI document. A schema with an `$id` is the component of that name, and a reference to
+ * it wherever it is nested, so that a generated client has one named type for it.
+ *
+ * The rest is what generators expect and TypeBox writes otherwise: a map by `additionalProperties`, and the type of an
+ * enum.
+ */
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A JSON schema, of TypeBox or written as an object. */
+export type Schema = object;
+
+/** The name of a schema that is a component. */
+export const schemaName = (schema: Schema): string | undefined =>
+  "$id" in schema && typeof schema.$id === "string" ? schema.$id : undefined;
+
+const schemaRef = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A schema where it is used: a reference if it has a name, otherwise itself. */
+export function renderSchema(schema: Schema): Json {
+  const name = schemaName(schema);
+  return name === undefined ? renderBody(schema) : schemaRef(name);
+}
+
+/** The components of these schemas and of all that are nested in them, in alphabetical order. */
+export function renderComponents(schemas: readonly Schema[]): Json {
+  const components = new Map<string, Schema>();
+  for (const schema of schemas) collect(schema, components);
+  const rendered = [...components].map(([name, schema]) => [name, renderBody(schema)] as const);
+  return Object.fromEntries(rendered.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function collect(value: unknown, components: Map<string, Schema>): void {
+  if (Array.isArray(value)) for (const item of value) collect(item, components);
+  if (!isObject(value)) return;
+  const name = schemaName(value);
+  if (name !== undefined) {
+    if (components.has(name)) return;
+    components.set(name, value);
+  }
+  for (const inner of Object.values(value)) collect(inner, components);
+}
+
+/** The pattern of `Type.Record` with any text as its key. */
+const ANY_KEY = "^.*$";
+
+/** Without `$id`: it would make a schema the root of its own references. */
+function renderBody(schema: Schema): Json {
+  const rendered: Record<string, unknown> = "enum" in schema ? { type: "string" } : {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === "$id") continue;
+    if (key === "patternProperties" && isObject(value) && isObject(value[ANY_KEY]))
+      rendered.additionalProperties = renderSchema(value[ANY_KEY]);
+    else rendered[key] = renderValue(value);
+  }
+  return rendered;
+}
+
+function renderValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(renderValue);
+  return isObject(value) ? renderSchema(value) : value;
+}

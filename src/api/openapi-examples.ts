@@ -1,0 +1,136 @@
+/**
+ * Examples of bodies for the OpenAPI document, by the name of their schema: one small network, the same in all of them.
+ * The entities have the types of the model, so that an example cannot miss a field.
+ */
+import type { Cluster, Device, Host, Link, Port, Topology } from "../model/entity.ts";
+
+const FIRST = "of:0000000000000001";
+const SECOND = "of:0000000000000002";
+const CONNECTED = "2026-11-15T01:00:00Z";
+const CONNECTED_MS = Date.parse(CONNECTED);
+const CHANGED_MS = CONNECTED_MS + 60_000;
+
+const tracking = { firstSeen: CONNECTED, lastChanged: CONNECTED, sources: ["openflow"], revision: 7 };
+
+const DEVICE: Device = {
+  id: FIRST,
+  type: "SWITCH",
+  available: true,
+  role: "MASTER",
+  mfr: "Nicira, Inc.",
+  hw: "Open vSwitch",
+  sw: "3.1.0",
+  serial: "None",
+  driver: "default",
+  chassisId: "1",
+  lastUpdate: String(CONNECTED_MS),
+  humanReadableLastUpdate: `connected since ${CONNECTED}`,
+  annotations: { managementAddress: "192.0.2.1", channelId: "192.0.2.1:6653", protocol: "OF_13" },
+  ...tracking,
+};
+
+const PORT: Port = {
+  element: FIRST,
+  port: "1",
+  isEnabled: true,
+  type: "copper",
+  portSpeed: 10_000,
+  annotations: { portName: "eth1" },
+  ...tracking,
+};
+
+const LINK: Link = {
+  src: { port: "1", device: FIRST },
+  dst: { port: "2", device: SECOND },
+  type: "DIRECT",
+  state: "ACTIVE",
+  id: `${FIRST}/1-${SECOND}/2`,
+  bidirectional: true,
+  verified: true,
+  ...tracking,
+};
+
+const LOCATION = { elementId: FIRST, port: "3" };
+const HOST: Host = {
+  id: "00:00:00:00:00:01/None",
+  mac: "00:00:00:00:00:01",
+  vlan: "None",
+  innerVlan: "None",
+  outerTpid: "0x0000",
+  configured: false,
+  suspended: false,
+  ipAddresses: ["10.0.0.1", "2001:db8::1"],
+  locations: [LOCATION],
+  location: LOCATION,
+  ...tracking,
+};
+
+const TOPOLOGY: Topology = { time: CONNECTED_MS, devices: 2, links: 2, clusters: 1, hosts: 1 };
+const CLUSTER: Cluster = { id: 0, deviceCount: 2, linkCount: 2, root: FIRST };
+
+const OLDEST = { revision: 7, time: CONNECTED_MS };
+const NEWEST = { revision: 8, time: CHANGED_MS };
+const DISCONNECTED: Device = {
+  ...DEVICE,
+  available: false,
+  lastUpdate: String(CHANGED_MS),
+  humanReadableLastUpdate: "disconnected since 2026-11-15T01:01:00Z",
+  lastChanged: "2026-11-15T01:01:00Z",
+  revision: 8,
+};
+const CHANGE = {
+  event: "updated",
+  resource: "devices",
+  value: DISCONNECTED,
+  changed: ["available", "lastUpdate", "humanReadableLastUpdate"],
+};
+
+export const EXAMPLES: Readonly<Record<string, unknown>> = {
+  Device: DEVICE,
+  DeviceList: { devices: [DEVICE] },
+  DeviceWithPorts: { ...DEVICE, ports: [PORT] },
+  PortList: { ports: [PORT] },
+  LinkList: { links: [LINK] },
+  Host: HOST,
+  HostList: { hosts: [HOST] },
+  Topology: TOPOLOGY,
+  Cluster: CLUSTER,
+  ClusterList: { clusters: [CLUSTER] },
+  ClusterDevices: { devices: [FIRST, SECOND] },
+  ClusterLinks: { links: [LINK] },
+  Changes: { changes: [{ ...CHANGE, ...NEWEST }], revision: NEWEST.revision },
+  Differences: { from: OLDEST, to: NEWEST, changes: [{ ...CHANGE, before: DEVICE }] },
+  Timeline: { from: CONNECTED_MS, to: CHANGED_MS + 1, counts: [4, 1], oldest: OLDEST, newest: NEWEST },
+  Ndjson: `{"id":"${FIRST}","available":true}\n{"id":"${SECOND}","available":false}\n`,
+  Csv: `id,available\r\n${FIRST},true\r\n${SECOND},false\r\n`,
+  Events: `id: 8\nevent: removed\ndata: ${JSON.stringify({ resource: "hosts", ...NEWEST, value: HOST })}\n\n`,
+  Netjson: {
+    type: "NetworkGraph",
+    protocol: "gazetteer",
+    version: "1",
+    metric: "hops",
+    nodes: [{ id: FIRST }, { id: SECOND }],
+    links: [{ source: FIRST, target: SECOND, cost: 1 }],
+  },
+  Rfc8345: {
+    "ietf-network:networks": {
+      network: [{ "network-id": "gazetteer:network", "network-types": {}, node: [{ "node-id": FIRST }] }],
+    },
+  },
+  Liveness: { status: "alive" },
+  Readiness: {
+    status: "ready",
+    revision: 8,
+    sources: [
+      {
+        name: "openflow",
+        kind: "openflow",
+        status: "synced",
+        since: CONNECTED_MS,
+        lastSyncedAt: CHANGED_MS,
+        restarts: 0,
+      },
+    ],
+  },
+  OpenApiDocument: { openapi: "3.1.0", info: { title: "Gazetteer" } },
+};

@@ -1,0 +1,126 @@
+/**
+ * The parameters of the OpenAPI document, from the tables that the query parser uses. A parameter that means the same on
+ * every path is described once and referenced. No parameter has a `default`: some generated clients send defaults, and a
+ * value may need another parameter beside it.
+ */
+import type { Format } from "../formats/formats.ts";
+import type { Kind } from "../model/ids.ts";
+import { FIELD_NAMES, SCALAR_FIELDS } from "../query/fields.ts";
+import { MAX_VALUES } from "../query/parameter.ts";
+import { handlersOf, kindOf, PARAMETERS, type QueryTarget } from "../query/parameters.ts";
+import { type Json, renderSchema, type Schema } from "./openapi-components.ts";
+
+/** The names of the types of one kind's parameters: `DeviceField`, `DeviceSort`, `DeviceFormat`. */
+const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
+  devices: "Device",
+  ports: "Port",
+  links: "Link",
+  hosts: "Host",
+  topology: "Topology",
+  item: "Item",
+  paths: "Path",
+};
+
+const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
+
+const headerParameter = (name: string, description: string): Json => ({
+  name,
+  in: "header",
+  description,
+  schema: { type: "string" },
+});
+const HEADER_PARAMETERS = {
+  IfNoneMatch: headerParameter("If-None-Match", "Entity tags that the client has, or *."),
+  AcceptEncoding: headerParameter("Accept-Encoding", "gzip, br, zstd, with q-values."),
+  LastEventId: headerParameter(
+    "Last-Event-ID",
+    "On a stream: the revision to resume from. Takes precedence over `since`.",
+  ),
+} as const;
+export const headerParameterRefs = (...names: (keyof typeof HEADER_PARAMETERS)[]): Json[] =>
+  names.map(parameterRef);
+
+const listParameter = (items: Schema): Json => ({
+  schema: { type: "array", items: renderSchema(items), minItems: 1, maxItems: MAX_VALUES },
+  style: "form",
+  explode: false,
+});
+
+const singleParameter = (schema: Schema): Json => ({ schema: renderSchema(schema) });
+
+const queryParameter = (name: string, description: string, shape: Json): Json => ({
+  name,
+  in: "query",
+  description,
+  ...shape,
+});
+
+/** The enums of `format`, `fields` and `sort`, which differ from target to target. */
+function ownEnum(name: string, target: QueryTarget, formats: readonly Format[]): Json | undefined {
+  const kind = kindOf(target);
+  const $id = `${TYPE_NAMES[target]}${name === "fields" ? "Field" : capitalised(name)}`;
+  if (name === "format") return { $id, enum: formats.map((format) => format.name) };
+  if (kind && name === "fields") return { $id, enum: FIELD_NAMES[kind] };
+  return kind && name === "sort" ? { $id, enum: sortKeys(kind) } : undefined;
+}
+
+const sortKeys = (kind: Kind): string[] =>
+  [...SCALAR_FIELDS[kind].keys()].flatMap((field) => [field, `-${field}`]);
+
+/** The parameters of a read, in the order of the table. */
+export function queryParameters(target: QueryTarget, formats: readonly Format[]): Json[] {
+  const kind = kindOf(target);
+  const all = Array.from(handlersOf(target).keys(), (name): Json => {
+    const rule = kind && SCALAR_FIELDS[kind].get(name);
+    if (rule) {
+      const description = `${name} equals one of these. Each must be ${rule.expects}.`;
+      return queryParameter(name, description, listParameter(rule.schema));
+    }
+    const schema = ownEnum(name, target, formats);
+    if (!schema) return parameterRef(capitalised(name));
+    const shape = name === "format" ? singleParameter(schema) : listParameter(schema);
+    return queryParameter(name, PARAMETERS[name]?.description ?? "", shape);
+  });
+  return kind ? [...all, parameterRef("Annotation")] : all;
+}
+
+/** The schemas that parameters of a read use, where they have a name. */
+export function parameterSchemas(target: QueryTarget, formats: readonly Format[]): Schema[] {
+  return [...handlersOf(target).keys()].flatMap((name): Schema[] => {
+    const schema = ownEnum(name, target, formats) ?? PARAMETERS[name]?.schema;
+    return schema ? [schema] : [];
+  });
+}
+
+/** The parameters that are described once. `pageLimit` is the largest `limit` of this service. */
+export function sharedParameters(pageLimit: number): Json {
+  const shared: Record<string, Json> = { ...HEADER_PARAMETERS };
+  for (const [name, { description, schema = { type: "string" }, multiple }] of Object.entries(PARAMETERS)) {
+    if (["format", "fields", "sort"].includes(name)) continue;
+    const limited = name === "limit" ? { ...schema, maximum: pageLimit } : schema;
+    const shape = multiple ? listParameter(limited) : singleParameter(limited);
+    shared[capitalised(name)] = queryParameter(name, description, shape);
+  }
+  const description = "An annotation equals one of these. Any key can follow the dot, not only `name`.";
+  shared.Annotation = queryParameter("annotations.name", description, listParameter({ type: "string" }));
+  return shared;
+}
+
+const PATH_SCHEMAS: Readonly<Record<string, Json>> = {
+  n: { type: "integer", minimum: 0, maximum: 999_999_999 },
+};
+const PATH_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  id: "The id, percent-encoded.",
+  mac: "The MAC address, in any usual notation.",
+  vlan: "The VLAN: None, Any or a tag; -1 is None.",
+  n: "The number of the cluster; clusters are numbered from 0.",
+  page: "The name of the page, without `.md`.",
+};
+export const pathParameter = (name: string): Json => ({
+  name,
+  in: "path",
+  required: true,
+  description: PATH_DESCRIPTIONS[name] ?? "",
+  schema: PATH_SCHEMAS[name] ?? { type: "string", minLength: 1 },
+});
