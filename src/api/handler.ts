@@ -61,6 +61,7 @@ export interface ServerLimits {
   readonly connections: number;
   readonly streamsPerUser: number;
   readonly pageLimit: number;
+  readonly paths: number;
   readonly requestsPerSecond: number;
   readonly idleTimeoutSeconds: number;
 }
@@ -124,6 +125,7 @@ export class RequestHandler implements Handler {
         serviceVersion: version,
       }),
       pageLimit: limits.pageLimit,
+      maxPaths: limits.paths,
     });
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
     this.#cors = createCors(origins);

@@ -3,7 +3,7 @@
  * `controller`. Ids may be percent-encoded or not, so an id that contains a slash may span several segments.
  */
 import { quote } from "../lib/error-text.ts";
-import { canonicalHostId } from "../model/address.ts";
+import { canonicalHostId, canonicalMac, canonicalPort, canonicalVlan } from "../model/address.ts";
 import type { Kind } from "../model/ids.ts";
 import { Problem, UnknownPathProblem } from "./problem.ts";
 
@@ -13,12 +13,21 @@ export type Route =
   | { readonly read: "devicePorts"; readonly id: string }
   | { readonly read: "topology" }
   | { readonly read: "clusters" }
-  | { readonly read: "cluster"; readonly n: number; readonly part: "" | "devices" | "links" };
+  | { readonly read: "cluster"; readonly n: number; readonly part: "" | "devices" | "links" }
+  | {
+      readonly read: "connectPoint";
+      readonly fact: "broadcast" | "infrastructure";
+      readonly device: string;
+      readonly port: string;
+    }
+  | { readonly read: "staleLinkAge" }
+  | { readonly read: "paths"; readonly src: string; readonly dst: string; readonly disjoint: boolean };
 
 const VERSIONS = ["v1"];
 
 const PORTS: Route = { read: "list", kind: "ports" };
 const CLUSTERS: Route = { read: "clusters" };
+const STALE_LINK_AGE: Route = { read: "staleLinkAge" };
 
 /** The routes of one segment. They are most of all requests, and need no splitting and decoding. */
 const COLLECTIONS: ReadonlyMap<string, Route> = new Map<string, Route>([
@@ -68,8 +77,12 @@ function parseResourcePath(resourcePath: string): Route | undefined {
       return parseDevicePath(rest);
     case "hosts":
       return hostRoute(rest.join("/"));
+    case "links":
+      return rest.length === 1 && rest[0]?.toLowerCase() === "usestalelinkage" ? STALE_LINK_AGE : undefined;
     case "topology":
       return parseTopologyPath(rest);
+    case "paths":
+      return parsePathsPath(rest);
     default:
       return undefined;
   }
@@ -87,11 +100,41 @@ const hostRoute = (id: string): Route => ({ read: "item", kind: "hosts", id: can
 
 function parseTopologyPath(segments: readonly string[]): Route | undefined {
   const [first, n = "", part = "", ...rest] = segments;
+  if (first === "broadcast" || first === "infrastructure")
+    return parseConnectPoint(first, segments.slice(1).join("/"));
   if (first !== "clusters" || rest.length > 0) return undefined;
   if (segments.length === 1) return CLUSTERS;
   if (!/^\d{1,9}$/.test(n)) return undefined;
   if (part !== "" && part !== "devices" && part !== "links") return undefined;
   return { read: "cluster", n: Number(n), part };
+}
+
+/** `{device}:{port}`: the id of a device may contain colons too, the port cannot. */
+function parseConnectPoint(fact: "broadcast" | "infrastructure", text: string): Route | undefined {
+  const colon = text.lastIndexOf(":");
+  if (colon <= 0) return undefined;
+  const port = canonicalPort(text.slice(colon + 1));
+  if (port !== undefined) return { read: "connectPoint", fact, device: text.slice(0, colon), port };
+  throw new Problem(
+    "bad-path",
+    `${quote(text.slice(colon + 1))} in the path is not a port: a decimal number, local or controller.`,
+  );
+}
+
+/** `{src}/{dst}` or `{src}/{dst}/disjoint`. A host id that is not percent-encoded is two segments. */
+function parsePathsPath(segments: readonly string[]): Route | undefined {
+  const ids: string[] = [];
+  for (const segment of segments) {
+    const last = ids.at(-1);
+    const isVlan =
+      last !== undefined && canonicalMac(last) !== undefined && canonicalVlan(segment) !== undefined;
+    if (isVlan) ids[ids.length - 1] = `${last}/${segment}`;
+    else ids.push(segment);
+  }
+  const [src = "", dst = "", suffix, ...rest] = ids;
+  if (src === "" || dst === "" || rest.length > 0) return undefined;
+  if (suffix !== undefined && suffix !== "disjoint") return undefined;
+  return { read: "paths", src, dst, disjoint: suffix === "disjoint" };
 }
 
 function decodeSegment(segment: string): string {

@@ -19,6 +19,7 @@ import { parseQueryString } from "./query-string.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
+import { pathsRepresentation } from "./reads/paths.ts";
 import type { ReadContext } from "./reads/read-context.ts";
 import { timelineRepresentation } from "./reads/timeline.ts";
 import { topologyRepresentation } from "./reads/topology.ts";
@@ -45,6 +46,8 @@ export interface RouterOptions {
   readonly renderer: BodyRenderer;
   /** The largest `limit` of a list. */
   readonly pageLimit: number;
+  /** The largest number of paths in a response. */
+  readonly maxPaths: number;
 }
 
 /** A representation, which other clients may share, or an event stream of this client. */
@@ -60,12 +63,16 @@ export class Router {
   }
 
   read(route: Route, request: RequestInfo): ReadResult {
-    const { context, renderer } = this.#options;
+    const { context, renderer, maxPaths } = this.#options;
     const parameters = parseQueryString(request.queryText);
-    const query = throwIfFault(parseQuery(parameters, queryTargetOf(route), this.#options));
+    const pageLimit = route.read === "paths" ? maxPaths : this.#options.pageLimit;
+    const query = throwIfFault(parseQuery(parameters, queryTargetOf(route), { pageLimit }));
     if (route.read !== "list" && route.read !== "topology") {
       ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
-      const item = itemRepresentation(context, route, query);
+      const item =
+        route.read === "paths"
+          ? pathsRepresentation(context, route, query, maxPaths, request.target)
+          : itemRepresentation(context, route, query);
       return { prepared: renderer.prepare(item, request.acceptEncoding) };
     }
     const kind = kindOf(route);
@@ -102,8 +109,10 @@ export class Router {
   }
 }
 
-const queryTargetOf = (route: Route): QueryTarget =>
-  route.read === "list" ? route.kind : route.read === "topology" ? "topology" : "item";
+function queryTargetOf(route: Route): QueryTarget {
+  if (route.read === "list") return route.kind;
+  return route.read === "topology" || route.read === "paths" ? route.read : "item";
+}
 
 const kindOf = (route: CollectionRoute): Kind | undefined => (route.read === "list" ? route.kind : undefined);
 

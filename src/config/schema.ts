@@ -31,6 +31,7 @@ export const Limits = section(
       "Recent changes held in memory for all streams; a stream that falls further behind is closed and the client resumes.",
     ),
     pageLimit: integer(1, 1_000_000, 10_000, "Largest `limit` of a page."),
+    paths: integer(1, 10_000, 256, "Largest number of paths in one response."),
     requestsPerSecond: integer(0, 1_000_000, 0, "Requests a second for one user; 0 is no limit."),
     idleTimeoutSeconds: integer(
       1,

@@ -29,6 +29,7 @@ const LIMITS: ServerLimits = {
   connections: 10_000,
   streamsPerUser: 100,
   pageLimit: 10_000,
+  paths: 256,
   requestsPerSecond: 0,
   idleTimeoutSeconds: 60,
 };

@@ -1,6 +1,10 @@
-/** The representations of single entities and of details that clients of ONOS read: a device, its ports, a host, clusters. */
+/**
+ * The representations of single entities and of details that clients of ONOS read: a device, its ports, a host, clusters,
+ * and what a port is used for.
+ */
 
 import { quote } from "../../lib/error-text.ts";
+import { findConnectPoint, isBroadcastPoint, isInfrastructure } from "../../query/connect-point.ts";
 import { ScalarFilter } from "../../query/filter.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
@@ -13,7 +17,7 @@ import type { Content, Representation } from "../representation.ts";
 import type { Route } from "../route.ts";
 import type { ReadContext } from "./read-context.ts";
 
-type ItemRoute = Exclude<Route, { read: "list" | "topology" }>;
+type ItemRoute = Exclude<Route, { read: "list" | "topology" | "paths" }>;
 
 export function itemRepresentation({ history }: ReadContext, route: ItemRoute, query: Query): Representation {
   return new ItemRepresentation(throwIfFault(resolveState(history, query)), route, query);
@@ -58,6 +62,10 @@ function keyOf(route: ItemRoute): string {
       return "clusters";
     case "cluster":
       return `cluster ${route.n} ${route.part}`;
+    case "connectPoint":
+      return `${route.fact} ${route.device} ${route.port}`;
+    case "staleLinkAge":
+      return "stale link age";
   }
 }
 
@@ -93,6 +101,10 @@ function versionOf({ versions }: NetworkState, route: Exclude<ItemRoute, { read:
       return versions.graph;
     case "cluster":
       return Math.max(versions.graph, versions.links);
+    case "connectPoint":
+      return Math.max(versions.graph, versions.links, versions.ports);
+    case "staleLinkAge":
+      return 0;
   }
 }
 
@@ -108,6 +120,11 @@ function renderJson(state: NetworkState, route: ItemRoute): string {
       return JSON.stringify({ clusters: state.graph.clusters().map(clusterOf) });
     case "cluster":
       return renderCluster(state, route);
+    case "connectPoint":
+      return renderConnectPoint(state, route);
+    case "staleLinkAge":
+      // A link that is silent becomes INACTIVE and is removed: what ONOS calls using the stale link age.
+      return JSON.stringify({ active: true });
   }
 }
 
@@ -120,6 +137,16 @@ function getEntity(state: NetworkState, kind: "devices" | "hosts", id: string): 
 
 const getPorts = (state: NetworkState, device: string): string[] =>
   Array.from(select(state, "ports", [new ScalarFilter("ports", "element", [device])]), ({ text }) => text);
+
+function renderConnectPoint(state: NetworkState, route: Extract<Route, { read: "connectPoint" }>): string {
+  getEntity(state, "devices", route.device);
+  const point = findConnectPoint(state, route);
+  if (!point)
+    throw new Problem("not-found", `There is no port ${quote(route.port)} at ${quote(route.device)}.`);
+  return route.fact === "broadcast"
+    ? JSON.stringify({ broadcast: isBroadcastPoint(state, point) })
+    : JSON.stringify({ infrastructure: isInfrastructure(state, point) });
+}
 
 function renderCluster(state: NetworkState, { n, part }: Extract<Route, { read: "cluster" }>): string {
   const clusters = state.graph.clusters();

@@ -120,13 +120,9 @@ function versionOf({ log }: ReadContext, state: NetworkState, kind: Kind, query:
 }
 
 /** The same request target with another cursor. */
-function nextTarget(target: string, cursor: string): string {
-  const queryStart = target.indexOf("?");
-  const path = target.slice(0, queryStart);
-  const parameters = target
-    .slice(queryStart + 1)
-    .split("&")
-    .filter((part) => part !== "" && !/^cursor(=|$)/.test(part));
+export function nextTarget(target: string, cursor: string): string {
+  const [path = "", queryText = ""] = target.split(/\?(.*)/s);
+  const parameters = queryText.split("&").filter((part) => part !== "" && !/^cursor(=|$)/.test(part));
   return `${path}?${[...parameters, `cursor=${cursor}`].join("&")}`;
 }
 

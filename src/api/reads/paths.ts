@@ -1,0 +1,128 @@
+/**
+ * The representations of paths, in ONOS's shape. The shortest paths of a large network can be more than any response can
+ * hold: a response has at most `maxPaths` of them, `Gazetteer-Paths` says how many there are, and `next` leads to more.
+ */
+import type { HostLocation } from "../../model/entity.ts";
+import { decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
+import { findDisjointPaths, pathCost } from "../../query/disjoint-paths.ts";
+import { type PathEnd, resolvePathEnd } from "../../query/path-ends.ts";
+import type { Query } from "../../query/query.ts";
+import { resolveState } from "../../query/revision.ts";
+import { findShortestPaths, type Path } from "../../query/shortest-paths.ts";
+import type { NetworkState } from "../../view/view.ts";
+import { JSON_TYPE } from "../media-types.ts";
+import { throwIfFault } from "../query-problem.ts";
+import type { Content, Representation } from "../representation.ts";
+import type { Route } from "../route.ts";
+import { jsonList } from "./json-list.ts";
+import { nextTarget } from "./list.ts";
+import type { ReadContext } from "./read-context.ts";
+
+type PathsRoute = Extract<Route, { read: "paths" }>;
+
+/** `target` is the request target: the `Link` to the next page repeats it. */
+export function pathsRepresentation(
+  { history, log }: ReadContext,
+  route: PathsRoute,
+  query: Query,
+  maxPaths: number,
+  target: string,
+): Representation {
+  const scope = `paths ${route.disjoint} ${JSON.stringify([route.src, route.dst])} ${query.fingerprint}`;
+  const cursor =
+    query.cursor === undefined ? undefined : throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
+  const state = throwIfFault(cursor ? stateOfCursor(history, cursor) : resolveState(history, query));
+  const isCurrent = query.at === undefined && !cursor;
+  const versionNow = () => Math.max(state.versions.graph, state.versions.links, state.versions.hosts);
+  const version = isCurrent ? versionNow() : state.revision;
+  const limit = query.limit ?? maxPaths;
+  const from = Number(cursor?.after ?? 0);
+  return {
+    key: `${scope} ${limit} ${query.cursor ?? ""}`,
+    version,
+    ...(isCurrent && { currentVersion: versionNow }),
+    revision: state.revision,
+    isPage: !isCurrent,
+    contentType: JSON_TYPE,
+    render(): Content {
+      const { items, count, more } = route.disjoint
+        ? disjointPaths(state, route, limit)
+        : shortestPaths(state, route, from, limit);
+      // Of the same revision as this page, so that all pages of a walk agree.
+      const next = more
+        ? encodeCursor({ revision: state.revision, after: from + limit }, scope, log.signingKey)
+        : undefined;
+      const headers: Record<string, string> = {};
+      if (count !== undefined) headers["Gazetteer-Paths"] = String(count);
+      if (next !== undefined) headers.Link = `<${nextTarget(target, next)}>; rel="next"`;
+      const close = next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`;
+      return { chunks: jsonList('{"paths":[', items, close), headers };
+    },
+  };
+}
+
+interface FoundPaths {
+  readonly items: Iterable<string>;
+  /** Undefined where the search ended before all were found. */
+  readonly count: bigint | number | undefined;
+  readonly more: boolean;
+}
+
+const NOTHING: FoundPaths = { items: [], count: 0, more: false };
+
+function shortestPaths(state: NetworkState, route: PathsRoute, from: number, limit: number): FoundPaths {
+  const ends = endsOf(state, route);
+  if (!ends) return NOTHING;
+  const [src, dst] = ends;
+  if (src.device === dst.device) return pathWithinDevice(src, dst, (json) => json);
+  const paths = findShortestPaths(state.graph, src.device, dst.device);
+  const items = paths.slice(BigInt(from), limit).map((path) => renderPath(state, path, src, dst));
+  return { items, count: paths.count, more: BigInt(from + items.length) < paths.count };
+}
+
+function disjointPaths(state: NetworkState, route: PathsRoute, limit: number): FoundPaths {
+  const ends = endsOf(state, route);
+  if (!ends) return NOTHING;
+  const [src, dst] = ends;
+  if (src.device === dst.device) return pathWithinDevice(src, dst, (json) => `{"primary":${json}}`);
+  const { pairs, complete } = findDisjointPaths(state.graph, src.device, dst.device, limit);
+  const items = pairs.map(([primary, backup]) => {
+    const [first, second] = [renderPath(state, primary, src, dst), renderPath(state, backup, src, dst)];
+    return `{"primary":${first},"backup":${second}}`;
+  });
+  return { items, count: complete ? items.length : undefined, more: false };
+}
+
+/** Two hosts, or a host and its device, at one device: the EDGE links alone. A device has no path to itself. */
+function pathWithinDevice(src: PathEnd, dst: PathEnd, wrap: (json: string) => string): FoundPaths {
+  const links = edgeLinks(src, dst, []);
+  return links.length === 0 ? NOTHING : { items: [wrap(pathJson(links, 0))], count: 1, more: false };
+}
+
+function endsOf(state: NetworkState, route: PathsRoute): [src: PathEnd, dst: PathEnd] | undefined {
+  const src = resolvePathEnd(state, route.src);
+  const dst = resolvePathEnd(state, route.dst);
+  return src && dst && [src, dst];
+}
+
+function renderPath(state: NetworkState, path: Path, src: PathEnd, dst: PathEnd): string {
+  const links = path.map(({ id }) => state.get("links", id)).filter((json) => json !== undefined);
+  return pathJson(edgeLinks(src, dst, links), pathCost(path) - path.length);
+}
+
+/** The links of a path with the EDGE links of hosts at its ends. */
+function edgeLinks(src: PathEnd, dst: PathEnd, between: readonly string[]): string[] {
+  const first = src.host ? [edgeLink(hostPoint(src.host.id), devicePoint(src.host.location))] : [];
+  const last = dst.host ? [edgeLink(devicePoint(dst.host.location), hostPoint(dst.host.id))] : [];
+  return [...first, ...between, ...last];
+}
+
+/** ONOS gives a host the port 0. */
+const hostPoint = (host: string) => ({ port: "0", host });
+const devicePoint = ({ elementId, port }: HostLocation) => ({ port, device: elementId });
+const edgeLink = (src: object, dst: object): string =>
+  JSON.stringify({ src, dst, type: "EDGE", state: "ACTIVE" });
+
+/** A link costs 1; `surcharge` is what INDIRECT links cost beyond that. */
+const pathJson = (links: readonly string[], surcharge: number): string =>
+  `{"cost":${links.length + surcharge},"links":[${links.join(",")}]}`;
