@@ -9,7 +9,9 @@ import type { Network } from "../network.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, EntityRef } from "../state.ts";
 import { drawClusterBackgrounds } from "./cluster-background.ts";
+import { type ClusterSummary, clusterGraphContent } from "./cluster-graph.ts";
 import { type Cluster, createClusters } from "./clusters.ts";
+import { deviceGraphContent, hostIdOf, isHostNode } from "./device-graph.ts";
 import { composePng } from "./export-png.ts";
 import type { Highlights } from "./highlights.ts";
 import { edgeAt, nodeAt } from "./hit-test.ts";
@@ -18,16 +20,7 @@ import { clusterLabels, deviceLabels } from "./label-select.ts";
 import { createLayoutClient } from "./layout-client.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { type Projection, projectionOf } from "./projection.ts";
-import {
-  type ClusterSummary,
-  clusterGraphContent,
-  createRenderGraph,
-  deviceGraphContent,
-  hostIdOf,
-  isHostNode,
-  type RenderGraph,
-  updateGraph,
-} from "./render-graph.ts";
+import { createRenderGraph, type RenderGraph, updateGraph } from "./render-graph.ts";
 import { createRenderer, type Renderer } from "./renderer.ts";
 
 export interface MapContent {
