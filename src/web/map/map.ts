@@ -93,7 +93,7 @@ export function createMap(layers: MapLayers, workerUrl: string, handlers: MapHan
   });
   let renderer: Renderer | undefined;
   let content: MapContent | undefined;
-  let initialCamera: Camera | undefined;
+  let requestedCamera: Camera | undefined;
   let bounds: Bounds | undefined;
   let clusters: Cluster[] = [];
   let [deviceGraph, clusterGraph]: [RenderGraph, RenderGraph] = [createRenderGraph(), createRenderGraph()];
@@ -154,7 +154,7 @@ export function createMap(layers: MapLayers, workerUrl: string, handlers: MapHan
       bounds = boundsOf(clusters);
       sigma.setCustomBBox(bounds);
       sigma.refresh();
-      sigma.getCamera().setState(initialCamera ?? { x: 0.5, y: 0.5, ratio: 1 });
+      sigma.getCamera().setState(requestedCamera ?? { x: 0.5, y: 0.5, ratio: 1 });
     }
     const palette = currentPalette();
     const input = { network, positions, highlights, palette, expanded };
@@ -246,7 +246,7 @@ export function createMap(layers: MapLayers, workerUrl: string, handlers: MapHan
       camera.setState({ x: camera.x + dx * camera.ratio * 0.1, y: camera.y + dy * camera.ratio * 0.1 });
     },
     setCamera(camera) {
-      initialCamera = camera;
+      requestedCamera = camera;
       renderer?.getCamera().setState(camera);
     },
     async exportPng() {

@@ -15,7 +15,7 @@ export interface NodeAttributes extends NodeStyle {
   readonly size: number;
   readonly zIndex: number;
 }
-export interface EdgeAttributes extends EdgeStyle {
+interface EdgeAttributes extends EdgeStyle {
   readonly zIndex: number;
 }
 export type RenderGraph = MultiDirectedGraph<NodeAttributes, EdgeAttributes>;
