@@ -77,6 +77,8 @@ export interface SlowRequest {
   readonly started: Promise<void>;
   /** Reads the rest and returns the body. */
   finish(): Promise<Buffer>;
+  /** Closes the connection without reading the rest. */
+  abort(): void;
 }
 
 /** A client that stops reading after the first bytes, so that most of a large response is still unsent. */
