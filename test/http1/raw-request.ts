@@ -86,7 +86,7 @@ export function slowRequest(port: number, target: string, authorization: string)
   const socket = connect({ port, host: "127.0.0.1" });
   const parts: Buffer[] = [];
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  const begun = new Promise<void>((resolve) =>
+  const started = new Promise<void>((resolve) =>
     socket.once("data", (data) => {
       parts.push(Buffer.from(data));
       socket.pause();
@@ -97,7 +97,8 @@ export function slowRequest(port: number, target: string, authorization: string)
     `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nConnection: close\r\n\r\n`,
   );
   return {
-    started: begun,
+    started,
+    abort: () => socket.destroy(),
     async finish() {
       socket.on("data", (data) => parts.push(Buffer.from(data)));
       socket.resume();
