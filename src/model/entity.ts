@@ -139,7 +139,3 @@ export interface Entities {
 }
 
 export const ENTITY_SCHEMAS = { devices: Device, ports: Port, links: Link, hosts: Host } as const;
-
-/** The view sets this annotation on an entity that contradicts another one. */
-export const hasConflict = (entity: { readonly annotations?: Readonly<Record<string, string>> }): boolean =>
-  (entity.annotations?.conflict ?? "") !== "";

@@ -1,5 +1,5 @@
 /** The menu that highlights devices and links on the map by type, state and source, with the count of each. */
-import { hasConflict } from "../../model/entity.ts";
+import { hasConflict } from "../../model/conflict.ts";
 import { TextButton } from "../button.tsx";
 import { Icon } from "../icon.tsx";
 import { STATE_FILTERS } from "../map/highlights.ts";

@@ -1,5 +1,6 @@
 /** The columns of each table: title, width, text of a cell, and the field that the service sorts by. */
-import { type Device, type Host, hasConflict, type Link } from "../../model/entity.ts";
+import { hasConflict } from "../../model/conflict.ts";
+import type { Device, Host, Link } from "../../model/entity.ts";
 import { formatShortTime } from "../format-time.ts";
 import { deviceName, deviceNameById, formatType, hostName } from "../names.ts";
 import type { Network, NetworkEntity } from "../network.ts";
