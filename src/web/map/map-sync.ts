@@ -49,7 +49,6 @@ export class MapSync {
     const previous = this.#input;
     this.#input = input;
     const { state, network, comparison } = input;
-    if (state.view === "map" && network === undefined) this.map.prepare();
     if (!isMapShown(input) || !network) return;
     const cameraKey = JSON.stringify(state.camera);
     if (state.camera && cameraKey !== this.#cameraKey && previous?.state.camera !== state.camera) {

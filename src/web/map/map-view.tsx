@@ -1,7 +1,7 @@
 /** The map with its buttons, its keys, the legend, and a sentence that counts what it shows. */
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Popover } from "../bar/popover.tsx";
 import { IconButton } from "../button.tsx";
 import { Icon } from "../icon.tsx";
@@ -45,6 +45,11 @@ export function MapView({ workerUrl, map }: MapViewProps) {
     map.current = sync.current.map;
   }, []);
   useLayoutEffect(() => sync.current?.update(input));
+  // The renderer starts while the network is loaded, but after the first paint, which it would delay.
+  const startsRenderer = input.state.view === "map" && input.network === undefined;
+  useEffect(() => {
+    if (startsRenderer) map.current?.prepare();
+  }, [startsRenderer]);
   return (
     <div class="stage" hidden={!isMapShown(input)} data-drawn={drawn.value || undefined}>
       <div
