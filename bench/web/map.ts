@@ -1,11 +1,11 @@
 /**
- * The map at 50, 1,000 and 10,000 devices, in a real browser: how long until the first map, how long a frame takes
- * while a hand moves it, how much of that is the page's own work, and what the page weighs. WebGL runs in software
- * here, so the rest of a frame is an upper bound: a graphics card takes a fraction of it.
+ * Measures the map with 50, 1,000 and 10,000 devices in a real browser: the time until the map is drawn, the time between
+ * frames while the map is zoomed and dragged, the script time in it, and the size of the page. WebGL runs in software
+ * here, so the time for drawing is an upper bound: a GPU needs a fraction of it.
  */
 import type { Browser, Page } from "playwright-core";
-import { openChromium } from "../../test/web/chromium.ts";
-import { type DemoService, startDemo } from "../../test/web/demo-service.ts";
+import { launchChromium } from "../../test/web/chromium.ts";
+import { type DemoService, startDemoService } from "../../test/web/demo-service.ts";
 import type { Result } from "../api/result.ts";
 
 const SIZES = [
@@ -17,14 +17,14 @@ const VIEWPORT = { width: 1600, height: 1000 } as const;
 const MOVES = 20;
 
 export async function measureMap({ rounds }: { readonly rounds: number }): Promise<Result[]> {
-  const browser = await openChromium();
+  const browser = await launchChromium();
   const results: Result[] = [];
   try {
     for (const { devices, hosts } of SIZES) {
-      const service = await startDemo(`devices=${devices},hosts=${hosts},churn=1`);
+      const service = await startDemoService(`devices=${devices},hosts=${hosts},churn=1`);
       try {
         results.push(...(await measureSize(browser, service, devices, rounds)));
-        if (devices === SIZES[0].devices) results.push(await measureWeight(service));
+        if (devices === SIZES[0].devices) results.push(await measurePageSize(service));
       } finally {
         await service.stop();
       }
@@ -41,10 +41,10 @@ async function measureSize(
   devices: number,
   rounds: number,
 ): Promise<Result[]> {
-  const firsts: number[] = [];
-  const frames: number[] = [];
-  const scripts: number[] = [];
-  // One visit more than is counted: the first one starts the browser's graphics and bundles the page.
+  const firstDrawMs: number[] = [];
+  const frameMs: number[] = [];
+  const scriptMsPerFrame: number[] = [];
+  // The first round is not counted: it starts the browser's graphics and bundles the page.
   for (let round = 0; round <= rounds; round++) {
     const context = await browser.newContext({ httpCredentials: service.user, viewport: VIEWPORT });
     const page = await context.newPage();
@@ -52,26 +52,28 @@ async function measureSize(
     await page.locator('[data-drawn="true"]').waitFor({ timeout: 120_000 });
     await page.locator('.status[data-level="live"]').waitFor({ timeout: 120_000 });
     if (round > 0) {
-      firsts.push(await page.evaluate(() => performance.getEntriesByName("map-drawn")[0]?.startTime ?? 0));
-      const scriptMs = await scriptClock(page);
-      const before = await scriptMs();
-      const times = await frameTimes(page);
-      scripts.push(((await scriptMs()) - before) / times.length);
-      frames.push(...times);
+      firstDrawMs.push(
+        await page.evaluate(() => performance.getEntriesByName("map-drawn")[0]?.startTime ?? 0),
+      );
+      const readScriptMs = await openScriptClock(page);
+      const before = await readScriptMs();
+      const times = await measureFrames(page);
+      scriptMsPerFrame.push(((await readScriptMs()) - before) / times.length);
+      frameMs.push(...times);
     }
     await context.close();
   }
   const name = `map ${devices.toLocaleString("en")}`;
   return [
-    { name, what: "time to first map", unit: "ms", ours: at(firsts, 0.5) },
-    { name, what: "frame while moving, median", unit: "ms", ours: at(frames, 0.5) },
-    { name, what: "frame while moving, 95th percentile", unit: "ms", ours: at(frames, 0.95) },
-    { name, what: "script in a frame", unit: "ms", ours: at(scripts, 0.5) },
+    { name, what: "time to first map", unit: "ms", ours: quantile(firstDrawMs, 0.5) },
+    { name, what: "frame while moving, median", unit: "ms", ours: quantile(frameMs, 0.5) },
+    { name, what: "frame while moving, 95th percentile", unit: "ms", ours: quantile(frameMs, 0.95) },
+    { name, what: "script in a frame", unit: "ms", ours: quantile(scriptMsPerFrame, 0.5) },
   ];
 }
 
-/** How long the page's own thread has run scripts since it was first asked. */
-async function scriptClock(page: Page): Promise<() => Promise<number>> {
+/** Returns a function that reads how long the main thread of the page has run scripts. */
+async function openScriptClock(page: Page): Promise<() => Promise<number>> {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable");
   return async () => {
@@ -80,8 +82,8 @@ async function scriptClock(page: Page): Promise<() => Promise<number>> {
   };
 }
 
-/** The time between frames while a hand zooms in and out and drags. */
-async function frameTimes(page: Page): Promise<number[]> {
+/** The times between frames while the mouse zooms in and out and drags. */
+async function measureFrames(page: Page): Promise<number[]> {
   await page.evaluate(() => {
     const times: number[] = [];
     let last = performance.now();
@@ -103,7 +105,7 @@ async function frameTimes(page: Page): Promise<number[]> {
   return page.evaluate<number[]>("frameTimes");
 }
 
-async function measureWeight({ url, user }: DemoService): Promise<Result> {
+async function measurePageSize({ url, user }: DemoService): Promise<Result> {
   const authorization = `Basic ${btoa(`${user.username}:${user.password}`)}`;
   const get = (path: string) =>
     fetch(url + path, { headers: { authorization, "accept-encoding": "br" }, method: "HEAD" });
@@ -111,10 +113,10 @@ async function measureWeight({ url, user }: DemoService): Promise<Result> {
   const assets = [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map((match) => match[1] ?? "");
   let bytes = 0;
   for (const path of ["/", ...assets]) bytes += Number((await get(path)).headers.get("content-length"));
-  return { name: "map page", what: "weight, compressed", unit: "kB", ours: bytes / 1000, most: 500 };
+  return { name: "map page", what: "weight, compressed", unit: "kB", ours: bytes / 1000, max: 500 };
 }
 
-function at(values: readonly number[], share: number): number {
+function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((p, q) => p - q);
   return Math.round((sorted[Math.floor((sorted.length - 1) * share)] ?? 0) * 10) / 10;
 }

@@ -4,7 +4,8 @@
  * least 4.5:1 on white.
  */
 import type { Cable } from "../model/cable.ts";
-import { type Device, hasConflict } from "../model/entity.ts";
+import { hasConflict } from "../model/conflict.ts";
+import type { Device } from "../model/entity.ts";
 import type { Point } from "./layout/adjacency.ts";
 
 export const TEXT_COLOUR = "#1c2733";

@@ -5,7 +5,8 @@
  */
 
 import type { Cable } from "../model/cable.ts";
-import { type Device, type Host, hasConflict } from "../model/entity.ts";
+import { hasConflict } from "../model/conflict.ts";
+import type { Device, Host } from "../model/entity.ts";
 import { joinIntoChunks, renderJsonItems } from "./chunks.ts";
 import {
   type Attachment,

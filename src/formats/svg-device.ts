@@ -1,5 +1,6 @@
 /** The box of a device: its name, its type and its number of hosts. Colour, frame and a sign show its state. */
-import { type Device, hasConflict } from "../model/entity.ts";
+import { hasConflict } from "../model/conflict.ts";
+import type { Device } from "../model/entity.ts";
 import {
   DEVICE_STYLES,
   type DeviceState,

@@ -1,6 +1,6 @@
 /**
- * A response body that is produced while it is sent. The writer calls `next` only when the socket has accepted everything
- * before, so a client that stalls costs the bytes in its socket buffer and one piece, nothing more.
+ * A response body that is produced while it is sent. The writer reads one chunk (at most 1 MiB) and reads on only when the
+ * socket has accepted it, so a client that stalls costs its socket buffer and one chunk, nothing more.
  */
 export interface BodySource {
   /** Called once, before `next`. The source calls `onReadable` when it has bytes again after it returned "wait". */

@@ -3,7 +3,8 @@
  * each other's reverse. The topology formats and the page draw one line for them; this is the one place that says which
  * records belong together and what the line shows. It uses nothing of the server, so that the page can import it.
  */
-import { hasConflict, type Link } from "./entity.ts";
+import { hasConflict } from "./conflict.ts";
+import type { Link } from "./entity.ts";
 import { type ConnectPoint, linkId } from "./ids.ts";
 
 export interface Cable {

@@ -164,7 +164,3 @@ export const entityId = (entity: Entities[Kind]): string =>
   "element" in entity ? portId(entity.element, entity.port) : entity.id;
 
 export const ENTITY_SCHEMAS = { devices: Device, ports: Port, links: Link, hosts: Host } as const;
-
-/** The view sets this annotation on an entity that contradicts another one. */
-export const hasConflict = (entity: { readonly annotations?: Readonly<Record<string, string>> }): boolean =>
-  (entity.annotations?.conflict ?? "") !== "";

@@ -42,6 +42,8 @@ async function bundleEntry(
     target: "browser",
     format: "esm",
     minify: true,
+    // Otherwise JSX is compiled for the development runtime, which adds source positions.
+    define: { "process.env.NODE_ENV": '"production"' },
   });
   const [output] = outputs;
   if (!output) throw new Error(`bundling ${entry} produced no output`);

@@ -1,5 +1,4 @@
-/** A change in words, as a person on call would say it, and what to point at. */
-
+/** A change as a short text: the entity, what happened to it, and whether that is good or bad. */
 import { cableId } from "../model/cable.ts";
 import type { Device, Host, Link } from "../model/entity.ts";
 import { cableName, deviceName, deviceNameById, hostName } from "./names.ts";
@@ -10,7 +9,7 @@ export type Tone = "good" | "bad" | "plain";
 
 export interface ChangeText {
   readonly ref: EntityRef;
-  /** The same for both directions of a cable, which are one happening to a person. */
+  /** The same for both directions of a cable, which are shown as one change. */
   readonly subject: string;
   readonly title: string;
   readonly text: string;
@@ -25,71 +24,68 @@ export type EntityChange = NetworkEntity & {
 
 const SIGNS = { added: "+", removed: "−", updated: "~" } as const;
 
-export function describeChange(network: Network, told: EntityChange): ChangeText {
-  const { event, resource, value } = told;
-  const changed = told.changed ?? [];
+export function describeChange(network: Network, change: EntityChange): ChangeText {
+  const { event, resource, value } = change;
+  const changed = change.changed ?? [];
   const common = { ref: { kind: resource, id: value.id }, sign: SIGNS[event] };
   switch (resource) {
-    case "devices":
-      return {
-        ...common,
-        subject: value.id,
-        title: deviceName(value),
-        ...deviceWords(value, event, changed),
-      };
+    case "devices": {
+      const title = deviceName(value);
+      return { ...common, subject: value.id, title, ...describeDevice(value, event, changed) };
+    }
     case "links": {
       const title = cableName(network, { from: value.src, to: value.dst });
-      return { ...common, subject: cableId(value), title, ...linkWords(value, event, changed) };
+      return { ...common, subject: cableId(value), title, ...describeLink(value, event, changed) };
     }
-    case "hosts":
-      return {
-        ...common,
-        subject: value.id,
-        title: hostName(value),
-        ...hostWords(network, value, event, changed),
-      };
+    case "hosts": {
+      const title = hostName(value);
+      return { ...common, subject: value.id, title, ...describeHost(network, value, event, changed) };
+    }
   }
 }
 
-type Said = Pick<ChangeText, "text" | "tone">;
-const said = (words: string, tone: Tone = "plain"): Said => ({ text: words, tone });
+type Description = Pick<ChangeText, "text" | "tone">;
+const plain = (text: string): Description => ({ text, tone: "plain" });
+const good = (text: string): Description => ({ text, tone: "good" });
+const bad = (text: string): Description => ({ text, tone: "bad" });
 
-function fields(changed: readonly string[]): string {
+function changedFields(changed: readonly string[]): string {
   if (changed.length === 1 && changed[0] === "firstSeen") return "went away and came back";
   return `changed ${changed.join(", ") || "and changed back"}`;
 }
 
-function deviceWords(device: Device, event: EntityChange["event"], changed: readonly string[]): Said {
-  if (event === "added") return said("appeared", "good");
-  if (event === "removed") return said("is gone", "bad");
-  if (changed.includes("available"))
-    return device.available ? said("came up", "good") : said("went down", "bad");
-  if (changed.includes("annotations") && device.annotations.conflict)
-    return said("has conflicting claims", "bad");
-  return said(fields(changed));
+function describeDevice(
+  device: Device,
+  event: EntityChange["event"],
+  changed: readonly string[],
+): Description {
+  if (event === "added") return good("appeared");
+  if (event === "removed") return bad("is gone");
+  if (changed.includes("available")) return device.available ? good("came up") : bad("went down");
+  if (changed.includes("annotations") && device.annotations.conflict) return bad("has conflicting claims");
+  return plain(changedFields(changed));
 }
 
-function linkWords(link: Link, event: EntityChange["event"], changed: readonly string[]): Said {
-  if (event === "added")
-    return link.state === "ACTIVE" ? said("link appeared", "good") : said("link appeared, inactive");
-  if (event === "removed") return said("link is gone", "bad");
-  if (changed.includes("state"))
-    return link.state === "ACTIVE" ? said("link came up", "good") : said("link went down", "bad");
+function describeLink(link: Link, event: EntityChange["event"], changed: readonly string[]): Description {
+  const active = link.state === "ACTIVE";
+  if (event === "added") return active ? good("link appeared") : plain("link appeared, inactive");
+  if (event === "removed") return bad("link is gone");
+  if (changed.includes("state")) return active ? good("link came up") : bad("link went down");
   if (changed.includes("verified"))
-    return link.verified ? said("link is verified now", "good") : said("link no longer verified", "bad");
-  return said(`link ${fields(changed)}`);
+    return link.verified ? good("link is verified now") : bad("link no longer verified");
+  return plain(`link ${changedFields(changed)}`);
 }
 
-function hostWords(
+function describeHost(
   network: Network,
   host: Host,
   event: EntityChange["event"],
   changed: readonly string[],
-): Said {
-  const at = `${deviceNameById(network, host.location.elementId)} port ${host.location.port}`;
-  if (event === "added") return said(`seen on ${at}`);
-  if (event === "removed") return said(`no longer seen on ${at}`);
-  if (changed.includes("locations") || changed.includes("location")) return said(`moved to ${at}`);
-  if (changed.includes("ipAddresses")) return said(`has address ${host.ipAddresses.join(", ") || "none"}`);
-  return said(fields(changed));
+): Description {
+  const location = `${deviceNameById(network, host.location.elementId)} port ${host.location.port}`;
+  if (event === "added") return plain(`seen on ${location}`);
+  if (event === "removed") return plain(`no longer seen on ${location}`);
+  if (changed.includes("locations") || changed.includes("location")) return plain(`moved to ${location}`);
+  if (changed.includes("ipAddresses")) return plain(`has address ${host.ipAddresses.join(", ") || "none"}`);
+  return plain(changedFields(changed));
 }

@@ -1,6 +1,7 @@
-/** The page when there is nothing to show: loading, refused, or no device yet, each with what to do. */
-import { h, replace } from "./dom.ts";
-import type { Model, Part } from "./store.ts";
+/** Shown in place of the content: while it is loaded, when it cannot be shown, and when there is no device. */
+import type { ComponentChildren } from "preact";
+import type { SourceStatus } from "../model/source-status.ts";
+import { readNetwork, type Store, useStore } from "./store.ts";
 
 const EXAMPLE = `sources:
   - type: file
@@ -10,84 +11,77 @@ const EXAMPLE = `sources:
     name: switches
     listen: 0.0.0.0:6653`;
 
-/** Undefined: there is something to show. */
-type Emptiness =
-  | { readonly why: "reading" | "nothing-then" }
-  | { readonly why: "refused" | "no-connection"; readonly reason: string }
-  | { readonly why: "nothing-yet"; readonly sources: readonly string[] };
-
-function emptiness({ network, state, problem, loading, connection, health }: Model): Emptiness | undefined {
-  if (problem !== undefined) return { why: "refused", reason: problem };
-  if (network === undefined) {
-    const lost = connection.state === "reconnecting";
-    return lost ? { why: "no-connection", reason: connection.reason } : { why: "reading" };
-  }
-  if (network.devices.size > 0 || state.view !== "map" || loading) return undefined;
-  if (state.at !== undefined) return { why: "nothing-then" };
-  const sources = health?.sources.map(
-    ({ name, kind, error, status }) => `${name} (${kind}): ${error ?? status}`,
+export function EmptyState() {
+  const store = useStore();
+  const message = messageOf(store);
+  const covers = store.problem.value !== undefined && store.network.value !== undefined;
+  return (
+    <div class={covers ? "empty over" : "empty"} role="status" hidden={message === undefined}>
+      {message}
+    </div>
   );
-  return { why: "nothing-yet", sources: sources ?? [] };
 }
 
-export function createEmptyState(): Part {
-  const element = h("div", { class: "empty", role: "status" });
-  let drawn = "";
-  return {
-    element,
-    update(model) {
-      const empty = emptiness(model);
-      element.hidden = empty === undefined;
-      element.classList.toggle("over", empty?.why === "refused" && model.network !== undefined);
-      const key = JSON.stringify(empty);
-      if (key === drawn || !empty) return;
-      drawn = key;
-      replace(element, words(empty));
-    },
-  };
-}
-
-function words(empty: Emptiness): Node[] {
-  switch (empty.why) {
-    case "reading":
-      return [h("p", { class: "quiet" }, "Reading the network…")];
-    case "refused":
-      return [h("h2", {}, "That cannot be shown"), h("p", {}, empty.reason)];
-    case "no-connection":
-      return [
-        h("h2", {}, "No connection to the service"),
-        h("p", {}, empty.reason),
-        h("p", {}, "This page tries again by itself."),
-      ];
-    case "nothing-then":
-      return [
-        h("h2", {}, "There was nothing then"),
-        h(
-          "p",
-          {},
-          "No device was known at that moment. The time line shows since when anything is remembered.",
-        ),
-      ];
-    case "nothing-yet":
-      return [nothingYet(empty.sources)];
+/** Undefined when there is content to show. */
+function messageOf(store: Store): ComponentChildren {
+  const { state, problem, loading, connection, readiness } = store;
+  const network = readNetwork(store);
+  if (problem.value !== undefined) {
+    return (
+      <>
+        <h2>That cannot be shown</h2>
+        <p>{problem.value}</p>
+      </>
+    );
   }
+  if (network === undefined) {
+    if (connection.value.state !== "reconnecting") return <p class="quiet">Reading the network…</p>;
+    return (
+      <>
+        <h2>No connection to the service</h2>
+        <p>{connection.value.reason}</p>
+        <p>This page tries again by itself.</p>
+      </>
+    );
+  }
+  if (network.devices.size > 0 || state.value.view !== "map" || loading.value) return undefined;
+  if (state.value.at !== undefined) {
+    return (
+      <>
+        <h2>There was nothing then</h2>
+        <p>No device was known at that moment. The time line shows how far the history goes back.</p>
+      </>
+    );
+  }
+  return <NoDevices sources={readiness.value?.sources.map(describeSource) ?? []} />;
 }
 
-function nothingYet(sources: readonly string[]): HTMLElement {
-  return h(
-    "div",
-    {},
-    h("h2", {}, "No devices yet"),
-    sources.length > 0 && h("p", {}, "These sources are connected, and none has told of a device:"),
-    sources.length > 0 &&
-      h(
-        "ul",
-        {},
-        sources.map((source) => h("li", {}, source)),
-      ),
-    h("p", {}, "A source tells the service what exists. Name one in the configuration, for example:"),
-    h("pre", { tabindex: 0 }, h("code", {}, EXAMPLE)),
-    h("p", {}, "or look around in a simulated network: ", h("code", {}, "gazetteer serve --demo")),
-    h("p", { class: "muted" }, "The map fills as soon as the first device is there; no reload is needed."),
+const describeSource = ({ name, kind, error, status }: SourceStatus): string =>
+  `${name} (${kind}): ${error ?? status}`;
+
+function NoDevices({ sources }: { readonly sources: readonly string[] }) {
+  return (
+    <div>
+      <h2>No devices yet</h2>
+      {sources.length > 0 && (
+        <>
+          <p>These sources are connected, and none has reported a device:</p>
+          <ul>
+            {sources.map((source) => (
+              <li key={source}>{source}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p>A source reports to the service what exists. Name one in the configuration, for example:</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the box scrolls, so that the keyboard must reach it */}
+      <pre tabIndex={0}>
+        <code>{EXAMPLE}</code>
+      </pre>
+      <p>
+        or look around in a simulated network: <code>gazetteer serve --demo</code>
+      </p>
+      <p class="muted">The map fills as soon as the first device is there; no reload is needed.</p>
+    </div>
   );
 }

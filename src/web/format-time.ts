@@ -1,7 +1,7 @@
-/** Times as people read them: short where near, whole where it matters, always the reader's own zone. */
+/** Times and durations for display, in the time zone of the reader. */
 const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const WHOLE = new Intl.DateTimeFormat("en-GB", {
+const FULL = new Intl.DateTimeFormat("en-GB", {
   year: "numeric",
   month: "short",
   day: "numeric",
@@ -10,17 +10,17 @@ const WHOLE = new Intl.DateTimeFormat("en-GB", {
   second: "2-digit",
 });
 
-const sameDay = (a: Date, b: Date): boolean => a.toDateString() === b.toDateString();
+const isSameDay = (a: Date, b: Date): boolean => a.toDateString() === b.toDateString();
 
-/** `03:12:45`, with the day where that is not today. */
+/** `03:12:45`, with the day unless that is today. */
 export function formatShortTime(ms: number, now = new Date()): string {
   const date = new Date(ms);
-  return sameDay(date, now) ? TIME.format(date) : `${DAY.format(date)} ${TIME.format(date)}`;
+  return isSameDay(date, now) ? TIME.format(date) : `${DAY.format(date)} ${TIME.format(date)}`;
 }
 
-export const formatFullTime = (ms: number): string => WHOLE.format(ms);
+export const formatFullTime = (ms: number): string => FULL.format(ms);
 
-/** RFC 3339, to the second: what goes into addresses. */
+/** RFC 3339, to the second: the form of a moment in addresses. */
 export const toTimestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 /** `3 s`, `5 min`, `2 h`, `4 d`. */

@@ -1,9 +1,9 @@
-/** The network at a moment of the past, and two moments held against each other. */
+/** The network as of an earlier moment, and the comparison of two moments. */
 import type { Client, EntityDiff } from "../client/client.ts";
 import { cableId } from "../model/cable.ts";
-import type { Marks } from "./map/focus.ts";
-import type { Mark } from "./map/style.ts";
-import { Network, type NetworkEntity } from "./network.ts";
+import type { ComparisonMarks } from "./map/highlights.ts";
+import type { ChangeMark } from "./map/style.ts";
+import { type Collection, Network } from "./network.ts";
 
 export async function loadNetworkAt(client: Client, at: string, signal: AbortSignal): Promise<Network> {
   const query = { at };
@@ -20,12 +20,12 @@ export async function loadNetworkAt(client: Client, at: string, signal: AbortSig
   return network;
 }
 
-export type NetworkDifference = Extract<EntityDiff, { resource: NetworkEntity["resource"] }>;
+export type NetworkDifference = Extract<EntityDiff, { resource: Collection }>;
 
 export interface Comparison {
-  /** Everything of both moments: what is gone is still drawn, marked. */
+  /** The later network with the entities that were removed since, so that the map draws them with a mark. */
   readonly network: Network;
-  readonly marks: Marks;
+  readonly marks: ComparisonMarks;
   readonly differences: readonly NetworkDifference[];
   readonly from: number;
   readonly to: number;
@@ -38,48 +38,43 @@ export async function loadComparison(
   later: Network,
   signal: AbortSignal,
 ): Promise<Comparison> {
-  const answer = await client.diff(
-    "topology",
-    moment(from),
-    to === undefined ? undefined : moment(to),
-    {},
-    { signal },
-  );
-  const differences = answer.changes.filter(isShown).filter(isSeen);
-  const network = copied(later);
+  const end = to === undefined ? undefined : parseMoment(to);
+  const diff = await client.diff("topology", parseMoment(from), end, {}, { signal });
+  const differences = diff.changes.filter(isNetworkDifference).filter(isVisible);
+  const network = cloneNetwork(later);
   for (const change of differences) if (change.event === "removed") network.set(change);
-  return { network, differences, marks: marksOf(differences), from: answer.from.time, to: answer.to.time };
+  return { network, differences, marks: marksOf(differences), from: diff.from.time, to: diff.to.time };
 }
 
-const isShown = (change: EntityDiff): change is NetworkDifference => change.resource !== "ports";
+const isNetworkDifference = (change: EntityDiff): change is NetworkDifference => change.resource !== "ports";
 
-/** What changed and changed back in between differs in nothing that can be seen. */
-const isSeen = (change: NetworkDifference): boolean =>
+/** An entity that changed and changed back between the two moments looks the same at both. */
+const isVisible = (change: NetworkDifference): boolean =>
   change.event !== "updated" || change.changed.length > 0;
 
-/** A revision is written as a number, a time as itself. */
-const moment = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
+/** A number is a revision; any other text is a timestamp. */
+const parseMoment = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
 
-function copied(network: Network): Network {
-  const copy = new Network();
-  for (const value of network.devices.values()) copy.set({ resource: "devices", value });
-  for (const value of network.links.values()) copy.set({ resource: "links", value });
-  for (const value of network.hosts.values()) copy.set({ resource: "hosts", value });
-  if (network.hostsLoaded) copy.setHostsLoaded();
-  return copy;
+function cloneNetwork(network: Network): Network {
+  const clone = new Network();
+  for (const value of network.devices.values()) clone.set({ resource: "devices", value });
+  for (const value of network.links.values()) clone.set({ resource: "links", value });
+  for (const value of network.hosts.values()) clone.set({ resource: "hosts", value });
+  if (network.hostsLoaded) clone.setHostsLoaded();
+  return clone;
 }
 
-/** A host that came, went or moved marks the device it is seen on as changed. */
-export function marksOf(differences: readonly NetworkDifference[]): Marks {
-  const devices = new Map<string, Mark>();
-  const cables = new Map<string, Mark>();
+/** A changed host marks its device as updated, because the map draws hosts on demand only. */
+export function marksOf(differences: readonly NetworkDifference[]): ComparisonMarks {
+  const devices = new Map<string, ChangeMark>();
+  const cables = new Map<string, ChangeMark>();
   for (const change of differences) {
     if (change.resource === "devices") devices.set(change.value.id, change.event);
     else if (change.resource === "links") {
       const id = cableId(change.value);
-      const other = cables.get(id);
-      // One direction of two: the cable is there, but not as it was.
-      cables.set(id, other === undefined || other === change.event ? change.event : "updated");
+      const reverse = cables.get(id);
+      // The two directions differ: the cable still exists, in another state.
+      cables.set(id, reverse === undefined || reverse === change.event ? change.event : "updated");
     }
   }
   for (const change of differences) {

@@ -1,6 +1,4 @@
-/** The few drawings of the page, as paths on a grid of 16, in the colour of the text around them. */
-import { s } from "./dom.ts";
-
+/** The icons of the page: paths on a grid of 16 in the colour of the text around them. */
 const PATHS = {
   search: "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14",
   close: "M4 4l8 8M12 4l-8 8",
@@ -12,16 +10,14 @@ const PATHS = {
   copy: "M6 6h7v7H6zM10 6V3H3v7h3",
   download: "M8 2v8m-3-3 3 3 3-3M3 13h10",
   legend: "M3 4h2M8 4h5M3 8h2M8 8h5M3 12h2M8 12h5",
-  play: "M5 3l8 5-8 5z",
-  compare: "M5 3v10M11 3v10M2 6l3-3 3 3M8 10l3 3 3-3",
-  path: "M4 12a2 2 0 1 0 0-.01M12 4a2 2 0 1 0 0-.01M5.5 10.5l5-5",
-  more: "M3 8h.01M8 8h.01M13 8h.01",
 } as const;
 
-export function icon(name: keyof typeof PATHS): SVGSVGElement {
-  return s(
-    "svg",
-    { viewBox: "0 0 16 16", width: 16, height: 16, class: "icon", "aria-hidden": "true" },
-    s("path", { d: PATHS[name] }),
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name }: { readonly name: IconName }) {
+  return (
+    <svg viewBox="0 0 16 16" width={16} height={16} class="icon" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
   );
 }

@@ -1,44 +1,48 @@
 /**
- * The network now: lists first, because they come compressed and at once, then the stream from where they end, so that
- * nothing is missed and nothing comes twice. Hosts come last and in pages: the map stands before the last of a
- * hundred thousand is there.
+ * The live network: reads the lists, then follows the change stream from the revision of the lists, so that no change
+ * is missed and none is applied twice. Lists come first because they are compressed and arrive at once. Hosts come last
+ * and in pages, so that the map is drawn before the last of 100,000 hosts is there.
  */
 import type { Change, Client, ConnectionState, WatchEvent } from "../client/client.ts";
 import type { EntityChange } from "./change-text.ts";
 import { Network } from "./network.ts";
 
-export interface LiveEvents {
-  /** Another network is the live one: at the start, and when the service could not say what had changed. */
-  replaced(network: Network): void;
-  /** Some of it changed; `changes` is empty while the first hosts come in. */
-  changed(changes: readonly NetworkChange[]): void;
-  /** What happened shortly before, oldest first. */
-  recalled(changes: readonly NetworkChange[]): void;
-  connection(state: ConnectionState): void;
-  failed(error: unknown): void;
+export interface LiveHandlers {
+  /** Another object is the live network: at the start, and after the stream sent a snapshot. */
+  onReplaced(network: Network): void;
+  /** The live network was changed in place; `changes` is empty while the first hosts are loaded. */
+  onChanged(changes: readonly NetworkChange[]): void;
+  /** The changes of the last minutes before the page was opened, oldest first. */
+  onEarlierChanges(changes: readonly NetworkChange[]): void;
+  onConnection(state: ConnectionState): void;
+  onError(error: unknown): void;
 }
 
-/** Changes of what the page shows; ports are read when somebody looks at a device. */
+/** A change of a device, link or host. Ports are not part of the page's network; the panel reads them on demand. */
 export type NetworkChange = EntityChange & { readonly revision: number; readonly time: number };
 
-const HOSTS_A_PAGE = 5000;
+const HOSTS_PER_PAGE = 5000;
 const RETRY_MS = 3000;
 
-export async function watchNetwork(client: Client, events: LiveEvents, signal: AbortSignal): Promise<void> {
+export async function watchNetwork(
+  client: Client,
+  handlers: LiveHandlers,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     try {
-      await follow(client, events, signal);
+      await loadAndStream(client, handlers, signal);
     } catch (error) {
       if (signal.aborted) return;
-      events.connection({ state: "reconnecting", afterMs: RETRY_MS, reason: String(error) });
-      events.failed(error);
+      handlers.onConnection({ state: "reconnecting", afterMs: RETRY_MS, reason: String(error) });
+      handlers.onError(error);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 }
 
-async function follow(client: Client, events: LiveEvents, signal: AbortSignal): Promise<void> {
-  events.connection({ state: "connecting" });
+async function loadAndStream(client: Client, handlers: LiveHandlers, signal: AbortSignal): Promise<void> {
+  handlers.onConnection({ state: "connecting" });
   const [devices, links] = await Promise.all([
     client.list("devices", {}, { signal }),
     client.list("links", {}, { signal }),
@@ -46,87 +50,87 @@ async function follow(client: Client, events: LiveEvents, signal: AbortSignal): 
   const network = new Network();
   for (const value of devices.items) network.set({ resource: "devices", value });
   for (const value of links.items) network.set({ resource: "links", value });
-  events.replaced(network);
+  handlers.onReplaced(network);
   let since = Math.min(devices.revision, links.revision);
-  for await (const page of client.pages("hosts", { limit: HOSTS_A_PAGE }, { signal })) {
+  for await (const page of client.pages("hosts", { limit: HOSTS_PER_PAGE }, { signal })) {
     for (const value of page.items) network.set({ resource: "hosts", value });
     since = Math.min(since, page.revision);
-    events.changed([]);
+    handlers.onChanged([]);
   }
   network.setHostsLoaded();
-  events.changed([]);
-  void recall(client, signal).then(
-    (changes) => events.recalled(changes.filter((change) => change.revision <= since)),
-    () => {}, // a list without a past is no reason to say anything
+  handlers.onChanged([]);
+  void loadEarlierChanges(client, signal).then(
+    (changes) => handlers.onEarlierChanges(changes.filter((change) => change.revision <= since)),
+    () => {}, // The list of recent changes starts empty then.
   );
-  await stream(client, network, since, events, signal);
+  await stream(client, network, since, handlers, signal);
 }
 
-/** What happened in the last minutes, unless that is more than anybody would read, as after a start. */
-const RECALL_MS = 10 * 60_000;
-const MAX_RECALLED = 1000;
+const EARLIER_MS = 10 * 60_000;
+/** More changes than this, as after the start of the service, are not worth showing. */
+const MAX_EARLIER = 1000;
 
-async function recall(client: Client, signal: AbortSignal): Promise<NetworkChange[]> {
+async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<NetworkChange[]> {
   const { oldest, newest } = await client.timeline(1, {}, { signal });
-  const from = new Date(Math.max(oldest.time, newest.time - RECALL_MS));
+  const from = new Date(Math.max(oldest.time, newest.time - EARLIER_MS));
   const { counts } = await client.timeline(1, { from }, { signal });
-  if ((counts[0] ?? 0) > MAX_RECALLED) return [];
+  if ((counts[0] ?? 0) > MAX_EARLIER) return [];
   const start = await client.diff("devices", from, undefined, {}, { signal });
   const { changes } = await client.changes("topology", start.from.revision, {}, { signal });
-  return changes.filter(isShown);
+  return changes.filter(isNetworkChange);
 }
 
-const isShown = (change: Change): change is Extract<Change, EntityChange> => change.resource !== "ports";
+const isNetworkChange = (change: Change): change is Extract<Change, EntityChange> =>
+  change.resource !== "ports";
 
 async function stream(
   client: Client,
   start: Network,
   since: number,
-  events: LiveEvents,
+  handlers: LiveHandlers,
   signal: AbortSignal,
 ): Promise<void> {
   let network = start;
-  let coming: Network | undefined;
-  let batch: NetworkChange[] = [];
-  const onState = (state: ConnectionState) => events.connection(state);
+  let snapshot: Network | undefined;
+  let revisionChanges: NetworkChange[] = [];
+  const onState = (state: ConnectionState) => handlers.onConnection(state);
   for await (const event of client.watch("topology", {}, { since, signal, onState })) {
     switch (event.type) {
       case "reset":
-        coming = new Network();
+        snapshot = new Network();
         break;
       case "snapshot":
-        if (event.resource !== "ports") coming?.set(event);
+        if (event.resource !== "ports") snapshot?.set(event);
         break;
       case "synced":
-        if (coming) {
-          network = coming;
+        if (snapshot) {
+          network = snapshot;
           network.setHostsLoaded();
-          coming = undefined;
-          events.replaced(network);
+          snapshot = undefined;
+          handlers.onReplaced(network);
         }
         break;
       default: {
         const change = changeOf(event);
         if (change) {
           applyChange(network, change);
-          batch.push(change);
+          revisionChanges.push(change);
         }
-        if (!event.last || batch.length === 0) break;
-        events.changed(batch);
-        batch = [];
+        if (!event.last || revisionChanges.length === 0) break;
+        handlers.onChanged(revisionChanges);
+        revisionChanges = [];
       }
     }
   }
 }
 
-type Happening = Extract<WatchEvent, { type: "added" | "updated" | "removed" }>;
+type ChangeEvent = Extract<WatchEvent, { type: "added" | "updated" | "removed" }>;
 
-function changeOf(event: Happening): NetworkChange | undefined {
-  if (event.resource === "ports") return undefined;
-  return { ...event, event: event.type };
+function changeOf(event: ChangeEvent): NetworkChange | undefined {
+  return event.resource === "ports" ? undefined : { ...event, event: event.type };
 }
 
-/** What a list already told comes again with the stream; the older telling must not undo the newer. */
+/** The stream repeats changes that a list already contains. An older value must not replace a newer one. */
 export function applyChange(network: Network, change: NetworkChange): void {
   const known = network[change.resource].get(change.value.id);
   if (known !== undefined && known.revision > change.revision) return;

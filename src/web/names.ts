@@ -1,14 +1,15 @@
-/** What things are called on the page: short, the same everywhere, and never empty. */
-
+/** Names of entities and types for display: short, the same in every view, and never empty. */
 import type { Cable } from "../model/cable.ts";
 import type { Device, Host } from "../model/entity.ts";
 import type { Network } from "./network.ts";
+import type { EntityRef } from "./state.ts";
 
-const named = (annotations: Readonly<Record<string, string>> | undefined): string | undefined =>
+const nameAnnotation = (annotations: Readonly<Record<string, string>> | undefined): string | undefined =>
   annotations?.name?.trim() || undefined;
 
-export const deviceName = (device: Device): string => named(device.annotations) ?? device.id;
-export const hostName = (host: Host): string => named(host.annotations) ?? host.ipAddresses[0] ?? host.mac;
+export const deviceName = (device: Device): string => nameAnnotation(device.annotations) ?? device.id;
+export const hostName = (host: Host): string =>
+  nameAnnotation(host.annotations) ?? host.ipAddresses[0] ?? host.mac;
 
 export function deviceNameById(network: Network, id: string): string {
   const device = network.devices.get(id);
@@ -16,21 +17,25 @@ export function deviceNameById(network: Network, id: string): string {
 }
 
 export function cableName(network: Network, { from, to }: Pick<Cable, "from" | "to">): string {
-  return `${deviceNameById(network, from.device)}/${from.port} – ${deviceNameById(network, to.device)}/${to.port}`;
+  const end = ({ device, port }: Cable["from"]) => `${deviceNameById(network, device)}/${port}`;
+  return `${end(from)} – ${end(to)}`;
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  OLT: "OLT",
-  ONU: "ONU",
-  OTN: "OTN",
-  IPS: "IPS",
-  IDS: "IDS",
-};
+export function entityName(network: Network | undefined, { kind, id }: EntityRef): string {
+  if (!network) return id;
+  if (kind === "devices") return deviceNameById(network, id);
+  const host = kind === "hosts" ? network.hosts.get(id) : undefined;
+  const link = kind === "links" ? network.links.get(id) : undefined;
+  return host ? hostName(host) : link ? cableName(network, { from: link.src, to: link.dst }) : id;
+}
+
+const ABBREVIATIONS = ["OLT", "ONU", "OTN", "IPS", "IDS"];
 
 /** `FIBER_SWITCH` as `Fiber switch`. */
 export function formatType(type: string): string {
+  if (ABBREVIATIONS.includes(type)) return type;
   const words = type.toLowerCase().replaceAll("_", " ");
-  return WORDS[type] ?? words.charAt(0).toUpperCase() + words.slice(1);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 export const formatCount = (n: number, one: string, many = `${one}s`): string =>

@@ -1,39 +1,105 @@
-/** Everything the parts of the page are drawn from, in one place, and what they may ask for. */
+/**
+ * Everything the components show, as signals, and the actions they call. A component that reads a signal's value
+ * renders again when that value changes. `sync.ts` writes the signals; components only read them.
+ *
+ * The network is changed in place, because a copy of 100,000 hosts for each change is too slow. Components therefore
+ * get it from `useNetwork`, never as a property: a component with equal properties is not rendered again.
+ */
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
 import type { Client, ConnectionState, Readiness } from "../client/client.ts";
 import type { Comparison } from "./history.ts";
 import type { NetworkChange } from "./live.ts";
+import { createNavigation, type Navigation } from "./navigation.ts";
 import type { Network } from "./network.ts";
-import type { EntityRef, ViewState } from "./state.ts";
+import type { EntityRef } from "./state.ts";
 
-export interface Model {
-  readonly state: ViewState;
-  /** What the views show: the live network, a past one, or a comparison. Undefined until the first is there. */
-  readonly network: Network | undefined;
-  readonly comparison: Comparison | undefined;
-  readonly connection: ConnectionState;
-  readonly health: Readiness | undefined;
-  /** Newest first. */
-  readonly recent: readonly NetworkChange[];
-  /** The first end of a way whose second is still to be picked. */
-  readonly picking: EntityRef | undefined;
-  /** Why what was asked for is not shown, in the service's own words. */
-  readonly problem: string | undefined;
-  readonly loading: boolean;
+export interface Notice {
+  readonly id: number;
+  readonly text: string;
 }
 
-export interface Actions {
+export interface Store extends Navigation {
   readonly client: Client;
-  go(patch: Partial<ViewState>): void;
-  adjust(patch: Partial<ViewState>): void;
-  /** A click on a thing, wherever it is shown: selects it, or ends a way that was begun. */
+  readonly live: Signal<Network | undefined>;
+  /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
+  readonly past: Signal<Network | undefined>;
+  readonly comparison: Signal<Comparison | undefined>;
+  /** What the views show: both sides of a comparison, a past network or the live one. */
+  readonly network: ReadonlySignal<Network | undefined>;
+  /** Rises when a network that is shown was changed in place. */
+  readonly networkVersion: Signal<number>;
+  readonly connection: Signal<ConnectionState>;
+  readonly readiness: Signal<Readiness | undefined>;
+  /** Newest first. */
+  readonly recentChanges: Signal<readonly NetworkChange[]>;
+  /** The first end of a path, while the user picks the second. */
+  readonly pathStart: Signal<EntityRef | undefined>;
+  /** Why the requested past or comparison is not shown, in the words of the service. */
+  readonly problem: Signal<string | undefined>;
+  /** A past network or a comparison is being loaded. */
+  readonly loading: Signal<boolean>;
+  readonly notices: Signal<readonly Notice[]>;
+  /** Handles a click on an entity: selects it, or ends the path that was started. */
   pick(ref: EntityRef | undefined): void;
-  beginWay(from: EntityRef | undefined): void;
-  /** A short notice that goes away by itself; also read out. */
-  say(words: string): void;
+  /** Shows a text for some seconds, also to screen readers. */
+  notify(text: string): void;
 }
 
-/** A part of the page: drawn once, then told whenever something changed. */
-export interface Part {
-  readonly element: HTMLElement;
-  update(model: Model): void;
+const NOTICE_MS = 4000;
+
+export function createStore(client: Client): Store {
+  const navigation = createNavigation();
+  const live = signal<Network | undefined>(undefined);
+  const past = signal<Network | undefined>(undefined);
+  const comparison = signal<Comparison | undefined>(undefined);
+  const pathStart = signal<EntityRef | undefined>(undefined);
+  const notices = signal<readonly Notice[]>([]);
+  let lastNoticeId = 0;
+  return {
+    ...navigation,
+    client,
+    live,
+    past,
+    comparison,
+    network: computed(() => comparison.value?.network ?? past.value ?? live.value),
+    networkVersion: signal(0),
+    connection: signal<ConnectionState>({ state: "connecting" }),
+    readiness: signal<Readiness | undefined>(undefined),
+    recentChanges: signal<readonly NetworkChange[]>([]),
+    pathStart,
+    problem: signal<string | undefined>(undefined),
+    loading: signal(false),
+    notices,
+    pick(ref) {
+      const start = pathStart.peek();
+      if (!start || !ref) return navigation.go({ selected: ref });
+      pathStart.value = undefined;
+      navigation.go({ path: [start, ref], selected: undefined, view: "map" });
+    },
+    notify(text) {
+      const id = ++lastNoticeId;
+      notices.value = [...notices.peek(), { id, text }];
+      setTimeout(() => {
+        notices.value = notices.peek().filter((notice) => notice.id !== id);
+      }, NOTICE_MS);
+    },
+  };
 }
+
+export const StoreContext = createContext<Store | undefined>(undefined);
+
+export function useStore(): Store {
+  const store = useContext(StoreContext);
+  if (!store) throw new Error("no store around this component");
+  return store;
+}
+
+/** Subscribes the caller to the network, including changes made to it in place. */
+export function readNetwork({ network, networkVersion }: Store): Network | undefined {
+  void networkVersion.value;
+  return network.value;
+}
+
+export const useNetwork = (): Network | undefined => readNetwork(useStore());

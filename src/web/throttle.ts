@@ -1,11 +1,11 @@
-/** Work that may wait: however often it is asked for, it is done once, `ms` after it was first asked for. */
+/** Runs `work` once, `ms` after the first of any number of calls. */
 export function throttle(ms: number, work: () => void): () => void {
-  let waiting = false;
+  let scheduled = false;
   return () => {
-    if (waiting) return;
-    waiting = true;
+    if (scheduled) return;
+    scheduled = true;
     setTimeout(() => {
-      waiting = false;
+      scheduled = false;
       work();
     }, ms);
   };

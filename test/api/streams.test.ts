@@ -293,7 +293,8 @@ describe("a subscriber that does not read", () => {
     // 60 subscribers with a queue of 9 MB each would cost 540 MB.
     expect(rss() - before).toBeLessThan(250_000_000);
     await reader.close();
-    await Promise.all(slow.map((one) => one.finish()));
+    // Not read to the end: whether a stream overflowed depends on how much the kernel buffered for it.
+    for (const request of slow) request.abort();
   }, 180_000);
 });
 

@@ -77,6 +77,8 @@ export interface SlowRequest {
   readonly started: Promise<void>;
   /** Reads the rest and returns the body. */
   finish(): Promise<Buffer>;
+  /** Closes the connection without reading the rest. */
+  abort(): void;
 }
 
 /** A client that stops reading after the first bytes, so that most of a large response is still unsent. */
@@ -84,7 +86,7 @@ export function slowRequest(port: number, target: string, authorization: string)
   const socket = connect({ port, host: "127.0.0.1" });
   const parts: Buffer[] = [];
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  const begun = new Promise<void>((resolve) =>
+  const started = new Promise<void>((resolve) =>
     socket.once("data", (data) => {
       parts.push(Buffer.from(data));
       socket.pause();
@@ -95,7 +97,8 @@ export function slowRequest(port: number, target: string, authorization: string)
     `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nConnection: close\r\n\r\n`,
   );
   return {
-    started: begun,
+    started,
+    abort: () => socket.destroy(),
     async finish() {
       socket.on("data", (data) => parts.push(Buffer.from(data)));
       socket.resume();

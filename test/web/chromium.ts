@@ -1,4 +1,4 @@
-/** Debian's Chromium as the tests, the measurements and the screenshot use it: headless, quiet, WebGL in software. */
+/** Launches Debian's Chromium for the tests, the benchmarks and the screenshot: headless, with WebGL in software. */
 import { type Browser, chromium } from "playwright-core";
 
 const ARGS = [
@@ -8,12 +8,12 @@ const ARGS = [
   "--disable-component-update",
   "--disable-sync",
   "--disable-quic",
-  // WebGL without a graphics card.
+  // WebGL without a GPU.
   "--use-gl=angle",
   "--use-angle=swiftshader",
   "--enable-unsafe-swiftshader",
 ];
 
-export function openChromium(): Promise<Browser> {
+export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: Bun.which("chromium") ?? "/usr/bin/chromium", args: ARGS });
 }

@@ -1,4 +1,4 @@
-/** The service on a simulated network, outside the test runner: for the measurements and the screenshot. */
+/** Starts the service with a simulated network outside the test runner, for the benchmarks and the screenshot. */
 import { join } from "node:path";
 
 export interface DemoService {
@@ -8,10 +8,10 @@ export interface DemoService {
 }
 
 const GAZETTEER = join(import.meta.dir, "../../bin/gazetteer");
-const LISTENING = /^listening on (http:\/\/\S+)\/controller\/v1$/m;
+const LISTENING_LINE = /^listening on (http:\/\/\S+)\/controller\/v1$/m;
 
-/** `spec` as in `--demo=`, such as `devices=50,hosts=300`. */
-export async function startDemo(spec: string): Promise<DemoService> {
+/** `spec` is the value of `--demo=`, such as `devices=50,hosts=300`. */
+export async function startDemoService(spec: string): Promise<DemoService> {
   const user = { username: "reader", password: crypto.randomUUID() };
   const child = Bun.spawn([GAZETTEER, "serve", "--port", "0", "--data", ":memory:", `--demo=${spec}`], {
     env: { ...process.env, GAZETTEER_CREDENTIALS: `${user.username}:${user.password}` },
@@ -23,12 +23,12 @@ export async function startDemo(spec: string): Promise<DemoService> {
   };
   const decoder = new TextDecoder();
   const reader = child.stdout.getReader();
-  let said = "";
+  let output = "";
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) throw new Error(`the service did not start: ${said}`);
-    said += decoder.decode(value, { stream: true });
-    const url = LISTENING.exec(said)?.[1];
+    if (done) throw new Error(`the service did not start: ${output}`);
+    output += decoder.decode(value, { stream: true });
+    const url = LISTENING_LINE.exec(output)?.[1];
     if (url !== undefined) return { url, user, stop };
   }
 }

@@ -1,9 +1,9 @@
-/** What the page knows of a network and how it walks, finds and tells it, without a browser. */
+/** The page's copy of the network, its paths, search, change texts, highlights and filters, without a browser. */
 import { describe, expect, test } from "bun:test";
 import { describeChange, type EntityChange } from "../../src/web/change-text.ts";
 import { marksOf } from "../../src/web/history.ts";
 import { applyChange } from "../../src/web/live.ts";
-import { createFocus } from "../../src/web/map/highlights.ts";
+import { createHighlights } from "../../src/web/map/highlights.ts";
 import { neighbourhood, shortestPath } from "../../src/web/path.ts";
 import { searchNetwork } from "../../src/web/search.ts";
 import { DEFAULT_STATE } from "../../src/web/state.ts";
@@ -11,11 +11,11 @@ import { parseFilter } from "../../src/web/table/filter.ts";
 import { device as sampleDevice } from "../support/sample-network.ts";
 import { sampleCable, sampleHost, sampleNetwork } from "./sample-network.ts";
 
-/** One direction. */
+/** One direction of a cable. */
 const linkOf = (from: string, to: string, more = {}) => sampleCable(from, to, more)[0];
 
 describe("network", () => {
-  test("two directions are one cable; one of them down is one-way, along the one that works", () => {
+  test("two directions are one cable; with one of them inactive it is one-way, in the active direction", () => {
     const network = sampleNetwork();
     expect(network.cables.size).toBe(3);
     network.set({ resource: "links", value: linkOf("a/1", "b/1", { state: "INACTIVE" }) });
@@ -28,7 +28,7 @@ describe("network", () => {
     expect(network.cables.size).toBe(2);
   });
 
-  test("a host that moves is counted where it is", () => {
+  test("a host that moves is counted at its new device only", () => {
     const network = sampleNetwork();
     expect([network.hostCount("a"), network.hostCount("b")]).toEqual([1, 0]);
     network.set({ resource: "hosts", value: sampleHost("02:00:00:00:00:01", "b/3") });
@@ -37,7 +37,7 @@ describe("network", () => {
     expect(network.hostCount("b")).toBe(0);
   });
 
-  test("what a list told is not undone by an older change", () => {
+  test("a change that is older than the entity from the list is ignored", () => {
     const network = sampleNetwork();
     network.set({ resource: "devices", value: sampleDevice("a", { revision: 9 }) });
     const value = sampleDevice("a", { available: false, revision: 5 });
@@ -55,10 +55,10 @@ describe("network", () => {
   });
 });
 
-describe("walk", () => {
+describe("path", () => {
   const device = (id: string) => ({ kind: "devices", id }) as const;
 
-  test("the shortest way goes over what is up and works in that direction", () => {
+  test("the shortest path uses devices that are up and links that are active in its direction", () => {
     const network = sampleNetwork();
     expect(shortestPath(network, device("a"), device("c"))?.devices).toEqual(["a", "b", "c"]);
     expect(shortestPath(network, device("a"), device("d"))).toBeUndefined();
@@ -67,7 +67,7 @@ describe("walk", () => {
     expect(shortestPath(network, device("c"), device("a"))?.cables).toHaveLength(2);
   });
 
-  test("from host to host, and from a thing to itself", () => {
+  test("a path leads from host to host, and from a host to itself", () => {
     const network = sampleNetwork();
     const from = { kind: "hosts", id: "02:00:00:00:00:01/None" } as const;
     const to = { kind: "hosts", id: "02:00:00:00:00:02/None" } as const;
@@ -76,7 +76,7 @@ describe("walk", () => {
     expect(shortestPath(network, from, { kind: "hosts", id: "gone" })).toBeUndefined();
   });
 
-  test("a neighbourhood grows by hops", () => {
+  test("a neighbourhood contains the devices within the number of hops", () => {
     const network = sampleNetwork();
     expect([...neighbourhood(network, "a", 1)]).toEqual(["a", "b"]);
     expect([...neighbourhood(network, "a", 9)].sort()).toEqual(["a", "b", "c", "d"]);
@@ -84,8 +84,8 @@ describe("walk", () => {
   });
 });
 
-describe("find", () => {
-  const titles = (words: string) => searchNetwork(sampleNetwork(), words).hits.map((hit) => hit.title);
+describe("search", () => {
+  const titles = (text: string) => searchNetwork(sampleNetwork(), text).hits.map((hit) => hit.title);
 
   test.each([
     ["192.0.2.77", ["192.0.2.77"]],
@@ -97,57 +97,57 @@ describe("find", () => {
     ["10.0.0.99", ["switch-c"]],
     ["", []],
     ["nowhere", []],
-  ])("%s", (words, expected) => {
-    expect(titles(words).toSorted()).toEqual(expected.toSorted());
+  ])("%s", (text, expected) => {
+    expect(titles(text).toSorted()).toEqual(expected.toSorted());
   });
 
-  test("what begins with the words goes first, and the rest is counted", () => {
+  test("names that start with the text come first, and `total` counts the hits beyond the limit", () => {
     const { hits, total } = searchNetwork(sampleNetwork(), "s", 2);
     expect(hits.map((hit) => hit.title)).toEqual(["switch-a", "switch-b"]);
     expect(total).toBeGreaterThan(2);
   });
 });
 
-describe("telling", () => {
+describe("changes", () => {
   const network = sampleNetwork();
   const device = (available: boolean) => sampleDevice("a", { available, annotations: { name: "core" } });
-  test.each<[EntityChange, string, string]>([
+  test.each<[string, string, EntityChange]>([
     [
-      { event: "updated", resource: "devices", value: device(false), changed: ["available"] },
       "went down",
       "bad",
+      { event: "updated", resource: "devices", value: device(false), changed: ["available"] },
     ],
     [
-      { event: "updated", resource: "devices", value: device(true), changed: ["available"] },
       "came up",
       "good",
+      { event: "updated", resource: "devices", value: device(true), changed: ["available"] },
     ],
-    [{ event: "removed", resource: "devices", value: device(true) }, "is gone", "bad"],
+    ["is gone", "bad", { event: "removed", resource: "devices", value: device(true) }],
     [
+      "link went down",
+      "bad",
       {
         event: "updated",
         resource: "links",
         value: linkOf("a/1", "b/1", { state: "INACTIVE" }),
         changed: ["state"],
       },
-      "link went down",
-      "bad",
     ],
     [
+      "moved to switch-b port 3",
+      "plain",
       {
         event: "updated",
         resource: "hosts",
         value: sampleHost("02:00:00:00:00:01", "b/3"),
         changed: ["location", "locations"],
       },
-      "moved to switch-b port 3",
-      "plain",
     ],
-  ])("%#", (told, words, tone) => {
-    expect(describeChange(network, told)).toMatchObject({ text: words, tone });
+  ])("described as: %s", (text, tone, change) => {
+    expect(describeChange(network, change)).toMatchObject({ text, tone });
   });
 
-  test("a comparison marks devices and cables, and the device a host came to", () => {
+  test("a comparison marks changed devices and cables, and the device of an added host", () => {
     const { devices, cables } = marksOf([
       { event: "added", resource: "devices", value: sampleDevice("x") },
       { event: "removed", resource: "links", value: linkOf("a/1", "b/1") },
@@ -167,24 +167,24 @@ describe("telling", () => {
   });
 });
 
-describe("focus", () => {
-  const focus = (asked: Partial<typeof DEFAULT_STATE>) =>
-    createFocus(sampleNetwork(), { ...DEFAULT_STATE, ...asked }, undefined);
-  const lit = (asked: Partial<typeof DEFAULT_STATE>) =>
+describe("highlights", () => {
+  const highlights = (options: Partial<typeof DEFAULT_STATE>) =>
+    createHighlights(sampleNetwork(), { ...DEFAULT_STATE, ...options }, undefined);
+  const highlightedIds = (options: Partial<typeof DEFAULT_STATE>) =>
     [...sampleNetwork().devices.values()]
-      .filter((device) => focus(asked).device(device).lit)
+      .filter((device) => highlights(options).device(device).highlighted)
       .map(({ id }) => id);
 
-  test("filters let what matches stand out and fade the rest; without one nothing does either", () => {
-    expect(lit({})).toEqual([]);
-    expect(lit({ states: ["down"] })).toEqual(["d"]);
-    expect(lit({ types: ["ROUTER"] })).toEqual([]);
-    expect(lit({ sources: ["demo"], types: ["SWITCH"] })).toEqual(["a", "b", "c", "d"]);
+  test("a filter highlights the devices that match; without a filter none is highlighted", () => {
+    expect(highlightedIds({})).toEqual([]);
+    expect(highlightedIds({ states: ["down"] })).toEqual(["d"]);
+    expect(highlightedIds({ types: ["ROUTER"] })).toEqual([]);
+    expect(highlightedIds({ sources: ["demo"], types: ["SWITCH"] })).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("a neighbourhood hides what is beyond", () => {
-    const { isShown } = focus({ around: "a", hops: 1 });
-    expect(["a", "b", "c"].map(isShown)).toEqual([true, true, false]);
+  test("devices outside the neighbourhood are hidden", () => {
+    const { isVisible } = highlights({ around: "a", hops: 1 });
+    expect(["a", "b", "c"].map(isVisible)).toEqual([true, true, false]);
   });
 });
 

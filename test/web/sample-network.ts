@@ -1,22 +1,23 @@
-/** A small network for the unit tests of the page, put together from the samples that all tests share. */
+/** A small network for the unit tests of the page, built from the sample entities that all tests share. */
 import { Network } from "../../src/web/network.ts";
 import { cable, device, host } from "../support/sample-network.ts";
 
-const at = (end: string) => {
+/** `a/1` as device and port. */
+const parseEnd = (end: string) => {
   const [name = "", port = ""] = end.split("/");
   return { device: name, port };
 };
 
-export const sampleCable = (a: string, b: string, more = {}) => {
-  const [forth, back] = cable(at(a), at(b), more);
-  if (!forth || !back) throw new Error("a cable has two directions");
-  return [forth, back] as const;
+export const sampleCable = (a: string, b: string, fields = {}) => {
+  const [forward, reverse] = cable(parseEnd(a), parseEnd(b), fields);
+  if (!forward || !reverse) throw new Error("a cable has two directions");
+  return [forward, reverse] as const;
 };
 
-export const sampleHost = (mac: string, end: string, more: Parameters<typeof host>[2] = {}) =>
-  host(mac, at(end), more);
+export const sampleHost = (mac: string, end: string, fields: Parameters<typeof host>[2] = {}) =>
+  host(mac, parseEnd(end), fields);
 
-/** Devices `a` to `d` in a row, `d` down; a cable each; hosts on `a` and `c`. */
+/** Devices `a` to `d` in a chain, connected by three cables; `d` is down; one host on `a` and one on `c`. */
 export function sampleNetwork(): Network {
   const network = new Network();
   for (const id of ["a", "b", "c", "d"]) {
@@ -30,13 +31,13 @@ export function sampleNetwork(): Network {
   ] as const) {
     for (const value of sampleCable(a, b)) network.set({ resource: "links", value });
   }
-  const desk = sampleHost("02:00:00:00:00:01", "a/9", {
+  const namedHost = sampleHost("02:00:00:00:00:01", "a/9", {
     ipAddresses: ["192.0.2.1"],
     annotations: { name: "desk" },
   });
-  const other = sampleHost("02:00:00:00:00:02", "c/9", { ipAddresses: ["192.0.2.77", "2001:db8::7"] });
-  network.set({ resource: "hosts", value: desk });
-  network.set({ resource: "hosts", value: other });
+  const unnamedHost = sampleHost("02:00:00:00:00:02", "c/9", { ipAddresses: ["192.0.2.77", "2001:db8::7"] });
+  network.set({ resource: "hosts", value: namedHost });
+  network.set({ resource: "hosts", value: unnamedHost });
   network.setHostsLoaded();
   return network;
 }

@@ -1,56 +1,57 @@
-/** A cable between browser and service that can be pulled and plugged in again: a plain TCP forwarder. */
+/** A TCP proxy between the browser and the service, to simulate a lost connection. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-export interface PatchCable {
+export interface TcpProxy {
   readonly url: string;
-  /** Ends every connection and accepts no other. */
-  pull(): Promise<void>;
-  plug(): Promise<void>;
+  /** Closes all connections and accepts no new ones. */
+  disconnect(): Promise<void>;
+  /** Listens on the same port again. */
+  reconnect(): Promise<void>;
 }
 
-export async function layCable(target: string): Promise<PatchCable> {
-  const { hostname, port } = new URL(target);
+export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
+  const { hostname, port: targetPort } = new URL(targetUrl);
   const sockets = new Set<Socket>();
   let server: Server | undefined;
-  let plugged = true;
-  const open = (at: number): Promise<number> =>
+  let connected = true;
+  const listen = (port: number): Promise<number> =>
     new Promise((resolve, reject) => {
-      const listener = createServer((near) => {
-        // Accepted by the system just before the listener was closed.
-        if (!plugged) return void near.destroy();
-        const far = connect(Number(port), hostname);
-        for (const [one, other] of [
-          [near, far],
-          [far, near],
+      const listener = createServer((client) => {
+        // The system accepted the connection just before the listener was closed.
+        if (!connected) return void client.destroy();
+        const upstream = connect(Number(targetPort), hostname);
+        for (const [from, to] of [
+          [client, upstream],
+          [upstream, client],
         ] as const) {
-          sockets.add(one);
-          one.on("error", () => other.destroy());
-          one.on("close", () => {
-            sockets.delete(one);
-            other.destroy();
+          sockets.add(from);
+          from.on("error", () => to.destroy());
+          from.on("close", () => {
+            sockets.delete(from);
+            to.destroy();
           });
-          one.pipe(other);
+          from.pipe(to);
         }
       });
       listener.on("error", reject);
-      listener.listen(at, "127.0.0.1", () => {
+      listener.listen(port, "127.0.0.1", () => {
         const address = listener.address();
         server = listener;
         if (address && typeof address === "object") resolve(address.port);
       });
     });
-  const own = await open(0);
+  const port = await listen(0);
   return {
-    url: `http://127.0.0.1:${own}`,
-    async pull() {
-      plugged = false;
+    url: `http://127.0.0.1:${port}`,
+    async disconnect() {
+      connected = false;
       const closed = new Promise((resolve) => server?.close(resolve));
       for (const socket of sockets) socket.destroy();
       await closed;
     },
-    async plug() {
-      plugged = true;
-      await open(own);
+    async reconnect() {
+      connected = true;
+      await listen(port);
     },
   };
 }

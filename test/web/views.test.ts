@@ -1,4 +1,4 @@
-/** Tables, keys, small screens, dark and light, what can be taken away, and what axe-core has to say of each view. */
+/** The tables, the keyboard, the exports, small screens, and the accessibility of each view in both colour schemes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,115 +6,118 @@ import type { AxeResults } from "axe-core";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { addressContains, eventually, type Visit, visit } from "./browser.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
 
-const here = needs("chromium");
+const hasChromium = needs("chromium");
 const AXE = readFileSync(join(import.meta.dir, "../../node_modules/axe-core/axe.min.js"), "utf8");
 let service: Service;
-let person: Visit;
+let tab: BrowserTab;
 
 beforeAll(async () => {
-  if (!here) return;
+  if (!hasChromium) return;
   service = await startService({ args: ["--data", ":memory:", "--demo=devices=50,hosts=300,churn=0"] });
-  person = await visit(service);
+  tab = await openTab(service);
 });
-afterAll(() => person?.close());
+afterAll(() => tab?.close());
 
-const rows = () => person.page.locator('.grid [role="row"][aria-selected]');
+const rows = () => tab.page.locator('.grid [role="row"][aria-selected]');
 const cell = (row: number, column: number) => rows().nth(row).getByRole("gridcell").nth(column);
 
-test.skipIf(!here)(
-  "a table filters with the interface's own grammar, and shows its refusals as they are",
+test.skipIf(!hasChromium)(
+  "a table filter has the syntax of the query parameters, and an invalid one shows the error of the service",
   async () => {
-    await person.goto("/?view=devices");
-    await person.page.getByText("50 rows").waitFor();
-    const filter = person.page.getByRole("searchbox", { name: "Filter" });
+    await tab.goto("/?view=devices");
+    await tab.page.getByText("50 rows").waitFor();
+    const filter = tab.page.getByRole("searchbox", { name: "Filter" });
     await filter.fill("type=ROUTER");
     await filter.press("Enter");
-    await person.page.getByText("8 rows").waitFor();
-    await addressContains(person, "filter=type%3DROUTER");
+    await tab.page.getByText("8 rows").waitFor();
+    await waitForUrlPart(tab, "filter=type%3DROUTER");
     await filter.fill("typ=ROUTER");
     await filter.press("Enter");
-    const refusal = person.page.locator(".fault");
-    await refusal.waitFor();
+    const error = tab.page.locator(".fault");
+    await error.waitFor();
     const { detail } = await (await service.fetch("/controller/v1/devices?typ=ROUTER&limit=200")).json();
-    expect(await refusal.textContent()).toBe(detail);
+    expect(await error.textContent()).toBe(detail);
     await filter.fill("core lon1");
     await filter.press("Enter");
-    await person.page.getByText("No rows match.").waitFor();
+    await tab.page.getByText("No rows match.").waitFor();
   },
 );
 
-test.skipIf(!here)("a click on a heading sorts, and the address keeps it", async () => {
-  await person.goto("/?view=devices");
-  await person.page.getByRole("button", { name: "Id" }).click();
-  await until(() => person.page.url().includes("sort=id"), { what: "the order in the address" });
-  const [first, last] = [await firstDevice("id"), await firstDevice("-id")];
-  expect(first).not.toBe(last);
-  await cell(0, 1).getByText(first, { exact: true }).waitFor();
-  await person.page.getByRole("button", { name: "Id" }).click();
-  await cell(0, 1).getByText(last, { exact: true }).waitFor();
-  await addressContains(person, "sort=-id");
-  await person.goto(new URL(person.page.url()).pathname + new URL(person.page.url()).search);
-  await cell(0, 1).getByText(last, { exact: true }).waitFor();
-});
+test.skipIf(!hasChromium)(
+  "a click on a column heading sorts the table, and the address contains the order",
+  async () => {
+    await tab.goto("/?view=devices");
+    await tab.page.getByRole("button", { name: "Id" }).click();
+    await until(() => tab.page.url().includes("sort=id"), { what: "the sort order in the address" });
+    const [first, last] = [await firstDevice("id"), await firstDevice("-id")];
+    expect(first).not.toBe(last);
+    await cell(0, 1).getByText(first, { exact: true }).waitFor();
+    await tab.page.getByRole("button", { name: "Id" }).click();
+    await cell(0, 1).getByText(last, { exact: true }).waitFor();
+    await waitForUrlPart(tab, "sort=-id");
+    await tab.goto(new URL(tab.page.url()).pathname + new URL(tab.page.url()).search);
+    await cell(0, 1).getByText(last, { exact: true }).waitFor();
+  },
+);
 
 async function firstDevice(sort: string): Promise<string> {
   const { devices } = await (await service.fetch(`/controller/v1/devices?sort=${sort}&limit=1`)).json();
   return devices[0].id;
 }
 
-test.skipIf(!here)("rows are walked and opened by keyboard", async () => {
-  await person.goto("/?view=hosts");
+test.skipIf(!hasChromium)("rows can be selected with the keyboard", async () => {
+  await tab.goto("/?view=hosts");
   await rows().first().focus();
-  await person.page.keyboard.press("End");
-  await person.page.keyboard.press("Enter");
-  await person.page.locator("aside.panel").getByText("MAC", { exact: true }).waitFor();
-  await addressContains(person, "selected=hosts:");
+  await tab.page.keyboard.press("End");
+  await tab.page.keyboard.press("Enter");
+  await tab.page.locator("aside.panel").getByText("MAC", { exact: true }).waitFor();
+  await waitForUrlPart(tab, "selected=hosts:");
 });
 
-test.skipIf(!here)("views are taken away as curl, CSV, PNG and SVG", async () => {
-  const menu = () => person.page.getByRole("button", { name: "Export and share" }).click();
-  await person.goto("/?view=hosts&filter=ip=10.0.0.0/8");
-  await menu();
-  await person.page.getByRole("button", { name: "Copy as curl" }).click();
-  const clipboard = () => person.page.evaluate(() => navigator.clipboard.readText());
+test.skipIf(!hasChromium)("a view can be exported as curl, CSV, PNG and SVG", async () => {
+  const openMenu = () => tab.page.getByRole("button", { name: "Export and share" }).click();
+  await tab.goto("/?view=hosts&filter=ip=10.0.0.0/8");
+  await openMenu();
+  await tab.page.getByRole("button", { name: "Copy as curl" }).click();
+  const clipboard = () => tab.page.evaluate(() => navigator.clipboard.readText());
   await eventually("the request in the clipboard", async () =>
     expect(await clipboard()).toBe(`curl --user USERNAME '${service.url}/controller/v1/hosts?ip=10.0.0.0/8'`),
   );
-  const take = async (name: string) => {
-    await menu();
+  const download = async (name: string) => {
+    await openMenu();
     const [file] = await Promise.all([
-      person.page.waitForEvent("download"),
-      person.page.getByRole("button", { name }).click(),
+      tab.page.waitForEvent("download"),
+      tab.page.getByRole("button", { name }).click(),
     ]);
     return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
   };
-  const csv = await take("Download CSV");
+  const csv = await download("Download CSV");
   expect(csv.name).toEndWith(".csv");
   expect(csv.bytes.toString()).toContain("mac");
-  await person.goto("/");
-  expect((await take("Download PNG")).bytes.subarray(1, 4).toString()).toBe("PNG");
-  expect((await take("Download SVG")).bytes.toString()).toContain("<svg");
-  await menu();
-  await person.page.getByRole("button", { name: "Copy as curl" }).click();
+  await tab.goto("/");
+  expect((await download("Download PNG")).bytes.subarray(1, 4).toString()).toBe("PNG");
+  expect((await download("Download SVG")).bytes.toString()).toContain("<svg");
+  await openMenu();
+  await tab.page.getByRole("button", { name: "Copy as curl" }).click();
   await eventually("the other request in the clipboard", async () =>
     expect(await clipboard()).toContain("/controller/v1/topology"),
   );
 });
 
-test.skipIf(!here)("the map is moved by keys, and back goes back", async () => {
-  await person.goto("/");
-  const map = person.page.locator(".map-focus");
+test.skipIf(!hasChromium)("keys move the map, and the back button restores the previous view", async () => {
+  await tab.goto("/");
+  const map = tab.page.locator(".map-focus");
   await map.focus();
   await map.press("+");
   await map.press("ArrowRight");
-  await until(() => person.page.url().includes("camera="), { what: "the camera in the address" });
-  await person.page.getByRole("link", { name: "Links" }).click();
+  await until(() => tab.page.url().includes("camera="), { what: "the camera in the address" });
+  await tab.page.getByRole("link", { name: "Links" }).click();
   await rows().first().waitFor();
-  await person.page.goBack();
+  await tab.page.goBack();
   await map.waitFor();
-  await addressContains(person, "camera=");
+  await waitForUrlPart(tab, "camera=");
 });
 
 const VIEWS = [
@@ -123,33 +126,38 @@ const VIEWS = [
   ["changes and a filter", "/?changes=1&state=inactive"],
   ["devices", "/?view=devices"],
   ["links", "/?view=links&selected=hosts:x"],
-  ["hosts, refused", "/?view=hosts&filter=vlon=1"],
+  ["hosts with an invalid filter", "/?view=hosts&filter=vlon=1"],
 ] as const;
 
-test.skipIf(!here)("axe-core finds no serious fault on any view, dark or light, wide or narrow", async () => {
-  const faults: string[] = [];
-  for (const colorScheme of ["dark", "light"] as const) {
-    const viewport = colorScheme === "dark" ? { width: 1280, height: 800 } : { width: 400, height: 800 };
-    const guest = await visit(service, { colorScheme, viewport });
-    for (const [name, path] of VIEWS) {
-      await guest.goto(path);
-      const loading = guest.page.locator(".panel .muted", { hasText: "Loading" });
-      await until(async () => (await loading.count()) === 0, { what: "the panel to be complete" });
-      for (const fault of await audit(guest)) faults.push(`${name}, ${colorScheme}: ${fault}`);
+test.skipIf(!hasChromium)(
+  "axe-core finds no serious violation on any view, dark or light, wide or narrow",
+  async () => {
+    const violations: string[] = [];
+    for (const colorScheme of ["dark", "light"] as const) {
+      const viewport = colorScheme === "dark" ? { width: 1280, height: 800 } : { width: 400, height: 800 };
+      const otherTab = await openTab(service, { colorScheme, viewport });
+      for (const [name, path] of VIEWS) {
+        await otherTab.goto(path);
+        const loading = otherTab.page.locator(".panel .muted", { hasText: "Loading" });
+        await until(async () => (await loading.count()) === 0, { what: "the panel to be complete" });
+        for (const violation of await audit(otherTab))
+          violations.push(`${name}, ${colorScheme}: ${violation}`);
+      }
+      for (const button of ["Filter", "Legend", "Export and share"]) {
+        await otherTab.goto("/");
+        await otherTab.page.getByRole("button", { name: button }).click();
+        for (const violation of await audit(otherTab))
+          violations.push(`${button} open, ${colorScheme}: ${violation}`);
+      }
+      expect(otherTab.errors).toEqual([]);
+      await otherTab.close();
     }
-    for (const button of ["Filter", "Legend", "Export and share"]) {
-      await guest.goto("/");
-      await guest.page.getByRole("button", { name: button }).click();
-      for (const fault of await audit(guest)) faults.push(`${button} open, ${colorScheme}: ${fault}`);
-    }
-    expect(guest.troubles).toEqual([]);
-    await guest.close();
-  }
-  expect(faults).toEqual([]);
-});
+    expect(violations).toEqual([]);
+  },
+);
 
-async function audit({ page }: Visit): Promise<string[]> {
-  // Not as a script element, which the policy of the page would refuse.
+async function audit({ page }: BrowserTab): Promise<string[]> {
+  // Evaluated, because the content security policy of the page forbids an added script element.
   await page.evaluate(AXE);
   const results = await page.evaluate<AxeResults>("axe.run()");
   return results.violations
@@ -157,25 +165,25 @@ async function audit({ page }: Visit): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`);
 }
 
-test.skipIf(!here)("a small screen has everything in reach", async () => {
-  const guest = await visit(service, { viewport: { width: 390, height: 780 }, hasTouch: true });
-  await guest.goto("/?selected=devices:of:0000000000000005");
+test.skipIf(!hasChromium)("on a small screen all parts of the page are inside the viewport", async () => {
+  const otherTab = await openTab(service, { viewport: { width: 390, height: 780 }, hasTouch: true });
+  await otherTab.goto("/?selected=devices:of:0000000000000005");
   for (const part of [".search-input", ".tabs", ".map", "aside.panel", ".timeline"]) {
-    const box = await guest.page.locator(part).first().boundingBox();
+    const box = await otherTab.page.locator(part).first().boundingBox();
     expect(box?.width ?? 0).toBeGreaterThan(80);
     expect((box?.x ?? -1) + (box?.width ?? 0)).toBeLessThanOrEqual(391);
     expect((box?.y ?? -1) + (box?.height ?? 0)).toBeLessThanOrEqual(781);
   }
-  await guest.close();
+  await otherTab.close();
 });
 
-test.skipIf(!here)("without a source it says how to connect one", async () => {
-  const empty = await startService();
-  const guest = await visit(empty);
-  await guest.goto("/");
-  await guest.page.getByRole("heading", { name: "No devices yet" }).waitFor();
-  await guest.page.getByText("type: openflow").waitFor();
-  expect(await audit(guest)).toEqual([]);
-  await guest.close();
-  await empty.stop();
+test.skipIf(!hasChromium)("without a source the page explains how to add one", async () => {
+  const emptyService = await startService();
+  const otherTab = await openTab(emptyService);
+  await otherTab.goto("/");
+  await otherTab.page.getByRole("heading", { name: "No devices yet" }).waitFor();
+  await otherTab.page.getByText("type: openflow").waitFor();
+  expect(await audit(otherTab)).toEqual([]);
+  await otherTab.close();
+  await emptyService.stop();
 });

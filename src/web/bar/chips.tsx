@@ -1,117 +1,96 @@
-/** What narrows the view right now, each with a cross to undo it: nobody should wonder why something is not there. */
-
-import { h, replace } from "../dom.ts";
+/** One chip for each condition that narrows the view, with a button that removes the condition. */
+import type { ComponentChildren } from "preact";
+import { IconButton } from "../button.tsx";
 import { formatFullTime } from "../format-time.ts";
-import { icon } from "../icon.tsx";
-import { STATES } from "../map/focus.ts";
-import { cableName, deviceNameById, formatType, hostName } from "../names.ts";
-import type { Network } from "../network.ts";
-import { type EntityRef, MAX_HOPS, type ViewState } from "../state.ts";
-import type { Actions, Model, Part } from "../store.ts";
+import { entityName, formatType } from "../names.ts";
+import { MAX_HOPS, type ViewState } from "../state.ts";
+import { useNetwork, useStore } from "../store.ts";
+import { stateTitle } from "./filter-menu.tsx";
 
-export function refName(network: Network | undefined, { kind, id }: EntityRef): string {
-  if (!network) return id;
-  if (kind === "devices") return deviceNameById(network, id);
-  const host = kind === "hosts" ? network.hosts.get(id) : undefined;
-  const link = kind === "links" ? network.links.get(id) : undefined;
-  return host ? hostName(host) : link ? cableName(network, { from: link.src, to: link.dst }) : id;
+interface ChipData {
+  readonly text: string;
+  /** What removes the condition. */
+  readonly undo: Partial<ViewState>;
+  readonly extra?: ComponentChildren;
 }
 
-export function createChips(actions: Actions): Part {
-  const element = h("div", { class: "chips", role: "group", "aria-label": "What narrows this view" });
-  let drawn = "";
-
-  function chip(words: string, undo: Partial<ViewState>, ...extra: HTMLElement[]): HTMLElement {
-    const cross = h(
-      "button",
-      { type: "button", class: "chip-x", "aria-label": `Undo: ${words}`, onclick: () => actions.go(undo) },
-      icon("close"),
-    );
-    return h("span", { class: "chip" }, h("span", {}, words), ...extra, cross);
+export function Chips() {
+  const { state, pathStart } = useStore();
+  const network = useNetwork();
+  const { types, states, sources, around, path, at, compare, view } = state.value;
+  const chips: ChipData[] = [];
+  if (compare !== undefined) {
+    const to = at === undefined ? "now" : formatMoment(at);
+    chips.push({ text: `Compared: ${formatMoment(compare)} → ${to}`, undo: { compare: undefined } });
+  } else if (at !== undefined) chips.push({ text: `As of ${formatMoment(at)}`, undo: { at: undefined } });
+  if (view === "map") {
+    if (types.length > 0) chips.push({ text: types.map(formatType).join(", "), undo: { types: [] } });
+    if (states.length > 0) chips.push({ text: states.map(stateTitle).join(", "), undo: { states: [] } });
+    if (sources.length > 0) chips.push({ text: `From ${sources.join(", ")}`, undo: { sources: [] } });
+    if (around !== undefined) {
+      const { hops } = state.value;
+      const name = entityName(network, { kind: "devices", id: around });
+      const text = `Within ${hops} ${hops === 1 ? "hop" : "hops"} of ${name}`;
+      chips.push({ text, undo: { around: undefined, hops: 1 }, extra: <HopButtons hops={hops} /> });
+    }
+    if (path) {
+      const [from, to] = path.map((end) => entityName(network, end));
+      chips.push({ text: `Path ${from} → ${to}`, undo: { path: undefined } });
+    }
   }
-
-  function hopButton(words: string, face: "plus" | "minus", hops: number): HTMLElement {
-    return h(
-      "button",
-      {
-        type: "button",
-        class: "chip-x",
-        "aria-label": words,
-        disabled: hops < 1 || hops > MAX_HOPS,
-        onclick: () => actions.go({ hops }),
-      },
-      icon(face),
-    );
-  }
-
-  return {
-    element,
-    update({ state, network, picking, comparison }: Model) {
-      const { types, states, sources, around, hops, path, at, compare, view } = state;
-      const key = JSON.stringify([
-        types,
-        states,
-        sources,
-        around,
-        hops,
-        path,
-        at,
-        compare,
-        view,
-        picking,
-        comparison?.from,
-        network?.devices.size,
-        network?.hostsLoaded,
-      ]);
-      if (key === drawn) return;
-      drawn = key;
-      const onMap = view === "map";
-      const stateWords = (one: string) => Object.entries(STATES).find(([name]) => name === one)?.[1] ?? one;
-      const chips: HTMLElement[] = [];
-      if (picking) {
-        const cancel = h(
-          "button",
-          {
-            type: "button",
-            class: "chip-x",
-            "aria-label": "Cancel",
-            onclick: () => actions.beginWay(undefined),
-          },
-          icon("close"),
-        );
-        chips.push(
-          h(
-            "span",
-            { class: "chip strong" },
-            `Path from ${refName(network, picking)}: now pick the other end`,
-            cancel,
-          ),
-        );
-      }
-      if (compare !== undefined) {
-        const words = `Compared: ${momentWords(compare)} → ${at === undefined ? "now" : momentWords(at)}`;
-        chips.push(chip(words, { compare: undefined }));
-      } else if (at !== undefined) chips.push(chip(`As of ${momentWords(at)}`, { at: undefined }));
-      if (onMap && types.length > 0) chips.push(chip(types.map(formatType).join(", "), { types: [] }));
-      if (onMap && states.length > 0) chips.push(chip(states.map(stateWords).join(", "), { states: [] }));
-      if (onMap && sources.length > 0) chips.push(chip(`From ${sources.join(", ")}`, { sources: [] }));
-      if (onMap && around !== undefined) {
-        const name = refName(network, { kind: "devices", id: around });
-        const words = `Within ${hops} ${hops === 1 ? "hop" : "hops"} of ${name}`;
-        const steps = [
-          hopButton("One hop fewer", "minus", hops - 1),
-          hopButton("One hop more", "plus", hops + 1),
-        ];
-        chips.push(chip(words, { around: undefined, hops: 1 }, ...steps));
-      }
-      if (onMap && path) {
-        const [from, to] = path.map((end) => refName(network, end));
-        chips.push(chip(`Path ${from} → ${to}`, { path: undefined }));
-      }
-      replace(element, chips);
-    },
-  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, and these are not fields of a form
+    <div class="chips" role="group" aria-label="What narrows this view">
+      {pathStart.value && <PathStartChip name={entityName(network, pathStart.value)} />}
+      {chips.map((chip) => (
+        <Chip key={Object.keys(chip.undo)[0]} {...chip} />
+      ))}
+    </div>
+  );
 }
 
-const momentWords = (at: string): string =>
+const formatMoment = (at: string): string =>
   /^\d+$/.test(at) ? `revision ${at}` : formatFullTime(Date.parse(at));
+
+function Chip({ text, undo, extra }: ChipData) {
+  const { go } = useStore();
+  return (
+    <span class="chip">
+      <span>{text}</span>
+      {extra}
+      <IconButton class="chip-x" label={`Undo: ${text}`} icon="close" onClick={() => go(undo)} />
+    </span>
+  );
+}
+
+function PathStartChip({ name }: { readonly name: string }) {
+  const { pathStart } = useStore();
+  const cancel = () => {
+    pathStart.value = undefined;
+  };
+  return (
+    <span class="chip strong">
+      {`Path from ${name}: now pick the other end`}
+      <IconButton class="chip-x" label="Cancel" icon="close" onClick={cancel} />
+    </span>
+  );
+}
+
+function HopButtons({ hops }: { readonly hops: number }) {
+  const { go } = useStore();
+  const button = (label: string, icon: "plus" | "minus", next: number) => (
+    <IconButton
+      class="chip-x"
+      label={label}
+      icon={icon}
+      disabled={next < 1 || next > MAX_HOPS}
+      onClick={() => go({ hops: next })}
+    />
+  );
+  return (
+    <>
+      {button("One hop fewer", "minus", hops - 1)}
+      {button("One hop more", "plus", hops + 1)}
+    </>
+  );
+}

@@ -1,77 +1,76 @@
-/** What can be taken away from a view: the request as a line for a terminal, a picture, a file. */
+/** The menu that copies or downloads what a view shows: the request, a link, a picture, a file. */
+import type { RefObject } from "preact";
+import { copyText } from "../clipboard.ts";
 import { curlLine, requestFor } from "../curl.ts";
-import { h, replace } from "../dom.ts";
-import { icon } from "../icon.tsx";
-import type { Actions, Model, Part } from "../store.ts";
-import { createPopover } from "./popover.tsx";
+import { Icon } from "../icon.tsx";
+import type { NetworkMap } from "../map/map.ts";
+import { useStore } from "../store.ts";
+import { Popover } from "./popover.tsx";
 
-export async function copyText(words: string, actions: Pick<Actions, "say">, what: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(words);
-    actions.say(`Copied ${what}`);
-  } catch {
-    // Without a secure origin there is no clipboard; the words are still of use.
-    actions.say(words);
-  }
+/** The browser reads a downloaded picture after the click; its URL must live that long. */
+const PICTURE_URL_MS = 10_000;
+const MAP_FORMATS = { SVG: "svg", GraphML: "graphml" } as const;
+const TABLE_FORMATS = { CSV: "csv", NDJSON: "ndjson" } as const;
+
+export function ExportMenu({ map }: { readonly map: RefObject<NetworkMap | null> }) {
+  return (
+    <Popover label="Export and share" buttonLabel="Export and share" face={<Icon name="download" />}>
+      {(close) => <ExportItems map={map} close={close} />}
+    </Popover>
+  );
 }
 
-export function download(href: string, name: string): void {
-  const link = h("a", { href, download: name });
+function ExportItems({
+  map,
+  close,
+}: {
+  readonly map: RefObject<NetworkMap | null>;
+  readonly close: () => void;
+}) {
+  const store = useStore();
+  const state = store.state.value;
+  const onMap = state.view === "map";
+  const time = () => (state.at ?? new Date().toISOString()).replaceAll(/[:.]/g, "-").slice(0, 19);
+  const fileName = (extension: string) => `${onMap ? "network" : state.view}-${time()}.${extension}`;
+  const downloadPng = async () => {
+    const blob = await map.current?.exportPng();
+    if (!blob) return;
+    const url = URL.createObjectURL(blob);
+    download(url, fileName("png"));
+    setTimeout(() => URL.revokeObjectURL(url), PICTURE_URL_MS);
+  };
+  const item = (label: string, run: () => void) => (
+    <button
+      key={label}
+      type="button"
+      class="menu-item"
+      onClick={() => {
+        close();
+        run();
+      }}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <>
+      {item("Copy as curl", () => {
+        void copyText(store, curlLine(location.origin, requestFor(state)), "the request as curl");
+      })}
+      {item("Copy link to this view", () => void copyText(store, location.href, "the link"))}
+      {onMap && item("Download PNG", () => void downloadPng())}
+      {Object.entries(onMap ? MAP_FORMATS : TABLE_FORMATS).map(([title, format]) =>
+        item(`Download ${title}`, () => download(requestFor(state, format), fileName(format))),
+      )}
+    </>
+  );
+}
+
+function download(href: string, name: string): void {
+  const link = document.createElement("a");
+  link.href = href;
+  link.download = name;
   document.body.append(link);
   link.click();
   link.remove();
-}
-
-export function createTakeaway(actions: Actions, png: () => Promise<Blob>): Part {
-  let model: Model | undefined;
-  const popover = createPopover("Export and share", icon("download"), () => draw());
-  const entry = (words: string, act: () => void) =>
-    h(
-      "button",
-      {
-        type: "button",
-        class: "menu-item",
-        onclick: () => {
-          popover.close();
-          act();
-        },
-      },
-      words,
-    );
-
-  function draw(): void {
-    if (!model) return;
-    const { state } = model;
-    const stamp = (state.at ?? new Date().toISOString()).replaceAll(/[:.]/g, "-").slice(0, 19);
-    const curl = entry("Copy as curl", () => {
-      void copyText(curlLine(location.origin, requestFor(state)), actions, "the request as curl");
-    });
-    const link = entry("Copy link to this view", () => void copyText(location.href, actions, "the link"));
-    const onMap = [
-      entry("Download PNG", () => {
-        void png().then((blob) => {
-          const url = URL.createObjectURL(blob);
-          download(url, `network-${stamp}.png`);
-          setTimeout(() => URL.revokeObjectURL(url), 10_000);
-        });
-      }),
-      entry("Download SVG", () => download(requestFor(state, "svg"), `network-${stamp}.svg`)),
-      entry("Download GraphML", () => download(requestFor(state, "graphml"), `network-${stamp}.graphml`)),
-    ];
-    const onTable = [
-      entry("Download CSV", () => download(requestFor(state, "csv"), `${state.view}-${stamp}.csv`)),
-      entry("Download NDJSON", () => download(requestFor(state, "ndjson"), `${state.view}-${stamp}.ndjson`)),
-    ];
-    replace(popover.body, curl, link, state.view === "map" ? onMap : onTable);
-  }
-
-  return {
-    element: popover.element,
-    update(next) {
-      const before = model;
-      model = next;
-      // A button that is replaced between press and release of the pointer gets no click.
-      if (popover.isOpen() && before?.state !== next.state) draw();
-    },
-  };
 }

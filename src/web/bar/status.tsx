@@ -1,87 +1,83 @@
-/** Whether what is on the screen is true now: live, old on purpose, or old by mishap, and then whose fault it is. */
-import type { SourceStatus } from "../../client/types.ts";
-import { h, replace } from "../dom.ts";
+/** Says whether the page shows the present: live, a past moment, a stale source or a lost connection. */
+import type { SourceStatus } from "../../model/source-status.ts";
 import { formatDuration, formatFullTime, formatShortTime } from "../format-time.ts";
 import { formatCount } from "../names.ts";
-import type { Model, Part } from "../store.ts";
-import { createPopover } from "./popover.tsx";
+import { type Store, useStore } from "../store.ts";
+import { Popover } from "./popover.tsx";
 
-type Level = "live" | "past" | "stale" | "lost" | "waiting";
-
-interface Verdict {
-  readonly level: Level;
-  readonly words: string;
+interface StatusText {
+  readonly level: "live" | "past" | "stale" | "lost" | "waiting";
+  readonly text: string;
 }
 
-export const isStale = (source: SourceStatus): boolean => source.status !== "synced";
+const isStale = (source: SourceStatus): boolean => source.status !== "synced";
 
-function verdict({ state, connection, health, network }: Model): Verdict {
-  if (connection.state === "reconnecting" || connection.state === "closed") {
-    return { level: "lost", words: network ? "Connection lost" : "No connection" };
-  }
-  const stale = health?.sources.filter(isStale) ?? [];
-  if (state.compare !== undefined) return { level: "past", words: "Comparing" };
-  if (state.at !== undefined) return { level: "past", words: "The past" };
+function statusOf(store: Store): StatusText {
+  const { at, compare } = store.state.value;
+  const connection = store.connection.value.state;
+  const hasNetwork = store.network.value !== undefined;
+  if (connection === "reconnecting" || connection === "closed")
+    return { level: "lost", text: hasNetwork ? "Connection lost" : "No connection" };
+  if (compare !== undefined) return { level: "past", text: "Comparing" };
+  if (at !== undefined) return { level: "past", text: "The past" };
+  const stale = store.readiness.value?.sources.filter(isStale) ?? [];
   const [first] = stale;
-  if (first)
-    return {
-      level: "stale",
-      words: stale.length === 1 ? `${first.name} stale` : `${stale.length} sources stale`,
-    };
-  if (!network || connection.state === "connecting") return { level: "waiting", words: "Connecting" };
-  return { level: "live", words: "Live" };
-}
-
-export function createStatus(): Part {
-  let model: Model | undefined;
-  const dot = h("span", { class: "dot" });
-  const words = h("span", { class: "status-words", role: "status" });
-  const popover = createPopover(
-    "State of the connection and of the sources",
-    h("span", { class: "status-face" }, dot, words),
-    () => draw(),
-    true,
-  );
-  popover.element.classList.add("status");
-
-  function draw(): void {
-    if (!model || !popover.isOpen()) return;
-    const { connection, health } = model;
-    const trouble =
-      connection.state === "reconnecting"
-        ? `Trying again${connection.afterMs > 0 ? ` in ${formatDuration(connection.afterMs)}` : ""}: ${connection.reason}`
-        : undefined;
-    replace(
-      popover.body,
-      h("p", {}, trouble ?? `Stream ${connection.state}.`),
-      h("h3", {}, health ? formatCount(health.sources.length, "source") : "Loading sources…"),
-      h("ul", { class: "sources" }, (health?.sources ?? []).map(sourceItem)),
-    );
+  if (first) {
+    const text = stale.length === 1 ? `${first.name} stale` : `${stale.length} sources stale`;
+    return { level: "stale", text };
   }
-
-  return {
-    element: popover.element,
-    update(next) {
-      model = next;
-      const { level, words: said } = verdict(next);
-      popover.element.dataset.level = level;
-      if (words.textContent !== said) words.textContent = said;
-      draw();
-    },
-  };
+  if (!hasNetwork || connection === "connecting") return { level: "waiting", text: "Connecting" };
+  return { level: "live", text: "Live" };
 }
 
-function sourceItem(source: SourceStatus): HTMLLIElement {
+export function Status() {
+  const { level, text } = statusOf(useStore());
+  const face = (
+    <span class="status-face">
+      <span class="dot" />
+      <span class="status-words" role="status">
+        {text}
+      </span>
+    </span>
+  );
+  return (
+    <Popover label="State of the connection and of the sources" class="status" level={level} face={face}>
+      {() => <StatusDetails />}
+    </Popover>
+  );
+}
+
+function StatusDetails() {
+  const { connection, readiness } = useStore();
+  const sources = readiness.value?.sources;
+  return (
+    <>
+      <p>{streamText(connection.value)}</p>
+      <h3>{sources ? formatCount(sources.length, "source") : "Loading sources…"}</h3>
+      <ul class="sources">
+        {sources?.map((source) => (
+          <Source key={source.name} source={source} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function streamText(connection: Store["connection"]["value"]): string {
+  if (connection.state !== "reconnecting") return `Stream ${connection.state}.`;
+  const delay = connection.afterMs > 0 ? ` in ${formatDuration(connection.afterMs)}` : "";
+  return `Trying again${delay}: ${connection.reason}`;
+}
+
+function Source({ source }: { readonly source: SourceStatus }) {
+  const { name, kind, status, since, lastSyncedAt, error } = source;
   const stale = isStale(source);
-  const since = `${source.status} since ${formatShortTime(source.since)} (${formatDuration(Date.now() - source.since)})`;
-  return h(
-    "li",
-    { class: stale ? "bad" : "" },
-    h("strong", {}, source.name),
-    ` ${source.kind} · ${since}`,
-    stale &&
-      source.lastSyncedAt !== undefined &&
-      h("div", {}, `Last complete ${formatFullTime(source.lastSyncedAt)}`),
-    source.error !== undefined && h("div", { class: "error-text" }, source.error),
+  return (
+    <li class={stale ? "bad" : ""}>
+      <strong>{name}</strong>
+      {` ${kind} · ${status} since ${formatShortTime(since)} (${formatDuration(Date.now() - since)})`}
+      {stale && lastSyncedAt !== undefined && <div>{`Last complete ${formatFullTime(lastSyncedAt)}`}</div>}
+      {error !== undefined && <div class="error-text">{error}</div>}
+    </li>
   );
 }

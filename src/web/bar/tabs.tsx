@@ -1,55 +1,45 @@
-/** The four views. Links, so that each can be opened beside the other, and the current one says so. */
-import { h, replace } from "../dom.ts";
-import { formatState, VIEWS, type View, type ViewState } from "../state.ts";
-import type { Actions, Model, Part } from "../store.ts";
+/** The tabs of the four views. They are links, so that a view can be opened in another window. */
 
-const WORDS: Readonly<Record<View, string>> = {
+import { formatState, VIEWS, type View, type ViewState } from "../state.ts";
+import { useNetwork, useStore } from "../store.ts";
+
+const TITLES: Readonly<Record<View, string>> = {
   map: "Map",
   devices: "Devices",
   links: "Links",
   hosts: "Hosts",
 };
 
-export function createTabs(actions: Actions): Part {
-  const element = h("nav", { class: "tabs", "aria-label": "Views" });
-  let drawn = "";
-  return {
-    element,
-    update({ state, network }: Model) {
-      const counts: Readonly<Record<View, number | undefined>> = {
-        map: undefined,
-        devices: network?.devices.size,
-        links: network?.links.size,
-        hosts: network?.hostsLoaded ? network.hosts.size : undefined,
-      };
-      const key = JSON.stringify([state, counts]);
-      if (key === drawn) return;
-      drawn = key;
-      const focused = element.contains(document.activeElement)
-        ? document.activeElement?.getAttribute("data-view")
-        : null;
-      replace(
-        element,
-        VIEWS.map((view) => {
-          const patch: Partial<ViewState> = { view, filter: "", sort: "" };
-          return h(
-            "a",
-            {
-              href: formatState({ ...state, ...patch }),
-              "data-view": view,
-              "aria-current": view === state.view ? "page" : undefined,
-              onclick: (event: MouseEvent) => {
-                if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-                event.preventDefault();
-                if (view !== state.view) actions.go(patch);
-              },
-            },
-            WORDS[view],
-            counts[view] !== undefined && h("span", { class: "count" }, counts[view].toLocaleString("en")),
-          );
-        }),
-      );
-      if (focused) element.querySelector<HTMLElement>(`[data-view=${focused}]`)?.focus();
-    },
+export function Tabs() {
+  const { state, go } = useStore();
+  const network = useNetwork();
+  const counts: Readonly<Record<View, number | undefined>> = {
+    map: undefined,
+    devices: network?.devices.size,
+    links: network?.links.size,
+    hosts: network?.hostsLoaded ? network.hosts.size : undefined,
   };
+  return (
+    <nav class="tabs" aria-label="Views">
+      {VIEWS.map((view) => {
+        const patch: Partial<ViewState> = { view, filter: "", sort: "" };
+        return (
+          <a
+            key={view}
+            href={formatState({ ...state.value, ...patch })}
+            data-view={view}
+            aria-current={view === state.value.view ? "page" : undefined}
+            onClick={(event) => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+              event.preventDefault();
+              if (view !== state.peek().view) go(patch);
+            }}
+          >
+            {TITLES[view]}
+            {counts[view] !== undefined && <span class="count">{counts[view].toLocaleString("en")}</span>}
+          </a>
+        );
+      })}
+    </nav>
+  );
 }

@@ -123,7 +123,7 @@ function placeByLocation(
   }
   const placed = new Set([...clusters.keys()].filter((i) => clusters[i]?.location !== undefined));
   const bottom = Math.max(...positions.map((position) => position.y));
-  // A cluster without a location goes to the centre of its placed neighbours; the one with most of those goes first.
+  // A cluster without a location is placed at the centre of its placed neighbours; the one with most of those is next.
   const unplaced = [...clusters.keys()].filter((i) => !placed.has(i));
   while (unplaced.length > 0) {
     const placedNeighbours = (i: number) => [...(neighbours[i] ?? [])].filter((other) => placed.has(other));

@@ -1,7 +1,7 @@
 /**
- * Converts the locations of clusters to positions on the map. The order from west to east and from north to south is
- * kept. Wide gaps are narrowed, because oceans waste space, and the result is stretched
- * within limits to the aspect ratio of a screen.
+ * Converts the locations of clusters to positions on the map. The order from west to east and from north to south does
+ * not change. Wide gaps are narrowed, because oceans waste space, and the result is stretched within limits to the
+ * aspect ratio of a screen.
  */
 import type { Point } from "../../formats/layout/adjacency.ts";
 

@@ -4,7 +4,8 @@
  * dimmed, so that the matching ones are seen in their surroundings.
  */
 import { type Cable, cableId } from "../../model/cable.ts";
-import { type Device, hasConflict, type Link } from "../../model/entity.ts";
+import { hasConflict } from "../../model/conflict.ts";
+import type { Device, Link } from "../../model/entity.ts";
 import type { Network } from "../network.ts";
 import { devicesOf, neighbourhood, type Path, shortestPath } from "../path.ts";
 import type { ViewState } from "../state.ts";

@@ -2,9 +2,11 @@
  * Finds the node or edge under the pointer from its position, in microseconds. The renderer's own method is much
  * slower: it draws the whole graph a second time, with a colour for each element, and reads a pixel back.
  */
+
+import { isHostNode } from "./device-graph.ts";
 import type { Label } from "./label-draw.ts";
 import type { Projection } from "./projection.ts";
-import { isHostNode, type RenderGraph } from "./render-graph.ts";
+import type { RenderGraph } from "./render-graph.ts";
 
 /** A pointer within this distance of an element counts as on it. */
 const NODE_TOLERANCE_PX = 4;

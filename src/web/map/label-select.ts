@@ -1,17 +1,13 @@
 /** Selects the labels of the map and gives each a priority, for when there is no space for all. */
 import type { Device, Host } from "../../model/entity.ts";
 import { deviceName, hostName } from "../names.ts";
+import type { ClusterSummary } from "./cluster-graph.ts";
 import type { Cluster } from "./clusters.ts";
+import { hostIdOf, isHostNode } from "./device-graph.ts";
 import type { Label } from "./label-draw.ts";
 import type { Palette } from "./palette.ts";
 import { MIN_RADIUS_PX } from "./projection.ts";
-import {
-  type ClusterSummary,
-  type GraphInput,
-  hostIdOf,
-  isHostNode,
-  type RenderGraph,
-} from "./render-graph.ts";
+import type { GraphInput, RenderGraph } from "./render-graph.ts";
 import { CARD } from "./style.ts";
 
 type LabelAnchor = Pick<Label, "nodeId" | "x" | "y" | "size">;

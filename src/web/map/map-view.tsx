@@ -1,155 +1,113 @@
-/** The map with what stands around it: zoom buttons, legend, keys, and a sentence that says what is shown. */
-import { createPopover } from "../bar/popover.tsx";
-import { button, h, replace } from "../dom.ts";
-import { icon } from "../icon.tsx";
-import { devicesOf } from "../path.ts";
-import type { Actions, Model, Part } from "../store.ts";
-import { createFocus, type Focus } from "./highlights.ts";
-import { legend, mapSummary } from "./legend.tsx";
-import { createMap } from "./map.ts";
+/** The map with its buttons, its keys, the legend, and a sentence that counts what it shows. */
+import { useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { Popover } from "../bar/popover.tsx";
+import { IconButton } from "../button.tsx";
+import { Icon } from "../icon.tsx";
+import { formatCount } from "../names.ts";
+import type { Network } from "../network.ts";
+import { useNetwork, useStore } from "../store.ts";
+import { Legend } from "./legend.tsx";
+import type { NetworkMap } from "./map.ts";
+import { isMapShown, MapSync } from "./map-sync.ts";
 
-export interface MapStage extends Part {
-  png(): Promise<Blob>;
+const ZOOM_IN = 0.6;
+const ZOOM_OUT = 1.7;
+
+interface MapViewProps {
+  readonly workerUrl: string;
+  /** Set to the map, for exports. */
+  readonly map: RefObject<NetworkMap | null>;
 }
 
-/** The address follows the camera, but not at every frame. */
-const CAMERA_PAUSE_MS = 400;
-
-export function createMapStage(actions: Actions, workerUrl: string): MapStage {
-  let model: Model | undefined;
-  let focus: Focus | undefined;
-  let [focusKey, goneTo, framed] = ["", "", ""];
-  let cameraTimer: ReturnType<typeof setTimeout> | undefined;
-  let cameraSet = "";
-
-  const map = createMap(workerUrl, {
-    pick: (ref) => actions.pick(ref),
-    open(ref) {
-      if (ref.kind !== "devices" || !model) return;
-      const { expanded } = model.state;
-      const others = expanded.filter((id) => id !== ref.id);
-      actions.go({ expanded: expanded.includes(ref.id) ? others : [...others, ref.id] });
-    },
-    moved(camera) {
-      clearTimeout(cameraTimer);
-      cameraTimer = setTimeout(() => {
-        cameraSet = JSON.stringify(camera);
-        actions.adjust({ camera });
-      }, CAMERA_PAUSE_MS);
-    },
-    drawn() {
-      performance.mark("map-drawn");
-      element.dataset.drawn = "true";
-      if (model) goWhereAsked(model);
-    },
-  });
-  const summary = h("p", { class: "map-summary", id: "map-summary" });
-  const signs = createPopover("Legend", icon("legend"), () => replace(signs.body, legend()));
-  const tools = h(
-    "div",
-    { class: "map-tools", role: "toolbar", "aria-label": "Map" },
-    button("Zoom in", () => map.zoom(0.6), { icon: icon("plus") }),
-    button("Zoom out", () => map.zoom(1.7), { icon: icon("minus") }),
-    button("Show all", () => map.fit(), { icon: icon("fit") }),
-    signs.element,
-  );
-  const picture = h(
-    "div",
-    {
-      class: "map-focus",
-      tabindex: 0,
-      role: "application",
-      "aria-roledescription": "map",
-      "aria-label":
-        "Network map. Arrow keys move, plus and minus zoom, 0 shows all. The tables have the same content.",
-      "aria-describedby": "map-summary",
-      onkeydown: (event: KeyboardEvent) => onKey(event),
-    },
-    map.element,
-  );
-  const element = h("div", { class: "stage" }, picture, summary, tools);
-
-  function onKey(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const keys: Readonly<Record<string, () => void>> = {
-      ArrowLeft: () => map.pan(-1, 0),
-      ArrowRight: () => map.pan(1, 0),
-      ArrowUp: () => map.pan(0, 1),
-      ArrowDown: () => map.pan(0, -1),
-      "+": () => map.zoom(0.6),
-      "=": () => map.zoom(0.6),
-      "-": () => map.zoom(1.7),
-      "0": () => map.fit(),
-      Escape: () => actions.pick(undefined),
+export function MapView({ workerUrl, map }: MapViewProps) {
+  const store = useStore();
+  const input = { state: store.state.value, network: useNetwork(), comparison: store.comparison.value };
+  const drawn = useSignal(false);
+  const sync = useRef<MapSync | undefined>(undefined);
+  const element = useRef<HTMLDivElement>(null);
+  const background = useRef<HTMLCanvasElement>(null);
+  const graph = useRef<HTMLDivElement>(null);
+  const labels = useRef<HTMLCanvasElement>(null);
+  useLayoutEffect(() => {
+    if (!element.current || !background.current || !graph.current || !labels.current) return;
+    const layers = {
+      element: element.current,
+      background: background.current,
+      graph: graph.current,
+      labels: labels.current,
     };
-    const act = keys[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
-  }
+    sync.current = new MapSync(store, layers, workerUrl, () => {
+      performance.mark("map-drawn");
+      drawn.value = true;
+    });
+    map.current = sync.current.map;
+  }, []);
+  useLayoutEffect(() => sync.current?.update(input));
+  // The renderer starts while the network is loaded, but after the first paint, which it would delay.
+  const startsRenderer = input.state.view === "map" && input.network === undefined;
+  useEffect(() => {
+    if (startsRenderer) map.current?.prepare();
+  }, [startsRenderer]);
+  return (
+    <div class="stage" hidden={!isMapShown(input)} data-drawn={drawn.value || undefined}>
+      <div
+        class="map-focus"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes keys
+        tabIndex={0}
+        role="application"
+        aria-roledescription="map"
+        aria-label="Network map. Arrow keys move, plus and minus zoom, 0 shows all. The tables have the same content."
+        aria-describedby="map-summary"
+        onKeyDown={(event) => onKeyDown(event, map.current, () => store.pick(undefined))}
+      >
+        <div class="map" aria-hidden="true" ref={element}>
+          <canvas class="map-layer" ref={background} />
+          <div class="map-layer map-stage" ref={graph} />
+          <canvas class="map-layer map-names" ref={labels} />
+        </div>
+      </div>
+      <p class="map-summary" id="map-summary">
+        {isMapShown(input) && input.network && summarize(input.network)}
+      </p>
+      <div class="map-tools" role="toolbar" aria-label="Map">
+        <IconButton label="Zoom in" icon="plus" onClick={() => map.current?.zoom(ZOOM_IN)} />
+        <IconButton label="Zoom out" icon="minus" onClick={() => map.current?.zoom(ZOOM_OUT)} />
+        <IconButton label="Show all" icon="fit" onClick={() => map.current?.fitAll()} />
+        <Popover label="Legend" buttonLabel="Legend" face={<Icon name="legend" />}>
+          {() => <Legend />}
+        </Popover>
+      </div>
+    </div>
+  );
+}
 
-  /** Brings what was asked for into sight, once each time it is asked. */
-  function goWhereAsked({ state, network }: Model): void {
-    if (!network) return;
-    const whole = JSON.stringify([state.around, state.hops, state.path]);
-    if (whole !== framed && (state.around !== undefined || state.path)) {
-      const devices = state.path
-        ? (focus?.way?.devices ?? state.path.flatMap((end) => devicesOf(network, end)))
-        : [...network.devices.keys()].filter((id) => focus?.isShown(id));
-      if ((!state.camera || framed !== "") && !map.frame(devices)) return;
-    }
-    framed = whole;
-    const { selected, expanded } = state;
-    const wanted = JSON.stringify([selected, expanded.length]);
-    if (wanted === goneTo) return;
-    const isThere = selected !== undefined && network[selected.kind].has(selected.id);
-    if (isThere && !map.goTo(selected, expanded.includes(selected.id))) return;
-    goneTo = wanted;
-  }
-
-  return {
-    element,
-    png: () => map.png(),
-    update(next) {
-      const before = model;
-      model = next;
-      const { state, network, comparison } = next;
-      element.hidden = state.view !== "map" || network === undefined || network.devices.size === 0;
-      if (state.view === "map" && network === undefined) map.prepare();
-      if (element.hidden || !network) return;
-      const camera = JSON.stringify(state.camera);
-      if (state.camera && camera !== cameraSet && before?.state.camera !== state.camera) {
-        cameraSet = camera;
-        map.setCamera(state.camera);
-      }
-      const { types, states, sources, around, hops, path, selected, expanded } = state;
-      const key = JSON.stringify([
-        types,
-        states,
-        sources,
-        around,
-        hops,
-        path,
-        selected,
-        expanded,
-        network.version,
-        comparison?.from,
-        comparison?.to,
-      ]);
-      if (key === focusKey && before?.network === network) return;
-      focusKey = key;
-      focus = createFocus(network, state, comparison?.marks);
-      map.show({ network, focus, expanded: new Set(expanded) });
-      goWhereAsked(next);
-      const down = [...network.devices.values()].filter((device) => !device.available).length;
-      const inactive = [...network.cables.values()].filter((cable) => !cable.active).length;
-      summary.textContent = mapSummary(
-        network.devices.size,
-        down,
-        network.cables.size,
-        inactive,
-        network.hostsLoaded ? network.hosts.size : undefined,
-      );
-    },
+function onKeyDown(event: KeyboardEvent, map: NetworkMap | null, clearSelection: () => void): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || !map) return;
+  const keys: Readonly<Record<string, () => void>> = {
+    ArrowLeft: () => map.pan(-1, 0),
+    ArrowRight: () => map.pan(1, 0),
+    ArrowUp: () => map.pan(0, 1),
+    ArrowDown: () => map.pan(0, -1),
+    "+": () => map.zoom(ZOOM_IN),
+    "=": () => map.zoom(ZOOM_IN),
+    "-": () => map.zoom(ZOOM_OUT),
+    "0": () => map.fitAll(),
+    Escape: clearSelection,
   };
+  const run = keys[event.key];
+  if (!run) return;
+  event.preventDefault();
+  run();
+}
+
+function summarize(network: Network): string {
+  const down = [...network.devices.values()].filter((device) => !device.available).length;
+  const inactive = [...network.cables.values()].filter((cable) => !cable.active).length;
+  return [
+    formatCount(network.devices.size, "device") + (down > 0 ? ` (${down} down)` : ""),
+    formatCount(network.cables.size, "cable") + (inactive > 0 ? ` (${inactive} inactive)` : ""),
+    network.hostsLoaded ? formatCount(network.hosts.size, "host") : "loading hosts…",
+  ].join(", ");
 }

@@ -9,7 +9,9 @@ import type { Network } from "../network.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, EntityRef } from "../state.ts";
 import { drawClusterBackgrounds } from "./cluster-background.ts";
+import { type ClusterSummary, clusterGraphContent } from "./cluster-graph.ts";
 import { type Cluster, createClusters } from "./clusters.ts";
+import { deviceGraphContent, hostIdOf, isHostNode } from "./device-graph.ts";
 import { composePng } from "./export-png.ts";
 import type { Highlights } from "./highlights.ts";
 import { edgeAt, nodeAt } from "./hit-test.ts";
@@ -18,16 +20,7 @@ import { clusterLabels, deviceLabels } from "./label-select.ts";
 import { createLayoutClient } from "./layout-client.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { type Projection, projectionOf } from "./projection.ts";
-import {
-  type ClusterSummary,
-  clusterGraphContent,
-  createRenderGraph,
-  deviceGraphContent,
-  hostIdOf,
-  isHostNode,
-  type RenderGraph,
-  updateGraph,
-} from "./render-graph.ts";
+import { createRenderGraph, type RenderGraph, updateGraph } from "./render-graph.ts";
 import { createRenderer, type Renderer } from "./renderer.ts";
 
 export interface MapContent {
@@ -100,7 +93,7 @@ export function createMap(layers: MapLayers, workerUrl: string, handlers: MapHan
   });
   let renderer: Renderer | undefined;
   let content: MapContent | undefined;
-  let initialCamera: Camera | undefined;
+  let requestedCamera: Camera | undefined;
   let bounds: Bounds | undefined;
   let clusters: Cluster[] = [];
   let [deviceGraph, clusterGraph]: [RenderGraph, RenderGraph] = [createRenderGraph(), createRenderGraph()];
@@ -161,7 +154,7 @@ export function createMap(layers: MapLayers, workerUrl: string, handlers: MapHan
       bounds = boundsOf(clusters);
       sigma.setCustomBBox(bounds);
       sigma.refresh();
-      sigma.getCamera().setState(initialCamera ?? { x: 0.5, y: 0.5, ratio: 1 });
+      sigma.getCamera().setState(requestedCamera ?? { x: 0.5, y: 0.5, ratio: 1 });
     }
     const palette = currentPalette();
     const input = { network, positions, highlights, palette, expanded };
@@ -253,7 +246,7 @@ export function createMap(layers: MapLayers, workerUrl: string, handlers: MapHan
       camera.setState({ x: camera.x + dx * camera.ratio * 0.1, y: camera.y + dy * camera.ratio * 0.1 });
     },
     setCamera(camera) {
-      initialCamera = camera;
+      requestedCamera = camera;
       renderer?.getCamera().setState(camera);
     },
     async exportPng() {

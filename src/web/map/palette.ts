@@ -25,7 +25,7 @@ export interface Palette {
   readonly dimmedFill: string;
 }
 
-export const DARK_PALETTE: Palette = {
+const DARK_PALETTE: Palette = {
   background: "#0e1319",
   clusterFill: "#141b23",
   clusterBorder: "#222c38",
@@ -47,7 +47,7 @@ export const DARK_PALETTE: Palette = {
   dimmedFill: "#12181f",
 };
 
-export const LIGHT_PALETTE: Palette = {
+const LIGHT_PALETTE: Palette = {
   background: "#f4f6f8",
   clusterFill: "#ffffff",
   clusterBorder: "#dce3ea",

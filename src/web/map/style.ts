@@ -4,7 +4,8 @@
  * requested it, and down has priority over a conflict.
  */
 import type { Cable } from "../../model/cable.ts";
-import { type Device, hasConflict } from "../../model/entity.ts";
+import { hasConflict } from "../../model/conflict.ts";
+import type { Device } from "../../model/entity.ts";
 import type { Palette } from "./palette.ts";
 
 export type ChangeMark = "added" | "removed" | "updated";

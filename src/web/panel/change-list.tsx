@@ -1,109 +1,106 @@
-/** The lists beside the map: what changed lately, what differs between two moments, and the steps of a way. */
-
-import { type ChangeText, describeChange } from "../change-text.ts";
-import { h } from "../dom.ts";
+/** Lists of changes: the recent ones, those between two moments, and those of one entity. */
+import { type ChangeText, describeChange, type EntityChange } from "../change-text.ts";
 import { formatShortTime, toTimestamp } from "../format-time.ts";
 import type { Comparison } from "../history.ts";
-import type { NetworkChange } from "../live.ts";
-import { deviceNameById, formatCount } from "../names.ts";
-import type { Network } from "../network.ts";
-import { shortestPath } from "../path.ts";
-import type { Model } from "../store.ts";
-import { type PanelContext, thing } from "./elements.tsx";
+import { formatCount } from "../names.ts";
+import { useNetwork, useStore } from "../store.ts";
+import { EntityLink } from "./elements.tsx";
 
 const MAX_SHOWN = 200;
 
-/** Both directions of a cable in one revision are one line. */
-export function recentList(
-  context: PanelContext,
-  network: Network,
-  recent: readonly NetworkChange[],
-): HTMLElement {
-  if (recent.length === 0)
-    return h("p", { class: "muted" }, "Nothing has changed since this page was opened.");
-  const seen = new Set<string>();
-  const items: HTMLElement[] = [];
-  for (const change of recent) {
-    const told = describeChange(network, change);
-    const key = `${change.revision} ${told.subject} ${told.text}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    items.push(line(context, told, `${change.revision} ${told.subject}`, change.time));
-    if (items.length >= MAX_SHOWN) break;
-  }
-  return h("ol", { class: "history changes" }, items);
+export function RecentChanges() {
+  const changes = useStore().recentChanges.value;
+  const network = useNetwork();
+  if (changes.length === 0 || !network)
+    return <p class="muted">Nothing has changed since this page was opened.</p>;
+  const items = distinctItems(changes, (change) => describeChange(network, change), MAX_SHOWN);
+  return <ChangeItems items={items} class="history changes" />;
 }
 
-function line(context: PanelContext, told: ChangeText, key: string, time: number | undefined): HTMLElement {
-  const { actions } = context;
-  const when =
-    time !== undefined &&
-    h(
-      "button",
-      {
-        type: "button",
-        class: "when",
-        title: "See the network then",
-        onclick: () => actions.go({ at: toTimestamp(time + 999) }),
-      },
-      formatShortTime(time),
-    );
-  return h(
-    "li",
-    { class: told.tone, "data-key": key },
-    h("span", { class: "sign", "aria-hidden": "true" }, told.sign),
-    h("span", {}, thing(context, told.ref, told.title), ` ${told.text}`),
-    when,
-  );
-}
-
-export function comparisonList(context: PanelContext, { network, differences }: Comparison): HTMLElement {
-  if (differences.length === 0)
-    return h("p", { class: "muted" }, "Nothing differs between these two moments.");
-  const seen = new Set<string>();
-  const items = differences.flatMap((change) => {
-    const told = describeChange(network, change);
-    const key = `${told.subject} ${told.text}`;
-    if (seen.has(key)) return [];
-    seen.add(key);
-    return [line(context, told, key, undefined)];
-  });
+export function ComparisonList({ comparison }: { readonly comparison: Comparison }) {
+  const { network, differences } = comparison;
+  if (differences.length === 0) return <p class="muted">Nothing differs between these two moments.</p>;
+  const items = distinctItems(differences, (change) => describeChange(network, change));
   const count = (event: string) => differences.filter((change) => change.event === event).length;
-  const summary = `${count("added")} added, ${count("removed")} removed, ${count("updated")} changed`;
   const rest = items.length - MAX_SHOWN;
-  return h(
-    "div",
-    {},
-    h("p", {}, summary),
-    h("ol", { class: "history" }, items.slice(0, MAX_SHOWN)),
-    rest > 0 && h("p", { class: "muted" }, `and ${formatCount(rest, "other")}`),
+  return (
+    <div>
+      <p>{`${count("added")} added, ${count("removed")} removed, ${count("updated")} changed`}</p>
+      <ChangeItems items={items.slice(0, MAX_SHOWN)} class="history" />
+      {rest > 0 && <p class="muted">{`and ${formatCount(rest, "other")}`}</p>}
+    </div>
   );
 }
 
-export function wayList(
-  context: PanelContext,
-  network: Network,
-  path: NonNullable<Model["state"]["path"]>,
-): HTMLElement {
-  const way = shortestPath(network, path[0], path[1]);
-  if (!way && !network.hostsLoaded && path.some(({ kind }) => kind === "hosts"))
-    return h("p", { class: "muted" }, "Loading…");
-  if (!way)
-    return h(
-      "p",
-      { class: "note bad" },
-      "There is no way between them over devices that are up and links that are active.",
-    );
-  const steps = way.devices.map((device, i) => {
-    const cable = network.cables.get(way.cables[i] ?? "");
-    const out = cable && (cable.from.device === device ? cable.from : cable.to);
-    const into = cable && (cable.from.device === device ? cable.to : cable.from);
-    return h(
-      "li",
-      {},
-      thing(context, { kind: "devices", id: device }, deviceNameById(network, device)),
-      out && into && h("div", { class: "hop" }, `out of port ${out.port}, into port ${into.port}`),
-    );
-  });
-  return h("div", {}, h("p", {}, formatCount(way.cables.length, "hop")), h("ol", { class: "way" }, steps));
+export function EntityChanges({ changes }: { readonly changes: readonly TimedChange[] }) {
+  const network = useNetwork();
+  if (!network) return null;
+  const items = changes.map((change) => toItem(change, describeChange(network, change)));
+  return <ChangeItems items={items} class="history" titles={false} />;
+}
+
+type TimedChange = EntityChange & { readonly revision?: number; readonly time?: number };
+
+interface ChangeItem {
+  readonly key: string;
+  readonly change: ChangeText;
+  readonly timeMs: number | undefined;
+}
+
+const toItem = ({ revision, time }: TimedChange, change: ChangeText): ChangeItem => ({
+  key: `${revision} ${change.subject} ${change.text}`,
+  change,
+  timeMs: time,
+});
+
+/** Both directions of a cable in one revision are one item. */
+function distinctItems(
+  changes: readonly TimedChange[],
+  describe: (change: EntityChange) => ChangeText,
+  limit = Number.POSITIVE_INFINITY,
+): ChangeItem[] {
+  const items = new Map<string, ChangeItem>();
+  for (const change of changes) {
+    const item = toItem(change, describe(change));
+    if (!items.has(item.key)) items.set(item.key, item);
+    if (items.size >= limit) break;
+  }
+  return [...items.values()];
+}
+
+interface ChangeItemsProps {
+  readonly items: readonly ChangeItem[];
+  readonly class: string;
+  /** Whether each item names its entity. */
+  readonly titles?: boolean;
+}
+
+function ChangeItems({ items, class: name, titles = true }: ChangeItemsProps) {
+  return (
+    <ol class={name}>
+      {items.map(({ key, change: { ref, title, text, tone, sign }, timeMs }) => (
+        <li key={key} class={tone}>
+          <span class="sign" aria-hidden="true">
+            {sign}
+          </span>
+          <span>
+            {titles && <EntityLink to={ref}>{title}</EntityLink>}
+            {titles ? ` ${text}` : text}
+          </span>
+          {timeMs !== undefined && <TimeButton timeMs={timeMs} />}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function TimeButton({ timeMs }: { readonly timeMs: number }) {
+  const { go } = useStore();
+  // A timestamp in an address has whole seconds: the next one includes the change.
+  const show = () => go({ at: toTimestamp(timeMs + 999) });
+  return (
+    <button type="button" class="when" title="See the network then" onClick={show}>
+      {formatShortTime(timeMs)}
+    </button>
+  );
 }

@@ -1,68 +1,105 @@
-/** What the panels are made of: facts, lists of things that can be clicked, badges. */
+/** What the parts of the panel are made of: headings, facts, badges, and links to entities. */
+import type { ComponentChildren } from "preact";
 import type { Annotations } from "../../model/entity.ts";
-import { h } from "../dom.ts";
 import { formatFullTime, formatShortTime } from "../format-time.ts";
-import { type EntityRef, formatState, type ViewState } from "../state.ts";
-import type { Actions } from "../store.ts";
+import { type EntityRef, formatState } from "../state.ts";
+import { useStore } from "../store.ts";
 
-export interface PanelContext {
-  readonly actions: Actions;
-  readonly state: ViewState;
-}
-
-/** Goes to a thing. A real link, so that it can be opened beside this page. */
-export function thing({ actions, state }: PanelContext, ref: EntityRef, words: string): HTMLElement {
-  return h(
-    "a",
-    {
-      class: "thing",
-      href: formatState({ ...state, selected: ref }),
-      "data-focus": `${ref.kind}:${ref.id}`,
-      onclick: (event: MouseEvent) => {
+/** Selects an entity. It is a real link, so that the entity can be opened in another window. */
+export function EntityLink({ to, children }: { readonly to: EntityRef; readonly children: string }) {
+  const { state, pick } = useStore();
+  return (
+    <a
+      class="entity-link"
+      href={formatState({ ...state.value, selected: to })}
+      onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey) return;
         event.preventDefault();
-        actions.pick(ref);
-      },
-    },
-    words,
+        pick(to);
+      }}
+    >
+      {children}
+    </a>
   );
 }
 
-export type Fact = readonly [name: string, value: string | Node | undefined];
+interface HeadingProps {
+  readonly title: string;
+  /** The buttons at the right. */
+  readonly children: ComponentChildren;
+}
 
-/** Empty and unknown facts are left out: a panel of dashes helps nobody. */
-export function facts(list: readonly Fact[]): HTMLElement {
-  const known = list.filter(([, value]) => value !== undefined && value !== "" && value !== "unknown");
-  return h(
-    "dl",
-    { class: "facts" },
-    known.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+export function PanelHeading({ title, children }: HeadingProps) {
+  return (
+    <header class="panel-head">
+      <h2>{title}</h2>
+      <span class="panel-buttons">{children}</span>
+    </header>
   );
 }
 
-const SAID_ELSEWHERE = ["name", "conflict", "managementAddress", "channelId", "protocol"];
+export function Section({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+export type Fact = readonly [name: string, value: ComponentChildren];
+
+/** Leaves out facts that are empty or unknown. */
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  const known = facts.filter(([, value]) => value !== undefined && value !== "" && value !== "unknown");
+  return (
+    <dl class="facts">
+      {known.map(([name, value]) => (
+        <>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+const SHOWN_ELSEWHERE = ["name", "conflict", "managementAddress", "channelId", "protocol"];
 
 export function annotationFacts(annotations: Annotations | undefined): Fact[] {
-  return Object.entries(annotations ?? {}).filter(([name]) => !SAID_ELSEWHERE.includes(name));
+  return Object.entries(annotations ?? {}).filter(([name]) => !SHOWN_ELSEWHERE.includes(name));
 }
 
-export function section(title: string, ...children: (Node | false | undefined)[]): HTMLElement {
-  return h("section", {}, h("h3", {}, title), ...children);
+interface BadgeProps {
+  readonly tone?: "good" | "bad" | "doubt" | "plain";
+  readonly children: ComponentChildren;
 }
 
-export function badge(words: string, tone: "good" | "bad" | "doubt" | "plain" = "plain"): HTMLElement {
-  return h("span", { class: `state ${tone}` }, words);
+export function Badge({ tone = "plain", children }: BadgeProps) {
+  return <span class={`state ${tone}`}>{children}</span>;
 }
 
-export function conflictNote(annotations: Annotations | undefined): HTMLElement | undefined {
+export function ConflictNote({ annotations }: { readonly annotations: Annotations | undefined }) {
   const conflict = annotations?.conflict;
-  return conflict ? h("p", { class: "note doubt" }, `Conflicting claims: ${conflict}`) : undefined;
+  return conflict ? <p class="note doubt">{`Conflicting claims: ${conflict}`}</p> : null;
 }
 
-export function moment(rfc3339: string): HTMLElement {
-  const ms = Date.parse(rfc3339);
-  return h("time", { datetime: rfc3339, title: formatFullTime(ms) }, formatShortTime(ms));
+/** `timestamp` is RFC 3339. */
+export function Time({ timestamp }: { readonly timestamp: string }) {
+  const ms = Date.parse(timestamp);
+  return (
+    <time dateTime={timestamp} title={formatFullTime(ms)}>
+      {formatShortTime(ms)}
+    </time>
+  );
 }
 
-/** Beyond this a list is cut, and says so: the tables have the rest. */
-export const MAX_LISTED = 60;
+export function joinNonEmpty(parts: readonly (string | undefined)[], separator: string): string {
+  return parts.filter((part) => part).join(separator);
+}

@@ -1,6 +1,6 @@
 /**
- * What a person types over a table: the interface's own parameters, `type=SWITCH,ROUTER available=false`, values with
- * spaces in quotes, and words without a name as `q`. The service judges them; its answer is shown as it is.
+ * The grammar of the filter box: parameters of the interface such as `type=SWITCH,ROUTER available=false`, values with
+ * spaces in quotes. Words without a name are joined as `q`. The service validates the parameters.
  */
 const TOKEN = /(?:([\w.]+)=)?(?:"([^"]*)"?|(\S+))/g;
 
@@ -16,6 +16,6 @@ export function parseFilter(text: string): [name: string, value: string][] {
   return pairs;
 }
 
-/** As a person would type it. */
+/** The text of a filter with one parameter. */
 export const filterText = (name: string, value: string): string =>
   /[\s"]/.test(value) ? `${name}="${value.replaceAll('"', "")}"` : `${name}=${value}`;

@@ -1,0 +1,43 @@
+/** The bar at the top: search, the tabs of the views, and the buttons that open lists and menus. */
+import type { RefObject } from "preact";
+import { IconButton } from "../button.tsx";
+import type { NetworkMap } from "../map/map.ts";
+import { useStore } from "../store.ts";
+import { ExportMenu } from "./export-menu.tsx";
+import { FilterMenu } from "./filter-menu.tsx";
+import { SearchBox } from "./search-box.tsx";
+import { Status } from "./status.tsx";
+import { Tabs } from "./tabs.tsx";
+
+export function Bar({ map }: { readonly map: RefObject<NetworkMap | null> }) {
+  return (
+    <header class="bar">
+      <h1>
+        <a href="/" class="brand">
+          Gazetteer
+        </a>
+      </h1>
+      <SearchBox />
+      <Tabs />
+      <div class="bar-end">
+        <FilterMenu />
+        <ChangesButton />
+        <ExportMenu map={map} />
+        <Status />
+      </div>
+    </header>
+  );
+}
+
+function ChangesButton() {
+  const { state, go } = useStore();
+  const { changes } = state.value;
+  return (
+    <IconButton
+      label="Recent changes"
+      icon="list"
+      pressed={changes}
+      onClick={() => go({ changes: !changes })}
+    />
+  );
+}

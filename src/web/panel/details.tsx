@@ -1,0 +1,61 @@
+/** The selected device, link or host, with the buttons and the history that all three have. */
+import { IconButton } from "../button.tsx";
+import { copyText } from "../clipboard.ts";
+import { curlLine } from "../curl.ts";
+import { entityName } from "../names.ts";
+import type { EntityRef } from "../state.ts";
+import { useNetwork, useStore } from "../store.ts";
+import { DeviceDetails } from "./device.tsx";
+import { PanelHeading, Section } from "./elements.tsx";
+import { EntityHistory } from "./entity-history.tsx";
+import { HostDetails } from "./host.tsx";
+import { LinkDetails } from "./link.tsx";
+
+export function Details({ entityRef }: { readonly entityRef: EntityRef }) {
+  const store = useStore();
+  const network = useNetwork();
+  const copyCurl = () => {
+    const request = entityRequest(entityRef, store.state.peek().at);
+    void copyText(store, curlLine(location.origin, request), "the request as curl");
+  };
+  return (
+    <>
+      <PanelHeading title={entityName(network, entityRef)}>
+        <IconButton label="Copy as curl" icon="copy" onClick={copyCurl} />
+        <IconButton label="Close details" icon="close" onClick={() => store.go({ selected: undefined })} />
+      </PanelHeading>
+      <EntityDetails {...entityRef} />
+    </>
+  );
+}
+
+function EntityDetails({ kind, id }: EntityRef) {
+  const network = useNetwork();
+  const entity = network?.[kind].get(id);
+  if (!entity && kind === "hosts" && !network?.hostsLoaded) return <p class="muted">Loading…</p>;
+  if (!entity) {
+    return (
+      <p class="note">
+        This is not in the network shown. It may be gone, or not have been there yet: the time line goes back.
+      </p>
+    );
+  }
+  return (
+    <>
+      {kind === "devices" && <DeviceDetails id={id} />}
+      {kind === "links" && <LinkDetails id={id} />}
+      {kind === "hosts" && <HostDetails id={id} />}
+      <Section title="History">
+        <EntityHistory kind={kind} entity={entity} />
+      </Section>
+    </>
+  );
+}
+
+function entityRequest({ kind, id }: EntityRef, at: string | undefined): string {
+  const moment = at === undefined ? "" : `at=${at}`;
+  const item = encodeURIComponent(id);
+  if (kind === "devices") return `/controller/v1/devices/${item}/ports${moment && `?${moment}`}`;
+  if (kind === "hosts") return `/controller/v1/hosts/${item}${moment && `?${moment}`}`;
+  return `/controller/v1/links?id=${item}${moment && `&${moment}`}`;
+}

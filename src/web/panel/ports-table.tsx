@@ -1,0 +1,130 @@
+/** The ports of a device and what is connected to each. Ports with a connection come first. */
+import type { Port } from "../../model/entity.ts";
+import { deviceNameById, formatCount, hostName } from "../names.ts";
+import type { Network } from "../network.ts";
+import type { EntityRef } from "../state.ts";
+import { useNetwork } from "../store.ts";
+import { Badge, EntityLink } from "./elements.tsx";
+
+/** A port shows at most this many hosts; the table of hosts has all of them. */
+const MAX_HOSTS_SHOWN = 60;
+
+interface PortsTableProps {
+  readonly device: string;
+  readonly ports: readonly Port[];
+}
+
+export function PortsTable({ device, ports }: PortsTableProps) {
+  const network = useNetwork();
+  if (ports.length === 0 || !network) return <p class="muted">No ports are known.</p>;
+  const rows = ports
+    .toSorted((p, q) => p.port.localeCompare(q.port, "en", { numeric: true }))
+    .map((port) => ({ port, connections: connectionsOf(network, device, port.port) }));
+  const used = rows.filter(({ connections }) => connections.length > 0);
+  const free = rows.filter(({ connections }) => connections.length === 0);
+  const summary = network.hostsLoaded
+    ? formatCount(free.length, "port with nothing on it", "ports with nothing on them")
+    : formatCount(free.length, "other port");
+  return (
+    <div>
+      {used.length > 0 && <PortRows rows={used} />}
+      {free.length > 0 && (
+        <details>
+          <summary>{summary}</summary>
+          <PortRows rows={free} />
+        </details>
+      )}
+    </div>
+  );
+}
+
+interface PortRow {
+  readonly port: Port;
+  readonly connections: readonly Connection[];
+}
+
+function PortRows({ rows }: { readonly rows: readonly PortRow[] }) {
+  return (
+    <table class="ports">
+      <thead>
+        <tr>
+          <th scope="col">Port</th>
+          <th scope="col">Name</th>
+          <th scope="col">Speed</th>
+          <th scope="col">Connected to</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ port, connections }) => (
+          <tr key={port.port} class={port.isEnabled ? "" : "disabled"}>
+            <th scope="row">
+              {port.port}
+              {!port.isEnabled && <Badge tone="bad">off</Badge>}
+            </th>
+            <td>{port.annotations.portName ?? ""}</td>
+            <td>{formatSpeed(port.portSpeed)}</td>
+            <td>
+              <Connections connections={connections} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const formatSpeed = (mbps: number): string =>
+  mbps >= 1000 ? `${mbps / 1000} G` : mbps > 0 ? `${mbps} M` : "";
+
+function Connections({ connections }: { readonly connections: readonly Connection[] }) {
+  const hidden = connections.filter(({ to }) => to.kind === "hosts").length - MAX_HOSTS_SHOWN;
+  const shown = hidden > 0 ? connections.slice(0, -hidden) : connections;
+  return (
+    <>
+      {shown.map(({ to, title, detail, down }) => (
+        <div key={`${to.kind} ${to.id}`}>
+          <EntityLink to={to}>{title}</EntityLink>
+          {detail}
+          {down && <Badge tone="bad">down</Badge>}
+        </div>
+      ))}
+      {hidden > 0 && <div class="muted">{`and ${hidden} more`}</div>}
+    </>
+  );
+}
+
+interface Connection {
+  readonly to: EntityRef;
+  readonly title: string;
+  readonly detail: string;
+  readonly down: boolean;
+}
+
+/** Cables first, then hosts. */
+function connectionsOf(network: Network, device: string, port: string): Connection[] {
+  const cables = network.cablesOf(device).flatMap((cable) => {
+    const ends = [
+      [cable.from, cable.to],
+      [cable.to, cable.from],
+    ] as const;
+    const link = cable.links.find(({ src }) => src.device === device) ?? cable.links[0];
+    return ends
+      .filter(([end]) => end.device === device && end.port === port)
+      .map(([, other]) => ({
+        to: { kind: "links", id: link.id } as const,
+        title: `${deviceNameById(network, other.device)}/${other.port}`,
+        detail: "",
+        down: !cable.active,
+      }));
+  });
+  const hosts = network
+    .hostsOf(device)
+    .filter(({ locations }) => locations.some((at) => at.elementId === device && at.port === port))
+    .map((host) => ({
+      to: { kind: "hosts", id: host.id } as const,
+      title: hostName(host),
+      detail: ` ${host.ipAddresses[0] ?? ""}`,
+      down: false,
+    }));
+  return [...cables, ...hosts];
+}

@@ -1,0 +1,139 @@
+/**
+ * Keeps the store up to date: follows the live network, loads the past network and the comparison that the address asks
+ * for, and polls the readiness of the service. Runs until the page is closed.
+ */
+import { batch, computed, effect, untracked } from "@preact/signals";
+import { ClientError } from "../client/client.ts";
+import { loadComparison, loadNetworkAt } from "./history.ts";
+import { type NetworkChange, watchNetwork } from "./live.ts";
+import type { Store } from "./store.ts";
+import { throttle } from "./throttle.ts";
+
+const READINESS_INTERVAL_MS = 10_000;
+const MAX_RECENT_CHANGES = 500;
+/** From this number of devices on, changes are shown at most once in LARGE_INTERVAL_MS. */
+const LARGE_DEVICES = 2000;
+const LARGE_INTERVAL_MS = 400;
+/** A comparison with the present is loaded again at most this often while the network changes. */
+const COMPARISON_INTERVAL_MS = 2000;
+
+export function startSync(store: Store): void {
+  syncReadiness(store);
+  const reloadHistory = syncHistory(store);
+  syncLive(store, reloadHistory);
+}
+
+function syncReadiness(store: Store): void {
+  const load = async (): Promise<void> => {
+    try {
+      store.readiness.value = await store.client.ready();
+    } catch {
+      // The state of the stream shows that the connection is lost.
+    }
+  };
+  // Sources may have changed their state while the connection was lost.
+  const connected = computed(() => store.connection.value.state === "connected");
+  effect(() => {
+    if (connected.value) void load();
+  });
+  void load();
+  setInterval(() => void load(), READINESS_INTERVAL_MS);
+}
+
+/** Returns a function that loads the past network and the comparison again. */
+function syncHistory(store: Store): () => void {
+  const { client, state, live, past, comparison, problem, loading } = store;
+  let request = new AbortController();
+
+  async function load(): Promise<void> {
+    request.abort();
+    request = new AbortController();
+    const { signal } = request;
+    const { at, compare } = state.peek();
+    problem.value = undefined;
+    if (at === undefined && compare === undefined) {
+      batch(() => {
+        past.value = undefined;
+        comparison.value = undefined;
+        loading.value = false;
+      });
+      return;
+    }
+    loading.value = true;
+    try {
+      const then = at === undefined ? undefined : await loadNetworkAt(client, at, signal);
+      const base = then ?? live.peek();
+      const compared =
+        compare !== undefined && base ? await loadComparison(client, compare, at, base, signal) : undefined;
+      if (signal.aborted) return;
+      batch(() => {
+        past.value = then;
+        comparison.value = compared;
+        loading.value = false;
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      batch(() => {
+        problem.value = error instanceof ClientError ? error.detail : String(error);
+        loading.value = false;
+      });
+    }
+  }
+
+  const moments = computed(() => `${state.value.at} ${state.value.compare}`);
+  effect(() => {
+    void moments.value;
+    if (live.value) untracked(() => void load());
+  });
+  return () => void load();
+}
+
+function syncLive(store: Store, reloadHistory: () => void): void {
+  const { live, state, connection } = store;
+  let recent: readonly NetworkChange[] = [];
+  let scheduled = false;
+  const publish = () =>
+    batch(() => {
+      scheduled = false;
+      store.recentChanges.value = recent;
+      store.networkVersion.value++;
+    });
+  const publishLater = throttle(LARGE_INTERVAL_MS, publish);
+  // One rendering a frame, however many revisions arrive in it.
+  const publishInFrame = () => {
+    if (!scheduled) requestAnimationFrame(publish);
+    scheduled = true;
+  };
+  const schedulePublish = () =>
+    (live.peek()?.devices.size ?? 0) < LARGE_DEVICES ? publishInFrame() : publishLater();
+  const reloadComparison = throttle(COMPARISON_INTERVAL_MS, () => {
+    const { at, compare } = state.peek();
+    if (compare !== undefined && at === undefined) reloadHistory();
+  });
+
+  void watchNetwork(
+    store.client,
+    {
+      onReplaced(network) {
+        performance.mark("network-loaded");
+        live.value = network;
+      },
+      onChanged(changes) {
+        recent = [...changes.toReversed(), ...recent].slice(0, MAX_RECENT_CHANGES);
+        reloadComparison();
+        schedulePublish();
+      },
+      onEarlierChanges(changes) {
+        recent = [...recent, ...changes.toReversed()].slice(0, MAX_RECENT_CHANGES);
+        schedulePublish();
+      },
+      onConnection(next) {
+        connection.value = next;
+      },
+      onError(error) {
+        if (error instanceof ClientError && error.status === 401) location.reload();
+      },
+    },
+    new AbortController().signal,
+  );
+}
