@@ -1,0 +1,152 @@
+/**
+ * The shortest paths between two devices, over active links and available devices. A grid can have billions of them, so
+ * they are counted before any is made, and made one by one from any position: the order is that of the link ids, first
+ * link first, and the number of paths behind each link says where a position lies.
+ *
+ * A link costs 1 hop. An INDIRECT link costs as much as in ONOS: it is used only where nothing else leads there.
+ */
+import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
+
+const HOP_COST = 1;
+const INDIRECT_COST = 32_767;
+
+export const costOf = ({ indirect }: GraphLink): number => (indirect ? INDIRECT_COST : HOP_COST);
+
+export type Path = readonly GraphLink[];
+
+export interface ShortestPaths {
+  readonly count: bigint;
+  /** At most `max` paths, from the one at position `from`, which counts from 0. */
+  slice(from: bigint, max: number): Path[];
+}
+
+const NO_PATHS: ShortestPaths = { count: 0n, slice: () => [] };
+
+/** The two ends must differ. */
+export function findShortestPaths(graph: LinkGraph, src: string, dst: string): ShortestPaths {
+  const distances = distancesFrom(
+    dst,
+    (id) => graph.incoming(id).map((link) => [link.src, costOf(link)]),
+    src,
+  );
+  if (!distances.has(src)) return NO_PATHS;
+  const steps = new Map<string, GraphLink[]>();
+  const stepsFrom = (id: string) => {
+    const known = steps.get(id) ?? nextLinks(graph, distances, id);
+    steps.set(id, known);
+    return known;
+  };
+  const counts = countPaths(src, dst, stepsFrom);
+  return {
+    count: counts.get(src) ?? 0n,
+    slice(from, max) {
+      const paths: Path[] = [];
+      const end = minimum(from + BigInt(max), counts.get(src) ?? 0n);
+      for (let n = from; n < end; n++) paths.push(pathAt(n, src, dst, stepsFrom, counts));
+      return paths;
+    },
+  };
+}
+
+/** The links that begin a shortest path from a device, in order of id. */
+function nextLinks(graph: LinkGraph, distances: ReadonlyMap<string, number>, id: string): GraphLink[] {
+  const distance = distances.get(id);
+  return graph
+    .outgoing(id)
+    .filter((link) => {
+      const rest = distances.get(link.dst);
+      return rest !== undefined && rest + costOf(link) === distance;
+    })
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** The number of shortest paths from each device on one of them. An explicit stack, because a path may be long. */
+function countPaths(
+  src: string,
+  dst: string,
+  stepsFrom: (id: string) => readonly GraphLink[],
+): ReadonlyMap<string, bigint> {
+  const counts = new Map<string, bigint>([[dst, 1n]]);
+  const stack = [src];
+  for (let id = stack.at(-1); id !== undefined; id = stack.at(-1)) {
+    const links = counts.has(id) ? [] : stepsFrom(id);
+    const unknown = links.filter((link) => !counts.has(link.dst));
+    if (unknown.length > 0) {
+      for (const link of unknown) stack.push(link.dst);
+      continue;
+    }
+    if (!counts.has(id)) {
+      let count = 0n;
+      for (const link of links) count += counts.get(link.dst) ?? 0n;
+      counts.set(id, count);
+    }
+    stack.pop();
+  }
+  return counts;
+}
+
+function pathAt(
+  position: bigint,
+  src: string,
+  dst: string,
+  stepsFrom: (id: string) => readonly GraphLink[],
+  counts: ReadonlyMap<string, bigint>,
+): Path {
+  const path: GraphLink[] = [];
+  let rest = position;
+  for (let at = src; at !== dst; ) {
+    const next = stepsFrom(at).find((link) => {
+      const behind = counts.get(link.dst) ?? 0n;
+      if (rest < behind) return true;
+      rest -= behind;
+      return false;
+    });
+    if (!next) throw new Error(`no path ${position} from ${src} to ${dst}`);
+    path.push(next);
+    at = next.dst;
+  }
+  return path;
+}
+
+const minimum = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+/**
+ * Dijkstra's algorithm with one queue for each cost of a link: devices enter each queue in order of distance, so the
+ * nearest one is at the head of a queue. Ends at `until`, where all nearer devices have their distance.
+ */
+export function distancesFrom(
+  start: string,
+  neighboursOf: (id: string) => readonly (readonly [id: string, cost: number])[],
+  until?: string,
+): Map<string, number> {
+  const distances = new Map<string, number>();
+  const queues = new Map<number, { items: [id: string, distance: number][]; head: number }>();
+  for (let next: [string, number] | undefined = [start, 0]; next; next = nearest(queues.values())) {
+    const [id, distance] = next;
+    if (distances.has(id)) continue;
+    distances.set(id, distance);
+    if (id === until) break;
+    for (const [neighbour, cost] of neighboursOf(id)) {
+      if (distances.has(neighbour)) continue;
+      const item: [string, number] = [neighbour, distance + cost];
+      const queue = queues.get(cost);
+      if (queue) queue.items.push(item);
+      else queues.set(cost, { items: [item], head: 0 });
+    }
+  }
+  return distances;
+}
+
+function nearest(
+  queues: Iterable<{ items: [id: string, distance: number][]; head: number }>,
+): [id: string, distance: number] | undefined {
+  let best: { items: [string, number][]; head: number } | undefined;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  for (const queue of queues) {
+    const distance = queue.items[queue.head]?.[1];
+    if (distance === undefined || distance >= bestDistance) continue;
+    best = queue;
+    bestDistance = distance;
+  }
+  return best?.items[best.head++];
+}
