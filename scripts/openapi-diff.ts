@@ -2,6 +2,8 @@
  * Compares two OpenAPI documents without their texts: `bun scripts/openapi-diff.ts OLD NEW`. Prints `equal`, or the paths
  * that differ, and exits with 1. For changes that may reword descriptions but must not change the interface.
  */
+import { readFileSync } from "node:fs";
+
 const TEXT_KEYS = new Set(["description", "summary"]);
 
 /** JSON pointers and values of all leaves, without texts. A property that is named `description` is not a text. */
@@ -16,13 +18,13 @@ function* leaves(value: unknown, path: string, isNameMap: boolean): Generator<[p
   }
 }
 
-async function read(file: string): Promise<Map<string, string>> {
-  return new Map(leaves(await Bun.file(file).json(), "", false));
+function read(file: string): Map<string, string> {
+  return new Map(leaves(JSON.parse(readFileSync(file, "utf8")), "", false));
 }
 
 const [oldFile, newFile] = process.argv.slice(2);
 if (oldFile === undefined || newFile === undefined) throw new Error("usage: openapi-diff.ts OLD NEW");
-const [before, after] = [await read(oldFile), await read(newFile)];
+const [before, after] = [read(oldFile), read(newFile)];
 const differing = [...new Set([...before.keys(), ...after.keys()])].filter(
   (path) => before.get(path) !== after.get(path),
 );

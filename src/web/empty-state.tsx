@@ -40,7 +40,7 @@ function messageOf(store: Store): ComponentChildren {
       <>
         <h2>No connection to the service</h2>
         <p>{connection.value.reason}</p>
-        <p>This page tries again by itself.</p>
+        <p>The page reconnects automatically.</p>
       </>
     );
   }

@@ -4,17 +4,17 @@ import { DEFAULT_STATE, type EntityRef, formatState, parseState, VIEWS, type Vie
 
 const read = (address: string): ViewState => parseState(new URL(address, "http://x").search);
 
-test("the plain map has the plain address", () => {
+test("the default state has the address /", () => {
   expect(formatState(DEFAULT_STATE)).toBe("/");
   expect(read("/")).toEqual(DEFAULT_STATE);
 });
 
-test("ids stay legible in the address", () => {
+test("ids stay readable in the address", () => {
   const selected: EntityRef = { kind: "hosts", id: "00:00:00:00:00:01/None" };
   expect(formatState({ ...DEFAULT_STATE, selected })).toBe("/?selected=hosts:00:00:00:00:00:01/None");
 });
 
-test("every state comes back from its address", () => {
+test("parsing the address of a state returns that state", () => {
   const text = fc.string({ minLength: 1, unit: "binary" }).map((s) => s.toWellFormed());
   const word = fc.stringMatching(/^[A-Z_]{1,10}$/);
   const ref: fc.Arbitrary<EntityRef> = fc.record({
@@ -44,12 +44,12 @@ test("every state comes back from its address", () => {
         nil: undefined,
       }),
     })
-    // Hops of nothing are not a state.
+    // Hops are written only together with a neighbourhood.
     .map((one) => (one.around === undefined ? { ...one, hops: 1 } : one));
   fc.assert(fc.property(state, (one) => expect(read(formatState(one))).toEqual(one)));
 });
 
-test("what is not understood is left out, and the rest is kept", () => {
+test("values that cannot be parsed are ignored, and the others are kept", () => {
   expect(read("/?view=moon&selected=x&at=soon&hops=99&camera=1,2&type=SWITCH&unknown=1")).toEqual({
     ...DEFAULT_STATE,
     types: ["SWITCH"],

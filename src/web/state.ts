@@ -1,12 +1,12 @@
 /**
- * What the page shows, as one value, and that value as the address of the page: whoever gets the address sees the
- * same. Only what differs from the plain map is written, so that the address stays short enough to paste.
+ * The view state: everything that decides what the page shows, as one value that is written to the address of the page
+ * and parsed from it. The same address shows the same view. Defaults are left out, so that addresses stay short.
  */
 export const VIEWS = ["map", "devices", "links", "hosts"] as const;
 export type View = (typeof VIEWS)[number];
 export type TableView = Exclude<View, "map">;
 
-/** What a person may point at. The id is that of the interface. */
+/** A device, link or host by its id in the interface. */
 export interface EntityRef {
   readonly kind: TableView;
   readonly id: string;
@@ -32,23 +32,24 @@ export interface Camera {
 export interface ViewState {
   readonly view: View;
   readonly selected: EntityRef | undefined;
-  /** What the map lets stand out; empty means everything. */
+  /** What the map highlights; empty is no filter. */
   readonly types: readonly string[];
   readonly states: readonly string[];
   readonly sources: readonly string[];
   readonly around: string | undefined;
   readonly hops: number;
   readonly path: readonly [EntityRef, EntityRef] | undefined;
-  /** Devices whose hosts are drawn. */
+  /** The devices whose hosts the map draws. */
   readonly expanded: readonly string[];
-  /** A moment of the past, RFC 3339; undefined is now. */
+  /** The moment that is shown: an RFC 3339 time or a revision. Undefined is now. */
   readonly at: string | undefined;
-  /** An earlier moment to compare with. */
+  /** The earlier moment of a comparison. */
   readonly compare: string | undefined;
-  /** How much of the past the time line shows. */
+  /** The range of the time line. */
   readonly span: TimeSpan;
+  /** Whether the panel lists recent changes. */
   readonly changes: boolean;
-  /** The words in the filter box of a table, and its order. */
+  /** The filter of a table, and the field it is sorted by, with `-` for descending. */
   readonly filter: string;
   readonly sort: string;
   readonly camera: Camera | undefined;
@@ -90,45 +91,45 @@ function parseRef(text: string | null | undefined): EntityRef | undefined {
 
 export function formatState(state: ViewState): string {
   const query = new URLSearchParams();
-  const put = (name: string, value: string | undefined) => {
+  const append = (name: string, value: string | undefined) => {
     if (value !== undefined && value !== "") query.append(name, value);
   };
-  if (state.view !== "map") put("view", state.view);
-  put("selected", state.selected && formatRef(state.selected));
-  put("type", state.types.join(","));
-  put("state", state.states.join(","));
-  for (const source of state.sources) put("source", source);
-  put("around", state.around);
-  if (state.around !== undefined && state.hops !== 1) put("hops", String(state.hops));
-  for (const end of state.path ?? []) put("path", formatRef(end));
-  for (const device of state.expanded) put("hosts", device);
-  put("at", state.at);
-  put("compare", state.compare);
-  if (state.span !== DEFAULT_STATE.span) put("span", state.span);
-  if (state.changes) put("changes", "1");
-  put("filter", state.filter);
-  put("sort", state.sort);
+  if (state.view !== "map") append("view", state.view);
+  append("selected", state.selected && formatRef(state.selected));
+  append("type", state.types.join(","));
+  append("state", state.states.join(","));
+  for (const source of state.sources) append("source", source);
+  append("around", state.around);
+  if (state.around !== undefined && state.hops !== 1) append("hops", String(state.hops));
+  for (const end of state.path ?? []) append("path", formatRef(end));
+  for (const device of state.expanded) append("hosts", device);
+  append("at", state.at);
+  append("compare", state.compare);
+  if (state.span !== DEFAULT_STATE.span) append("span", state.span);
+  if (state.changes) append("changes", "1");
+  append("filter", state.filter);
+  append("sort", state.sort);
   if (state.camera) {
     const { x, y, ratio } = state.camera;
-    put("camera", [x, y, ratio].map((n) => Number(n.toFixed(4))).join(","));
+    append("camera", [x, y, ratio].map((n) => Number(n.toFixed(4))).join(","));
   }
   const text = query.toString();
-  // These are legible as they are, and allowed in a query.
+  // A query may contain these characters, and ids stay readable with them.
   return text === "" ? "/" : `/?${text.replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
 }
 
-/** What is not understood is left out: an old address still shows something. */
+/** Ignores what it cannot parse, so that an outdated address still shows a view. */
 export function parseState(search: string): ViewState {
   const query = new URLSearchParams(search);
-  const words = (name: string) => (query.get(name) ?? "").split(",").filter((word) => word !== "");
+  const list = (name: string) => (query.get(name) ?? "").split(",").filter((item) => item !== "");
   const text = (name: string) => query.get(name) || undefined;
   const [from, to] = query.getAll("path").map(parseRef);
   const hops = Math.round(Number(query.get("hops") ?? 1));
   return {
     view: VIEWS.find((view) => view === query.get("view")) ?? "map",
     selected: parseRef(query.get("selected")),
-    types: words("type"),
-    states: words("state"),
+    types: list("type"),
+    states: list("state"),
     sources: query.getAll("source"),
     around: text("around"),
     hops: hops >= 1 && hops <= MAX_HOPS ? hops : 1,

@@ -36,7 +36,7 @@ export interface Store extends Navigation {
   readonly recentChanges: Signal<readonly NetworkChange[]>;
   /** The first end of a path, while the user picks the second. */
   readonly pathStart: Signal<EntityRef | undefined>;
-  /** Why the requested past or comparison is not shown, in the words of the service. */
+  /** Why the requested past or comparison is not shown, as the service states it. */
   readonly problem: Signal<string | undefined>;
   /** A past network or a comparison is being loaded. */
   readonly loading: Signal<boolean>;

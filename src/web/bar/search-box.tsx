@@ -9,6 +9,7 @@ import { formatCount } from "../names.ts";
 import { type SearchHit, type SearchResult, searchNetwork } from "../search.ts";
 import { type EntityRef, isSameEntity } from "../state.ts";
 import { readNetwork, type Store, useStore } from "../store.ts";
+import { hitId, SearchHits } from "./search-hits.tsx";
 
 const MAX_SHOWN = 12;
 const NO_RESULT: SearchResult = { hits: [], total: 0 };
@@ -21,12 +22,12 @@ export function SearchBox() {
   const activeRef = useSignal<EntityRef | undefined>(undefined);
   const open = useComputed(() => focused.value && text.value.trim() !== "");
   const result = useComputed(() => (open.value ? search(store, text.value) : NO_RESULT));
-  const { hits, total } = result.value;
-  const activeIndex = () =>
+  const activeIndex = useComputed(() =>
     Math.max(
       0,
       result.value.hits.findIndex(({ ref }) => isSameEntity(ref, activeRef.value)),
-    );
+    ),
+  );
   useSlashKey(() => {
     input.current?.focus();
     input.current?.select();
@@ -42,15 +43,13 @@ export function SearchBox() {
     store.pick(hit.ref);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // Read from the signals: the previous key press may not be rendered yet.
-    const current = result.value.hits;
-    const index = activeIndex();
+    const { hits } = result.value;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : -1;
-      activeRef.value = current[(index + step + current.length) % Math.max(1, current.length)]?.ref;
+      activeRef.value = hits[(activeIndex.value + step + hits.length) % Math.max(1, hits.length)]?.ref;
     } else if (event.key === "Enter") {
-      const hit = current[index];
+      const hit = hits[activeIndex.value];
       if (hit) choose(hit);
     } else if (event.key === "Escape") {
       if (text.value === "") input.current?.blur();
@@ -58,6 +57,7 @@ export function SearchBox() {
     }
   };
 
+  const hasHits = result.value.hits.length > 0;
   const summary = open.value ? summarize(result.value, store.network.value?.hostsLoaded ?? false) : "";
   return (
     <search class="search">
@@ -71,10 +71,10 @@ export function SearchBox() {
         // biome-ignore lint/a11y/noRedundantRoles: the role is implied only by a list, which the typings ask for
         role="combobox"
         list={undefined}
-        aria-expanded={hits.length > 0}
+        aria-expanded={hasHits}
         aria-controls="search-hits"
         aria-autocomplete="list"
-        aria-activedescendant={hits.length > 0 ? `hit-${activeIndex()}` : undefined}
+        aria-activedescendant={hasHits ? hitId(activeIndex.value) : undefined}
         autocomplete="off"
         spellcheck={false}
         value={text.value}
@@ -90,28 +90,14 @@ export function SearchBox() {
       <span class="search-key" aria-hidden="true">
         /
       </span>
-      <div id="search-hits" role="listbox" class="search-hits" aria-label="Found" hidden={!open.value}>
-        {hits.map((hit, i) => (
-          <Hit
-            key={`${hit.ref.kind} ${hit.ref.id}`}
-            hit={hit}
-            index={i}
-            active={i === activeIndex()}
-            choose={choose}
-          />
-        ))}
-        {total > hits.length && (
-          <div
-            class="search-more"
-            role="presentation"
-          >{`and ${formatCount(total - hits.length, "other")}`}</div>
-        )}
-        {total === 0 && (
-          <div class="search-more" role="presentation">
-            {summary}
-          </div>
-        )}
-      </div>
+      <SearchHits
+        id="search-hits"
+        hidden={!open.value}
+        result={result.value}
+        activeIndex={activeIndex.value}
+        summary={summary}
+        onChoose={choose}
+      />
       <div class="search-count" role="status">
         {summary}
       </div>
@@ -125,43 +111,16 @@ function search(store: Store, text: string): SearchResult {
   return network ? searchNetwork(network, text, MAX_SHOWN) : NO_RESULT;
 }
 
-function summarize({ total }: SearchResult, complete: boolean): string {
-  if (total === 0) return complete ? "Nothing found" : "Loading…";
-  return `${formatCount(total, "match", "matches")}${complete ? "" : ", loading…"}`;
-}
-
-interface HitProps {
-  readonly hit: SearchHit;
-  readonly index: number;
-  readonly active: boolean;
-  readonly choose: (hit: SearchHit) => void;
-}
-
-function Hit({ hit, index, active, choose }: HitProps) {
-  return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, which names the active option
-    <div
-      id={`hit-${index}`}
-      role="option"
-      aria-selected={active}
-      class={`search-hit ${hit.ref.kind}`}
-      // The press comes before the blur that hides the list.
-      onMouseDown={(event) => {
-        event.preventDefault();
-        choose(hit);
-      }}
-    >
-      <span class="hit-title">{hit.title}</span>
-      <span class="hit-detail">{hit.detail}</span>
-    </div>
-  );
+function summarize({ total }: SearchResult, isComplete: boolean): string {
+  if (total === 0) return isComplete ? "Nothing found" : "Loading…";
+  return `${formatCount(total, "match", "matches")}${isComplete ? "" : ", loading…"}`;
 }
 
 function useSlashKey(run: () => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      const typing = event.target instanceof HTMLElement && event.target.matches("input, select, textarea");
-      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      const isTyping = event.target instanceof HTMLElement && event.target.matches("input, select, textarea");
+      if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       run();
     };

@@ -14,7 +14,9 @@ export function PathSteps({ ends }: { readonly ends: readonly [EntityRef, Entity
     return <p class="muted">Loading…</p>;
   if (!path) {
     return (
-      <p class="note bad">There is no way between them over devices that are up and links that are active.</p>
+      <p class="note bad">
+        There is no path between them over devices that are up and links that are active.
+      </p>
     );
   }
   return (

@@ -6,155 +6,109 @@ import { deviceName, deviceNameById, formatType, hostName } from "../names.ts";
 import type { Network, NetworkEntity } from "../network.ts";
 import type { TableView } from "../state.ts";
 
-export interface Column<T> {
-  readonly id: string;
+export interface Heading {
   readonly title: string;
   /** Share of the width. */
   readonly width: number;
   /** The field that the service sorts by. */
   readonly sort?: string;
-  readonly tone?: (value: T) => "good" | "bad" | "doubt" | "";
-  text(value: T, network: Network | undefined): string;
 }
 
+interface Column<T> extends Heading {
+  text(value: T, network: Network | undefined): string;
+  tone?(value: T): "bad" | "doubt" | "";
+}
+
+const lastChanged: Column<Device | Link | Host> = {
+  title: "Changed",
+  width: 1.2,
+  sort: "lastChanged",
+  text: (entity) => formatShortTime(Date.parse(entity.lastChanged)),
+};
+
 const deviceColumns: readonly Column<Device>[] = [
-  { id: "name", title: "Name", width: 2, sort: "annotations.name", text: deviceName },
-  { id: "id", title: "Id", width: 2.4, sort: "id", text: (device) => device.id },
-  { id: "type", title: "Type", width: 1, sort: "type", text: (device) => formatType(device.type) },
+  { title: "Name", width: 2, sort: "annotations.name", text: deviceName },
+  { title: "Id", width: 2.4, sort: "id", text: ({ id }) => id },
+  { title: "Type", width: 1, sort: "type", text: ({ type }) => formatType(type) },
   {
-    id: "state",
     title: "State",
     width: 0.9,
     sort: "available",
     text: (device) => (device.available ? (hasConflict(device) ? "conflict" : "up") : "down"),
     tone: (device) => (device.available ? (hasConflict(device) ? "doubt" : "") : "bad"),
   },
+  { title: "Address", width: 1.3, text: ({ annotations }) => annotations.managementAddress ?? "" },
+  { title: "Maker", width: 1.4, sort: "mfr", text: ({ mfr }) => mfr },
+  { title: "Hardware", width: 1.6, sort: "hw", text: ({ hw }) => hw },
+  { title: "Software", width: 1.4, sort: "sw", text: ({ sw }) => sw },
   {
-    id: "address",
-    title: "Address",
-    width: 1.3,
-    text: (device) => device.annotations.managementAddress ?? "",
-  },
-  { id: "mfr", title: "Maker", width: 1.4, sort: "mfr", text: (device) => device.mfr },
-  { id: "hw", title: "Hardware", width: 1.6, sort: "hw", text: (device) => device.hw },
-  { id: "sw", title: "Software", width: 1.4, sort: "sw", text: (device) => device.sw },
-  {
-    id: "hosts",
     title: "Hosts",
     width: 0.7,
-    text: (device, network) => (network?.hostsLoaded ? String(network.hostCount(device.id)) : ""),
+    text: ({ id }, network) => (network?.hostsLoaded ? String(network.hostCount(id)) : ""),
   },
-  {
-    id: "changed",
-    title: "Changed",
-    width: 1.2,
-    sort: "lastChanged",
-    text: (device) => formatShortTime(Date.parse(device.lastChanged)),
-  },
+  lastChanged,
 ];
 
 const nameOf = (network: Network | undefined, device: string) =>
   network ? deviceNameById(network, device) : device;
 
 const linkColumns: readonly Column<Link>[] = [
+  { title: "From", width: 2, sort: "src.device", text: ({ src }, network) => nameOf(network, src.device) },
+  { title: "Port", width: 0.6, text: ({ src }) => src.port },
+  { title: "To", width: 2, sort: "dst.device", text: ({ dst }, network) => nameOf(network, dst.device) },
+  { title: "Port", width: 0.6, text: ({ dst }) => dst.port },
+  { title: "Type", width: 1, sort: "type", text: ({ type }) => formatType(type) },
   {
-    id: "from",
-    title: "From",
-    width: 2,
-    sort: "src.device",
-    text: (link, network) => nameOf(network, link.src.device),
-  },
-  { id: "fromPort", title: "Port", width: 0.6, text: (link) => link.src.port },
-  {
-    id: "to",
-    title: "To",
-    width: 2,
-    sort: "dst.device",
-    text: (link, network) => nameOf(network, link.dst.device),
-  },
-  { id: "toPort", title: "Port", width: 0.6, text: (link) => link.dst.port },
-  { id: "type", title: "Type", width: 1, sort: "type", text: (link) => formatType(link.type) },
-  {
-    id: "state",
     title: "State",
     width: 0.9,
     sort: "state",
-    text: (link) => (link.state === "ACTIVE" ? "active" : "inactive"),
-    tone: (link) => (link.state === "ACTIVE" ? "" : "bad"),
+    text: ({ state }) => (state === "ACTIVE" ? "active" : "inactive"),
+    tone: ({ state }) => (state === "ACTIVE" ? "" : "bad"),
   },
   {
-    id: "reverse",
     title: "Other direction",
     width: 1.1,
     sort: "bidirectional",
-    text: (link) => (link.bidirectional ? "known" : "not known"),
-    tone: (link) => (link.bidirectional ? "" : "doubt"),
+    text: ({ bidirectional }) => (bidirectional ? "known" : "not known"),
+    tone: ({ bidirectional }) => (bidirectional ? "" : "doubt"),
   },
   {
-    id: "verified",
     title: "Verified",
     width: 0.9,
     sort: "verified",
-    text: (link) => (link.verified ? "yes" : "no"),
-    tone: (link) => (link.verified ? "" : "doubt"),
+    text: ({ verified }) => (verified ? "yes" : "no"),
+    tone: ({ verified }) => (verified ? "" : "doubt"),
   },
-  {
-    id: "changed",
-    title: "Changed",
-    width: 1.2,
-    sort: "lastChanged",
-    text: (link) => formatShortTime(Date.parse(link.lastChanged)),
-  },
+  lastChanged,
 ];
 
 const hostColumns: readonly Column<Host>[] = [
-  { id: "name", title: "Name", width: 1.6, sort: "annotations.name", text: hostName },
-  { id: "addresses", title: "Addresses", width: 2.2, text: (host) => host.ipAddresses.join(", ") },
-  { id: "mac", title: "MAC", width: 1.5, sort: "mac", text: (host) => host.mac },
+  { title: "Name", width: 1.6, sort: "annotations.name", text: hostName },
+  { title: "Addresses", width: 2.2, text: ({ ipAddresses }) => ipAddresses.join(", ") },
+  { title: "MAC", width: 1.5, sort: "mac", text: ({ mac }) => mac },
+  { title: "VLAN", width: 0.6, sort: "vlan", text: ({ vlan }) => (vlan === "None" ? "" : vlan) },
+  { title: "Device", width: 1.6, text: ({ location }, network) => nameOf(network, location.elementId) },
+  { title: "Port", width: 0.6, text: ({ location }) => location.port },
   {
-    id: "vlan",
-    title: "VLAN",
-    width: 0.6,
-    sort: "vlan",
-    text: (host) => (host.vlan === "None" ? "" : host.vlan),
-  },
-  {
-    id: "device",
-    title: "Device",
-    width: 1.6,
-    text: (host, network) => nameOf(network, host.location.elementId),
-  },
-  { id: "port", title: "Port", width: 0.6, text: (host) => host.location.port },
-  {
-    id: "state",
     title: "State",
     width: 0.9,
     text: (host) => (hasConflict(host) ? "conflict" : host.suspended ? "suspended" : ""),
     tone: (host) => (hasConflict(host) ? "doubt" : ""),
   },
-  {
-    id: "changed",
-    title: "Changed",
-    width: 1.2,
-    sort: "lastChanged",
-    text: (host) => formatShortTime(Date.parse(host.lastChanged)),
-  },
+  lastChanged,
 ];
 
+export const HEADINGS: Readonly<Record<TableView, readonly Heading[]>> = {
+  devices: deviceColumns,
+  links: linkColumns,
+  hosts: hostColumns,
+};
+
 export interface Cell {
-  readonly id: string;
   readonly text: string;
   readonly tone: string;
   readonly width: number;
 }
-
-const cells = <T>(columns: readonly Column<T>[], value: T, network: Network | undefined): Cell[] =>
-  columns.map(({ id, width, text, tone }) => ({
-    id,
-    width,
-    text: text(value, network),
-    tone: tone?.(value) ?? "",
-  }));
 
 export function cellsOf(entity: NetworkEntity, network: Network | undefined): Cell[] {
   switch (entity.resource) {
@@ -167,13 +121,12 @@ export function cellsOf(entity: NetworkEntity, network: Network | undefined): Ce
   }
 }
 
-export type Heading = Pick<Column<never>, "id" | "title" | "width" | "sort">;
-
-export const COLUMNS: Readonly<Record<TableView, readonly Heading[]>> = {
-  devices: deviceColumns,
-  links: linkColumns,
-  hosts: hostColumns,
-};
+const cells = <T>(columns: readonly Column<T>[], value: T, network: Network | undefined): Cell[] =>
+  columns.map(({ text, tone, width }) => ({
+    text: text(value, network),
+    tone: tone?.(value) ?? "",
+    width,
+  }));
 
 /** Filters that the empty filter box shows as examples. */
 export const EXAMPLES: Readonly<Record<TableView, string>> = {

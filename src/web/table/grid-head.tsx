@@ -3,7 +3,7 @@
 /** The head of a table. A click on a heading sorts by that column; a second click reverses the order. */
 import type { TableView } from "../state.ts";
 import { useStore } from "../store.ts";
-import { COLUMNS, type Heading } from "./columns.ts";
+import { HEADINGS, type Heading } from "./columns.ts";
 
 const SIGNS = { ascending: " ↑", descending: " ↓", none: "" } as const;
 
@@ -11,8 +11,8 @@ export function GridHead({ table }: { readonly table: TableView }) {
   return (
     <div role="rowgroup" class="head-group">
       <div role="row" class="row head" aria-rowindex={1}>
-        {COLUMNS[table].map((column) => (
-          <HeadCell key={column.id} {...column} />
+        {HEADINGS[table].map((heading, i) => (
+          <HeadCell key={i} {...heading} />
         ))}
       </div>
     </div>

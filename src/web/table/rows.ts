@@ -13,7 +13,7 @@ import { parseFilter } from "./filter.ts";
 export interface Rows {
   readonly list: readonly NetworkEntity[];
   readonly loading: boolean;
-  /** Why the service refused the request, in its own words. */
+  /** Why the service refused the request. */
   readonly fault: string | undefined;
 }
 

@@ -64,7 +64,7 @@ function FilterBar({ table, rows }: { readonly table: TableView; readonly rows: 
         spellcheck={false}
         autocomplete="off"
         placeholder={`Filter: ${EXAMPLES[table]}`}
-        aria-label="Filter, in the interface's own words"
+        aria-label="Filter, with the parameters of the interface"
         aria-describedby="filter-fault"
         onKeyDown={(event) => {
           if (event.key === "Enter") apply();

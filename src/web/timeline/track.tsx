@@ -71,7 +71,7 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
     >
       <Bars counts={data.value?.counts ?? []} />
       <div
-        class="dawn"
+        class="before-history"
         title="Before the history starts"
         style={{ width: data.value && `${positionOf(range.oldestMs, range) * 100}%` }}
       />

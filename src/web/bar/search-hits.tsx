@@ -1,0 +1,47 @@
+/** The list of matches below the search box. */
+import { formatCount } from "../names.ts";
+import type { SearchHit, SearchResult } from "../search.ts";
+
+export const hitId = (index: number): string => `hit-${index}`;
+
+interface SearchHitsProps {
+  readonly id: string;
+  readonly hidden: boolean;
+  readonly result: SearchResult;
+  readonly activeIndex: number;
+  /** Shown when nothing was found. */
+  readonly summary: string;
+  readonly onChoose: (hit: SearchHit) => void;
+}
+
+export function SearchHits({ id, hidden, result, activeIndex, summary, onChoose }: SearchHitsProps) {
+  const { hits, total } = result;
+  const note = total === 0 ? summary : `and ${formatCount(total - hits.length, "other")}`;
+  return (
+    <div id={id} role="listbox" class="search-hits" aria-label="Found" hidden={hidden}>
+      {hits.map((hit, i) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, which names the active option
+        <div
+          key={`${hit.ref.kind} ${hit.ref.id}`}
+          id={hitId(i)}
+          role="option"
+          aria-selected={i === activeIndex}
+          class={`search-hit ${hit.ref.kind}`}
+          // A click would come too late: the press moves the focus out of the input, which hides the list.
+          onMouseDown={(event) => {
+            event.preventDefault();
+            onChoose(hit);
+          }}
+        >
+          <span class="hit-title">{hit.title}</span>
+          <span class="hit-detail">{hit.detail}</span>
+        </div>
+      ))}
+      {(total === 0 || total > hits.length) && (
+        <div class="search-more" role="presentation">
+          {note}
+        </div>
+      )}
+    </div>
+  );
+}
