@@ -19,6 +19,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   lint: { sideBySide: true, reason: "only reads files" },
   "test/client": { sideBySide: true, reason: "manual clocks; free ports; builds into a new folder of dist/" },
   "test/api": { sideBySide: true, reason: "manual clocks; free ports; waits for conditions" },
+  "test/openapi": { sideBySide: true, reason: "reads openapi.json; a service on a free port" },
   "test/cli": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
   "test/http1": { sideBySide: true, reason: "manual clocks; free ports" },
   src: { sideBySide: true, reason: "manual clocks; temporary folders" },
