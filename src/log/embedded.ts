@@ -20,7 +20,7 @@ import {
   type StoreKind,
   type YieldToLoop,
 } from "./log.ts";
-import { type LogFile, openLogFile } from "./log-file.ts";
+import { completeConversion, type LogFile, openLogFile } from "./log-file.ts";
 
 const ENTRIES_PER_PART = 5_000;
 const PAGES_PER_SLICE = 64;
@@ -47,6 +47,8 @@ export const openEmbeddedLog = (path: string): EmbeddedLog => new EmbeddedLog(op
 export class EmbeddedLog implements Log {
   readonly id: string;
   readonly signingKey: Uint8Array;
+  /** Whether an older version wrote the values. Call `completeConversion` once they are converted. */
+  readonly needsConversion: boolean;
   readonly #db: Database;
   #bytes: number;
   #oldest: number;
@@ -54,15 +56,20 @@ export class EmbeddedLog implements Log {
   #newest: number;
   #snapshotCount: number;
 
-  constructor({ db, id, signingKey, extent }: LogFile) {
+  constructor({ db, id, signingKey, needsConversion, extent }: LogFile) {
     this.id = id;
     this.signingKey = signingKey;
+    this.needsConversion = needsConversion;
     this.#db = db;
     this.#bytes = extent.bytes;
     this.#oldest = extent.oldest;
     this.#oldestTime = extent.oldestTime;
     this.#newest = extent.newest;
     this.#snapshotCount = this.#countSnapshots();
+  }
+
+  completeConversion(): void {
+    completeConversion(this.#db);
   }
 
   append(batch: Batch): void {

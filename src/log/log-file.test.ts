@@ -64,7 +64,7 @@ describe("opening", () => {
     const path = newPath();
     openEmbeddedLog(path).close();
     const db = new Database(path);
-    db.run("UPDATE meta SET value = x'32' WHERE name = 'format'");
+    db.run("UPDATE meta SET value = x'33' WHERE name = 'format'");
     db.close();
     expect(errorOf(() => openEmbeddedLog(path)).code).toBe("newer-format");
   });

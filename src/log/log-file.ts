@@ -9,7 +9,9 @@ import { dirname } from "node:path";
 import { errorMessage } from "../lib/error-message.ts";
 import { LogError, type LogStats } from "./log.ts";
 
-const FORMAT = 1;
+/** Format 1 identified entities by the exact text of their ids; `src/view/convert.ts` converts it. */
+const FORMAT = "2";
+const CONVERTIBLE_FORMAT = "1";
 const PRAGMAS = [
   "locking_mode = EXCLUSIVE",
   "auto_vacuum = INCREMENTAL",
@@ -35,7 +37,14 @@ export interface LogFile {
   readonly db: Database;
   readonly id: string;
   readonly signingKey: Uint8Array;
+  /** Written by an older version, in a format that can be converted. */
+  readonly needsConversion: boolean;
   readonly extent: LogExtent;
+}
+
+/** Marks the log as one of the current format. */
+export function completeConversion(db: Database): void {
+  db.query("UPDATE meta SET value = ? WHERE name = 'format'").run(Buffer.from(FORMAT));
 }
 
 /** Opens or creates the log at `path`, a file or `:memory:`. */
@@ -46,10 +55,8 @@ export function openLogFile(path: string): LogFile {
     db = new Database(path, { create: true, strict: true });
     for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`);
     db.run(TABLES);
-    const format = new TextDecoder().decode(
-      readOrCreateMeta(db, "format", () => Buffer.from(String(FORMAT))),
-    );
-    if (format !== String(FORMAT)) {
+    const format = new TextDecoder().decode(readOrCreateMeta(db, "format", () => Buffer.from(FORMAT)));
+    if (format !== FORMAT && format !== CONVERTIBLE_FORMAT) {
       throw new LogError(
         "newer-format",
         `${path} was written by a newer version; run that one or give another --data`,
@@ -58,7 +65,7 @@ export function openLogFile(path: string): LogFile {
     // "epoch" and "secret" are the stored names of the id and the signing key.
     const id = Buffer.from(readOrCreateMeta(db, "epoch", () => randomBytes(6))).toString("base64url");
     const signingKey = readOrCreateMeta(db, "secret", () => randomBytes(32));
-    return { db, id, signingKey, extent: readExtent(db) };
+    return { db, id, signingKey, needsConversion: format !== FORMAT, extent: readExtent(db) };
   } catch (error) {
     db?.close();
     if (error instanceof LogError) throw error;

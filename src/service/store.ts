@@ -11,6 +11,7 @@ import { openEmbeddedLog } from "../log/embedded.ts";
 import type { Log } from "../log/log.ts";
 import { Committer } from "../view/committer.ts";
 import { Compactor } from "../view/compactor.ts";
+import { convertView } from "../view/convert.ts";
 import { History } from "../view/history.ts";
 import { restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
@@ -43,6 +44,11 @@ export function openStore(
   const dataDir = dataDirOf(config);
   const log = openEmbeddedLog(dataDir === undefined ? IN_MEMORY : join(dataDir, LOG_FILE));
   const view = restoreView(log);
+  if (log.needsConversion) {
+    const entities = convertView(view, log, sourceNames, clock.now());
+    log.completeConversion();
+    logger.info("log converted to the current format", { entities });
+  }
   const committer = new Committer(view, log, clock, sourceNames);
   const history = new History(committer, config.limits.streamBufferBytes);
   const { keepDays, maxBytes } = config.history;

@@ -1,0 +1,110 @@
+/**
+ * Converts a view that was restored from a log of an older format, as one revision. Format 1 identified entities by the
+ * exact text of their ids, so that two spellings of one id were two devices; it had a port type `odu`, and ports without
+ * annotations had an empty object. What differs from the current form is claimed again by its sources and merged; an
+ * entity keeps its `firstSeen`. Earlier revisions stay as they were written.
+ */
+import type { Log, LogEntry, StoreKind } from "../log/log.ts";
+import { type Claim, canonicalClaim, type PortClaim } from "../model/claim.ts";
+import { idKey, KINDS, type Kind } from "../model/ids.ts";
+import { type CanonicalChange, Commit } from "./commit.ts";
+import type { StoredClaims } from "./indexes.ts";
+import { recoverClaim, referencedDevices, sameClaim } from "./recover.ts";
+import { parseStored, storedValueOf, type View } from "./view.ts";
+import { claimsKey } from "./working-set.ts";
+
+/** An entity whose value or claims are not in the current form. */
+interface Outdated {
+  readonly kind: Kind;
+  /** As the log spells it. */
+  readonly id: string;
+  readonly claims: StoredClaims;
+}
+
+/** Returns the number of entities that were converted. Throws `LogError` when the batch cannot be made durable. */
+export function convertView(view: View, log: Log, precedence: readonly string[], now: number): number {
+  const outdated = [...findOutdated(view)];
+  if (outdated.length === 0) return 0;
+  const revision = view.revision + 1;
+  const time = Math.max(now, view.time);
+  const entries: LogEntry[] = [];
+  const remove = (kind: StoreKind, id: string) => {
+    const before = storedValueOf(kind, view.get(kind, id));
+    if (!before) return;
+    view.replaceValue(kind, id, before, undefined);
+    entries.push({ kind, id, before: before.text, after: null, changed: [] });
+  };
+  for (const { kind, id } of outdated) {
+    if (oldClaimsKey(kind, id) !== claimsKey(kind, id)) remove("claims", oldClaimsKey(kind, id));
+    // Another spelling of the same id stays, and gets the claims of both.
+    if (view.shownId(kind, id) !== id) remove(kind, id);
+  }
+  const commit = new Commit(view, precedence, revision, time);
+  for (const { kind, id, claims } of outdated) {
+    for (const [source, claim] of claims) {
+      const change = canonicalChange(kind, claim);
+      if (change) commit.applyChange(source, change);
+    }
+    commit.recheck(kind, id);
+  }
+  entries.push(...commit.mergeAll());
+  if (entries.length > 0) {
+    const batch = { revision, time, entries };
+    log.append(batch);
+    view.finishRevision(batch);
+  }
+  return outdated.length;
+}
+
+function* findOutdated(view: View): Generator<Outdated> {
+  for (const kind of KINDS) {
+    for (const page of view.pages(kind)) {
+      for (const [i, id] of page.ids.entries()) {
+        const value = parseStored(kind, page.value(i));
+        const stored = view.get("claims", oldClaimsKey(kind, id));
+        const claims: StoredClaims =
+          stored === undefined
+            ? [[value.sources[0] ?? "", recoverClaim(kind, value)]]
+            : parseStored("claims", stored);
+        if (isOutdated(view, kind, id, claims)) yield { kind, id, claims };
+      }
+    }
+  }
+  // Those that are held back have no value.
+  for (const page of view.pages("claims")) {
+    for (const [i, key] of page.ids.entries()) {
+      const [name = "", id = ""] = key.split(" ");
+      const kind = KINDS.find((candidate) => candidate === name);
+      if (!kind || view.has(kind, id)) continue;
+      const claims = parseStored("claims", page.value(i));
+      if (isOutdated(view, kind, id, claims)) yield { kind, id, claims };
+    }
+  }
+}
+
+function isOutdated(view: View, kind: Kind, id: string, claims: StoredClaims): boolean {
+  if (idKey(kind, id) !== id || view.shownId(kind, id) !== id) return true;
+  return claims.some(([, claim]) => {
+    // It may have been held back, or shown without a location, for the spelling of a device.
+    if (referencedDevices(claim).some((device) => view.shownId("devices", device) !== device)) return true;
+    const change = canonicalChange(kind, claim);
+    return !change?.claim || !sameClaim(change.claim, claim);
+  });
+}
+
+const oldClaimsKey = (kind: Kind, id: string): string => `${kind} ${id}`;
+
+/** Undefined when the claim is not valid any more. */
+function canonicalChange(kind: Kind, claim: Claim): CanonicalChange | undefined {
+  const result = canonicalClaim(kind, "element" in claim ? currentPort(claim) : claim);
+  return result.ok ? ({ kind, id: result.id, claim: result.claim } as CanonicalChange) : undefined;
+}
+
+function currentPort({ annotations, ...rest }: PortClaim): object {
+  const type: string | undefined = rest.type;
+  return {
+    ...rest,
+    ...(type === "odu" && { type: "oduclt" }),
+    ...(annotations && Object.keys(annotations).length > 0 && { annotations }),
+  };
+}
