@@ -11,7 +11,7 @@ import { loadDocs } from "./docs/load-docs.ts";
 import { livenessResponse, readinessResponse } from "./health.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
-import { metricsResponse, type ReaderMetrics } from "./metrics.ts";
+import { type ConfigReloadMetrics, metricsResponse, type ReaderMetrics } from "./metrics.ts";
 import { openapiText } from "./openapi.ts";
 import { UnknownPathProblem } from "./problem.ts";
 import type { ProcessCounters } from "./process-counters.ts";
@@ -27,6 +27,7 @@ export interface AuxiliaryEndpointsOptions {
   /** Source name → records that were not valid. */
   readonly rejectedRecords: () => Readonly<Record<string, number>>;
   readonly site: StaticSite | undefined;
+  readonly configReload?: ConfigReloadMetrics | undefined;
   /** The reader processes, in the main process of a service that has some. */
   readonly readers?: ReaderMetrics | undefined;
 }
@@ -77,7 +78,7 @@ export class AuxiliaryEndpoints {
   }
 
   #metrics(): Response {
-    const { context, version, sources, rejectedRecords, readers } = this.#options;
+    const { context, version, sources, rejectedRecords, readers, configReload } = this.#options;
     return metricsResponse({
       context,
       version,
@@ -85,6 +86,7 @@ export class AuxiliaryEndpoints {
       sources: sources(),
       rejectedRecords: rejectedRecords(),
       readers,
+      configReload,
     });
   }
 

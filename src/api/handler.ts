@@ -55,6 +55,7 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly logger: Logger;
 }
 
+/** Read at each use: the values change when the service reloads its configuration. */
 export interface ServerLimits {
   readonly urlBytes: number;
   readonly headerBytes: number;
@@ -105,17 +106,12 @@ export class RequestHandler implements Handler {
   readonly #cors: Cors;
   readonly #rateLimiter: RateLimiter;
   readonly #prefixes: readonly string[];
-  /** CORS and rate limit headers differ between requests for the same target, so such responses cannot be cached. */
-  readonly #hasPerRequestHeaders: boolean;
   #isStopping = false;
 
   constructor(options: RequestHandlerOptions) {
     const { context, limits, origins, users, version } = options;
     this.#options = options;
-    this.#streams = new SseHub(context.history, {
-      streamsPerUser: limits.streamsPerUser,
-      heartbeatMs: HEARTBEAT_MS,
-    });
+    this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
       streams: this.#streams,
@@ -124,14 +120,17 @@ export class RequestHandler implements Handler {
         signingKey: context.log.signingKey,
         serviceVersion: version,
       }),
-      pageLimit: limits.pageLimit,
-      maxPaths: limits.paths,
+      get pageLimit() {
+        return limits.pageLimit;
+      },
+      get maxPaths() {
+        return limits.paths;
+      },
     });
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
     this.#cors = createCors(origins);
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
-    this.#rateLimiter = createRateLimiter(limits.requestsPerSecond, options.clock);
-    this.#hasPerRequestHeaders = origins.length > 0 || limits.requestsPerSecond > 0;
+    this.#rateLimiter = createRateLimiter(limits, options.clock);
     this.#prefixes = ["controller", ...options.aliases];
     users.onChange((names) => this.#streams.closeStreamsOf(names));
   }
@@ -194,6 +193,17 @@ export class RequestHandler implements Handler {
     const credential = authenticator.cachedCredential(request.header("authorization"));
     if (credential) headers.handlerCache = new CachedAuth(generation, credential);
     return credential;
+  }
+
+  /** Call it after a change of the limits: cached responses were made with the old ones. */
+  onLimitsChanged(): void {
+    this.#responseCache.clear();
+  }
+
+  /** CORS and rate limit headers differ between requests for the same target, so such responses cannot be cached. */
+  get #hasPerRequestHeaders(): boolean {
+    const { origins, limits } = this.#options;
+    return origins.length > 0 || limits.requestsPerSecond > 0;
   }
 
   get #isCacheUsable(): boolean {

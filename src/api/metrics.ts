@@ -14,6 +14,15 @@ export interface MetricsInput {
   readonly rejectedRecords: Readonly<Record<string, number>>;
   readonly version: string;
   readonly readers?: ReaderMetrics | undefined;
+  readonly configReload?: ConfigReloadMetrics | undefined;
+}
+
+/** The start counts as the first reload. */
+export interface ConfigReloadMetrics {
+  /** Whether the last reload was applied. */
+  readonly successful: boolean;
+  /** When a configuration was last applied, in epoch milliseconds. */
+  readonly succeededAt: number;
 }
 
 /** The reader processes beside this one. */
@@ -136,7 +145,19 @@ function* historyFamilies({ context: { log } }: MetricsInput): Generator<string>
   yield gauge("gazetteer_history_snapshots", "Stored snapshots.", stats.snapshots);
 }
 
-function* processFamilies({ readers }: MetricsInput): Generator<string> {
+function* processFamilies({ readers, configReload }: MetricsInput): Generator<string> {
+  if (configReload) {
+    yield gauge(
+      "gazetteer_config_last_reload_successful",
+      "1 when the last reload of the configuration was applied, 0 when it was refused.",
+      configReload.successful ? 1 : 0,
+    );
+    yield gauge(
+      "gazetteer_config_last_reload_success_timestamp_seconds",
+      "When a configuration was last applied.",
+      configReload.succeededAt / 1000,
+    );
+  }
   if (readers) {
     const states = Object.entries(readers.count()).map(([state, n]): Sample => [{ state }, n]);
     yield gauge("gazetteer_reader_processes", "Processes that serve requests.", states);

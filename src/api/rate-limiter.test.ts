@@ -4,7 +4,7 @@ import { createRateLimiter } from "./rate-limiter.ts";
 
 test("each user has its own share, which refills within a second", async () => {
   const clock = new ManualClock();
-  const limiter = createRateLimiter(2, clock);
+  const limiter = createRateLimiter({ requestsPerSecond: 2 }, clock);
   limiter.consume("ann");
   limiter.consume("ann");
   expect(() => limiter.consume("ann")).toThrow("2 requests a second");
@@ -20,6 +20,15 @@ test("each user has its own share, which refills within a second", async () => {
 });
 
 test("without a limit there are no headers and no rejections", () => {
-  const limiter = createRateLimiter(0, new ManualClock());
+  const limiter = createRateLimiter({ requestsPerSecond: 0 }, new ManualClock());
   for (let i = 0; i < 100; i++) expect(limiter.consume("ann")).toEqual({});
+});
+
+test("a changed limit applies at once", () => {
+  const limits = { requestsPerSecond: 0 };
+  const limiter = createRateLimiter(limits, new ManualClock());
+  limiter.consume("ann");
+  limits.requestsPerSecond = 1;
+  limiter.consume("ann");
+  expect(() => limiter.consume("ann")).toThrow("1 requests a second");
 });

@@ -14,17 +14,25 @@ export interface RateLimiter {
 const MAX_TRACKED_USERS = 10_000;
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** `requestsPerSecond` 0 means no limit. */
-export function createRateLimiter(requestsPerSecond: number, clock: Pick<Clock, "now">): RateLimiter {
-  if (requestsPerSecond === 0) return { consume: () => NO_HEADERS };
+/** `requestsPerSecond` 0 means no limit. The value may change while the limiter is in use. */
+export function createRateLimiter(
+  limits: { readonly requestsPerSecond: number },
+  clock: Pick<Clock, "now">,
+): RateLimiter {
   const buckets = new TokenBuckets(clock, {
-    burst: requestsPerSecond,
-    refillMs: 1000 / requestsPerSecond,
+    get burst() {
+      return limits.requestsPerSecond;
+    },
+    get refillMs() {
+      return 1000 / limits.requestsPerSecond;
+    },
     maxKeys: MAX_TRACKED_USERS,
   });
-  const policy = `"user";q=${requestsPerSecond};w=1`;
   return {
     consume(user) {
+      const { requestsPerSecond } = limits;
+      if (requestsPerSecond === 0) return NO_HEADERS;
+      const policy = `"user";q=${requestsPerSecond};w=1`;
       const isAllowed = buckets.take(user) === 0;
       const headers = { RateLimit: `"user";r=${buckets.available(user)};t=1`, "RateLimit-Policy": policy };
       if (isAllowed) return headers;

@@ -122,6 +122,11 @@ export class ResponseCache {
     return variants.find((variant) => variant.accept === accept && variant.acceptEncoding === acceptEncoding);
   }
 
+  /** Connections that hold an entry get no body from it either. */
+  clear(): void {
+    this.#variantsByTarget.clear();
+  }
+
   /** True from the second request for a target on, so that targets requested once do not evict others. */
   shouldStore({ target }: Request): boolean {
     return target.length <= MAX_TARGET_LENGTH && !this.#seenTargets.isNew(target);

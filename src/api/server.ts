@@ -1,4 +1,5 @@
 /** The HTTP server of a process: the request handler behind its listeners, their background work, and the drain. */
+import type { ConnectionLimits } from "../http1/handler.ts";
 import { HttpListener } from "../http1/listener.ts";
 import { RequestHandler, type RequestHandlerOptions } from "./handler.ts";
 import type { ProcessCounters } from "./process-counters.ts";
@@ -16,6 +17,8 @@ export interface Server {
   readonly hostname: string;
   readonly port: number;
   counters(): ProcessCounters;
+  /** To be called when values of `limits` were changed. */
+  onLimitsChanged(): void;
   /** Closes event streams at once, and all connections when their requests are done or after `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }
@@ -29,11 +32,19 @@ const MAX_IDLE_CONNECTIONS = 1_000;
 export function openServer(options: ServerOptions): Server {
   const { host, port, sharedPort = false, unixSocketPath, limits, clock } = options;
   const handler = new RequestHandler(options);
-  const connectionLimits = {
-    maxUrlBytes: limits.urlBytes,
-    maxHeadBytes: limits.headerBytes,
-    maxConnections: limits.connections + MAX_IDLE_CONNECTIONS,
-    idleTimeoutMs: limits.idleTimeoutSeconds * 1000,
+  const connectionLimits: ConnectionLimits = {
+    get maxUrlBytes() {
+      return limits.urlBytes;
+    },
+    get maxHeadBytes() {
+      return limits.headerBytes;
+    },
+    get maxConnections() {
+      return limits.connections + MAX_IDLE_CONNECTIONS;
+    },
+    get idleTimeoutMs() {
+      return limits.idleTimeoutSeconds * 1000;
+    },
     headTimeoutMs: HEAD_TIMEOUT_MS,
     lingerTimeoutMs: LINGER_TIMEOUT_MS,
   };
@@ -46,6 +57,7 @@ export function openServer(options: ServerOptions): Server {
     hostname: bound.hostname,
     port: bound.port,
     counters: () => handler.counters(),
+    onLimitsChanged: () => handler.onLimitsChanged(),
     async stop(drainMs) {
       handler.stop();
       await listener.stop(drainMs);

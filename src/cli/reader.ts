@@ -2,7 +2,7 @@
 import { READER_COMMAND } from "../service/reader-command.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS } from "./failure.ts";
-import { catchStopSignals } from "./stop-signals.ts";
+import { catchServiceSignals } from "./service-signals.ts";
 
 export const readerCommand: Command = {
   name: READER_COMMAND,
@@ -12,7 +12,8 @@ export const readerCommand: Command = {
   async run(_args, context) {
     const { runReader } = await import("../service/reader-process.ts");
     const exitNow = () => context.exit(EXIT_STATUS.failed);
-    using stop = catchStopSignals(exitNow);
+    // A SIGHUP to all processes of the service is for the writer: it sends the new settings.
+    using stop = catchServiceSignals(exitNow, false);
     await runReader({
       input: Bun.stdin.stream(),
       write: (line) => context.out(line),

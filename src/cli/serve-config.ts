@@ -5,12 +5,13 @@ import type { Arguments } from "./args.ts";
 import type { Context } from "./command.ts";
 import { usageFailure } from "./failure.ts";
 
-type LoadedConfig = Extract<ConfigResult, { ok: true }>;
-
-export function loadServeConfig(args: Arguments, { env }: Pick<Context, "env">): LoadedConfig {
+export function loadServeConfig(args: Arguments, { env }: Pick<Context, "env">): ConfigResult {
   const [unexpected] = args.positionals;
   if (unexpected !== undefined) throw usageFailure(`wants no ${JSON.stringify(unexpected)}`);
-  const loaded = loadConfig({ file: args.one("config"), flags: args, environment: env });
+  return loadConfig({ file: args.one("config"), flags: args, environment: env });
+}
+
+export function requireConfig(loaded: ConfigResult): Extract<ConfigResult, { ok: true }> {
   if (loaded.ok) return loaded;
   throw usageFailure(summarizeFaults(loaded.faults));
 }

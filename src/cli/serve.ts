@@ -2,8 +2,8 @@
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
 import { EXIT_STATUS } from "./failure.ts";
+import { catchServiceSignals } from "./service-signals.ts";
 import { renderStartupBanner } from "./startup-banner.ts";
-import { catchStopSignals } from "./stop-signals.ts";
 
 export const serveCommand: Command = {
   name: "serve",
@@ -21,15 +21,17 @@ ${CONFIG_NOTE}
   gazetteer serve --file network.yaml --alias onos --port 8181
   gazetteer serve --config /etc/gazetteer.yaml`,
   async run(args, context) {
-    const { loadServeConfig } = await import("./serve-config.ts");
-    const { config, warnings } = loadServeConfig(args, context);
+    const { loadServeConfig, requireConfig } = await import("./serve-config.ts");
+    const load = () => loadServeConfig(args, context);
+    const { config, warnings } = requireConfig(load());
     for (const warning of warnings) await context.err(`gazetteer serve: warning: ${warning}\n`);
     const { runService } = await import("../service/service.ts");
-    using stop = catchStopSignals(() => context.exit(EXIT_STATUS.failed));
+    using signals = catchServiceSignals(() => context.exit(EXIT_STATUS.failed));
     await runService(config, {
       credentials: context.env.GAZETTEER_CREDENTIALS,
-      signal: stop.signal,
+      signal: signals.signal,
       onListening: (facts) => context.out(renderStartupBanner(facts)),
+      reload: { load, onRequest: signals.onReload },
     });
     return EXIT_STATUS.ok;
   },

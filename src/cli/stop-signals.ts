@@ -10,9 +10,14 @@ export interface StopSignals extends Disposable {
   readonly signal: AbortSignal;
 }
 
+export interface StopSignalOptions {
+  readonly names?: readonly NodeJS.Signals[];
+  readonly now?: () => number;
+}
+
 export function catchStopSignals(
   exitNow: () => void,
-  now: () => number = () => performance.now(),
+  { names = SIGNALS, now = () => performance.now() }: StopSignalOptions = {},
 ): StopSignals {
   const stop = new AbortController();
   let firstAt = 0;
@@ -22,11 +27,11 @@ export function catchStopSignals(
       stop.abort();
     } else if (now() - firstAt > SAME_KEYSTROKE_MS) exitNow();
   };
-  for (const name of SIGNALS) process.on(name, onSignal);
+  for (const name of names) process.on(name, onSignal);
   return {
     signal: stop.signal,
     [Symbol.dispose]() {
-      for (const name of SIGNALS) process.off(name, onSignal);
+      for (const name of names) process.off(name, onSignal);
     },
   };
 }

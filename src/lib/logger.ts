@@ -13,14 +13,16 @@ export interface Logger {
 
 export const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
 
+/** With a function, the level may change while the logger is in use. */
 export function createLogger(
-  level: Level,
+  level: Level | (() => Level),
   write: (line: string) => void = (line) => process.stderr.write(line),
 ): Logger {
+  const currentLevel = typeof level === "function" ? level : () => level;
   const logAt =
     (lineLevel: Level) =>
     (event: string, fields: LogFields = {}) => {
-      if (LEVELS.indexOf(lineLevel) < LEVELS.indexOf(level)) return;
+      if (LEVELS.indexOf(lineLevel) < LEVELS.indexOf(currentLevel())) return;
       let line = `${new Date().toISOString()} ${lineLevel} ${event}`;
       for (const [key, value] of Object.entries(fields)) {
         if (value !== undefined) line += ` ${key}=${renderValue(value)}`;

@@ -17,6 +17,12 @@ import { systemClock } from "../lib/clock.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import { createLogger } from "../lib/logger.ts";
 import { createReplicaLog, Replica } from "../view/replica.ts";
+import {
+  createLiveSettings,
+  type LiveSettings,
+  type SettingsValues,
+  updateSettings,
+} from "./live-settings.ts";
 import { parseWriterMessage, type ReaderMessage, type ReaderStart } from "./reader-protocol.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { StartupError } from "./startup-error.ts";
@@ -49,9 +55,10 @@ export async function runReader({ input, write, signal, onWriterGone }: ReaderOp
     rmSync(dirname(start.socket), { recursive: true, force: true });
     onWriterGone();
   };
-  receiveMessages(messages, users, stop).then(onInputEnd, onInputEnd);
+  const settings = createReaderSettings(start.settings);
+  receiveMessages(messages, { users, settings, stop }).then(onInputEnd, onInputEnd);
   const send: Send = (message) => write(jsonLine(message));
-  await serveReplica(start, users, AbortSignal.any([signal, stop.signal]), send);
+  await serveReplica(start, { users, settings }, AbortSignal.any([signal, stop.signal]), send);
 }
 
 async function receiveStart(
@@ -67,37 +74,66 @@ async function receiveStart(
   throw new StartupError("no-writer", "is started by gazetteer serve --readers N only");
 }
 
+/** The settings of this process; `onUpdate` is called after each change. */
+interface ReaderSettings {
+  readonly live: LiveSettings;
+  update(values: SettingsValues): void;
+  onUpdate: () => void;
+}
+
+function createReaderSettings(values: SettingsValues): ReaderSettings {
+  const live = createLiveSettings(values);
+  return {
+    live,
+    onUpdate: () => {},
+    update(next) {
+      updateSettings(live, next);
+      this.onUpdate();
+    },
+  };
+}
+
+interface Controlled {
+  readonly users: PushedUsers;
+  readonly settings: ReaderSettings;
+  readonly stop: AbortController;
+}
+
 /** Applies messages until the writer closes the pipe. */
 async function receiveMessages(
   messages: AsyncGenerator<unknown>,
-  users: PushedUsers,
-  stopping: AbortController,
+  { users, settings, stop }: Controlled,
 ): Promise<void> {
   for await (const line of messages) {
     const message = parseWriterMessage(line);
     if (message.users) users.replace(message.users);
-    if (message.stop) stopping.abort();
+    if (message.settings) settings.update(message.settings);
+    if (message.stop) stop.abort();
   }
 }
 
 async function serveReplica(
   start: ReaderStart,
-  users: PushedUsers,
+  { users, settings }: Omit<Controlled, "stop">,
   signal: AbortSignal,
   send: Send,
 ): Promise<void> {
   const { socket, password, config, port } = start;
+  const { live } = settings;
   const clock = systemClock;
-  const logger = createLogger(config.logLevel, (line) => {
-    process.stderr.write(line.replace(/\n$/, ` reader=${start.reader}\n`));
-  });
+  const logger = createLogger(
+    () => live.logLevel,
+    (line) => {
+      process.stderr.write(line.replace(/\n$/, ` reader=${start.reader}\n`));
+    },
+  );
   const client = createClient({
     url: "http://localhost",
     credentials: { user: INTERNAL_USER, password },
     fetch: (url, init) => fetch(url, { ...init, unix: socket }),
   });
   const log = createReplicaLog(start.epoch, Buffer.from(start.secret, "base64"));
-  const replica = new Replica(log, config.limits.streamBufferBytes);
+  const replica = new Replica(log, live.limits.streamBufferBytes);
   const followingStop = new AbortController();
   const { promise: synced, resolve: onSynced } = Promise.withResolvers<void>();
   const following = followWriter(client, replica, followingStop.signal, onSynced);
@@ -107,7 +143,7 @@ async function serveReplica(
     await Promise.race([synced, following, stopped]);
     if (signal.aborted) return;
     const server = openServer({
-      ...sharedServerOptions({ config, users, clock, logger }),
+      ...sharedServerOptions({ config, settings: live, users, clock, logger }),
       port,
       sharedPort: true,
       context: replica,
@@ -116,6 +152,10 @@ async function serveReplica(
       rejectedRecords: () => ({}),
       site: undefined,
     });
+    settings.onUpdate = () => {
+      replica.history.maxRingBytes = live.limits.streamBufferBytes;
+      server.onLimitsChanged();
+    };
     try {
       await send({ listening: true });
       await Promise.race([following, stopped, reportCounters(server, send, signal)]);

@@ -1,14 +1,15 @@
 /**
  * The messages between the writer and its reader processes, one JSON line each. The writer sends the start message,
- * users and the stop on a reader's standard input; the reader reports on its standard output. Both are anonymous
+ * users, settings and the stop on a reader's standard input; the reader reports on its standard output. Both are anonymous
  * pipes, so no other process can read or write them.
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { Configuration, type Immutable } from "../config/schema.ts";
+import { SettingsSchema } from "./live-settings.ts";
 
 /** The part of the configuration that a server needs. */
-const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors", "limits", "logLevel"]);
+const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors"]);
 
 const ReaderUser = Type.Object({ name: Type.String(), hash: Type.String(), credentialId: Type.String() });
 
@@ -23,6 +24,7 @@ const ReaderStart = Type.Object({
   epoch: Type.String(),
   secret: Type.String(),
   config: ReaderConfiguration,
+  settings: SettingsSchema,
 });
 export type ReaderStart = Immutable<Type.Static<typeof ReaderStart>>;
 
@@ -31,6 +33,8 @@ const WriterMessage = Type.Object({
   start: Type.Optional(ReaderStart),
   /** All users, whenever any of them changes. */
   users: Type.Optional(Type.Array(ReaderUser)),
+  /** After each reload of the configuration. */
+  settings: Type.Optional(SettingsSchema),
   stop: Type.Optional(Type.Boolean()),
 });
 export type WriterMessage = Immutable<Type.Static<typeof WriterMessage>>;

@@ -17,6 +17,7 @@ import { errorMessage } from "../lib/error-message.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Log } from "../log/log.ts";
+import type { LiveSettings } from "./live-settings.ts";
 import { readerCommandLine } from "./reader-command.ts";
 import { parseReaderMessage, type ReaderStart, type WriterMessage } from "./reader-protocol.ts";
 import { DRAIN_TIMEOUT_MS } from "./server-options.ts";
@@ -36,6 +37,7 @@ const PASSWORD_BYTES = 32;
 
 export interface ReadersOptions {
   readonly config: Config;
+  readonly settings: LiveSettings;
   readonly users: Users;
   readonly log: Log;
   readonly clock: Clock;
@@ -140,6 +142,11 @@ export class Readers implements ReaderMetrics, Disposable {
     unsubscribe();
   }
 
+  /** Sends the settings to all readers, after a reload. Readers that start later get them when they start. */
+  sendSettings(): void {
+    for (const child of this.#children) send(child, { settings: this.#options.settings });
+  }
+
   [Symbol.dispose](): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -199,8 +206,8 @@ export class Readers implements ReaderMetrics, Disposable {
   }
 
   #spawn(reader: number, port: number): Child {
-    const { config, users, log } = this.#options;
-    const { host, aliases, cors, limits, logLevel } = config;
+    const { config, settings, users, log } = this.#options;
+    const { host, aliases, cors } = config;
     const { GAZETTEER_CREDENTIALS: _, ...env } = process.env;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
@@ -216,7 +223,8 @@ export class Readers implements ReaderMetrics, Disposable {
       password: this.#password,
       epoch: log.id,
       secret: Buffer.from(log.signingKey).toString("base64"),
-      config: { host, aliases, cors, limits, logLevel },
+      config: { host, aliases, cors },
+      settings,
     };
     send(child, { start, users: users.all() });
     return child;

@@ -6,6 +6,7 @@ import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
+import type { LiveSettings } from "./live-settings.ts";
 
 /** Client addresses whose failed log-ins are counted. */
 const MAX_ADDRESSES = 10_000;
@@ -13,7 +14,8 @@ const MAX_ADDRESSES = 10_000;
 export const DRAIN_TIMEOUT_MS = 3000;
 
 export interface SharedServerInput {
-  readonly config: Pick<Config, "host" | "aliases" | "cors" | "limits">;
+  readonly config: Pick<Config, "host" | "aliases" | "cors">;
+  readonly settings: Pick<LiveSettings, "limits">;
   readonly users: Users;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -33,11 +35,16 @@ type SharedOption =
   | "logger";
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
-  const { config, users, clock, logger, internalAuthorization } = input;
-  const { host, aliases, cors, limits } = config;
+  const { config, settings, users, clock, logger, internalAuthorization } = input;
+  const { host, aliases, cors } = config;
+  const { limits } = settings;
   const throttle = {
-    burst: limits.failureBurst,
-    refillMs: 60_000 / limits.failuresPerMinute,
+    get burst() {
+      return limits.failureBurst;
+    },
+    get refillMs() {
+      return 60_000 / limits.failuresPerMinute;
+    },
     maxAddresses: MAX_ADDRESSES,
   };
   return {

@@ -14,24 +14,30 @@
  * 5. The log closes: until here a change may still have been written.
  */
 import { isIPv6 } from "node:net";
-import { openUsers, type Users } from "../api/auth/users.ts";
+import { openUsers, type ReloadableUsers, type Users } from "../api/auth/users.ts";
 import { UsersError } from "../api/auth/users-file.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { createStaticSite } from "../api/static-site.ts";
+import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
-import { createConfiguredSources } from "../config/sources.ts";
 import { aborted } from "../lib/aborted.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
-import { LogError, STORE_KINDS } from "../log/log.ts";
-import type { ClaimSink, SourceContext } from "../sources/source.ts";
-import { type ConfiguredSource, createSupervisor, type Supervisor } from "../sources/supervise.ts";
-import { ClaimIngest } from "../view/claim-ingest.ts";
+import { LogError } from "../log/log.ts";
+import type { SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
+import {
+  createLiveSettings,
+  type LiveSettings,
+  type SettingsValues,
+  updateSettings,
+} from "./live-settings.ts";
 import { openReaders, type Readers } from "./readers.ts";
+import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
+import { type CreatedSource, createEntries, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store } from "./store.ts";
 
@@ -57,45 +63,43 @@ export interface ServiceOptions {
   readonly signal: AbortSignal;
   /** Called once, when the service serves requests. Not called when `signal` aborts before. */
   readonly onListening: (facts: ListeningFacts) => Promise<void>;
+  readonly reload: ReloadOptions;
+}
+
+export interface ReloadOptions {
+  /** Reads the configuration again. */
+  readonly load: () => ConfigResult;
+  /** The listener is called for each requested reload. Returns the function that removes it. */
+  readonly onRequest: (listener: () => void) => () => void;
 }
 
 interface Parts {
   readonly config: Config;
+  readonly settings: LiveSettings;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly users: Users;
+  readonly users: ReloadableUsers;
   readonly store: Store;
-  readonly supervisor: Supervisor;
+  readonly sources: SourceSet;
   readonly readers: Readers;
-  /** Records that failed validation, by source. */
-  readonly rejectedRecords: () => Readonly<Record<string, number>>;
 }
 
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
   const clock = systemClock;
-  const logger = createLogger(config.logLevel);
-  const sources = openSources(config, { clock, log: logger });
-  const sourceNames = sources.map(({ source }) => source.name);
+  const settings = createLiveSettings(config);
+  const logger = createLogger(() => settings.logLevel);
+  const context = { clock, log: logger };
+  const created = openSources(config, context);
   const dataDir = dataDirOf(config);
   const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
   const users = await asStartupError(() => openUsers(usersOptions));
-  const store = await asStartupError(() => openStore(config, sourceNames, clock, logger));
+  const precedence = created.map(({ source }) => source.name);
+  const store = await asStartupError(() => openStore(config, precedence, clock, logger));
   try {
-    using readers = openReaders({ config, users, log: store.log, clock, logger });
-    const createIngest = (name: string) => new ClaimIngest(store.committer, name, logger);
-    const ingests = new Map(sourceNames.map((name) => [name, createIngest(name)]));
-    const supervisor = createSupervisor({
-      sources,
-      // Required, because `lastClaims` is optional: an ingest without it would compile and break graceful restart.
-      sinkFor: (name): Required<ClaimSink> => ingests.get(name) ?? createIngest(name),
-      clock,
-      log: logger,
-    });
-    const rejectedRecords = () =>
-      Object.fromEntries([...ingests].map(([name, ingest]) => [name, ingest.rejectedCount]));
-    await dropRemovedSources(store, sourceNames, logger);
-    const parts = { config, clock, logger, users, store, supervisor, readers, rejectedRecords };
-    await serveUntilStopped(parts, options);
+    using readers = openReaders({ config, settings, users, log: store.log, clock, logger });
+    const sources = new SourceSet(created, store, context);
+    await sources.dropFormerSources();
+    await serveUntilStopped({ config, settings, clock, logger, users, store, sources, readers }, options);
     // 4. `using` removes the socket folder of the readers.
   } finally {
     // 5. Close the log.
@@ -104,20 +108,29 @@ export async function runService(config: Config, options: ServiceOptions): Promi
 }
 
 /** The configuration was checked when it was loaded, so this fails only for a Config that was built otherwise. */
-function openSources(config: Config, context: SourceContext): readonly ConfiguredSource[] {
-  const created = createConfiguredSources(config, context);
+function openSources(config: Config, context: SourceContext): readonly CreatedSource[] {
+  const created = createEntries(config, context);
   if (created.ok) return created.sources;
   throw new StartupError("sources", created.faults.map(renderFault).join("; "));
 }
 
-async function serveUntilStopped(parts: Parts, { signal, onListening }: ServiceOptions): Promise<void> {
-  const { config, users, store, supervisor, readers, logger } = parts;
-  const server = await openListeningServer(parts);
+async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise<void> {
+  const { signal, onListening, reload } = options;
+  const { config, users, store, sources, readers, logger } = parts;
+  const applySettings = (values: SettingsValues) => {
+    updateSettings(parts.settings, values);
+    store.history.maxRingBytes = values.limits.streamBufferBytes;
+    server.onLimitsChanged();
+    readers.sendSettings();
+  };
+  const reloader = new Reloader({ ...parts, load: reload.load, applySettings });
+  const server = await openListeningServer(parts, reloader);
   const sourcesStop = new AbortController();
   const readersStop = new AbortController();
   const backgroundStop = new AbortController();
   let readersEnded = Promise.resolve();
-  const sourcesEnded = supervisor.run(sourcesStop.signal);
+  let stopReloads = () => {};
+  const sourcesEnded = sources.run(sourcesStop.signal);
   const backgroundEnded = Promise.all([
     store.compactor.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
@@ -128,13 +141,14 @@ async function serveUntilStopped(parts: Parts, { signal, onListening }: ServiceO
     readersEnded = readers.run(server.port, readersStop.signal, signal);
     if (!signal.aborted) {
       const url = formatUrl(config.host, server.port);
-      const sources = supervisor.status().map(({ name }) => name);
-      await onListening({ url, host: config.host, users, sources });
+      await onListening({ url, host: config.host, users, sources: sources.names });
     }
+    stopReloads = reload.onRequest(() => reloader.request());
     // Until the signal, or until the sources or the background work fail with an error that nothing handles.
     await Promise.race([Promise.all([sourcesEnded, backgroundEnded, aborted(signal)]), aborted(signal)]);
     logger.info("stopping");
   } finally {
+    stopReloads();
     // 1. Stop the sources.
     sourcesStop.abort();
     await Promise.race([sourcesEnded.catch(() => {}), parts.clock.sleep(SOURCES_STOP_TIMEOUT_MS)]);
@@ -147,21 +161,8 @@ async function serveUntilStopped(parts: Parts, { signal, onListening }: ServiceO
   }
 }
 
-/** Removes the claims of sources that were configured at an earlier start and no longer are. */
-async function dropRemovedSources(
-  { view, committer }: Store,
-  sourceNames: readonly string[],
-  logger: Logger,
-): Promise<void> {
-  const known = new Set(STORE_KINDS.flatMap((kind) => [...view.indexes(kind).named("source").keys()]));
-  for (const name of known.difference(new Set(sourceNames))) {
-    logger.info("source removed", { source: name });
-    await new ClaimIngest(committer, name, logger).replace({});
-  }
-}
-
-async function openListeningServer(parts: Parts): Promise<Server> {
-  const { store, supervisor, rejectedRecords, readers } = parts;
+async function openListeningServer(parts: Parts, configReload: Reloader): Promise<Server> {
+  const { store, sources, readers } = parts;
   const { host, port } = parts.config;
   try {
     await readers.checkPortIsFree(host, port);
@@ -172,8 +173,9 @@ async function openListeningServer(parts: Parts): Promise<Server> {
       unixSocketPath: readers.socket,
       readers,
       context: store,
-      sources: () => supervisor.status(),
-      rejectedRecords,
+      sources: () => sources.status(),
+      rejectedRecords: () => sources.rejectedRecords(),
+      configReload,
       site: createStaticSite(bundlePage),
     });
   } catch (error) {
@@ -186,10 +188,10 @@ async function openListeningServer(parts: Parts): Promise<Server> {
 const formatUrl = (host: string, port: number) => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 
 /** Returns when every source has synced or failed, or after INITIAL_SYNC_TIMEOUT_MS. */
-async function waitForInitialSync({ supervisor, clock }: Parts, signal: AbortSignal): Promise<void> {
+async function waitForInitialSync({ sources, clock }: Parts, signal: AbortSignal): Promise<void> {
   const deadline = clock.now() + INITIAL_SYNC_TIMEOUT_MS;
   const isSyncing = () =>
-    supervisor.status().some(({ status, error }) => status === "starting" && error === undefined);
+    sources.status().some(({ status, error }) => status === "starting" && error === undefined);
   while (isSyncing() && clock.now() < deadline && !signal.aborted) {
     await clock.sleep(INITIAL_SYNC_POLL_MS, signal);
   }

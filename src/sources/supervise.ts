@@ -9,6 +9,7 @@
  *   aborted and can no longer report claims.
  * - `run` returns when the signal aborts and every source has returned. Nothing is left running.
  */
+import { aborted } from "../lib/aborted.ts";
 import { type Backoff, createBackoff } from "../lib/backoff.ts";
 import type { Claims } from "../model/claim.ts";
 import type { SourceReport, SourceState } from "../model/source-status.ts";
@@ -31,17 +32,79 @@ export interface SupervisorOptions extends SourceContext {
 
 export interface Supervisor {
   run(signal: AbortSignal): Promise<void>;
+  /**
+   * Replaces the set of sources: those that are no longer in it are stopped, then the new ones are started. A source that
+   * is in both sets is not touched. While `run` is not running, nothing is started.
+   */
+  replace(sources: readonly ConfiguredSource[]): Promise<void>;
+  /** In the order of the sources. */
   status(): SourceReport[];
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const supervised = options.sources.map((configured) => new SupervisedSource(configured, options));
-  return {
-    async run(signal) {
-      await Promise.all(supervised.map((source) => source.run(signal)));
-    },
-    status: () => supervised.map((source) => source.status()),
-  };
+  return new SourceSupervisor(options);
+}
+
+/** A removed source that does not return is not waited for: its sink no longer accepts claims. */
+const STOP_TIMEOUT_MS = 2000;
+
+interface RunningSource {
+  readonly supervised: SupervisedSource;
+  readonly stop: AbortController;
+  ended: Promise<void>;
+}
+
+class SourceSupervisor implements Supervisor {
+  readonly #options: SupervisorOptions;
+  #sources: ReadonlyMap<Source, RunningSource>;
+  /** Set while `run` is running. */
+  #run: { readonly signal: AbortSignal; readonly onError: (error: unknown) => void } | undefined;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#sources = new Map(
+      options.sources.map((configured) => [configured.source, this.#create(configured)]),
+    );
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { promise: failed, reject } = Promise.withResolvers<never>();
+    this.#run = { signal, onError: reject };
+    for (const source of this.#sources.values()) this.#start(source);
+    await Promise.race([aborted(signal), failed]);
+    await Promise.all([...this.#sources.values()].map(({ ended }) => ended));
+  }
+
+  async replace(sources: readonly ConfiguredSource[]): Promise<void> {
+    const before = this.#sources;
+    const entries = sources.map(
+      (configured) => [configured.source, before.get(configured.source) ?? this.#create(configured)] as const,
+    );
+    this.#sources = new Map(entries);
+    const removed = [...before]
+      .filter(([source]) => !this.#sources.has(source))
+      .map(([, running]) => running);
+    for (const { stop } of removed) stop.abort();
+    const allEnded = Promise.all(removed.map(({ ended }) => ended));
+    await Promise.race([allEnded, this.#options.clock.sleep(STOP_TIMEOUT_MS)]);
+    for (const [source, running] of entries) if (!before.has(source)) this.#start(running);
+  }
+
+  status(): SourceReport[] {
+    return [...this.#sources.values()].map(({ supervised }) => supervised.status());
+  }
+
+  #create(configured: ConfiguredSource): RunningSource {
+    const supervised = new SupervisedSource(configured, this.#options);
+    return { supervised, stop: new AbortController(), ended: Promise.resolve() };
+  }
+
+  #start(running: RunningSource): void {
+    if (!this.#run || this.#run.signal.aborted) return;
+    const { signal, onError } = this.#run;
+    running.ended = running.supervised.run(AbortSignal.any([signal, running.stop.signal]));
+    running.ended.catch(onError);
+  }
 }
 
 class SupervisedSource {

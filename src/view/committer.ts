@@ -7,13 +7,17 @@
  * revision. When the append fails, the view is rolled back and the source gets the error.
  */
 import type { Clock } from "../lib/clock.ts";
+import { sameJson } from "../lib/same-json.ts";
+import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import type { Batch, Log } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import { idKey, type Kind } from "../model/ids.ts";
+import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import { recoverClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working-set.ts";
+
+const ENTITIES_PER_SLICE = 1000;
 
 export type BatchListener = (batch: Batch) => void;
 
@@ -21,7 +25,7 @@ export class Committer {
   readonly view: View;
   readonly log: Log;
   readonly #clock: Clock;
-  readonly #precedence: readonly string[];
+  #precedence: readonly string[];
   readonly #listeners = new Set<BatchListener>();
 
   constructor(view: View, log: Log, clock: Clock, precedence: readonly string[]) {
@@ -39,13 +43,39 @@ export class Committer {
 
   /** Returns undefined when nothing changes. Throws `LogError` when the batch cannot be made durable. */
   commit(source: string, changes: Iterable<CanonicalChange>): Batch | undefined {
+    return this.#commit((commit) => {
+      for (const change of changes) commit.applyChange(source, change);
+    });
+  }
+
+  /**
+   * Replaces the order of precedence. What several sources claim is merged again in this order, in slices, so that a
+   * large network does not block requests.
+   */
+  async setPrecedence(precedence: readonly string[]): Promise<void> {
+    if (sameJson(precedence, this.#precedence)) return;
+    this.#precedence = precedence;
+    const stored = this.view.rangeWithIds("claims", "", "\uffff").map(({ id }) => id);
+    for (let start = 0; start < stored.length; start += ENTITIES_PER_SLICE) {
+      this.#commit((commit) => {
+        for (const key of stored.slice(start, start + ENTITIES_PER_SLICE)) {
+          const [name = "", id = ""] = key.split(" ");
+          const kind = KINDS.find((candidate) => candidate === name);
+          if (kind) commit.recheck(kind, id);
+        }
+      });
+      await yieldToLoop();
+    }
+  }
+
+  #commit(apply: (commit: Commit) => void): Batch | undefined {
     const { view } = this;
     const time = Math.max(this.#clock.now(), view.time);
     const revision = view.revision + 1;
     const commit = new Commit(view, this.#precedence, revision, time);
     let batch: Batch;
     try {
-      for (const change of changes) commit.applyChange(source, change);
+      apply(commit);
       batch = { revision, time, entries: commit.mergeAll() };
       if (batch.entries.length === 0) return undefined;
       this.log.append(batch);

@@ -34,7 +34,8 @@ export interface BatchFeed {
 export class History {
   readonly view: View;
   readonly log: Log;
-  readonly #maxRingBytes: number;
+  /** A smaller value applies from the next batch on. */
+  maxRingBytes: number;
   #ring: { batch: Batch; bytes: number }[] = [];
   #ringBytesUsed = 0;
   /** The revision before the first batch in the ring. */
@@ -45,7 +46,7 @@ export class History {
   constructor(feed: BatchFeed, maxRingBytes: number) {
     this.view = feed.view;
     this.log = feed.log;
-    this.#maxRingBytes = maxRingBytes;
+    this.maxRingBytes = maxRingBytes;
     this.#ringStart = feed.view.revision;
     feed.onBatch((batch) => this.#addToRing(batch));
   }
@@ -66,7 +67,7 @@ export class History {
     this.#ring.push({ batch, bytes });
     this.#ringBytesUsed += bytes;
     let evicted = 0;
-    while (this.#ringBytesUsed > this.#maxRingBytes && evicted < this.#ring.length - 1)
+    while (this.#ringBytesUsed > this.maxRingBytes && evicted < this.#ring.length - 1)
       this.#ringBytesUsed -= this.#ring[evicted++]?.bytes ?? 0;
     if (evicted > 0) {
       this.#ringStart = this.#ring[evicted - 1]?.batch.revision ?? this.#ringStart;

@@ -9,6 +9,7 @@ import ipaddr from "ipaddr.js";
 import type { Clock } from "../../lib/clock.ts";
 import { TokenBuckets } from "../../lib/token-bucket.ts";
 
+/** `burst` and `refillMs` may change while the throttle is in use. */
 export interface ThrottleOptions {
   /** Failures allowed at once. */
   readonly burst: number;
@@ -28,9 +29,17 @@ export interface Throttle {
 
 export function createThrottle(
   clock: Pick<Clock, "now">,
-  { burst, refillMs, maxAddresses }: ThrottleOptions = THROTTLE_DEFAULTS,
+  options: ThrottleOptions = THROTTLE_DEFAULTS,
 ): Throttle {
-  const buckets = new TokenBuckets(clock, { burst, refillMs, maxKeys: maxAddresses });
+  const buckets = new TokenBuckets(clock, {
+    get burst() {
+      return options.burst;
+    },
+    get refillMs() {
+      return options.refillMs;
+    },
+    maxKeys: options.maxAddresses,
+  });
   return {
     consume: (address) => buckets.take(addressKey(address)),
     refund: (address) => buckets.giveBack(addressKey(address)),

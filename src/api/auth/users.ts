@@ -8,6 +8,7 @@
  */
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { aborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { FileWatcher } from "../../lib/file-watcher.ts";
@@ -49,6 +50,14 @@ export interface Users {
   watchFile(signal: AbortSignal): Promise<void>;
 }
 
+export interface ReloadableUsers extends Users {
+  /**
+   * Reads the users file again, or another one where the configuration names another. Throws `UsersError` when it cannot
+   * be used. Nothing changes until the returned function is called.
+   */
+  prepareReload(configuredFile: string | undefined): Promise<() => void>;
+}
+
 export interface UsersOptions {
   /** The value of GAZETTEER_CREDENTIALS. */
   readonly environment?: string | undefined;
@@ -60,7 +69,7 @@ export interface UsersOptions {
   readonly logger: Logger;
 }
 
-export async function openUsers(options: UsersOptions): Promise<Users> {
+export async function openUsers(options: UsersOptions): Promise<ReloadableUsers> {
   const ownFile = options.dataDir === undefined ? undefined : join(options.dataDir, "users");
   const file = options.file ?? ownFile;
   const watcher = file === undefined ? undefined : new FileWatcher(file, options.clock);
@@ -75,16 +84,15 @@ export async function openUsers(options: UsersOptions): Promise<Users> {
   let stored = fromFile;
   let generated: GeneratedUser | undefined;
   if (fromEnvironment.size + stored.size === 0) {
-    if (options.file !== undefined) {
-      throw new UsersError(
-        `${options.file}: has no users; add one with gazetteer passwd ${options.file} NAME`,
-      );
-    }
+    if (options.file !== undefined) throw noUsersError(options.file);
     generated = { name: "reader", password: randomPassword() };
     stored = new Map([[generated.name, await hashPassword(generated.password)]]);
   }
-  return createUsers(options.logger, { fromEnvironment, stored, file, watcher, generated });
+  return createUsers(options, { fromEnvironment, stored, file, ownFile, watcher, generated });
 }
+
+const noUsersError = (file: string) =>
+  new UsersError(`${file}: has no users; add one with gazetteer passwd ${file} NAME`);
 
 /** Waits for both; throws the faults of both at once. */
 async function readAll(
@@ -104,12 +112,16 @@ interface LoadedUsers {
   readonly fromEnvironment: StoredUsers;
   readonly stored: StoredUsers;
   readonly file: string | undefined;
+  /** The file of the data folder, which is used while no other is configured. */
+  readonly ownFile: string | undefined;
   readonly watcher: FileWatcher | undefined;
   readonly generated: GeneratedUser | undefined;
 }
 
-function createUsers(logger: Logger, loaded: LoadedUsers): Users {
-  const { fromEnvironment, stored, file, watcher, generated } = loaded;
+function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): ReloadableUsers {
+  const { fromEnvironment, stored, ownFile, generated } = loaded;
+  let { file, watcher } = loaded;
+  let fileChanged = new AbortController();
   const listeners = new Set<(names: ReadonlySet<string>) => void>();
   let byName = mergeUsers(stored, fromEnvironment);
   let list = [...byName.values()];
@@ -133,7 +145,9 @@ function createUsers(logger: Logger, loaded: LoadedUsers): Users {
   }
 
   return {
-    file,
+    get file() {
+      return file;
+    },
     generated,
     async saveGenerated() {
       if (generated === undefined || file === undefined) return;
@@ -147,7 +161,31 @@ function createUsers(logger: Logger, loaded: LoadedUsers): Users {
       return () => listeners.delete(listener);
     },
     async watchFile(signal) {
-      if (file !== undefined) await watcher?.run(() => reload(file), signal);
+      while (!signal.aborted) {
+        const path = file;
+        fileChanged = new AbortController();
+        const stop = AbortSignal.any([signal, fileChanged.signal]);
+        if (path !== undefined && watcher) await watcher.run(() => reload(path), stop);
+        else await aborted(stop);
+      }
+    },
+    async prepareReload(configuredFile) {
+      const nextFile = configuredFile ?? ownFile;
+      // The service's own file may not exist: then the users stay as they are.
+      if (nextFile === undefined || (configuredFile === undefined && !(await fileExists(nextFile)))) {
+        return () => {};
+      }
+      const nextWatcher = nextFile === file ? watcher : new FileWatcher(nextFile, clock);
+      await nextWatcher?.acknowledge();
+      const nextStored = await readStoredUsers(nextFile);
+      if (fromEnvironment.size + nextStored.size === 0) throw noUsersError(nextFile);
+      return () => {
+        replaceUsers(nextStored);
+        if (nextFile === file) return;
+        file = nextFile;
+        watcher = nextWatcher;
+        fileChanged.abort();
+      };
     },
   };
 }

@@ -15,9 +15,9 @@ import { Problem } from "../problem.ts";
 import type { ChangeCursor } from "./change-cursor.ts";
 import { closingRecord, heartbeatRecord, OPENING_COMMENT, overflowRecord } from "./sse.ts";
 
+/** Read at each use: the value changes when the service reloads its configuration. */
 export interface StreamLimits {
   readonly streamsPerUser: number;
-  readonly heartbeatMs: number;
 }
 
 const SHUTDOWN_RETRY_MS = 2_000;
@@ -25,6 +25,7 @@ const CREDENTIALS_RETRY_MS = 10_000;
 
 export class SseHub {
   readonly #limits: StreamLimits;
+  readonly #heartbeatMs: number;
   readonly #streams = new Set<EventStream>();
   readonly #countByUser = new Map<string, number>();
   #openedTotal = 0;
@@ -32,8 +33,9 @@ export class SseHub {
   #isStopping = false;
   #isWakeScheduled = false;
 
-  constructor(history: History, limits: StreamLimits) {
+  constructor(history: History, limits: StreamLimits, heartbeatMs: number) {
     this.#limits = limits;
+    this.#heartbeatMs = heartbeatMs;
     history.subscribe(() => this.#scheduleWake());
   }
 
@@ -91,7 +93,7 @@ export class SseHub {
   /** Sends heartbeats until the signal aborts: without them, clients and proxies close idle connections. */
   async runHeartbeat(clock: Clock, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await clock.sleep(this.#limits.heartbeatMs, signal);
+      await clock.sleep(this.#heartbeatMs, signal);
       for (const stream of this.#streams) stream.sendHeartbeat();
     }
   }

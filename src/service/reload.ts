@@ -1,0 +1,131 @@
+/**
+ * Reloads the configuration of a running service: users, limits, the log level and sources. A reload is all or nothing:
+ * everything is read and checked first, and a fault anywhere changes nothing. Keys that need a restart are logged.
+ * Reloads run one after the other; requests that arrive meanwhile lead to one more.
+ */
+import type { ReloadableUsers } from "../api/auth/users.ts";
+import { UsersError } from "../api/auth/users-file.ts";
+import type { ConfigReloadMetrics } from "../api/metrics.ts";
+import type { ConfigResult } from "../config/config.ts";
+import { renderFault } from "../config/faults.ts";
+import { CONFIG_KEYS, type ConfigKey } from "../config/keys.ts";
+import type { Config } from "../config/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import type { Logger } from "../lib/logger.ts";
+import { sameJson } from "../lib/same-json.ts";
+import type { SettingsValues } from "./live-settings.ts";
+import { createEntries, type SourceSet } from "./source-set.ts";
+
+/** A key, or a section of keys. All other keys need a restart. */
+const RELOADABLE: ReadonlySet<string> = new Set(["users", "limits", "logLevel", "sources"]);
+
+export interface ReloaderOptions {
+  /** The configuration of the start. */
+  readonly config: Config;
+  readonly load: () => ConfigResult;
+  readonly users: ReloadableUsers;
+  readonly sources: SourceSet;
+  /** Applies limits and log level in all processes. Must not fail. */
+  readonly applySettings: (settings: SettingsValues) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class Reloader implements ConfigReloadMetrics {
+  readonly #options: ReloaderOptions;
+  #successful = true;
+  #succeededAt: number;
+  #isRunning = false;
+  #isRequested = false;
+
+  constructor(options: ReloaderOptions) {
+    this.#options = options;
+    this.#succeededAt = options.clock.now();
+  }
+
+  get successful(): boolean {
+    return this.#successful;
+  }
+
+  get succeededAt(): number {
+    return this.#succeededAt;
+  }
+
+  /** Returns at once. The result is logged. */
+  request(): void {
+    this.#isRequested = true;
+    if (!this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, logger } = this.#options;
+    this.#isRunning = true;
+    while (this.#isRequested) {
+      this.#isRequested = false;
+      try {
+        this.#successful = await this.#reload();
+      } catch (error) {
+        this.#successful = false;
+        logger.error("reload failed", { reason: errorMessage(error) });
+      }
+      if (this.#successful) this.#succeededAt = clock.now();
+    }
+    this.#isRunning = false;
+  }
+
+  async #reload(): Promise<boolean> {
+    const { load, users, sources, applySettings, clock, logger } = this.#options;
+    const loaded = load();
+    for (const warning of loaded.warnings) logger.warn("reload warning", { reason: warning });
+    const usersFile = loaded.settings.find(({ key }) => key.name === "users")?.value;
+    const [applyUsers, usersFaults] = await prepareUsers(users, usersFile);
+    const configFaults = loaded.ok ? [] : loaded.faults.map(renderFault);
+    const created = loaded.ok ? createEntries(loaded.config, { clock, log: logger }) : undefined;
+    const sourceFaults = created?.ok === false ? created.faults.map(renderFault) : [];
+    const faults = [...configFaults, ...sourceFaults, ...usersFaults];
+    if (!loaded.ok || !created?.ok || faults.length > 0) {
+      for (const reason of faults) logger.error("reload refused", { reason });
+      return false;
+    }
+    applySettings(loaded.config);
+    applyUsers();
+    const { added, removed, changed } = await sources.replace(created.sources);
+    logger.info("configuration reloaded", {
+      sourcesAdded: added.join(",") || undefined,
+      sourcesRemoved: removed.join(",") || undefined,
+      sourcesChanged: changed.join(",") || undefined,
+    });
+    const keys = this.#keysThatNeedRestart(loaded.config);
+    if (keys.length > 0) logger.warn("restart needed", { keys: keys.join(",") });
+    return true;
+  }
+
+  /** Keys whose value differs from the one that the service was started with, and that a reload cannot change. */
+  #keysThatNeedRestart(next: Config): string[] {
+    const { config } = this.#options;
+    return CONFIG_KEYS.filter(
+      (key) => !RELOADABLE.has(key.path[0] ?? "") && !sameJson(configValue(config, key), configValue(next, key)),
+    ).map(({ name }) => name);
+  }
+}
+
+/** The function that applies the users, and the faults that forbid to call it. */
+async function prepareUsers(
+  users: ReloadableUsers,
+  file: unknown,
+): Promise<[apply: () => void, faults: readonly string[]]> {
+  try {
+    return [await users.prepareReload(typeof file === "string" ? file : undefined), []];
+  } catch (error) {
+    if (error instanceof UsersError) return [() => {}, error.faults];
+    throw error;
+  }
+}
+
+function configValue(config: Config, { path }: ConfigKey): unknown {
+  return path.reduce<unknown>(
+    (value, part) => Object.entries(value ?? {}).find(([name]) => name === part)?.[1],
+    config,
+  );
+}

@@ -1,0 +1,127 @@
+/**
+ * The running sources of a service: each with the claims it reports, its precedence, and the entry of the configuration
+ * that it was created from. A reload compares the entries: sources whose entry is the same are not touched, changed ones
+ * are replaced and keep their claims until they report again, and the claims of removed ones are removed.
+ */
+import type { ConfigFault } from "../config/faults.ts";
+import type { Config } from "../config/schema.ts";
+import { createConfiguredSources } from "../config/sources.ts";
+import type { Logger } from "../lib/logger.ts";
+import { sameJson } from "../lib/same-json.ts";
+import { STORE_KINDS } from "../log/log.ts";
+import type { SourceReport } from "../model/source-status.ts";
+import type { ClaimSink, SourceContext } from "../sources/source.ts";
+import { type ConfiguredSource, createSupervisor, type Supervisor } from "../sources/supervise.ts";
+import { ClaimIngest } from "../view/claim-ingest.ts";
+import type { Store } from "./store.ts";
+
+type SourceEntry = Config["sources"][number];
+
+/** A source and the entry that it was created from. */
+export interface CreatedSource extends ConfiguredSource {
+  readonly entry: SourceEntry;
+}
+
+export type CreatedSources =
+  | { readonly ok: true; readonly sources: readonly CreatedSource[] }
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+
+/** Creates the sources of the configuration. Nothing runs yet. */
+export function createEntries(config: Pick<Config, "sources">, context: SourceContext): CreatedSources {
+  const created = createConfiguredSources(config, context);
+  if (!created.ok) return created;
+  const sources = created.sources.map((configured, index) => ({
+    ...configured,
+    entry: config.sources[index] ?? {},
+  }));
+  return { ok: true, sources };
+}
+
+/** Names of sources. */
+export interface SourceChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
+
+export class SourceSet {
+  readonly #store: Store;
+  readonly #logger: Logger;
+  readonly #ingests = new Map<string, ClaimIngest>();
+  readonly #supervisor: Supervisor;
+  #sources: readonly CreatedSource[];
+
+  constructor(sources: readonly CreatedSource[], store: Store, context: SourceContext) {
+    this.#sources = sources;
+    this.#store = store;
+    this.#logger = context.log;
+    for (const name of this.names) this.#ingest(name);
+    this.#supervisor = createSupervisor({
+      sources,
+      // Required, because `lastClaims` is optional: an ingest without it would compile and break graceful restart.
+      sinkFor: (name): Required<ClaimSink> => this.#ingest(name),
+      ...context,
+    });
+  }
+
+  /** In order of precedence. */
+  get names(): string[] {
+    return this.#sources.map(({ source }) => source.name);
+  }
+
+  status(): SourceReport[] {
+    return this.#supervisor.status();
+  }
+
+  /** Records that failed validation, by source. */
+  rejectedRecords(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#ingests].map(([name, ingest]) => [name, ingest.rejectedCount]));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#supervisor.run(signal);
+  }
+
+  /** Removes the claims of sources that were configured at an earlier start and no longer are. */
+  async dropFormerSources(): Promise<void> {
+    const { view } = this.#store;
+    const known = new Set(STORE_KINDS.flatMap((kind) => [...view.indexes(kind).named("source").keys()]));
+    for (const name of known.difference(new Set(this.names))) await this.#dropClaims(name);
+  }
+
+  /** Makes these the running sources, created by `createEntries`. */
+  async replace(next: readonly CreatedSource[]): Promise<SourceChanges> {
+    const before = new Map(this.#sources.map((created) => [created.source.name, created]));
+    const kept = (created: CreatedSource): CreatedSource | undefined => {
+      const former = before.get(created.source.name);
+      return former && sameJson(former.entry, created.entry) ? former : undefined;
+    };
+    const changes = {
+      added: next.filter(({ source }) => !before.has(source.name)).map(({ source }) => source.name),
+      removed: [...before.keys()].filter((name) => !next.some(({ source }) => source.name === name)),
+      changed: next
+        .filter((created) => before.has(created.source.name) && !kept(created))
+        .map(({ source }) => source.name),
+    };
+    this.#sources = next.map((created) => kept(created) ?? created);
+    await this.#supervisor.replace(this.#sources);
+    await this.#store.committer.setPrecedence(this.names);
+    for (const name of changes.removed) await this.#dropClaims(name);
+    return changes;
+  }
+
+  #ingest(name: string): ClaimIngest {
+    let ingest = this.#ingests.get(name);
+    if (!ingest) {
+      ingest = new ClaimIngest(this.#store.committer, name, this.#logger);
+      this.#ingests.set(name, ingest);
+    }
+    return ingest;
+  }
+
+  async #dropClaims(name: string): Promise<void> {
+    this.#logger.info("source removed", { source: name });
+    await this.#ingest(name).replace({});
+    this.#ingests.delete(name);
+  }
+}
