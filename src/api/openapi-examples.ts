@@ -98,6 +98,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   ClusterList: { clusters: [CLUSTER] },
   ClusterDevices: { devices: [FIRST, SECOND] },
   ClusterLinks: { links: [LINK] },
+  PathList: { paths: [{ cost: 1, links: [LINK] }] },
+  DisjointPathList: {
+    paths: [{ primary: { cost: 1, links: [LINK] }, backup: { cost: 1, links: [LINK] } }],
+  },
+  Broadcast: { broadcast: true },
+  Infrastructure: { infrastructure: false },
+  StaleLinkAge: { active: true },
   Changes: { changes: [{ ...CHANGE, ...NEWEST }], revision: NEWEST.revision },
   Differences: { from: OLDEST, to: NEWEST, changes: [{ ...CHANGE, before: DEVICE }] },
   Timeline: { from: CONNECTED_MS, to: CHANGED_MS + 1, counts: [4, 1], oldest: OLDEST, newest: NEWEST },

@@ -78,7 +78,9 @@ export function queryParameters(target: QueryTarget, formats: readonly Format[])
       return queryParameter(name, description, listParameter(rule.schema));
     }
     const schema = ownEnum(name, target, formats);
-    if (!schema) return parameterRef(capitalised(name));
+    // The configuration limits paths by another number.
+    if (!schema)
+      return parameterRef(target === "paths" && name === "limit" ? "PathLimit" : capitalised(name));
     const shape = name === "format" ? singleParameter(schema) : listParameter(schema);
     return queryParameter(name, PARAMETERS[name]?.description ?? "", shape);
   });
@@ -102,6 +104,8 @@ export function sharedParameters(pageLimit: number): Json {
     const shape = multiple ? listParameter(limited) : singleParameter(limited);
     shared[capitalised(name)] = queryParameter(name, description, shape);
   }
+  const pathLimit = "The maximum number of paths on a page, at most `limits.paths` of the configuration.";
+  shared.PathLimit = queryParameter("limit", pathLimit, singleParameter({ type: "integer", minimum: 1 }));
   const description = "An annotation equals one of these. Any key can follow the dot, not only `name`.";
   shared.Annotation = queryParameter("annotations.name", description, listParameter({ type: "string" }));
   return shared;
@@ -109,6 +113,7 @@ export function sharedParameters(pageLimit: number): Json {
 
 const PATH_SCHEMAS: Readonly<Record<string, Json>> = {
   n: { type: "integer", minimum: 0, maximum: 999_999_999 },
+  port: { type: "string", pattern: "^(\\d{1,10}|local|controller)$" },
 };
 const PATH_DESCRIPTIONS: Readonly<Record<string, string>> = {
   id: "The id, percent-encoded.",
@@ -116,6 +121,10 @@ const PATH_DESCRIPTIONS: Readonly<Record<string, string>> = {
   vlan: "The VLAN: None, Any or a tag; -1 is None.",
   n: "The number of the cluster; clusters are numbered from 0.",
   page: "The name of the page, without `.md`.",
+  src: "The id of the device or host where the path begins, percent-encoded.",
+  dst: "The id of the device or host where the path ends, percent-encoded.",
+  device: "The id of the device.",
+  port: "The port: a decimal number, local or controller.",
 };
 export const pathParameter = (name: string): Json => ({
   name,

@@ -28,6 +28,7 @@ export const HEADERS = {
   ETag: header("Strong tag of this representation."),
   "Content-Encoding": header("gzip, br or zstd, where the request accepts it."),
   Link: header('`<…>; rel="next"` with `limit`, unless this is the last page.'),
+  "Gazetteer-Paths": header("How many paths there are; absent where the search ended before all were found."),
   "X-Content-Type-Options": header("Always nosniff."),
   "X-Accel-Buffering": header("On a stream, for proxies: no."),
   "WWW-Authenticate": header("The challenge of HTTP Basic."),

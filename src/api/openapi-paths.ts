@@ -21,14 +21,19 @@ import {
   problemRefs,
 } from "./openapi-parts.ts";
 import {
+  Broadcast,
   ClusterDevices,
   ClusterLinks,
   ClusterList,
   DeviceWithPorts,
+  DisjointPathList,
+  Infrastructure,
   LIST_SCHEMAS,
   LIVENESS_SCHEMA,
   OPENAPI_SCHEMA,
+  PathList,
   READINESS_SCHEMA,
+  StaleLinkAge,
 } from "./openapi-schemas.ts";
 
 export const TAGS = {
@@ -134,12 +139,27 @@ function itemPath(schema: Schema, pathParameters: readonly string[], text: Opera
   });
 }
 
+function pathsPath(schema: Schema, text: OperationText): Json {
+  return pathItem({
+    ...text,
+    pathParameters: ["src", "dst"],
+    parameters: [
+      ...queryParameters("paths", ITEM_FORMATS),
+      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding"),
+    ],
+    headers: [...READ_HEADERS, "Content-Encoding", "Link", "Gazetteer-Paths"],
+    content: { [JSON_TYPE]: mediaType(schema) },
+    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 406, 410, 414, 429, 431, 500, 503) },
+  });
+}
+
 /** The schemas with a name that the parameters of all paths use. */
 export const PARAMETER_SCHEMAS: readonly Schema[] = [
   ...(["devices", "ports", "links", "hosts", "topology"] as const).flatMap((resource) =>
     parameterSchemas(resource, formatsOf(resource)),
   ),
   ...parameterSchemas("item", ITEM_FORMATS),
+  ...parameterSchemas("paths", ITEM_FORMATS),
 ];
 
 const FILTERS =
@@ -218,6 +238,12 @@ export const PATHS: Json = {
     summary: "Links",
     description: `One record a direction. ${FILTERS} ${DOCUMENTS}`,
   }),
+  "/controller/v1/links/usestalelinkage": itemPath(StaleLinkAge, [], {
+    id: "getStaleLinkAge",
+    tag: "Links",
+    summary: "Whether silent links age",
+    description: "Always true: a link that is silent becomes INACTIVE and is removed. For clients of ONOS.",
+  }),
   "/controller/v1/hosts": collectionPath("hosts", {
     id: "listHosts",
     tag: "Hosts",
@@ -266,6 +292,31 @@ export const PATHS: Json = {
     tag: "Topology",
     summary: "The links of a cluster",
     description: "The links between the cluster's devices.",
+  }),
+  "/controller/v1/topology/broadcast/{device}:{port}": itemPath(Broadcast, ["device", "port"], {
+    id: "getBroadcast",
+    tag: "Topology",
+    summary: "Whether a broadcast may leave at a port",
+    description: "True unless the port belongs to a link that is not on the spanning tree of its cluster.",
+  }),
+  "/controller/v1/topology/infrastructure/{device}:{port}": itemPath(Infrastructure, ["device", "port"], {
+    id: "getInfrastructure",
+    tag: "Topology",
+    summary: "Whether a port leads to another device",
+    description: "True where an active link between available devices begins or ends at the port.",
+  }),
+  "/controller/v1/paths/{src}/{dst}": pathsPath(PathList, {
+    id: "listPaths",
+    tag: "Topology",
+    summary: "The shortest paths",
+    description:
+      "All paths of the lowest cost between two devices or hosts, in the order of their link ids. An unknown end is no error: there is no path.",
+  }),
+  "/controller/v1/paths/{src}/{dst}/disjoint": pathsPath(DisjointPathList, {
+    id: "listDisjointPaths",
+    tag: "Topology",
+    summary: "Pairs of disjoint paths",
+    description: "Pairs of paths that share no link, with the lowest sum of costs.",
   }),
   "/healthz": pathItem({
     id: "getHealth",

@@ -29,6 +29,36 @@ export const ClusterDevices = Type.Object(
 );
 export const ClusterLinks = Type.Object({ links: Type.Array(Link) }, { $id: "ClusterLinks" });
 
+const PathEnd = Type.Object(
+  {
+    port: Type.String({ description: "The port of the device; 0 of a host." }),
+    device: Type.Optional(Type.String({ description: "The id of a device." })),
+    host: Type.Optional(Type.String({ description: "The id of a host, at an end of the path." })),
+  },
+  { $id: "PathEnd" },
+);
+const PathLink = Type.Object(
+  { src: PathEnd, dst: PathEnd, type: Link.properties.type, state: Link.properties.state },
+  { $id: "PathLink", description: "A Link with all its fields, or the EDGE link of a host." },
+);
+const Path = Type.Object(
+  {
+    cost: Type.Integer({ description: "1 a link, 32767 an INDIRECT link." }),
+    links: Type.Array(PathLink),
+  },
+  { $id: "Path" },
+);
+export const PathList = Type.Object({ paths: Type.Array(Path), next }, { $id: "PathList" });
+export const DisjointPathList = Type.Object(
+  {
+    paths: Type.Array(Type.Object({ primary: Path, backup: Type.Optional(Path) }, { $id: "DisjointPath" })),
+  },
+  { $id: "DisjointPathList" },
+);
+export const Broadcast = Type.Object({ broadcast: Type.Boolean() }, { $id: "Broadcast" });
+export const Infrastructure = Type.Object({ infrastructure: Type.Boolean() }, { $id: "Infrastructure" });
+export const StaleLinkAge = Type.Object({ active: Type.Boolean() }, { $id: "StaleLinkAge" });
+
 const Moment = Type.Object(
   { revision: int64("A revision of the view."), time: int64("Epoch milliseconds of that revision.") },
   { $id: "Moment" },
@@ -140,6 +170,11 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   ClusterList,
   ClusterDevices,
   ClusterLinks,
+  PathList,
+  DisjointPathList,
+  Broadcast,
+  Infrastructure,
+  StaleLinkAge,
   PROBLEM_SCHEMA,
   LIVENESS_SCHEMA,
   READINESS_SCHEMA,

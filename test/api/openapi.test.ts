@@ -112,6 +112,10 @@ const PATH_VALUES: Readonly<Record<string, { good: string; bad: string }>> = {
   vlan: { good: "-1", bad: "77" },
   n: { good: "0", bad: "999" },
   page: { good: "errors", bad: "unknown" },
+  src: { good: deviceId(1), bad: "unknown" },
+  dst: { good: deviceId(2), bad: "unknown" },
+  device: { good: deviceId(1), bad: "unknown" },
+  port: { good: "1", bad: "77" },
 };
 
 /** For each query parameter: good values (with the other parameters they need) and a bad one. */

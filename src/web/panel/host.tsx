@@ -66,7 +66,7 @@ function HostPort({ host, ports }: { readonly host: Host; readonly ports: readon
   return (
     <Facts
       facts={[
-        ["Port", joinNonEmpty([port.port, port.annotations.portName], " · ")],
+        ["Port", joinNonEmpty([port.port, port.annotations?.portName], " · ")],
         ["Speed", port.portSpeed > 0 ? `${port.portSpeed / 1000} Gb/s` : ""],
         ["Port state", port.isEnabled ? "enabled" : "disabled"],
       ]}

@@ -61,7 +61,7 @@ function PortRows({ rows }: { readonly rows: readonly PortRow[] }) {
               {port.port}
               {!port.isEnabled && <Badge tone="bad">off</Badge>}
             </th>
-            <td>{port.annotations.portName ?? ""}</td>
+            <td>{port.annotations?.portName ?? ""}</td>
             <td>{formatSpeed(port.portSpeed)}</td>
             <td>
               <Connections connections={connections} />
