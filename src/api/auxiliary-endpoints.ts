@@ -36,6 +36,17 @@ export type HealthPath = "/healthz" | "/readyz";
 
 export const isHealthPath = (path: string): path is HealthPath => path === "/healthz" || path === "/readyz";
 
+const FIXED_PATHS: readonly string[] = ["/", "/metrics", "/openapi.json"];
+const isDocsPath = (path: string): boolean => /^\/docs(\/|$)/.test(path);
+/** A trailing slash is the same page. */
+const pageOf = (path: string): string => path.replace(/\/$/, "");
+
+const unknownPath = (path: string): UnknownPathProblem =>
+  new UnknownPathProblem(
+    "not-found",
+    `There is nothing at ${quote(path)}; the interface begins at /controller/v1.`,
+  );
+
 export class AuxiliaryEndpoints {
   readonly #options: AuxiliaryEndpointsOptions;
   readonly #counters: () => ProcessCounters;
@@ -65,10 +76,16 @@ export class AuxiliaryEndpoints {
     if (response) return addHeaders(response, headers);
     const siteResponse = isRead && (await this.#options.site?.respond(path, request));
     if (siteResponse) return siteResponse;
-    throw new UnknownPathProblem(
-      "not-found",
-      `There is nothing at ${quote(path)}; the interface begins at /controller/v1.`,
-    );
+    throw unknownPath(path);
+  }
+
+  /** For OPTIONS, without credentials: throws a `Problem` for a path that does not exist. */
+  async requirePath(path: string): Promise<void> {
+    if (isHealthPath(path) || FIXED_PATHS.includes(path)) return;
+    const isPage = isDocsPath(path)
+      ? await this.#docs.has(pageOf(path))
+      : await this.#options.site?.has(path);
+    if (!isPage) throw unknownPath(path);
   }
 
   #metricsOrOpenapi(request: Request, path: string): Response | undefined {
@@ -90,9 +107,8 @@ export class AuxiliaryEndpoints {
     });
   }
 
-  /** A trailing slash is the same page. */
   async #docsResponse(request: Request, path: string): Promise<Response | undefined> {
-    return /^\/docs(\/|$)/.test(path) ? this.#docs.respond(path.replace(/\/$/, ""), request) : undefined;
+    return isDocsPath(path) ? this.#docs.respond(pageOf(path), request) : undefined;
   }
 
   #openapiDocument(): StaticFile {

@@ -68,6 +68,8 @@ export interface ServerLimits {
 }
 
 const HEARTBEAT_MS = 15_000;
+/** The target of `OPTIONS *`, which is about the service as a whole (RFC 9112, 3.2.4). */
+const SERVER_WIDE = "*";
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** The `handlerCache` of header lines: whose they are. Valid until any user changes. */
@@ -167,8 +169,8 @@ export class RequestHandler implements Handler {
       const response = this.#findCachedResponse(request);
       if (response) return response;
     }
-    if (request.method === "OPTIONS") return this.#optionsResponse(request);
     const path = pathOf(request.target);
+    if (request.method === "OPTIONS") return this.#serveOptions(request, path);
     if (path === "/readyz" && relay) return this.#forward(relay, request);
     if (isHealthPath(path)) return this.#healthResponse(request, path);
     return credential
@@ -217,6 +219,20 @@ export class RequestHandler implements Handler {
     const ifNoneMatch = request.header("if-none-match");
     request.handlerCache = new RepeatHit(authenticator.generation, cachedResponse, ifNoneMatch);
     return cachedResponse.serialize(ifNoneMatch, context.view.revision);
+  }
+
+  /** The paths that exist are public, so a preflight needs no credentials. Items are not looked up. */
+  async #serveOptions(request: Request, path: string): Promise<Response> {
+    const { relay } = this.#options;
+    try {
+      if (path !== SERVER_WIDE && !parseRoute(path, this.#prefixes)) {
+        if (relay) return await this.#forward(relay, request);
+        await this.#auxiliary.requirePath(path);
+      }
+      return this.#optionsResponse(request);
+    } catch (error) {
+      return this.#problems.respondTo(request, error, "options");
+    }
   }
 
   #optionsResponse(request: Request): Response {

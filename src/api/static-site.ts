@@ -16,6 +16,7 @@ export interface SiteFile {
 }
 
 export interface StaticSite {
+  has(path: string): Promise<boolean>;
   /** Returns undefined when there is no such file. The caller has checked the credentials and the method. */
   respond(path: string, request: RequestHeaders): Promise<Response | undefined>;
 }
@@ -56,6 +57,9 @@ export function createStaticSite(loadFiles: () => Promise<readonly SiteFile[]>):
     return loading;
   };
   return {
+    async has(path) {
+      return (await load()).has(path);
+    },
     async respond(path, request) {
       return (await load()).get(path)?.respond(request);
     },

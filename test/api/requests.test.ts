@@ -6,7 +6,7 @@ import { deviceId, SAMPLE } from "./network.ts";
 
 let h: Harness;
 beforeAll(async () => {
-  h = await openHarness({ aliases: ["onos"] });
+  h = await openHarness({ aliases: ["lab"] });
   await h.replace(SAMPLE);
 });
 afterAll(() => h.stop());
@@ -38,7 +38,7 @@ test.each([...COLLECTIONS, ...DETAILS])(
 );
 
 test.each([...COLLECTIONS, ...DETAILS])("%s is the same under an alias", async (path) => {
-  expect(await (await h.fetch(`/onos/v1/${path}`)).text()).toBe(await (await h.fetch(path)).text());
+  expect(await (await h.fetch(`/lab/v1/${path}`)).text()).toBe(await (await h.fetch(path)).text());
 });
 
 const HEAD_PATHS = [
@@ -94,7 +94,13 @@ test.each([...COLLECTIONS, ...DETAILS, "/", "/healthz", "/readyz", "/metrics", "
 );
 
 test("OPTIONS needs no credentials and lists the methods", async () => {
-  for (const path of ["/controller/v1/devices", "/", "/nothing"]) {
+  for (const path of [
+    "/controller/v1/devices",
+    "/controller/v1/devices/unknown",
+    "/",
+    "/docs/errors",
+    "/healthz",
+  ]) {
     const response = await fetch(h.url + path, {
       method: "OPTIONS",
       headers: { origin: "https://a.example" },
@@ -102,6 +108,22 @@ test("OPTIONS needs no credentials and lists the methods", async () => {
     expect(response.status).toBe(204);
     expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
     expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  }
+  const serverWide = await rawRequest(h.port, "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  expect(serverWide.head[0]).toStartWith("HTTP/1.1 204");
+});
+
+test("OPTIONS on a path that does not exist is a 404, also without credentials", async () => {
+  for (const path of [
+    "/nothing",
+    "/controller",
+    "/controller/v2/devices",
+    "/controller/v1/nothing",
+    "/docs/nothing",
+  ]) {
+    const response = await fetch(h.url + path, { method: "OPTIONS" });
+    expect([path, response.status]).toEqual([path, 404]);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
   }
 });
 
@@ -126,7 +148,7 @@ test.each([
   expect(body.detail).toContain(detail);
 });
 
-test.each(["/controller/v2/devices", "/controller/v1.1/devices", "/controller", "/onos/v2/devices"])(
+test.each(["/controller/v2/devices", "/controller/v1.1/devices", "/controller", "/lab/v2/devices"])(
   "%s is a 404 that names the versions",
   async (path) => {
     const response = await h.fetch(path);

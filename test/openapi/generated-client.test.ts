@@ -31,5 +31,5 @@ test.skipIf(!here)("a generated client reads the four paths without a guard", as
   expect(Number(read.devices)).toBeGreaterThan(0);
   expect(read).toMatchObject({ types: read.devices, page: 2, counts: expect.any(Array) });
   for (const key of ["links", "hosts", "ports", "changes", "events", "revision", "time"])
-    expect([key, Number(read[key])]).toEqual([key, expect.any(Number)]);
+    expect([key, Number(read[key]) > 0]).toEqual([key, true]);
 });
