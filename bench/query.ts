@@ -3,6 +3,8 @@
  * With an index the cost depends on the size of the result only, so the ratio should be near 1. Scans are shown for
  * comparison. Run: `bun bench/query.ts`
  */
+
+import { PLAIN } from "../src/api/dialect/dialect.ts";
 import { throwIfFault } from "../src/api/query-problem.ts";
 import { parseQueryString } from "../src/api/query-string.ts";
 import { listRepresentation } from "../src/api/reads/list.ts";
@@ -135,7 +137,13 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
     const text = query(n++ * 7919, size);
     const parsed = throwIfFault(parseQuery(parseQueryString(text), kind, { pageLimit: 10_000 }));
     const target = `/controller/v1/${list}?${text}`;
-    const { chunks } = listRepresentation(context, kind, parsed, json, target).render();
+    const { chunks } = listRepresentation(
+      { ...context, dialect: PLAIN },
+      kind,
+      parsed,
+      json,
+      target,
+    ).render();
     let bytes = 0;
     for (const chunk of chunks) bytes += chunk.length;
     return bytes;

@@ -29,6 +29,7 @@ import {
 } from "./auxiliary-endpoints.ts";
 import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
 import { type Cors, createCors } from "./cors.ts";
+import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
 import { LoadShedder } from "./load-shedder.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
 import { Problem } from "./problem.ts";
@@ -42,7 +43,7 @@ import { Router } from "./router.ts";
 import { SseHub } from "./stream/sse-hub.ts";
 
 export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
-  /** Path prefixes that mean the same as `controller`. */
+  /** Path prefixes that mean the same as `controller`; `onos` in the dialect of ONOS. */
   readonly aliases: readonly string[];
   /** Origins that may read across origins (CORS). */
   readonly origins: readonly string[];
@@ -107,7 +108,7 @@ export class RequestHandler implements Handler {
   readonly #loadShedder = new LoadShedder();
   readonly #cors: Cors;
   readonly #rateLimiter: RateLimiter;
-  readonly #prefixes: readonly string[];
+  readonly #prefixes: Prefixes;
   #isStopping = false;
 
   constructor(options: RequestHandlerOptions) {
@@ -133,7 +134,7 @@ export class RequestHandler implements Handler {
     this.#cors = createCors(origins);
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#rateLimiter = createRateLimiter(limits, options.clock);
-    this.#prefixes = ["controller", ...options.aliases];
+    this.#prefixes = createPrefixes(options.aliases);
     users.onChange((names) => this.#streams.closeStreamsOf(names));
   }
 
@@ -278,7 +279,8 @@ export class RequestHandler implements Handler {
       return addHeaders(response, this.#perRequestHeaders(request, rateLimitHeaders));
     } catch (error) {
       if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request);
-      return this.#problems.respondTo(request, error, readName, rateLimitHeaders);
+      const dialect = dialectOf(path, this.#prefixes);
+      return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
     }
   }
 
@@ -293,6 +295,7 @@ export class RequestHandler implements Handler {
       accept: request.header("accept"),
       acceptEncoding: request.header("accept-encoding"),
       lastEventId: request.header("last-event-id"),
+      dialect: dialectOf(path, this.#prefixes),
     });
     if ("stream" in result) return result.stream;
     const response = conditionalResponse(result.prepared, request.header("if-none-match"));

@@ -8,6 +8,7 @@ import type { Response } from "../http1/response.ts";
 import type { Logger } from "../lib/logger.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { Cors } from "./cors.ts";
+import { PLAIN } from "./dialect/dialect.ts";
 import { isBrowser, renderUnknownPathPage, unknownPathHeaders } from "./docs/unknown-path-page.ts";
 import { Problem, UnknownPathProblem } from "./problem.ts";
 import type { RequestCounters } from "./process-counters.ts";
@@ -29,28 +30,34 @@ export class ProblemResponder {
     error: unknown,
     readName: string,
     headers: Readonly<Record<string, string>> = {},
+    dialect = PLAIN,
   ): Response {
-    const problem = this.respond(error, readName, {
-      ...this.#cors.headers(request.header("origin")),
-      ...headers,
-    });
-    if (!(error instanceof UnknownPathProblem) || !isBrowser(request.header("accept"))) return problem;
+    const allHeaders = { ...this.#cors.headers(request.header("origin")), ...headers };
+    const problem = this.respond(error, readName, allHeaders, dialect);
+    const isForPeople = error instanceof UnknownPathProblem && dialect === PLAIN;
+    if (!isForPeople || !isBrowser(request.header("accept"))) return problem;
     return { ...addHeaders(problem, unknownPathHeaders), body: renderUnknownPathPage(error) };
   }
 
-  respond(error: unknown, readName: string, headers: Readonly<Record<string, string>> = {}): Response {
+  respond(
+    error: unknown,
+    readName: string,
+    headers: Readonly<Record<string, string>> = {},
+    dialect = PLAIN,
+  ): Response {
     const instance = `urn:uuid:${crypto.randomUUID()}`;
     const problem = error instanceof Problem ? error : this.#logUnexpected(error, instance);
     this.#counters.responses(readName, problem.status).count++;
+    const { contentType, body } = dialect.error(problem, instance);
     return {
       status: problem.status,
       headers: {
-        "Content-Type": "application/problem+json",
+        "Content-Type": contentType,
         "Cache-Control": "no-store",
         ...headers,
         ...problem.headers,
       },
-      body: problem.body(instance),
+      body,
     };
   }
 

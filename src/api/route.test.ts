@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createPrefixes } from "./dialect/prefixes.ts";
 import { Problem } from "./problem.ts";
 import { parseRoute, type Route } from "./route.ts";
 
@@ -29,7 +30,7 @@ const VALID_PATHS: readonly (readonly [path: string, Route | undefined])[] = [
 ];
 
 test.each(VALID_PATHS)("%s is parsed", (path, route) => {
-  expect(parseRoute(path, ["controller", "onos"])).toEqual(route);
+  expect(parseRoute(path, createPrefixes(["onos"]))).toEqual(route);
 });
 
 test.each([
@@ -49,7 +50,7 @@ test.each([
 ])("%s is rejected with %s", (path, code) => {
   let thrown: unknown;
   try {
-    parseRoute(path, ["controller"]);
+    parseRoute(path, createPrefixes([]));
   } catch (error) {
     thrown = error;
   }

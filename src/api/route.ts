@@ -1,10 +1,11 @@
 /**
- * Parses the path of a request. `controller` and `v1` are fixed; configured aliases (`onos`) mean the same as
- * `controller`. Ids may be percent-encoded or not, so an id that contains a slash may span several segments.
+ * Parses the path of a request. `controller` and `v1` are fixed; configured aliases mean the same as
+ * `controller`, `onos` in a dialect of its own. Ids may be percent-encoded or not, so an id that contains a slash may span several segments.
  */
 import { quote } from "../lib/error-text.ts";
 import { canonicalHostId, canonicalMac, canonicalPort, canonicalVlan } from "../model/address.ts";
 import type { Kind } from "../model/ids.ts";
+import type { Prefixes } from "./dialect/prefixes.ts";
 import { Problem, UnknownPathProblem } from "./problem.ts";
 
 export type Route =
@@ -38,10 +39,12 @@ const COLLECTIONS: ReadonlyMap<string, Route> = new Map<string, Route>([
 ]);
 
 /** Returns undefined for a path outside the interface; throws a `Problem` for an unknown path inside it. */
-export function parseRoute(path: string, prefixes: readonly string[]): Route | undefined {
+export function parseRoute(path: string, prefixes: Prefixes): Route | undefined {
   const prefixEnd = segmentEnd(path, 1);
   const prefix = path.slice(1, prefixEnd);
-  if (!prefixes.includes(prefix)) return undefined;
+  const dialect = prefixes.get(prefix);
+  if (!dialect) return undefined;
+  const hint = dialect.unknownPathHint;
   const versionEnd = segmentEnd(path, prefixEnd + 1);
   const version = path.slice(prefixEnd + 1, versionEnd);
   if (!VERSIONS.includes(version)) {
@@ -49,16 +52,19 @@ export function parseRoute(path: string, prefixes: readonly string[]): Route | u
     if (version === "" && versionEnd >= path.length)
       throw new UnknownPathProblem(
         "version-unknown",
-        `There is nothing at ${quote(path)}; the interface is at ${known}.`,
+        `There is nothing at ${quote(path)}; the interface is at ${known}.${hint}`,
       );
-    throw new Problem("version-unknown", `There is no version ${quote(version)} here; there is ${known}.`);
+    throw new Problem(
+      "version-unknown",
+      `There is no version ${quote(version)} here; there is ${known}.${hint}`,
+    );
   }
   const resourcePath = path.slice(versionEnd + 1);
   const route = COLLECTIONS.get(resourcePath) ?? parseResourcePath(resourcePath);
   if (route) return route;
   const known = Array.from(COLLECTIONS.keys(), (name) => `/${prefix}/v1/${name}`).join(", ");
   const ProblemType = resourcePath === "" ? UnknownPathProblem : Problem;
-  throw new ProblemType("not-found", `There is nothing at ${quote(path)}; there are ${known}.`);
+  throw new ProblemType("not-found", `There is nothing at ${quote(path)}; there are ${known}.${hint}`);
 }
 
 function segmentEnd(path: string, start: number): number {

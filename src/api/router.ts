@@ -12,6 +12,7 @@ import { parseQuery } from "../query/parse-query.ts";
 import type { Query } from "../query/query.ts";
 import { resolveSince } from "../query/revision.ts";
 import type { BodyRenderer, PreparedResponse } from "./body-renderer.ts";
+import type { Dialect } from "./dialect/dialect.ts";
 import { ITEM_NEGOTIATOR, negotiateFormat } from "./negotiate.ts";
 import type { Problem } from "./problem.ts";
 import { problemOf, throwIfFault } from "./query-problem.ts";
@@ -20,7 +21,7 @@ import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
 import { pathsRepresentation } from "./reads/paths.ts";
-import type { ReadContext } from "./reads/read-context.ts";
+import type { ReadContext, RequestContext } from "./reads/read-context.ts";
 import { timelineRepresentation } from "./reads/timeline.ts";
 import { topologyRepresentation } from "./reads/topology.ts";
 import type { Representation } from "./representation.ts";
@@ -38,6 +39,7 @@ export interface RequestInfo {
   readonly accept: string | null;
   readonly acceptEncoding: string | null;
   readonly lastEventId: string | null;
+  readonly dialect: Dialect;
 }
 
 export interface RouterOptions {
@@ -63,10 +65,13 @@ export class Router {
   }
 
   read(route: Route, request: RequestInfo): ReadResult {
-    const { context, renderer, maxPaths } = this.#options;
-    const parameters = parseQueryString(request.queryText);
+    const { renderer, maxPaths } = this.#options;
+    const { dialect } = request;
+    const context: RequestContext = { ...this.#options.context, dialect };
+    const queryTarget = queryTargetOf(route);
+    const parameters = dialect.parameters(parseQueryString(request.queryText), queryTarget);
     const pageLimit = route.read === "paths" ? maxPaths : this.#options.pageLimit;
-    const query = throwIfFault(parseQuery(parameters, queryTargetOf(route), { pageLimit }));
+    const query = throwIfFault(parseQuery(parameters, queryTarget, { pageLimit }));
     if (route.read !== "list" && route.read !== "topology") {
       ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
       const item =
@@ -78,16 +83,21 @@ export class Router {
     const kind = kindOf(route);
     const parameter = documentParameterOf(query);
     const format = negotiateFormat(kind ?? "topology", parameter, query.format, request.accept);
-    if (format.stream) return { stream: this.#openStream(kind, query, format, request) };
+    if (format.stream) return { stream: this.#openStream(context, kind, query, format, request) };
     const representation = parameter
       ? documentRepresentation(context, kind, query, parameter, format)
       : collectionRepresentation(context, kind, query, format, request.target);
     return { prepared: renderer.prepare(representation, request.acceptEncoding) };
   }
 
-  #openStream(kind: Kind | undefined, query: Query, format: Format, request: RequestInfo): Response {
+  #openStream(
+    context: RequestContext,
+    kind: Kind | undefined,
+    query: Query,
+    format: Format,
+    request: RequestInfo,
+  ): Response {
     rejectUnstreamableParameters(query);
-    const { context, streams } = this.#options;
     // A browser reconnects with the URL it started with. Its position is in the header, which therefore wins.
     const [from, name] = request.lastEventId
       ? [request.lastEventId, "Last-Event-ID"]
@@ -105,7 +115,7 @@ export class Router {
     // A body source, although it is never read: the length must be unknown, as it is for GET.
     if (request.method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
     const cursor = createChangeCursor(context, kind, query, since);
-    return { status: 200, headers, body: streams.openStream(request.user, cursor) };
+    return { status: 200, headers, body: this.#options.streams.openStream(request.user, cursor) };
   }
 }
 
@@ -123,7 +133,7 @@ function documentParameterOf(query: Query): DocumentParameter | undefined {
 }
 
 function documentRepresentation(
-  context: ReadContext,
+  context: RequestContext,
   kind: Kind | undefined,
   query: Query,
   parameter: DocumentParameter,
@@ -140,7 +150,7 @@ function documentRepresentation(
 }
 
 const collectionRepresentation = (
-  context: ReadContext,
+  context: RequestContext,
   kind: Kind | undefined,
   query: Query,
   format: Format,

@@ -138,6 +138,18 @@ export class EncodedPage implements PageRecord {
     return new EncodedPage(ids, bytes, ends, storedId);
   }
 
+  /** A page with the same ids and other values. None of the values may be empty. */
+  mapValues(map: (value: string) => string): EncodedPage {
+    const values = this.ids.map((_, i) => map(this.value(i)));
+    const ends = new Uint32Array(values.length);
+    let at = 0;
+    for (const [i, value] of values.entries()) {
+      at += Buffer.byteLength(value);
+      ends[i] = at++;
+    }
+    return new EncodedPage(this.ids, joinWithCommas(values, at - 1), ends);
+  }
+
   /** This page with `changes` applied (null removes a value), as zero, one or several pages. */
   withChanges(changes: ReadonlyMap<string, string | null>): EncodedPage[] {
     const sorted = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -97,6 +97,16 @@ export class LinkGraph {
     return this.#available.get(id) === true;
   }
 
+  /** The available devices, and the active links between them. */
+  activeCounts(): { devices: number; links: number } {
+    let devices = 0;
+    let links = 0;
+    for (const available of this.#available.values()) if (available) devices++;
+    for (const { active, src, dst } of this.#links.values())
+      if (active && this.isAvailable(src) && this.isAvailable(dst)) links++;
+    return { devices, links };
+  }
+
   /**
    * Strongly connected components of available devices and active links, ordered by their lowest device id. INDIRECT links
    * do not join them, as in ONOS: what lies between their ends is not known.

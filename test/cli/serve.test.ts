@@ -97,24 +97,37 @@ describe("a failed start prints one line and exits with status 2", () => {
 
   test("an address of another machine", async () => {
     expect(await failedStart(["--data", ":memory:", "--host", "192.0.2.1"])).toContain(
-      "http://192.0.2.1:0 cannot be had",
+      "http://192.0.2.1:0 cannot be listened on",
     );
   });
 
   test("a data folder that is a file", async () => {
-    expect(await failedStart(["--data", writeTemporary("data", "")])).toContain("gazetteer serve: ");
+    expect(await failedStart(["--data", writeTemporary("data", "")])).toEndWith(
+      "; make the folder writable for this user, or give another with --data\n",
+    );
+  });
+
+  test("a data folder that cannot be written", async () => {
+    // Not even root can create a folder there.
+    expect(await failedStart(["--data", "/proc/gazetteer"])).toMatch(
+      /^gazetteer serve: cannot open the log \/proc\/gazetteer\/log.sqlite: .*; make the folder writable for this user, or give another with --data\n$/,
+    );
   });
 
   test("a log that is not a database", async () => {
     const data = temporaryFolder();
     writeFileSync(join(data, "log.sqlite"), "this is not a database".repeat(100));
-    expect(await failedStart(["--data", data])).toContain("cannot open the log");
+    expect(await failedStart(["--data", data])).toEndWith(
+      "; move the file away, or give another folder with --data\n",
+    );
   });
 
   test("a data folder that another service uses", async () => {
     const data = temporaryFolder();
     const service = await startService({ args: ["--data", data] });
-    expect(await failedStart(["--data", data])).toContain("in use by another process");
+    expect(await failedStart(["--data", data])).toContain(
+      "is in use by another process; stop that one or give another --data\n",
+    );
     expect(await service.stop()).toBe(0);
   });
 
@@ -202,9 +215,9 @@ describe("stopping", () => {
 
 test("an alias serves the same resources", async () => {
   const service = await startService({
-    args: ["--data", ":memory:", "--demo", "devices=4,hosts=0,churn=0", "--alias", "onos"],
+    args: ["--data", ":memory:", "--demo", "devices=4,hosts=0,churn=0", "--alias", "lab"],
   });
-  const [canonical, alias] = await Promise.all([service.fetch(DEVICES), service.fetch("/onos/v1/devices")]);
+  const [canonical, alias] = await Promise.all([service.fetch(DEVICES), service.fetch("/lab/v1/devices")]);
   expect(alias.status).toBe(200);
   expect(await alias.text()).toBe(await canonical.text());
   expect(await service.stop()).toBe(0);

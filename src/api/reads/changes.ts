@@ -15,14 +15,15 @@ import {
 import { type FilteredState, filterBothStates } from "../../query/filtered-state.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveDiff, resolveSince } from "../../query/revision.ts";
+import type { Dialect } from "../dialect/dialect.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Representation } from "../representation.ts";
-import { changeMembers } from "./change-json.ts";
+import { changeIn, changeMembers } from "./change-json.ts";
 import { jsonList } from "./json-list.ts";
-import type { ReadContext } from "./read-context.ts";
+import type { RequestContext } from "./read-context.ts";
 
 export function changesRepresentation(
-  { history, view }: ReadContext,
+  { history, view, dialect }: RequestContext,
   kind: Kind | undefined,
   query: Query,
   contentType: string,
@@ -37,13 +38,13 @@ export function changesRepresentation(
     return (query.fold ? foldedChangesSince : changesSince)(history, kind, query, since, revision);
   };
   return {
-    key: `changes ${kind ?? "topology"} ${query.fingerprint}`,
+    key: `${dialect.keyPrefix}changes ${kind ?? "topology"} ${query.fingerprint}`,
     version: revision,
     tagIsVersion: true,
     revision,
     contentType,
     render: () => ({
-      chunks: jsonList('{"changes":[', renderChanges(changes()), `],"revision":${revision}}`),
+      chunks: jsonList('{"changes":[', renderChanges(dialect, changes()), `],"revision":${revision}}`),
     }),
   };
 }
@@ -58,13 +59,15 @@ function* neighbourhoodChanges(
   for (const change of diffStates(from, to, kind)) yield { change, revision, time };
 }
 
-function* renderChanges(changes: Iterable<CommittedChange>): Generator<string> {
-  for (const { change, revision, time } of changes)
-    yield `{"event":"${change.event}",${changeMembers(change, revision, time)}}`;
+function* renderChanges(dialect: Dialect, changes: Iterable<CommittedChange>): Generator<string> {
+  for (const { change: committed, revision, time } of changes) {
+    const change = changeIn(dialect, committed);
+    if (change) yield `{"event":"${change.event}",${changeMembers(change, revision, time)}}`;
+  }
 }
 
 export function diffRepresentation(
-  { history }: ReadContext,
+  { history, dialect }: RequestContext,
   kind: Kind | undefined,
   query: Query,
   contentType: string,
@@ -73,22 +76,26 @@ export function diffRepresentation(
   const states = throwIfFault(filterBothStates(history.stateAt(from), history.immutableStateAt(to), query));
   const renderEnd = (revision: number) => JSON.stringify({ revision, time: history.timeOf(revision) });
   return {
-    key: `diff ${kind ?? "topology"} ${from} ${to} ${query.fingerprint}`,
+    key: `${dialect.keyPrefix}diff ${kind ?? "topology"} ${from} ${to} ${query.fingerprint}`,
     version: to,
     tagIsVersion: true,
     revision: to,
     contentType,
     render: () => {
       const open = `{"from":${renderEnd(from)},"to":${renderEnd(to)},"changes":[`;
-      return { chunks: jsonList(open, renderDifferences(diffStates(...states, kind)), "]}") };
+      return { chunks: jsonList(open, renderDifferences(dialect, diffStates(...states, kind)), "]}") };
     },
   };
 }
 
-function* renderDifferences(differences: Iterable<Difference>): Generator<string> {
-  for (const { event, resource, value, before, changed } of differences) {
+function* renderDifferences(dialect: Dialect, differences: Iterable<Difference>): Generator<string> {
+  for (const difference of differences) {
+    const shown = changeIn(dialect, difference);
+    if (!shown) continue;
+    const { event, resource, value, changed } = shown;
     // The entity changed and changed back: only its revision differs.
     if (event === "updated" && changed.length === 0) continue;
+    const before = dialect.entity(resource, difference.before ?? "");
     const more = event === "updated" ? `,"before":${before},"changed":${JSON.stringify(changed)}` : "";
     yield `{"event":"${event}","resource":"${resource}","value":${value}${more}}`;
   }

@@ -4,23 +4,29 @@
  */
 
 import { quote } from "../../lib/error-text.ts";
+import type { Cluster } from "../../model/entity.ts";
 import { findConnectPoint, isBroadcastPoint, isInfrastructure } from "../../query/connect-point.ts";
 import { ScalarFilter } from "../../query/filter.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
 import { clusterOf, type NetworkState } from "../../view/view.ts";
+import type { Dialect } from "../dialect/dialect.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import { Problem } from "../problem.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Content, Representation } from "../representation.ts";
 import type { Route } from "../route.ts";
-import type { ReadContext } from "./read-context.ts";
+import type { RequestContext } from "./read-context.ts";
 
 type ItemRoute = Exclude<Route, { read: "list" | "topology" | "paths" }>;
 
-export function itemRepresentation({ history }: ReadContext, route: ItemRoute, query: Query): Representation {
-  return new ItemRepresentation(throwIfFault(resolveState(history, query)), route, query);
+export function itemRepresentation(
+  { history, dialect }: RequestContext,
+  route: ItemRoute,
+  query: Query,
+): Representation {
+  return new ItemRepresentation(throwIfFault(resolveState(history, query)), route, query, dialect);
 }
 
 class ItemRepresentation implements Representation {
@@ -32,14 +38,14 @@ class ItemRepresentation implements Representation {
   readonly contentType = JSON_TYPE;
   readonly #json: string;
 
-  constructor(state: NetworkState, route: ItemRoute, query: Query) {
-    this.key = `one ${query.fingerprint} ${keyOf(route)}`;
+  constructor(state: NetworkState, route: ItemRoute, query: Query, dialect: Dialect) {
+    this.key = `${dialect.keyPrefix}one ${query.fingerprint} ${keyOf(route)}`;
     this.revision = state.revision;
     // Read here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
-    this.#json = renderJson(state, route);
-    this.tagIsVersion = route.read === "item";
+    this.#json = renderJson(state, route, dialect);
+    this.tagIsVersion = dialect.showsRevision && route.read === "item";
     if (route.read === "item") {
-      this.version = entityRevision(this.#json);
+      this.version = entityRevision(getEntity(state, route.kind, route.id));
       if (query.at === undefined) this.currentVersion = followEntity(state, route, this.version);
     } else {
       this.version = query.at === undefined ? versionOf(state, route) : state.revision;
@@ -108,18 +114,19 @@ function versionOf({ versions }: NetworkState, route: Exclude<ItemRoute, { read:
   }
 }
 
-function renderJson(state: NetworkState, route: ItemRoute): string {
+function renderJson(state: NetworkState, route: ItemRoute, dialect: Dialect): string {
   switch (route.read) {
     case "item":
-      return getEntity(state, route.kind, route.id);
+      return dialect.entity(route.kind, getEntity(state, route.kind, route.id));
     case "devicePorts": {
-      const device = getEntity(state, "devices", route.id);
-      return `${device.slice(0, -1)},"ports":[${getPorts(state, route.id).join(",")}]}`;
+      const device = dialect.entity("devices", getEntity(state, "devices", route.id));
+      const ports = getPorts(state, route.id).map((json) => dialect.entity("ports", json));
+      return `${device.slice(0, -1)},"ports":[${ports.join(",")}]}`;
     }
     case "clusters":
-      return JSON.stringify({ clusters: state.graph.clusters().map(clusterOf) });
+      return JSON.stringify({ clusters: clustersOf(state, dialect) });
     case "cluster":
-      return renderCluster(state, route);
+      return renderCluster(state, route, dialect);
     case "connectPoint":
       return renderConnectPoint(state, route);
     case "staleLinkAge":
@@ -148,7 +155,17 @@ function renderConnectPoint(state: NetworkState, route: Extract<Route, { read: "
     : JSON.stringify({ infrastructure: isInfrastructure(state, point) });
 }
 
-function renderCluster(state: NetworkState, { n, part }: Extract<Route, { read: "cluster" }>): string {
+const clustersOf = (state: NetworkState, dialect: Dialect): Cluster[] =>
+  state.graph.clusters().map((members, n) => {
+    const cluster = clusterOf(members, n);
+    return { ...cluster, root: dialect.deviceId(cluster.root) };
+  });
+
+function renderCluster(
+  state: NetworkState,
+  { n, part }: Extract<Route, { read: "cluster" }>,
+  dialect: Dialect,
+): string {
   const clusters = state.graph.clusters();
   const cluster = clusters[n];
   if (!cluster) {
@@ -156,10 +173,10 @@ function renderCluster(state: NetworkState, { n, part }: Extract<Route, { read: 
     const allowed = last < 0 ? "there are none" : `they count from 0 to ${last}`;
     throw new Problem("not-found", `There is no cluster ${n}; ${allowed}.`);
   }
-  if (part === "devices") return JSON.stringify({ devices: cluster.devices });
+  if (part === "devices") return JSON.stringify({ devices: cluster.devices.map(dialect.deviceId) });
   if (part === "links") {
     const links = cluster.links.map((id) => state.get("links", id)).filter((json) => json !== undefined);
-    return `{"links":[${links.join(",")}]}`;
+    return `{"links":[${links.map((json) => dialect.entity("links", json)).join(",")}]}`;
   }
-  return JSON.stringify(clusterOf(cluster, n));
+  return JSON.stringify(clustersOf(state, dialect)[n]);
 }

@@ -14,14 +14,15 @@ import { projectFields } from "../../query/select.ts";
 import { type EncodedValue, totalBytes } from "../../view/collection.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import { type NetworkState, parseStored } from "../../view/view.ts";
+import type { Dialect } from "../dialect/dialect.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Content, Representation } from "../representation.ts";
 import { encodeChunks, jsonList } from "./json-list.ts";
-import type { ReadContext } from "./read-context.ts";
+import type { ReadContext, RequestContext } from "./read-context.ts";
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
 export function listRepresentation(
-  context: ReadContext,
+  context: RequestContext,
   kind: Kind,
   query: Query,
   format: Format,
@@ -39,7 +40,7 @@ class ListRepresentation implements Representation {
   readonly revision: number;
   readonly isPage: boolean;
   readonly contentType: string;
-  readonly #context: ReadContext;
+  readonly #context: RequestContext;
   readonly #kind: Kind;
   readonly #query: Query;
   readonly #format: Format;
@@ -47,14 +48,15 @@ class ListRepresentation implements Representation {
   readonly #cursor: Cursor | undefined;
   readonly #filtered: FilteredState;
 
-  constructor(context: ReadContext, kind: Kind, query: Query, format: Format, target: string) {
-    const { history, log } = context;
+  constructor(context: RequestContext, kind: Kind, query: Query, format: Format, target: string) {
+    const { history, log, dialect } = context;
     const cursor =
       query.cursor === undefined
         ? undefined
         : throwIfFault(decodeCursor(query.cursor, cursorScope(kind, query), log.signingKey));
     const state = throwIfFault(cursor ? stateOfCursor(history, cursor) : resolveState(history, query));
-    this.key = `list ${kind} ${format.name} ${query.limit ?? ""} ${query.cursor ?? ""} ${query.fingerprint}`;
+    const page = `${query.limit ?? ""} ${query.cursor ?? ""}`;
+    this.key = `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}`;
     this.version = cursor?.revision ?? versionOf(context, state, kind, query);
     if (query.at === undefined && !query.around && !cursor)
       this.currentVersion = () => versionOf(context, state, kind, query);
@@ -70,19 +72,21 @@ class ListRepresentation implements Representation {
     this.#cursor = cursor;
     // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
     this.#filtered = throwIfFault(filterState(state, query));
-    this.tagIsVersion = this.#isWholeCollection;
+    this.tagIsVersion = dialect.showsRevision && this.#isWholeCollection;
   }
 
   render(): Content {
     const { fields } = this.#query;
+    const { dialect } = this.#context;
     const kind = this.#kind;
-    if (this.#isWholeCollection) return wholeCollection(kind, this.#filtered.state.pages(kind));
+    if (this.#isWholeCollection)
+      return wholeCollection(kind, dialect.pages(kind, this.#filtered.state.pages(kind)));
     const { items, nextAfter } = selectPage(this.#filtered, kind, this.#query, this.#cursor?.after);
     const next = nextAfter === undefined ? undefined : this.#encodeCursor(nextAfter);
     const chunks =
       this.#format.name === "json"
-        ? renderJson(kind, items, fields, next)
-        : encodeChunks(renderFormat(kind, items, fields, this.#format));
+        ? renderJson(kind, items, fields, next, dialect)
+        : encodeChunks(renderFormat(kind, items, fields, this.#format, dialect));
     return next === undefined
       ? { chunks }
       : { chunks, headers: { Link: `<${nextTarget(this.#target, next)}>; rel="next"` } };
@@ -131,12 +135,14 @@ function renderJson(
   items: Iterable<EncodedValue>,
   fields: Query["fields"],
   next: string | undefined,
+  dialect: Dialect,
 ): string | Iterable<Uint8Array> {
   const close = next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`;
   const open = `{"${kind}":[`;
   // Most filtered lists hold one entity or none: then no generator and no encoder is needed.
-  if (Array.isArray(items) && items.length < 2 && !fields) return `${open}${items[0]?.text ?? ""}${close}`;
-  return jsonList(open, jsonOf(items, fields), close);
+  if (Array.isArray(items) && items.length < 2 && !fields)
+    return `${open}${items[0] ? dialect.entity(kind, items[0].text) : ""}${close}`;
+  return jsonList(open, jsonOf(kind, items, fields, dialect), close);
 }
 
 function renderFormat(
@@ -144,22 +150,39 @@ function renderFormat(
   items: Iterable<EncodedValue>,
   fields: Query["fields"],
   { name, renderList }: Format,
+  dialect: Dialect,
 ): Iterable<string> {
   if (!renderList) throw new Error(`lists have no format ${name}`);
   return renderList({
     kind,
-    fields,
-    jsonTexts: () => jsonOf(items, fields),
-    entities: (itemKind) => parseItems(itemKind, items),
+    fields: selectFields(fields, dialect.fields(kind)),
+    jsonTexts: () => jsonOf(kind, items, fields, dialect),
+    entities: (itemKind) => parseItems(itemKind, items, dialect),
   });
 }
 
-function* jsonOf(items: Iterable<EncodedValue>, fields: Query["fields"]): Generator<string> {
-  for (const { text } of items) yield fields ? projectFields(text, fields) : text;
+const selectFields = (fields: Query["fields"], existing: Query["fields"]): Query["fields"] =>
+  fields && existing ? fields.filter((field) => existing.includes(field)) : (fields ?? existing);
+
+function* jsonOf(
+  kind: Kind,
+  items: Iterable<EncodedValue>,
+  fields: Query["fields"],
+  dialect: Dialect,
+): Generator<string> {
+  for (const { text } of items) {
+    const json = dialect.entity(kind, text);
+    yield fields ? projectFields(json, fields) : json;
+  }
 }
 
-function* parseItems<K extends Kind>(kind: K, items: Iterable<EncodedValue>) {
-  for (const { text } of items) yield parseStored(kind, text);
+/** With all fields: a format that needs those that the dialect does not have (Prometheus) is the same in every dialect. */
+function* parseItems<K extends Kind>(kind: K, items: Iterable<EncodedValue>, dialect: Dialect) {
+  for (const { text } of items) {
+    const entity = parseStored(kind, text);
+    const json = dialect.entity(kind, text);
+    yield json === text ? entity : { ...entity, ...parseStored(kind, json) };
+  }
 }
 
 const OPEN: Readonly<Record<Kind, Buffer>> = {

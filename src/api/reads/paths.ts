@@ -10,19 +10,20 @@ import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { findShortestPaths, type Path } from "../../query/shortest-paths.ts";
 import type { NetworkState } from "../../view/view.ts";
+import type { Dialect } from "../dialect/dialect.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Content, Representation } from "../representation.ts";
 import type { Route } from "../route.ts";
 import { jsonList } from "./json-list.ts";
 import { nextTarget } from "./list.ts";
-import type { ReadContext } from "./read-context.ts";
+import type { RequestContext } from "./read-context.ts";
 
 type PathsRoute = Extract<Route, { read: "paths" }>;
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
 export function pathsRepresentation(
-  { history, log }: ReadContext,
+  { history, log, dialect }: RequestContext,
   route: PathsRoute,
   query: Query,
   maxPaths: number,
@@ -38,7 +39,7 @@ export function pathsRepresentation(
   const limit = query.limit ?? maxPaths;
   const from = Number(cursor?.after ?? 0);
   return {
-    key: `${scope} ${limit} ${query.cursor ?? ""}`,
+    key: `${dialect.keyPrefix}${scope} ${limit} ${query.cursor ?? ""}`,
     version,
     ...(isCurrent && { currentVersion: versionNow }),
     revision: state.revision,
@@ -46,8 +47,8 @@ export function pathsRepresentation(
     contentType: JSON_TYPE,
     render(): Content {
       const { items, count, more } = route.disjoint
-        ? disjointPaths(state, route, limit)
-        : shortestPaths(state, route, from, limit);
+        ? disjointPaths(state, route, limit, dialect)
+        : shortestPaths(state, route, from, limit, dialect);
       // Of the same revision as this page, so that all pages of a walk agree.
       const next = more
         ? encodeCursor({ revision: state.revision, after: from + limit }, scope, log.signingKey)
@@ -70,33 +71,45 @@ interface FoundPaths {
 
 const NOTHING: FoundPaths = { items: [], count: 0, more: false };
 
-function shortestPaths(state: NetworkState, route: PathsRoute, from: number, limit: number): FoundPaths {
+function shortestPaths(
+  state: NetworkState,
+  route: PathsRoute,
+  from: number,
+  limit: number,
+  dialect: Dialect,
+): FoundPaths {
   const ends = endsOf(state, route);
   if (!ends) return NOTHING;
   const [src, dst] = ends;
-  if (src.device === dst.device) return pathWithinDevice(src, dst, (json) => json);
+  if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => json);
   const paths = findShortestPaths(state.graph, src.device, dst.device);
-  const items = paths.slice(BigInt(from), limit).map((path) => renderPath(state, path, src, dst));
+  const items = paths.slice(BigInt(from), limit).map((path) => renderPath(state, path, src, dst, dialect));
   return { items, count: paths.count, more: BigInt(from + items.length) < paths.count };
 }
 
-function disjointPaths(state: NetworkState, route: PathsRoute, limit: number): FoundPaths {
+function disjointPaths(state: NetworkState, route: PathsRoute, limit: number, dialect: Dialect): FoundPaths {
   const ends = endsOf(state, route);
   if (!ends) return NOTHING;
   const [src, dst] = ends;
-  if (src.device === dst.device) return pathWithinDevice(src, dst, (json) => `{"primary":${json}}`);
+  if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => `{"primary":${json}}`);
   const { pairs, complete } = findDisjointPaths(state.graph, src.device, dst.device, limit);
   const items = pairs.map(([primary, backup]) => {
-    const [first, second] = [renderPath(state, primary, src, dst), renderPath(state, backup, src, dst)];
+    const first = renderPath(state, primary, src, dst, dialect);
+    const second = renderPath(state, backup, src, dst, dialect);
     return `{"primary":${first},"backup":${second}}`;
   });
   return { items, count: complete ? items.length : undefined, more: false };
 }
 
 /** Two hosts, or a host and its device, at one device: the EDGE links alone. A device has no path to itself. */
-function pathWithinDevice(src: PathEnd, dst: PathEnd, wrap: (json: string) => string): FoundPaths {
+function pathWithinDevice(
+  src: PathEnd,
+  dst: PathEnd,
+  dialect: Dialect,
+  wrap: (json: string) => string,
+): FoundPaths {
   const links = edgeLinks(src, dst, []);
-  return links.length === 0 ? NOTHING : { items: [wrap(pathJson(links, 0))], count: 1, more: false };
+  return links.length === 0 ? NOTHING : { items: [wrap(pathJson(links, 0, dialect))], count: 1, more: false };
 }
 
 function endsOf(state: NetworkState, route: PathsRoute): [src: PathEnd, dst: PathEnd] | undefined {
@@ -105,9 +118,9 @@ function endsOf(state: NetworkState, route: PathsRoute): [src: PathEnd, dst: Pat
   return src && dst && [src, dst];
 }
 
-function renderPath(state: NetworkState, path: Path, src: PathEnd, dst: PathEnd): string {
+function renderPath(state: NetworkState, path: Path, src: PathEnd, dst: PathEnd, dialect: Dialect): string {
   const links = path.map(({ id }) => state.get("links", id)).filter((json) => json !== undefined);
-  return pathJson(edgeLinks(src, dst, links), pathCost(path) - path.length);
+  return pathJson(edgeLinks(src, dst, links), pathCost(path) - path.length, dialect);
 }
 
 /** The links of a path with the EDGE links of hosts at its ends. */
@@ -124,5 +137,7 @@ const edgeLink = (src: object, dst: object): string =>
   JSON.stringify({ src, dst, type: "EDGE", state: "ACTIVE" });
 
 /** A link costs 1; `surcharge` is what INDIRECT links cost beyond that. */
-const pathJson = (links: readonly string[], surcharge: number): string =>
-  `{"cost":${links.length + surcharge},"links":[${links.join(",")}]}`;
+function pathJson(links: readonly string[], surcharge: number, dialect: Dialect): string {
+  const shown = links.map((json) => dialect.entity("links", json));
+  return `{"cost":${links.length + surcharge},"links":[${shown.join(",")}]}`;
+}

@@ -2,9 +2,15 @@
 import type { Log } from "../../log/log.ts";
 import type { History } from "../../view/history.ts";
 import type { View } from "../../view/view.ts";
+import type { Dialect } from "../dialect/dialect.ts";
 
 export interface ReadContext {
   readonly view: View;
   readonly history: History;
   readonly log: Log;
+}
+
+/** The same for one request, which is answered in the dialect of its path. */
+export interface RequestContext extends ReadContext {
+  readonly dialect: Dialect;
 }

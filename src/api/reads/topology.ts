@@ -13,10 +13,10 @@ import { type NetworkState, parseStored, topologyOf } from "../../view/view.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Representation } from "../representation.ts";
 import { encodeChunks } from "./json-list.ts";
-import type { ReadContext } from "./read-context.ts";
+import type { RequestContext } from "./read-context.ts";
 
 export function topologyRepresentation(
-  { history }: ReadContext,
+  { history, dialect }: RequestContext,
   query: Query,
   format: Format,
 ): Representation {
@@ -33,7 +33,7 @@ export function topologyRepresentation(
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
   const filtered = throwIfFault(filterState(state, query));
   return {
-    key: `topology ${format.name} ${query.fingerprint}`,
+    key: `${dialect.keyPrefix}topology ${format.name} ${query.fingerprint}`,
     version: currentVersion(),
     ...(query.at === undefined && !query.around && { currentVersion }),
     revision: state.revision,
@@ -41,7 +41,13 @@ export function topologyRepresentation(
     tiny: !render,
     render: () => {
       const neighbourhood = filtered.neighbourhood && neighbourhoodGraph(filtered);
-      if (!render) return { chunks: JSON.stringify(neighbourhood?.topology ?? topologyOf(state)) };
+      if (!render) {
+        const { topology, linkGraph } = neighbourhood ?? {
+          topology: topologyOf(state),
+          linkGraph: state.graph,
+        };
+        return { chunks: JSON.stringify(dialect.topology(topology, linkGraph)) };
+      }
       return { chunks: encodeChunks(render(neighbourhood ?? wholeGraph(state))) };
     },
   };
@@ -58,7 +64,7 @@ function wholeGraph(state: NetworkState): TopologyGraph {
 }
 
 /** The graph of a neighbourhood, with its own counts. */
-function neighbourhoodGraph({ state, filters }: FilteredState): TopologyGraph {
+function neighbourhoodGraph({ state, filters }: FilteredState): TopologyGraph & { linkGraph: LinkGraph } {
   const devices = selectEntities(state, "devices", filters("devices"));
   const links = selectEntities(state, "links", filters("links"));
   const hosts = selectEntities(state, "hosts", filters("hosts"));
@@ -72,7 +78,7 @@ function neighbourhoodGraph({ state, filters }: FilteredState): TopologyGraph {
     clusters: graph.clusters().length,
     hosts: hosts.length,
   };
-  return { topology, revision: state.revision, devices, links, hosts };
+  return { topology, revision: state.revision, devices, links, hosts, linkGraph: graph };
 }
 
 const selectEntities = <K extends Kind>(

@@ -15,8 +15,9 @@ import type { Query } from "../../query/query.ts";
 import { select } from "../../query/select.ts";
 import type { History } from "../../view/history.ts";
 import type { NetworkState } from "../../view/view.ts";
+import type { Dialect } from "../dialect/dialect.ts";
 import { throwIfFault } from "../query-problem.ts";
-import type { ReadContext } from "../reads/read-context.ts";
+import type { RequestContext } from "../reads/read-context.ts";
 import { batchRecords, changeRecords, snapshotRecord, syncedRecord } from "./sse.ts";
 
 /** A chunk of text is cut when it has this many characters, or when this many batches were read for it. */
@@ -36,7 +37,7 @@ export interface ChangeCursor {
 
 /** `since`: the revision to resume from; without it the snapshot comes first. */
 export function createChangeCursor(
-  context: ReadContext,
+  context: RequestContext,
   kind: Kind | undefined,
   query: Query,
   since?: number,
@@ -51,6 +52,7 @@ function renderSnapshot(
   { state, filters }: FilteredState,
   scope: readonly Kind[],
   current: NetworkState,
+  dialect: Dialect,
 ): Iterator<string> {
   const { revision } = state;
   const synced = syncedRecord(current);
@@ -59,7 +61,7 @@ function renderSnapshot(
     let text = "";
     for (const { kind, items } of selections) {
       for (const item of items) {
-        text += snapshotRecord(kind, revision, item.text);
+        text += snapshotRecord(kind, revision, dialect.entity(kind, item.text));
         if (text.length < CHUNK_CHARS) continue;
         yield text;
         text = "";
@@ -75,12 +77,13 @@ class LogCursor implements ChangeCursor {
   readonly #history: History;
   readonly #scope: readonly Kind[];
   readonly #filters: readonly Filter[];
+  readonly #dialect: Dialect;
   #snapshot: Iterator<string> | undefined;
   /** Batches that are read from the log because the ring no longer holds them. */
   #logBatches: Iterator<Batch> | undefined;
 
   constructor(
-    { view, history }: ReadContext,
+    { view, history, dialect }: RequestContext,
     kind: Kind | undefined,
     query: Query,
     since: number | undefined,
@@ -88,9 +91,10 @@ class LogCursor implements ChangeCursor {
     this.#history = history;
     this.#scope = changeScope(kind);
     this.#filters = query.filters;
+    this.#dialect = dialect;
     this.revision = since ?? view.revision;
     if (since === undefined)
-      this.#snapshot = renderSnapshot(throwIfFault(filterState(view, query)), this.#scope, view);
+      this.#snapshot = renderSnapshot(throwIfFault(filterState(view, query)), this.#scope, view, dialect);
     else if (!history.ringHolds(since)) this.#logBatches = history.batches(since)[Symbol.iterator]();
   }
 
@@ -133,7 +137,7 @@ class LogCursor implements ChangeCursor {
       if (done) break;
       // The next batch was compacted away while the subscriber was slow. It must not miss a change unnoticed.
       if (value.revision !== this.revision + 1) return "overflow";
-      text += batchRecords(value, this.#scope, this.#filters);
+      text += batchRecords(value, this.#scope, this.#filters, this.#dialect);
       this.revision = value.revision;
     }
     return text;
@@ -148,14 +152,14 @@ class NeighbourhoodCursor implements ChangeCursor {
   revision: number;
   readonly isBehind = false;
   #hasStarted = false;
-  readonly #context: ReadContext;
+  readonly #context: RequestContext;
   readonly #kind: Kind | undefined;
   readonly #query: Query;
   /** The state at `revision`. */
   #previous: FilteredState;
   #snapshot: Iterator<string> | undefined;
 
-  constructor(context: ReadContext, kind: Kind | undefined, query: Query, since: number | undefined) {
+  constructor(context: RequestContext, kind: Kind | undefined, query: Query, since: number | undefined) {
     const { view, history } = context;
     this.#context = context;
     this.#kind = kind;
@@ -164,7 +168,7 @@ class NeighbourhoodCursor implements ChangeCursor {
     if (since === undefined) {
       const filtered = throwIfFault(filterState(view, query));
       this.#previous = { ...filtered, state: history.immutableStateAt(view.revision) };
-      this.#snapshot = renderSnapshot(this.#previous, changeScope(kind), view);
+      this.#snapshot = renderSnapshot(this.#previous, changeScope(kind), view, context.dialect);
     } else {
       // A subscriber that resumes may have seen that the centre was removed, and waits until it is added again.
       this.#previous = filterStateOrEmpty(history.immutableStateAt(since), query);
@@ -189,6 +193,6 @@ class NeighbourhoodCursor implements ChangeCursor {
     const changes = [...diffStates(this.#previous, current, this.#kind)];
     this.#previous = current;
     this.revision = current.state.revision;
-    return changeRecords(changes, this.revision, current.state.time);
+    return changeRecords(changes, this.revision, current.state.time, this.#context.dialect);
   }
 }

@@ -8,7 +8,8 @@ import { KINDS, type Kind } from "../../model/ids.ts";
 import { type Change, filterEntry } from "../../query/changes.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { changeMembers } from "../reads/change-json.ts";
+import type { Dialect } from "../dialect/dialect.ts";
+import { changeIn, changeMembers } from "../reads/change-json.ts";
 
 /**
  * Keeps the connection alive. An id without data is no event but moves the position to resume from: without it a
@@ -34,7 +35,13 @@ export const overflowRecord = (revision: number): string =>
 export const closingRecord = (reason: "shutdown" | "credentials", retryMs: number): string =>
   `retry: ${retryMs}\nevent: closing\ndata: {"reason":"${reason}"}\n\n`;
 
-export function changeRecords(changes: readonly Change[], revision: number, time: number): string {
+export function changeRecords(
+  committed: readonly Change[],
+  revision: number,
+  time: number,
+  dialect: Dialect,
+): string {
+  const changes = committed.flatMap((change) => changeIn(dialect, change) ?? []);
   let text = "";
   for (const [i, change] of changes.entries()) {
     if (i === changes.length - 1) text += `id: ${revision}\n`;
@@ -43,20 +50,25 @@ export function changeRecords(changes: readonly Change[], revision: number, time
   return text;
 }
 
-/** Unfiltered records of each batch, by scope. */
+/** Unfiltered records of each batch, by dialect and scope. */
 const unfilteredRecords = new WeakMap<Batch, Map<string, string>>();
 
-export function batchRecords(batch: Batch, scope: readonly Kind[], filters: readonly Filter[]): string {
-  if (filters.length > 0) return renderBatch(batch, scope, filters);
+export function batchRecords(
+  batch: Batch,
+  scope: readonly Kind[],
+  filters: readonly Filter[],
+  dialect: Dialect,
+): string {
+  if (filters.length > 0) return renderBatch(batch, scope, filters, dialect);
   let byScope = unfilteredRecords.get(batch);
   if (!byScope) {
     byScope = new Map();
     unfilteredRecords.set(batch, byScope);
   }
-  const key = scope.join();
+  const key = dialect.keyPrefix + scope.join();
   let text = byScope.get(key);
   if (text === undefined) {
-    text = renderBatch(batch, scope, filters);
+    text = renderBatch(batch, scope, filters, dialect);
     byScope.set(key, text);
   }
   return text;
@@ -66,10 +78,11 @@ function renderBatch(
   { entries, revision, time }: Batch,
   scope: readonly Kind[],
   filters: readonly Filter[],
+  dialect: Dialect,
 ): string {
   const changes = entries.flatMap((entry) => filterEntry(entry, scope, filters) ?? []);
   // A replica subscribes to everything and must reach every revision, also one that changed no public entity.
   const isEverything = scope.length === KINDS.length && filters.length === 0;
   if (changes.length === 0 && isEverything) return `id: ${revision}\n\n`;
-  return changeRecords(changes, revision, time);
+  return changeRecords(changes, revision, time, dialect);
 }

@@ -1,0 +1,57 @@
+/**
+ * A dialect: how one path prefix spells the interface. The resources, queries, formats and caches are the same in every
+ * dialect. It decides which fields an entity has, how ids and ports are spelled, what the topology counts, which
+ * parameters are ignored, and the shape of errors. Reads produce the interface's own JSON and pass it through the dialect
+ * last, so that filters, indexes and history know nothing of it.
+ */
+import type { Topology } from "../../model/entity.ts";
+import type { Kind } from "../../model/ids.ts";
+import type { QueryParameter } from "../../query/parameter.ts";
+import type { QueryTarget } from "../../query/parameters.ts";
+import type { EncodedPage } from "../../view/encoded-page.ts";
+import type { LinkGraph } from "../../view/link-graph.ts";
+import type { Problem } from "../problem.ts";
+
+export interface ErrorBody {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export interface Dialect {
+  /** Begins the key of every representation, so that two dialects share neither entity tags nor cached bodies. */
+  readonly keyPrefix: string;
+  /** An entity contains its revision, so that its bytes differ in every revision. */
+  readonly showsRevision: boolean;
+  /** Added to the error of a path that does not exist. */
+  readonly unknownPathHint: string;
+  /** The top-level fields that an entity has at most; undefined for all. */
+  fields(kind: Kind): readonly string[] | undefined;
+  entity(kind: Kind, json: string): string;
+  /** The same page gives the same object every time, so that its compressed form is cached with it. */
+  pages(kind: Kind, pages: readonly EncodedPage[]): readonly EncodedPage[];
+  deviceId(id: string): string;
+  /** `graph` is what `topology` counts. */
+  topology(topology: Topology, graph: LinkGraph): Partial<Topology>;
+  /** The parameters that have a meaning. */
+  parameters(parameters: readonly QueryParameter[], target: QueryTarget): readonly QueryParameter[];
+  error(problem: Problem, instance: string): ErrorBody;
+}
+
+export const problemBody = (problem: Problem, instance: string): ErrorBody => ({
+  contentType: "application/problem+json",
+  body: problem.body(instance),
+});
+
+/** The interface as it is documented. */
+export const PLAIN: Dialect = {
+  keyPrefix: "",
+  showsRevision: true,
+  unknownPathHint: "",
+  fields: () => undefined,
+  entity: (_kind, json) => json,
+  pages: (_kind, pages) => pages,
+  deviceId: (id) => id,
+  topology: (topology) => topology,
+  parameters: (parameters) => parameters,
+  error: problemBody,
+};

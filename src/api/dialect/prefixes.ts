@@ -1,0 +1,15 @@
+/** The path prefixes of the interface: `controller` and the configured aliases, each with its dialect. */
+import { type Dialect, PLAIN } from "./dialect.ts";
+import { ONOS } from "./onos.ts";
+
+export type Prefixes = ReadonlyMap<string, Dialect>;
+
+/** Every alias but `onos` serves exactly what `controller` serves. */
+export const createPrefixes = (aliases: readonly string[]): Prefixes =>
+  new Map(["controller", ...aliases].map((prefix) => [prefix, prefix === "onos" ? ONOS : PLAIN]));
+
+/** The dialect of a path; outside the interface the plain one. */
+export function dialectOf(path: string, prefixes: Prefixes): Dialect {
+  const slash = path.indexOf("/", 1);
+  return prefixes.get(path.slice(1, slash < 0 ? path.length : slash)) ?? PLAIN;
+}
