@@ -7,7 +7,7 @@ export interface Cors {
 
 const ALLOWED_HEADERS = "authorization, content-type, cache-control, if-none-match, last-event-id";
 const EXPOSED_HEADERS =
-  "ETag, Link, Gazetteer-Revision, Gazetteer-Log, Retry-After, RateLimit, RateLimit-Policy";
+  "ETag, Link, Gazetteer-Revision, Gazetteer-Log, Gazetteer-Paths, Retry-After, RateLimit, RateLimit-Policy";
 
 export function createCors(origins: readonly string[]): Cors {
   const isOff = origins.length === 0;

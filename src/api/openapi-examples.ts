@@ -50,6 +50,11 @@ const LINK: Link = {
   ...tracking,
 };
 
+const PATH = {
+  cost: 1,
+  links: [{ src: LINK.src, dst: LINK.dst, type: LINK.type, state: LINK.state }],
+};
+
 const LOCATION = { elementId: FIRST, port: "3" };
 const HOST: Host = {
   id: "00:00:00:00:00:01/None",
@@ -98,10 +103,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   ClusterList: { clusters: [CLUSTER] },
   ClusterDevices: { devices: [FIRST, SECOND] },
   ClusterLinks: { links: [LINK] },
-  PathList: { paths: [{ cost: 1, links: [LINK] }] },
-  DisjointPathList: {
-    paths: [{ primary: { cost: 1, links: [LINK] }, backup: { cost: 1, links: [LINK] } }],
-  },
+  PathList: { paths: [PATH] },
+  DisjointPathList: { paths: [{ primary: PATH, backup: PATH }] },
   Broadcast: { broadcast: true },
   Infrastructure: { infrastructure: false },
   StaleLinkAge: { active: true },
