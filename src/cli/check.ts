@@ -2,6 +2,8 @@
  * `gazetteer check`: whether the service would start with this configuration. Lists all faults of the file, the
  * environment, the flags, the sources and the users, one line each. What is in use at the moment is only a note.
  */
+import { systemClock } from "../lib/clock.ts";
+import { silentLogger } from "../lib/logger.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
@@ -31,12 +33,16 @@ ${CONFIG_NOTE}
     const { loadConfig } = await import("../config/config.ts");
     const { renderFault } = await import("../config/faults.ts");
     const { renderSettings } = await import("../config/show.ts");
+    const { checkSourceContents } = await import("../config/sources.ts");
     const { findNotes, findUsersFaults } = await import("../service/preflight.ts");
     const loaded = loadConfig({ file: path, flags: args, environment: context.env });
     const settingOf = (name: string) => loaded.settings.find(({ key }) => key.name === name)?.value;
     const [users, data] = [settingOf("users"), settingOf("data")];
     const faults = [
       ...(loaded.ok ? [] : loaded.faults.map(renderFault)),
+      ...(await checkSourceContents(loaded.settings, { clock: systemClock, log: silentLogger })).map(
+        renderFault,
+      ),
       ...(await findUsersFaults(
         { data: String(data), ...(typeof users === "string" && { users }) },
         context.env.GAZETTEER_CREDENTIALS,

@@ -2,7 +2,7 @@
  * Creates the sources that a configuration lists, or returns the faults of every entry. Creating a source is inert:
  * it checks the options and opens nothing, so the same function serves to check a configuration.
  */
-import { createSources } from "../sources/registry.ts";
+import { createSource, createSources } from "../sources/registry.ts";
 import type { SourceContext } from "../sources/source.ts";
 import type { ConfiguredSource } from "../sources/supervise.ts";
 import type { ConfigFault } from "./faults.ts";
@@ -37,4 +37,22 @@ export function checkSources(settings: readonly Setting[], context: SourceContex
     // A variable holds the whole list, a flag one entry; the position in a file is that of the entry.
     return { ...fault, origin, path: origin.kind === "environment" ? [index, ...path] : path };
   });
+}
+
+/** The faults of what the sources would read, such as the network in a file, each with the origin of its entry. */
+export async function checkSourceContents(
+  settings: readonly Setting[],
+  context: SourceContext,
+): Promise<ConfigFault[]> {
+  const setting = settings.find(({ key }) => key.name === "sources");
+  const faults: ConfigFault[] = [];
+  for (const [index, entry] of Array.isArray(setting?.value) ? setting.value.entries() : []) {
+    const created = createSource(entry, context);
+    const message = created.ok ? await created.source.check?.() : undefined;
+    const origin = setting?.itemOrigins[index] ?? DEFAULT_ORIGIN;
+    if (message !== undefined) {
+      faults.push({ origin, path: origin.kind === "environment" ? [index] : [], message });
+    }
+  }
+  return faults;
 }

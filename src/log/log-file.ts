@@ -76,7 +76,10 @@ export function openLogFile(path: string): LogFile {
         `${path} is in use by another process; stop that one or give another --data`,
       );
     }
-    throw new LogError("unreadable", `cannot open the log ${path}: ${reason}`, { cause: error });
+    const fix = /not a database|malformed/i.test(reason)
+      ? "move the file away, or give another folder with --data"
+      : "make the folder writable for this user, or give another with --data";
+    throw new LogError("unreadable", `cannot open the log ${path}: ${reason}; ${fix}`, { cause: error });
   }
 }
 

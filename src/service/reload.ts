@@ -105,7 +105,8 @@ export class Reloader implements ConfigReloadMetrics {
   #keysThatNeedRestart(next: Config): string[] {
     const { config } = this.#options;
     return CONFIG_KEYS.filter(
-      (key) => !RELOADABLE.has(key.path[0] ?? "") && !sameJson(configValue(config, key), configValue(next, key)),
+      (key) =>
+        !RELOADABLE.has(key.path[0] ?? "") && !sameJson(configValue(config, key), configValue(next, key)),
     ).map(({ name }) => name);
   }
 }

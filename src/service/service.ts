@@ -180,7 +180,9 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
     });
   } catch (error) {
     const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    const reason = inUse ? "is in use; give another with --port" : `cannot be had: ${errorMessage(error)}`;
+    const reason = inUse
+      ? "is in use; give another with --port"
+      : `cannot be listened on: ${errorMessage(error)}; give another with --host or --port`;
     throw new StartupError("address", `${formatUrl(host, port)} ${reason}`, { cause: error });
   }
 }

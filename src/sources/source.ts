@@ -35,6 +35,8 @@ export interface Source {
   run(sink: Sink, signal: AbortSignal): Promise<void>;
   /** Counters and gauges of this source for `/metrics`, by name, e.g. `{ probes_sent_total: 3 }`. */
   metrics?(): Readonly<Record<string, number>>;
+  /** For `gazetteer check`: the fault, in one line, of what the source would read now. Changes nothing. */
+  check?(): Promise<string | undefined>;
 }
 
 /** What every source is created with besides its own options. */

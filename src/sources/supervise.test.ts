@@ -271,3 +271,38 @@ test("a source that fails does not affect another, and run waits for all of them
   await ended;
   expect(supervisor.status().map((s) => s.status)).toEqual(["stopped", "stopped"]);
 });
+
+test("replacing the set stops removed sources, starts added ones, and does not touch the others", async () => {
+  const runs: string[] = [];
+  const create = (name: string) => ({
+    kind: "k",
+    source: {
+      name,
+      run: async (sink: Sink, signal: AbortSignal) => {
+        runs.push(`${name} starts`);
+        await syncThen(untilAborted)(sink, signal);
+        runs.push(`${name} ends`);
+      },
+    },
+  });
+  const [kept, removed, added] = [create("kept"), create("removed"), create("added")];
+  const supervisor = createSupervisor({
+    sources: [removed, kept],
+    sinkFor: () => acceptingSink,
+    clock: new ManualClock(0),
+    log: silentLogger,
+  });
+  const abort = new AbortController();
+  const ended = supervisor.run(abort.signal);
+  await nextTurn();
+  await supervisor.replace([kept, added]);
+  await nextTurn();
+  expect(supervisor.status().map(({ name, status }) => `${name} ${status}`)).toEqual([
+    "kept synced",
+    "added synced",
+  ]);
+  expect(runs).toEqual(["removed starts", "kept starts", "removed ends", "added starts"]);
+  abort.abort();
+  await ended;
+  expect(runs.slice(4).sort()).toEqual(["added ends", "kept ends"]);
+});

@@ -162,6 +162,15 @@ describe("check", () => {
     ]);
   });
 
+  test("reports what is wrong in the file of a source", async () => {
+    const network = writeTemporary("net.yaml", "devices:\n  - id: of:1\n    typ: SWITCH\n");
+    const file = writeTemporary("g.yaml", `sources:\n  - { type: file, path: ${network} }\n`);
+    const { status, stderr } = await runCommand(["check", file, "--file", "/nonexistent/n.yaml"]);
+    expect(status).toBe(2);
+    expect(stderr).toStartWith(`${file}:2:5: sources[0]: net.yaml:3: `);
+    expect(stderr).toEndWith("--file: n.yaml: does not exist\n");
+  });
+
   test("a port and a data folder in use are notes", async () => {
     const data = temporaryFolder();
     const service = await startService({ args: ["--data", data] });

@@ -30,6 +30,10 @@ export function createFileSource(
   return {
     name,
     metrics: () => ({ reads_total: reads, refused_total: refused }),
+    async check() {
+      const content = await readNetwork(path);
+      return content.ok ? undefined : content.message;
+    },
     async run(sink, signal) {
       await new FileWatcher(path, clock).run(async () => {
         reads++;
