@@ -1,8 +1,9 @@
 // Runs Bun from node_modules with the given arguments, and installs first when that is needed, so that a fresh clone
 // needs nothing but Node and npm. `--install-only` stops after the first half: bin/gazetteer uses it and then becomes
-// Bun itself. Plain JavaScript without dependencies, because it runs before there are any.
+// Bun itself. The service needs the dependencies of production only; tests, measurements and tools need all of them.
+// Plain JavaScript without dependencies, because it runs before there are any.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,9 +29,16 @@ function fail(message) {
 /** npm says what is wrong first and then all it knows. */
 const beginning = (text) => text.trim().split("\n").slice(0, 15).join("\n");
 
-function npmCi() {
+/** Whether the packages that only development needs are installed. */
+function hasDevelopment() {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return Object.keys(devDependencies).every((name) => existsSync(join(modules, name)));
+}
+
+function npmCi(development) {
   console.error("gazetteer: installing dependencies (npm ci), once …");
-  const flags = ["--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
+  const dev = development ? "--include=dev" : "--omit=dev";
+  const flags = [dev, "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
   const run = spawnSync("npm", ["ci", ...flags], { cwd: root, encoding: "utf8" });
   if (run.error) fail(`npm could not be started (${run.error.message}); Node 20 or newer with npm is needed`);
   if (run.status !== 0) fail(`npm ci failed:\n${beginning(`${run.stdout}${run.stderr}`)}`);
@@ -46,16 +54,20 @@ function placeBun() {
   }
 }
 
-function install() {
+/** A checkout that has the packages of development keeps them, also when the service is what installs. */
+function install(needsDevelopment) {
   const lockfile = changedMs(join(root, "package-lock.json"));
-  if (changedMs(ready) > lockfile && bunIsThere()) return;
-  if (changedMs(join(modules, ".package-lock.json")) < lockfile) npmCi();
+  const isMissing = needsDevelopment && !hasDevelopment();
+  if (changedMs(ready) > lockfile && bunIsThere() && !isMissing) return;
+  if (changedMs(join(modules, ".package-lock.json")) < lockfile || isMissing)
+    npmCi(needsDevelopment || hasDevelopment());
   if (!bunIsThere()) placeBun();
   writeFileSync(ready, "");
 }
 
-install();
-if (process.argv[2] !== "--install-only") {
+const [program] = process.argv.slice(2);
+install(program !== "--install-only" && program !== "src/main.ts");
+if (program !== "--install-only") {
   const child = spawn(bun, [...options, ...process.argv.slice(2)], { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(`Bun could not be started: ${error.message}`));

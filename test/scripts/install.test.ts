@@ -1,0 +1,101 @@
+/**
+ * What a first start installs: the packages of production for the service, all of them for the tests. npm is a script
+ * that records its arguments and makes what `npm ci` would make.
+ */
+import { expect, test } from "bun:test";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "../../package.json";
+import { temporaryFolder } from "../support/folder.ts";
+
+const root = join(import.meta.dir, "..", "..");
+
+/** A checkout without node_modules, and an `npm` that fills it. Its Bun is a script that only prints its arguments. */
+function createCheckout() {
+  const folder = temporaryFolder();
+  for (const path of ["scripts/run.mjs", "bin/gazetteer", "package.json", "package-lock.json"])
+    cpSync(join(root, path), join(folder, path), { recursive: true });
+  mkdirSync(join(folder, "path"));
+  const log = join(folder, "npm.log");
+  const dev = Object.keys(manifest.devDependencies).map((name) => `node_modules/${name}`);
+  const padding = `#${"x".repeat(99)}`;
+  const npm = `#!/bin/sh
+echo "$*" >> "${log}"
+mkdir -p node_modules/bun/bin
+case "$*" in *--include=dev*) mkdir -p ${dev.join(" ")} ;; esac
+{ echo '#!/bin/sh'; echo 'echo "$*"'; echo 'exit 0'; yes '${padding}' | head -n 11000; } > node_modules/bun/bin/bun.exe
+chmod +x node_modules/bun/bin/bun.exe
+touch node_modules/.package-lock.json
+`;
+  writeFileSync(join(folder, "path", "npm"), npm);
+  chmodSync(join(folder, "path", "npm"), 0o755);
+  const env = { ...process.env, PATH: `${join(folder, "path")}:${process.env.PATH}` };
+  return {
+    folder,
+    run(...command: string[]): string {
+      const { success, stdout, stderr } = Bun.spawnSync(command, {
+        cwd: folder,
+        env,
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      expect([command, success, stderr.toString()]).toEqual([command, true, expect.any(String)]);
+      return stdout.toString();
+    },
+    /** The `--omit` and `--include` of dev in each call of npm. */
+    installs: () =>
+      existsSync(log) ? [...readFileSync(log, "utf8").matchAll(/^ci (\S+)/gm)].map(([, flag]) => flag) : [],
+  };
+}
+
+const START = ["node", "scripts/run.mjs", "src/main.ts", "serve"];
+const TEST = ["node", "scripts/run.mjs", "scripts/test.ts"];
+
+test("the service installs the packages of production only, and once", () => {
+  const { run, installs } = createCheckout();
+  expect(run(...START)).toContain("src/main.ts serve");
+  run(...START);
+  expect(run("bin/gazetteer", "--version")).toContain("--version");
+  expect(installs()).toEqual(["--omit=dev"]);
+});
+
+test("bin/gazetteer installs the packages of production only", () => {
+  const { run, installs } = createCheckout();
+  run("bin/gazetteer", "--version");
+  expect(installs()).toEqual(["--omit=dev"]);
+});
+
+test("the tests install what the service left out, and a start keeps it", () => {
+  const { folder, run, installs } = createCheckout();
+  run(...START);
+  run(...TEST);
+  run(...TEST);
+  run(...START);
+  expect(installs()).toEqual(["--omit=dev", "--include=dev"]);
+  // A new lockfile.
+  const future = new Date(Date.now() + 60_000);
+  Bun.spawnSync(["touch", "-d", future.toISOString(), join(folder, "package-lock.json")]);
+  run(...START);
+  expect(installs()).toEqual(["--omit=dev", "--include=dev", "--include=dev"]);
+});
+
+test("npm start and npm test run what the tests above run", () => {
+  expect(manifest.scripts.start).toContain("node scripts/run.mjs src/main.ts serve");
+  expect(manifest.scripts.test).toContain("node scripts/run.mjs scripts/test.ts");
+});
+
+test("the service imports packages of production only, those of the page included", () => {
+  const files = [...new Bun.Glob("src/**/*.{ts,tsx}").scanSync(root)].filter(
+    (path) => !/\.test\.tsx?$/.test(path),
+  );
+  const imports = files.flatMap((path) =>
+    [
+      ...readFileSync(join(root, path), "utf8").matchAll(/\bfrom "(?!\.|node:|bun)((?:@[^/"]+\/)?[^/"]+)/g),
+    ].map(([, name]) => name),
+  );
+  expect([...new Set(imports)].sort()).toEqual(
+    Object.keys(manifest.dependencies)
+      .filter((name) => imports.includes(name))
+      .sort(),
+  );
+});
