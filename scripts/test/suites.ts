@@ -20,6 +20,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/client": { sideBySide: true, reason: "manual clocks; free ports; builds into a new folder of dist/" },
   "test/api": { sideBySide: true, reason: "manual clocks; free ports; waits for conditions" },
   "test/openapi": { sideBySide: true, reason: "reads openapi.json; a service on a free port" },
+  "test/onos": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
   "test/cli": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
   "test/http1": { sideBySide: true, reason: "manual clocks; free ports" },
   src: { sideBySide: true, reason: "manual clocks; temporary folders" },
