@@ -232,7 +232,8 @@ export class RequestHandler implements Handler {
       }
       return this.#optionsResponse(request);
     } catch (error) {
-      return this.#problems.respondTo(request, error, "options");
+      const dialect = dialectOf(path, this.#prefixes);
+      return this.#problems.respondTo(request, error, "options", NO_HEADERS, dialect);
     }
   }
 
