@@ -198,6 +198,20 @@ describe("three processes and a changing network", () => {
     }
   });
 
+  test("OPTIONS has the same status in every process: 204, or 404 for a path that does not exist", async () => {
+    const expected = {
+      "/": 204,
+      "/docs/errors": 204,
+      [`${API}/devices`]: 204,
+      "/nothing": 404,
+      [`${API}/nothing`]: 404,
+    };
+    for (const [path, status] of Object.entries(expected)) {
+      const responses = await getFromEach(path, {}, "OPTIONS");
+      expect([path, ...responses.map((response) => response.status)]).toEqual([path, status, status, status]);
+    }
+  });
+
   test("requests without credentials, or with those of the internal user and a wrong password, get 401", async () => {
     for (const authorization of ["", "Basic Og==", `Basic ${btoa(":secret")}`]) {
       for (const { status } of await getFromEach(`${API}/devices?at=1`, { Authorization: authorization })) {
