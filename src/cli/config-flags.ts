@@ -34,7 +34,7 @@ export const CONFIG_FLAGS: readonly Flag[] = [
     name: "alias",
     value: "NAME",
     repeated: true,
-    help: "Serve the same resources under /NAME/v1 too, such as onos.",
+    help: "Serve the same resources under /NAME/v1 too; onos as ONOS does.",
   },
   {
     name: "readers",
