@@ -184,10 +184,17 @@ describe("gazetteer diff", () => {
   const diff = (...args: string[]) => runCommand(["diff", ...args, "--url", service.url], { env });
 
   test("from the beginning everything is added", async () => {
-    const { status, stdout, stderr } = await diff("1h", "1", "devices");
+    const { status, stdout, stderr } = await diff("0", "1", "devices");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toMatch(/^from revision 0 to revision 1 \(/);
     expect(stdout).toEndWith("\n10 added, 0 removed, 0 changed\n");
+  });
+
+  test("a time ago that is before the first revision begins there, and a note says so", async () => {
+    const { status, stdout, stderr } = await diff("1h", "1", "devices");
+    expect(status).toBe(0);
+    expect(stderr).toContain("revision 1");
+    expect(stdout).toMatch(/^from revision 1 /);
   });
 
   test("between a revision and itself nothing changed", async () => {
