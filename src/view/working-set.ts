@@ -127,14 +127,21 @@ export class WorkingSet<K extends Kind> {
   remerge(entity: TouchedEntity<K>): void {
     const next = this.#merge(entity);
     if (next === entity.after) return;
-    this.#replaceValue(entity.after, next);
+    this.#replaceValue(entity.key, entity.after, next);
     entity.after = next;
   }
 
-  #replaceValue(before: StoredValue<K> | undefined, after: StoredValue<K> | undefined): void {
+  /** Where the id is spelled in another way, the old id is removed and the new one added. */
+  #replaceValue(key: string, before: StoredValue<K> | undefined, after: StoredValue<K> | undefined): void {
     const { view } = this.#context;
-    for (const { id, before: old, after: next } of replacements(before, after))
-      view.replaceValue(this.#kind, id, old, next);
+    const oldId = before && shownIdOf(key, before);
+    const newId = after && shownIdOf(key, after);
+    if (oldId === undefined || newId === undefined || oldId === newId) {
+      view.replaceValue(this.#kind, newId ?? oldId ?? key, before, after);
+      return;
+    }
+    view.replaceValue(this.#kind, oldId, before, undefined);
+    view.replaceValue(this.#kind, newId, undefined, after);
   }
 
   #merge(entity: TouchedEntity<K>): StoredValue<K> | undefined {
@@ -192,10 +199,15 @@ export class WorkingSet<K extends Kind> {
 
   /** The changes of the entities and of their stored claims. */
   *entries(): Generator<LogEntry> {
-    for (const { before, after, changedFields } of this.#entities.values()) {
+    for (const { key, before, after, changedFields } of this.#entities.values()) {
       if (before === after) continue;
-      for (const { id, before: old, after: next } of replacements(before, after))
-        yield entryOf(this.#kind, id, old, next, old && next ? changedFields : []);
+      const oldId = before && shownIdOf(key, before);
+      const newId = after && shownIdOf(key, after);
+      if (oldId === newId) yield entryOf(this.#kind, newId ?? key, before, after, changedFields);
+      else {
+        if (oldId !== undefined) yield entryOf(this.#kind, oldId, before, undefined, []);
+        if (newId !== undefined) yield entryOf(this.#kind, newId, undefined, after, []);
+      }
     }
     for (const { key, storedClaimsBefore, storedClaims } of this.#entities.values()) {
       if (storedClaimsBefore?.text !== storedClaims?.text) {
@@ -207,32 +219,17 @@ export class WorkingSet<K extends Kind> {
   rollBack(): void {
     const { view } = this.#context;
     for (const { key, before, after, storedClaimsBefore, storedClaims } of this.#entities.values()) {
-      if (before !== after) this.#replaceValue(after, before);
+      if (before !== after) this.#replaceValue(key, after, before);
       if (storedClaimsBefore !== storedClaims)
         view.replaceValue("claims", claimsKey(this.#kind, key), storedClaims, storedClaimsBefore);
     }
   }
 }
 
-interface Replacement<K extends Kind> {
-  readonly id: string;
-  readonly before: StoredValue<K> | undefined;
-  readonly after: StoredValue<K> | undefined;
-}
-
-/** One value replaces another. Where the id is spelled in another way, the old id is removed and the new one added. */
-function replacements<K extends Kind>(
-  before: StoredValue<K> | undefined,
-  after: StoredValue<K> | undefined,
-): Replacement<K>[] {
-  const oldId = before && entityId(before.value);
-  const newId = after && entityId(after.value);
-  if (oldId === newId || oldId === undefined || newId === undefined)
-    return [{ id: newId ?? oldId ?? "", before, after }];
-  return [
-    { id: oldId, before, after: undefined },
-    { id: newId, before: undefined, after },
-  ];
+/** The id that is shown. The key where both are the same text: maps have its hash already. */
+function shownIdOf<K extends Kind>(key: string, { value }: StoredValue<K>): string {
+  const id = entityId(value);
+  return id === key ? key : id;
 }
 
 function entryOf<K extends StoreKind>(
