@@ -64,14 +64,11 @@ function Chip({ text, undo, extra }: ChipData) {
 }
 
 function PathStartChip({ name }: { readonly name: string }) {
-  const { pathStart } = useStore();
-  const cancel = () => {
-    pathStart.value = undefined;
-  };
+  const { startPath } = useStore();
   return (
     <span class="chip strong">
       {`Path from ${name}: now pick the other end`}
-      <IconButton class="chip-x" label="Cancel" icon="close" onClick={cancel} />
+      <IconButton class="chip-x" label="Cancel" icon="close" onClick={() => startPath(undefined)} />
     </span>
   );
 }

@@ -61,7 +61,7 @@ function Availability({ device }: { readonly device: Device }) {
 }
 
 function DeviceButtons({ id }: { readonly id: string }) {
-  const { state, pathStart, go } = useStore();
+  const { state, go, startPath } = useStore();
   const { expanded, around } = state.value;
   const hosts = useNetwork()?.hostCount(id) ?? 0;
   const isExpanded = expanded.includes(id);
@@ -72,9 +72,6 @@ function DeviceButtons({ id }: { readonly id: string }) {
   };
   const toggleNeighbourhood = () =>
     go({ view: "map", around: isCentre ? undefined : id, hops: 1, camera: undefined });
-  const startPath = () => {
-    pathStart.value = { kind: "devices", id };
-  };
   const showHosts = () => go({ view: "hosts", filter: filterText("device", id), sort: "" });
   return (
     <div class="actions">
@@ -86,7 +83,7 @@ function DeviceButtons({ id }: { readonly id: string }) {
       <TextButton pressed={isCentre} onClick={toggleNeighbourhood}>
         Neighbourhood
       </TextButton>
-      <TextButton pressed={false} onClick={startPath}>
+      <TextButton pressed={false} onClick={() => startPath({ kind: "devices", id })}>
         Path from here
       </TextButton>
       {hosts > 0 && (

@@ -7,15 +7,12 @@ import { annotationFacts, Badge, ConflictNote, EntityLink, Facts, joinNonEmpty, 
 import { Loaded } from "./loaded.tsx";
 
 export function HostDetails({ id }: { readonly id: string }) {
-  const { client, state, pathStart } = useStore();
+  const { client, state, startPath } = useStore();
   const network = useNetwork();
   const host = network?.hosts.get(id);
   if (!network || !host) return null;
   const device = host.location.elementId;
   const { at } = state.value;
-  const startPath = () => {
-    pathStart.value = { kind: "hosts", id };
-  };
   return (
     <>
       <p class="badges">
@@ -43,7 +40,7 @@ export function HostDetails({ id }: { readonly id: string }) {
         {({ ports }) => <HostPort host={host} ports={ports} />}
       </Loaded>
       <div class="actions">
-        <TextButton onClick={startPath}>Path from here</TextButton>
+        <TextButton onClick={() => startPath({ kind: "hosts", id })}>Path from here</TextButton>
       </div>
       <Facts
         facts={[
