@@ -1,6 +1,6 @@
 /** The facts of one device, its buttons and its ports. */
 import type { Device } from "../../model/entity.ts";
-import { TextButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { formatCount, formatType } from "../names.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { filterText } from "../table/filter.ts";
@@ -75,22 +75,10 @@ function DeviceButtons({ id }: { readonly id: string }) {
   const showHosts = () => go({ view: "hosts", filter: filterText("device", id), sort: "" });
   return (
     <div class="actions">
-      {hosts > 0 && (
-        <TextButton pressed={isExpanded} onClick={toggleHosts}>
-          {formatCount(hosts, "host")}
-        </TextButton>
-      )}
-      <TextButton pressed={isCentre} onClick={toggleNeighbourhood}>
-        Neighbourhood
-      </TextButton>
-      <TextButton pressed={false} onClick={() => startPath({ kind: "devices", id })}>
-        Path from here
-      </TextButton>
-      {hosts > 0 && (
-        <TextButton pressed={false} onClick={showHosts}>
-          Hosts table
-        </TextButton>
-      )}
+      {hosts > 0 && <Button label={formatCount(hosts, "host")} pressed={isExpanded} onClick={toggleHosts} />}
+      <Button label="Neighbourhood" pressed={isCentre} onClick={toggleNeighbourhood} />
+      <Button label="Path from here" onClick={() => startPath({ kind: "devices", id })} />
+      {hosts > 0 && <Button label="Hosts table" onClick={showHosts} />}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** The facts of one host, and of the port it is attached to. */
 import type { Host, Port } from "../../model/entity.ts";
-import { TextButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { deviceNameById } from "../names.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { annotationFacts, Badge, ConflictNote, EntityLink, Facts, joinNonEmpty, Time } from "./elements.tsx";
@@ -40,7 +40,7 @@ export function HostDetails({ id }: { readonly id: string }) {
         {({ ports }) => <HostPort host={host} ports={ports} />}
       </Loaded>
       <div class="actions">
-        <TextButton onClick={() => startPath({ kind: "hosts", id })}>Path from here</TextButton>
+        <Button label="Path from here" onClick={() => startPath({ kind: "hosts", id })} />
       </div>
       <Facts
         facts={[
