@@ -1,40 +1,27 @@
-/** Buttons. The label is the visible text or, with an icon, the accessible name and the tooltip. */
-import type { ComponentChildren } from "preact";
+/** A button. Its label is the visible text or, with an icon, the accessible name and the tooltip. */
 import { Icon, type IconName } from "./icon.tsx";
 
 interface ButtonProps {
+  readonly label: string;
+  readonly icon?: IconName;
   readonly class?: string;
   readonly pressed?: boolean;
   readonly disabled?: boolean;
   readonly onClick: () => void;
 }
 
-export function TextButton(props: ButtonProps & { readonly children: ComponentChildren }) {
+export function Button({ label, icon, pressed, disabled = false, onClick, ...props }: ButtonProps) {
   return (
     <button
       type="button"
-      class={props.class ?? "text-button"}
-      aria-pressed={props.pressed}
-      disabled={props.disabled ?? false}
-      onClick={props.onClick}
+      class={props.class ?? (icon ? "icon-button" : "text-button")}
+      aria-label={icon && label}
+      title={icon && label}
+      aria-pressed={pressed}
+      disabled={disabled}
+      onClick={onClick}
     >
-      {props.children}
-    </button>
-  );
-}
-
-export function IconButton(props: ButtonProps & { readonly label: string; readonly icon: IconName }) {
-  return (
-    <button
-      type="button"
-      class={props.class ?? "icon-button"}
-      aria-label={props.label}
-      title={props.label}
-      aria-pressed={props.pressed}
-      disabled={props.disabled ?? false}
-      onClick={props.onClick}
-    >
-      <Icon name={props.icon} />
+      {icon ? <Icon name={icon} /> : label}
     </button>
   );
 }

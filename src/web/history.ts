@@ -12,10 +12,7 @@ export async function loadNetworkAt(client: Client, at: string, signal: AbortSig
     client.list("links", query, { signal }),
     client.list("hosts", query, { signal }),
   ]);
-  const network = new Network();
-  for (const value of devices.items) network.set({ resource: "devices", value });
-  for (const value of links.items) network.set({ resource: "links", value });
-  for (const value of hosts.items) network.set({ resource: "hosts", value });
+  const network = Network.of(devices.items, links.items, hosts.items);
   network.setHostsLoaded();
   return network;
 }
@@ -41,7 +38,8 @@ export async function loadComparison(
   const end = to === undefined ? undefined : parseMoment(to);
   const diff = await client.diff("topology", parseMoment(from), end, {}, { signal });
   const differences = diff.changes.filter(isNetworkDifference).filter(isVisible);
-  const network = cloneNetwork(later);
+  const network = Network.of(later.devices.values(), later.links.values(), later.hosts.values());
+  if (later.hostsLoaded) network.setHostsLoaded();
   for (const change of differences) if (change.event === "removed") network.set(change);
   return { network, differences, marks: marksOf(differences), from: diff.from.time, to: diff.to.time };
 }
@@ -54,15 +52,6 @@ const isVisible = (change: NetworkDifference): boolean =>
 
 /** A number is a revision; any other text is a timestamp. */
 const parseMoment = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
-
-function cloneNetwork(network: Network): Network {
-  const clone = new Network();
-  for (const value of network.devices.values()) clone.set({ resource: "devices", value });
-  for (const value of network.links.values()) clone.set({ resource: "links", value });
-  for (const value of network.hosts.values()) clone.set({ resource: "hosts", value });
-  if (network.hostsLoaded) clone.setHostsLoaded();
-  return clone;
-}
 
 /** A changed host marks its device as updated, because the map draws hosts on demand only. */
 export function marksOf(differences: readonly NetworkDifference[]): ComparisonMarks {

@@ -47,9 +47,7 @@ async function loadAndStream(client: Client, handlers: LiveHandlers, signal: Abo
     client.list("devices", {}, { signal }),
     client.list("links", {}, { signal }),
   ]);
-  const network = new Network();
-  for (const value of devices.items) network.set({ resource: "devices", value });
-  for (const value of links.items) network.set({ resource: "links", value });
+  const network = Network.of(devices.items, links.items);
   handlers.onReplaced(network);
   let since = Math.min(devices.revision, links.revision);
   for await (const page of client.pages("hosts", { limit: HOSTS_PER_PAGE }, { signal })) {

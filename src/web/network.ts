@@ -25,9 +25,17 @@ export class Network {
   readonly #cablesOf = new Map<string, Set<string>>();
   readonly #hostsOf = new Map<string, Set<string>>();
 
-  set(entry: NetworkEntity): void {
+  /** A network with these entities. */
+  static of(devices: Iterable<Device>, links: Iterable<Link>, hosts: Iterable<Host> = []): Network {
+    const network = new Network();
+    for (const value of devices) network.set({ resource: "devices", value });
+    for (const value of links) network.set({ resource: "links", value });
+    for (const value of hosts) network.set({ resource: "hosts", value });
+    return network;
+  }
+
+  set({ resource, value }: NetworkEntity): void {
     this.version++;
-    const { resource, value } = entry;
     switch (resource) {
       case "devices":
         this.devices.set(value.id, value);

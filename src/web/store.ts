@@ -1,6 +1,6 @@
 /**
- * Everything the components show, as signals, and the actions they call. A component that reads a signal's value
- * renders again when that value changes. `sync.ts` writes the signals; components only read them.
+ * Everything the components show, as signals, and the actions they call. A component that reads the value of a signal
+ * renders again when that value changes. `sync.ts` writes the signals; components call actions.
  *
  * The network is changed in place, because a copy of 100,000 hosts for each change is too slow. Components therefore
  * get it from `useNetwork`, never as a property: a component with equal properties is not rendered again.
@@ -35,14 +35,16 @@ export interface Store extends Navigation {
   /** Newest first. */
   readonly recentChanges: Signal<readonly NetworkChange[]>;
   /** The first end of a path, while the user picks the second. */
-  readonly pathStart: Signal<EntityRef | undefined>;
+  readonly pathStart: ReadonlySignal<EntityRef | undefined>;
   /** Why the requested past or comparison is not shown, as the service states it. */
   readonly problem: Signal<string | undefined>;
   /** A past network or a comparison is being loaded. */
   readonly loading: Signal<boolean>;
-  readonly notices: Signal<readonly Notice[]>;
+  readonly notices: ReadonlySignal<readonly Notice[]>;
   /** Handles a click on an entity: selects it, or ends the path that was started. */
   pick(ref: EntityRef | undefined): void;
+  /** Starts a path at an entity; undefined cancels it. */
+  startPath(from: EntityRef | undefined): void;
   /** Shows a text for some seconds, also to screen readers. */
   notify(text: string): void;
 }
@@ -77,6 +79,9 @@ export function createStore(client: Client): Store {
       if (!start || !ref) return navigation.go({ selected: ref });
       pathStart.value = undefined;
       navigation.go({ path: [start, ref], selected: undefined, view: "map" });
+    },
+    startPath(from) {
+      pathStart.value = from;
     },
     notify(text) {
       const id = ++lastNoticeId;

@@ -1,6 +1,6 @@
 /** The bar at the top: search, the tabs of the views, and the buttons that open lists and menus. */
 import type { RefObject } from "preact";
-import { IconButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { useStore } from "../store.ts";
 import { ExportMenu } from "./export-menu.tsx";
@@ -33,11 +33,6 @@ function ChangesButton() {
   const { state, go } = useStore();
   const { changes } = state.value;
   return (
-    <IconButton
-      label="Recent changes"
-      icon="list"
-      pressed={changes}
-      onClick={() => go({ changes: !changes })}
-    />
+    <Button label="Recent changes" icon="list" pressed={changes} onClick={() => go({ changes: !changes })} />
   );
 }

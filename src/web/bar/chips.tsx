@@ -1,6 +1,6 @@
 /** One chip for each condition that narrows the view, with a button that removes the condition. */
 import type { ComponentChildren } from "preact";
-import { IconButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { formatFullTime } from "../format-time.ts";
 import { entityName, formatType } from "../names.ts";
 import { MAX_HOPS, type ViewState } from "../state.ts";
@@ -58,20 +58,17 @@ function Chip({ text, undo, extra }: ChipData) {
     <span class="chip">
       <span>{text}</span>
       {extra}
-      <IconButton class="chip-x" label={`Undo: ${text}`} icon="close" onClick={() => go(undo)} />
+      <Button class="chip-x" label={`Undo: ${text}`} icon="close" onClick={() => go(undo)} />
     </span>
   );
 }
 
 function PathStartChip({ name }: { readonly name: string }) {
-  const { pathStart } = useStore();
-  const cancel = () => {
-    pathStart.value = undefined;
-  };
+  const { startPath } = useStore();
   return (
     <span class="chip strong">
       {`Path from ${name}: now pick the other end`}
-      <IconButton class="chip-x" label="Cancel" icon="close" onClick={cancel} />
+      <Button class="chip-x" label="Cancel" icon="close" onClick={() => startPath(undefined)} />
     </span>
   );
 }
@@ -79,7 +76,7 @@ function PathStartChip({ name }: { readonly name: string }) {
 function HopButtons({ hops }: { readonly hops: number }) {
   const { go } = useStore();
   const button = (label: string, icon: "plus" | "minus", next: number) => (
-    <IconButton
+    <Button
       class="chip-x"
       label={label}
       icon={icon}

@@ -12,7 +12,9 @@ const PICTURE_URL_MS = 10_000;
 const MAP_FORMATS = { SVG: "svg", GraphML: "graphml" } as const;
 const TABLE_FORMATS = { CSV: "csv", NDJSON: "ndjson" } as const;
 
-export function ExportMenu({ map }: { readonly map: RefObject<NetworkMap | null> }) {
+type MapRef = RefObject<NetworkMap | null>;
+
+export function ExportMenu({ map }: { readonly map: MapRef }) {
   return (
     <Popover label="Export and share" buttonLabel="Export and share" face={<Icon name="download" />}>
       {(close) => <ExportItems map={map} close={close} />}
@@ -20,13 +22,7 @@ export function ExportMenu({ map }: { readonly map: RefObject<NetworkMap | null>
   );
 }
 
-function ExportItems({
-  map,
-  close,
-}: {
-  readonly map: RefObject<NetworkMap | null>;
-  readonly close: () => void;
-}) {
+function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () => void }) {
   const store = useStore();
   const state = store.state.value;
   const onMap = state.view === "map";

@@ -1,6 +1,6 @@
 /** The menu that highlights devices and links on the map by type, state and source, with the count of each. */
 import { hasConflict } from "../../model/conflict.ts";
-import { TextButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { Icon } from "../icon.tsx";
 import { STATE_FILTERS } from "../map/highlights.ts";
 import { formatType } from "../names.ts";
@@ -35,7 +35,7 @@ function FilterGroups() {
       <FilterGroup title="Type" name="types" counts={countTypes(network.value)} format={formatType} />
       <FilterGroup title="State" name="states" counts={countStates(network.value)} format={stateTitle} />
       <FilterGroup title="Source" name="sources" counts={countSources(network.value)} format={String} />
-      <TextButton onClick={() => go({ types: [], states: [], sources: [] })}>Clear</TextButton>
+      <Button label="Clear" onClick={() => go({ types: [], states: [], sources: [] })} />
     </>
   );
 }

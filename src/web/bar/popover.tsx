@@ -50,7 +50,7 @@ export function Popover(props: PopoverProps) {
   }, [open.value]);
   return (
     <div
-      class={`popover-anchor ${props.class ?? ""}`.trim()}
+      class={props.class ?? "popover-anchor"}
       ref={anchor}
       hidden={props.hidden ?? false}
       data-level={props.level}

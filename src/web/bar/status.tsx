@@ -41,7 +41,12 @@ export function Status() {
     </span>
   );
   return (
-    <Popover label="State of the connection and of the sources" class="status" level={level} face={face}>
+    <Popover
+      label="State of the connection and of the sources"
+      class="popover-anchor status"
+      level={level}
+      face={face}
+    >
       {() => <StatusDetails />}
     </Popover>
   );

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Popover } from "../bar/popover.tsx";
-import { IconButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { Icon } from "../icon.tsx";
 import { formatCount } from "../names.ts";
 import type { Network } from "../network.ts";
@@ -72,9 +72,9 @@ export function MapView({ workerUrl, map }: MapViewProps) {
         {isMapShown(input) && input.network && summarize(input.network)}
       </p>
       <div class="map-tools" role="toolbar" aria-label="Map">
-        <IconButton label="Zoom in" icon="plus" onClick={() => map.current?.zoom(ZOOM_IN)} />
-        <IconButton label="Zoom out" icon="minus" onClick={() => map.current?.zoom(ZOOM_OUT)} />
-        <IconButton label="Show all" icon="fit" onClick={() => map.current?.fitAll()} />
+        <Button label="Zoom in" icon="plus" onClick={() => map.current?.zoom(ZOOM_IN)} />
+        <Button label="Zoom out" icon="minus" onClick={() => map.current?.zoom(ZOOM_OUT)} />
+        <Button label="Show all" icon="fit" onClick={() => map.current?.fitAll()} />
         <Popover label="Legend" buttonLabel="Legend" face={<Icon name="legend" />}>
           {() => <Legend />}
         </Popover>

@@ -3,6 +3,7 @@ import { type ChangeText, describeChange, type EntityChange } from "../change-te
 import { formatShortTime, toTimestamp } from "../format-time.ts";
 import type { Comparison } from "../history.ts";
 import { formatCount } from "../names.ts";
+import type { Network } from "../network.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { EntityLink } from "./elements.tsx";
 
@@ -13,14 +14,14 @@ export function RecentChanges() {
   const network = useNetwork();
   if (changes.length === 0 || !network)
     return <p class="muted">Nothing has changed since this page was opened.</p>;
-  const items = distinctItems(changes, (change) => describeChange(network, change), MAX_SHOWN);
+  const items = distinctItems(network, changes, MAX_SHOWN);
   return <ChangeItems items={items} class="history changes" />;
 }
 
 export function ComparisonList({ comparison }: { readonly comparison: Comparison }) {
   const { network, differences } = comparison;
   if (differences.length === 0) return <p class="muted">Nothing differs between these two moments.</p>;
-  const items = distinctItems(differences, (change) => describeChange(network, change));
+  const items = distinctItems(network, differences);
   const count = (event: string) => differences.filter((change) => change.event === event).length;
   const rest = items.length - MAX_SHOWN;
   return (
@@ -35,7 +36,7 @@ export function ComparisonList({ comparison }: { readonly comparison: Comparison
 export function EntityChanges({ changes }: { readonly changes: readonly TimedChange[] }) {
   const network = useNetwork();
   if (!network) return null;
-  const items = changes.map((change) => toItem(change, describeChange(network, change)));
+  const items = changes.map((change) => toItem(network, change));
   return <ChangeItems items={items} class="history" titles={false} />;
 }
 
@@ -47,23 +48,18 @@ interface ChangeItem {
   readonly timeMs: number | undefined;
 }
 
-const toItem = ({ revision, time }: TimedChange, change: ChangeText): ChangeItem => ({
-  key: `${revision} ${change.subject} ${change.text}`,
-  change,
-  timeMs: time,
-});
+function toItem(network: Network, change: TimedChange): ChangeItem {
+  const text = describeChange(network, change);
+  return { key: `${change.revision} ${text.subject} ${text.text}`, change: text, timeMs: change.time };
+}
 
 /** Both directions of a cable in one revision are one item. */
-function distinctItems(
-  changes: readonly TimedChange[],
-  describe: (change: EntityChange) => ChangeText,
-  limit = Number.POSITIVE_INFINITY,
-): ChangeItem[] {
+function distinctItems(network: Network, changes: readonly TimedChange[], limit?: number): ChangeItem[] {
   const items = new Map<string, ChangeItem>();
   for (const change of changes) {
-    const item = toItem(change, describe(change));
+    const item = toItem(network, change);
     if (!items.has(item.key)) items.set(item.key, item);
-    if (items.size >= limit) break;
+    if (items.size === limit) break;
   }
   return [...items.values()];
 }

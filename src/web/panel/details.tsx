@@ -1,5 +1,5 @@
 /** The selected device, link or host, with the buttons and the history that all three have. */
-import { IconButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { copyText } from "../clipboard.ts";
 import { curlLine } from "../curl.ts";
 import { entityName } from "../names.ts";
@@ -21,8 +21,8 @@ export function Details({ entityRef }: { readonly entityRef: EntityRef }) {
   return (
     <>
       <PanelHeading title={entityName(network, entityRef)}>
-        <IconButton label="Copy as curl" icon="copy" onClick={copyCurl} />
-        <IconButton label="Close details" icon="close" onClick={() => store.go({ selected: undefined })} />
+        <Button label="Copy as curl" icon="copy" onClick={copyCurl} />
+        <Button label="Close details" icon="close" onClick={() => store.go({ selected: undefined })} />
       </PanelHeading>
       <EntityDetails {...entityRef} />
     </>

@@ -1,6 +1,6 @@
 /** The facts of one device, its buttons and its ports. */
 import type { Device } from "../../model/entity.ts";
-import { TextButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { formatCount, formatType } from "../names.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { filterText } from "../table/filter.ts";
@@ -61,7 +61,7 @@ function Availability({ device }: { readonly device: Device }) {
 }
 
 function DeviceButtons({ id }: { readonly id: string }) {
-  const { state, pathStart, go } = useStore();
+  const { state, go, startPath } = useStore();
   const { expanded, around } = state.value;
   const hosts = useNetwork()?.hostCount(id) ?? 0;
   const isExpanded = expanded.includes(id);
@@ -72,28 +72,13 @@ function DeviceButtons({ id }: { readonly id: string }) {
   };
   const toggleNeighbourhood = () =>
     go({ view: "map", around: isCentre ? undefined : id, hops: 1, camera: undefined });
-  const startPath = () => {
-    pathStart.value = { kind: "devices", id };
-  };
   const showHosts = () => go({ view: "hosts", filter: filterText("device", id), sort: "" });
   return (
     <div class="actions">
-      {hosts > 0 && (
-        <TextButton pressed={isExpanded} onClick={toggleHosts}>
-          {formatCount(hosts, "host")}
-        </TextButton>
-      )}
-      <TextButton pressed={isCentre} onClick={toggleNeighbourhood}>
-        Neighbourhood
-      </TextButton>
-      <TextButton pressed={false} onClick={startPath}>
-        Path from here
-      </TextButton>
-      {hosts > 0 && (
-        <TextButton pressed={false} onClick={showHosts}>
-          Hosts table
-        </TextButton>
-      )}
+      {hosts > 0 && <Button label={formatCount(hosts, "host")} pressed={isExpanded} onClick={toggleHosts} />}
+      <Button label="Neighbourhood" pressed={isCentre} onClick={toggleNeighbourhood} />
+      <Button label="Path from here" onClick={() => startPath({ kind: "devices", id })} />
+      {hosts > 0 && <Button label="Hosts table" onClick={showHosts} />}
     </div>
   );
 }

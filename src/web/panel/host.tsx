@@ -1,21 +1,18 @@
 /** The facts of one host, and of the port it is attached to. */
 import type { Host, Port } from "../../model/entity.ts";
-import { TextButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { deviceNameById } from "../names.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { annotationFacts, Badge, ConflictNote, EntityLink, Facts, joinNonEmpty, Time } from "./elements.tsx";
 import { Loaded } from "./loaded.tsx";
 
 export function HostDetails({ id }: { readonly id: string }) {
-  const { client, state, pathStart } = useStore();
+  const { client, state, startPath } = useStore();
   const network = useNetwork();
   const host = network?.hosts.get(id);
   if (!network || !host) return null;
   const device = host.location.elementId;
   const { at } = state.value;
-  const startPath = () => {
-    pathStart.value = { kind: "hosts", id };
-  };
   return (
     <>
       <p class="badges">
@@ -43,7 +40,7 @@ export function HostDetails({ id }: { readonly id: string }) {
         {({ ports }) => <HostPort host={host} ports={ports} />}
       </Loaded>
       <div class="actions">
-        <TextButton onClick={startPath}>Path from here</TextButton>
+        <Button label="Path from here" onClick={() => startPath({ kind: "hosts", id })} />
       </div>
       <Facts
         facts={[

@@ -3,7 +3,7 @@
  * stays while the network changes, and returns to the top when another entity or moment is shown.
  */
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { IconButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { useStore } from "../store.ts";
 import { ComparisonList, RecentChanges } from "./change-list.tsx";
 import { Details } from "./details.tsx";
@@ -27,7 +27,7 @@ export function Panel() {
         {open && path && (
           <>
             <PanelHeading title="Path">
-              <IconButton label="Close path" icon="close" onClick={() => go({ path: undefined })} />
+              <Button label="Close path" icon="close" onClick={() => go({ path: undefined })} />
             </PanelHeading>
             <PathSteps ends={path} />
           </>
@@ -41,7 +41,7 @@ export function Panel() {
         {open && changes && (
           <>
             <PanelHeading title="Recent changes">
-              <IconButton label="Close recent changes" icon="close" onClick={() => go({ changes: false })} />
+              <Button label="Close recent changes" icon="close" onClick={() => go({ changes: false })} />
             </PanelHeading>
             <RecentChanges />
           </>

@@ -10,7 +10,6 @@ interface DragHandlers {
 }
 
 export function startDrag(event: PointerEvent, { msAt, onPosition, onMove }: DragHandlers): void {
-  if (event.button !== 0) return;
   event.preventDefault();
   event.stopPropagation();
   let lastMoveMs = 0;

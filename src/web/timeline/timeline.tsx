@@ -2,7 +2,7 @@
  * The time line: how many changes there were when, and a handle at the moment that is shown. Its right end is now. With
  * a second handle the page compares two moments.
  */
-import { TextButton } from "../button.tsx";
+import { Button } from "../button.tsx";
 import { toTimestamp } from "../format-time.ts";
 import { SPAN_MS, type TimeSpan } from "../state.ts";
 import { useStore } from "../store.ts";
@@ -33,16 +33,17 @@ export function Timeline() {
     <footer class={isPast ? "timeline in-past" : "timeline"} role="contentinfo" aria-label="Time line">
       <SpanSelect />
       <Track data={data} />
-      <TextButton pressed={compare !== undefined} onClick={toggleCompare}>
-        {compare === undefined && at !== undefined ? "Compare with now" : "Compare"}
-      </TextButton>
-      <TextButton
+      <Button
+        label={compare === undefined && at !== undefined ? "Compare with now" : "Compare"}
+        pressed={compare !== undefined}
+        onClick={toggleCompare}
+      />
+      <Button
+        label="Now"
         class="text-button now"
         disabled={!isPast}
         onClick={() => go({ at: undefined, compare: undefined })}
-      >
-        Now
-      </TextButton>
+      />
     </footer>
   );
 }

@@ -44,6 +44,7 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
     else adjust(patch);
   };
   const grab = (name: HandleName, event: PointerEvent) => {
+    if (event.button !== 0) return;
     handles[name].current?.focus();
     startDrag(event, {
       msAt,
