@@ -105,6 +105,11 @@ const COLUMNS: { readonly [K in Kind]: readonly Column<Entities[K]>[] } = {
       field: "locations",
       value: (host) => host.locations?.map(formatLocation).join(" ") ?? "",
     },
+    {
+      name: "auxLocations",
+      field: "auxLocations",
+      value: (host) => host.auxLocations?.map(formatLocation).join(" ") ?? "",
+    },
     { name: "location.elementId", field: "location", value: (host) => host.location?.elementId ?? "" },
     { name: "location.port", field: "location", value: (host) => host.location?.port ?? "" },
     ...annotationColumns(),
