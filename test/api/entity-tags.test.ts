@@ -50,14 +50,14 @@ async function read(h: Harness, path: string): Promise<Read | undefined> {
 }
 
 test(
-  "whatever changes, a path has the same tag exactly when it has the same bytes",
+  "whatever changes, the tag of a path changes exactly when its bytes do",
   async () => {
     await fc.assert(
       fc.asyncProperty(anyNetwork, fc.array(anyStep, { maxLength: 6 }), async (first, steps) => {
         await using h = await openHarness();
         await h.replace(SAMPLE);
         const bodiesByTag = new Map<string, string>();
-        const tagsByBody = new Map<string, string>();
+        const lastByPath = new Map<string, Read>();
         const readAll = async () => {
           // Twice, so that the second response comes from the response cache.
           for (const path of [...PATHS, ...PATHS]) {
@@ -65,9 +65,11 @@ test(
             if (!found) continue;
             const { etag, body } = found;
             expect([path, bodiesByTag.get(`${path} ${etag}`) ?? body]).toEqual([path, body]);
-            expect([path, tagsByBody.get(`${path} ${body}`) ?? etag]).toEqual([path, etag]);
+            // Bytes that changed and changed back may have another tag: in between it had to change.
+            const last = lastByPath.get(path);
+            if (last?.body === body) expect([path, last.etag]).toEqual([path, etag]);
             bodiesByTag.set(`${path} ${etag}`, body);
-            tagsByBody.set(`${path} ${body}`, etag);
+            lastByPath.set(path, found);
             const repeated = await h.fetch(path, { headers: { "if-none-match": etag } });
             expect([path, repeated.status]).toEqual([path, 304]);
           }
