@@ -73,7 +73,8 @@ export const Configuration = Type.Object(
       {
         maxItems: 16,
         default: [],
-        description: "Additional path prefixes for the same resources; `onos` for `/onos/v1` as ONOS serves it.",
+        description:
+          "Additional path prefixes for the same resources; `onos` for `/onos/v1` as ONOS serves it.",
       },
     ),
     cors: section(
