@@ -6,6 +6,9 @@ import { ManualClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
 import { createFileSource } from "./file.ts";
 
+/** Ends a hang. */
+const MAX_WAIT_MS = 20_000;
+
 const network = (...ids: string[]) => JSON.stringify({ devices: ids.map((id) => ({ id })) });
 
 let folder = "";
@@ -32,9 +35,13 @@ function startSource(path: string) {
     source,
     clock,
     reports,
-    /** Advances the clock until the last report is `expected`. File system events arrive in real time, so this polls. */
+    /**
+     * Advances the clock until the last report is `expected`. The file system works in real time, so the limit is one of
+     * real time too: a number of turns can pass before a busy machine has read the file.
+     */
     async expectReport(expected: string) {
-      for (let turn = 0; turn < 5000 && reports.at(-1) !== expected; turn++) {
+      const deadlineMs = performance.now() + MAX_WAIT_MS;
+      while (reports.at(-1) !== expected && performance.now() < deadlineMs) {
         await clock.advance(100);
         await new Promise((resolve) => setImmediate(resolve));
       }
