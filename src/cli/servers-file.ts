@@ -4,11 +4,12 @@
  * passwords. Each password belongs to the origin (scheme, host, port) of its address and is looked up by that origin,
  * so another address can never receive it.
  */
-import { chmod, mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import Type from "typebox";
 import { errorMessage } from "../lib/error-message.ts";
+import { replaceFile } from "../lib/replace-file.ts";
 import type { Context } from "./command.ts";
 import { usageFailure } from "./failure.ts";
 
@@ -57,24 +58,6 @@ export async function writeServers(path: string, stored: StoredServers): Promise
     await replaceFile(target, `${JSON.stringify(stored, null, 2)}\n`);
   } catch (error) {
     throw usageFailure(`${path} cannot be written: ${errorMessage(error)}`);
-  }
-}
-
-async function replaceFile(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    const handle = await open(temporary, "wx", 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await chmod(temporary, 0o600); // whatever the umask is
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
   }
 }
 

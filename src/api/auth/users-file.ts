@@ -3,7 +3,8 @@
  * cannot be parsed is an error with its line number, because to skip it would lock a user out silently. The file is
  * written to a temporary file and renamed, so that a concurrent reader never sees half of it.
  */
-import { chmod, chown, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { open, realpath, stat } from "node:fs/promises";
+import { type FileOwner, replaceFile } from "../../lib/replace-file.ts";
 import { hashFault } from "./password.ts";
 
 export const MAX_FILE_BYTES = 1_048_576;
@@ -11,11 +12,6 @@ const MAX_NAME_CHARACTERS = 255;
 
 /** Name → hash, in the order of the file. */
 export type StoredUsers = ReadonlyMap<string, string>;
-
-interface Owner {
-  readonly uid: number;
-  readonly gid: number;
-}
 
 /** For the operator: each fault is one line that names the file and the position, or what to do. */
 export class UsersError extends Error {
@@ -104,32 +100,12 @@ export async function storeUser(path: string, name: string, hash: string): Promi
   return isKnown ? "replaced" : "added";
 }
 
-/** Returns undefined when there is no file. */
-async function ownerOfFile(path: string): Promise<Owner | undefined> {
+/** The owner stays, because root may change a password for a service that runs as another user. Undefined without a file. */
+async function ownerOfFile(path: string): Promise<FileOwner | undefined> {
   try {
     return await stat(path);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-/** Mode 0600. The owner stays, because root may change a password for a service that runs as another user. */
-async function replaceFile(path: string, text: string, owner: Owner | undefined): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    const handle = await open(temporary, "wx", 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await chmod(temporary, 0o600);
-    if (owner && process.getuid?.() === 0) await chown(temporary, owner.uid, owner.gid);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
     throw error;
   }
 }
