@@ -196,9 +196,8 @@ class RecordReader {
 
 function withoutServiceFields(kind: Kind, record: RawRecord): RawRecord {
   const { serviceFields } = FIELDS_BY_KIND[kind];
-  const claim: RawRecord = {};
-  for (const field in record) if (!serviceFields.has(field)) claim[field] = record[field];
-  return claim;
+  // Not by assignment: the field __proto__ would set the prototype, and be lost.
+  return Object.fromEntries(Object.entries(record).filter(([field]) => !serviceFields.has(field)));
 }
 
 function describeFault(kind: Kind, path: FieldPath, fault: { field: string; message: string }): RecordFault {
