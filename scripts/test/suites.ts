@@ -22,6 +22,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/openapi": { sideBySide: true, reason: "reads openapi.json; a service on a free port" },
   "test/onos": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
   "test/cli": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
+  "test/hostile": { sideBySide: true, reason: "free ports; temporary folders; asserts counts and order" },
   "test/http1": { sideBySide: true, reason: "manual clocks; free ports" },
   src: { sideBySide: true, reason: "manual clocks; temporary folders" },
   "test/formats": { sideBySide: true, reason: "pure renderers; files with random names" },
