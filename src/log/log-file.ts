@@ -31,15 +31,12 @@ CREATE TABLE IF NOT EXISTS snapshot (
   revision INTEGER PRIMARY KEY, time INTEGER NOT NULL, graph_time INTEGER NOT NULL, marks TEXT NOT NULL, pages TEXT NOT NULL);
 `;
 
-type LogExtent = Omit<LogStats, "snapshots">;
-
 export interface LogFile {
   readonly db: Database;
   readonly id: string;
   readonly signingKey: Uint8Array;
   /** Written by an older version, in a format that can be converted. */
   readonly needsConversion: boolean;
-  readonly extent: LogExtent;
 }
 
 /** Marks the log as one of the current format. */
@@ -65,7 +62,7 @@ export function openLogFile(path: string): LogFile {
     // "epoch" and "secret" are the stored names of the id and the signing key.
     const id = Buffer.from(readOrCreateMeta(db, "epoch", () => randomBytes(6))).toString("base64url");
     const signingKey = readOrCreateMeta(db, "secret", () => randomBytes(32));
-    return { db, id, signingKey, needsConversion: format !== FORMAT, extent: readExtent(db) };
+    return { db, id, signingKey, needsConversion: format !== FORMAT };
   } catch (error) {
     db?.close();
     if (error instanceof LogError) throw error;
@@ -92,19 +89,31 @@ function readOrCreateMeta(db: Database, name: string, create: () => Uint8Array):
   return value;
 }
 
+export function readStats(db: Database): LogStats {
+  const bytesOf = (table: string) => queryNumber(db, `SELECT sum(bytes) AS n FROM ${table}`);
+  return { ...readExtent(db), bytes: bytesOf("batch") + bytesOf("page") };
+}
+
 /** History starts at revision 0 while the first batch exists, otherwise at the oldest snapshot. */
-function readExtent(db: Database): LogExtent {
-  const queryNumber = (sql: string): number => db.query<{ n: number | null }, []>(sql).get()?.n ?? 0;
-  const firstSnapshot = db
-    .query<{ revision: number; time: number }, []>(
-      "SELECT revision, time FROM snapshot ORDER BY revision LIMIT 1",
-    )
-    .get();
-  const complete = !firstSnapshot || queryNumber("SELECT count(*) AS n FROM batch WHERE revision = 1") > 0;
+export function readExtent(db: Database): Omit<LogStats, "bytes"> {
+  const selectSnapshot = (order: "ASC" | "DESC") =>
+    db
+      .query<{ revision: number; time: number }, []>(
+        `SELECT revision, time FROM snapshot ORDER BY revision ${order} LIMIT 1`,
+      )
+      .get();
+  const first = selectSnapshot("ASC");
+  const complete = !first || queryNumber(db, "SELECT count(*) AS n FROM batch WHERE revision = 1") > 0;
   return {
-    oldest: complete ? 0 : firstSnapshot.revision,
-    oldestTime: complete ? 0 : firstSnapshot.time,
-    newest: Math.max(queryNumber("SELECT max(revision) AS n FROM batch"), firstSnapshot?.revision ?? 0),
-    bytes: queryNumber("SELECT sum(bytes) AS n FROM batch") + queryNumber("SELECT sum(bytes) AS n FROM page"),
+    oldest: complete ? 0 : first.revision,
+    oldestTime: complete ? 0 : first.time,
+    newest: Math.max(
+      queryNumber(db, "SELECT max(revision) AS n FROM batch"),
+      selectSnapshot("DESC")?.revision ?? 0,
+    ),
+    snapshots: queryNumber(db, "SELECT count(*) AS n FROM snapshot"),
   };
 }
+
+const queryNumber = (db: Database, sql: string): number =>
+  db.query<{ n: number | null }, []>(sql).get()?.n ?? 0;
