@@ -10,7 +10,7 @@
  * Every exception becomes a problem response. `handle` runs up to 100,000 times a second: it is synchronous for a cached
  * credential, and does little more than two look-ups for a cached response.
  */
-import type { ConnectionInfo, Handler } from "../http1/handler.ts";
+import { ConnectionCounters, type ConnectionInfo, type Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { SerializedResponse } from "../http1/serialized-response.ts";
@@ -66,6 +66,7 @@ export interface ServerLimits {
   readonly paths: number;
   readonly requestsPerSecond: number;
   readonly idleTimeoutSeconds: number;
+  readonly minReadBytesPerSecond: number;
 }
 
 const HEARTBEAT_MS = 15_000;
@@ -103,6 +104,7 @@ export class RequestHandler implements Handler {
   readonly #router: Router;
   readonly #auxiliary: AuxiliaryEndpoints;
   readonly #problems: ProblemResponder;
+  readonly #connections: ConnectionCounters;
   readonly #counters = new RequestCounters();
   readonly #responseCache = new ResponseCache();
   readonly #loadShedder = new LoadShedder();
@@ -111,9 +113,10 @@ export class RequestHandler implements Handler {
   readonly #prefixes: Prefixes;
   #isStopping = false;
 
-  constructor(options: RequestHandlerOptions) {
+  constructor(options: RequestHandlerOptions, connections = new ConnectionCounters()) {
     const { context, limits, origins, users, version } = options;
     this.#options = options;
+    this.#connections = connections;
     this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
@@ -145,7 +148,7 @@ export class RequestHandler implements Handler {
   }
 
   counters(): ProcessCounters {
-    return this.#counters.snapshot(this.#streams);
+    return this.#counters.snapshot(this.#streams, this.#connections);
   }
 
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
@@ -166,6 +169,7 @@ export class RequestHandler implements Handler {
       if (response) return response;
     }
     const credential = this.#cachedCredential(request);
+    if (credential) connection.markAuthenticated();
     if (credential && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
       if (response) return response;
@@ -250,7 +254,10 @@ export class RequestHandler implements Handler {
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const authorization = request.header("authorization");
     const result = await this.#options.authenticator.authenticate(authorization, connection.remoteAddress);
-    if (result.outcome === "ok") return this.#serve(request, connection, path, result);
+    if (result.outcome === "ok") {
+      connection.markAuthenticated();
+      return this.#serve(request, connection, path, result);
+    }
     return this.#problems.respondTo(request, authProblem(result), "auth");
   }
 

@@ -33,6 +33,7 @@ const LIMITS: ServerLimits = {
   paths: 256,
   requestsPerSecond: 0,
   idleTimeoutSeconds: 60,
+  minReadBytesPerSecond: 1024,
 };
 
 export interface HarnessOptions {
