@@ -3,6 +3,7 @@
  * `Config` and the table in docs/operations.md are derived from it.
  */
 import Type from "typebox";
+import { isAddressRange } from "../lib/address-ranges.ts";
 import { LEVELS } from "../lib/logger.ts";
 
 const section = <P extends Type.TProperties>(properties: P, description: string) =>
@@ -75,6 +76,18 @@ export const Configuration = Type.Object(
         default: [],
         description:
           "Additional path prefixes for the same resources; `onos` for `/onos/v1` as ONOS serves it.",
+      },
+    ),
+    trustedProxies: Type.Array(
+      Type.Refine(
+        Type.String({ maxLength: 64, title: "an address or a CIDR block, such as 10.0.0.0/8" }),
+        isAddressRange,
+      ),
+      {
+        maxItems: 1000,
+        default: [],
+        description:
+          "Addresses and CIDR blocks of reverse proxies. From them, `Forwarded` or else `X-Forwarded-For` names the client; from others both are ignored.",
       },
     ),
     cors: section(
