@@ -40,8 +40,30 @@ export const Limits = section(
       60,
       "Seconds without traffic after which a connection is closed. Event streams send a heartbeat every 15 s.",
     ),
-    failureBurst: integer(1, 10_000, 10, "Wrong passwords from one address before it is throttled."),
-    failuresPerMinute: integer(1, 60_000, 60, "Wrong passwords a minute from one address after that burst."),
+    failureBurst: integer(
+      1,
+      10_000,
+      10,
+      "Wrong passwords for one user name from one address (IPv6: /64) before they are throttled.",
+    ),
+    failuresPerMinute: integer(
+      1,
+      60_000,
+      60,
+      "Wrong passwords a minute for one user name from one address after that burst.",
+    ),
+    addressFailureBurst: integer(
+      1,
+      100_000,
+      100,
+      "Wrong passwords for any user names from one address before it is throttled.",
+    ),
+    addressFailuresPerMinute: integer(
+      1,
+      600_000,
+      600,
+      "Wrong passwords a minute for any user names from one address after that burst.",
+    ),
   },
   "Limits for clients.",
 );

@@ -68,6 +68,10 @@ export class Connection implements ConnectionInfo {
     return this.#context.inFlight;
   }
 
+  get isEnded(): boolean {
+    return this.#clientEnded || this.#state === "closed";
+  }
+
   onData(bytes: Buffer): void {
     if (this.#state === "idle") {
       const repeated = this.#parser.matchRepeat(bytes);

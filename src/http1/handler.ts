@@ -25,6 +25,8 @@ export interface ConnectionInfo {
   readonly remoteAddress: string;
   /** Responses in flight on all connections of the server. */
   readonly inFlight: number;
+  /** Whether the client has closed its sending side or the connection. It may still read a response. */
+  readonly isEnded: boolean;
 }
 
 export interface ServerContext {
