@@ -124,6 +124,8 @@ describe("a forwarded request", () => {
     await clock.advance(60_000);
     expect(await late).toMatchObject({ name: "Problem", status: 503 });
     const unconnected = createRelay(join(temporaryFolder(), "none"), relayAt(3).replica.history, clock);
-    expect(await unconnected(createRequest("/5"), "192.0.2.1").catch((error) => error)).toMatchObject({ status: 503 });
+    expect(await unconnected(createRequest("/5"), "192.0.2.1").catch((error) => error)).toMatchObject({
+      status: 503,
+    });
   });
 });
