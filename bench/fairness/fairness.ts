@@ -7,11 +7,10 @@ import { join } from "node:path";
 import { ATTACKS } from "../../test/support/attacks/attacks.ts";
 import { LOADING_ATTACK } from "../../test/support/attacks/sources.ts";
 import type { Result } from "../api/result.ts";
-import { startAnywhere } from "../lib/process.ts";
 import { table } from "../lib/table.ts";
 import { checkOut } from "./checkout.ts";
-import type { ReaderReport } from "./reader-process.ts";
-import { type ServiceShape, type ServiceUnderAttack, startUnderAttack } from "./service.ts";
+import { type Measured, measureRow, SETTLE_MS } from "./row.ts";
+import { type ServiceShape, startUnderAttack } from "./service.ts";
 
 /** The last commit before work was divided into slices. */
 export const DEFAULT_BEFORE = "79c7ab8";
@@ -33,16 +32,9 @@ const SIZES = {
   large: { devices: 10_000, hosts: 1_000_000, p99: 50, max: 250 },
 } as const;
 const CHANGES_PER_SECOND = 20;
-const WARM_UP_MS = 1500;
-const SETTLE_MS = 15_000;
 /** A service that holds more than this share of its memory at the start is replaced before the next row. */
 const MAX_GROWTH = 1.3;
 const ROOT = join(import.meta.dir, "../..");
-
-interface Measured extends ReaderReport {
-  readonly peakMiB: number;
-  readonly remark: string;
-}
 
 type Column = readonly [name: string, shape: ServiceShape];
 
@@ -111,9 +103,10 @@ async function measureColumn(
         return undefined;
       });
       if (result) results.set(name, result);
-      const { p50 = 0, p99 = 0, max = 0, errors = 0, peakMiB = 0, remark = "" } = result ?? {};
+      const { p50 = 0, p99 = 0, max = 0, errors = 0, ownDelay = 0, peakMiB = 0, remark = "" } = result ?? {};
       process.stderr.write(
-        `${column} ${name}: p50 ${ms(p50)} p99 ${ms(p99)} max ${ms(max)} ms, ${errors} errors, ${peakMiB.toFixed(0)} MiB; ${remark}\n`,
+        `${column} ${name}: p50 ${ms(p50)} p99 ${ms(p99)} max ${ms(max)} ms, ${errors} errors, ${peakMiB.toFixed(0)} MiB, ` +
+          `reader late by at most ${ms(ownDelay)} ms; ${remark}\n`,
       );
       const isLast = name === attacks.at(-1)?.name;
       const reusable =
@@ -129,49 +122,6 @@ async function measureColumn(
     await service.stop();
   }
   return results;
-}
-
-async function measureRow(
-  { target, readerAuthorization, peakBytes, settles }: ServiceUnderAttack,
-  name: string,
-  seconds: number,
-): Promise<Measured> {
-  const script = (file: string) => join(import.meta.dir, file);
-  await settles(SETTLE_MS);
-  const readerOptions = { url: `${target.url}/controller/v1/topology`, authorization: readerAuthorization };
-  const reader = startAnywhere([
-    process.execPath,
-    script("reader-process.ts"),
-    JSON.stringify(readerOptions),
-  ]);
-  // The attacker may not take processor time from the reader, whose measurement would be wrong.
-  const attack = startAnywhere([
-    "nice",
-    "-n",
-    "10",
-    process.execPath,
-    script("attack-process.ts"),
-    name,
-    JSON.stringify(target),
-  ]);
-  try {
-    await reader.line(/^started$/);
-    await Bun.sleep(WARM_UP_MS);
-    peakBytes();
-    reader.send("measure\n");
-    await attack.line(/^started$/);
-    await Bun.sleep(seconds * 1000);
-    reader.send("report\n");
-    const [, json = ""] = await reader.line(/^report (.*)$/);
-    const peakMiB = peakBytes() / 1024 ** 2;
-    attack.send("stop\n");
-    const [, remark = ""] = await attack.line(/^stopped (.*)$/);
-    const report: ReaderReport = JSON.parse(json);
-    return { ...report, peakMiB, remark };
-  } finally {
-    await reader.stop();
-    await attack.stop();
-  }
 }
 
 function resultsOf(

@@ -23,6 +23,8 @@ export interface ReaderReport {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
+  /** The longest time by which this process itself was late to send, for example because the machine was busy. */
+  readonly ownDelay: number;
 }
 
 const TICK_MS = 1;
@@ -114,8 +116,13 @@ function sendWaiting(): void {
 await Promise.all(pool.map((connection) => connection.open()));
 const beganMs = performance.now();
 let scheduled = 0;
+let lastTickMs = beganMs;
+let ownDelay = 0;
 const timer = setInterval(() => {
-  for (const now = performance.now(); ; scheduled++) {
+  const now = performance.now();
+  ownDelay = Math.max(ownDelay, now - lastTickMs - TICK_MS);
+  lastTickMs = now;
+  for (; ; scheduled++) {
     const at = beganMs + (scheduled * 1000) / perSecond;
     if (at > now) break;
     waiting.push(at);
@@ -138,6 +145,7 @@ async function report(): Promise<ReaderReport> {
     p50: at(0.5),
     p99: at(0.99),
     max: at(1),
+    ownDelay,
   };
 }
 
@@ -145,6 +153,7 @@ for await (const line of console) {
   if (line === "measure") {
     latencies = [];
     errors = 0;
+    ownDelay = 0;
     measuredFrom = performance.now();
   } else if (line === "report") {
     console.log(`report ${JSON.stringify(await report())}`);

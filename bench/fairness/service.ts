@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import type { Credentials } from "../../src/client/client.ts";
 import type { Target } from "../../test/support/attacks/attack.ts";
 import { until } from "../../test/support/until.ts";
 import { startAnywhere } from "../lib/process.ts";
@@ -21,12 +22,15 @@ export interface ServiceShape {
 export interface ServiceUnderAttack {
   readonly target: Target;
   readonly readerAuthorization: string;
+  readonly credentials: Credentials;
   /** Resident memory of all its processes now. */
   residentBytes(): number;
   /** The largest resident memory since the last call, and starts anew. */
   peakBytes(): number;
   /** Whether it answers a reader quickly, time after time, within the deadline. */
   settles(deadlineMs: number): Promise<boolean>;
+  /** Has the service read its first configuration again, but with a demo network that does not change. */
+  pauseChanges(): void;
   stop(): Promise<void>;
 }
 
@@ -57,8 +61,8 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
   const passwordHash = await hash;
   writeFileSync(users, names.map((name) => `${name}:${passwordHash}\n`).join(""));
   const openflowPort = await freePort();
-  const { devices, hosts, changesPerSecond: churn } = shape;
-  const config = {
+  const { devices, hosts } = shape;
+  const configWith = (churn: number) => ({
     data: join(folder, "data"),
     users,
     port: 0,
@@ -70,8 +74,8 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
       ...files.map((path, n) => ({ type: "file", name: `file${n}`, path })),
       { type: "openflow", name: "openflow", listen: `127.0.0.1:${openflowPort}` },
     ],
-  };
-  writeFileSync(configFile, JSON.stringify(config));
+  });
+  writeFileSync(configFile, JSON.stringify(configWith(shape.changesPerSecond)));
   const bun = join(shape.root, "node_modules/bun/bin/bun.exe");
   const main = join(shape.root, "src/main.ts");
   const service = startAnywhere([bun, "--config=/dev/null", main, "serve", "--config", configFile]);
@@ -101,6 +105,7 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
   return {
     target,
     readerAuthorization,
+    credentials: { user: "reader", password: PASSWORD },
     residentBytes: () => sumOf(service.pid, "VmRSS"),
     peakBytes() {
       const peak = sumOf(service.pid, "VmHWM");
@@ -120,6 +125,10 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
         await Bun.sleep(20);
       }
       return false;
+    },
+    pauseChanges() {
+      writeFileSync(configFile, JSON.stringify(configWith(0)));
+      process.kill(service.pid, "SIGHUP");
     },
     async stop() {
       await service.stop();
