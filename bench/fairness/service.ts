@@ -36,6 +36,7 @@ export interface ServiceUnderAttack {
 
 const NEWCOMERS = 60;
 const PASSWORD = "measured";
+const LOAD_DEADLINE_MS = 15 * 60_000;
 const QUICK_MS = 30;
 const QUICK_ANSWERS = 20;
 const hash = Bun.password.hash(PASSWORD, { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 });
@@ -83,14 +84,18 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
   const readerAuthorization = authorizationOf("reader");
   const get = (path: string) =>
     fetch(`${url}/controller/v1/${path}`, { headers: { Authorization: readerAuthorization } });
-  // Right after the load the service may still refuse requests.
-  const ids = await until(
-    async () => {
+  // The service listens before a large network is loaded, and refuses requests when it is busy with that.
+  await until(async () => (await fetch(`${url}/readyz`)).ok, {
+    what: "the network",
+    deadlineMs: LOAD_DEADLINE_MS,
+    everyMs: 200,
+  });
+  const list = await until(
+    async (): Promise<{ devices: { id: string }[] } | undefined> => {
       const response = await get("devices?limit=200");
-      const list: { devices: { id: string }[] } | undefined = response.ok ? await response.json() : undefined;
-      return list?.devices.map(({ id }) => id);
+      return response.ok ? response.json() : undefined;
     },
-    { what: "the list of devices", deadlineMs: 60_000, everyMs: 200 },
+    { what: "the list of devices", deadlineMs: LOAD_DEADLINE_MS, everyMs: 200 },
   );
   const target: Target = {
     url,
@@ -100,7 +105,7 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
     openflowPort,
     configFile,
     files,
-    devices: ids,
+    devices: list.devices.map(({ id }) => id),
   };
   return {
     target,
