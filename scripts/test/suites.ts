@@ -17,6 +17,7 @@ interface Placement {
 export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   types: { sideBySide: true, reason: "only reads files" },
   lint: { sideBySide: true, reason: "only reads files" },
+  "test/soak": { sideBySide: true, reason: "free ports; a temporary folder; bounds that count, not time" },
   "test/client": { sideBySide: true, reason: "manual clocks; free ports; builds into a new folder of dist/" },
   "test/api": { sideBySide: true, reason: "manual clocks; free ports; waits for conditions" },
   "test/openapi": { sideBySide: true, reason: "reads openapi.json; a service on a free port" },

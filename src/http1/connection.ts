@@ -86,6 +86,10 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#context.onAuthenticated(this);
   }
 
+  get isEnded(): boolean {
+    return this.#clientEnded || this.#state === "closed";
+  }
+
   onData(bytes: Buffer): void {
     if (this.#closeAfterCurrent || this.#state === "lingering") this.#discard(bytes.length);
     else if (this.#state === "responding" || this.#waitsForTurn) this.#parser.push(bytes);

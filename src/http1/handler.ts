@@ -34,6 +34,8 @@ export interface ConnectionInfo {
    * less of its body is skipped, and it gets no 100 response. Not necessary where it was called for the same bytes before.
    */
   markAuthenticated(): void;
+  /** Whether the client has closed its sending side or the connection. It may still read a response. */
+  readonly isEnded: boolean;
 }
 
 /** What the server did to connections to protect the others. */
