@@ -202,6 +202,10 @@ export class EmbeddedLog implements Log {
     await this.#write({ op: "storeSnapshot", row });
   }
 
+  dropSnapshot(revision: number): Promise<void> {
+    return this.#write({ op: "dropSnapshot", revision });
+  }
+
   async #storePages(records: readonly PageRecord[]): Promise<void> {
     const block = this.#encodePages(records.map((record) => record.encode()));
     await this.#write({ op: "storePages", block });

@@ -113,7 +113,7 @@ function lockLog(path: string): Database {
   if (!existsSync(lock)) closeSync(openSync(lock, "a", PRIVATE));
   const db = new Database(lock, { readwrite: true, create: false });
   try {
-    db.run("PRAGMA journal_mode = OFF");
+    db.run("PRAGMA journal_mode = MEMORY");
     db.run("BEGIN EXCLUSIVE");
     return db;
   } catch (error) {
