@@ -130,10 +130,38 @@ test("everything in the data folder is readable for its owner only, also files o
   }
 });
 
-describe("a damaged snapshot", () => {
-  const NETWORK = (devices: number) =>
-    JSON.stringify({ devices: Array.from({ length: devices }, (_, i) => ({ id: `of:${i + 1}` })) });
+const NETWORK = (devices: number) =>
+  JSON.stringify({ devices: Array.from({ length: devices }, (_, i) => ({ id: `of:${i + 1}` })) });
 
+const expectDevices = (service: Service, count: number) =>
+  until(async () => (await (await service.fetch(`${API}/topology`)).json()).devices === count, {
+    what: `${count} devices`,
+  });
+
+test("a clock that was set back: times of revisions do not decrease, and the skew is logged once", async () => {
+  const folder = temporaryFolder();
+  const [file, data] = [join(folder, "network.json"), join(folder, "data")];
+  const args = ["--data", data, "--file", file];
+  writeFileSync(file, NETWORK(1));
+  const service = await startService({ args });
+  await expectDevices(service, 1);
+  await service.kill();
+  // As if the clock had been a day ahead.
+  const db = new Database(join(data, "log.sqlite"));
+  db.run("UPDATE batch SET time = time + 86400000");
+  const { time } = db.query<{ time: number }, []>("SELECT max(time) AS time FROM batch").get() ?? { time: 0 };
+  db.close();
+  await using again = await startService({ args });
+  for (const devices of [2, 3]) {
+    writeFileSync(file, NETWORK(devices));
+    await expectDevices(again, devices);
+    expect((await (await again.fetch(`${API}/topology`)).json()).time).toBe(time);
+  }
+  const line = "the clock is behind the time of the last revision";
+  expect(again.stderr().split(line)).toHaveLength(2);
+});
+
+describe("a damaged snapshot", () => {
   /** A data folder with a snapshot of 1 device and one of 2, then 3 devices in a batch. Not running. */
   async function folderWithSnapshots(): Promise<{ data: string; file: string; args: string[] }> {
     const folder = temporaryFolder();
@@ -152,11 +180,6 @@ describe("a damaged snapshot", () => {
     await service.kill();
     return { data, file, args };
   }
-
-  const expectDevices = (service: Service, count: number) =>
-    until(async () => (await (await service.fetch(`${API}/topology`)).json()).devices === count, {
-      what: `${count} devices`,
-    });
 
   /** Flips bits in the stored pages of snapshots, as a bad block of a disk does. */
   function damage(data: string, table: "page" | "batch", where: string): void {
