@@ -98,9 +98,20 @@ test.skipIf(!canMount)(
     const lines = service.stderr().split("\n");
     expect(lines.filter((line) => line.includes("the log cannot be written"))).toHaveLength(1);
     expect(lines.filter((line) => line.includes("the log is written again"))).toHaveLength(1);
+
+    // A stop does not wait for space either.
+    fillDisk(data);
+    await until(
+      async () => {
+        up = !up;
+        first.setPort(1, up);
+        return (await readiness(service)).log;
+      },
+      { what: "a failed write", everyMs: 5 },
+    );
+    expect(await service.stop()).toBe(0);
     first.disconnect();
     second.disconnect();
-    expect(await service.stop()).toBe(0);
   },
 );
 
