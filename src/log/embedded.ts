@@ -22,7 +22,7 @@ import {
   STORE_KINDS,
   type StoreKind,
 } from "./log.ts";
-import { IN_MEMORY, type LogFile, openLogFile, readStats } from "./log-file.ts";
+import { IN_MEMORY, type LogFile, openLogFile } from "./log-file.ts";
 import { type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./writer.ts";
 import { WriterLostError, WriterThread } from "./writer-thread.ts";
 
@@ -78,20 +78,17 @@ export class EmbeddedLog implements Log {
     this.signingKey = signingKey;
     this.needsConversion = needsConversion;
     this.#db = db;
-    this.#stats = readStats(db);
-    const lastPage = db
-      .query<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'page'")
-      .get();
-    this.#nextPageId = (lastPage?.seq ?? 0) + 1;
+    this.#stats = file.stats;
+    this.#nextPageId = file.lastPageId + 1;
     const onStats = (changed: LogStats) => {
       this.#stats = changed;
     };
     // A database in memory belongs to its connection; it never waits for a disk.
     if (path === IN_MEMORY) {
-      const writer = new LogWriter(db, onStats);
+      const writer = new LogWriter(db, onStats, file.stats);
       this.#writer = { write: (request) => writer.write(request), close: () => Promise.resolve() };
     } else {
-      this.#writer = new WriterThread({ path, stats: this.#stats, onStats, ...(worker && { worker }) });
+      this.#writer = new WriterThread({ path, stats: file.stats, onStats, ...(worker && { worker }) });
     }
   }
 

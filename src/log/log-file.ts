@@ -46,6 +46,9 @@ export interface LogFile {
   readonly signingKey: Uint8Array;
   /** Written by an older version, in a format that can be converted. */
   readonly needsConversion: boolean;
+  readonly stats: LogStats;
+  /** The highest id of a page so far, also of deleted ones. */
+  readonly lastPageId: number;
   /** To be called when all connections are closed. */
   releaseLock(): void;
 }
@@ -81,7 +84,9 @@ export function openLogFile(path: string): LogFile {
     const signingKey = readOrCreateMeta(db, "secret", () => randomBytes(32));
     completeRunningTotal(db);
     if (path !== IN_MEMORY) db.run("PRAGMA query_only = ON");
-    return { db, id, signingKey, needsConversion: format !== FORMAT, releaseLock };
+    const stats = readStats(db);
+    const lastPageId = queryNumber(db, "SELECT seq AS n FROM sqlite_sequence WHERE name = 'page'");
+    return { db, id, signingKey, needsConversion: format !== FORMAT, stats, lastPageId, releaseLock };
   } catch (error) {
     db?.close();
     releaseLock();
