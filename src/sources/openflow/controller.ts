@@ -36,17 +36,19 @@ import type { PortChange } from "./port-damping.ts";
 import { MAX_PROBE_BACKLOG_BYTES, PortProber, type ProberEvents } from "./port-prober.ts";
 import type { PortRef } from "./port-ref.ts";
 import { Probes } from "./probes.ts";
+import { Quota } from "./quota.ts";
 import { Session, type SessionContext, type SessionEvents } from "./session.ts";
 import { SessionLimiter } from "./session-limiter.ts";
 import { type Switch, type SwitchPort, startClassification } from "./switch.ts";
-import { type SwitchEvents, SwitchTable } from "./switch-table.ts";
+import { MAX_PORTS, type SwitchEvents, SwitchTable } from "./switch-table.ts";
 import type { Channel, ChannelHandler } from "./transport.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-const MAX_PORTS_PER_SWITCH = 8192;
 /** Of one session. */
 const MAX_MESSAGES_PER_SECOND = 20_000;
 const MESSAGE_BURST = 4000;
+/** Received and not handled. */
+const HELD_BYTES = { perAddress: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 /** The owner of the ticks on the scheduler. */
 const OWNER = "tick";
 const PORTS_PER_STEP = 32;
@@ -92,7 +94,7 @@ export class OpenflowController
       events: this,
       limits: {
         handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
-        maxPorts: MAX_PORTS_PER_SWITCH,
+        maxPorts: MAX_PORTS,
         echoIntervalMs: settings.echoIntervalMs,
       },
       log,
@@ -102,6 +104,8 @@ export class OpenflowController
         refillMs: 1000 / MAX_MESSAGES_PER_SECOND,
         maxKeys: settings.maxSessions,
       }),
+      heldPorts: new Quota({ perAddress: settings.maxPortsPerAddress, total: settings.maxPorts }),
+      heldBytes: new Quota(HELD_BYTES),
     };
     this.switches = new SwitchTable(this.claims, this, settings, clock, this.#budget);
     this.links = new LinkTable(this.claims, this, settings.probeIntervalMs);

@@ -2,15 +2,13 @@
  * The OpenFlow session of one switch: handshake (§6.3.1), echo, limits. It knows the protocol but not the network: what
  * it receives is passed to its `SessionEvents`.
  *
- * Messages are handled in steps on the scheduler, whose owner is the peer's address: a few at once, the rest in turns with
- * those of other sessions. The socket is not read meanwhile.
+ * Messages are handled in steps (`inbox.ts`).
  *
  * A session that violates the protocol or a limit is closed, with an error message where the protocol has one, and no
  * other session is affected. Reasons: a malformed message, another version than 1.3, a handshake or echo timeout, too
  * many ports. A session that has no tokens left for messages, or whose events must wait, is paused until the next tick, so
  * that TCP applies backpressure.
  */
-import { errorMessage } from "../../lib/error-message.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
 import type { Steps } from "../../lib/steps.ts";
@@ -31,8 +29,11 @@ import {
 } from "./codec/messages.ts";
 import type { PortDescription } from "./codec/port.ts";
 import { WireError } from "./codec/wire.ts";
+import type { Counter } from "./counters.ts";
 import { COOKIE, COOKIE_MASK } from "./flows.ts";
+import { Inbox, type InboxOwner } from "./inbox.ts";
 import type { PortChange } from "./port-damping.ts";
+import type { Quota } from "./quota.ts";
 import type { Channel, ChannelHandler } from "./transport.ts";
 
 export interface SessionLimits {
@@ -49,6 +50,10 @@ export interface SessionContext {
   readonly scheduler: Scheduler;
   /** By `Session.remote`. */
   readonly messageBuckets: TokenBuckets;
+  /** The ports of sessions whose handshake is not complete. */
+  readonly heldPorts: Quota;
+  /** Bytes that were received and are not handled. */
+  readonly heldBytes: Quota;
 }
 
 export interface SessionEvents {
@@ -60,7 +65,7 @@ export interface SessionEvents {
   portChanged(session: Session, change: PortChange): void;
   packetIn(session: Session, inPort: number, frame: Uint8Array): void;
   sessionClosed(session: Session, reason: string, byPeer: boolean): void;
-  count(counter: "malformed_total" | "switch_errors_total" | "paused_total" | "changes_delayed_total"): void;
+  count(counter: Counter): void;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -71,8 +76,6 @@ const CLOSE_TIMEOUT_MS = 2000;
 const MAX_HELLO_BYTES = 2048;
 const MAX_MESSAGE_BYTES = 0xffff;
 const MESSAGES_PER_STEP = 8;
-/** What may arrive although the socket is paused: what the system had read before. */
-const MAX_HELD_BYTES = 4 * 1024 * 1024;
 type HandshakeReply = "features" | "description" | "ports";
 const HELLO = encode("hello", { versions: [VERSION] });
 /** All requests of the handshake in one write. A switch replies in the same order. */
@@ -84,7 +87,7 @@ const HANDSHAKE_REQUESTS = Buffer.concat([
   encode("roleRequest", { role: ROLE.equal, generation: 0n }),
 ]);
 
-export class Session implements ChannelHandler {
+export class Session implements ChannelHandler, InboxOwner {
   readonly channel: Channel;
   /** Filled by the handshake. */
   deviceId = "";
@@ -93,10 +96,12 @@ export class Session implements ChannelHandler {
   /** Flows with our cookie that the switch had when it connected: installed before a restart. */
   inheritedFlows = 0;
   description: SwitchDescription | undefined;
+  /** Until its switch has them. */
   readonly ports = new Map<number, PortDescription>();
   readonly #context: SessionContext;
   readonly #events: SessionEvents;
   readonly #framer = new MessageFramer();
+  readonly #inbox: Inbox;
   readonly #handlers: Handlers;
   readonly #openedAt: number;
   readonly #barriers = new Map<number, () => void>();
@@ -109,10 +114,6 @@ export class Session implements ChannelHandler {
   #echoRepliedAt: number;
   #echoDeadline = Number.POSITIVE_INFINITY;
   #xid = 1;
-  /** Its messages are being handled on the scheduler. */
-  #isWorking = false;
-  /** It waits for the next tick. */
-  #isPaused = false;
   #wasDelayed = false;
   /** Set when it was closed here. */
   #closedAt: number | undefined;
@@ -125,6 +126,7 @@ export class Session implements ChannelHandler {
     this.#now = now;
     this.#echoRepliedAt = now;
     this.#handlers = this.#createHandlers();
+    this.#inbox = new Inbox(this, this.#framer, context.scheduler, context.heldBytes);
   }
 
   get isReady(): boolean {
@@ -180,47 +182,15 @@ export class Session implements ChannelHandler {
 
   onData(chunk: Uint8Array): void {
     if (this.isClosed) return;
-    this.#framer.push(chunk);
-    if (!this.#isWorking && !this.#isPaused) this.#work();
-    else if (this.#framer.bufferedBytes > MAX_HELD_BYTES) this.close("sends more than is read");
-    else this.#framer.hold();
+    this.#inbox.push(chunk);
   }
 
-  /** Handles what was received: at once when it is little, otherwise in turns. */
-  #work(): void {
-    const outcome = this.#context.scheduler.run(this.channel.remoteAddress, this.#handleMessages());
-    if (!(outcome instanceof Promise)) {
-      if (outcome === "wait") this.#pause();
-      return;
-    }
-    this.#isWorking = true;
-    this.#framer.hold();
-    this.channel.pause();
-    outcome.then(
-      (end) => {
-        this.#isWorking = false;
-        if (end === "wait") this.#pause();
-        else if (!this.isClosed) this.channel.resume();
-      },
-      (error: unknown) => this.#fail(error),
-    );
-  }
-
-  #pause(): void {
-    if (this.isClosed) return;
-    this.#isPaused = true;
-    this.#framer.hold();
+  /** Its inbox could not be handled completely. */
+  paused(): void {
     this.#events.count("paused_total");
-    this.channel.pause();
   }
 
-  /** A bug here must not end the source, nor leave a session that is never read again. */
-  #fail(error: unknown): void {
-    this.#context.log.error("openflow session failed", { device: this.deviceId, error: errorMessage(error) });
-    this.close("internal error");
-  }
-
-  *#handleMessages(): Steps<"wait" | "done"> {
+  *handleMessages(): Steps<"wait" | "done"> {
     let left = MESSAGES_PER_STEP;
     try {
       while (!this.isClosed) {
@@ -228,6 +198,7 @@ export class Session implements ChannelHandler {
           if (!this.#mayConnect()) return "wait";
           this.#state = "ready";
           yield* this.#events.sessionReady(this);
+          this.#releasePorts();
           continue;
         }
         if (this.#events.mustWait(this)) return "wait";
@@ -258,6 +229,8 @@ export class Session implements ChannelHandler {
     this.#state = "closed";
     for (const resolve of this.#barriers.values()) resolve();
     this.#barriers.clear();
+    this.#inbox.clear();
+    this.#releasePorts();
     this.#events.sessionClosed(this, reason, byPeer);
   }
 
@@ -267,11 +240,7 @@ export class Session implements ChannelHandler {
       if (now - this.#closedAt >= CLOSE_TIMEOUT_MS) this.channel.terminate();
       return;
     }
-    if (this.#isPaused) {
-      this.#isPaused = false;
-      this.channel.resume();
-      this.#work();
-    }
+    this.#inbox.tick();
     const { handshakeTimeoutMs, echoIntervalMs } = this.#context.limits;
     if (this.#state === "hello" || this.#state === "handshake") {
       if (now - this.#openedAt >= handshakeTimeoutMs) this.close("handshake timeout");
@@ -337,9 +306,9 @@ export class Session implements ChannelHandler {
       multipartReply: (body) => this.#handleMultipart(body),
       portStatus: ({ reason, port }) => {
         const removed = reason === PORT_REASON.delete;
-        if (removed) this.ports.delete(port.number);
-        else if (!this.#storePort(port)) return;
         if (this.isReady) this.#events.portChanged(this, { description: port, removed });
+        else if (!removed) this.#storePort(port);
+        else if (this.ports.delete(port.number)) this.#context.heldPorts.remove(this.channel.remoteAddress);
       },
       packetIn: ({ inPort, frame }) => {
         if (this.isReady) this.#events.packetIn(this, inPort, frame);
@@ -384,12 +353,28 @@ export class Session implements ChannelHandler {
     if (body.ports && !body.more) this.#replyReceived("ports");
   }
 
-  #storePort(port: PortDescription): boolean {
+  #storePort(port: PortDescription): void {
+    const { heldPorts, limits } = this.#context;
+    const { remoteAddress } = this.channel;
+    if (this.isClosed) return;
+    if (!this.ports.has(port.number)) {
+      if (this.ports.size >= limits.maxPorts) {
+        this.close(`more than ${limits.maxPorts} ports`);
+        return;
+      }
+      if (heldPorts.exceededBy(remoteAddress) !== undefined) {
+        this.#events.count("ports_refused_total");
+        this.close("too many ports in the handshakes of its peer");
+        return;
+      }
+      heldPorts.add(remoteAddress);
+    }
     this.ports.set(port.number, port);
-    const { maxPorts } = this.#context.limits;
-    if (this.ports.size <= maxPorts) return true;
-    this.close(`more than ${maxPorts} ports`);
-    return false;
+  }
+
+  #releasePorts(): void {
+    this.#context.heldPorts.remove(this.channel.remoteAddress, this.ports.size);
+    this.ports.clear();
   }
 
   /** When all are there, the handshake ends before the next message is handled. */

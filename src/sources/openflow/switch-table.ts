@@ -28,6 +28,8 @@ const CONFLICT_FLAG_MS = 60_000;
 /** A switch that was connected so long is known. */
 const KNOWN_AFTER_MS = 60_000;
 const PORTS_PER_STEP = 32;
+/** Of one switch. */
+export const MAX_PORTS = 8192;
 /** Ports of one switch that changed within the last seconds. Then the session is paused. */
 const MAX_DAMPINGS = 16_384;
 
@@ -320,7 +322,7 @@ export class SwitchTable {
   }
 
   #addPort(sw: Switch, description: PortDescription, now: number): SwitchPort | undefined {
-    if (!this.#admission.acceptsPort(sw)) {
+    if (sw.ports.size >= MAX_PORTS || !this.#admission.acceptsPort(sw)) {
       this.#events.count("ports_refused_total");
       return undefined;
     }

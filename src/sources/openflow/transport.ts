@@ -12,6 +12,7 @@ import type { Certificates } from "../../lib/certificate-files.ts";
 import { SourceError } from "../source.ts";
 import { fingerprintDigits, type PeerCertificate } from "./allow-list.ts";
 import type { OpenflowSettings } from "./options.ts";
+import { Quota } from "./quota.ts";
 
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 
@@ -37,8 +38,12 @@ export interface Channel {
   resume(): void;
 }
 
-/** The channels to flush at the end of this turn of the event loop. */
+/** Of all connections of one peer address, and of all peers. */
+const BACKLOG_LIMITS = { perAddress: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
+
+/** The channels to flush at the end of this turn of the event loop, and what all channels have to send. */
 class FlushQueue {
+  readonly backlog = new Quota(BACKLOG_LIMITS);
   #channels: SocketChannel[] = [];
 
   add(channel: SocketChannel): void {
@@ -83,9 +88,10 @@ class SocketChannel implements Channel {
 
   send(message: Uint8Array): void {
     if (this.#closeReason !== undefined) return;
+    const exceeds = this.#flushQueue.backlog.exceededBy(this.remoteAddress, message.length) !== undefined;
     this.#queue.push(message);
-    this.#queuedBytes += message.length;
-    if (this.#queuedBytes > MAX_BACKLOG_BYTES) {
+    this.#count(this.#queuedBytes + message.length);
+    if (exceeds || this.#queuedBytes > MAX_BACKLOG_BYTES) {
       this.#destroy("does not read what it is sent");
     } else if (!this.#flushScheduled && !this.#blocked) {
       this.#flushScheduled = true;
@@ -101,7 +107,7 @@ class SocketChannel implements Channel {
     const bytes = this.#queue.length === 1 && first ? first : Buffer.concat(this.#queue);
     const written = Math.max(0, this.#socket.write(bytes));
     this.#queue = written < bytes.length ? [bytes.subarray(written)] : [];
-    this.#queuedBytes = bytes.length - written;
+    this.#count(bytes.length - written);
     this.#blocked = this.#queuedBytes > 0;
   }
 
@@ -118,9 +124,19 @@ class SocketChannel implements Channel {
 
   #destroy(reason: string): void {
     this.#closeReason = reason;
-    this.#queue = [];
-    this.#queuedBytes = 0;
+    this.discard();
     this.#socket.terminate();
+  }
+
+  /** Nothing is sent any more. */
+  discard(): void {
+    this.#queue = [];
+    this.#count(0);
+  }
+
+  #count(queuedBytes: number): void {
+    this.#flushQueue.backlog.add(this.remoteAddress, queuedBytes - this.#queuedBytes);
+    this.#queuedBytes = queuedBytes;
   }
 
   /** The socket is encrypted from now on. */
@@ -204,6 +220,7 @@ function onClose(data: SocketData, error: Error | undefined): void {
   const { handler, channel } = data;
   data.channel = undefined;
   data.handler = undefined;
+  channel?.discard();
   const localReason = channel?.closeReason;
   const peerReason = error ? `connection lost: ${error.message}` : "closed by the switch";
   handler?.onClose(localReason ?? peerReason, localReason === undefined);
