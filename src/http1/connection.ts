@@ -11,7 +11,7 @@ import type { ConnectionInfo, ServerContext, Socket } from "./handler.ts";
 import { ReadControl } from "./read-control.ts";
 import { ReadRate } from "./read-rate.ts";
 import { ParseError, type Request, UNPARSED_REQUEST } from "./request.ts";
-import { MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
+import { MAX_BODY_BYTES, MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
 import type { Response } from "./response.ts";
 import { frameResponse } from "./response-framing.ts";
 import { ResponseWriter } from "./response-writer.ts";
@@ -24,8 +24,6 @@ const ANONYMOUS_PIPELINED_BYTES = 64 * 1024;
 /** Pipelined requests, and slices of bodies, after which other connections get their turn on the event loop. */
 const AUTHENTICATED_UNITS_PER_TURN = 16;
 const ANONYMOUS_UNITS_PER_TURN = 1;
-/** Of the body of an authenticated request. */
-const MAX_BODY_BYTES = 1024 * 1024;
 const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /** "lingering": the last response is sent, and the client has not closed its side yet. */
@@ -184,14 +182,12 @@ export class Connection implements ConnectionInfo, TurnTaker {
       }
       const rate = this.#readRate.check(now, minReadBytesPerSecond);
       if (rate === "progress") this.#extendDeadline(idleTimeoutMs);
-      if (rate === "slow") this.#onSlowReader();
+      if (rate === "slow") {
+        this.#context.counters.slowReaders++;
+        this.destroy();
+      }
     }
     if (now >= this.#deadline) this.#guard(() => this.#onTimeout());
-  }
-
-  #onSlowReader(): void {
-    this.#context.counters.slowReaders++;
-    this.destroy();
   }
 
   #onTimeout(): void {
