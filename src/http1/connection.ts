@@ -6,7 +6,7 @@
  * connection closes that connection and affects no other.
  */
 import { type BodySource, isBodySource } from "./body-source.ts";
-import type { ConnectionInfo, ServerContext, Socket } from "./handler.ts";
+import type { ClientCertificate, ConnectionInfo, ServerContext, Socket } from "./handler.ts";
 import { Headers, ParseError, Request } from "./request.ts";
 import { RequestParser } from "./request-parser.ts";
 import type { Response } from "./response.ts";
@@ -33,6 +33,7 @@ const UNPARSED_REQUEST = new Request("GET", "/", new Headers("", []), 0, false);
 type State = "idle" | "responding" | "lingering" | "closed";
 
 export class Connection implements ConnectionInfo {
+  readonly clientCertificate: ClientCertificate | undefined;
   readonly #socket: Socket;
   readonly #context: ServerContext;
   readonly #writer: ResponseWriter;
@@ -45,7 +46,8 @@ export class Connection implements ConnectionInfo {
   #clientEnded = false;
   #deadline: number;
 
-  constructor(socket: Socket, context: ServerContext) {
+  constructor(socket: Socket, context: ServerContext, clientCertificate?: ClientCertificate) {
+    this.clientCertificate = clientCertificate;
     this.#socket = socket;
     this.#context = context;
     this.#writer = new ResponseWriter(socket, {

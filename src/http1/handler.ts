@@ -25,6 +25,14 @@ export interface ConnectionInfo {
   readonly remoteAddress: string;
   /** Responses in flight on all connections of the server. */
   readonly inFlight: number;
+  /** Undefined when none was sent: without TLS, without trusted authorities, or because the client has none. */
+  readonly clientCertificate: ClientCertificate | undefined;
+}
+
+/** The certificate that a client has sent. */
+export interface ClientCertificate {
+  /** Undefined when the certificate is not valid, or does not have exactly one CN. */
+  readonly commonName: string | undefined;
 }
 
 export interface ServerContext {

@@ -5,11 +5,20 @@
  */
 import type { Clock } from "../lib/clock.ts";
 import { Connection } from "./connection.ts";
-import type { ConnectionLimits, Handler, ServerContext } from "./handler.ts";
+import type { ClientCertificate, ConnectionLimits, Handler, ServerContext, Socket } from "./handler.ts";
+import { ParseError } from "./request.ts";
+import { joinHeadAndBody, serializeHead } from "./serialized-response.ts";
+import { type HandshakeCounts, TlsAcceptor, type TlsIdentity } from "./tls.ts";
 
 export type BindAddress =
   | { readonly hostname: string; readonly port: number; readonly reusePort: boolean }
   | { readonly unix: string };
+
+export interface ListenerTls {
+  /** Called for each handshake, so that a changed certificate needs no new listener. */
+  readonly identity: () => TlsIdentity;
+  readonly counts: HandshakeCounts;
+}
 
 /** Also the precision of the `Date` header and of every time-out. */
 const TIMEOUT_CHECK_INTERVAL_MS = 250;
@@ -21,6 +30,7 @@ export class HttpListener implements ServerContext {
   inFlight = 0;
   readonly #clock: Clock;
   readonly #connections = new Set<Connection>();
+  readonly #tlsAcceptors: TlsAcceptor[] = [];
   readonly #sockets: { stop(closeActiveConnections?: boolean): void }[] = [];
   #now: number;
   #onAllClosed = () => {};
@@ -33,15 +43,31 @@ export class HttpListener implements ServerContext {
   }
 
   /** May be called several times. Throws the runtime's error when the address is not available. */
-  listen(address: BindAddress): { readonly hostname: string; readonly port: number } {
-    const socket: Bun.SocketHandler<Connection | undefined> = {
+  listen(address: BindAddress, tls?: ListenerTls): { readonly hostname: string; readonly port: number } {
+    return tls ? this.#bind(address, this.#tlsHandler(tls)) : this.#bind(address, this.#plainHandler());
+  }
+
+  #bind<Data>(
+    address: BindAddress,
+    socket: Bun.SocketHandler<Data | undefined>,
+  ): { readonly hostname: string; readonly port: number } {
+    const common = { socket, allowHalfOpen: true, data: undefined };
+    if ("unix" in address) {
+      this.#sockets.push(Bun.listen<Data | undefined>({ ...common, unix: address.unix }));
+      return { hostname: address.unix, port: 0 };
+    }
+    const { hostname, port, reusePort } = address;
+    const reuse = reusePort ? { reusePort: true } : { exclusive: true };
+    const bound = Bun.listen<Data | undefined>({ ...common, hostname, port, ...reuse });
+    this.#sockets.push(bound);
+    return bound;
+  }
+
+  #plainHandler(): Bun.SocketHandler<Connection | undefined> {
+    return {
       open: (tcp) => {
-        if (this.stopping) return tcp.terminate();
-        if (this.#connections.size >= this.limits.maxConnections) this.#closeOldestIdle();
         tcp.setNoDelay(true);
-        const connection = new Connection(tcp, this);
-        tcp.data = connection;
-        this.#connections.add(connection);
+        tcp.data = this.#accept(tcp);
       },
       data: (tcp, bytes) => tcp.data?.onData(bytes),
       drain: (tcp) => tcp.data?.onDrain(),
@@ -55,16 +81,46 @@ export class HttpListener implements ServerContext {
         this.handler.onError(error);
       },
     };
-    const common = { socket, allowHalfOpen: true, data: undefined };
-    if ("unix" in address) {
-      this.#sockets.push(Bun.listen<Connection | undefined>({ ...common, unix: address.unix }));
-      return { hostname: address.unix, port: 0 };
+  }
+
+  #tlsHandler({ identity, counts }: ListenerTls): TlsAcceptor["rawHandler"] {
+    const acceptor = new TlsAcceptor({
+      identity,
+      counts,
+      now: () => this.#now,
+      onSecure: (socket, certificate) => this.#accept(socket, certificate),
+      onClosed: (connection) => this.#onClosed(connection),
+      onError: (error) => this.handler.onError(error),
+      onPlainHttp: (tcp) => this.#rejectPlainHttp(tcp),
+    });
+    this.#tlsAcceptors.push(acceptor);
+    return acceptor.rawHandler;
+  }
+
+  /** Undefined, and the socket is closed, when the server stops. */
+  #accept(socket: Socket, certificate?: ClientCertificate): Connection | undefined {
+    if (this.stopping) {
+      socket.terminate();
+      return undefined;
     }
-    const { hostname, port, reusePort } = address;
-    const reuse = reusePort ? { reusePort: true } : { exclusive: true };
-    const bound = Bun.listen<Connection | undefined>({ ...common, hostname, port, ...reuse });
-    this.#sockets.push(bound);
-    return bound;
+    if (this.#connections.size >= this.limits.maxConnections) this.#closeOldestIdle();
+    const connection = new Connection(socket, this, certificate);
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  #rejectPlainHttp(socket: Pick<Socket, "write" | "end">): void {
+    const detail = "This port expects TLS; use https:// in the address.";
+    const { status, headers, body } = this.handler.onParseError(new ParseError("bad-request", detail));
+    const text = typeof body === "string" ? body : "";
+    const head = `${serializeHead(status, headers)}Connection: close\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
+    socket.write(Buffer.concat(joinHeadAndBody(head, text)));
+    socket.end();
+  }
+
+  /** Closes the connections that have sent a certificate, when other authorities are trusted now. */
+  closeCertificateConnections(): void {
+    for (const connection of this.#connections) if (connection.clientCertificate) connection.destroy();
   }
 
   /** The time of the last time-out check: on some machines a system call for the time costs half of a small response. */
@@ -78,6 +134,7 @@ export class HttpListener implements ServerContext {
       await this.#clock.sleep(TIMEOUT_CHECK_INTERVAL_MS, signal);
       this.#now = this.#clock.now();
       for (const connection of this.#connections) connection.checkTimeout(this.#now);
+      for (const acceptor of this.#tlsAcceptors) acceptor.checkTimeouts(this.#now);
     }
   }
 
@@ -85,6 +142,7 @@ export class HttpListener implements ServerContext {
   async stop(drainMs: number): Promise<void> {
     this.stopping = true;
     for (const socket of this.#sockets) socket.stop(false);
+    for (const acceptor of this.#tlsAcceptors) acceptor.closeUnfinished();
     const allClosed = new Promise<void>((resolve) => {
       this.#onAllClosed = resolve;
     });
