@@ -14,6 +14,7 @@ import type { ConnectionInfo, Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { SerializedResponse } from "../http1/serialized-response.ts";
+import type { HandshakeCounts } from "../http1/tls.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
@@ -36,7 +37,7 @@ import { Problem } from "./problem.ts";
 import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
-import type { Relay } from "./relay.ts";
+import { RELAYED_USER_HEADER, type Relay } from "./relay.ts";
 import { type CachedResponse, ResponseCache } from "./response-cache.ts";
 import { parseRoute, type Route } from "./route.ts";
 import { Router } from "./router.ts";
@@ -71,6 +72,8 @@ export interface ServerLimits {
 const HEARTBEAT_MS = 15_000;
 /** The target of `OPTIONS *`, which is about the service as a whole (RFC 9112, 3.2.4). */
 const SERVER_WIDE = "*";
+/** A reader process has forwarded a request of a user who was removed since. */
+const REMOVED_USER = { outcome: "certificate" } as const;
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** The `handlerCache` of header lines: whose they are. Valid until any user changes. */
@@ -144,6 +147,11 @@ export class RequestHandler implements Handler {
     await Promise.all([this.#streams.runHeartbeat(clock, signal), this.#loadShedder.run(clock, signal)]);
   }
 
+  /** The listener counts its handshakes here. */
+  get tlsHandshakes(): HandshakeCounts {
+    return this.#counters.tlsHandshakes;
+  }
+
   counters(): ProcessCounters {
     return this.#counters.snapshot(this.#streams);
   }
@@ -165,14 +173,14 @@ export class RequestHandler implements Handler {
       const response = repeat.cachedResponse.serialize(repeat.ifNoneMatch, context.view.revision);
       if (response) return response;
     }
-    const credential = this.#cachedCredential(request);
+    const credential = this.#cachedCredential(request, connection);
     if (credential && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
       if (response) return response;
     }
     const path = pathOf(request.target);
     if (request.method === "OPTIONS") return this.#serveOptions(request, path);
-    if (path === "/readyz" && relay) return this.#forward(relay, request);
+    if (path === "/readyz" && relay) return this.#forward(relay, request, connection, credential);
     if (isHealthPath(path)) return this.#healthResponse(request, path);
     return credential
       ? this.#serve(request, connection, path, credential)
@@ -187,15 +195,28 @@ export class RequestHandler implements Handler {
     return this.#problems.respond(error, "other");
   }
 
-  #cachedCredential(request: Request): Credential | undefined {
+  #cachedCredential(request: Request, connection: ConnectionInfo): Credential | undefined {
     const { authenticator } = this.#options;
     const { headers } = request;
     const { generation } = authenticator;
     if (headers.handlerCache instanceof CachedAuth && headers.handlerCache.generation === generation)
       return headers.handlerCache.credential;
-    const credential = authenticator.cachedCredential(request.header("authorization"));
+    const credential = this.#relayedCredential(
+      request,
+      authenticator.cachedCredential(request.header("authorization"), connection.clientCertificate),
+    );
     if (credential) headers.handlerCache = new CachedAuth(generation, credential);
     return credential;
+  }
+
+  /**
+   * A reader process forwards a request of a certificate user with the credentials of the service and the name of the
+   * user. Undefined when there is no such user any more.
+   */
+  #relayedCredential(request: Request, credential: Credential | undefined): Credential | undefined {
+    if (credential?.user !== INTERNAL_USER) return credential;
+    const user = request.header(RELAYED_USER_HEADER);
+    return user === null ? credential : this.#options.authenticator.credentialOf(decodeURIComponent(user));
   }
 
   /** Call it after a change of the limits: cached responses were made with the old ones. */
@@ -249,9 +270,13 @@ export class RequestHandler implements Handler {
 
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const authorization = request.header("authorization");
-    const result = await this.#options.authenticator.authenticate(authorization, connection.remoteAddress);
-    if (result.outcome === "ok") return this.#serve(request, connection, path, result);
-    return this.#problems.respondTo(request, authProblem(result), "auth");
+    const { remoteAddress, clientCertificate } = connection;
+    const { authenticator } = this.#options;
+    const result = await authenticator.authenticate(authorization, remoteAddress, clientCertificate);
+    const credential = result.outcome === "ok" ? this.#relayedCredential(request, result) : undefined;
+    if (credential) return this.#serve(request, connection, path, credential);
+    const refusal = result.outcome === "ok" ? REMOVED_USER : result;
+    return this.#problems.respondTo(request, authProblem(refusal), "auth");
   }
 
   /** Serves a request whose credential is valid. */
@@ -270,7 +295,9 @@ export class RequestHandler implements Handler {
       if (credential.user !== INTERNAL_USER) rateLimitHeaders = this.#rateLimiter.consume(credential.user);
       const route = parseRoute(path, this.#prefixes);
       if (!route)
-        return relay ? this.#forward(relay, request) : this.#serveAuxiliary(request, path, rateLimitHeaders);
+        return relay
+          ? this.#forward(relay, request, connection, credential)
+          : this.#serveAuxiliary(request, path, rateLimitHeaders);
       readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
@@ -279,7 +306,8 @@ export class RequestHandler implements Handler {
       if (!this.#hasPerRequestHeaders) return response;
       return addHeaders(response, this.#perRequestHeaders(request, rateLimitHeaders));
     } catch (error) {
-      if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request);
+      if (relay && error instanceof HistoryNotInReplica)
+        return this.#forward(relay, request, connection, credential);
       const dialect = dialectOf(path, this.#prefixes);
       return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
     }
@@ -322,9 +350,15 @@ export class RequestHandler implements Handler {
     }
   }
 
-  async #forward(relay: Relay, request: Request): Promise<Response> {
+  async #forward(
+    relay: Relay,
+    request: Request,
+    connection?: ConnectionInfo,
+    credential?: Credential,
+  ): Promise<Response> {
     try {
-      return await relay(request);
+      // The Authorization header is forwarded with the request; a certificate is not.
+      return await relay(request, connection?.clientCertificate && credential?.user);
     } catch (error) {
       return this.#problems.respondTo(request, error, "relayed");
     }

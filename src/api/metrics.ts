@@ -15,6 +15,8 @@ export interface MetricsInput {
   readonly version: string;
   readonly readers?: ReaderMetrics | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
+  /** When the server's certificate expires, in epoch milliseconds. */
+  readonly tlsExpiresAt?: number | undefined;
 }
 
 /** The start counts as the first reload. */
@@ -48,6 +50,7 @@ export const metricsResponse = (input: MetricsInput): Response => ({
     ...networkFamilies(input),
     ...sourceFamilies(input),
     ...httpFamilies(input),
+    ...tlsFamilies(input),
     ...historyFamilies(input),
     ...processFamilies(input),
   ].join(""),
@@ -135,6 +138,22 @@ function* httpFamilies({ counters, readers }: MetricsInput): Generator<string> {
     "gazetteer_streams_overflowed_total",
     "Event streams closed because the client was too slow.",
     total.streamsOverflowed,
+  );
+}
+
+/** Only where TLS is configured. */
+function* tlsFamilies({ counters, readers, tlsExpiresAt }: MetricsInput): Generator<string> {
+  if (tlsExpiresAt === undefined) return;
+  yield gauge(
+    "gazetteer_tls_certificate_expiry_timestamp_seconds",
+    "When the certificate expires, or the first one of its chain.",
+    tlsExpiresAt / 1000,
+  );
+  const { tlsHandshakes } = readers ? addCounters(counters, readers.counters()) : counters;
+  yield counter(
+    "gazetteer_tls_handshakes_total",
+    "TLS handshakes by result.",
+    Object.entries(tlsHandshakes).map(([result, count]) => [{ result }, count]),
   );
 }
 

@@ -1,7 +1,8 @@
 /**
- * The counters of one process: responses by what was read and by status, shed requests, event streams. The main process
+ * The counters of one process: responses by what was read and by status, shed requests, event streams, TLS handshakes. The main process
  * adds those of its readers to its own when it renders `/metrics`.
  */
+import { createHandshakeCounts, type HandshakeCounts } from "../http1/tls.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
 
 export interface ProcessCounters {
@@ -11,6 +12,7 @@ export interface ProcessCounters {
   readonly streamsOpen: number;
   readonly streamsOpened: number;
   readonly streamsOverflowed: number;
+  readonly tlsHandshakes: Readonly<HandshakeCounts>;
 }
 
 export const ZERO_COUNTERS: ProcessCounters = {
@@ -19,6 +21,7 @@ export const ZERO_COUNTERS: ProcessCounters = {
   streamsOpen: 0,
   streamsOpened: 0,
   streamsOverflowed: 0,
+  tlsHandshakes: createHandshakeCounts(),
 };
 
 export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCounters {
@@ -30,8 +33,16 @@ export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCoun
     streamsOpen: a.streamsOpen + b.streamsOpen,
     streamsOpened: a.streamsOpened + b.streamsOpened,
     streamsOverflowed: a.streamsOverflowed + b.streamsOverflowed,
+    tlsHandshakes: addHandshakes(a.tlsHandshakes, b.tlsHandshakes),
   };
 }
+
+const addHandshakes = (a: HandshakeCounts, b: HandshakeCounts): HandshakeCounts => ({
+  completed: a.completed + b.completed,
+  failed: a.failed + b.failed,
+  timeout: a.timeout + b.timeout,
+  displaced: a.displaced + b.displaced,
+});
 
 /** Callers keep the object and increment it, which saves the look-up on every request. */
 export interface Counter {
@@ -40,6 +51,8 @@ export interface Counter {
 
 export class RequestCounters {
   readonly #responses = new Map<string, Counter>();
+  /** Counted by the listener. */
+  readonly tlsHandshakes = createHandshakeCounts();
   #shed = 0;
 
   /** The counter of responses to reads of `read` (`devices`, `topology`, `health`) with this status. */
@@ -64,6 +77,7 @@ export class RequestCounters {
       streamsOpen: openCount,
       streamsOpened: openedTotal,
       streamsOverflowed: overflowedTotal,
+      tlsHandshakes: { ...this.tlsHandshakes },
     };
   }
 }

@@ -42,7 +42,11 @@ function relayAt(revision: number) {
   const clock = new ManualClock();
   const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), 1000);
   replica.completeSync({ revision, time: 0, graphTime: 0, versions });
-  return { clock, replica, relay: createRelay(socketPath, replica.history, clock) };
+  return {
+    clock,
+    replica,
+    relay: createRelay({ socketPath, internalAuthorization: "Basic Og==", history: replica.history, clock }),
+  };
 }
 
 function createRequest(target: string, headers: Record<string, string> = {}): Request {
@@ -119,7 +123,12 @@ describe("a forwarded request", () => {
     await until(() => clock.sleeping > 0, { what: "a response that is ahead" });
     await clock.advance(60_000);
     expect(await late).toMatchObject({ name: "Problem", status: 503 });
-    const unconnected = createRelay(join(temporaryFolder(), "none"), relayAt(3).replica.history, clock);
+    const unconnected = createRelay({
+      socketPath: join(temporaryFolder(), "none"),
+      internalAuthorization: "Basic Og==",
+      history: relayAt(3).replica.history,
+      clock,
+    });
     expect(await unconnected(createRequest("/5")).catch((error) => error)).toMatchObject({ status: 503 });
   });
 });

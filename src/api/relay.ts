@@ -14,8 +14,14 @@ import { Problem } from "./problem.ts";
 
 type FetchResponse = globalThis.Response;
 
-/** Throws a `Problem` when the main process does not respond. */
-export type Relay = (request: Request) => Promise<Response>;
+/**
+ * Throws a `Problem` when the main process does not respond. `certificateUser` is the user that a client certificate
+ * has authenticated: the main process cannot see the certificate.
+ */
+export type Relay = (request: Request, certificateUser?: string) => Promise<Response>;
+
+/** The percent-encoded name of that user. It counts only beside the credentials of the service's own processes. */
+export const RELAYED_USER_HEADER = "gazetteer-relayed-user";
 
 /** RFC 9110, 7.6.1: headers of one connection, not of the message. */
 const HOP_BY_HOP_HEADERS = [
@@ -30,23 +36,36 @@ const HOP_BY_HOP_HEADERS = [
   "upgrade",
 ];
 /** Headers of the connection, or of a request body, which is not forwarded. */
-const NOT_FORWARDED = [...HOP_BY_HOP_HEADERS, "host", "content-length", "expect"];
+const NOT_FORWARDED = [...HOP_BY_HOP_HEADERS, "host", "content-length", "expect", RELAYED_USER_HEADER];
 /** The server of this process adds its own. */
 const NOT_RETURNED = [...HOP_BY_HOP_HEADERS, "date", "content-length", "x-content-type-options"];
 const CATCH_UP_TIMEOUT_MS = 5_000;
 /** A path with `.` or `..`, which `fetch` would normalise to another path. No resource has such a path. */
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 
-export function createRelay(socketPath: string, history: History, clock: Clock): Relay {
-  return async (request) => {
+export interface RelayOptions {
+  readonly socketPath: string;
+  /** The Authorization header of the service's own processes. */
+  readonly internalAuthorization: string;
+  readonly history: History;
+  readonly clock: Clock;
+}
+
+export function createRelay({ socketPath, internalAuthorization, history, clock }: RelayOptions): Relay {
+  return async (request, certificateUser) => {
     const { method, target } = request;
     if (DOT_SEGMENT.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
+    const headers = forwardedHeaders(request);
+    if (certificateUser !== undefined) {
+      headers.set("authorization", internalAuthorization);
+      headers.set(RELAYED_USER_HEADER, encodeURIComponent(certificateUser));
+    }
     const options = {
       unix: socketPath,
       decompress: false,
       redirect: "manual",
       method,
-      headers: forwardedHeaders(request),
+      headers,
     } as const;
     let upstream: FetchResponse;
     try {

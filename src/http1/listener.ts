@@ -8,15 +8,15 @@ import { Connection } from "./connection.ts";
 import type { ClientCertificate, ConnectionLimits, Handler, ServerContext, Socket } from "./handler.ts";
 import { ParseError } from "./request.ts";
 import { joinHeadAndBody, serializeHead } from "./serialized-response.ts";
-import { type HandshakeCounts, TlsAcceptor, type TlsIdentity } from "./tls.ts";
+import { type HandshakeCounts, TlsAcceptor } from "./tls.ts";
+import type { LiveTlsIdentity } from "./tls-identity.ts";
 
 export type BindAddress =
   | { readonly hostname: string; readonly port: number; readonly reusePort: boolean }
   | { readonly unix: string };
 
 export interface ListenerTls {
-  /** Called for each handshake, so that a changed certificate needs no new listener. */
-  readonly identity: () => TlsIdentity;
+  readonly identity: LiveTlsIdentity;
   readonly counts: HandshakeCounts;
 }
 
@@ -94,6 +94,9 @@ export class HttpListener implements ServerContext {
       onPlainHttp: (tcp) => this.#rejectPlainHttp(tcp),
     });
     this.#tlsAcceptors.push(acceptor);
+    identity.onChange(({ clientCa }) => {
+      if (clientCa !== identity.current.clientCa) this.#closeCertificateConnections();
+    });
     return acceptor.rawHandler;
   }
 
@@ -118,8 +121,8 @@ export class HttpListener implements ServerContext {
     socket.end();
   }
 
-  /** Closes the connections that have sent a certificate, when other authorities are trusted now. */
-  closeCertificateConnections(): void {
+  /** Their certificates were verified against authorities that are not trusted any more. */
+  #closeCertificateConnections(): void {
     for (const connection of this.#connections) if (connection.clientCertificate) connection.destroy();
   }
 

@@ -14,15 +14,7 @@
  */
 import type { Connection } from "./connection.ts";
 import type { ClientCertificate } from "./handler.ts";
-
-/** PEM texts. Compared by reference: another object is another identity. */
-export interface TlsIdentity {
-  /** The certificate, followed by those of intermediate authorities. */
-  readonly cert: string;
-  readonly key: string;
-  /** When given, clients are requested to send a certificate, which is verified against these authorities. */
-  readonly clientCa?: string | undefined;
-}
+import type { LiveTlsIdentity, TlsIdentity } from "./tls-identity.ts";
 
 /** Handshakes by result. `displaced`: closed because there were too many unfinished ones. */
 export type HandshakeCounts = Record<"completed" | "failed" | "timeout" | "displaced", number>;
@@ -34,8 +26,8 @@ export const createHandshakeCounts = (): HandshakeCounts => ({
 });
 
 export interface TlsAcceptorOptions {
-  /** Called for each handshake. */
-  readonly identity: () => TlsIdentity;
+  /** Read for each handshake. */
+  readonly identity: LiveTlsIdentity;
   readonly counts: HandshakeCounts;
   readonly now: () => number;
   readonly onSecure: (
@@ -235,7 +227,7 @@ export class TlsAcceptor {
   }
 
   #currentTlsOptions(): Bun.TLSOptions {
-    const identity = this.#options.identity();
+    const identity = this.#options.identity.current;
     if (identity !== this.#identity) {
       this.#identity = identity;
       const { cert, key, clientCa } = identity;
@@ -251,7 +243,7 @@ export class TlsAcceptor {
     if (!this.#isUnfinished(handshake)) return;
     const { clientCa } = handshake;
     // The authorities were replaced during the handshake: the certificate must be verified against the new ones.
-    if (clientCa !== this.#options.identity().clientCa) {
+    if (clientCa !== this.#options.identity.current.clientCa) {
       this.#close(handshake, "failed");
       return;
     }

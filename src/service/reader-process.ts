@@ -12,6 +12,7 @@ import type { User } from "../api/auth/users.ts";
 import { createRelay } from "../api/relay.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { type Client, createClient, idOf } from "../client/client.ts";
+import { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { aborted } from "../lib/aborted.ts";
 import { systemClock } from "../lib/clock.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
@@ -23,7 +24,12 @@ import {
   type SettingsValues,
   updateSettings,
 } from "./live-settings.ts";
-import { parseWriterMessage, type ReaderMessage, type ReaderStart } from "./reader-protocol.ts";
+import {
+  internalAuthorization,
+  parseWriterMessage,
+  type ReaderMessage,
+  type ReaderStart,
+} from "./reader-protocol.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -56,9 +62,10 @@ export async function runReader({ input, write, signal, onWriterGone }: ReaderOp
     onWriterGone();
   };
   const settings = createReaderSettings(start.settings);
-  receiveMessages(messages, { users, settings, stop }).then(onInputEnd, onInputEnd);
+  const tls = start.tls && new LiveTlsIdentity(start.tls);
+  receiveMessages(messages, { users, settings, tls, stop }).then(onInputEnd, onInputEnd);
   const send: Send = (message) => write(jsonLine(message));
-  await serveReplica(start, { users, settings }, AbortSignal.any([signal, stop.signal]), send);
+  await serveReplica(start, { users, settings, tls }, AbortSignal.any([signal, stop.signal]), send);
 }
 
 async function receiveStart(
@@ -96,25 +103,27 @@ function createReaderSettings(values: SettingsValues): ReaderSettings {
 interface Controlled {
   readonly users: PushedUsers;
   readonly settings: ReaderSettings;
+  readonly tls: LiveTlsIdentity | undefined;
   readonly stop: AbortController;
 }
 
 /** Applies messages until the writer closes the pipe. */
 async function receiveMessages(
   messages: AsyncGenerator<unknown>,
-  { users, settings, stop }: Controlled,
+  { users, settings, tls, stop }: Controlled,
 ): Promise<void> {
   for await (const line of messages) {
     const message = parseWriterMessage(line);
     if (message.users) users.replace(message.users);
     if (message.settings) settings.update(message.settings);
+    if (message.tls) tls?.replace(message.tls);
     if (message.stop) stop.abort();
   }
 }
 
 async function serveReplica(
   start: ReaderStart,
-  { users, settings }: Omit<Controlled, "stop">,
+  { users, settings, tls }: Omit<Controlled, "stop">,
   signal: AbortSignal,
   send: Send,
 ): Promise<void> {
@@ -143,11 +152,16 @@ async function serveReplica(
     await Promise.race([synced, following, stopped]);
     if (signal.aborted) return;
     const server = openServer({
-      ...sharedServerOptions({ config, settings: live, users, clock, logger }),
+      ...sharedServerOptions({ config, settings: live, users, tls, clock, logger }),
       port,
       sharedPort: true,
       context: replica,
-      relay: createRelay(socket, replica.history, clock),
+      relay: createRelay({
+        socketPath: socket,
+        internalAuthorization: internalAuthorization(password),
+        history: replica.history,
+        clock,
+      }),
       sources: () => [],
       rejectedRecords: () => ({}),
       site: undefined,

@@ -3,6 +3,7 @@ import { createAuthenticator } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ServerOptions } from "../api/server.ts";
 import type { Config } from "../config/schema.ts";
+import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
@@ -17,6 +18,7 @@ export interface SharedServerInput {
   readonly config: Pick<Config, "host" | "aliases" | "cors">;
   readonly settings: Pick<LiveSettings, "limits">;
   readonly users: Users;
+  readonly tls: LiveTlsIdentity | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The Authorization header of the service's own processes. */
@@ -31,11 +33,12 @@ type SharedOption =
   | "version"
   | "authenticator"
   | "users"
+  | "tls"
   | "clock"
   | "logger";
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
-  const { config, settings, users, clock, logger, internalAuthorization } = input;
+  const { config, settings, users, tls, clock, logger, internalAuthorization } = input;
   const { host, aliases, cors } = config;
   const { limits } = settings;
   const throttle = {
@@ -60,6 +63,7 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
       internalAuthorization,
     }),
     users,
+    tls,
     clock,
     logger,
   };
