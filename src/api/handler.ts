@@ -21,6 +21,8 @@ import { HistoryNotInReplica } from "../view/replica.ts";
 import { addHeaders } from "./add-headers.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
+import { authenticateWithCertificate } from "./auth/certificate.ts";
+import { RequestCredentials } from "./auth/request-credentials.ts";
 import type { Users } from "./auth/users.ts";
 import {
   AuxiliaryEndpoints,
@@ -37,7 +39,7 @@ import { Problem } from "./problem.ts";
 import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
-import { RELAYED_USER_HEADER, type Relay } from "./relay.ts";
+import type { Relay } from "./relay.ts";
 import { type CachedResponse, ResponseCache } from "./response-cache.ts";
 import { parseRoute, type Route } from "./route.ts";
 import { Router } from "./router.ts";
@@ -73,19 +75,8 @@ const HEARTBEAT_MS = 15_000;
 /** The target of `OPTIONS *`, which is about the service as a whole (RFC 9112, 3.2.4). */
 const SERVER_WIDE = "*";
 /** A reader process has forwarded a request of a user who was removed since. */
-const REMOVED_USER = { outcome: "certificate" } as const;
+const REMOVED_USER = { outcome: "unknown-certificate" } as const;
 const NO_HEADERS: Readonly<Record<string, string>> = {};
-
-/** The `handlerCache` of header lines: whose they are. Valid until any user changes. */
-class CachedAuth {
-  readonly generation: number;
-  readonly credential: Credential;
-
-  constructor(generation: number, credential: Credential) {
-    this.generation = generation;
-    this.credential = credential;
-  }
-}
 
 /** The `handlerCache` of a request: its credential was valid in this generation, and this is its response. */
 class RepeatHit {
@@ -102,6 +93,7 @@ class RepeatHit {
 
 export class RequestHandler implements Handler {
   readonly #options: RequestHandlerOptions;
+  readonly #credentials: RequestCredentials;
   readonly #streams: SseHub;
   readonly #router: Router;
   readonly #auxiliary: AuxiliaryEndpoints;
@@ -117,6 +109,7 @@ export class RequestHandler implements Handler {
   constructor(options: RequestHandlerOptions) {
     const { context, limits, origins, users, version } = options;
     this.#options = options;
+    this.#credentials = new RequestCredentials(options.authenticator, users);
     this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
@@ -173,14 +166,14 @@ export class RequestHandler implements Handler {
       const response = repeat.cachedResponse.serialize(repeat.ifNoneMatch, context.view.revision);
       if (response) return response;
     }
-    const credential = this.#cachedCredential(request, connection);
+    const credential = this.#credentials.cached(request, connection);
     if (credential && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
       if (response) return response;
     }
     const path = pathOf(request.target);
-    if (request.method === "OPTIONS") return this.#serveOptions(request, path);
-    if (path === "/readyz" && relay) return this.#forward(relay, request, connection, credential);
+    if (request.method === "OPTIONS") return this.#serveOptions(request, connection, path);
+    if (path === "/readyz" && relay) return this.#forward(relay, request, connection);
     if (isHealthPath(path)) return this.#healthResponse(request, path);
     return credential
       ? this.#serve(request, connection, path, credential)
@@ -193,30 +186,6 @@ export class RequestHandler implements Handler {
 
   onError(error: unknown): Response {
     return this.#problems.respond(error, "other");
-  }
-
-  #cachedCredential(request: Request, connection: ConnectionInfo): Credential | undefined {
-    const { authenticator } = this.#options;
-    const { headers } = request;
-    const { generation } = authenticator;
-    if (headers.handlerCache instanceof CachedAuth && headers.handlerCache.generation === generation)
-      return headers.handlerCache.credential;
-    const credential = this.#relayedCredential(
-      request,
-      authenticator.cachedCredential(request.header("authorization"), connection.clientCertificate),
-    );
-    if (credential) headers.handlerCache = new CachedAuth(generation, credential);
-    return credential;
-  }
-
-  /**
-   * A reader process forwards a request of a certificate user with the credentials of the service and the name of the
-   * user. Undefined when there is no such user any more.
-   */
-  #relayedCredential(request: Request, credential: Credential | undefined): Credential | undefined {
-    if (credential?.user !== INTERNAL_USER) return credential;
-    const user = request.header(RELAYED_USER_HEADER);
-    return user === null ? credential : this.#options.authenticator.credentialOf(decodeURIComponent(user));
   }
 
   /** Call it after a change of the limits: cached responses were made with the old ones. */
@@ -244,11 +213,11 @@ export class RequestHandler implements Handler {
   }
 
   /** The paths that exist are public, so a preflight needs no credentials. Items are not looked up. */
-  async #serveOptions(request: Request, path: string): Promise<Response> {
+  async #serveOptions(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const { relay } = this.#options;
     try {
       if (path !== SERVER_WIDE && !parseRoute(path, this.#prefixes)) {
-        if (relay) return await this.#forward(relay, request);
+        if (relay) return await this.#forward(relay, request, connection);
         await this.#auxiliary.requirePath(path);
       }
       return this.#optionsResponse(request);
@@ -269,14 +238,15 @@ export class RequestHandler implements Handler {
   }
 
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
+    const { authenticator, users } = this.#options;
     const authorization = request.header("authorization");
-    const { remoteAddress, clientCertificate } = connection;
-    const { authenticator } = this.#options;
-    const result = await authenticator.authenticate(authorization, remoteAddress, clientCertificate);
-    const credential = result.outcome === "ok" ? this.#relayedCredential(request, result) : undefined;
+    const result = await authenticateWithCertificate(users, connection.clientCertificate, () =>
+      authenticator.authenticate(authorization, connection.remoteAddress),
+    );
+    if (result.outcome !== "ok") return this.#problems.respondTo(request, authProblem(result), "auth");
+    const credential = this.#credentials.ofUser(request, result);
     if (credential) return this.#serve(request, connection, path, credential);
-    const refusal = result.outcome === "ok" ? REMOVED_USER : result;
-    return this.#problems.respondTo(request, authProblem(refusal), "auth");
+    return this.#problems.respondTo(request, authProblem(REMOVED_USER), "auth");
   }
 
   /** Serves a request whose credential is valid. */
@@ -296,7 +266,7 @@ export class RequestHandler implements Handler {
       const route = parseRoute(path, this.#prefixes);
       if (!route)
         return relay
-          ? this.#forward(relay, request, connection, credential)
+          ? this.#forward(relay, request, connection)
           : this.#serveAuxiliary(request, path, rateLimitHeaders);
       readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
@@ -306,8 +276,7 @@ export class RequestHandler implements Handler {
       if (!this.#hasPerRequestHeaders) return response;
       return addHeaders(response, this.#perRequestHeaders(request, rateLimitHeaders));
     } catch (error) {
-      if (relay && error instanceof HistoryNotInReplica)
-        return this.#forward(relay, request, connection, credential);
+      if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request, connection);
       const dialect = dialectOf(path, this.#prefixes);
       return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
     }
@@ -350,15 +319,9 @@ export class RequestHandler implements Handler {
     }
   }
 
-  async #forward(
-    relay: Relay,
-    request: Request,
-    connection?: ConnectionInfo,
-    credential?: Credential,
-  ): Promise<Response> {
+  async #forward(relay: Relay, request: Request, connection: ConnectionInfo): Promise<Response> {
     try {
-      // The Authorization header is forwarded with the request; a certificate is not.
-      return await relay(request, connection?.clientCertificate && credential?.user);
+      return await relay(request, this.#credentials.certificateUser(request, connection));
     } catch (error) {
       return this.#problems.respondTo(request, error, "relayed");
     }

@@ -38,15 +38,14 @@ const mainProcess = Bun.serve({
 });
 afterAll(() => mainProcess.stop(true));
 
+/** The Authorization header of the service's own processes. */
+const INTERNAL = "Basic internal";
+
 function relayAt(revision: number) {
   const clock = new ManualClock();
   const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), 1000);
   replica.completeSync({ revision, time: 0, graphTime: 0, versions });
-  return {
-    clock,
-    replica,
-    relay: createRelay({ socketPath, internalAuthorization: "Basic Og==", history: replica.history, clock }),
-  };
+  return { clock, replica, relay: createRelay(socketPath, replica.history, clock, INTERNAL) };
 }
 
 function createRequest(target: string, headers: Record<string, string> = {}): Request {
@@ -123,12 +122,12 @@ describe("a forwarded request", () => {
     await until(() => clock.sleeping > 0, { what: "a response that is ahead" });
     await clock.advance(60_000);
     expect(await late).toMatchObject({ name: "Problem", status: 503 });
-    const unconnected = createRelay({
-      socketPath: join(temporaryFolder(), "none"),
-      internalAuthorization: "Basic Og==",
-      history: relayAt(3).replica.history,
+    const unconnected = createRelay(
+      join(temporaryFolder(), "none"),
+      relayAt(3).replica.history,
       clock,
-    });
+      INTERNAL,
+    );
     expect(await unconnected(createRequest("/5")).catch((error) => error)).toMatchObject({ status: 503 });
   });
 });

@@ -16,7 +16,7 @@ type FetchResponse = globalThis.Response;
 
 /**
  * Throws a `Problem` when the main process does not respond. `certificateUser` is the user that a client certificate
- * has authenticated: the main process cannot see the certificate.
+ * has authenticated, because the main process does not see the certificate.
  */
 export type Relay = (request: Request, certificateUser?: string) => Promise<Response>;
 
@@ -43,15 +43,13 @@ const CATCH_UP_TIMEOUT_MS = 5_000;
 /** A path with `.` or `..`, which `fetch` would normalise to another path. No resource has such a path. */
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 
-export interface RelayOptions {
-  readonly socketPath: string;
-  /** The Authorization header of the service's own processes. */
-  readonly internalAuthorization: string;
-  readonly history: History;
-  readonly clock: Clock;
-}
-
-export function createRelay({ socketPath, internalAuthorization, history, clock }: RelayOptions): Relay {
+/** `internalAuthorization` is the Authorization header of the service's own processes. */
+export function createRelay(
+  socketPath: string,
+  history: History,
+  clock: Clock,
+  internalAuthorization: string,
+): Relay {
   return async (request, certificateUser) => {
     const { method, target } = request;
     if (DOT_SEGMENT.test(target)) throw new Problem("not-found", "There is nothing at such a path.");

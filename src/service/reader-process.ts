@@ -6,7 +6,7 @@
  */
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { INTERNAL_USER } from "../api/auth/authenticate.ts";
+import { INTERNAL_USER, internalAuthorization } from "../api/auth/authenticate.ts";
 import { PushedUsers } from "../api/auth/pushed-users.ts";
 import type { User } from "../api/auth/users.ts";
 import { createRelay } from "../api/relay.ts";
@@ -24,12 +24,7 @@ import {
   type SettingsValues,
   updateSettings,
 } from "./live-settings.ts";
-import {
-  internalAuthorization,
-  parseWriterMessage,
-  type ReaderMessage,
-  type ReaderStart,
-} from "./reader-protocol.ts";
+import { parseWriterMessage, type ReaderMessage, type ReaderStart } from "./reader-protocol.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -156,12 +151,7 @@ async function serveReplica(
       port,
       sharedPort: true,
       context: replica,
-      relay: createRelay({
-        socketPath: socket,
-        internalAuthorization: internalAuthorization(password),
-        history: replica.history,
-        clock,
-      }),
+      relay: createRelay(socket, replica.history, clock, internalAuthorization(password)),
       sources: () => [],
       rejectedRecords: () => ({}),
       site: undefined,

@@ -5,7 +5,6 @@
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import { INTERNAL_USER } from "../api/auth/authenticate.ts";
 import { Configuration, type Immutable } from "../config/schema.ts";
 import { SettingsSchema } from "./live-settings.ts";
 
@@ -66,10 +65,6 @@ const ReaderMessage = Type.Object({
   ),
 });
 export type ReaderMessage = Immutable<Type.Static<typeof ReaderMessage>>;
-
-/** The Authorization header that readers send to the writer. */
-export const internalAuthorization = (password: string): string =>
-  `Basic ${Buffer.from(`${INTERNAL_USER}:${password}`).toString("base64")}`;
 
 const writerMessage = Compile(WriterMessage);
 const readerMessage = Compile(ReaderMessage);

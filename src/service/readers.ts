@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { internalAuthorization } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ReaderMetrics } from "../api/metrics.ts";
 import { addCounters, type ProcessCounters, ZERO_COUNTERS } from "../api/process-counters.ts";
@@ -19,12 +20,7 @@ import type { Logger } from "../lib/logger.ts";
 import type { Log } from "../log/log.ts";
 import type { LiveSettings } from "./live-settings.ts";
 import { readerCommandLine } from "./reader-command.ts";
-import {
-  internalAuthorization,
-  parseReaderMessage,
-  type ReaderStart,
-  type WriterMessage,
-} from "./reader-protocol.ts";
+import { parseReaderMessage, type ReaderStart, type WriterMessage } from "./reader-protocol.ts";
 import { DRAIN_TIMEOUT_MS } from "./server-options.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -102,8 +98,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   /** The Authorization header that readers send on that socket; undefined without readers. */
   get internalAuthorization(): string | undefined {
-    if (this.#folder === undefined) return undefined;
-    return internalAuthorization(this.#password);
+    return this.#folder === undefined ? undefined : internalAuthorization(this.#password);
   }
 
   count(): { configured: number; alive: number } {

@@ -3,11 +3,12 @@
  * wrong: a client that guesses must not learn that a user name exists.
  */
 import { Problem } from "../problem.ts";
-import type { AuthResult, Credential } from "./authenticate.ts";
+import type { Credential } from "./authenticate.ts";
+import type { CertificateAuthResult } from "./certificate.ts";
 
 const CHALLENGE = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
 
-export function authProblem(result: Exclude<AuthResult, Credential>): Problem {
+export function authProblem(result: Exclude<CertificateAuthResult, Credential>): Problem {
   if (result.outcome === "throttled") {
     const seconds = String(result.retryAfterSeconds);
     const detail = `Too many logins have failed from this address; wait ${seconds} s.`;
@@ -22,6 +23,6 @@ const DETAILS = {
   missing: "Send a user name and password with HTTP Basic authentication: curl -u USERNAME:PASSWORD …",
   malformed: WRONG,
   wrong: WRONG,
-  certificate: "The client certificate is not valid here, or its CN is not the name of a user.",
+  "unknown-certificate": "The client certificate is not valid here, or its CN is not the name of a user.",
   "different-users": "The client certificate and the Authorization header are of different users.",
 } as const;

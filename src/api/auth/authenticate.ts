@@ -9,10 +9,7 @@
  * - Failures are throttled per client address. A cached credential is accepted even then, so that a client that shares
  *   an address with an attacker keeps reading. A right credential that is not cached yet is throttled with the rest.
  * - When a user changes, the cached credentials of that user are removed at once.
- * - A verified client certificate whose CN is a user is that user, without a password. An Authorization header beside it
- *   must be of the same user.
  */
-import type { ClientCertificate } from "../../http1/handler.ts";
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { createSemaphore } from "../../lib/semaphore.ts";
@@ -30,15 +27,13 @@ export interface Credential {
 
 export type AuthResult =
   | Credential
-  | { readonly outcome: "missing" | "malformed" | "wrong" | "certificate" | "different-users" }
+  | { readonly outcome: "missing" | "malformed" | "wrong" }
   | { readonly outcome: "throttled"; readonly retryAfterSeconds: number };
 
 export interface Authenticator {
   /** Synchronous and cheap. Returns undefined when the header is not cached; then call `authenticate`. */
-  cachedCredential(header: string | null, certificate?: ClientCertificate): Credential | undefined;
-  authenticate(header: string | null, address: string, certificate?: ClientCertificate): Promise<AuthResult>;
-  /** The credential of a user whom another process of the service has authenticated. */
-  credentialOf(user: string): Credential | undefined;
+  cachedCredential(header: string | null): Credential | undefined;
+  authenticate(header: string | null, address: string): Promise<AuthResult>;
   /** Increases whenever any user changes. Results from before must not be used after. */
   readonly generation: number;
 }
@@ -56,6 +51,10 @@ export interface AuthenticatorOptions {
 /** The user of requests between the service's own processes. No configured user can have this name; no limits apply. */
 export const INTERNAL_USER = "";
 
+/** The Authorization header of that user. */
+export const internalAuthorization = (password: string): string =>
+  `Basic ${Buffer.from(`${INTERNAL_USER}:${password}`).toString("base64")}`;
+
 /** More than the users of any file: one credential has few spellings. An evicted one costs one more hash. */
 const MAX_CACHED_CREDENTIALS = 10_000;
 
@@ -63,8 +62,6 @@ const INTERNAL_CREDENTIAL: Credential = { outcome: "ok", user: INTERNAL_USER, cr
 const MISSING: AuthResult = { outcome: "missing" };
 const MALFORMED: AuthResult = { outcome: "malformed" };
 const WRONG: AuthResult = { outcome: "wrong" };
-const NO_CERTIFICATE_USER: AuthResult = { outcome: "certificate" };
-const DIFFERENT_USERS: AuthResult = { outcome: "different-users" };
 const QUEUE_FULL: AuthResult = { outcome: "throttled", retryAfterSeconds: 1 };
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
@@ -88,24 +85,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   const internalDigest = internalAuthorization === undefined ? undefined : digestOf(internalAuthorization);
 
-  function credentialOf(name: string): Credential | undefined {
-    const user = users.find(name);
-    return user && { outcome: "ok", user: user.name, credentialId: user.credentialId };
-  }
-
-  function certificateCredential({ commonName }: ClientCertificate): Credential | undefined {
-    return commonName === undefined ? undefined : credentialOf(commonName.normalize("NFC"));
-  }
-
-  function cachedCredential(header: string | null, certificate?: ClientCertificate): Credential | undefined {
-    if (!certificate) return cachedPassword(header);
-    const owner = certificateCredential(certificate);
-    if (!header || !owner) return owner;
-    const credential = cachedPassword(header);
-    return credential?.user === owner.user ? credential : undefined;
-  }
-
-  function cachedPassword(header: string | null): Credential | undefined {
+  function cachedCredential(header: string | null): Credential | undefined {
     if (header === null || header.length > MAX_AUTHORIZATION_LENGTH) return undefined;
     const digest = digestOf(header);
     return digest === internalDigest ? INTERNAL_CREDENTIAL : cache.get(digest);
@@ -152,39 +132,29 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
   }
 
-  async function checkPassword(header: string | null, address: string): Promise<AuthResult> {
-    if (header === null || header === "") return MISSING;
-    const cached = cachedPassword(header);
-    if (cached) return cached;
-    const candidates = parseBasicAuthorization(header);
-    if (candidates.length === 0) return MALFORMED;
-    const digest = digestOf(header);
-    // Connections that send the same header at the same time share one check. A right credential counts as one
-    // attempt; with a wrong one, each request counts as a failure of its own.
-    const inFlight = checksInFlight.get(digest);
-    const sharedResult = inFlight && (await inFlight);
-    if (sharedResult && sharedResult.outcome !== "wrong") return sharedResult;
-    const waitMs = throttle.consume(address);
-    if (waitMs > 0) return { outcome: "throttled", retryAfterSeconds: Math.ceil(waitMs / 1000) };
-    if (sharedResult) return sharedResult;
-    const result = await enqueueCheck(digest, candidates);
-    if (result.outcome !== "wrong") throttle.refund(address);
-    return result;
-  }
-
   return {
     cachedCredential,
-    credentialOf,
     get generation() {
       return generation;
     },
-    async authenticate(header, address, certificate) {
-      if (!certificate) return checkPassword(header, address);
-      const owner = certificateCredential(certificate);
-      if (!owner) return NO_CERTIFICATE_USER;
-      if (!header) return owner;
-      const result = await checkPassword(header, address);
-      return result.outcome === "ok" && result.user !== owner.user ? DIFFERENT_USERS : result;
+    async authenticate(header, address) {
+      if (header === null || header === "") return MISSING;
+      const cached = cachedCredential(header);
+      if (cached) return cached;
+      const candidates = parseBasicAuthorization(header);
+      if (candidates.length === 0) return MALFORMED;
+      const digest = digestOf(header);
+      // Connections that send the same header at the same time share one check. A right credential counts as one
+      // attempt; with a wrong one, each request counts as a failure of its own.
+      const inFlight = checksInFlight.get(digest);
+      const sharedResult = inFlight && (await inFlight);
+      if (sharedResult && sharedResult.outcome !== "wrong") return sharedResult;
+      const waitMs = throttle.consume(address);
+      if (waitMs > 0) return { outcome: "throttled", retryAfterSeconds: Math.ceil(waitMs / 1000) };
+      if (sharedResult) return sharedResult;
+      const result = await enqueueCheck(digest, candidates);
+      if (result.outcome !== "wrong") throttle.refund(address);
+      return result;
     },
   };
 }
