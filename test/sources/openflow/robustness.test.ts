@@ -9,7 +9,7 @@ import { LLDP_MULTICAST, writeLldp } from "../../../src/sources/openflow/codec/l
 import { encode } from "../../../src/sources/openflow/codec/messages.ts";
 import { needs } from "../../support/needs.ts";
 import { until } from "../../support/until.ts";
-import { createCertificates } from "./certificates.ts";
+import { createCertificates } from "../../support/certificates.ts";
 import { addHostToEachSwitch, arpRequest, macOf } from "./emulated-host.ts";
 import { deviceId, EmulatedNetwork, type Station } from "./emulator.ts";
 import { MemorySink, type RunningSource, type startSource, TestResources } from "./harness.ts";
