@@ -8,6 +8,10 @@ class LateClock implements Clock {
   #now = 0;
   #wake: (() => void) | undefined;
 
+  monotonic(): number {
+    return this.#now;
+  }
+
   now(): number {
     return this.#now;
   }

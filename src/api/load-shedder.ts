@@ -17,9 +17,9 @@ export class LoadShedder {
 
   async run(clock: Clock, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       await clock.sleep(CHECK_INTERVAL_MS, signal);
-      const delayMs = clock.now() - startedAt - CHECK_INTERVAL_MS;
+      const delayMs = clock.monotonic() - startedAt - CHECK_INTERVAL_MS;
       this.#shedding = delayMs > MAX_LOOP_DELAY_MS;
     }
   }

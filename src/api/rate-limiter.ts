@@ -17,7 +17,7 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 /** `requestsPerSecond` 0 means no limit. The value may change while the limiter is in use. */
 export function createRateLimiter(
   limits: { readonly requestsPerSecond: number },
-  clock: Pick<Clock, "now">,
+  clock: Pick<Clock, "monotonic">,
 ): RateLimiter {
   const buckets = new TokenBuckets(clock, {
     get burst() {

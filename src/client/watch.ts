@@ -56,12 +56,12 @@ export async function* watch<K extends Kind>(
   try {
     while (!signal?.aborted) {
       onState({ state: "connecting" });
-      const [startedAtMs, sinceBefore] = [clock.now(), state.since];
+      const [startedAtMs, sinceBefore] = [clock.monotonic(), state.since];
       const { reason, immediate, requestedDelayMs } = yield* readConnection(context, state, options);
       if (signal?.aborted) return;
       // Being connected is not enough to reset the backoff: a service may accept every connection and then fail.
       const advanced = state.since !== undefined && state.since !== sinceBefore;
-      if (advanced || clock.now() - startedAtMs > MAX_BACKOFF_MS) backoff.reset();
+      if (advanced || clock.monotonic() - startedAtMs > MAX_BACKOFF_MS) backoff.reset();
       // The backoff is added, so that clients that were sent the same delay do not reconnect at the same time.
       const afterMs = immediate ? 0 : Math.min(requestedDelayMs, MAX_REQUESTED_DELAY_MS) + backoff.nextMs();
       onState({ state: "reconnecting", afterMs, reason });

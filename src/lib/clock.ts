@@ -1,13 +1,16 @@
 /** The clock, injected: everything that reads the time or waits gets a `Clock`, so that tests need not sleep. */
 export interface Clock {
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds. Jumps when somebody sets the clock of the machine: only for times that are shown or stored. */
   now(): number;
+  /** Milliseconds since an arbitrary moment. Never runs backwards: for time-outs, rates and durations. */
+  monotonic(): number;
   /** Resolves after `ms`, or when `signal` aborts. Never rejects: the caller checks the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
@@ -29,14 +32,27 @@ interface Sleeper {
 /** A clock for tests. Time stands still until `advance`, which wakes sleepers in the order they are due. */
 export class ManualClock implements Clock {
   #now: number;
+  readonly #start: number;
+  /** How far the clock of the machine was set from the time that has passed. */
+  #skewMs = 0;
   #sleepers: Sleeper[] = [];
 
   constructor(startMs = Date.parse("2026-11-15T01:00:00Z")) {
     this.#now = startMs;
+    this.#start = startMs;
   }
 
   now(): number {
-    return this.#now;
+    return this.#now + this.#skewMs;
+  }
+
+  monotonic(): number {
+    return this.#now - this.#start;
+  }
+
+  /** Sets the clock of the machine forwards or back. No time passes. */
+  setBy(ms: number): void {
+    this.#skewMs += ms;
   }
 
   /** The number of sleepers. A test waits for one before it advances the clock. */

@@ -69,6 +69,7 @@ test("content that is acknowledged while it settles is not reported", async () =
   const sleeps: { ms: number; end: () => void }[] = [];
   const clock: Clock = {
     now: () => 0,
+    monotonic: () => 0,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         sleeps.push({ ms, end: resolve });

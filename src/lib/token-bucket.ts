@@ -18,11 +18,11 @@ interface Bucket {
 }
 
 export class TokenBuckets {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<Clock, "monotonic">;
   readonly #options: TokenBucketOptions;
   readonly #buckets;
 
-  constructor(clock: Pick<Clock, "now">, options: TokenBucketOptions) {
+  constructor(clock: Pick<Clock, "monotonic">, options: TokenBucketOptions) {
     this.#clock = clock;
     this.#options = options;
     this.#buckets = createBoundedCache<string, Bucket>({ maxSize: options.maxKeys });
@@ -49,15 +49,14 @@ export class TokenBuckets {
 
   #refilled(key: string): Bucket {
     const { burst, refillMs } = this.#options;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const bucket = this.#buckets.get(key);
     if (!bucket) {
       const full = { tokens: burst, updatedAt: now };
       this.#buckets.set(key, full);
       return full;
     }
-    // A clock that is set back must not take tokens away.
-    const gained = Math.max(0, now - bucket.updatedAt) / refillMs;
+    const gained = (now - bucket.updatedAt) / refillMs;
     bucket.tokens = Math.min(burst, bucket.tokens + gained);
     bucket.updatedAt = now;
     return bucket;

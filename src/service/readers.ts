@@ -116,14 +116,14 @@ export class Readers implements ReaderMetrics, Disposable {
   async checkPortIsFree(hostname: string, port: number): Promise<void> {
     if (this.processes === 1 || port === 0) return;
     const { clock } = this.#options;
-    const deadline = clock.now() + PORT_RELEASE_TIMEOUT_MS;
+    const deadline = clock.monotonic() + PORT_RELEASE_TIMEOUT_MS;
     for (;;) {
       try {
         Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
         return;
       } catch (error) {
         const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-        if (!inUse || clock.now() > deadline) throw error;
+        if (!inUse || clock.monotonic() > deadline) throw error;
         await clock.sleep(PORT_RETRY_INTERVAL_MS);
       }
     }
@@ -166,7 +166,7 @@ export class Readers implements ReaderMetrics, Disposable {
     const backoff = createBackoff(MIN_BACKOFF_MS, MAX_BACKOFF_MS);
     const noRestart = AbortSignal.any([signal, stopping]);
     while (!noRestart.aborted) {
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       let status: string;
       try {
         status = await this.#runReader(reader, port, signal);
@@ -174,7 +174,7 @@ export class Readers implements ReaderMetrics, Disposable {
         status = errorMessage(error);
       }
       if (noRestart.aborted) return;
-      if (clock.now() - startedAt > MAX_BACKOFF_MS) backoff.reset();
+      if (clock.monotonic() - startedAt > MAX_BACKOFF_MS) backoff.reset();
       const againInMs = backoff.nextMs();
       logger.warn("reader ended", { reader, status, againInMs });
       await clock.sleep(againInMs, noRestart);

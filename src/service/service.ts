@@ -213,10 +213,10 @@ const formatUrl = ({ host, tls }: Config, port: number) =>
 
 /** Returns when every source has synced or failed, or after INITIAL_SYNC_TIMEOUT_MS. */
 async function waitForInitialSync({ sources, clock }: Parts, signal: AbortSignal): Promise<void> {
-  const deadline = clock.now() + INITIAL_SYNC_TIMEOUT_MS;
+  const deadline = clock.monotonic() + INITIAL_SYNC_TIMEOUT_MS;
   const isSyncing = () =>
     sources.status().some(({ status, error }) => status === "starting" && error === undefined);
-  while (isSyncing() && clock.now() < deadline && !signal.aborted) {
+  while (isSyncing() && clock.monotonic() < deadline && !signal.aborted) {
     await clock.sleep(INITIAL_SYNC_POLL_MS, signal);
   }
 }

@@ -142,11 +142,11 @@ class SupervisedSource {
     const { clock, minBackoffMs = 1000, maxBackoffMs = 60_000, random } = this.#options;
     const backoff = createBackoff(minBackoffMs, maxBackoffMs, random);
     while (!signal.aborted) {
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       const failure = await this.#runOnce(signal);
       if (signal.aborted) break;
       this.#handleFailure(failure);
-      if (clock.now() - startedAt > maxBackoffMs) backoff.reset();
+      if (clock.monotonic() - startedAt > maxBackoffMs) backoff.reset();
       await this.#waitBeforeRestart(backoff, signal);
     }
     this.#setState("stopped", undefined);

@@ -39,6 +39,7 @@ const MAX_CONNECTION_BYTES = 2 * 1024 * 1024;
  */
 const FAST_CLOCK: Clock = {
   now: systemClock.now,
+  monotonic: systemClock.monotonic,
   sleep: (ms, signal) => systemClock.sleep(ms === IDLE_TIMEOUT_MS ? ms : ms / 100, signal),
 };
 

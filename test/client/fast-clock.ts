@@ -9,6 +9,10 @@ export class FastClock implements Clock {
   #now = 0;
   readonly #idleTimeouts = new Set<() => void>();
 
+  monotonic(): number {
+    return this.#now;
+  }
+
   now(): number {
     return this.#now;
   }

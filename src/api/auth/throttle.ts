@@ -28,7 +28,7 @@ export interface Throttle {
 }
 
 export function createThrottle(
-  clock: Pick<Clock, "now">,
+  clock: Pick<Clock, "monotonic">,
   options: ThrottleOptions = THROTTLE_DEFAULTS,
 ): Throttle {
   const buckets = new TokenBuckets(clock, {

@@ -29,14 +29,14 @@ export function createDemoSource(
       await sink.replace(network.claims());
       if (options.churn === 0) return aborted(signal);
       const intervalMs = Math.max(MIN_INTERVAL_MS, 1000 / options.churn);
-      let lastRunAt = clock.now();
+      let lastRunAt = clock.monotonic();
       let dueEvents = 0;
       await createPoll({ intervalMs, clock, signal }).run(async () => {
         // Events missed while the machine was suspended are skipped.
         dueEvents +=
-          Math.min(clock.now() - lastRunAt, Math.max(2 * intervalMs, MAX_CATCH_UP_MS)) *
+          Math.min(clock.monotonic() - lastRunAt, Math.max(2 * intervalMs, MAX_CATCH_UP_MS)) *
           (options.churn / 1000);
-        lastRunAt = clock.now();
+        lastRunAt = clock.monotonic();
         const changes: ClaimChange[] = [];
         // The margin absorbs rounding errors: the default rate is 1/3.
         for (; dueEvents > 1 - 1e-6; dueEvents--) {

@@ -52,7 +52,7 @@ export class PacketInHandler {
   constructor(
     events: PacketInEvents,
     probes: Probes,
-    clock: Pick<Clock, "now">,
+    clock: Pick<Clock, "monotonic">,
     maxAnnouncementsPerSecond: number,
   ) {
     this.#events = events;
@@ -122,7 +122,7 @@ export class PacketInHandler {
   }
 }
 
-const createBuckets = (clock: Pick<Clock, "now">, perSecond: number): TokenBuckets =>
+const createBuckets = (clock: Pick<Clock, "monotonic">, perSecond: number): TokenBuckets =>
   new TokenBuckets(clock, {
     burst: perSecond * BURST_SECONDS,
     refillMs: 1000 / perSecond,

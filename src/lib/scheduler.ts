@@ -1,0 +1,206 @@
+/**
+ * The cooperative scheduler. Everything that grows with the network runs here in slices, and the event loop handles
+ * sockets between them.
+ *
+ * It is fair between owners, not between computations: an owner is a user, a source or a task of the service, and a user
+ * with a hundred heavy requests gets the same share as one with a single request. The owner that has used the least time
+ * is next. A turn of the event loop spends at most `TURN_MS` here.
+ *
+ * A computation that is short ends within the call of `run`, without a promise: most reads take microseconds. What all of
+ * them may take in one turn is bounded too.
+ */
+import { createBoundedCache } from "./bounded-cache.ts";
+import type { Steps } from "./steps.ts";
+
+/** Of one turn of the event loop. */
+const TURN_MS = 4;
+/** Of one owner before the next one has its slice. */
+const SLICE_MS = 1;
+/** A step this long delays others noticeably. It is counted, so that it can be found. */
+const LONG_STEP_MS = 10;
+/** Owners whose usage is reported. */
+const MAX_OWNERS = 10_000;
+
+/** The computation was cancelled: its signal aborted. */
+export class Cancelled extends Error {
+  override readonly name = "Cancelled";
+}
+
+export interface OwnerUsage {
+  readonly owner: string;
+  /** Time on the event loop so far. */
+  readonly loopMs: number;
+  /** Computations that are not complete. */
+  readonly running: number;
+}
+
+export interface SchedulerOptions {
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+  /** Calls back in the next turn of the event loop. */
+  readonly nextTurn?: (callback: () => void) => void;
+}
+
+interface Task {
+  /** Runs one step. Returns whether the computation is over. Never throws. */
+  step(): boolean;
+  cancel(): void;
+  readonly signal: AbortSignal | undefined;
+}
+
+class Owner {
+  readonly name: string;
+  readonly tasks: Task[] = [];
+  loopMs = 0;
+  /** Decides which owner is next. */
+  virtualMs = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+export class Scheduler {
+  readonly #now: () => number;
+  readonly #nextTurn: (callback: () => void) => void;
+  /** An owner that is evicted while it has work completes it, and is counted from zero afterwards. */
+  readonly #owners = createBoundedCache<string, Owner>({ maxSize: MAX_OWNERS });
+  /** The owners with work. */
+  readonly #active = new Set<Owner>();
+  #isTurnScheduled = false;
+  /** What computations have taken within calls of `run` in this turn. */
+  #inlineMs = 0;
+  #longSteps = 0;
+
+  constructor({ now = () => performance.now(), nextTurn = setImmediate }: SchedulerOptions = {}) {
+    this.#now = now;
+    this.#nextTurn = nextTurn;
+  }
+
+  /** Steps that took longer than `LONG_STEP_MS`. Each is a defect. */
+  get longSteps(): number {
+    return this.#longSteps;
+  }
+
+  /** Of the owners that have work or had work recently. */
+  *usage(): Generator<OwnerUsage> {
+    for (const { name, loopMs, tasks } of this.#owners.values())
+      yield { owner: name, loopMs, running: tasks.length };
+  }
+
+  /**
+   * Runs a computation for an owner. Returns its result at once when it is short, and a promise otherwise. When the signal
+   * aborts, the computation ends (its `finally` blocks run) and the promise is rejected with `Cancelled`.
+   */
+  run<Result>(name: string, steps: Steps<Result>, signal?: AbortSignal): Result | Promise<Result> {
+    const owner = this.#owner(name);
+    if (owner.tasks.length === 0 && this.#inlineMs < TURN_MS) {
+      const outcome = this.#runInline(owner, steps);
+      if (outcome) return outcome.result;
+    }
+    return new Promise((resolve, reject) => {
+      const step = () => {
+        try {
+          const { value, done } = steps.next();
+          if (done) resolve(value);
+          return done === true;
+        } catch (error) {
+          reject(error);
+          return true;
+        }
+      };
+      const cancel = () => {
+        reject(new Cancelled("the computation was cancelled"));
+        // A generator that is ended this way returns nothing that anybody reads.
+        (steps as Generator<undefined, unknown, void>).return(undefined);
+      };
+      this.#enqueue(owner, { step, cancel, signal });
+    });
+  }
+
+  #owner(name: string): Owner {
+    let owner = this.#owners.get(name);
+    if (!owner) {
+      owner = new Owner(name);
+      this.#owners.set(name, owner);
+    }
+    return owner;
+  }
+
+  /** Undefined when the computation is not short. */
+  #runInline<Result>(owner: Owner, steps: Steps<Result>): { readonly result: Result } | undefined {
+    const start = this.#now();
+    // The budget of the turn is renewed in the next one.
+    if (this.#inlineMs === 0) this.#scheduleTurn();
+    try {
+      for (;;) {
+        const { value, done } = steps.next();
+        if (done) return { result: value };
+        if (this.#now() - start >= SLICE_MS) return undefined;
+      }
+    } finally {
+      const usedMs = this.#now() - start;
+      this.#inlineMs += Math.max(usedMs, Number.MIN_VALUE);
+      this.#charge(owner, usedMs);
+    }
+  }
+
+  #enqueue(owner: Owner, task: Task): void {
+    if (!this.#active.has(owner)) {
+      // An owner that was idle does not save up time: otherwise it could hold back all others afterwards.
+      owner.virtualMs = Math.max(owner.virtualMs, this.#least()?.virtualMs ?? 0);
+      this.#active.add(owner);
+    }
+    owner.tasks.push(task);
+    this.#scheduleTurn();
+  }
+
+  #scheduleTurn(): void {
+    if (this.#isTurnScheduled) return;
+    this.#isTurnScheduled = true;
+    this.#nextTurn(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#isTurnScheduled = false;
+    this.#inlineMs = 0;
+    const end = this.#now() + TURN_MS;
+    for (let owner = this.#least(); owner; owner = this.#least()) {
+      if (this.#runSlice(owner) >= end) break;
+    }
+    if (this.#active.size > 0) this.#scheduleTurn();
+  }
+
+  /** Runs the owner's next task for one slice. Returns the time at its end. */
+  #runSlice(owner: Owner): number {
+    const start = this.#now();
+    let now = start;
+    const task = owner.tasks.shift();
+    if (task) {
+      let isOver = task.signal?.aborted === true;
+      if (isOver) task.cancel();
+      while (!isOver && now - start < SLICE_MS) {
+        const stepStart = now;
+        isOver = task.step();
+        now = this.#now();
+        if (now - stepStart > LONG_STEP_MS) this.#longSteps++;
+      }
+      if (!isOver) owner.tasks.push(task);
+    }
+    this.#charge(owner, now - start);
+    if (owner.tasks.length === 0) this.#active.delete(owner);
+    return now;
+  }
+
+  #charge(owner: Owner, usedMs: number): void {
+    owner.loopMs += usedMs;
+    owner.virtualMs += usedMs;
+  }
+
+  /** The active owner that has used the least. */
+  #least(): Owner | undefined {
+    let least: Owner | undefined;
+    for (const owner of this.#active) if (!least || owner.virtualMs < least.virtualMs) least = owner;
+    return least;
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Computations in steps. A generator yields wherever it may pause, and the scheduler (`scheduler.ts`) decides when it goes
+ * on, so that no computation that grows with the network holds the event loop. A step should take well under a
+ * millisecond: about a hundred entities.
+ *
+ * State that others change must be captured before the first pause. After a pause it may be of another revision.
+ */
+
+/** A computation with a result. `yield` is a pause, `yield*` runs a part of it. */
+export type Steps<Result> = Generator<undefined, Result, void>;
+
+/** Items with pauses between them: undefined is a pause and no item. */
+export type Paced<Item> = Iterable<Item | undefined>;
+
+/** Runs all steps at once: for startup, tools and tests, where nobody waits for the event loop. */
+export function runToEnd<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { value, done } = steps.next();
+    if (done) return value;
+  }
+}
+
+export function* collectPaced<Item>(items: Paced<Item>): Steps<Item[]> {
+  const collected: Item[] = [];
+  for (const item of items) {
+    if (item === undefined) yield;
+    else collected.push(item);
+  }
+  return collected;
+}
+
+export function* mapPaced<Item, Mapped>(
+  items: Paced<Item>,
+  map: (item: Item) => Mapped | undefined,
+): Generator<Mapped | undefined, void, void> {
+  for (const item of items) yield item === undefined ? undefined : map(item);
+}
+
+/** Without the pauses: for startup, tools and tests. */
+export function* withoutPauses<Item>(items: Paced<Item>): Generator<Item, void, void> {
+  for (const item of items) if (item !== undefined) yield item;
+}
+
+/** The items with a pause after every `count` of them. */
+export function* pausing<Item>(
+  items: Iterable<Item>,
+  count: number,
+): Generator<Item | undefined, void, void> {
+  let left = count;
+  for (const item of items) {
+    yield item;
+    if (--left > 0) continue;
+    left = count;
+    yield undefined;
+  }
+}
+
+/** Items that are sorted, or merged, between two pauses. */
+const SORTED_PER_STEP = 512;
+
+/** Sorts `items` in place by merging, and returns them. Stable. */
+export function* sortInSteps<Item>(items: Item[], compare: (a: Item, b: Item) => number): Steps<Item[]> {
+  let sorted = items;
+  if (items.length <= SORTED_PER_STEP) return sorted.sort(compare);
+  for (let from = 0; from < items.length; from += SORTED_PER_STEP) {
+    const run = items.slice(from, from + SORTED_PER_STEP).sort(compare);
+    for (const [i, item] of run.entries()) items[from + i] = item;
+    yield;
+  }
+  let merged = new Array<Item>(items.length);
+  for (let width = SORTED_PER_STEP; width < items.length; width *= 2) {
+    for (let from = 0; from < items.length; from += 2 * width)
+      yield* mergeRuns(sorted, merged, from, width, compare);
+    [sorted, merged] = [merged, sorted];
+  }
+  return sorted;
+}
+
+/** Merges the two runs of `width` items that begin at `start` from `source` into `target`. All places are in range. */
+function* mergeRuns<Item>(
+  source: readonly Item[],
+  target: Item[],
+  start: number,
+  width: number,
+  compare: (a: Item, b: Item) => number,
+): Steps<void> {
+  const middle = Math.min(start + width, source.length);
+  const end = Math.min(start + 2 * width, source.length);
+  let left = start;
+  let right = middle;
+  for (let at = start; at < end; at++) {
+    if ((at - start) % SORTED_PER_STEP === SORTED_PER_STEP - 1) yield;
+    const fromLeft =
+      right >= end || (left < middle && compare(source[left] as Item, source[right] as Item) <= 0);
+    target[at] = source[fromLeft ? left++ : right++] as Item;
+  }
+}
+
+/** A computation that several callers need. Each of them advances it, so that it runs once and ends for all. */
+export class SharedSteps<Result> {
+  readonly #steps: Steps<Result>;
+  #outcome: { readonly result: Result } | undefined;
+
+  constructor(steps: Steps<Result>) {
+    this.#steps = steps;
+  }
+
+  *result(): Steps<Result> {
+    for (;;) {
+      if (this.#outcome) return this.#outcome.result;
+      const { value, done } = this.#steps.next();
+      if (done) this.#outcome = { result: value };
+      else yield;
+    }
+  }
+}
