@@ -87,7 +87,7 @@ export class HttpListener implements ServerContext {
     const acceptor = new TlsAcceptor({
       identity,
       counts,
-      now: () => this.#now,
+      clock: this.#clock,
       onSecure: (socket, certificate) => this.#accept(socket, certificate),
       onClosed: (connection) => this.#onClosed(connection),
       onError: (error) => this.handler.onError(error),
@@ -137,7 +137,7 @@ export class HttpListener implements ServerContext {
       await this.#clock.sleep(TIMEOUT_CHECK_INTERVAL_MS, signal);
       this.#now = this.#clock.now();
       for (const connection of this.#connections) connection.checkTimeout(this.#now);
-      for (const acceptor of this.#tlsAcceptors) acceptor.checkTimeouts(this.#now);
+      for (const acceptor of this.#tlsAcceptors) acceptor.checkTimeouts();
     }
   }
 

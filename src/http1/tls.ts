@@ -5,15 +5,18 @@
  *
  * Everything here happens before authentication, so it is bounded:
  * - A peer that sends nothing, or half of a hello, has a TCP socket and no TLS state.
- * - The signature of a handshake takes up to a few milliseconds. Handshakes start in slices of the event loop, one client
- *   address after the other, so that a burst of hellos does not delay requests.
+ * - The signature of a handshake takes up to a few milliseconds. Handshakes start in turns of the event loop, fairly
+ *   between client addresses, so that a burst of hellos does not delay requests.
  * - The number of unfinished handshakes, their bytes and their duration are limited. When there are too many, the oldest
  *   one of the address that has the most is closed.
  *
  * Only TLS 1.2 and 1.3, which is the default of the runtime. The runtime does not support renegotiation.
  */
+import type { Clock } from "../lib/clock.ts";
+import { Scheduler } from "../lib/scheduler.ts";
+import type { Steps } from "../lib/steps.ts";
 import type { Connection } from "./connection.ts";
-import type { ClientCertificate } from "./handler.ts";
+import type { ClientCertificate, Socket } from "./handler.ts";
 import type { LiveTlsIdentity, TlsIdentity } from "./tls-identity.ts";
 
 /** Handshakes by result. `displaced`: closed because there were too many unfinished ones. */
@@ -29,7 +32,7 @@ export interface TlsAcceptorOptions {
   /** Read for each handshake. */
   readonly identity: LiveTlsIdentity;
   readonly counts: HandshakeCounts;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly onSecure: (
     socket: SecureSocket,
     certificate: ClientCertificate | undefined,
@@ -37,7 +40,7 @@ export interface TlsAcceptorOptions {
   readonly onClosed: (connection: Connection) => void;
   readonly onError: (error: unknown) => void;
   /** Sends the response to a client that speaks HTTP without TLS, then closes the socket. */
-  readonly onPlainHttp: (socket: Bun.Socket<Handshake | undefined>) => void;
+  readonly onPlainHttp: (socket: Pick<Socket, "write" | "end">) => void;
 }
 
 type RawSocket = Bun.Socket<Handshake | undefined>;
@@ -54,7 +57,6 @@ export const HANDSHAKE_TIMEOUT_MS = 10_000;
 const MAX_HANDSHAKE_BYTES = 64 * 1024;
 /** A ClientHello is one record, and a client sends nothing more before it has the response. */
 const MAX_HELLO_BYTES = 20 * 1024;
-const SLICE_MS = 4;
 const RECORD_HEADER_BYTES = 5;
 const HANDSHAKE_RECORD = 0x16;
 /** Of TLS 1.2: forward secrecy and authenticated encryption only. All of TLS 1.3 have both. */
@@ -62,8 +64,10 @@ const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** One accepted socket. `connection` is set once the handshake is complete. */
 class Handshake {
-  readonly tcp: RawSocket;
+  /** The accepted socket, then the one that encrypts: the upgrade takes over the connection. */
+  socket: RawSocket | SecureSocket;
   readonly address: string;
+  /** On the monotonic clock. */
   readonly deadline: number;
   connection: Connection | undefined;
   /** Until the handshake starts. */
@@ -74,7 +78,7 @@ class Handshake {
   receivedBytes = 0;
 
   constructor(tcp: RawSocket, deadline: number) {
-    this.tcp = tcp;
+    this.socket = tcp;
     this.address = tcp.remoteAddress;
     this.deadline = deadline;
   }
@@ -85,9 +89,8 @@ export class TlsAcceptor {
   /** Unfinished ones by client address, oldest first. */
   readonly #unfinished = new Map<string, Set<Handshake>>();
   #unfinishedCount = 0;
-  /** Those whose hello is complete, by client address. */
-  readonly #queue = new Map<string, Handshake[]>();
-  #sliceScheduled = false;
+  /** Fair between client addresses. */
+  readonly #scheduler = new Scheduler();
   #identity: TlsIdentity | undefined;
   #tlsOptions: Bun.TLSOptions = {};
 
@@ -97,7 +100,7 @@ export class TlsAcceptor {
 
   #accept(tcp: RawSocket): void {
     if (this.#unfinishedCount >= MAX_HANDSHAKES) this.#displaceOne();
-    const handshake = new Handshake(tcp, this.#options.now() + HANDSHAKE_TIMEOUT_MS);
+    const handshake = new Handshake(tcp, this.#options.clock.monotonic() + HANDSHAKE_TIMEOUT_MS);
     tcp.data = handshake;
     const ofAddress = this.#unfinished.get(handshake.address);
     if (ofAddress) ofAddress.add(handshake);
@@ -127,6 +130,9 @@ export class TlsAcceptor {
   };
 
   readonly #secureHandler: Bun.SocketHandler<Handshake> = {
+    open: (socket) => {
+      socket.data.socket = socket;
+    },
     handshake: (socket, success) => {
       if (success) this.#onCompleted(socket);
     },
@@ -148,7 +154,8 @@ export class TlsAcceptor {
   };
 
   /** Called periodically. */
-  checkTimeouts(now: number): void {
+  checkTimeouts(): void {
+    const now = this.#options.clock.monotonic();
     for (const ofAddress of this.#unfinished.values()) {
       for (const handshake of ofAddress) {
         if (handshake.deadline > now) break;
@@ -177,43 +184,25 @@ export class TlsAcceptor {
     if (progress === "complete") this.#enqueue(handshake);
     else if (progress !== "partial") {
       this.#finish(handshake, "failed");
-      if (progress === "http") this.#options.onPlainHttp(handshake.tcp);
-      else handshake.tcp.terminate();
+      if (progress === "http") this.#options.onPlainHttp(handshake.socket);
+      else handshake.socket.terminate();
     }
   }
 
+  /** At once, or in a later turn of the event loop. */
   #enqueue(handshake: Handshake): void {
     handshake.isQueued = true;
-    const ofAddress = this.#queue.get(handshake.address);
-    if (ofAddress) ofAddress.push(handshake);
-    else this.#queue.set(handshake.address, [handshake]);
-    this.#scheduleSlice();
+    void this.#scheduler.run(handshake.address, this.#startSteps(handshake));
   }
 
-  #scheduleSlice(): void {
-    if (this.#sliceScheduled) return;
-    this.#sliceScheduled = true;
-    setImmediate(() => {
-      this.#sliceScheduled = false;
-      this.#runSlice();
-    });
-  }
-
-  /** The iteration continues with the addresses that are appended during it, so all of them take turns. */
-  #runSlice(): void {
-    const end = performance.now() + SLICE_MS;
-    for (const [address, waiting] of this.#queue) {
-      const handshake = waiting.shift();
-      this.#queue.delete(address);
-      if (waiting.length > 0) this.#queue.set(address, waiting);
-      if (handshake && this.#isUnfinished(handshake)) this.#start(handshake);
-      if (performance.now() >= end) break;
-    }
-    if (this.#queue.size > 0) this.#scheduleSlice();
+  *#startSteps(handshake: Handshake): Steps<void> {
+    // Here the scheduler ends the slice when the handshakes before have used it up.
+    yield;
+    if (this.#isUnfinished(handshake)) this.#start(handshake);
   }
 
   #start(handshake: Handshake): void {
-    const { tcp, hello: initialData = Buffer.alloc(0) } = handshake;
+    const { socket: tcp, hello: initialData = Buffer.alloc(0) } = handshake;
     handshake.hello = undefined;
     try {
       const tls = this.#currentTlsOptions();
@@ -268,7 +257,7 @@ export class TlsAcceptor {
   #close(handshake: Handshake, result: keyof HandshakeCounts): void {
     this.#finish(handshake, result);
     handshake.hello = undefined;
-    handshake.tcp.terminate();
+    handshake.socket.terminate();
   }
 
   #displaceOne(): void {
