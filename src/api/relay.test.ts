@@ -8,7 +8,7 @@ import { ParseError, parseHead, type Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { ManualClock } from "../lib/clock.ts";
 import { createReplicaLog, Replica } from "../view/replica.ts";
-import { createRelay } from "./relay.ts";
+import { createRelay, RELAYED_USER_HEADER } from "./relay.ts";
 
 const versions = { devices: 0, ports: 0, links: 0, hosts: 0, graph: 0 };
 const socketPath = join(temporaryFolder(), "writer");
@@ -61,6 +61,18 @@ function bodySourceOf({ body }: Response): BodySource {
 }
 
 describe("a forwarded request", () => {
+  test("names the user of a client certificate, whatever the client has written in that header", async () => {
+    const { relay } = relayAt(5);
+    const received = async (certificateUser?: string) => {
+      const request = createRequest("/5", { Authorization: "Basic x", [RELAYED_USER_HEADER]: "eve" });
+      const body = await readBody(bodySourceOf(await relay(request, certificateUser)));
+      const { headers } = JSON.parse(new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(body))));
+      return { authorization: headers.authorization, user: headers[RELAYED_USER_HEADER] };
+    };
+    expect(await received("änn")).toEqual({ authorization: INTERNAL, user: "%C3%A4nn" });
+    expect(await received()).toEqual({ authorization: "Basic x", user: undefined });
+  });
+
   test("keeps its query and headers except those of the connection, and the bytes of the response", async () => {
     const { relay } = relayAt(5);
     const headers = { Authorization: "Basic x", Connection: "close", TE: "trailers", Accept: "text/csv" };

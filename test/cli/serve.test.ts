@@ -51,7 +51,9 @@ describe("the first start", () => {
   });
 
   test("the last two lines are the address of the map, as a browser can open it, and the listening line", async () => {
-    const service = await startService({ args: ["--data", ":memory:", "--host", "0.0.0.0", "--allow-plaintext"] });
+    const service = await startService({
+      args: ["--data", ":memory:", "--host", "0.0.0.0", "--allow-plaintext"],
+    });
     const reachable = service.url.replace("0.0.0.0", "127.0.0.1");
     expect(service.stdout().trimEnd().split("\n").slice(-2)).toEqual([
       `The map: ${reachable}/`,
