@@ -10,7 +10,7 @@
  * Every exception becomes a problem response. `handle` runs up to 100,000 times a second: it is synchronous for a cached
  * credential, and does little more than two look-ups for a cached response.
  */
-import type { ConnectionInfo, Handler } from "../http1/handler.ts";
+import { ConnectionCounters, type ConnectionInfo, type Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { SerializedResponse } from "../http1/serialized-response.ts";
@@ -22,6 +22,8 @@ import { addHeaders } from "./add-headers.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
 import { authenticateWithCertificate } from "./auth/certificate.ts";
+import { type Client, ClientAddresses } from "./auth/client-address.ts";
+import { LOGIN_CHECK_PATH, loginCheckResponse } from "./auth/login-relay.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
 import type { Users } from "./auth/users.ts";
 import {
@@ -50,6 +52,8 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly aliases: readonly string[];
   /** Origins that may read across origins (CORS). */
   readonly origins: readonly string[];
+  /** Addresses and CIDR blocks of the proxies that name the client's address. */
+  readonly trustedProxies: readonly string[];
   readonly limits: ServerLimits;
   readonly authenticator: Authenticator;
   readonly users: Users;
@@ -69,6 +73,7 @@ export interface ServerLimits {
   readonly paths: number;
   readonly requestsPerSecond: number;
   readonly idleTimeoutSeconds: number;
+  readonly minReadBytesPerSecond: number;
 }
 
 const HEARTBEAT_MS = 15_000;
@@ -98,18 +103,22 @@ export class RequestHandler implements Handler {
   readonly #router: Router;
   readonly #auxiliary: AuxiliaryEndpoints;
   readonly #problems: ProblemResponder;
+  readonly #connections: ConnectionCounters;
   readonly #counters = new RequestCounters();
   readonly #responseCache = new ResponseCache();
   readonly #loadShedder = new LoadShedder();
   readonly #cors: Cors;
+  readonly #clientAddresses: ClientAddresses;
+  readonly #failuresByConnection = new WeakMap<ConnectionInfo, number>();
   readonly #rateLimiter: RateLimiter;
   readonly #prefixes: Prefixes;
   #isStopping = false;
 
-  constructor(options: RequestHandlerOptions) {
+  constructor(options: RequestHandlerOptions, connections = new ConnectionCounters()) {
     const { context, limits, origins, users, version } = options;
     this.#options = options;
     this.#credentials = new RequestCredentials(options.authenticator, users);
+    this.#connections = connections;
     this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
@@ -128,6 +137,7 @@ export class RequestHandler implements Handler {
     });
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
     this.#cors = createCors(origins);
+    this.#clientAddresses = new ClientAddresses(options.trustedProxies);
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#rateLimiter = createRateLimiter(limits, options.clock);
     this.#prefixes = createPrefixes(options.aliases);
@@ -146,7 +156,7 @@ export class RequestHandler implements Handler {
   }
 
   counters(): ProcessCounters {
-    return this.#counters.snapshot(this.#streams);
+    return this.#counters.snapshot(this.#streams, this.#connections);
   }
 
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
@@ -167,6 +177,7 @@ export class RequestHandler implements Handler {
       if (response) return response;
     }
     const credential = this.#credentials.cached(request, connection);
+    if (credential) connection.markAuthenticated();
     if (credential && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
       if (response) return response;
@@ -240,13 +251,26 @@ export class RequestHandler implements Handler {
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const { authenticator, users } = this.#options;
     const authorization = request.header("authorization");
+    const { address, isPeer } = this.#clientOf(request, connection);
+    const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
+    const isGone = () => connection.isEnded;
+    const client = { address, connectionFailures, isGone };
     const result = await authenticateWithCertificate(users, connection.clientCertificate, () =>
-      authenticator.authenticate(authorization, connection.remoteAddress),
+      authenticator.authenticate(authorization, client),
     );
+    if (isPeer && result.outcome !== "ok") this.#failuresByConnection.set(connection, connectionFailures + 1);
     if (result.outcome !== "ok") return this.#problems.respondTo(request, authProblem(result), "auth");
     const credential = this.#credentials.ofUser(request, result);
-    if (credential) return this.#serve(request, connection, path, credential);
-    return this.#problems.respondTo(request, authProblem(REMOVED_USER), "auth");
+    if (!credential) return this.#problems.respondTo(request, authProblem(REMOVED_USER), "auth");
+    connection.markAuthenticated();
+    return this.#serve(request, connection, path, credential);
+  }
+
+  /** For a reader process: checks the login of one of its clients. */
+  #checkLogin(request: Request, connection: ConnectionInfo): Promise<Response> {
+    const { address } = this.#clientOf(request, connection);
+    const isGone = () => connection.isEnded;
+    return loginCheckResponse(request, this.#options.authenticator, { address, isGone });
   }
 
   /** Serves a request whose credential is valid. */
@@ -257,6 +281,8 @@ export class RequestHandler implements Handler {
     credential: Credential,
   ): Response | Promise<Response> {
     const { relay, limits } = this.#options;
+    if (credential.user === INTERNAL_USER && path === LOGIN_CHECK_PATH)
+      return this.#checkLogin(request, connection);
     let readName = "other";
     let rateLimitHeaders = NO_HEADERS;
     try {
@@ -321,10 +347,15 @@ export class RequestHandler implements Handler {
 
   async #forward(relay: Relay, request: Request, connection: ConnectionInfo): Promise<Response> {
     try {
-      return await relay(request, this.#credentials.certificateUser(request, connection));
+      const { address } = this.#clientOf(request, connection);
+      return await relay(request, address, this.#credentials.certificateUser(request, connection));
     } catch (error) {
       return this.#problems.respondTo(request, error, "relayed");
     }
+  }
+
+  #clientOf(request: Request, connection: ConnectionInfo): Client {
+    return this.#clientAddresses.clientOf(request, connection.remoteAddress);
   }
 
   #perRequestHeaders(

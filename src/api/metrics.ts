@@ -139,6 +139,21 @@ function* httpFamilies({ counters, readers }: MetricsInput): Generator<string> {
     "Event streams closed because the client was too slow.",
     total.streamsOverflowed,
   );
+  yield counter(
+    "gazetteer_connections_evicted_total",
+    "Connections closed or refused because there were too many, or too few file descriptors.",
+    total.connectionsEvicted,
+  );
+  yield counter(
+    "gazetteer_slow_readers_total",
+    "Connections closed because the client read its response too slowly.",
+    total.slowReaders,
+  );
+  yield counter(
+    "gazetteer_long_bodies_total",
+    "Connections closed because a request body was longer than is skipped.",
+    total.longBodies,
+  );
 }
 
 /** Only where TLS is configured. */
@@ -162,6 +177,16 @@ function* historyFamilies({ context: { log } }: MetricsInput): Generator<string>
   yield gauge("gazetteer_history_bytes", "Size of the stored changes and snapshots.", stats.bytes);
   yield gauge("gazetteer_history_oldest_revision", "The oldest revision that can be read.", stats.oldest);
   yield gauge("gazetteer_history_snapshots", "Stored snapshots.", stats.snapshots);
+  yield gauge(
+    "gazetteer_log_writable",
+    "1 when changes can be stored, 0 while they wait, for example for space on the disk.",
+    stats.writeFailure ? 0 : 1,
+  );
+  yield counter(
+    "gazetteer_log_write_failures_total",
+    "Failed attempts to store changes.",
+    stats.writeFailures ?? 0,
+  );
 }
 
 function* processFamilies({ readers, configReload }: MetricsInput): Generator<string> {

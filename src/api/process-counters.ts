@@ -2,6 +2,8 @@
  * The counters of one process: responses by what was read and by status, shed requests, event streams, TLS handshakes. The main process
  * adds those of its readers to its own when it renders `/metrics`.
  */
+
+import type { ConnectionCounters } from "../http1/handler.ts";
 import { createHandshakeCounts, type HandshakeCounts } from "../http1/tls.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
 
@@ -13,6 +15,9 @@ export interface ProcessCounters {
   readonly streamsOpened: number;
   readonly streamsOverflowed: number;
   readonly tlsHandshakes: Readonly<HandshakeCounts>;
+  readonly connectionsEvicted: number;
+  readonly slowReaders: number;
+  readonly longBodies: number;
 }
 
 export const ZERO_COUNTERS: ProcessCounters = {
@@ -22,6 +27,9 @@ export const ZERO_COUNTERS: ProcessCounters = {
   streamsOpened: 0,
   streamsOverflowed: 0,
   tlsHandshakes: createHandshakeCounts(),
+  connectionsEvicted: 0,
+  slowReaders: 0,
+  longBodies: 0,
 };
 
 export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCounters {
@@ -34,6 +42,9 @@ export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCoun
     streamsOpened: a.streamsOpened + b.streamsOpened,
     streamsOverflowed: a.streamsOverflowed + b.streamsOverflowed,
     tlsHandshakes: addHandshakes(a.tlsHandshakes, b.tlsHandshakes),
+    connectionsEvicted: a.connectionsEvicted + b.connectionsEvicted,
+    slowReaders: a.slowReaders + b.slowReaders,
+    longBodies: a.longBodies + b.longBodies,
   };
 }
 
@@ -70,7 +81,10 @@ export class RequestCounters {
     this.#shed++;
   }
 
-  snapshot({ openCount, openedTotal, overflowedTotal }: SseHub): ProcessCounters {
+  snapshot(
+    { openCount, openedTotal, overflowedTotal }: SseHub,
+    connections: ConnectionCounters,
+  ): ProcessCounters {
     return {
       requests: Object.fromEntries([...this.#responses].map(([key, { count }]) => [key, count])),
       shed: this.#shed,
@@ -78,6 +92,9 @@ export class RequestCounters {
       streamsOpened: openedTotal,
       streamsOverflowed: overflowedTotal,
       tlsHandshakes: { ...this.tlsHandshakes },
+      connectionsEvicted: connections.evicted,
+      slowReaders: connections.slowReaders,
+      longBodies: connections.longBodies,
     };
   }
 }

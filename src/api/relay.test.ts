@@ -45,7 +45,10 @@ function relayAt(revision: number) {
   const clock = new ManualClock();
   const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), 1000);
   replica.completeSync({ revision, time: 0, graphTime: 0, versions });
-  return { clock, replica, relay: createRelay(socketPath, replica.history, clock, INTERNAL) };
+  const relayFrom = createRelay(socketPath, replica.history, clock, INTERNAL);
+  const relay = (request: Request, certificateUser?: string) =>
+    relayFrom(request, "2001:db8::1", certificateUser);
+  return { clock, replica, relay };
 }
 
 function createRequest(target: string, headers: Record<string, string> = {}): Request {
@@ -76,7 +79,8 @@ describe("a forwarded request", () => {
   test("keeps its query and headers except those of the connection, and the bytes of the response", async () => {
     const { relay } = relayAt(5);
     const headers = { Authorization: "Basic x", Connection: "close", TE: "trailers", Accept: "text/csv" };
-    const response = await relay(createRequest("/5?q=a%2Bb&since=3", headers));
+    const forged = { Forwarded: "for=192.0.2.9", "X-Forwarded-For": "192.0.2.9" };
+    const response = await relay(createRequest("/5?q=a%2Bb&since=3", { ...headers, ...forged }));
     expect(response.headers["content-encoding"]).toBe("gzip");
     const body = new Uint8Array(await readBody(bodySourceOf(response)));
     const received = JSON.parse(new TextDecoder().decode(Bun.gunzipSync(body)));
@@ -85,7 +89,9 @@ describe("a forwarded request", () => {
       authorization: "Basic x",
       accept: "text/csv",
       "accept-encoding": "identity",
+      forwarded: 'for="[2001:db8::1]"',
     });
+    expect(received.headers["x-forwarded-for"]).toBeUndefined();
     expect(received.headers.te).toBeUndefined();
     const notModified = await relay(createRequest("/5", { "If-None-Match": '"e"' }));
     expect({ status: notModified.status, etag: notModified.headers.etag }).toEqual({
@@ -140,6 +146,8 @@ describe("a forwarded request", () => {
       clock,
       INTERNAL,
     );
-    expect(await unconnected(createRequest("/5")).catch((error) => error)).toMatchObject({ status: 503 });
+    expect(await unconnected(createRequest("/5"), "192.0.2.1").catch((error) => error)).toMatchObject({
+      status: 503,
+    });
   });
 });

@@ -10,6 +10,7 @@ import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { History } from "../view/history.ts";
+import { forwardedHeader } from "./auth/forwarded.ts";
 import { Problem } from "./problem.ts";
 
 type FetchResponse = globalThis.Response;
@@ -18,7 +19,7 @@ type FetchResponse = globalThis.Response;
  * Throws a `Problem` when the main process does not respond. `certificateUser` is the user that a client certificate
  * has authenticated, because the main process does not see the certificate.
  */
-export type Relay = (request: Request, certificateUser?: string) => Promise<Response>;
+export type Relay = (request: Request, clientAddress: string, certificateUser?: string) => Promise<Response>;
 
 /** The percent-encoded name of that user. It counts only beside the credentials of the service's own processes. */
 export const RELAYED_USER_HEADER = "gazetteer-relayed-user";
@@ -35,8 +36,16 @@ const HOP_BY_HOP_HEADERS = [
   "transfer-encoding",
   "upgrade",
 ];
-/** Headers of the connection, or of a request body, which is not forwarded. */
-const NOT_FORWARDED = [...HOP_BY_HOP_HEADERS, "host", "content-length", "expect", RELAYED_USER_HEADER];
+/** Headers of the connection, of a request body, which is not forwarded, or that name the client in the client's words. */
+const NOT_FORWARDED = [
+  ...HOP_BY_HOP_HEADERS,
+  "host",
+  "content-length",
+  "expect",
+  "forwarded",
+  "x-forwarded-for",
+  RELAYED_USER_HEADER,
+];
 /** The server of this process adds its own. */
 const NOT_RETURNED = [...HOP_BY_HOP_HEADERS, "date", "content-length", "x-content-type-options"];
 const CATCH_UP_TIMEOUT_MS = 5_000;
@@ -50,10 +59,10 @@ export function createRelay(
   clock: Clock,
   internalAuthorization: string,
 ): Relay {
-  return async (request, certificateUser) => {
+  return async (request, clientAddress, certificateUser) => {
     const { method, target } = request;
     if (DOT_SEGMENT.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
-    const headers = forwardedHeaders(request);
+    const headers = forwardedHeaders(request, clientAddress);
     if (certificateUser !== undefined) {
       headers.set("authorization", internalAuthorization);
       headers.set(RELAYED_USER_HEADER, encodeURIComponent(certificateUser));
@@ -80,8 +89,8 @@ export function createRelay(
   };
 }
 
-function forwardedHeaders(request: Request): globalThis.Headers {
-  const headers = new globalThis.Headers();
+function forwardedHeaders(request: Request, clientAddress: string): globalThis.Headers {
+  const headers = new globalThis.Headers({ forwarded: forwardedHeader(clientAddress) });
   const { list } = request.headers;
   for (let i = 0; i < list.length; i += 2) {
     const name = list[i] ?? "";

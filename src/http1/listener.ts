@@ -1,15 +1,27 @@
 /**
  * An HTTP/1.1 server on the runtime's sockets: accepts connections on one or more addresses, enforces their time-outs and
- * number, and drains them on stop. The runtime's own server spends three quarters of a small response on objects that no
+ * number, stops accepting while there are no file descriptors, and drains connections on stop. The runtime's own server spends three quarters of a small response on objects that no
  * handler here reads (docs/decisions/0006).
  */
 import type { Clock } from "../lib/clock.ts";
+import { BufferAccount } from "./buffer-account.ts";
 import { Connection } from "./connection.ts";
-import type { ClientCertificate, ConnectionLimits, Handler, ServerContext, Socket } from "./handler.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import { DescriptorMonitor, type DescriptorState } from "./descriptor-monitor.ts";
+import {
+  type ClientCertificate,
+  ConnectionCounters,
+  type ConnectionLimits,
+  type Handler,
+  type ServerContext,
+  type Socket,
+} from "./handler.ts";
 import { ParseError } from "./request.ts";
 import { joinHeadAndBody, serializeHead } from "./serialized-response.ts";
+import { SuspendableSocket } from "./suspendable-socket.ts";
 import { type HandshakeCounts, TlsAcceptor } from "./tls.ts";
 import type { LiveTlsIdentity } from "./tls-identity.ts";
+import { TurnQueue } from "./turn-queue.ts";
 
 export type BindAddress =
   | { readonly hostname: string; readonly port: number; readonly reusePort: boolean }
@@ -22,24 +34,51 @@ export interface ListenerTls {
 
 /** Also the precision of the `Date` header and of every time-out. */
 const TIMEOUT_CHECK_INTERVAL_MS = 250;
+/**
+ * Units of work in one turn of the event loop: about 1 ms of refused requests, and 1 ms of small cached responses. What a
+ * large response costs is not the concern of this folder.
+ */
+const ANONYMOUS_UNITS = 32;
+const AUTHENTICATED_UNITS = 256;
+/** Received bytes that all anonymous connections may hold. */
+const MAX_ANONYMOUS_BYTES = 64 * 1024 * 1024;
+
+export interface ListenerOptions {
+  readonly counters?: ConnectionCounters;
+  /** File descriptors run low, are exhausted, or are enough again. Called once for each such change. */
+  readonly onDescriptors?: (state: DescriptorState, limit: number) => void;
+}
 
 export class HttpListener implements ServerContext {
   readonly handler: Handler;
   readonly limits: ConnectionLimits;
+  readonly counters: ConnectionCounters;
+  readonly anonymousTurns = new TurnQueue(ANONYMOUS_UNITS);
+  readonly authenticatedTurns = new TurnQueue(AUTHENTICATED_UNITS);
+  readonly anonymousBytes = new BufferAccount(MAX_ANONYMOUS_BYTES, () => {
+    this.counters.evicted += this.#connections.evictHolders(this.anonymousBytes);
+  });
   stopping = false;
   inFlight = 0;
   readonly #clock: Clock;
-  readonly #connections = new Set<Connection>();
+  readonly #connections = new ConnectionPool();
+  readonly #descriptors: DescriptorMonitor;
+  readonly #sockets: { stop(): void }[] = [];
+  readonly #suspendable: SuspendableSocket[] = [];
   readonly #tlsAcceptors: TlsAcceptor[] = [];
-  readonly #sockets: { stop(closeActiveConnections?: boolean): void }[] = [];
   #now: number;
+  #monotonic: number;
   #onAllClosed = () => {};
 
-  constructor(handler: Handler, limits: ConnectionLimits, clock: Clock) {
+  constructor(handler: Handler, limits: ConnectionLimits, clock: Clock, options: ListenerOptions = {}) {
+    const { counters = new ConnectionCounters(), onDescriptors: onChange = () => {} } = options;
     this.handler = handler;
     this.limits = limits;
+    this.counters = counters;
+    this.#descriptors = new DescriptorMonitor({ onChange });
     this.#clock = clock;
     this.#now = clock.now();
+    this.#monotonic = clock.monotonic();
   }
 
   /** May be called several times. Throws the runtime's error when the address is not available. */
@@ -58,8 +97,12 @@ export class HttpListener implements ServerContext {
     }
     const { hostname, port, reusePort } = address;
     const reuse = reusePort ? { reusePort: true } : { exclusive: true };
-    const bound = Bun.listen<Data | undefined>({ ...common, hostname, port, ...reuse });
+    const bound = new SuspendableSocket(
+      (sameOrAny) => Bun.listen<Data | undefined>({ ...common, hostname, port: sameOrAny, ...reuse }),
+      port,
+    );
     this.#sockets.push(bound);
+    this.#suspendable.push(bound);
     return bound;
   }
 
@@ -88,6 +131,7 @@ export class HttpListener implements ServerContext {
       identity,
       counts,
       clock: this.#clock,
+      isReserved: (tcp) => this.#isReserved(tcp),
       onSecure: (socket, certificate) => this.#accept(socket, certificate),
       onClosed: (connection) => this.#onClosed(connection),
       onError: (error) => this.handler.onError(error),
@@ -100,13 +144,12 @@ export class HttpListener implements ServerContext {
     return acceptor.rawHandler;
   }
 
-  /** Undefined, and the socket is closed, when the server stops. */
+  /** Undefined, and the socket is closed, when the server stops or there are too many connections. */
   #accept(socket: Socket, certificate?: ClientCertificate): Connection | undefined {
-    if (this.stopping) {
+    if (this.stopping || !this.#makeRoom(socket)) {
       socket.terminate();
       return undefined;
     }
-    if (this.#connections.size >= this.limits.maxConnections) this.#closeOldestIdle();
     const connection = new Connection(socket, this, certificate);
     this.#connections.add(connection);
     return connection;
@@ -131,12 +174,22 @@ export class HttpListener implements ServerContext {
     return this.#now;
   }
 
-  /** Updates the time and checks all time-outs until the signal aborts. */
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  onAuthenticated(connection: Connection): void {
+    this.#connections.onAuthenticated(connection);
+  }
+
+  /** Updates the time, checks all time-outs and the file descriptors, until the signal aborts. */
   async runTimeouts(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(TIMEOUT_CHECK_INTERVAL_MS, signal);
       this.#now = this.#clock.now();
-      for (const connection of this.#connections) connection.checkTimeout(this.#now);
+      this.#monotonic = this.#clock.monotonic();
+      for (const connection of this.#connections) connection.checkTimeout(this.#monotonic);
+      this.#checkDescriptors();
       for (const acceptor of this.#tlsAcceptors) acceptor.checkTimeouts();
     }
   }
@@ -144,7 +197,7 @@ export class HttpListener implements ServerContext {
   /** Accepts nothing new, waits for responses in flight, at most `drainMs`, then closes everything. */
   async stop(drainMs: number): Promise<void> {
     this.stopping = true;
-    for (const socket of this.#sockets) socket.stop(false);
+    for (const socket of this.#sockets) socket.stop();
     for (const acceptor of this.#tlsAcceptors) acceptor.closeUnfinished();
     const allClosed = new Promise<void>((resolve) => {
       this.#onAllClosed = resolve;
@@ -156,9 +209,38 @@ export class HttpListener implements ServerContext {
     for (const connection of this.#connections) connection.destroy();
   }
 
-  /** When all are busy, the limit is exceeded: a connection that is being served is never closed for a new tcp. */
-  #closeOldestIdle(): void {
-    for (const connection of this.#connections) if (connection.closeIfIdle()) return;
+  /**
+   * Returns whether a new connection is accepted. One that is being served is never closed for it, so when all are, the
+   * new one is refused.
+   */
+  #makeRoom(tcp: object): boolean {
+    if (!this.#isReserved(tcp) && !this.#connections.isFull(this.limits)) return true;
+    this.counters.evicted++;
+    return this.#connections.evictOldest(this.limits);
+  }
+
+  /** Whether its file descriptor is one of the last ones. */
+  #isReserved(tcp: object): boolean {
+    return "fd" in tcp && typeof tcp.fd === "number" && this.#descriptors.isReserved(tcp.fd);
+  }
+
+  /** Where nothing else frees descriptors, no connection is accepted until there are enough again. */
+  #checkDescriptors(): void {
+    const state = this.#descriptors.check();
+    if (state === "exhausted") {
+      let evicted = 0;
+      while (evicted < this.#descriptors.reserve && this.#connections.evictOldest(this.limits)) evicted++;
+      this.counters.evicted += evicted;
+      if (evicted === 0) for (const socket of this.#suspendable) socket.suspend();
+    } else if (state === "enough" && !this.stopping) this.#resume();
+  }
+
+  #resume(): void {
+    try {
+      for (const socket of this.#suspendable) socket.resume();
+    } catch (error) {
+      this.handler.onError(error);
+    }
   }
 
   #onClosed(connection: Connection): void {

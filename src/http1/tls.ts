@@ -33,6 +33,8 @@ export interface TlsAcceptorOptions {
   readonly identity: LiveTlsIdentity;
   readonly counts: HandshakeCounts;
   readonly clock: Clock;
+  /** Whether the file descriptor of the socket is one of the last ones. */
+  readonly isReserved: (tcp: object) => boolean;
   readonly onSecure: (
     socket: SecureSocket,
     certificate: ClientCertificate | undefined,
@@ -99,7 +101,11 @@ export class TlsAcceptor {
   }
 
   #accept(tcp: RawSocket): void {
-    if (this.#unfinishedCount >= MAX_HANDSHAKES) this.#displaceOne();
+    const isReserved = this.#options.isReserved(tcp);
+    if ((isReserved || this.#unfinishedCount >= MAX_HANDSHAKES) && !this.#displaceOne()) {
+      tcp.terminate();
+      return;
+    }
     const handshake = new Handshake(tcp, this.#options.clock.monotonic() + HANDSHAKE_TIMEOUT_MS);
     tcp.data = handshake;
     const ofAddress = this.#unfinished.get(handshake.address);
@@ -260,13 +266,15 @@ export class TlsAcceptor {
     handshake.socket.terminate();
   }
 
-  #displaceOne(): void {
+  /** Returns false when there is none. */
+  #displaceOne(): boolean {
     let most = new Set<Handshake>();
     for (const ofAddress of this.#unfinished.values()) if (ofAddress.size > most.size) most = ofAddress;
     for (const oldest of most) {
       this.#close(oldest, "displaced");
-      return;
+      return true;
     }
+    return false;
   }
 }
 

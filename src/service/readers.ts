@@ -212,7 +212,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   #spawn(reader: number, port: number): Child {
     const { config, settings, users, tls, log } = this.#options;
-    const { host, aliases, cors } = config;
+    const { host, aliases, cors, trustedProxies } = config;
     const { GAZETTEER_CREDENTIALS: _, ...env } = process.env;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
@@ -228,7 +228,7 @@ export class Readers implements ReaderMetrics, Disposable {
       password: this.#password,
       epoch: log.id,
       secret: Buffer.from(log.signingKey).toString("base64"),
-      config: { host, aliases, cors },
+      config: { host, aliases, cors, trustedProxies },
       settings,
       ...(tls && { tls: tls.current }),
     };

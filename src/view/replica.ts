@@ -138,11 +138,12 @@ export function createReplicaLog(id: string, signingKey: Uint8Array): Log {
     read: unavailable,
     snapshotAtOrBefore: unavailable,
     writeSnapshot: unavailable,
+    dropSnapshot: unavailable,
     revisionAt: unavailable,
     timeOf: unavailable,
     histogram: unavailable,
     prune: unavailable,
     stats: unavailable,
-    close: () => {},
+    close: () => Promise.resolve(),
   };
 }
