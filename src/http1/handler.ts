@@ -2,6 +2,7 @@
  * The contracts between a connection and its surroundings: the handler that produces responses, the server it belongs to,
  * and the socket it reads and writes. They stand here so that a connection can be tested without a network.
  */
+import type { BufferAccount } from "./buffer-account.ts";
 import type { ParseError, Request } from "./request.ts";
 import type { HeadLimits } from "./request-parser.ts";
 import type { Response } from "./response.ts";
@@ -56,6 +57,8 @@ export interface ServerContext {
   /** The work of connections in each turn of the event loop. */
   readonly anonymousTurns: TurnQueue;
   readonly authenticatedTurns: TurnQueue;
+  /** Received bytes that anonymous connections hold. */
+  readonly anonymousBytes: BufferAccount;
   /** Responses being produced or sent, on all authenticated connections. Connections count themselves in and out. */
   inFlight: number;
   /** Epoch milliseconds, for the `Date` header. */

@@ -4,6 +4,7 @@
  * handler here reads (docs/decisions/0006).
  */
 import type { Clock } from "../lib/clock.ts";
+import { BufferAccount } from "./buffer-account.ts";
 import { Connection } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { DescriptorMonitor, type DescriptorState } from "./descriptor-monitor.ts";
@@ -23,6 +24,8 @@ const TIMEOUT_CHECK_INTERVAL_MS = 250;
  */
 const ANONYMOUS_UNITS = 32;
 const AUTHENTICATED_UNITS = 256;
+/** Received bytes that all anonymous connections may hold. */
+const MAX_ANONYMOUS_BYTES = 64 * 1024 * 1024;
 
 export interface ListenerOptions {
   readonly counters?: ConnectionCounters;
@@ -36,6 +39,9 @@ export class HttpListener implements ServerContext {
   readonly counters: ConnectionCounters;
   readonly anonymousTurns = new TurnQueue(ANONYMOUS_UNITS);
   readonly authenticatedTurns = new TurnQueue(AUTHENTICATED_UNITS);
+  readonly anonymousBytes = new BufferAccount(MAX_ANONYMOUS_BYTES, () => {
+    this.counters.evicted += this.#connections.evictHolders(this.anonymousBytes);
+  });
   stopping = false;
   inFlight = 0;
   readonly #clock: Clock;
