@@ -5,6 +5,7 @@
  */
 
 import { quote } from "../lib/error-text.ts";
+import { runToEnd } from "../lib/steps.ts";
 import type { History, Resolved } from "../view/history.ts";
 import type { NetworkState } from "../view/view.ts";
 import { badParameter, QueryFault } from "./fault.ts";
@@ -19,9 +20,9 @@ const TIME = new RegExp(`^${TIME_PATTERN}$`);
 
 /** The state that a query reads: the current one, or the one at `at`. */
 export function resolveState(history: History, { at }: Query): NetworkState | QueryFault {
-  if (at === undefined) return history.view;
+  if (at === undefined) return history.view.capture();
   const revision = resolveRevisionOrTime(history, "at", at);
-  return revision instanceof QueryFault ? revision : history.stateAt(revision);
+  return revision instanceof QueryFault ? revision : runToEnd(history.stateAt(revision));
 }
 
 export function resolveRevisionOrTime(

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import { Scheduler } from "../lib/scheduler.ts";
 import { openEmbeddedLog } from "../log/embedded.ts";
 import type { Log } from "../log/log.ts";
 import { Committer } from "../view/committer.ts";
@@ -32,6 +33,8 @@ export interface Store {
   readonly committer: Committer;
   readonly history: History;
   readonly compactor: Compactor;
+  /** The one of the process. */
+  readonly scheduler: Scheduler;
 }
 
 /** `sourceNames` are in order of precedence. Rejects with `LogError`, with a message for the operator. */
@@ -49,9 +52,14 @@ export async function openStore(
     await log.completeConversion();
     logger.info("log converted to the current format", { entities });
   }
-  const committer = new Committer(view, log, clock, sourceNames);
+  const scheduler = new Scheduler();
+  const committer = new Committer(view, log, clock, sourceNames, scheduler);
   const history = new History(committer, config.limits.streamBufferBytes);
   const { keepDays, maxBytes } = config.history;
-  const compactor = new Compactor(view, log, clock, logger, { retentionMs: keepDays * DAY_MS, maxBytes });
-  return { log, view, committer, history, compactor };
+  const compactor = new Compactor(view, log, clock, logger, {
+    retentionMs: keepDays * DAY_MS,
+    maxBytes,
+    scheduler,
+  });
+  return { log, view, committer, history, compactor, scheduler };
 }

@@ -4,14 +4,17 @@
  */
 import { ManualClock } from "../../src/lib/clock.ts";
 import { createLogger } from "../../src/lib/logger.ts";
+import { runToEnd } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
-import type { Batch, Log } from "../../src/log/log.ts";
+import type { Batch, Log, Snapshot, StoreKind } from "../../src/log/log.ts";
 import type { ClaimChange, ClaimTypes } from "../../src/model/claim.ts";
 import type { Entities } from "../../src/model/entity.ts";
 import type { Kind } from "../../src/model/ids.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
-import { parseStored, View } from "../../src/view/view.ts";
+import type { EncodedPage } from "../../src/view/encoded-page.ts";
+import type { ClusterMembers } from "../../src/view/link-graph.ts";
+import { parseStored, snapshotOf, View } from "../../src/view/view.ts";
 
 export class ClaimedNetwork {
   readonly clock = new ManualClock();
@@ -58,9 +61,20 @@ export class ClaimedNetwork {
   }
 
   all<K extends Kind>(kind: K): Entities[K][] {
-    return this.view.pages(kind).flatMap((page) => page.ids.map((_, i) => parseStored(kind, page.value(i))));
+    return pagesOf(this.view, kind).flatMap((page) =>
+      page.ids.map((_, i) => parseStored(kind, page.value(i))),
+    );
   }
 }
+
+/** The pages of the current state. */
+export const pagesOf = (view: View, kind: StoreKind): readonly EncodedPage[] =>
+  runToEnd(view.capture().pages(kind));
+
+export const clustersOf = (view: View): readonly ClusterMembers[] =>
+  runToEnd(runToEnd(view.capture().linkGraph()).clusters());
+
+export const snapshotNow = (view: View): Snapshot => runToEnd(snapshotOf(view.capture()));
 
 export const openMemoryLog = (): Log => openEmbeddedLog(":memory:");
 
