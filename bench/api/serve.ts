@@ -47,6 +47,7 @@ const server = openServer({
   port: 0,
   aliases: [],
   origins: [],
+  trustedProxies: [],
   limits: { ...config.limits, streamsPerUser: 100_000 },
   version: "bench",
   context: store,

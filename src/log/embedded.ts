@@ -22,8 +22,9 @@ import {
   STORE_KINDS,
   type StoreKind,
 } from "./log.ts";
-import { type LogFile, openLogFile, readStats } from "./log-file.ts";
+import { IN_MEMORY, type LogFile, openLogFile, readStats } from "./log-file.ts";
 import { type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./writer.ts";
+import { WriterLostError, WriterThread } from "./writer-thread.ts";
 
 const ENTRIES_PER_PART = 500;
 const PAGES_PER_BLOCK = 32;
@@ -44,20 +45,35 @@ interface BatchRow {
   data: Uint8Array;
 }
 
+/** Writes what one request says. Rejects when nothing of it is stored, or with `WriterLostError` when that is unknown. */
+interface Writer {
+  write(request: WriteRequest): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface EmbeddedLogOptions {
+  /** The module of the writer thread. */
+  readonly worker?: URL;
+}
+
 /** Opens or creates the log at `path`, a file or `:memory:`. Throws `LogError`. */
-export const openEmbeddedLog = (path: string): EmbeddedLog => new EmbeddedLog(openLogFile(path));
+export const openEmbeddedLog = (path: string, options: EmbeddedLogOptions = {}): EmbeddedLog =>
+  new EmbeddedLog(openLogFile(path), path, options);
 
 export class EmbeddedLog implements Log {
   readonly id: string;
   readonly signingKey: Uint8Array;
   /** Whether an older version wrote the values. Call `completeConversion` once they are converted. */
   readonly needsConversion: boolean;
+  readonly #file: LogFile;
   readonly #db: Database;
-  readonly #writer: LogWriter;
+  readonly #writer: Writer;
   #stats: LogStats;
   #nextPageId: number;
 
-  constructor({ db, id, signingKey, needsConversion }: LogFile) {
+  constructor(file: LogFile, path: string, { worker }: EmbeddedLogOptions) {
+    const { db, id, signingKey, needsConversion } = file;
+    this.#file = file;
     this.id = id;
     this.signingKey = signingKey;
     this.needsConversion = needsConversion;
@@ -67,9 +83,16 @@ export class EmbeddedLog implements Log {
       .query<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'page'")
       .get();
     this.#nextPageId = (lastPage?.seq ?? 0) + 1;
-    this.#writer = new LogWriter(db, (stats) => {
-      this.#stats = stats;
-    });
+    const onStats = (changed: LogStats) => {
+      this.#stats = changed;
+    };
+    // A database in memory belongs to its connection; it never waits for a disk.
+    if (path === IN_MEMORY) {
+      const writer = new LogWriter(db, onStats);
+      this.#writer = { write: (request) => writer.write(request), close: () => Promise.resolve() };
+    } else {
+      this.#writer = new WriterThread({ path, stats: this.#stats, onStats, ...(worker && { worker }) });
+    }
   }
 
   completeConversion(): Promise<void> {
@@ -85,7 +108,12 @@ export class EmbeddedLog implements Log {
       const changes = slice.filter(({ kind }) => kind !== "claims").length;
       parts.push({ bytes: encodeEntries(slice), changes });
     }
-    await this.#write({ op: "append", revision, time, parts });
+    try {
+      await this.#write({ op: "append", revision, time, parts });
+    } catch (error) {
+      const wasLost = error instanceof LogError && error.cause instanceof WriterLostError;
+      if (!wasLost || this.timeOf(revision) === undefined) throw error;
+    }
   }
 
   async #write(request: WriteRequest): Promise<void> {
@@ -212,16 +240,27 @@ export class EmbeddedLog implements Log {
     return revision === this.#stats.oldest ? this.#stats.oldestTime : undefined;
   }
 
+  /** The differences of running totals: as many look-ups as buckets, whatever the number of batches. */
   histogram(from: number, to: number, buckets: number): readonly number[] {
-    const counts = new Array<number>(buckets).fill(0);
-    const rows = this.#db
-      .query<{ bucket: number; n: number }, { from: number; to: number; width: number }>(
-        `SELECT CAST((time - $from) / $width AS INTEGER) AS bucket, sum(changes) AS n
-         FROM batch WHERE time >= $from AND time < $to GROUP BY bucket`,
+    const width = (to - from) / buckets;
+    const totals = Array.from({ length: buckets + 1 }, (_, i) => this.#changesBefore(from + i * width));
+    return totals.slice(1).map((total, i) => total - (totals[i] ?? 0));
+  }
+
+  /** The running total of changes before a time. */
+  #changesBefore(time: number): number {
+    const before = this.#db
+      .query<{ revision: number }, [number]>(
+        "SELECT revision FROM batch WHERE time < ? ORDER BY time DESC, revision DESC LIMIT 1",
       )
-      .all({ from, to, width: (to - from) / buckets });
-    for (const { bucket, n } of rows) if (bucket >= 0 && bucket < buckets) counts[bucket] = n;
-    return counts;
+      .get(time);
+    const revision = Math.max(before?.revision ?? 0, this.#stats.oldest);
+    const row = this.#db
+      .query<{ changes: number }, [number]>(
+        "SELECT changes FROM running_total WHERE revision <= ? ORDER BY revision DESC LIMIT 1",
+      )
+      .get(revision);
+    return row?.changes ?? 0;
   }
 
   prune(keepSince: number, maxBytes: number): Promise<void> {
@@ -233,6 +272,9 @@ export class EmbeddedLog implements Log {
   }
 
   async close(): Promise<void> {
+    // First: the last connection to close writes the WAL to the file, which the writer can do without delaying others.
     this.#db.close();
+    await this.#writer.close();
+    this.#file.releaseLock();
   }
 }

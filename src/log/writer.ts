@@ -56,10 +56,10 @@ export class LogWriter {
   readonly #onStats: (stats: LogStats) => void;
   #stats: LogStats;
 
-  constructor(db: Database, onStats: (stats: LogStats) => void) {
+  constructor(db: Database, onStats: (stats: LogStats) => void, stats: LogStats = readStats(db)) {
     this.#db = db;
     this.#onStats = onStats;
-    this.#stats = readStats(db);
+    this.#stats = stats;
   }
 
   /** Requests may overlap: `prune` lets others run between its slices. */
@@ -84,8 +84,16 @@ export class LogWriter {
     const insert = this.#db.query(
       "INSERT INTO batch (revision, part, time, changes, bytes, data) VALUES (?, ?, ?, ?, ?, ?)",
     );
+    const addToTotal = this.#db.query<unknown, [number, number]>(
+      `INSERT INTO running_total (revision, changes)
+       SELECT ?, changes + ? FROM running_total ORDER BY revision DESC LIMIT 1`,
+    );
     const rows = parts.map(({ bytes, changes }) => ({ data: compress(bytes), changes }));
     this.#db.transaction(() => {
+      addToTotal.run(
+        revision,
+        rows.reduce((sum, { changes }) => sum + changes, 0),
+      );
       for (const [part, { data, changes }] of rows.entries()) {
         insert.run(revision, part, time, changes, data.length, data);
       }
@@ -138,6 +146,8 @@ export class LogWriter {
       const { snapshots } = readExtent(this.#db);
       this.#update({ oldest: next.revision, oldestTime: next.time, snapshots });
       await this.#deleteInSlices("batch", "revision <= $bound", next.revision);
+      // The total of the oldest revision stays: counts are differences from it.
+      this.#db.query("DELETE FROM running_total WHERE revision < ?").run(next.revision);
       await this.#deleteUnreferencedPages();
       await this.#vacuum();
     }

@@ -33,6 +33,7 @@ const LIMITS: ServerLimits = {
   paths: 256,
   requestsPerSecond: 0,
   idleTimeoutSeconds: 60,
+  minReadBytesPerSecond: 1024,
 };
 
 export interface HarnessOptions {
@@ -40,6 +41,7 @@ export interface HarnessOptions {
   readonly ringBytes?: number;
   readonly aliases?: readonly string[];
   readonly origins?: readonly string[];
+  readonly trustedProxies?: readonly string[];
   /** The file of the log, for tests that open it again after `stop`; in memory when left out. */
   readonly data?: string;
   readonly users?: Users;
@@ -105,6 +107,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     port: 0,
     aliases: options.aliases ?? [],
     origins: options.origins ?? [],
+    trustedProxies: options.trustedProxies ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
     context: { view, history, log },
