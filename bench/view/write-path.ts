@@ -106,7 +106,7 @@ async function measure(phase: string, hosts: number, path: string): Promise<Reco
   const log = openEmbeddedLog(path);
   let view = new View();
   const restart = await timed(async () => {
-    view = restoreView(log);
+    view = restoreView(log).view;
   });
   const committer = new Committer(view, log, systemClock, [SOURCE]);
   const ingest = new ClaimIngest(committer, SOURCE, silentLogger);

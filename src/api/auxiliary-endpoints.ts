@@ -61,7 +61,7 @@ export class AuxiliaryEndpoints {
 
   health(path: HealthPath, isStopping: boolean): Response {
     const { context, sources } = this.#options;
-    return path === "/healthz" ? livenessResponse() : readinessResponse(context.view, sources(), isStopping);
+    return path === "/healthz" ? livenessResponse() : readinessResponse(context, sources(), isStopping);
   }
 
   /** The client is authenticated. Throws a `Problem` for a path or a method that does not exist. */

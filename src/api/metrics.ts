@@ -160,6 +160,16 @@ function* historyFamilies({ context: { log } }: MetricsInput): Generator<string>
   yield gauge("gazetteer_history_bytes", "Size of the stored changes and snapshots.", stats.bytes);
   yield gauge("gazetteer_history_oldest_revision", "The oldest revision that can be read.", stats.oldest);
   yield gauge("gazetteer_history_snapshots", "Stored snapshots.", stats.snapshots);
+  yield gauge(
+    "gazetteer_log_writable",
+    "1 when changes can be stored, 0 while they wait, for example for space on the disk.",
+    stats.writeFailure ? 0 : 1,
+  );
+  yield counter(
+    "gazetteer_log_write_failures_total",
+    "Failed attempts to store changes.",
+    stats.writeFailures ?? 0,
+  );
 }
 
 function* processFamilies({ readers, configReload }: MetricsInput): Generator<string> {

@@ -27,7 +27,7 @@ import { type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./
 import { WriterLostError, WriterThread } from "./writer-thread.ts";
 
 const ENTRIES_PER_PART = 500;
-const PAGES_PER_BLOCK = 32;
+const PAGES_PER_BLOCK = 16;
 const ROWS_PER_SLICE = 16;
 
 interface StoredSnapshot {
@@ -202,6 +202,10 @@ export class EmbeddedLog implements Log {
     await this.#write({ op: "storeSnapshot", row });
   }
 
+  dropSnapshot(revision: number): Promise<void> {
+    return this.#write({ op: "dropSnapshot", revision });
+  }
+
   async #storePages(records: readonly PageRecord[]): Promise<void> {
     const block = this.#encodePages(records.map((record) => record.encode()));
     await this.#write({ op: "storePages", block });
@@ -243,24 +247,18 @@ export class EmbeddedLog implements Log {
   /** The differences of running totals: as many look-ups as buckets, whatever the number of batches. */
   histogram(from: number, to: number, buckets: number): readonly number[] {
     const width = (to - from) / buckets;
-    const totals = Array.from({ length: buckets + 1 }, (_, i) => this.#changesBefore(from + i * width));
+    const bounds = Array.from({ length: buckets + 1 }, (_, i) => from + i * width);
+    const totals = this.#db
+      .query<{ total: number }, { bounds: string; oldest: number }>(
+        `SELECT (SELECT changes FROM running_total
+                 WHERE revision <= max($oldest, ifnull(
+                   (SELECT revision FROM batch WHERE time < bound.value ORDER BY time DESC, revision DESC LIMIT 1), 0))
+                 ORDER BY revision DESC LIMIT 1) AS total
+         FROM json_each($bounds) AS bound ORDER BY bound.key`,
+      )
+      .all({ bounds: JSON.stringify(bounds), oldest: this.#stats.oldest })
+      .map(({ total }) => total);
     return totals.slice(1).map((total, i) => total - (totals[i] ?? 0));
-  }
-
-  /** The running total of changes before a time. */
-  #changesBefore(time: number): number {
-    const before = this.#db
-      .query<{ revision: number }, [number]>(
-        "SELECT revision FROM batch WHERE time < ? ORDER BY time DESC, revision DESC LIMIT 1",
-      )
-      .get(time);
-    const revision = Math.max(before?.revision ?? 0, this.#stats.oldest);
-    const row = this.#db
-      .query<{ changes: number }, [number]>(
-        "SELECT changes FROM running_total WHERE revision <= ? ORDER BY revision DESC LIMIT 1",
-      )
-      .get(revision);
-    return row?.changes ?? 0;
   }
 
   prune(keepSince: number, maxBytes: number): Promise<void> {

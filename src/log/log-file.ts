@@ -23,6 +23,8 @@ const CONNECTION_PRAGMAS = [
   // Only against short locks of SQLite itself: there is one writer.
   "busy_timeout = 1000",
 ];
+/** In KiB. For look-ups all over a long history. */
+const READ_CACHE = "cache_size = -16000";
 const PRIVATE = 0o600;
 export const IN_MEMORY = ":memory:";
 
@@ -65,7 +67,7 @@ export function openLogFile(path: string): LogFile {
       makePrivate(path);
     }
     db = new Database(path, { create: true, strict: true });
-    for (const pragma of [...FILE_PRAGMAS, ...CONNECTION_PRAGMAS]) db.run(`PRAGMA ${pragma}`);
+    for (const pragma of [...FILE_PRAGMAS, ...CONNECTION_PRAGMAS, READ_CACHE]) db.run(`PRAGMA ${pragma}`);
     db.run(TABLES);
     const format = new TextDecoder().decode(readOrCreateMeta(db, "format", () => Buffer.from(FORMAT)));
     if (format !== FORMAT && format !== CONVERTIBLE_FORMAT) {
@@ -113,7 +115,7 @@ function lockLog(path: string): Database {
   if (!existsSync(lock)) closeSync(openSync(lock, "a", PRIVATE));
   const db = new Database(lock, { readwrite: true, create: false });
   try {
-    db.run("PRAGMA journal_mode = OFF");
+    db.run("PRAGMA journal_mode = MEMORY");
     db.run("BEGIN EXCLUSIVE");
     return db;
   } catch (error) {

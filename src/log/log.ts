@@ -66,6 +66,16 @@ export interface LogStats {
   readonly newest: number;
   readonly bytes: number;
   readonly snapshots: number;
+  /** Set while batches wait because they cannot be written. */
+  readonly writeFailure?: WriteFailure;
+  /** Failed writes of batches since the start. */
+  readonly writeFailures?: number;
+}
+
+export interface WriteFailure {
+  readonly error: string;
+  /** Epoch milliseconds. */
+  readonly since: number;
 }
 
 export interface Log {
@@ -81,6 +91,8 @@ export interface Log {
   snapshotAtOrBefore(revision: number): Snapshot | undefined;
   /** Encodes in slices. Batches may be appended meanwhile, because pages are immutable. */
   writeSnapshot(snapshot: Snapshot): Promise<void>;
+  /** Removes a snapshot that cannot be read. States are then reconstructed from the one before it. */
+  dropSnapshot(revision: number): Promise<void>;
   /** The last revision whose time is not after `time`; undefined when that is before the oldest. */
   revisionAt(time: number): number | undefined;
   timeOf(revision: number): number | undefined;

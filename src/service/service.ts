@@ -98,7 +98,11 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   try {
     using readers = openReaders({ config, settings, users, log: store.log, clock, logger });
     const sources = new SourceSet(created, store, context);
-    await sources.dropFormerSources();
+    // A log that cannot be written now delays this, but not the start.
+    const dropped = sources.dropFormerSources().catch((error: unknown) => {
+      logger.error("claims of former sources were not removed", { why: errorMessage(error) });
+    });
+    await Promise.race([dropped, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped({ config, settings, clock, logger, users, store, sources, readers }, options);
     // 4. `using` removes the socket folder of the readers.
   } finally {

@@ -215,6 +215,7 @@ export function createReplicaLog(id: string, signingKey: Uint8Array): Log {
     read: unavailable,
     snapshotAtOrBefore: unavailable,
     writeSnapshot: unavailable,
+    dropSnapshot: unavailable,
     revisionAt: unavailable,
     timeOf: unavailable,
     histogram: unavailable,

@@ -44,6 +44,8 @@ export interface HarnessOptions {
   readonly trustedProxies?: readonly string[];
   /** The file of the log, for tests that open it again after `stop`; in memory when left out. */
   readonly data?: string;
+  /** The module of the log's writer thread. */
+  readonly logWriter?: URL;
   readonly users?: Users;
   readonly clock?: ManualClock;
   readonly sources?: () => readonly SourceReport[];
@@ -93,7 +95,10 @@ function createAuth(users: Users, clock: ManualClock): AuthSetup {
 export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
   const clock = options.clock ?? new ManualClock();
   const { users, authenticator } = options.users ? createAuth(options.users, clock) : await getSharedAuth();
-  const log = openEmbeddedLog(options.data ?? ":memory:");
+  const log = openEmbeddedLog(
+    options.data ?? ":memory:",
+    options.logWriter ? { worker: options.logWriter } : {},
+  );
   const view = new View();
   const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
   if (snapshot) view.load(snapshot);
