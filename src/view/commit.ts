@@ -21,7 +21,10 @@ import {
 import { parseClaimsKey } from "./held-back.ts";
 import { occupiesPorts, portKeyRange } from "./indexes.ts";
 import { parseStored, type View } from "./view.ts";
-import { ENTITIES_PER_STEP, WorkingSet } from "./working-set.ts";
+import { WorkingSet } from "./working-set.ts";
+
+/** Entities that are handled between two pauses. */
+const ENTITIES_PER_STEP = 32;
 
 /** A canonical claim, or undefined to withdraw it. */
 export type CanonicalChange = {
@@ -40,9 +43,16 @@ export class Commit {
   readonly #hosts: WorkingSet<"hosts">;
   readonly #lookups: ConflictLookups;
   /** Entities until the next pause. */
-  #left = ENTITIES_PER_STEP;
+  #left: number;
+  readonly #entitiesPerStep: number;
 
-  constructor(view: View, precedence: readonly string[], revision: number, time: number) {
+  constructor(
+    view: View,
+    precedence: readonly string[],
+    revision: number,
+    time: number,
+    entitiesPerStep = ENTITIES_PER_STEP,
+  ) {
     const rank = new Map(precedence.map((name, i) => [name, i]));
     const shownDevice = (id: string): string | undefined => {
       const key = deviceKey(id);
@@ -51,7 +61,17 @@ export class Commit {
       const shown = view.shownId("devices", key);
       return view.hasDevice(shown) ? shown : undefined;
     };
-    const context = { view, revision, time, timeText: new Date(time).toISOString(), rank, shownDevice };
+    const context = {
+      view,
+      revision,
+      time,
+      timeText: new Date(time).toISOString(),
+      rank,
+      shownDevice,
+      entitiesPerStep,
+    };
+    this.#entitiesPerStep = entitiesPerStep;
+    this.#left = entitiesPerStep;
     const occupiedPorts = view.indexes("links").named("occupiedPort");
     const ips = view.indexes("hosts").named("ip");
     this.#lookups = {
@@ -117,7 +137,7 @@ export class Commit {
 
   #isPauseDue(): boolean {
     if (--this.#left > 0) return false;
-    this.#left = ENTITIES_PER_STEP;
+    this.#left = this.#entitiesPerStep;
     return true;
   }
 

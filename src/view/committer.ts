@@ -39,6 +39,8 @@ export class Committer {
   #precedence: readonly string[];
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new Turns();
+  /** The default is that of `Commit`. */
+  readonly #entitiesPerStep: number | undefined;
 
   constructor(
     view: View,
@@ -46,7 +48,9 @@ export class Committer {
     clock: Clock,
     precedence: readonly string[],
     scheduler: Scheduler = new Scheduler(),
+    entitiesPerStep?: number,
   ) {
+    this.#entitiesPerStep = entitiesPerStep;
     this.view = view;
     this.log = log;
     this.scheduler = scheduler;
@@ -98,7 +102,7 @@ export class Committer {
     const { view, log, scheduler } = this;
     const time = Math.max(this.#clock.now(), view.time);
     const revision = view.revision + 1;
-    const commit = new Commit(view, this.#precedence, revision, time);
+    const commit = new Commit(view, this.#precedence, revision, time, this.#entitiesPerStep);
     try {
       const entries = await scheduler.run(owner, mergeChanges(commit, apply));
       if (entries.length > 0) {

@@ -44,10 +44,9 @@ export interface CommitContext {
   readonly rank: ReadonlyMap<string, number>;
   /** The id of a device as it is shown; undefined when the device does not exist. Includes the changes of the commit. */
   readonly shownDevice: (id: string) => string | undefined;
+  /** Entities that are handled between two pauses. */
+  readonly entitiesPerStep: number;
 }
-
-/** Entities that are handled between two pauses. */
-export const ENTITIES_PER_STEP = 32;
 
 type ComputeFlags<K extends Kind> = (
   entity: FlagInput[K],
@@ -207,10 +206,10 @@ export class WorkingSet<K extends Kind> {
 
   /** Stores the claims of every touched entity where they cannot be recovered from its value. */
   *storeClaims(): Steps<void> {
-    let left = ENTITIES_PER_STEP;
+    let left = this.#context.entitiesPerStep;
     for (const entity of this.#entities.values()) {
       if (--left === 0) {
-        left = ENTITIES_PER_STEP;
+        left = this.#context.entitiesPerStep;
         yield;
       }
       const { after, claims } = entity;
@@ -272,7 +271,7 @@ export class WorkingSet<K extends Kind> {
 
   /** Restores the indexes to what they were before the commit. */
   *rollBack(): Steps<void> {
-    let left = ENTITIES_PER_STEP;
+    let left = this.#context.entitiesPerStep;
     for (const entity of this.#entities.values()) {
       const { before, after, storedClaimsBefore, storedClaims } = entity;
       if (before !== after) this.#updateIndexes(entity, before);
@@ -280,7 +279,7 @@ export class WorkingSet<K extends Kind> {
       entity.after = before;
       entity.storedClaims = storedClaimsBefore;
       if (--left > 0) continue;
-      left = ENTITIES_PER_STEP;
+      left = this.#context.entitiesPerStep;
       yield;
     }
   }

@@ -4,6 +4,7 @@
  */
 import { ManualClock } from "../../src/lib/clock.ts";
 import { createLogger } from "../../src/lib/logger.ts";
+import { Scheduler } from "../../src/lib/scheduler.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Batch, Log, Snapshot, StoreKind } from "../../src/log/log.ts";
@@ -26,9 +27,14 @@ export class ClaimedNetwork {
   readonly committer: Committer;
   readonly #ingests: ReadonlyMap<string, ClaimIngest>;
 
-  constructor(sources: readonly string[] = ["first", "second", "third"], log = openMemoryLog()) {
+  constructor(
+    sources: readonly string[] = ["first", "second", "third"],
+    log = openMemoryLog(),
+    scheduler = new Scheduler(),
+    entitiesPerStep?: number,
+  ) {
     this.log = log;
-    this.committer = new Committer(this.view, log, this.clock, sources);
+    this.committer = new Committer(this.view, log, this.clock, sources, scheduler, entitiesPerStep);
     this.committer.onBatch((batch) => this.batches.push(batch));
     const logger = createLogger("debug", (line) => this.logLines.push(line));
     this.#ingests = new Map(sources.map((name) => [name, new ClaimIngest(this.committer, name, logger)]));
