@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openHarness } from "../api/harness.ts";
+import { snapshotNow } from "../support/claims.ts";
 import { temporaryFolder } from "../support/folder.ts";
 
 const SLOW_WRITER = new URL("../support/slow-writer.ts", import.meta.url);
@@ -16,7 +17,7 @@ test("while a batch, a snapshot or pruning waits for the disk, readers get answe
   await h.replace({ devices: [{ id: "of:1" }] });
   const writes = {
     batch: () => h.apply([{ op: "set", kind: "devices", claim: { id: "of:2" } }]),
-    snapshot: () => h.log.writeSnapshot(h.view.snapshot()),
+    snapshot: () => h.log.writeSnapshot(snapshotNow(h.view)),
     pruning: () => h.log.prune(Number.MAX_SAFE_INTEGER, 0),
   };
   for (const [what, write] of Object.entries(writes)) {
