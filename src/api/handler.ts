@@ -14,14 +14,17 @@ import { ConnectionCounters, type ConnectionInfo, type Handler } from "../http1/
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { SerializedResponse } from "../http1/serialized-response.ts";
+import type { HandshakeCounts } from "../http1/tls.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
 import { addHeaders } from "./add-headers.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
+import { authenticateWithCertificate } from "./auth/certificate.ts";
 import { type Client, ClientAddresses } from "./auth/client-address.ts";
 import { LOGIN_CHECK_PATH, loginCheckResponse } from "./auth/login-relay.ts";
+import { RequestCredentials } from "./auth/request-credentials.ts";
 import type { Users } from "./auth/users.ts";
 import {
   AuxiliaryEndpoints,
@@ -76,18 +79,9 @@ export interface ServerLimits {
 const HEARTBEAT_MS = 15_000;
 /** The target of `OPTIONS *`, which is about the service as a whole (RFC 9112, 3.2.4). */
 const SERVER_WIDE = "*";
+/** A reader process has forwarded a request of a user who was removed since. */
+const REMOVED_USER = { outcome: "unknown-certificate" } as const;
 const NO_HEADERS: Readonly<Record<string, string>> = {};
-
-/** The `handlerCache` of header lines: whose they are. Valid until any user changes. */
-class CachedAuth {
-  readonly generation: number;
-  readonly credential: Credential;
-
-  constructor(generation: number, credential: Credential) {
-    this.generation = generation;
-    this.credential = credential;
-  }
-}
 
 /** The `handlerCache` of a request: its credential was valid in this generation, and this is its response. */
 class RepeatHit {
@@ -104,6 +98,7 @@ class RepeatHit {
 
 export class RequestHandler implements Handler {
   readonly #options: RequestHandlerOptions;
+  readonly #credentials: RequestCredentials;
   readonly #streams: SseHub;
   readonly #router: Router;
   readonly #auxiliary: AuxiliaryEndpoints;
@@ -122,6 +117,7 @@ export class RequestHandler implements Handler {
   constructor(options: RequestHandlerOptions, connections = new ConnectionCounters()) {
     const { context, limits, origins, users, version } = options;
     this.#options = options;
+    this.#credentials = new RequestCredentials(options.authenticator, users);
     this.#connections = connections;
     this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
     this.#router = new Router({
@@ -154,6 +150,11 @@ export class RequestHandler implements Handler {
     await Promise.all([this.#streams.runHeartbeat(clock, signal), this.#loadShedder.run(clock, signal)]);
   }
 
+  /** The listener counts its handshakes here. */
+  get tlsHandshakes(): HandshakeCounts {
+    return this.#counters.tlsHandshakes;
+  }
+
   counters(): ProcessCounters {
     return this.#counters.snapshot(this.#streams, this.#connections);
   }
@@ -175,7 +176,7 @@ export class RequestHandler implements Handler {
       const response = repeat.cachedResponse.serialize(repeat.ifNoneMatch, context.view.revision);
       if (response) return response;
     }
-    const credential = this.#cachedCredential(request);
+    const credential = this.#credentials.cached(request, connection);
     if (credential) connection.markAuthenticated();
     if (credential && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
@@ -196,17 +197,6 @@ export class RequestHandler implements Handler {
 
   onError(error: unknown): Response {
     return this.#problems.respond(error, "other");
-  }
-
-  #cachedCredential(request: Request): Credential | undefined {
-    const { authenticator } = this.#options;
-    const { headers } = request;
-    const { generation } = authenticator;
-    if (headers.handlerCache instanceof CachedAuth && headers.handlerCache.generation === generation)
-      return headers.handlerCache.credential;
-    const credential = authenticator.cachedCredential(request.header("authorization"));
-    if (credential) headers.handlerCache = new CachedAuth(generation, credential);
-    return credential;
   }
 
   /** Call it after a change of the limits: cached responses were made with the old ones. */
@@ -259,18 +249,21 @@ export class RequestHandler implements Handler {
   }
 
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
+    const { authenticator, users } = this.#options;
     const authorization = request.header("authorization");
     const { address, isPeer } = this.#clientOf(request, connection);
     const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
     const isGone = () => connection.isEnded;
     const client = { address, connectionFailures, isGone };
-    const result = await this.#options.authenticator.authenticate(authorization, client);
+    const result = await authenticateWithCertificate(users, connection.clientCertificate, () =>
+      authenticator.authenticate(authorization, client),
+    );
     if (isPeer && result.outcome !== "ok") this.#failuresByConnection.set(connection, connectionFailures + 1);
-    if (result.outcome === "ok") {
-      connection.markAuthenticated();
-      return this.#serve(request, connection, path, result);
-    }
-    return this.#problems.respondTo(request, authProblem(result), "auth");
+    if (result.outcome !== "ok") return this.#problems.respondTo(request, authProblem(result), "auth");
+    const credential = this.#credentials.ofUser(request, result);
+    if (!credential) return this.#problems.respondTo(request, authProblem(REMOVED_USER), "auth");
+    connection.markAuthenticated();
+    return this.#serve(request, connection, path, credential);
   }
 
   /** For a reader process: checks the login of one of its clients. */
@@ -354,7 +347,8 @@ export class RequestHandler implements Handler {
 
   async #forward(relay: Relay, request: Request, connection: ConnectionInfo): Promise<Response> {
     try {
-      return await relay(request, this.#clientOf(request, connection).address);
+      const { address } = this.#clientOf(request, connection);
+      return await relay(request, address, this.#credentials.certificateUser(request, connection));
     } catch (error) {
       return this.#problems.respondTo(request, error, "relayed");
     }

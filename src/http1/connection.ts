@@ -7,7 +7,7 @@
  * connection and affects no other.
  */
 import type { BodySource } from "./body-source.ts";
-import type { ConnectionInfo, ServerContext, Socket } from "./handler.ts";
+import type { ClientCertificate, ConnectionInfo, ServerContext, Socket } from "./handler.ts";
 import { ReadControl } from "./read-control.ts";
 import { ReadRate } from "./read-rate.ts";
 import { ParseError, type Request, UNPARSED_REQUEST } from "./request.ts";
@@ -30,6 +30,7 @@ const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
 type State = "idle" | "responding" | "lingering" | "closed";
 
 export class Connection implements ConnectionInfo, TurnTaker {
+  readonly clientCertificate: ClientCertificate | undefined;
   readonly #socket: Socket;
   readonly #context: ServerContext;
   readonly #writer: ResponseWriter;
@@ -48,7 +49,8 @@ export class Connection implements ConnectionInfo, TurnTaker {
   #clientEnded = false;
   #deadline: number;
 
-  constructor(socket: Socket, context: ServerContext) {
+  constructor(socket: Socket, context: ServerContext, clientCertificate?: ClientCertificate) {
+    this.clientCertificate = clientCertificate;
     this.#socket = socket;
     this.#context = context;
     this.#writer = new ResponseWriter(socket, {

@@ -36,6 +36,14 @@ export interface ConnectionInfo {
   markAuthenticated(): void;
   /** Whether the client has closed its sending side or the connection. It may still read a response. */
   readonly isEnded: boolean;
+  /** Undefined when none was sent: without TLS, without trusted authorities, or because the client has none. */
+  readonly clientCertificate: ClientCertificate | undefined;
+}
+
+/** The certificate that a client has sent. */
+export interface ClientCertificate {
+  /** Undefined when the certificate is not valid, or does not have exactly one CN. */
+  readonly commonName: string | undefined;
 }
 
 /** What the server did to connections to protect the others. */

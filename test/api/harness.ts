@@ -7,6 +7,7 @@ import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import type { ServerLimits } from "../../src/api/handler.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
+import type { LiveTlsIdentity } from "../../src/http1/tls-identity.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { withoutPauses } from "../../src/lib/steps.ts";
@@ -51,6 +52,7 @@ export interface HarnessOptions {
   readonly sources?: () => readonly SourceReport[];
   readonly site?: StaticSite;
   readonly host?: string;
+  readonly tls?: LiveTlsIdentity;
 }
 
 export interface Harness extends AsyncDisposable {
@@ -121,10 +123,11 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     sources: options.sources ?? (() => []),
     rejectedRecords: () => ({}),
     site: options.site,
+    tls: options.tls,
     clock,
     logger: silentLogger,
   });
-  const url = `http://127.0.0.1:${server.port}`;
+  const url = `${options.tls ? "https" : "http"}://127.0.0.1:${server.port}`;
 
   function ingestOf(source: string): ClaimIngest {
     const ingest = ingestBySource.get(source);
