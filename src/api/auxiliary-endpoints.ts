@@ -28,6 +28,8 @@ export interface AuxiliaryEndpointsOptions {
   readonly rejectedRecords: () => Readonly<Record<string, number>>;
   readonly site: StaticSite | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
+  /** When the server's certificate expires, in epoch milliseconds. */
+  readonly tlsExpiresAt?: (() => number) | undefined;
   /** The reader processes, in the main process of a service that has some. */
   readonly readers?: ReaderMetrics | undefined;
 }
@@ -61,7 +63,7 @@ export class AuxiliaryEndpoints {
 
   health(path: HealthPath, isStopping: boolean): Response {
     const { context, sources } = this.#options;
-    return path === "/healthz" ? livenessResponse() : readinessResponse(context.view, sources(), isStopping);
+    return path === "/healthz" ? livenessResponse() : readinessResponse(context, sources(), isStopping);
   }
 
   /** The client is authenticated. Throws a `Problem` for a path or a method that does not exist. */
@@ -95,7 +97,7 @@ export class AuxiliaryEndpoints {
   }
 
   #metrics(): Response {
-    const { context, version, sources, rejectedRecords, readers, configReload } = this.#options;
+    const { context, version, sources, rejectedRecords, readers, configReload, tlsExpiresAt } = this.#options;
     return metricsResponse({
       context,
       version,
@@ -104,6 +106,7 @@ export class AuxiliaryEndpoints {
       rejectedRecords: rejectedRecords(),
       readers,
       configReload,
+      tlsExpiresAt: tlsExpiresAt?.(),
     });
   }
 

@@ -10,16 +10,21 @@
  * Every exception becomes a problem response. `handle` runs up to 100,000 times a second: it is synchronous for a cached
  * credential, and does little more than two look-ups for a cached response.
  */
-import type { ConnectionInfo, Handler } from "../http1/handler.ts";
+import { ConnectionCounters, type ConnectionInfo, type Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { SerializedResponse } from "../http1/serialized-response.ts";
+import type { HandshakeCounts } from "../http1/tls.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
 import { addHeaders } from "./add-headers.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
+import { authenticateWithCertificate } from "./auth/certificate.ts";
+import { type Client, ClientAddresses } from "./auth/client-address.ts";
+import { LOGIN_CHECK_PATH, loginCheckResponse } from "./auth/login-relay.ts";
+import { RequestCredentials } from "./auth/request-credentials.ts";
 import type { Users } from "./auth/users.ts";
 import {
   AuxiliaryEndpoints,
@@ -47,6 +52,8 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly aliases: readonly string[];
   /** Origins that may read across origins (CORS). */
   readonly origins: readonly string[];
+  /** Addresses and CIDR blocks of the proxies that name the client's address. */
+  readonly trustedProxies: readonly string[];
   readonly limits: ServerLimits;
   readonly authenticator: Authenticator;
   readonly users: Users;
@@ -66,23 +73,15 @@ export interface ServerLimits {
   readonly paths: number;
   readonly requestsPerSecond: number;
   readonly idleTimeoutSeconds: number;
+  readonly minReadBytesPerSecond: number;
 }
 
 const HEARTBEAT_MS = 15_000;
 /** The target of `OPTIONS *`, which is about the service as a whole (RFC 9112, 3.2.4). */
 const SERVER_WIDE = "*";
+/** A reader process has forwarded a request of a user who was removed since. */
+const REMOVED_USER = { outcome: "unknown-certificate" } as const;
 const NO_HEADERS: Readonly<Record<string, string>> = {};
-
-/** The `handlerCache` of header lines: whose they are. Valid until any user changes. */
-class CachedAuth {
-  readonly generation: number;
-  readonly credential: Credential;
-
-  constructor(generation: number, credential: Credential) {
-    this.generation = generation;
-    this.credential = credential;
-  }
-}
 
 /** The `handlerCache` of a request: its credential was valid in this generation, and this is its response. */
 class RepeatHit {
@@ -99,21 +98,27 @@ class RepeatHit {
 
 export class RequestHandler implements Handler {
   readonly #options: RequestHandlerOptions;
+  readonly #credentials: RequestCredentials;
   readonly #streams: SseHub;
   readonly #router: Router;
   readonly #auxiliary: AuxiliaryEndpoints;
   readonly #problems: ProblemResponder;
+  readonly #connections: ConnectionCounters;
   readonly #counters = new RequestCounters();
   readonly #responseCache = new ResponseCache();
   readonly #loadShedder = new LoadShedder();
   readonly #cors: Cors;
+  readonly #clientAddresses: ClientAddresses;
+  readonly #failuresByConnection = new WeakMap<ConnectionInfo, number>();
   readonly #rateLimiter: RateLimiter;
   readonly #prefixes: Prefixes;
   #isStopping = false;
 
-  constructor(options: RequestHandlerOptions) {
+  constructor(options: RequestHandlerOptions, connections = new ConnectionCounters()) {
     const { context, limits, origins, users, version } = options;
     this.#options = options;
+    this.#credentials = new RequestCredentials(options.authenticator, users);
+    this.#connections = connections;
     this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
@@ -132,6 +137,7 @@ export class RequestHandler implements Handler {
     });
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
     this.#cors = createCors(origins);
+    this.#clientAddresses = new ClientAddresses(options.trustedProxies);
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#rateLimiter = createRateLimiter(limits, options.clock);
     this.#prefixes = createPrefixes(options.aliases);
@@ -144,8 +150,13 @@ export class RequestHandler implements Handler {
     await Promise.all([this.#streams.runHeartbeat(clock, signal), this.#loadShedder.run(clock, signal)]);
   }
 
+  /** The listener counts its handshakes here. */
+  get tlsHandshakes(): HandshakeCounts {
+    return this.#counters.tlsHandshakes;
+  }
+
   counters(): ProcessCounters {
-    return this.#counters.snapshot(this.#streams);
+    return this.#counters.snapshot(this.#streams, this.#connections);
   }
 
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
@@ -165,14 +176,15 @@ export class RequestHandler implements Handler {
       const response = repeat.cachedResponse.serialize(repeat.ifNoneMatch, context.view.revision);
       if (response) return response;
     }
-    const credential = this.#cachedCredential(request);
+    const credential = this.#credentials.cached(request, connection);
+    if (credential) connection.markAuthenticated();
     if (credential && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
       if (response) return response;
     }
     const path = pathOf(request.target);
-    if (request.method === "OPTIONS") return this.#serveOptions(request, path);
-    if (path === "/readyz" && relay) return this.#forward(relay, request);
+    if (request.method === "OPTIONS") return this.#serveOptions(request, connection, path);
+    if (path === "/readyz" && relay) return this.#forward(relay, request, connection);
     if (isHealthPath(path)) return this.#healthResponse(request, path);
     return credential
       ? this.#serve(request, connection, path, credential)
@@ -185,17 +197,6 @@ export class RequestHandler implements Handler {
 
   onError(error: unknown): Response {
     return this.#problems.respond(error, "other");
-  }
-
-  #cachedCredential(request: Request): Credential | undefined {
-    const { authenticator } = this.#options;
-    const { headers } = request;
-    const { generation } = authenticator;
-    if (headers.handlerCache instanceof CachedAuth && headers.handlerCache.generation === generation)
-      return headers.handlerCache.credential;
-    const credential = authenticator.cachedCredential(request.header("authorization"));
-    if (credential) headers.handlerCache = new CachedAuth(generation, credential);
-    return credential;
   }
 
   /** Call it after a change of the limits: cached responses were made with the old ones. */
@@ -223,11 +224,11 @@ export class RequestHandler implements Handler {
   }
 
   /** The paths that exist are public, so a preflight needs no credentials. Items are not looked up. */
-  async #serveOptions(request: Request, path: string): Promise<Response> {
+  async #serveOptions(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const { relay } = this.#options;
     try {
       if (path !== SERVER_WIDE && !parseRoute(path, this.#prefixes)) {
-        if (relay) return await this.#forward(relay, request);
+        if (relay) return await this.#forward(relay, request, connection);
         await this.#auxiliary.requirePath(path);
       }
       return this.#optionsResponse(request);
@@ -248,10 +249,28 @@ export class RequestHandler implements Handler {
   }
 
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
+    const { authenticator, users } = this.#options;
     const authorization = request.header("authorization");
-    const result = await this.#options.authenticator.authenticate(authorization, connection.remoteAddress);
-    if (result.outcome === "ok") return this.#serve(request, connection, path, result);
-    return this.#problems.respondTo(request, authProblem(result), "auth");
+    const { address, isPeer } = this.#clientOf(request, connection);
+    const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
+    const isGone = () => connection.isEnded;
+    const client = { address, connectionFailures, isGone };
+    const result = await authenticateWithCertificate(users, connection.clientCertificate, () =>
+      authenticator.authenticate(authorization, client),
+    );
+    if (isPeer && result.outcome !== "ok") this.#failuresByConnection.set(connection, connectionFailures + 1);
+    if (result.outcome !== "ok") return this.#problems.respondTo(request, authProblem(result), "auth");
+    const credential = this.#credentials.ofUser(request, result);
+    if (!credential) return this.#problems.respondTo(request, authProblem(REMOVED_USER), "auth");
+    connection.markAuthenticated();
+    return this.#serve(request, connection, path, credential);
+  }
+
+  /** For a reader process: checks the login of one of its clients. */
+  #checkLogin(request: Request, connection: ConnectionInfo): Promise<Response> {
+    const { address } = this.#clientOf(request, connection);
+    const isGone = () => connection.isEnded;
+    return loginCheckResponse(request, this.#options.authenticator, { address, isGone });
   }
 
   /** Serves a request whose credential is valid. */
@@ -262,6 +281,8 @@ export class RequestHandler implements Handler {
     credential: Credential,
   ): Response | Promise<Response> {
     const { relay, limits } = this.#options;
+    if (credential.user === INTERNAL_USER && path === LOGIN_CHECK_PATH)
+      return this.#checkLogin(request, connection);
     let readName = "other";
     let rateLimitHeaders = NO_HEADERS;
     try {
@@ -270,7 +291,9 @@ export class RequestHandler implements Handler {
       if (credential.user !== INTERNAL_USER) rateLimitHeaders = this.#rateLimiter.consume(credential.user);
       const route = parseRoute(path, this.#prefixes);
       if (!route)
-        return relay ? this.#forward(relay, request) : this.#serveAuxiliary(request, path, rateLimitHeaders);
+        return relay
+          ? this.#forward(relay, request, connection)
+          : this.#serveAuxiliary(request, path, rateLimitHeaders);
       readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
@@ -279,7 +302,7 @@ export class RequestHandler implements Handler {
       if (!this.#hasPerRequestHeaders) return response;
       return addHeaders(response, this.#perRequestHeaders(request, rateLimitHeaders));
     } catch (error) {
-      if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request);
+      if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request, connection);
       const dialect = dialectOf(path, this.#prefixes);
       return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
     }
@@ -322,12 +345,17 @@ export class RequestHandler implements Handler {
     }
   }
 
-  async #forward(relay: Relay, request: Request): Promise<Response> {
+  async #forward(relay: Relay, request: Request, connection: ConnectionInfo): Promise<Response> {
     try {
-      return await relay(request);
+      const { address } = this.#clientOf(request, connection);
+      return await relay(request, address, this.#credentials.certificateUser(request, connection));
     } catch (error) {
       return this.#problems.respondTo(request, error, "relayed");
     }
+  }
+
+  #clientOf(request: Request, connection: ConnectionInfo): Client {
+    return this.#clientAddresses.clientOf(request, connection.remoteAddress);
   }
 
   #perRequestHeaders(

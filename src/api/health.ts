@@ -4,8 +4,8 @@
  */
 import type { Response } from "../http1/response.ts";
 import type { SourceReport, SourceStatus } from "../model/source-status.ts";
-import type { View } from "../view/view.ts";
 import { JSON_TYPE } from "./media-types.ts";
+import type { ReadContext } from "./reads/read-context.ts";
 
 const HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" };
 
@@ -15,16 +15,26 @@ export const livenessResponse = (): Response => ({
   body: '{"status":"alive"}',
 });
 
-/** Ready once every source has synced. A source that becomes stale later makes it degraded, which is still ready. */
+/**
+ * Ready once every source has synced. A source that becomes stale later, or a log that cannot be written, makes it
+ * degraded, which is still ready: reads are served.
+ */
 export function readinessResponse(
-  view: View,
+  { view, log }: Pick<ReadContext, "view" | "log">,
   sources: readonly SourceReport[],
   isStopping: boolean,
 ): Response {
   const isStarting = sources.some((source) => source.status === "starting");
   const hasStale = sources.some((source) => source.status === "stale");
-  const status = isStopping ? "stopping" : isStarting ? "starting" : hasStale ? "degraded" : "ready";
-  const body = { status, revision: view.revision, sources: sources.map(withoutMetrics) };
+  const { writeFailure } = log.stats();
+  const isDegraded = hasStale || writeFailure !== undefined;
+  const status = isStopping ? "stopping" : isStarting ? "starting" : isDegraded ? "degraded" : "ready";
+  const body = {
+    status,
+    revision: view.revision,
+    sources: sources.map(withoutMetrics),
+    ...(writeFailure && { log: { status: "failing", ...writeFailure } }),
+  };
   return { status: isStopping || isStarting ? 503 : 200, headers: HEADERS, body: JSON.stringify(body) };
 }
 

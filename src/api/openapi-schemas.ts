@@ -153,6 +153,16 @@ export const READINESS_SCHEMA = Type.Object(
     status: Type.Enum(["ready", "degraded", "starting", "stopping"], { $id: "ReadinessStatus" }),
     revision: int64("The revision of the view."),
     sources: Type.Array(SourceStatus),
+    log: Type.Optional(
+      Type.Object(
+        {
+          status: Type.Literal("failing"),
+          error: Type.String(),
+          since: int64("Epoch milliseconds."),
+        },
+        { $id: "LogStatus", description: "Only while changes cannot be stored, for example on a full disk." },
+      ),
+    ),
   },
   { $id: "Readiness" },
 );

@@ -1,7 +1,10 @@
 /**
- * The counters of one process: responses by what was read and by status, shed requests, event streams. The main process
+ * The counters of one process: responses by what was read and by status, shed requests, event streams, TLS handshakes. The main process
  * adds those of its readers to its own when it renders `/metrics`.
  */
+
+import type { ConnectionCounters } from "../http1/handler.ts";
+import { createHandshakeCounts, type HandshakeCounts } from "../http1/tls.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
 
 export interface ProcessCounters {
@@ -11,6 +14,10 @@ export interface ProcessCounters {
   readonly streamsOpen: number;
   readonly streamsOpened: number;
   readonly streamsOverflowed: number;
+  readonly tlsHandshakes: Readonly<HandshakeCounts>;
+  readonly connectionsEvicted: number;
+  readonly slowReaders: number;
+  readonly longBodies: number;
 }
 
 export const ZERO_COUNTERS: ProcessCounters = {
@@ -19,6 +26,10 @@ export const ZERO_COUNTERS: ProcessCounters = {
   streamsOpen: 0,
   streamsOpened: 0,
   streamsOverflowed: 0,
+  tlsHandshakes: createHandshakeCounts(),
+  connectionsEvicted: 0,
+  slowReaders: 0,
+  longBodies: 0,
 };
 
 export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCounters {
@@ -30,8 +41,19 @@ export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCoun
     streamsOpen: a.streamsOpen + b.streamsOpen,
     streamsOpened: a.streamsOpened + b.streamsOpened,
     streamsOverflowed: a.streamsOverflowed + b.streamsOverflowed,
+    tlsHandshakes: addHandshakes(a.tlsHandshakes, b.tlsHandshakes),
+    connectionsEvicted: a.connectionsEvicted + b.connectionsEvicted,
+    slowReaders: a.slowReaders + b.slowReaders,
+    longBodies: a.longBodies + b.longBodies,
   };
 }
+
+const addHandshakes = (a: HandshakeCounts, b: HandshakeCounts): HandshakeCounts => ({
+  completed: a.completed + b.completed,
+  failed: a.failed + b.failed,
+  timeout: a.timeout + b.timeout,
+  displaced: a.displaced + b.displaced,
+});
 
 /** Callers keep the object and increment it, which saves the look-up on every request. */
 export interface Counter {
@@ -40,6 +62,8 @@ export interface Counter {
 
 export class RequestCounters {
   readonly #responses = new Map<string, Counter>();
+  /** Counted by the listener. */
+  readonly tlsHandshakes = createHandshakeCounts();
   #shed = 0;
 
   /** The counter of responses to reads of `read` (`devices`, `topology`, `health`) with this status. */
@@ -57,13 +81,20 @@ export class RequestCounters {
     this.#shed++;
   }
 
-  snapshot({ openCount, openedTotal, overflowedTotal }: SseHub): ProcessCounters {
+  snapshot(
+    { openCount, openedTotal, overflowedTotal }: SseHub,
+    connections: ConnectionCounters,
+  ): ProcessCounters {
     return {
       requests: Object.fromEntries([...this.#responses].map(([key, { count }]) => [key, count])),
       shed: this.#shed,
       streamsOpen: openCount,
       streamsOpened: openedTotal,
       streamsOverflowed: overflowedTotal,
+      tlsHandshakes: { ...this.tlsHandshakes },
+      connectionsEvicted: connections.evicted,
+      slowReaders: connections.slowReaders,
+      longBodies: connections.longBodies,
     };
   }
 }

@@ -10,12 +10,19 @@ import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { History } from "../view/history.ts";
+import { forwardedHeader } from "./auth/forwarded.ts";
 import { Problem } from "./problem.ts";
 
 type FetchResponse = globalThis.Response;
 
-/** Throws a `Problem` when the main process does not respond. */
-export type Relay = (request: Request) => Promise<Response>;
+/**
+ * Throws a `Problem` when the main process does not respond. `certificateUser` is the user that a client certificate
+ * has authenticated, because the main process does not see the certificate.
+ */
+export type Relay = (request: Request, clientAddress: string, certificateUser?: string) => Promise<Response>;
+
+/** The percent-encoded name of that user. It counts only beside the credentials of the service's own processes. */
+export const RELAYED_USER_HEADER = "gazetteer-relayed-user";
 
 /** RFC 9110, 7.6.1: headers of one connection, not of the message. */
 const HOP_BY_HOP_HEADERS = [
@@ -29,24 +36,43 @@ const HOP_BY_HOP_HEADERS = [
   "transfer-encoding",
   "upgrade",
 ];
-/** Headers of the connection, or of a request body, which is not forwarded. */
-const NOT_FORWARDED = [...HOP_BY_HOP_HEADERS, "host", "content-length", "expect"];
+/** Headers of the connection, of a request body, which is not forwarded, or that name the client in the client's words. */
+const NOT_FORWARDED = [
+  ...HOP_BY_HOP_HEADERS,
+  "host",
+  "content-length",
+  "expect",
+  "forwarded",
+  "x-forwarded-for",
+  RELAYED_USER_HEADER,
+];
 /** The server of this process adds its own. */
 const NOT_RETURNED = [...HOP_BY_HOP_HEADERS, "date", "content-length", "x-content-type-options"];
 const CATCH_UP_TIMEOUT_MS = 5_000;
 /** A path with `.` or `..`, which `fetch` would normalise to another path. No resource has such a path. */
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 
-export function createRelay(socketPath: string, history: History, clock: Clock): Relay {
-  return async (request) => {
+/** `internalAuthorization` is the Authorization header of the service's own processes. */
+export function createRelay(
+  socketPath: string,
+  history: History,
+  clock: Clock,
+  internalAuthorization: string,
+): Relay {
+  return async (request, clientAddress, certificateUser) => {
     const { method, target } = request;
     if (DOT_SEGMENT.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
+    const headers = forwardedHeaders(request, clientAddress);
+    if (certificateUser !== undefined) {
+      headers.set("authorization", internalAuthorization);
+      headers.set(RELAYED_USER_HEADER, encodeURIComponent(certificateUser));
+    }
     const options = {
       unix: socketPath,
       decompress: false,
       redirect: "manual",
       method,
-      headers: forwardedHeaders(request),
+      headers,
     } as const;
     let upstream: FetchResponse;
     try {
@@ -63,8 +89,8 @@ export function createRelay(socketPath: string, history: History, clock: Clock):
   };
 }
 
-function forwardedHeaders(request: Request): globalThis.Headers {
-  const headers = new globalThis.Headers();
+function forwardedHeaders(request: Request, clientAddress: string): globalThis.Headers {
+  const headers = new globalThis.Headers({ forwarded: forwardedHeader(clientAddress) });
   const { list } = request.headers;
   for (let i = 0; i < list.length; i += 2) {
     const name = list[i] ?? "";

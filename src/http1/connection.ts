@@ -2,50 +2,57 @@
  * One HTTP/1.1 connection: parses requests, calls the handler, sends the responses in the order of the requests.
  *
  * One request is handled at a time. While a response is in flight, pipelined requests stay unparsed, and a body is
- * produced no faster than the socket accepts it, so a slow client costs a bounded amount of memory. An error on a
- * connection closes that connection and affects no other.
+ * produced no faster than the socket accepts it, so a slow client costs a bounded amount of memory. In one turn of the
+ * event loop a connection does a bounded amount of work (`turn-queue.ts`). An error on a connection closes that
+ * connection and affects no other.
  */
-import { type BodySource, isBodySource } from "./body-source.ts";
-import type { ConnectionInfo, ServerContext, Socket } from "./handler.ts";
-import { Headers, ParseError, Request } from "./request.ts";
-import { RequestParser } from "./request-parser.ts";
+import type { BodySource } from "./body-source.ts";
+import type { ClientCertificate, ConnectionInfo, ServerContext, Socket } from "./handler.ts";
+import { ReadControl } from "./read-control.ts";
+import { ReadRate } from "./read-rate.ts";
+import { ParseError, type Request, UNPARSED_REQUEST } from "./request.ts";
+import { MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
 import type { Response } from "./response.ts";
+import { frameResponse } from "./response-framing.ts";
 import { ResponseWriter } from "./response-writer.ts";
-import {
-  byteLength,
-  dateLine,
-  joinHeadAndBody,
-  SerializedResponse,
-  serializeHead,
-  statusAllowsBody,
-} from "./serialized-response.ts";
+import { dateLine, joinHeadAndBody, SerializedResponse, serializeHead } from "./serialized-response.ts";
+import type { TurnQueue, TurnTaker } from "./turn-queue.ts";
 
 /** A client that has pipelined more than this is not read from until some of its requests are handled. */
-const MAX_PIPELINED_BYTES = 256 * 1024;
-/** After so many pipelined requests other connections get their turn on the event loop. */
-const MAX_REQUESTS_PER_TURN = 64;
+const AUTHENTICATED_PIPELINED_BYTES = 256 * 1024;
+const ANONYMOUS_PIPELINED_BYTES = 64 * 1024;
+/** Pipelined requests, and slices of bodies, after which other connections get their turn on the event loop. */
+const AUTHENTICATED_UNITS_PER_TURN = 16;
+const ANONYMOUS_UNITS_PER_TURN = 1;
+/** Of the body of an authenticated request. */
+const MAX_BODY_BYTES = 1024 * 1024;
 const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
-
-/** Stands in for a request that could not be parsed, to decide how its error response is framed. */
-const UNPARSED_REQUEST = new Request("GET", "/", new Headers("", []), 0, false);
 
 /** "lingering": the last response is sent, and the client has not closed its side yet. */
 type State = "idle" | "responding" | "lingering" | "closed";
 
-export class Connection implements ConnectionInfo {
+export class Connection implements ConnectionInfo, TurnTaker {
+  readonly clientCertificate: ClientCertificate | undefined;
   readonly #socket: Socket;
   readonly #context: ServerContext;
   readonly #writer: ResponseWriter;
+  readonly #reading: ReadControl;
+  readonly #readRate: ReadRate;
   readonly #parser: RequestParser;
   #state: State = "idle";
+  #authenticated = false;
+  /** Of the last request with a body. */
+  #requestAuthenticated = false;
+  #turns: TurnQueue;
+  #unitsLeft = 0;
+  #waitsForTurn = false;
   #headStarted = false;
-  #turnScheduled = false;
-  #paused = false;
   #closeAfterCurrent = false;
   #clientEnded = false;
   #deadline: number;
 
-  constructor(socket: Socket, context: ServerContext) {
+  constructor(socket: Socket, context: ServerContext, clientCertificate?: ClientCertificate) {
+    this.clientCertificate = clientCertificate;
     this.#socket = socket;
     this.#context = context;
     this.#writer = new ResponseWriter(socket, {
@@ -56,8 +63,11 @@ export class Connection implements ConnectionInfo {
         }),
       onBodyError: (error) => this.#onInternalError(error),
     });
+    this.#reading = new ReadControl(socket, context.anonymousBytes);
+    this.#readRate = new ReadRate(this.#writer);
     this.#parser = new RequestParser(context.limits);
-    this.#deadline = context.now() + context.limits.idleTimeoutMs;
+    this.#turns = context.anonymousTurns;
+    this.#deadline = context.monotonic() + context.limits.idleTimeoutMs;
   }
 
   get remoteAddress(): string {
@@ -65,43 +75,90 @@ export class Connection implements ConnectionInfo {
   }
 
   get inFlight(): number {
-    return this.#context.inFlight;
+    return this.#context.inFlight - (this.#authenticated && this.#state === "responding" ? 1 : 0);
+  }
+
+  markAuthenticated(): void {
+    this.#requestAuthenticated = true;
+    if (this.#authenticated) return;
+    this.#authenticated = true;
+    this.#turns = this.#context.authenticatedTurns;
+    this.#startTurn();
+    if (this.#state === "responding") this.#context.inFlight++;
+    this.#context.onAuthenticated(this);
+  }
+
+  get isEnded(): boolean {
+    return this.#clientEnded || this.#state === "closed";
   }
 
   onData(bytes: Buffer): void {
-    if (this.#state === "idle") {
+    if (this.#closeAfterCurrent || this.#state === "lingering") this.#discard(bytes.length);
+    else if (this.#state === "responding" || this.#waitsForTurn) this.#parser.push(bytes);
+    else if (this.#state === "idle") {
+      this.#startTurn();
       const repeated = this.#parser.matchRepeat(bytes);
-      if (repeated) this.#handleRequest(repeated);
-      else this.#parseAndHandle(bytes);
-    } else if (this.#state === "responding" && !this.#closeAfterCurrent) this.#pushBytes(bytes);
-    if (this.#parser.bufferedBytes > MAX_PIPELINED_BYTES && !this.#closeAfterCurrent) this.#pauseReading();
+      if (repeated && this.#turns.take()) {
+        this.#unitsLeft--;
+        this.#handleRequest(repeated);
+      } else {
+        if (this.#parser.inBody) this.#extendDeadline(this.#context.limits.idleTimeoutMs);
+        this.#parser.push(bytes);
+        this.#handleBuffered();
+      }
+    }
+    this.#limitBuffer();
+  }
+
+  /** Whether received bytes wait to be handled. */
+  get holdsBytes(): boolean {
+    return this.#parser.heldBytes > 0;
   }
 
   /** The socket accepts bytes again. */
   onDrain(): void {
     if (this.#state !== "responding") return;
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
+    this.#startTurn();
     this.#writer.flush();
   }
 
   /** The client has closed its sending side. It still gets the responses to its requests, except endless ones. */
   onEnd(): void {
     this.#clientEnded = true;
+    this.#startTurn();
     if (this.#state === "idle") this.#handleBuffered();
     else if (this.#state === "lingering" || this.#writer.noTimeout) this.destroy();
   }
 
   /** The socket is closed. */
   onClose(): void {
-    if (this.#state === "responding") this.#context.inFlight--;
+    if (this.#state === "responding" && this.#authenticated) this.#context.inFlight--;
     this.#state = "closed";
+    this.#reading.close();
     this.#writer.abort();
   }
 
-  /** Returns whether the connection was idle, and so is closing now. */
-  closeIfIdle(): boolean {
-    if (this.#state !== "idle") return false;
-    this.#close();
+  /** The loop has turned, and this connection may continue with what is buffered. */
+  onTurn(): void {
+    this.#waitsForTurn = false;
+    this.#startTurn();
+    if (this.#state === "idle") this.#guard(() => this.#handleBuffered());
+    else if (this.#state === "lingering" && this.#turns.take()) this.#reading.resume();
+  }
+
+  /**
+   * Closes at once to make room for another connection. Returns false when a request is being served. An anonymous client
+   * that does not read is not being served.
+   */
+  evict(): boolean {
+    const isServed =
+      this.#state === "responding"
+        ? this.#authenticated || !this.#writer.blocked
+        : this.#authenticated && this.#waitsForTurn;
+    if (isServed || this.#state === "closed") return false;
+    if (this.#authenticated) this.#socket.end();
+    else this.#socket.terminate();
     return true;
   }
 
@@ -119,10 +176,24 @@ export class Connection implements ConnectionInfo {
 
   /** Called periodically by the listener. */
   checkTimeout(now: number): void {
-    // A slow handler, and an event stream without events, must not end a connection. A client that does not read must.
-    if (this.#state === "responding" && (this.#writer.noTimeout || !this.#writer.blocked))
-      this.#extendDeadline(this.#context.limits.idleTimeoutMs);
-    else if (now >= this.#deadline) this.#guard(() => this.#onTimeout());
+    const { minReadBytesPerSecond, idleTimeoutMs } = this.#context.limits;
+    if (this.#state === "responding") {
+      // A slow handler, and an event stream without events, must not end a connection. A client that does not read must.
+      if (this.#writer.noTimeout || !this.#writer.blocked) {
+        this.#readRate.reset();
+        this.#extendDeadline(idleTimeoutMs);
+        return;
+      }
+      const rate = this.#readRate.check(now, minReadBytesPerSecond);
+      if (rate === "progress") this.#extendDeadline(idleTimeoutMs);
+      if (rate === "slow") this.#onSlowReader();
+    }
+    if (now >= this.#deadline) this.#guard(() => this.#onTimeout());
+  }
+
+  #onSlowReader(): void {
+    this.#context.counters.slowReaders++;
+    this.destroy();
   }
 
   #onTimeout(): void {
@@ -133,57 +204,74 @@ export class Connection implements ConnectionInfo {
   }
 
   #extendDeadline(ms: number): void {
-    this.#deadline = this.#context.now() + ms;
+    this.#deadline = this.#context.monotonic() + ms;
   }
 
-  #parseAndHandle(bytes: Buffer): void {
-    if (this.#parser.inBody) this.#extendDeadline(this.#context.limits.idleTimeoutMs);
-    this.#pushBytes(bytes);
-    this.#handleBuffered();
+  /** The runtime has called, so the loop has turned since the last work of this connection. */
+  #startTurn(): void {
+    this.#unitsLeft = this.#authenticated ? AUTHENTICATED_UNITS_PER_TURN : ANONYMOUS_UNITS_PER_TURN;
   }
 
-  #pushBytes(bytes: Buffer): void {
-    // The error is in the body of a request that is handled already, so its response is sent and is the last one.
-    if (this.#parser.push(bytes)) this.closeAfterResponse();
+  /** Drops bytes, a read in a turn. A client that goes on sending is not read from, and at the end disconnected. */
+  #discard(length: number): void {
+    const isTooMuch = this.#reading.discard(length);
+    if (this.#state === "lingering") {
+      this.#reading.pause();
+      if (isTooMuch) this.destroy();
+      else this.#waitForTurn();
+    } else if (isTooMuch) this.#pauseReading();
   }
 
   #pauseReading(): void {
     // Requests behind an endless response would never be handled.
     if (this.#writer.noTimeout) this.destroy();
-    else if (!this.#paused && this.#state !== "closed") {
-      this.#paused = true;
-      this.#socket.pause();
-    }
+    else this.#reading.pause();
   }
 
-  #resumeReading(): void {
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#socket.resume();
-  }
-
-  /** Handles buffered requests until a response cannot be sent at once. */
+  /** Handles buffered requests until a response cannot be sent at once, or until the work of a turn is done. */
   #handleBuffered(): void {
-    for (let left = MAX_REQUESTS_PER_TURN; left > 0 && this.#state === "idle"; left--) {
-      const request = this.#parser.next();
-      if (this.#parser.bufferedBytes <= MAX_PIPELINED_BYTES) this.#resumeReading();
-      if (request instanceof ParseError) this.#respondToParseError(request);
-      else if (request) this.#handleRequest(request);
-      else {
+    while (this.#state === "idle" && !this.#waitsForTurn) {
+      if (!this.#parser.hasWork) {
         this.#awaitMoreBytes();
-        return;
+        break;
       }
+      if (this.#unitsLeft === 0 || !this.#turns.take()) {
+        this.#waitForTurn();
+        break;
+      }
+      this.#unitsLeft--;
+      if (this.#parser.inBody) this.#skipBody();
+      else this.#handleNext();
     }
-    if (this.#state === "idle") this.#handleBufferedNextTurn();
+    this.#limitBuffer();
   }
 
-  #handleBufferedNextTurn(): void {
-    if (this.#turnScheduled) return;
-    this.#turnScheduled = true;
-    setImmediate(() => {
-      this.#turnScheduled = false;
-      this.#guard(() => this.#handleBuffered());
-    });
+  #waitForTurn(): void {
+    if (this.#waitsForTurn) return;
+    this.#waitsForTurn = true;
+    this.#turns.enqueue(this);
+  }
+
+  #limitBuffer(): void {
+    if (this.#closeAfterCurrent || (this.#state !== "idle" && this.#state !== "responding")) return;
+    const { bufferedBytes, heldBytes } = this.#parser;
+    const max = this.#authenticated ? AUTHENTICATED_PIPELINED_BYTES : ANONYMOUS_PIPELINED_BYTES;
+    if (bufferedBytes > max && bufferedBytes > max + this.#context.limits.maxHeadBytes) this.#pauseReading();
+    else this.#reading.resume();
+    this.#reading.setHeld(this.#authenticated ? 0 : heldBytes);
+  }
+
+  #handleNext(): void {
+    const request = this.#parser.next();
+    if (request instanceof ParseError) this.#respondToParseError(request);
+    else if (request) this.#handleRequest(request);
+  }
+
+  /** The response to the request is sent, so a body that is malformed or too long closes the connection without another. */
+  #skipBody(): void {
+    const error = this.#parser.skipBody();
+    if (this.#parser.bodyExceeded) this.#context.counters.longBodies++;
+    if (error || this.#parser.bodyExceeded) this.closeAfterResponse();
   }
 
   #awaitMoreBytes(): void {
@@ -196,6 +284,7 @@ export class Connection implements ConnectionInfo {
 
   #handleRequest(request: Request): void {
     this.#headStarted = false;
+    if (request.bodyLength !== 0) this.#requestAuthenticated = false;
     const response = this.#callHandler(request);
     if (response instanceof SerializedResponse) this.#send(response.serialize(this.#context.now()));
     else if (response instanceof Promise) {
@@ -225,38 +314,35 @@ export class Connection implements ConnectionInfo {
   }
 
   #respond(request: Request, response: Response): void {
-    const { body } = response;
-    const bodySource = body !== null && typeof body === "object" && isBodySource(body) ? body : undefined;
+    const { bytes, source, chunked, untilClose, headerLine } = frameResponse(request, response);
     if (this.#state === "closed") {
-      bodySource?.close();
+      source?.close();
       return;
     }
-    // A relayed response to HEAD has neither a body nor a length, though the response to GET has both.
-    const lengthUnknown =
-      bodySource !== undefined ||
-      (body === null && request.method === "HEAD" && statusAllowsBody(response.status));
-    const hasLength = !lengthUnknown || "Content-Length" in response.headers;
-    const chunked = !hasLength && !request.isHttp10;
-    // Without a length and without chunks, the end of the connection is the end of the body.
-    this.#closeAfterCurrent ||= !request.keepAlive || this.#context.stopping || !(hasLength || chunked);
-    const bytes = typeof body === "string" || body instanceof Uint8Array ? body : undefined;
-    const framing = chunked
-      ? "Transfer-Encoding: chunked\r\n"
-      : lengthUnknown
-        ? ""
-        : contentLengthLine(response, bytes);
+    this.#closeAfterCurrent ||= !request.keepAlive || this.#context.stopping || untilClose;
+    if (request.bodyLength !== 0) this.#limitBody(request);
     let head: string;
     try {
-      head = `${this.#serializeHead(request, response)}${framing}\r\n`;
+      head = `${this.#serializeHead(request, response)}${headerLine}\r\n`;
     } catch (error) {
-      bodySource?.close();
+      source?.close();
       this.#respond(request, this.#context.handler.onError(error));
       return;
     }
     if (request.method === "HEAD") {
-      bodySource?.close();
+      source?.close();
       this.#send(joinHeadAndBody(head));
-    } else this.#send(joinHeadAndBody(head, bytes), bodySource, chunked);
+    } else this.#send(joinHeadAndBody(head, bytes), source, chunked);
+  }
+
+  /** Decides how much of a request body is skipped, or closes the connection after this response. */
+  #limitBody(request: Request): void {
+    const maxBytes = this.#requestAuthenticated ? MAX_BODY_BYTES : MAX_REFUSED_BODY_BYTES;
+    this.#parser.allowBody(maxBytes);
+    const isTooLong = request.bodyLength !== "chunked" && request.bodyLength > maxBytes;
+    if (isTooLong) this.#context.counters.longBodies++;
+    // Without a 100 response the client may leave the body out: then the next request could not be found.
+    this.#closeAfterCurrent ||= isTooLong || (request.expectsContinue && !this.#requestAuthenticated);
   }
 
   #serializeHead(request: Request, { status, headers }: Response): string {
@@ -264,7 +350,7 @@ export class Connection implements ConnectionInfo {
     const head = serializeHead(status, headers) + dateLine(this.#context.now());
     const complete = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
     // The body must come, even though it is not read: otherwise the next request could not be found behind it.
-    return request.expectsContinue ? CONTINUE_RESPONSE + complete : complete;
+    return request.expectsContinue && !this.#closeAfterCurrent ? CONTINUE_RESPONSE + complete : complete;
   }
 
   #send(parts: readonly Uint8Array[], body?: BodySource, chunked?: boolean): void {
@@ -276,14 +362,14 @@ export class Connection implements ConnectionInfo {
   #markInFlight(): void {
     if (this.#state !== "idle") return;
     this.#state = "responding";
-    this.#context.inFlight++;
+    if (this.#authenticated) this.#context.inFlight++;
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
   }
 
   #onResponseSent(): void {
     if (this.#state === "responding") {
       this.#state = "idle";
-      this.#context.inFlight--;
+      if (this.#authenticated) this.#context.inFlight--;
     }
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
     if (this.#closeAfterCurrent) this.#close();
@@ -295,8 +381,11 @@ export class Connection implements ConnectionInfo {
    */
   #close(): void {
     this.#state = "lingering";
+    this.#parser.clear();
+    this.#reading.setHeld(0);
+    this.#reading.restartDiscarding();
     this.#extendDeadline(this.#context.limits.lingerTimeoutMs);
-    this.#resumeReading();
+    this.#reading.resume();
     if (this.#clientEnded) this.#socket.end();
     else this.#socket.shutdown();
   }
@@ -314,9 +403,4 @@ export class Connection implements ConnectionInfo {
     this.#context.handler.onError(error);
     this.destroy();
   }
-}
-
-function contentLengthLine({ status, headers }: Response, body: string | Uint8Array | undefined): string {
-  if (!statusAllowsBody(status) || "Content-Length" in headers) return "";
-  return `Content-Length: ${body === undefined ? 0 : byteLength(body)}\r\n`;
 }

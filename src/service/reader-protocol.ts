@@ -1,6 +1,6 @@
 /**
  * The messages between the writer and its reader processes, one JSON line each. The writer sends the start message,
- * users, settings and the stop on a reader's standard input; the reader reports on its standard output. Both are anonymous
+ * users, settings, certificates and the stop on a reader's standard input; the reader reports on its standard output. Both are anonymous
  * pipes, so no other process can read or write them.
  */
 import Type from "typebox";
@@ -9,9 +9,16 @@ import { Configuration, type Immutable } from "../config/schema.ts";
 import { SettingsSchema } from "./live-settings.ts";
 
 /** The part of the configuration that a server needs. */
-const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors"]);
+const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors", "trustedProxies"]);
 
 const ReaderUser = Type.Object({ name: Type.String(), hash: Type.String(), credentialId: Type.String() });
+
+/** PEM texts: readers do not read the files, so that all processes change their certificate at the same time. */
+const ReaderTls = Type.Object({
+  cert: Type.String(),
+  key: Type.String(),
+  clientCa: Type.Optional(Type.String()),
+});
 
 const ReaderStart = Type.Object({
   /** The number of the process within the service; the writer is 1. */
@@ -25,6 +32,7 @@ const ReaderStart = Type.Object({
   secret: Type.String(),
   config: ReaderConfiguration,
   settings: SettingsSchema,
+  tls: Type.Optional(ReaderTls),
 });
 export type ReaderStart = Immutable<Type.Static<typeof ReaderStart>>;
 
@@ -35,6 +43,8 @@ const WriterMessage = Type.Object({
   users: Type.Optional(Type.Array(ReaderUser)),
   /** After each reload of the configuration. */
   settings: Type.Optional(SettingsSchema),
+  /** Whenever the certificate changes. */
+  tls: Type.Optional(ReaderTls),
   stop: Type.Optional(Type.Boolean()),
 });
 export type WriterMessage = Immutable<Type.Static<typeof WriterMessage>>;
@@ -50,6 +60,10 @@ const ReaderMessage = Type.Object({
       streamsOpen: count,
       streamsOpened: count,
       streamsOverflowed: count,
+      connectionsEvicted: count,
+      slowReaders: count,
+      longBodies: count,
+      tlsHandshakes: Type.Object({ completed: count, failed: count, timeout: count, displaced: count }),
     }),
   ),
 });

@@ -6,11 +6,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { INTERNAL_USER } from "../api/auth/authenticate.ts";
+import { internalAuthorization } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ReaderMetrics } from "../api/metrics.ts";
 import { addCounters, type ProcessCounters, ZERO_COUNTERS } from "../api/process-counters.ts";
 import type { Config } from "../config/schema.ts";
+import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -39,6 +40,7 @@ export interface ReadersOptions {
   readonly config: Config;
   readonly settings: LiveSettings;
   readonly users: Users;
+  readonly tls: LiveTlsIdentity | undefined;
   readonly log: Log;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -96,8 +98,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   /** The Authorization header that readers send on that socket; undefined without readers. */
   get internalAuthorization(): string | undefined {
-    if (this.#folder === undefined) return undefined;
-    return `Basic ${Buffer.from(`${INTERNAL_USER}:${this.#password}`).toString("base64")}`;
+    return this.#folder === undefined ? undefined : internalAuthorization(this.#password);
   }
 
   count(): { configured: number; alive: number } {
@@ -133,13 +134,17 @@ export class Readers implements ReaderMetrics, Disposable {
    * not started again: a terminal and a service manager send their signal to all processes of the service.
    */
   async run(port: number, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
-    const { users } = this.#options;
+    const { users, tls } = this.#options;
     const unsubscribe = users.onChange(() => {
       for (const child of this.#children) send(child, { users: users.all() });
+    });
+    const unsubscribeTls = tls?.onChange(() => {
+      for (const child of this.#children) send(child, { tls: tls.current });
     });
     const numbers = Array.from({ length: this.processes - 1 }, (_, i) => i + 2);
     await Promise.all(numbers.map((number) => this.#superviseReader(number, port, signal, stopping)));
     unsubscribe();
+    unsubscribeTls?.();
   }
 
   /** Sends the settings to all readers, after a reload. Readers that start later get them when they start. */
@@ -206,8 +211,8 @@ export class Readers implements ReaderMetrics, Disposable {
   }
 
   #spawn(reader: number, port: number): Child {
-    const { config, settings, users, log } = this.#options;
-    const { host, aliases, cors } = config;
+    const { config, settings, users, tls, log } = this.#options;
+    const { host, aliases, cors, trustedProxies } = config;
     const { GAZETTEER_CREDENTIALS: _, ...env } = process.env;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
@@ -223,8 +228,9 @@ export class Readers implements ReaderMetrics, Disposable {
       password: this.#password,
       epoch: log.id,
       secret: Buffer.from(log.signingKey).toString("base64"),
-      config: { host, aliases, cors },
+      config: { host, aliases, cors, trustedProxies },
       settings,
+      ...(tls && { tls: tls.current }),
     };
     send(child, { start, users: users.all() });
     return child;

@@ -7,8 +7,10 @@ import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import type { ServerLimits } from "../../src/api/handler.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
+import type { LiveTlsIdentity } from "../../src/http1/tls-identity.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
+import { withoutPauses } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Log } from "../../src/log/log.ts";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
@@ -32,6 +34,7 @@ const LIMITS: ServerLimits = {
   paths: 256,
   requestsPerSecond: 0,
   idleTimeoutSeconds: 60,
+  minReadBytesPerSecond: 1024,
 };
 
 export interface HarnessOptions {
@@ -39,13 +42,17 @@ export interface HarnessOptions {
   readonly ringBytes?: number;
   readonly aliases?: readonly string[];
   readonly origins?: readonly string[];
+  readonly trustedProxies?: readonly string[];
   /** The file of the log, for tests that open it again after `stop`; in memory when left out. */
   readonly data?: string;
+  /** The module of the log's writer thread. */
+  readonly logWriter?: URL;
   readonly users?: Users;
   readonly clock?: ManualClock;
   readonly sources?: () => readonly SourceReport[];
   readonly site?: StaticSite;
   readonly host?: string;
+  readonly tls?: LiveTlsIdentity;
 }
 
 export interface Harness extends AsyncDisposable {
@@ -90,11 +97,14 @@ function createAuth(users: Users, clock: ManualClock): AuthSetup {
 export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
   const clock = options.clock ?? new ManualClock();
   const { users, authenticator } = options.users ? createAuth(options.users, clock) : await getSharedAuth();
-  const log = openEmbeddedLog(options.data ?? ":memory:");
+  const log = openEmbeddedLog(
+    options.data ?? ":memory:",
+    options.logWriter ? { worker: options.logWriter } : {},
+  );
   const view = new View();
   const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
   if (snapshot) view.load(snapshot);
-  for (const batch of log.read(view.revision)) view.apply(batch);
+  for (const batch of withoutPauses(log.read(view.revision))) view.apply(batch);
   const names = ["first", "second"];
   const committer = new Committer(view, log, clock, names);
   const history = new History(committer, options.ringBytes ?? 64 * 1024 * 1024);
@@ -104,6 +114,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     port: 0,
     aliases: options.aliases ?? [],
     origins: options.origins ?? [],
+    trustedProxies: options.trustedProxies ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
     context: { view, history, log },
@@ -112,10 +123,11 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     sources: options.sources ?? (() => []),
     rejectedRecords: () => ({}),
     site: options.site,
+    tls: options.tls,
     clock,
     logger: silentLogger,
   });
-  const url = `http://127.0.0.1:${server.port}`;
+  const url = `${options.tls ? "https" : "http"}://127.0.0.1:${server.port}`;
 
   function ingestOf(source: string): ClaimIngest {
     const ingest = ingestBySource.get(source);
@@ -134,7 +146,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     const stopping = server.stop(1000);
     await clock.advance(1000); // ends the drain timeout
     await stopping;
-    log.close();
+    await log.close();
   }
   const stop = () => {
     stopped ??= close();

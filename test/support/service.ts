@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { until } from "./until.ts";
 
 export const GAZETTEER = join(import.meta.dir, "..", "..", "bin", "gazetteer");
-const LISTENING = /^listening on (http:\/\/\S+)\/controller\/v1$/m;
+const LISTENING = /^listening on (https?:\/\/\S+)\/controller\/v1$/m;
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 
@@ -21,10 +21,12 @@ export interface ServiceOptions {
   /** `NAME:PASSWORD`, passed as GAZETTEER_CREDENTIALS; null passes none. */
   readonly credentials?: string | null;
   readonly cwd?: string;
+  /** `ulimit -n` of the process. */
+  readonly maxOpenFiles?: number;
 }
 
 export interface Service extends AsyncDisposable {
-  /** `http://HOST:PORT`, without a path. */
+  /** `http://HOST:PORT` or `https://…`, without a path. */
   readonly url: string;
   readonly credentials: string;
   readonly pid: number;
@@ -57,7 +59,10 @@ export function basic(credentials: string): string {
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { args = ["--data", ":memory:"], credentials = "reader:secret" } = options;
-  const child = Bun.spawn([GAZETTEER, "serve", "--port", String(options.port ?? 0), ...args], {
+  const limit = options.maxOpenFiles;
+  const limited = limit === undefined ? [] : ["sh", "-c", `ulimit -n ${limit}; exec "$@"`, "sh"];
+  const command = [...limited, GAZETTEER, "serve", "--port", String(options.port ?? 0), ...args];
+  const child = Bun.spawn(command, {
     env: environment(options.env, credentials),
     stdio: ["ignore", "pipe", "pipe"],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

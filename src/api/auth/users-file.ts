@@ -1,5 +1,5 @@
 /**
- * The users file: one `name:hash` a line; blank lines and `#` comments are allowed. Parsing is strict: a line that
+ * The users file: one `name:hash` a line, or `name:certificate` for a user without a password; blank lines and `#` comments are allowed. Parsing is strict: a line that
  * cannot be parsed is an error with its line number, because to skip it would lock a user out silently. The file is
  * written to a temporary file and renamed, so that a concurrent reader never sees half of it.
  */
@@ -9,6 +9,8 @@ import { hashFault } from "./password.ts";
 
 export const MAX_FILE_BYTES = 1_048_576;
 const MAX_NAME_CHARACTERS = 255;
+/** In place of a hash: the user has no password and needs a client certificate. */
+export const CERTIFICATE_ONLY = "certificate";
 
 /** Name → hash, in the order of the file. */
 export type StoredUsers = ReadonlyMap<string, string>;
@@ -52,7 +54,7 @@ export function parseUsers(text: string, path: string): StoredUsers {
     const name = line.slice(0, colon).normalize("NFC");
     const hash = line.slice(colon + 1);
     const badName = colon < 0 ? "not NAME:HASH" : nameFault(name);
-    const badHash = hashFault(hash);
+    const badHash = hash === CERTIFICATE_ONLY ? undefined : hashFault(hash);
     if (badName) addFault(0, `${badName}; make the line with gazetteer passwd`);
     else if (badHash) addFault(colon + 1, `${badHash}; make the line with gazetteer passwd`);
     else if (users.has(name)) addFault(0, `user ${name} is listed twice; remove one of the lines`);

@@ -8,9 +8,9 @@ import { connect } from "node:tls";
 import { ManualClock } from "../../../src/lib/clock.ts";
 import { silentLogger } from "../../../src/lib/logger.ts";
 import { createOpenflowSource } from "../../../src/sources/openflow/openflow.ts";
+import { createCertificate, createCertificates } from "../../support/certificates.ts";
 import { needs } from "../../support/needs.ts";
 import { until } from "../../support/until.ts";
-import { createCertificates } from "./certificates.ts";
 import { deviceId, EmulatedNetwork } from "./emulator.ts";
 import { MemorySink, TestResources } from "./harness.ts";
 
@@ -21,8 +21,8 @@ let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "gazetteer-openflow-tls-"));
   if (!available) return;
-  createCertificates(folder, ["server", "s1", "s2"], "ca", (name) => name);
-  createCertificates(folder, ["server-new"], "other-ca", (name) => name);
+  createCertificates(folder, []);
+  for (const name of ["server", "server-new", "s1", "s2"]) createCertificate(folder, name, { commonName: name });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 const file = (name: string) => join(folder, name);
