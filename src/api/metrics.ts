@@ -1,5 +1,6 @@
 /** Renders `/metrics` in Prometheus' text format (0.0.4). All values are read when it is requested. */
 import type { Response } from "../http1/response.ts";
+import type { Steps } from "../lib/steps.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
@@ -41,19 +42,21 @@ const HEADERS = {
   "Cache-Control": "no-store",
 };
 
-export const metricsResponse = (input: MetricsInput): Response => ({
-  status: 200,
-  headers: HEADERS,
-  body: [
-    ...networkFamilies(input),
+/** In steps: the clusters are computed after each change of the graph. */
+export function* metricsResponse(input: MetricsInput): Steps<Response> {
+  const graph = yield* input.context.view.capture().linkGraph();
+  const clusters = yield* graph.clusterCount();
+  const families = [
+    ...networkFamilies(input, clusters),
     ...sourceFamilies(input),
     ...httpFamilies(input),
     ...historyFamilies(input),
     ...processFamilies(input),
-  ].join(""),
-});
+  ];
+  return { status: 200, headers: HEADERS, body: families.join("") };
+}
 
-function* networkFamilies({ context: { view }, version }: MetricsInput): Generator<string> {
+function* networkFamilies({ context: { view }, version }: MetricsInput, clusters: number): Generator<string> {
   yield gauge("gazetteer_build_info", "The running version.", [[{ version }, 1]]);
   yield gauge("gazetteer_revision", "The view's revision.", view.revision);
   yield gauge(
@@ -61,15 +64,11 @@ function* networkFamilies({ context: { view }, version }: MetricsInput): Generat
     "Entities in the view.",
     KINDS.map((kind) => [{ kind }, view.size(kind)]),
   );
-  yield gauge(
-    "gazetteer_clusters",
-    "Strongly connected components of the graph.",
-    view.graph.clusters().length,
-  );
+  yield gauge("gazetteer_clusters", "Strongly connected components of the graph.", clusters);
   yield gauge(
     "gazetteer_held_back",
     "Entities that are known but not shown, because a device that they refer to is not known.",
-    Object.entries(view.countHeldBack()).map(([kind, n]) => [{ kind }, n]),
+    Object.entries(view.heldBack).map(([kind, n]) => [{ kind }, n]),
   );
 }
 

@@ -68,6 +68,10 @@ export class Connection implements ConnectionInfo {
     return this.#context.inFlight;
   }
 
+  get aborted(): boolean {
+    return this.#state === "closed";
+  }
+
   onData(bytes: Buffer): void {
     if (this.#state === "idle") {
       const repeated = this.#parser.matchRepeat(bytes);

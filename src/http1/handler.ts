@@ -25,6 +25,8 @@ export interface ConnectionInfo {
   readonly remoteAddress: string;
   /** Responses in flight on all connections of the server. */
   readonly inFlight: number;
+  /** Whether the client is gone, so that nobody needs a response any more. */
+  readonly aborted: boolean;
 }
 
 export interface ServerContext {

@@ -1,24 +1,29 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Device, Link } from "../model/entity.ts";
+import { runToEnd, withoutPauses } from "../lib/steps.ts";
 import { linkId } from "../model/ids.ts";
 import { type GraphLink, LinkGraph } from "../view/link-graph.ts";
-import { findDisjointPaths, pathCost } from "./disjoint-paths.ts";
-import { costOf, findShortestPaths, type Path } from "./shortest-paths.ts";
+import { pathCost, findDisjointPaths as searchDisjointPaths } from "./disjoint-paths.ts";
+import { costOf, type Path, findShortestPaths as searchShortestPaths } from "./shortest-paths.ts";
 
 /** Each link is `[src, dst]` or `[src, dst, "INDIRECT"]`. The index is its port, so that links may be parallel. */
 type Wire = readonly [src: string, dst: string, type?: "INDIRECT" | undefined];
 
 function graphOf(wires: readonly Wire[]): LinkGraph {
-  const graph = new LinkGraph();
-  for (const id of wires.flatMap(([src, dst]) => [dst, src]))
-    graph.setDevice(id, { id, available: true } as Device);
-  for (const [i, [src, dst, type]] of wires.entries()) {
+  const devices = wires.flatMap(([src, dst]) => [dst, src]).map((id) => [id, { available: true }] as const);
+  const links = wires.map(([src, dst, type], i) => {
     const ends = { src: { device: src, port: String(i) }, dst: { device: dst, port: String(i) } };
-    const id = linkId(ends.src, ends.dst);
-    graph.setLink(id, { ...ends, id, state: "ACTIVE", type: type ?? "DIRECT" } as Link);
-  }
-  return graph;
+    return [linkId(ends.src, ends.dst), { ...ends, state: "ACTIVE", type: type ?? "DIRECT" }] as const;
+  });
+  return runToEnd(LinkGraph.empty.with({ devices, links }));
+}
+
+const findDisjointPaths = (...given: Parameters<typeof searchDisjointPaths>) =>
+  runToEnd(searchDisjointPaths(...given));
+
+function findShortestPaths(...given: Parameters<typeof searchShortestPaths>) {
+  const { count, slice } = runToEnd(searchShortestPaths(...given));
+  return { count, slice: (from: bigint, max: number) => [...withoutPauses(slice(from, max))] };
 }
 
 const idsOf = (path: Path): string => path.map(({ id }) => id).join(" ");

@@ -5,6 +5,7 @@
  */
 
 import { quote } from "../lib/error-text.ts";
+import type { Steps } from "../lib/steps.ts";
 import type { History, Resolved } from "../view/history.ts";
 import type { NetworkState } from "../view/view.ts";
 import { badParameter, QueryFault } from "./fault.ts";
@@ -18,10 +19,10 @@ const REVISION = new RegExp(`^${REVISION_PATTERN}$`);
 const TIME = new RegExp(`^${TIME_PATTERN}$`);
 
 /** The state that a query reads: the current one, or the one at `at`. */
-export function resolveState(history: History, { at }: Query): NetworkState | QueryFault {
-  if (at === undefined) return history.view;
+export function* resolveState(history: History, { at }: Query): Steps<NetworkState | QueryFault> {
+  if (at === undefined) return history.view.capture();
   const revision = resolveRevisionOrTime(history, "at", at);
-  return revision instanceof QueryFault ? revision : history.stateAt(revision);
+  return revision instanceof QueryFault ? revision : yield* history.stateAt(revision);
 }
 
 export function resolveRevisionOrTime(

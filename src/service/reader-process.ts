@@ -16,6 +16,7 @@ import { aborted } from "../lib/aborted.ts";
 import { systemClock } from "../lib/clock.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import { createLogger } from "../lib/logger.ts";
+import { Scheduler } from "../lib/scheduler.ts";
 import { createReplicaLog, Replica } from "../view/replica.ts";
 import {
   createLiveSettings,
@@ -146,7 +147,7 @@ async function serveReplica(
       ...sharedServerOptions({ config, settings: live, users, clock, logger }),
       port,
       sharedPort: true,
-      context: replica,
+      context: { view: replica.view, history: replica.history, log, scheduler: new Scheduler() },
       relay: createRelay(socket, replica.history, clock),
       sources: () => [],
       rejectedRecords: () => ({}),

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import { Scheduler } from "../lib/scheduler.ts";
 import { openEmbeddedLog } from "../log/embedded.ts";
 import type { Log } from "../log/log.ts";
 import { Committer } from "../view/committer.ts";
@@ -32,6 +33,8 @@ export interface Store {
   readonly committer: Committer;
   readonly history: History;
   readonly compactor: Compactor;
+  /** The one scheduler of the process. */
+  readonly scheduler: Scheduler;
 }
 
 /** `sourceNames` are in order of precedence. Throws `LogError`, with a message for the operator. */
@@ -53,5 +56,5 @@ export function openStore(
   const history = new History(committer, config.limits.streamBufferBytes);
   const { keepDays, maxBytes } = config.history;
   const compactor = new Compactor(view, log, clock, logger, { retentionMs: keepDays * DAY_MS, maxBytes });
-  return { log, view, committer, history, compactor };
+  return { log, view, committer, history, compactor, scheduler: new Scheduler() };
 }

@@ -2,10 +2,12 @@
  * Compares the view with a reference model. After every step of a random history of three sources the model merges all
  * claims from scratch; the result must equal what the committer computed incrementally.
  */
+
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ClaimedNetwork } from "../../test/support/claims.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
+import { runToEnd } from "../lib/steps.ts";
 import { type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
@@ -98,7 +100,7 @@ function contentsOf(view: View): unknown {
       return [kind, name, index.size, index.keys().map((key) => [key, ...[...index.get(key)].sort()])];
     }),
   );
-  return { revision, time, graphTime, versions, bytes, indexes, clusters: view.graph.clusters() };
+  return { revision, time, graphTime, versions, bytes, indexes, clusters: runToEnd(view.graph.clusters()) };
 }
 
 /** Whether a device is removed under one spelling of its id and added under another. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ClaimedNetwork, describeBatch, openMemoryLog } from "../../test/support/claims.ts";
+import { runToEnd } from "../lib/steps.ts";
 import { type Log, LogError, STORE_KINDS } from "../log/log.ts";
 import type { HostClaim, LinkClaim } from "../model/claim.ts";
 import type { View } from "./view.ts";
@@ -30,7 +31,7 @@ function stateOf(view: View): unknown {
   const pages = STORE_KINDS.map((kind) =>
     view.pages(kind).map((page) => Buffer.from(page.encode()).toString()),
   );
-  return { revision, time, graphTime, versions, pages, clusters: view.graph.clusters() };
+  return { revision, time, graphTime, versions, pages, clusters: runToEnd(view.graph.clusters()) };
 }
 
 describe("one device of several sources", () => {

@@ -3,6 +3,7 @@
  * or a snapshot (applying the batches after it). Only pages with changed values are new; all others are shared with the
  * current state, so that a historical state costs as much as what changed.
  */
+import type { Steps } from "../lib/steps.ts";
 import type { CollectionVersions, Log, StoreKind } from "../log/log.ts";
 import { hasOneSpelling, idKey, KINDS, type Kind } from "../model/ids.ts";
 import { pageIndexFor } from "./collection.ts";
@@ -50,7 +51,20 @@ export class HistoricalState implements NetworkState {
     };
   }
 
-  pages(kind: Kind): readonly EncodedPage[] {
+  // biome-ignore lint/correctness/useYield: not in steps yet
+  *pages(kind: Kind): Steps<readonly EncodedPage[]> {
+    return this.#pagesOf(kind);
+  }
+
+  findIndex(): undefined {
+    return undefined;
+  }
+
+  get indexesAreExact(): boolean {
+    return false;
+  }
+
+  #pagesOf(kind: Kind): readonly EncodedPage[] {
     let pages = this.#pages.get(kind);
     if (!pages) {
       pages = withChangedValues(this.#base(kind), this.#changedValues.get(kind) ?? new Map());
@@ -60,11 +74,11 @@ export class HistoricalState implements NetworkState {
   }
 
   size(kind: Kind): number {
-    return this.pages(kind).reduce((sum, page) => sum + page.length, 0);
+    return this.#pagesOf(kind).reduce((sum, page) => sum + page.length, 0);
   }
 
   get(kind: Kind, id: string): string | undefined {
-    const pages = this.pages(kind);
+    const pages = this.#pagesOf(kind);
     return pages[pageIndexFor(pages, id)]?.get(id);
   }
 
@@ -73,26 +87,28 @@ export class HistoricalState implements NetworkState {
     const key = idKey(kind, id);
     for (const spelling of [id, key]) if (this.get(kind, spelling) !== undefined) return spelling;
     if (hasOneSpelling(kind, key)) return key;
-    for (const { ids } of this.pages(kind)) {
+    for (const { ids } of this.#pagesOf(kind)) {
       const found = ids.find((candidate) => idKey(kind, candidate) === key);
       if (found !== undefined) return found;
     }
     return key;
   }
 
-  get graph(): LinkGraph {
+  // biome-ignore lint/correctness/useYield: not in steps yet
+  *linkGraph(): Steps<LinkGraph> {
     if (!this.#graph) {
       this.#graph = new LinkGraph();
-      for (const [id, text] of valuesWithIds(this.pages("devices"))) {
+      for (const [id, text] of valuesWithIds(this.#pagesOf("devices"))) {
         this.#graph.setDevice(id, parseStored("devices", text));
       }
-      for (const [id, text] of valuesWithIds(this.pages("links")))
+      for (const [id, text] of valuesWithIds(this.#pagesOf("links")))
         this.#graph.setLink(id, parseStored("links", text));
     }
     return this.#graph;
   }
 
-  get graphTime(): number {
+  // biome-ignore lint/correctness/useYield: not in steps yet
+  *graphTime(): Steps<number> {
     if (this.#graphTime === undefined) {
       const snapshot = this.#log.snapshotAtOrBefore(this.revision);
       let last = snapshot?.graphTime ?? 0;
@@ -135,12 +151,6 @@ export function historicalStateAt(view: View, log: Log, revision: number): Histo
   const storedPages = (kind: Kind) =>
     snapshot?.pages[kind].map((record) => EncodedPage.decode(record.encode(), record.storedId)) ?? [];
   return new HistoricalState(revision, time, log, storedPages, changedValues);
-}
-
-/** The current state as an immutable one. Pages are immutable, so that holding the arrays is enough. */
-export function currentAsHistorical(view: View, log: Log): HistoricalState {
-  const pages = currentPages(view);
-  return new HistoricalState(view.revision, view.time, log, (kind) => pages.get(kind) ?? [], new Map());
 }
 
 function currentPages(view: View): Map<Kind, readonly EncodedPage[]> {

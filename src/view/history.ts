@@ -7,8 +7,9 @@
  * subscribers do.
  */
 import { createBoundedCache } from "../lib/bounded-cache.ts";
+import type { Paced, Steps } from "../lib/steps.ts";
 import type { Batch, Log } from "../log/log.ts";
-import { currentAsHistorical, historicalStateAt } from "./historical-state.ts";
+import { historicalStateAt } from "./historical-state.ts";
 import type { NetworkState, View } from "./view.ts";
 
 const MAX_CACHED_STATES = 8;
@@ -97,7 +98,7 @@ export class History {
   }
 
   /** The batches in (from, to], from the ring or from the log. `from` must resolve. */
-  batches(from: number, to: number = this.view.revision): Iterable<Batch> {
+  batches(from: number, to: number = this.view.revision): Paced<Batch> {
     const recent = this.recentBatches(from);
     return recent ? recent.filter((batch) => batch.revision <= to) : this.log.read(from, to);
   }
@@ -125,21 +126,15 @@ export class History {
     return { ok: false, fault: { code: "revision-expired", oldest, oldestTime: this.timeOf(oldest) } };
   }
 
-  /** The network at a revision that resolves. For the current revision this is the view, which changes. */
-  stateAt(revision: number): NetworkState {
-    if (revision === this.view.revision) return this.view;
+  /** The network at a revision that resolves. */
+  // biome-ignore lint/correctness/useYield: not in steps yet
+  *stateAt(revision: number): Steps<NetworkState> {
+    if (revision === this.view.revision) return this.view.capture();
     const cached = this.#cachedStates.get(revision);
     if (cached) return cached;
     const state = historicalStateAt(this.view, this.log, revision);
     this.#cachedStates.set(revision, state);
     return state;
-  }
-
-  /** Like `stateAt`, but never the view. */
-  immutableStateAt(revision: number): NetworkState {
-    return revision === this.view.revision
-      ? currentAsHistorical(this.view, this.log)
-      : this.stateAt(revision);
   }
 
   timeOf(revision: number): number {

@@ -2,6 +2,7 @@
  * The graph of devices and links: neighbourhoods and clusters are computed on it without parsing any page. Clusters are
  * computed at the first request and cached until the graph changes.
  */
+import type { Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import type { Device, Link } from "../model/entity.ts";
 
@@ -20,6 +21,14 @@ export interface ClusterMembers {
   readonly links: readonly string[];
 }
 
+/** The devices and links that differ, by id; undefined when they do not exist any more. */
+export interface GraphChanges {
+  readonly devices: Iterable<readonly [id: string, device: Pick<Device, "available"> | undefined]>;
+  readonly links: Iterable<
+    readonly [id: string, link: Pick<Link, "src" | "dst" | "state" | "type"> | undefined]
+  >;
+}
+
 export class LinkGraph {
   readonly #available = new Map<string, boolean>();
   readonly #links = new Map<string, GraphLink>();
@@ -27,7 +36,22 @@ export class LinkGraph {
   readonly #in = new Map<string, Set<GraphLink>>();
   #clusters: readonly ClusterMembers[] | undefined;
 
-  setDevice(id: string, device: Device | undefined): void {
+  static get empty(): LinkGraph {
+    return new LinkGraph();
+  }
+
+  *with({ devices, links }: GraphChanges): Steps<LinkGraph> {
+    for (const [id, device] of devices) this.setDevice(id, device);
+    yield;
+    for (const [id, link] of links) this.setLink(id, link);
+    return this;
+  }
+
+  *clusterCount(): Steps<number> {
+    return (yield* this.clusters()).length;
+  }
+
+  setDevice(id: string, device: Pick<Device, "available"> | undefined): void {
     if (this.#available.get(id) === device?.available) return;
     if (device) this.#available.set(id, device.available);
     else this.#available.delete(id);
@@ -42,7 +66,7 @@ export class LinkGraph {
     return this.#links.has(id);
   }
 
-  setLink(id: string, link: Link | undefined): void {
+  setLink(id: string, link: Pick<Link, "src" | "dst" | "state" | "type"> | undefined): void {
     const old = this.#links.get(id);
     const active = link?.state === "ACTIVE";
     const indirect = link?.type === "INDIRECT";
@@ -62,7 +86,7 @@ export class LinkGraph {
   }
 
   /** Devices within `hops` links of `start`, in either direction and in any state of the links. */
-  devicesWithin(start: Iterable<string>, hops: number): Set<string> {
+  *devicesWithin(start: Iterable<string>, hops: number): Steps<Set<string>> {
     const reached = new Set<string>(start);
     let frontier = [...reached];
     for (let hop = 0; hop < hops && frontier.length > 0; hop++) {
@@ -72,6 +96,7 @@ export class LinkGraph {
         reached.add(id);
         next.push(id);
       };
+      yield;
       for (const id of frontier) {
         for (const link of this.#out.get(id) ?? []) reach(link.dst);
         for (const link of this.#in.get(id) ?? []) reach(link.src);
@@ -111,7 +136,8 @@ export class LinkGraph {
    * Strongly connected components of available devices and active links, ordered by their lowest device id. INDIRECT links
    * do not join them, as in ONOS: what lies between their ends is not known.
    */
-  clusters(): readonly ClusterMembers[] {
+  // biome-ignore lint/correctness/useYield: not in steps yet
+  *clusters(): Steps<readonly ClusterMembers[]> {
     this.#clusters ??= this.#findClusters();
     return this.#clusters;
   }

@@ -6,6 +6,7 @@
  */
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
+import type { Steps } from "../lib/steps.ts";
 import {
   type Batch,
   type CollectionVersions,
@@ -14,8 +15,8 @@ import {
   type StoreKind,
 } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
-import { idKey, KINDS, type Kind } from "../model/ids.ts";
-import { Collection, type EncodedValue } from "./collection.ts";
+import { hasOneSpelling, idKey, KINDS, type Kind } from "../model/ids.ts";
+import { Collection, type EncodedValue, pageIndexFor } from "./collection.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { Indexes, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, changesGraph, LinkGraph } from "./link-graph.ts";
@@ -30,24 +31,27 @@ export interface StoredValue<K extends StoreKind> {
 type SpelledKind = Exclude<Kind, "hosts">;
 type GraphUpdate<K extends StoreKind> = (id: string, value: StoredTypes[K] | undefined) => void;
 
-/** The network at one revision: the current state (`View`) or a historical one. */
+/** The network at one revision. Immutable: safe to use across pauses. */
 export interface NetworkState {
   readonly revision: number;
   /** Epoch milliseconds of that revision. */
   readonly time: number;
-  readonly graphTime: number;
   readonly versions: CollectionVersions;
-  /** An immutable array. */
-  pages(kind: Kind): readonly EncodedPage[];
   size(kind: Kind): number;
   /** `id` as it is shown. */
   get(kind: Kind, id: string): string | undefined;
   /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
   shownId(kind: Kind, id: string): string;
-  readonly graph: LinkGraph;
+  pages(kind: Kind): Steps<readonly EncodedPage[]>;
+  linkGraph(): Steps<LinkGraph>;
+  graphTime(): Steps<number>;
+  /** The live index, while the view is still at this revision; undefined afterwards and for historical states. */
+  findIndex(kind: Kind, name: string): SortedIndex | undefined;
+  /** False while indexes hold additional ids, so that every candidate must be checked with `matches`. */
+  readonly indexesAreExact: boolean;
 }
 
-export class View implements NetworkState {
+export class View {
   revision = 0;
   time = 0;
   graphTime = 0;
@@ -93,6 +97,14 @@ export class View implements NetworkState {
       claims: claims.revision,
       graph: this.#graphRevision,
     };
+  }
+
+  #captured: CapturedState | undefined;
+
+  /** The current state. The same object until the next revision. */
+  capture(): NetworkState {
+    if (this.#captured?.revision !== this.revision) this.#captured = new CapturedState(this, this.#captured);
+    return this.#captured;
   }
 
   pages(kind: StoreKind): readonly EncodedPage[] {
@@ -217,7 +229,7 @@ export class View implements NetworkState {
   }
 
   /** The number of entities of each kind that are claimed but held back, because a device they refer to is missing. */
-  countHeldBack(): Record<Kind, number> {
+  get heldBack(): Readonly<Record<Kind, number>> {
     const counts = { devices: 0, ports: 0, links: 0, hosts: 0 };
     for (const page of this.pages("claims")) {
       for (const key of page.ids) {
@@ -254,14 +266,106 @@ export function parseStored<K extends keyof StoredTypes>(_kind: K, text: string)
   return JSON.parse(text);
 }
 
-export function topologyOf(state: NetworkState): Topology {
+export function* topologyOf(state: NetworkState): Steps<Topology> {
+  const graph = yield* state.linkGraph();
   return {
-    time: state.graphTime,
+    time: yield* state.graphTime(),
     devices: state.size("devices"),
     links: state.size("links"),
-    clusters: state.graph.clusters().length,
+    clusters: (yield* graph.clusters()).length,
     hosts: state.size("hosts"),
   };
+}
+
+class CapturedState implements NetworkState {
+  readonly revision: number;
+  readonly time: number;
+  readonly versions: CollectionVersions;
+  readonly indexesAreExact = true;
+  readonly #view: View;
+  readonly #graphTime: number;
+  readonly #sizes: Readonly<Record<Kind, number>>;
+  readonly #pages: Readonly<Record<Kind, readonly EncodedPage[]>>;
+  #graph: LinkGraph | undefined;
+
+  constructor(view: View, previous: CapturedState | undefined) {
+    this.#view = view;
+    this.revision = view.revision;
+    this.time = view.time;
+    this.versions = view.versions;
+    this.#graphTime = view.graphTime;
+    const { size, pages } = {
+      size: (kind: Kind) => view.size(kind),
+      pages: (kind: Kind) => view.pages(kind),
+    };
+    this.#sizes = {
+      devices: size("devices"),
+      ports: size("ports"),
+      links: size("links"),
+      hosts: size("hosts"),
+    };
+    this.#pages = {
+      devices: pages("devices"),
+      ports: pages("ports"),
+      links: pages("links"),
+      hosts: pages("hosts"),
+    };
+    const isSameGraph =
+      previous?.versions.devices === this.versions.devices && previous.versions.links === this.versions.links;
+    if (previous && isSameGraph) this.#graph = previous.#graph;
+  }
+
+  size(kind: Kind): number {
+    return this.#sizes[kind];
+  }
+
+  get(kind: Kind, id: string): string | undefined {
+    if (this.#view.revision === this.revision) return this.#view.get(kind, id);
+    const pages = this.#pages[kind];
+    return pages[pageIndexFor(pages, id)]?.get(id);
+  }
+
+  shownId(kind: Kind, id: string): string {
+    if (this.#view.revision === this.revision) return this.#view.shownId(kind, id);
+    const key = idKey(kind, id);
+    for (const spelling of [id, key]) if (this.get(kind, spelling) !== undefined) return spelling;
+    if (hasOneSpelling(kind, key)) return key;
+    for (const { ids } of this.#pages[kind]) {
+      const found = ids.find((candidate) => idKey(kind, candidate) === key);
+      if (found !== undefined) return found;
+    }
+    return key;
+  }
+
+  // biome-ignore lint/correctness/useYield: pages are written when the state is captured
+  *pages(kind: Kind): Steps<readonly EncodedPage[]> {
+    return this.#pages[kind];
+  }
+
+  *linkGraph(): Steps<LinkGraph> {
+    if (this.#graph) return this.#graph;
+    const graph = new LinkGraph();
+    for (const kind of ["devices", "links"] as const) {
+      for (const page of this.#pages[kind]) {
+        for (const [i, id] of page.ids.entries()) {
+          if (kind === "devices") graph.setDevice(id, parseStored(kind, page.value(i)));
+          else graph.setLink(id, parseStored(kind, page.value(i)));
+        }
+        yield;
+      }
+    }
+    this.#graph = graph;
+    return graph;
+  }
+
+  // biome-ignore lint/correctness/useYield: known
+  *graphTime(): Steps<number> {
+    return this.#graphTime;
+  }
+
+  findIndex(kind: Kind, name: string): SortedIndex | undefined {
+    return this.#view.revision === this.revision ? this.#view.findIndex(kind, name) : undefined;
+  }
 }
 
 export const clusterOf = (members: ClusterMembers, id: number): Cluster => ({

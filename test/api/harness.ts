@@ -9,6 +9,7 @@ import { openServer, type Server } from "../../src/api/server.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
+import { Scheduler } from "../../src/lib/scheduler.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Log } from "../../src/log/log.ts";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
@@ -46,6 +47,7 @@ export interface HarnessOptions {
   readonly sources?: () => readonly SourceReport[];
   readonly site?: StaticSite;
   readonly host?: string;
+  readonly scheduler?: Scheduler;
 }
 
 export interface Harness extends AsyncDisposable {
@@ -55,6 +57,7 @@ export interface Harness extends AsyncDisposable {
   readonly view: View;
   readonly log: Log;
   readonly history: History;
+  readonly scheduler: Scheduler;
   readonly users: Users;
   readonly server: Server;
   /** Advances the clock by a second, then applies claims of a source: `first` (default) or `second`. */
@@ -99,6 +102,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const committer = new Committer(view, log, clock, names);
   const history = new History(committer, options.ringBytes ?? 64 * 1024 * 1024);
   const ingestBySource = new Map(names.map((name) => [name, new ClaimIngest(committer, name, silentLogger)]));
+  const scheduler = options.scheduler ?? new Scheduler();
   const server = openServer({
     host: options.host ?? "127.0.0.1",
     port: 0,
@@ -106,7 +110,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     origins: options.origins ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
-    context: { view, history, log },
+    context: { view, history, log, scheduler },
     authenticator,
     users,
     sources: options.sources ?? (() => []),
@@ -148,6 +152,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     view,
     log,
     history,
+    scheduler,
     users,
     server,
     async apply(changes, source = "first") {

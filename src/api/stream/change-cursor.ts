@@ -6,6 +6,7 @@
  * the ring overflows. While it reads older batches from the log (it resumed from an old revision) it cannot overflow
  * that way, because the log holds all of them.
  */
+import { runToEnd, withoutPauses } from "../../lib/steps.ts";
 import type { Batch } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import { changeScope, diffStates } from "../../query/changes.ts";
@@ -47,7 +48,7 @@ export function createChangeCursor(
     : new LogCursor(context, kind, query, since);
 }
 
-/** Selects at once, so that the snapshot is of one revision; renders while the subscriber reads. */
+/** The state is captured, so that the snapshot is of one revision; it is rendered while the subscriber reads. */
 function renderSnapshot(
   { state, filters }: FilteredState,
   scope: readonly Kind[],
@@ -56,7 +57,10 @@ function renderSnapshot(
 ): Iterator<string> {
   const { revision } = state;
   const synced = syncedRecord(current);
-  const selections = scope.map((kind) => ({ kind, items: select(state, kind, filters(kind)) }));
+  const selections = scope.map((kind) => ({
+    kind,
+    items: withoutPauses(select(state, kind, filters(kind))),
+  }));
   function* chunks(): Generator<string> {
     let text = "";
     for (const { kind, items } of selections) {
@@ -93,9 +97,11 @@ class LogCursor implements ChangeCursor {
     this.#filters = query.filters;
     this.#dialect = dialect;
     this.revision = since ?? view.revision;
-    if (since === undefined)
-      this.#snapshot = renderSnapshot(throwIfFault(filterState(view, query)), this.#scope, view, dialect);
-    else if (!history.ringHolds(since)) this.#logBatches = history.batches(since)[Symbol.iterator]();
+    if (since === undefined) {
+      const now = view.capture();
+      const filtered = throwIfFault(runToEnd(filterState(now, query)));
+      this.#snapshot = renderSnapshot(filtered, this.#scope, now, dialect);
+    } else if (!history.ringHolds(since)) this.#logBatches = withoutPauses(history.batches(since));
   }
 
   get isBehind(): boolean {
@@ -125,7 +131,7 @@ class LogCursor implements ChangeCursor {
   }
 
   #readLogAgain(from: number): string | "overflow" {
-    this.#logBatches = this.#history.batches(from)[Symbol.iterator]();
+    this.#logBatches = withoutPauses(this.#history.batches(from));
     const text = this.#renderBatches(this.#logBatches);
     return this.revision > from ? text : "overflow";
   }
@@ -166,12 +172,12 @@ class NeighbourhoodCursor implements ChangeCursor {
     this.#query = query;
     this.revision = since ?? view.revision;
     if (since === undefined) {
-      const filtered = throwIfFault(filterState(view, query));
-      this.#previous = { ...filtered, state: history.immutableStateAt(view.revision) };
-      this.#snapshot = renderSnapshot(this.#previous, changeScope(kind), view, context.dialect);
+      const now = view.capture();
+      this.#previous = throwIfFault(runToEnd(filterState(now, query)));
+      this.#snapshot = renderSnapshot(this.#previous, changeScope(kind), now, context.dialect);
     } else {
       // A subscriber that resumes may have seen that the centre was removed, and waits until it is added again.
-      this.#previous = filterStateOrEmpty(history.immutableStateAt(since), query);
+      this.#previous = runToEnd(filterStateOrEmpty(runToEnd(history.stateAt(since)), query));
     }
   }
 
@@ -187,10 +193,10 @@ class NeighbourhoodCursor implements ChangeCursor {
       if (!done) return value;
       this.#snapshot = undefined;
     }
-    const { view, history } = this.#context;
+    const { view } = this.#context;
     if (view.revision === this.revision) return "";
-    const current = filterStateOrEmpty(history.immutableStateAt(view.revision), this.#query, view.graph);
-    const changes = [...diffStates(this.#previous, current, this.#kind)];
+    const current = runToEnd(filterStateOrEmpty(view.capture(), this.#query));
+    const changes = [...withoutPauses(diffStates(this.#previous, current, this.#kind))];
     this.#previous = current;
     this.revision = current.state.revision;
     return changeRecords(changes, this.revision, current.state.time, this.#context.dialect);
