@@ -8,6 +8,8 @@ import type { Content, Representation, RepresentationInfo } from "./representati
 
 const SCOPE = { scheduler: new Scheduler(), owner: "user:test" };
 
+const run = <Result>(steps: Steps<Result>) => SCOPE.scheduler.run(SCOPE.owner, steps);
+
 const createRenderer = (logId = "log", serviceVersion = "1.0") =>
   new BodyRenderer({ logId, serviceVersion, signingKey: new Uint8Array(32) });
 
@@ -43,10 +45,10 @@ const prepare = (renderer: BodyRenderer, representation: Representation, encodin
   runToEnd(renderer.prepare(representation, encoding));
 
 const render = async (renderer: BodyRenderer, representation: Representation, encoding: string | null) =>
-  runToEnd(prepare(renderer, representation, encoding).renderBody(SCOPE));
+  run(prepare(renderer, representation, encoding).renderBody(SCOPE));
 
 const respond = async (prepared: PreparedResponse, ifNoneMatch: string) =>
-  runToEnd(conditionalResponse(prepared, ifNoneMatch, SCOPE));
+  run(conditionalResponse(prepared, ifNoneMatch, SCOPE));
 
 describe("a body", () => {
   test("is rendered once for each version and encoding", async () => {
@@ -93,7 +95,7 @@ describe("a body", () => {
 
   test("holds nothing of the state it was rendered from", async () => {
     const prepared = prepare(createRenderer(), createRepresentation().representation, null);
-    await runToEnd(prepared.renderBody(SCOPE));
+    await run(prepared.renderBody(SCOPE));
     expect(() => runToEnd(prepared.renderBody(SCOPE))).toThrow("already rendered");
   });
 });

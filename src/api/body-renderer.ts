@@ -9,7 +9,7 @@
 import type { BodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
-import type { Steps } from "../lib/steps.ts";
+import { type Steps, waitFor } from "../lib/steps.ts";
 import { BodyProducer, type ProducerScope } from "./body-producer.ts";
 import { bufferChunks, concatChunks, joinBytes } from "./chunks.ts";
 import { createEncodedBody, encode } from "./content-encoding.ts";
@@ -24,9 +24,6 @@ export interface RenderedBody {
   readonly body: string | Uint8Array | BodySource;
   readonly headers: Readonly<Record<string, string>>;
 }
-
-/** A promise where the body is compressed off the event loop. */
-type PendingBody = RenderedBody | Promise<RenderedBody>;
 
 /** A representation in a content encoding. Its body is not encoded yet. */
 export class PreparedResponse {
@@ -79,7 +76,7 @@ export class PreparedResponse {
   }
 
   /** Once. */
-  *renderBody(scope: ProducerScope): Steps<PendingBody> {
+  *renderBody(scope: ProducerScope): Steps<RenderedBody> {
     const representation = this.#representation;
     const content = this.#content;
     this.release();
@@ -136,7 +133,7 @@ export class BodyRenderer {
     etag: string,
     content: Content | undefined,
     scope: ProducerScope,
-  ): Steps<PendingBody> {
+  ): Steps<RenderedBody> {
     const cacheKey = `${encoding} ${representation.info.key}`;
     const cached = this.#cache.get(cacheKey);
     if (cached?.etag === etag) return cached;
@@ -149,13 +146,13 @@ export class BodyRenderer {
     };
     if (typeof chunks === "string") {
       if (encoding === "identity") return { body: chunks, headers };
-      return then(encode(Buffer.from(chunks), encoding, scope.owner), finish);
+      return finish(yield* encode(Buffer.from(chunks), encoding, scope.owner));
     }
     const isFragmentGzip = persistent === true && encoding === "gzip";
     const { buffered, rest } = yield* bufferChunks(chunks, MAX_WHOLE_BYTES);
     if (!rest) {
-      if (isFragmentGzip) return gzipWhole(buffered, scope.owner).then(finish);
-      return then(encode(joinBytes(buffered), encoding, scope.owner), finish);
+      if (isFragmentGzip) return finish(yield* waitFor(gzipWhole(buffered, scope.owner)));
+      return finish(yield* encode(joinBytes(buffered), encoding, scope.owner));
     }
     const producer = new BodyProducer(scope, concatChunks(buffered, rest));
     const body = isFragmentGzip ? createFragmentedBody(producer) : createEncodedBody(producer, encoding);
@@ -164,28 +161,15 @@ export class BodyRenderer {
   }
 }
 
-const then = (
-  encoded: Uint8Array | Promise<Uint8Array>,
-  finish: (body: Uint8Array) => RenderedBody,
-): PendingBody => (encoded instanceof Promise ? encoded.then(finish) : finish(encoded));
-
 export function* conditionalResponse(
   prepared: PreparedResponse,
   ifNoneMatch: string | null,
   scope: ProducerScope,
-): Steps<Response | Promise<Response>> {
+): Steps<Response> {
   if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, prepared.etag)) {
     prepared.release();
     return { status: 304, headers: prepared.headers(), body: null };
   }
-  const rendered = yield* prepared.renderBody(scope);
-  return rendered instanceof Promise
-    ? rendered.then((complete) => okResponse(prepared, complete))
-    : okResponse(prepared, rendered);
+  const { body, headers } = yield* prepared.renderBody(scope);
+  return { status: 200, headers: Object.assign(prepared.bodyHeaders(), headers), body };
 }
-
-const okResponse = (prepared: PreparedResponse, { body, headers }: RenderedBody): Response => ({
-  status: 200,
-  headers: Object.assign(prepared.bodyHeaders(), headers),
-  body,
-});

@@ -15,6 +15,7 @@ import {
 } from "node:zlib";
 import { AsyncBodySource, type BodySource } from "../http1/body-source.ts";
 import { FairSemaphore } from "../lib/fair-semaphore.ts";
+import { type Steps, waitFor } from "../lib/steps.ts";
 import { type BodyProducer, ProducedBody } from "./body-producer.ts";
 import { joinBytes } from "./chunks.ts";
 import type { ContentEncoding } from "./negotiate.ts";
@@ -36,15 +37,15 @@ const gzipBytes = promisify(gzip);
 const brotliBytes = promisify(brotliCompress);
 
 /** `owner` is the user on whose turn a larger body is compressed. */
-export function encode(
-  bytes: Uint8Array,
-  encoding: ContentEncoding,
-  owner: string,
-): Uint8Array | Promise<Uint8Array> {
+export function* encode(bytes: Uint8Array, encoding: ContentEncoding, owner: string): Steps<Uint8Array> {
   if (encoding === "identity") return bytes;
   if (bytes.length <= MAX_SYNC_BYTES) return encodeSync(bytes, encoding);
-  return compressions.run(owner, () => encodeAsync(bytes, encoding));
+  return yield* waitFor(compress(bytes, encoding, owner));
 }
+
+/** Off the event loop. */
+export const compress = (bytes: Uint8Array, encoding: Compressed, owner: string): Promise<Uint8Array> =>
+  compressions.run(owner, () => encodeAsync(bytes, encoding));
 
 function encodeSync(bytes: Uint8Array, encoding: Compressed): Uint8Array {
   switch (encoding) {

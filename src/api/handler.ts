@@ -13,7 +13,7 @@
  * Every exception becomes a problem response. `handle` runs up to 100,000 times a second: it is synchronous for a cached
  * credential, and does little more than two look-ups for a cached response.
  */
-import type { ConnectionInfo, Handler } from "../http1/handler.ts";
+import { ConnectionCounters, type ConnectionInfo, type Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { SerializedResponse } from "../http1/serialized-response.ts";
@@ -24,6 +24,8 @@ import { HistoryNotInReplica } from "../view/replica.ts";
 import { addHeaders } from "./add-headers.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
+import { type Client, ClientAddresses } from "./auth/client-address.ts";
+import { LOGIN_CHECK_PATH, loginCheckResponse } from "./auth/login-relay.ts";
 import type { Users } from "./auth/users.ts";
 import {
   AuxiliaryEndpoints,
@@ -40,11 +42,12 @@ import { Problem } from "./problem.ts";
 import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
+import { isPlainGet, pathOf, readRequestOf, targetTooLong } from "./read-request.ts";
 import type { Relay } from "./relay.ts";
 import { CachedAuth, RepeatHit } from "./repeat-hit.ts";
 import { ResponseCache } from "./response-cache.ts";
 import { parseRoute } from "./route.ts";
-import { type ReadOutcome, type ReadRequest, Router } from "./router.ts";
+import { type ReadOutcome, Router } from "./router.ts";
 import { SseHub } from "./stream/sse-hub.ts";
 
 export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
@@ -52,6 +55,8 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly aliases: readonly string[];
   /** Origins that may read across origins (CORS). */
   readonly origins: readonly string[];
+  /** Addresses and CIDR blocks of the proxies that name the client's address. */
+  readonly trustedProxies: readonly string[];
   readonly limits: ServerLimits;
   readonly authenticator: Authenticator;
   readonly users: Users;
@@ -71,6 +76,7 @@ export interface ServerLimits {
   readonly paths: number;
   readonly requestsPerSecond: number;
   readonly idleTimeoutSeconds: number;
+  readonly minReadBytesPerSecond: number;
 }
 
 const HEARTBEAT_MS = 15_000;
@@ -81,6 +87,7 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 /** A read that is answered now or later. */
 interface ServedRead {
   readonly request: Request;
+  readonly connection: ConnectionInfo;
   readonly path: string;
   /** For the counters. */
   readonly readName: string;
@@ -96,17 +103,21 @@ export class RequestHandler implements Handler {
   readonly #router: Router;
   readonly #auxiliary: AuxiliaryEndpoints;
   readonly #problems: ProblemResponder;
+  readonly #connections: ConnectionCounters;
   readonly #counters = new RequestCounters();
   readonly #responseCache = new ResponseCache();
   readonly #loadShedder = new LoadShedder();
   readonly #cors: Cors;
+  readonly #clientAddresses: ClientAddresses;
+  readonly #failuresByConnection = new WeakMap<ConnectionInfo, number>();
   readonly #rateLimiter: RateLimiter;
   readonly #prefixes: Prefixes;
   #isStopping = false;
 
-  constructor(options: RequestHandlerOptions) {
+  constructor(options: RequestHandlerOptions, connections = new ConnectionCounters()) {
     const { context, limits, origins, users, version } = options;
     this.#options = options;
+    this.#connections = connections;
     this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
@@ -125,6 +136,7 @@ export class RequestHandler implements Handler {
     });
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
     this.#cors = createCors(origins);
+    this.#clientAddresses = new ClientAddresses(options.trustedProxies);
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#rateLimiter = createRateLimiter(limits, options.clock);
     this.#prefixes = createPrefixes(options.aliases);
@@ -138,7 +150,7 @@ export class RequestHandler implements Handler {
   }
 
   counters(): ProcessCounters {
-    return this.#counters.snapshot(this.#streams);
+    return this.#counters.snapshot(this.#streams, this.#connections);
   }
 
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
@@ -159,13 +171,14 @@ export class RequestHandler implements Handler {
       if (response) return response;
     }
     const credential = this.#cachedCredential(request);
+    if (credential) connection.markAuthenticated();
     if (credential && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
       if (response) return response;
     }
     const path = pathOf(request.target);
-    if (request.method === "OPTIONS") return this.#serveOptions(request, path);
-    if (path === "/readyz" && relay) return this.#forward(relay, request);
+    if (request.method === "OPTIONS") return this.#serveOptions(request, connection, path);
+    if (path === "/readyz" && relay) return this.#forward(relay, request, connection);
     if (isHealthPath(path)) return this.#healthResponse(request, path);
     return credential
       ? this.#serve(request, connection, path, credential)
@@ -216,11 +229,11 @@ export class RequestHandler implements Handler {
   }
 
   /** The paths that exist are public, so a preflight needs no credentials. Items are not looked up. */
-  async #serveOptions(request: Request, path: string): Promise<Response> {
+  async #serveOptions(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const { relay } = this.#options;
     try {
       if (path !== SERVER_WIDE && !parseRoute(path, this.#prefixes)) {
-        if (relay) return await this.#forward(relay, request);
+        if (relay) return await this.#forward(relay, request, connection);
         await this.#auxiliary.requirePath(path);
       }
       return this.#optionsResponse(request);
@@ -242,9 +255,24 @@ export class RequestHandler implements Handler {
 
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const authorization = request.header("authorization");
-    const result = await this.#options.authenticator.authenticate(authorization, connection.remoteAddress);
-    if (result.outcome === "ok") return this.#serve(request, connection, path, result);
+    const { address, isPeer } = this.#clientOf(request, connection);
+    const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
+    const isGone = () => connection.isEnded;
+    const client = { address, connectionFailures, isGone };
+    const result = await this.#options.authenticator.authenticate(authorization, client);
+    if (isPeer && result.outcome !== "ok") this.#failuresByConnection.set(connection, connectionFailures + 1);
+    if (result.outcome === "ok") {
+      connection.markAuthenticated();
+      return this.#serve(request, connection, path, result);
+    }
     return this.#problems.respondTo(request, authProblem(result), "auth");
+  }
+
+  /** For a reader process: checks the login of one of its clients. */
+  #checkLogin(request: Request, connection: ConnectionInfo): Promise<Response> {
+    const { address } = this.#clientOf(request, connection);
+    const isGone = () => connection.isEnded;
+    return loginCheckResponse(request, this.#options.authenticator, { address, isGone });
   }
 
   /** Serves a request whose credential is valid. */
@@ -255,6 +283,8 @@ export class RequestHandler implements Handler {
     credential: Credential,
   ): Response | Promise<Response> {
     const { relay, limits } = this.#options;
+    if (credential.user === INTERNAL_USER && path === LOGIN_CHECK_PATH)
+      return this.#checkLogin(request, connection);
     let readName = "other";
     let rateLimitHeaders = NO_HEADERS;
     try {
@@ -264,28 +294,28 @@ export class RequestHandler implements Handler {
       const route = parseRoute(path, this.#prefixes);
       if (!route)
         return relay
-          ? this.#forward(relay, request)
+          ? this.#forward(relay, request, connection)
           : this.#serveAuxiliary(request, connection, path, credential.user, rateLimitHeaders);
       readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
-      const read = this.#readRequest(request, path, credential.user);
+      const read = readRequestOf(request, path, credential.user, dialectOf(path, this.#prefixes));
       const { scheduler } = this.#options.context;
       const outcome = scheduler.run(read.owner, this.#router.read(route, read), connection);
-      if (outcome instanceof Promise || outcome.response instanceof Promise)
-        return this.#respondLater({ request, path, readName, rateLimitHeaders }, outcome);
+      if (outcome instanceof Promise)
+        return this.#respondLater({ request, connection, path, readName, rateLimitHeaders }, outcome);
       return this.#respond(request, readName, rateLimitHeaders, outcome.prepared, outcome.response);
     } catch (error) {
-      return this.#respondToFailure({ request, path, readName, rateLimitHeaders }, error);
+      return this.#respondToFailure({ request, connection, path, readName, rateLimitHeaders }, error);
     }
   }
 
-  /** The read needs more than one slice of the scheduler, or its body is compressed off the event loop. */
-  async #respondLater(served: ServedRead, outcome: ReadOutcome | Promise<ReadOutcome>): Promise<Response> {
+  /** The read needs more than one slice of the scheduler, or waits for its body to be compressed. */
+  async #respondLater(served: ServedRead, outcome: Promise<ReadOutcome>): Promise<Response> {
     try {
       const { prepared, response } = await outcome;
       const { request, readName, rateLimitHeaders } = served;
-      return this.#respond(request, readName, rateLimitHeaders, prepared, await response);
+      return this.#respond(request, readName, rateLimitHeaders, prepared, response);
     } catch (error) {
       return this.#respondToFailure(served, error);
     }
@@ -305,31 +335,14 @@ export class RequestHandler implements Handler {
   }
 
   #respondToFailure(
-    { request, path, readName, rateLimitHeaders }: ServedRead,
+    { request, connection, path, readName, rateLimitHeaders }: ServedRead,
     error: unknown,
   ): Response | Promise<Response> {
     const { relay } = this.#options;
     if (error instanceof Cancelled) return NOT_SENT;
-    if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request);
+    if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request, connection);
     const dialect = dialectOf(path, this.#prefixes);
     return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
-  }
-
-  #readRequest(request: Request, path: string, user: string): ReadRequest {
-    const { method, target } = request;
-    if (!isReadMethod(method)) throw methodNotAllowed(method);
-    return {
-      method,
-      target,
-      queryText: target.slice(path.length + 1),
-      user,
-      owner: `user:${user}`,
-      accept: request.header("accept"),
-      acceptEncoding: request.header("accept-encoding"),
-      ifNoneMatch: request.header("if-none-match"),
-      lastEventId: request.header("last-event-id"),
-      dialect: dialectOf(path, this.#prefixes),
-    };
   }
 
   #cacheResponse(request: Request, readName: string, prepared: PreparedResponse, response: Response): void {
@@ -357,12 +370,16 @@ export class RequestHandler implements Handler {
     }
   }
 
-  async #forward(relay: Relay, request: Request): Promise<Response> {
+  async #forward(relay: Relay, request: Request, connection: ConnectionInfo): Promise<Response> {
     try {
-      return await relay(request);
+      return await relay(request, this.#clientOf(request, connection).address);
     } catch (error) {
       return this.#problems.respondTo(request, error, "relayed");
     }
+  }
+
+  #clientOf(request: Request, connection: ConnectionInfo): Client {
+    return this.#clientAddresses.clientOf(request, connection.remoteAddress);
   }
 
   #perRequestHeaders(
@@ -379,18 +396,3 @@ export class RequestHandler implements Handler {
     });
   }
 }
-
-/** Only such a request may get a serialized response, whose bytes are the same for every client. */
-const isPlainGet = ({ method, keepAlive, isHttp10, bodyLength }: Request): boolean =>
-  method === "GET" && keepAlive && !isHttp10 && bodyLength === 0;
-
-function pathOf(target: string): string {
-  const queryStart = target.indexOf("?");
-  return queryStart < 0 ? target : target.slice(0, queryStart);
-}
-
-const targetTooLong = (target: string, maxBytes: number): Problem =>
-  new Problem(
-    "uri-too-long",
-    `The path and query are ${target.length} bytes long; at most ${maxBytes} are allowed.`,
-  );

@@ -42,7 +42,8 @@ function relayAt(revision: number) {
   const clock = new ManualClock();
   const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), 1000);
   replica.completeSync({ revision, time: 0, graphTime: 0, versions });
-  return { clock, replica, relay: createRelay(socketPath, replica.history, clock) };
+  const relayFrom = createRelay(socketPath, replica.history, clock);
+  return { clock, replica, relay: (request: Request) => relayFrom(request, "2001:db8::1") };
 }
 
 function createRequest(target: string, headers: Record<string, string> = {}): Request {
@@ -61,7 +62,8 @@ describe("a forwarded request", () => {
   test("keeps its query and headers except those of the connection, and the bytes of the response", async () => {
     const { relay } = relayAt(5);
     const headers = { Authorization: "Basic x", Connection: "close", TE: "trailers", Accept: "text/csv" };
-    const response = await relay(createRequest("/5?q=a%2Bb&since=3", headers));
+    const forged = { Forwarded: "for=192.0.2.9", "X-Forwarded-For": "192.0.2.9" };
+    const response = await relay(createRequest("/5?q=a%2Bb&since=3", { ...headers, ...forged }));
     expect(response.headers["content-encoding"]).toBe("gzip");
     const body = new Uint8Array(await readBody(bodySourceOf(response)));
     const received = JSON.parse(new TextDecoder().decode(Bun.gunzipSync(body)));
@@ -70,7 +72,9 @@ describe("a forwarded request", () => {
       authorization: "Basic x",
       accept: "text/csv",
       "accept-encoding": "identity",
+      forwarded: 'for="[2001:db8::1]"',
     });
+    expect(received.headers["x-forwarded-for"]).toBeUndefined();
     expect(received.headers.te).toBeUndefined();
     const notModified = await relay(createRequest("/5", { "If-None-Match": '"e"' }));
     expect({ status: notModified.status, etag: notModified.headers.etag }).toEqual({
@@ -120,6 +124,8 @@ describe("a forwarded request", () => {
     await clock.advance(60_000);
     expect(await late).toMatchObject({ name: "Problem", status: 503 });
     const unconnected = createRelay(join(temporaryFolder(), "none"), relayAt(3).replica.history, clock);
-    expect(await unconnected(createRequest("/5")).catch((error) => error)).toMatchObject({ status: 503 });
+    expect(await unconnected(createRequest("/5"), "192.0.2.1").catch((error) => error)).toMatchObject({
+      status: 503,
+    });
   });
 });

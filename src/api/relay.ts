@@ -10,12 +10,13 @@ import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { History } from "../view/history.ts";
+import { forwardedHeader } from "./auth/forwarded.ts";
 import { Problem } from "./problem.ts";
 
 type FetchResponse = globalThis.Response;
 
 /** Throws a `Problem` when the main process does not respond. */
-export type Relay = (request: Request) => Promise<Response>;
+export type Relay = (request: Request, clientAddress: string) => Promise<Response>;
 
 /** RFC 9110, 7.6.1: headers of one connection, not of the message. */
 const HOP_BY_HOP_HEADERS = [
@@ -29,8 +30,15 @@ const HOP_BY_HOP_HEADERS = [
   "transfer-encoding",
   "upgrade",
 ];
-/** Headers of the connection, or of a request body, which is not forwarded. */
-const NOT_FORWARDED = [...HOP_BY_HOP_HEADERS, "host", "content-length", "expect"];
+/** Headers of the connection, of a request body, which is not forwarded, or that name the client in the client's words. */
+const NOT_FORWARDED = [
+  ...HOP_BY_HOP_HEADERS,
+  "host",
+  "content-length",
+  "expect",
+  "forwarded",
+  "x-forwarded-for",
+];
 /** The server of this process adds its own. */
 const NOT_RETURNED = [...HOP_BY_HOP_HEADERS, "date", "content-length", "x-content-type-options"];
 const CATCH_UP_TIMEOUT_MS = 5_000;
@@ -38,7 +46,7 @@ const CATCH_UP_TIMEOUT_MS = 5_000;
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 
 export function createRelay(socketPath: string, history: History, clock: Clock): Relay {
-  return async (request) => {
+  return async (request, clientAddress) => {
     const { method, target } = request;
     if (DOT_SEGMENT.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
     const options = {
@@ -46,7 +54,7 @@ export function createRelay(socketPath: string, history: History, clock: Clock):
       decompress: false,
       redirect: "manual",
       method,
-      headers: forwardedHeaders(request),
+      headers: forwardedHeaders(request, clientAddress),
     } as const;
     let upstream: FetchResponse;
     try {
@@ -63,8 +71,8 @@ export function createRelay(socketPath: string, history: History, clock: Clock):
   };
 }
 
-function forwardedHeaders(request: Request): globalThis.Headers {
-  const headers = new globalThis.Headers();
+function forwardedHeaders(request: Request, clientAddress: string): globalThis.Headers {
+  const headers = new globalThis.Headers({ forwarded: forwardedHeader(clientAddress) });
   const { list } = request.headers;
   for (let i = 0; i < list.length; i += 2) {
     const name = list[i] ?? "";

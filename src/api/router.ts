@@ -13,11 +13,11 @@ import { parseQuery } from "../query/parse-query.ts";
 import type { Query } from "../query/query.ts";
 import { resolveSince } from "../query/revision.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
-import type { Dialect } from "./dialect/dialect.ts";
 import { ITEM_NEGOTIATOR, negotiateFormat } from "./negotiate.ts";
 import type { Problem } from "./problem.ts";
 import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
+import type { ReadRequest } from "./read-request.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
@@ -29,22 +29,6 @@ import type { Representation } from "./representation.ts";
 import type { Route } from "./route.ts";
 import { createChangeCursor } from "./stream/change-cursor.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
-
-/** The parts of a request that a read depends on. */
-export interface ReadRequest {
-  readonly method: "GET" | "HEAD";
-  /** Path and query as the client sent them. */
-  readonly target: string;
-  readonly queryText: string;
-  readonly user: string;
-  /** The user on the scheduler. */
-  readonly owner: string;
-  readonly accept: string | null;
-  readonly acceptEncoding: string | null;
-  readonly ifNoneMatch: string | null;
-  readonly lastEventId: string | null;
-  readonly dialect: Dialect;
-}
 
 export interface RouterOptions {
   readonly context: ReadContext;
@@ -59,8 +43,7 @@ export interface RouterOptions {
 export interface ReadOutcome {
   /** Undefined for an event stream, which no other client can share. */
   readonly prepared: PreparedResponse | undefined;
-  /** A promise where the body is compressed off the event loop. */
-  readonly response: Response | Promise<Response>;
+  readonly response: Response;
 }
 
 type CollectionRoute = Extract<Route, { read: "list" | "topology" }>;

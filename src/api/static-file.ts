@@ -3,7 +3,7 @@
  * forms are kept (few files times four encodings, so that they need no bound).
  */
 import type { Response } from "../http1/response.ts";
-import { encode } from "./content-encoding.ts";
+import { compress } from "./content-encoding.ts";
 import { matchesEtag } from "./etag.ts";
 import { type ContentEncoding, negotiateEncoding } from "./negotiate.ts";
 
@@ -46,7 +46,7 @@ export class StaticFile {
   #body(encoding: ContentEncoding): Uint8Array | Promise<Uint8Array> {
     let body = this.#bodies.get(encoding);
     if (!body) {
-      body = encode(this.#bytes, encoding, OWNER);
+      body = encoding === "identity" ? this.#bytes : compress(this.#bytes, encoding, OWNER);
       this.#bodies.set(encoding, body);
     }
     return body;

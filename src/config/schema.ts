@@ -3,6 +3,7 @@
  * `Config` and the table in docs/operations.md are derived from it.
  */
 import Type from "typebox";
+import { isAddressRange } from "../lib/address-ranges.ts";
 import { LEVELS } from "../lib/logger.ts";
 
 const section = <P extends Type.TProperties>(properties: P, description: string) =>
@@ -21,7 +22,7 @@ export const Limits = section(
       1,
       1_000_000,
       10_000,
-      "Requests and streams in flight; further ones get 503. With 1000 more connections than that open, idle ones are closed.",
+      "Requests and streams in flight; further ones get 503. With 1000 more connections than that open, or half as many that never sent valid credentials, the oldest idle ones are closed.",
     ),
     streamsPerUser: integer(0, 100_000, 100, "Event streams that one user may have open."),
     streamBufferBytes: integer(
@@ -39,8 +40,36 @@ export const Limits = section(
       60,
       "Seconds without traffic after which a connection is closed. Event streams send a heartbeat every 15 s.",
     ),
-    failureBurst: integer(1, 10_000, 10, "Wrong passwords from one address before it is throttled."),
-    failuresPerMinute: integer(1, 60_000, 60, "Wrong passwords a minute from one address after that burst."),
+    minReadBytesPerSecond: integer(
+      0,
+      GiB,
+      1024,
+      "A client that reads a response more slowly than this, over 30 s, is disconnected; 0 is no limit. Event streams have `streamBufferBytes`.",
+    ),
+    failureBurst: integer(
+      1,
+      10_000,
+      10,
+      "Wrong passwords for one user name from one address (IPv6: /64) before they are throttled.",
+    ),
+    failuresPerMinute: integer(
+      1,
+      60_000,
+      60,
+      "Wrong passwords a minute for one user name from one address after that burst.",
+    ),
+    addressFailureBurst: integer(
+      1,
+      100_000,
+      100,
+      "Wrong passwords for any user names from one address before it is throttled.",
+    ),
+    addressFailuresPerMinute: integer(
+      1,
+      600_000,
+      600,
+      "Wrong passwords a minute for any user names from one address after that burst.",
+    ),
   },
   "Limits for clients.",
 );
@@ -75,6 +104,18 @@ export const Configuration = Type.Object(
         default: [],
         description:
           "Additional path prefixes for the same resources; `onos` for `/onos/v1` as ONOS serves it.",
+      },
+    ),
+    trustedProxies: Type.Array(
+      Type.Refine(
+        Type.String({ maxLength: 64, title: "an address or a CIDR block, such as 10.0.0.0/8" }),
+        isAddressRange,
+      ),
+      {
+        maxItems: 1000,
+        default: [],
+        description:
+          "Addresses and CIDR blocks of reverse proxies. From them, `Forwarded` or else `X-Forwarded-For` names the client; from others both are ignored.",
       },
     ),
     cors: section(

@@ -5,7 +5,7 @@
  * A graph may be a part of the network (`around`), so a link or a location may refer to a device that is not in it.
  * Such links and locations are left out, because readers of these formats fail on unresolved references.
  */
-import { mapPaced, type Paced, type Steps } from "../lib/steps.ts";
+import { mapPaced, type Paced, type PausingSteps } from "../lib/steps.ts";
 import { type Cable, cableOf, reverseLinkId } from "../model/cable.ts";
 import type { Device, Host, Link, Topology } from "../model/entity.ts";
 import type { ConnectPoint } from "../model/ids.ts";
@@ -28,7 +28,7 @@ export interface TopologyGraph {
 /** The ids of the devices of a graph. */
 export type DeviceIds = ReadonlySet<string>;
 
-export function* deviceIdsOf(graph: TopologyGraph): Steps<DeviceIds> {
+export function* deviceIdsOf(graph: TopologyGraph): PausingSteps<DeviceIds> {
   const ids = new Set<string>();
   for (const device of graph.devices) {
     if (device === undefined) yield;
@@ -85,7 +85,7 @@ export function* attachmentsOf(
 }
 
 /** The number of hosts at each device. A host with several locations counts once, at the newest. */
-export function* countHosts(graph: TopologyGraph, devices: DeviceIds): Steps<Map<string, number>> {
+export function* countHosts(graph: TopologyGraph, devices: DeviceIds): PausingSteps<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const host of graph.hosts) {
     if (host === undefined) {
@@ -118,7 +118,7 @@ const NUMBERED = /~\d+$/;
 export function* assignNodeNames(
   graph: TopologyGraph,
   clean: (id: string) => string = (id) => id,
-): Steps<NodeNames> {
+): PausingSteps<NodeNames> {
   const allocate = createNameAllocator();
   const deviceNames = new Map<string, string>();
   for (const device of graph.devices) {

@@ -10,7 +10,7 @@
  * `gazetteer:<kind>/<percent-encoded>`. An id that already starts with `gazetteer:` is encoded too, so that different
  * ids stay different.
  */
-import { mapPaced, type Paced, type Steps } from "../lib/steps.ts";
+import { mapPaced, type Paced, type PausingSteps } from "../lib/steps.ts";
 import { linkId, portId } from "../model/ids.ts";
 import { joinIntoChunks, type PacedText, renderJsonItems } from "./chunks.ts";
 import { attachmentsOf, type DeviceIds, deviceIdsOf, resolvedLinks, type TopologyGraph } from "./graph.ts";
@@ -62,7 +62,7 @@ function renderNode(id: string, terminationPoints: string[]): string {
 }
 
 /** The ports that links and hosts refer to, by device, so that every reference in the document resolves. */
-function* portsInUse(graph: TopologyGraph, devices: DeviceIds): Steps<Map<string, Set<string>>> {
+function* portsInUse(graph: TopologyGraph, devices: DeviceIds): PausingSteps<Map<string, Set<string>>> {
   const ports = new Map<string, Set<string>>();
   const addPort = (device: string, port: string) => {
     const ofDevice = ports.get(device);

@@ -4,7 +4,7 @@
  * removed, one that never matched does not occur.
  */
 
-import { type Paced, pausing, sortInSteps } from "../lib/steps.ts";
+import { onlyPausing, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
@@ -172,7 +172,7 @@ function* differingValues(from: FilteredState, to: FilteredState, kind: Kind): P
   const filterAfter = createValueFilter(kind, to.filters(kind));
   // Pages that both states share are skipped, but only while the same devices are in both neighbourhoods.
   const pairs = hasSameNeighbourhood(from, to)
-    ? diffPages(yield* from.state.pages(kind), yield* to.state.pages(kind))
+    ? diffPages(yield* onlyPausing(from.state.pages(kind)), yield* onlyPausing(to.state.pages(kind)))
     : valuesInEither(from, to, kind);
   for (const pair of pausingItems(pairs)) {
     if (pair === undefined) {

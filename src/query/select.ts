@@ -7,7 +7,7 @@
  * iterates, with a pause after each page or after as many entities as a page has.
  */
 
-import { type Paced, pausing, sortInSteps } from "../lib/steps.ts";
+import { onlyPausing, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { type EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
@@ -52,7 +52,7 @@ function* scan(
   filters: readonly Filter[],
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
-  const pages = yield* state.pages(kind);
+  const pages = yield* onlyPausing(state.pages(kind));
   const substrings = filters
     .find((filter) => filter.substrings)
     ?.substrings?.map((substring) => Buffer.from(substring));
@@ -79,7 +79,7 @@ function* allEntities(
   kind: Kind,
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
-  const pages = yield* state.pages(kind);
+  const pages = yield* onlyPausing(state.pages(kind));
   for (let at = after === "" ? 0 : pageIndexFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
@@ -249,7 +249,7 @@ function* itemsOfOwners(
   filters: readonly Filter[],
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
-  const pages = yield* state.pages(kind);
+  const pages = yield* onlyPausing(state.pages(kind));
   const found: EncodedValue[] = [];
   for (const owner of owners) {
     const shown = kind === "hosts" ? owner : state.shownId("devices", owner);

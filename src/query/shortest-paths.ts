@@ -5,7 +5,7 @@
  *
  * A link costs 1 hop. An INDIRECT link costs as much as in ONOS: it is used only where nothing else leads there.
  */
-import type { Steps } from "../lib/steps.ts";
+import type { PausingSteps } from "../lib/steps.ts";
 import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
 
 /** Devices that are visited between two pauses. */
@@ -26,7 +26,7 @@ export interface ShortestPaths {
 const NO_PATHS: ShortestPaths = { count: 0n, *slice() {} };
 
 /** The two ends must differ. */
-export function* findShortestPaths(graph: LinkGraph, src: string, dst: string): Steps<ShortestPaths> {
+export function* findShortestPaths(graph: LinkGraph, src: string, dst: string): PausingSteps<ShortestPaths> {
   const distances = yield* distancesFrom(
     dst,
     (id) => graph.incoming(id).map((link) => [link.src, costOf(link)]),
@@ -69,7 +69,7 @@ function* countPaths(
   src: string,
   dst: string,
   stepsFrom: (id: string) => readonly GraphLink[],
-): Steps<ReadonlyMap<string, bigint>> {
+): PausingSteps<ReadonlyMap<string, bigint>> {
   const counts = new Map<string, bigint>([[dst, 1n]]);
   const stack = [src];
   let visits = 0;
@@ -97,7 +97,7 @@ function* pathAt(
   dst: string,
   stepsFrom: (id: string) => readonly GraphLink[],
   counts: ReadonlyMap<string, bigint>,
-): Steps<Path> {
+): PausingSteps<Path> {
   const path: GraphLink[] = [];
   let rest = position;
   for (let at = src; at !== dst; ) {
@@ -125,7 +125,7 @@ export function* distancesFrom(
   start: string,
   neighboursOf: (id: string) => readonly (readonly [id: string, cost: number])[],
   until?: string,
-): Steps<Map<string, number>> {
+): PausingSteps<Map<string, number>> {
   const distances = new Map<string, number>();
   const queues = new Map<number, { items: [id: string, distance: number][]; head: number }>();
   for (let next: [string, number] | undefined = [start, 0]; next; next = nearest(queues.values())) {

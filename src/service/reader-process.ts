@@ -6,7 +6,8 @@
  */
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { INTERNAL_USER } from "../api/auth/authenticate.ts";
+import { INTERNAL_USER, internalAuthorization } from "../api/auth/authenticate.ts";
+import { createLoginRelay } from "../api/auth/login-relay.ts";
 import { PushedUsers } from "../api/auth/pushed-users.ts";
 import type { User } from "../api/auth/users.ts";
 import { createRelay } from "../api/relay.ts";
@@ -128,6 +129,7 @@ async function serveReplica(
       process.stderr.write(line.replace(/\n$/, ` reader=${start.reader}\n`));
     },
   );
+  const checkRemotely = createLoginRelay(socket, internalAuthorization(password), clock);
   const client = createClient({
     url: "http://localhost",
     credentials: { user: INTERNAL_USER, password },
@@ -144,7 +146,7 @@ async function serveReplica(
     await Promise.race([synced, following, stopped]);
     if (signal.aborted) return;
     const server = openServer({
-      ...sharedServerOptions({ config, settings: live, users, clock, logger }),
+      ...sharedServerOptions({ config, settings: live, users, clock, logger, checkRemotely }),
       port,
       sharedPort: true,
       context: { view: replica.view, history: replica.history, log, scheduler: new Scheduler() },

@@ -9,7 +9,7 @@ import { Configuration, type Immutable } from "../config/schema.ts";
 import { SettingsSchema } from "./live-settings.ts";
 
 /** The part of the configuration that a server needs. */
-const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors"]);
+const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors", "trustedProxies"]);
 
 const ReaderUser = Type.Object({ name: Type.String(), hash: Type.String(), credentialId: Type.String() });
 
@@ -50,6 +50,9 @@ const ReaderMessage = Type.Object({
       streamsOpen: count,
       streamsOpened: count,
       streamsOverflowed: count,
+      connectionsEvicted: count,
+      slowReaders: count,
+      longBodies: count,
     }),
   ),
 });

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { INTERNAL_USER } from "../api/auth/authenticate.ts";
+import { internalAuthorization } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ReaderMetrics } from "../api/metrics.ts";
 import { addCounters, type ProcessCounters, ZERO_COUNTERS } from "../api/process-counters.ts";
@@ -96,8 +96,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   /** The Authorization header that readers send on that socket; undefined without readers. */
   get internalAuthorization(): string | undefined {
-    if (this.#folder === undefined) return undefined;
-    return `Basic ${Buffer.from(`${INTERNAL_USER}:${this.#password}`).toString("base64")}`;
+    return this.#folder === undefined ? undefined : internalAuthorization(this.#password);
   }
 
   count(): { configured: number; alive: number } {
@@ -207,7 +206,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   #spawn(reader: number, port: number): Child {
     const { config, settings, users, log } = this.#options;
-    const { host, aliases, cors } = config;
+    const { host, aliases, cors, trustedProxies } = config;
     const { GAZETTEER_CREDENTIALS: _, ...env } = process.env;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
@@ -223,7 +222,7 @@ export class Readers implements ReaderMetrics, Disposable {
       password: this.#password,
       epoch: log.id,
       secret: Buffer.from(log.signingKey).toString("base64"),
-      config: { host, aliases, cors },
+      config: { host, aliases, cors, trustedProxies },
       settings,
     };
     send(child, { start, users: users.all() });

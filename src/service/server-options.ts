@@ -1,5 +1,5 @@
 /** The server options that the writer and the reader processes share, from the configuration. */
-import { createAuthenticator } from "../api/auth/authenticate.ts";
+import { createAuthenticator, type RemoteCheck, type ThrottleOptions } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ServerOptions } from "../api/server.ts";
 import type { Config } from "../config/schema.ts";
@@ -8,25 +8,26 @@ import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
 import type { LiveSettings } from "./live-settings.ts";
 
-/** Client addresses whose failed log-ins are counted. */
-const MAX_ADDRESSES = 10_000;
 /** How long requests in flight may take when the service stops. */
 export const DRAIN_TIMEOUT_MS = 3000;
 
 export interface SharedServerInput {
-  readonly config: Pick<Config, "host" | "aliases" | "cors">;
+  readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies">;
   readonly settings: Pick<LiveSettings, "limits">;
   readonly users: Users;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The Authorization header of the service's own processes. */
   readonly internalAuthorization?: string | undefined;
+  /** In a reader process. */
+  readonly checkRemotely?: RemoteCheck | undefined;
 }
 
 type SharedOption =
   | "host"
   | "aliases"
   | "origins"
+  | "trustedProxies"
   | "limits"
   | "version"
   | "authenticator"
@@ -35,22 +36,32 @@ type SharedOption =
   | "logger";
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
-  const { config, settings, users, clock, logger, internalAuthorization } = input;
-  const { host, aliases, cors } = config;
+  const { config, settings, users, clock, logger, internalAuthorization, checkRemotely } = input;
+  const { host, aliases, cors, trustedProxies } = config;
   const { limits } = settings;
-  const throttle = {
-    get burst() {
-      return limits.failureBurst;
+  const throttle: ThrottleOptions = {
+    pair: {
+      get burst() {
+        return limits.failureBurst;
+      },
+      get refillMs() {
+        return 60_000 / limits.failuresPerMinute;
+      },
     },
-    get refillMs() {
-      return 60_000 / limits.failuresPerMinute;
+    address: {
+      get burst() {
+        return limits.addressFailureBurst;
+      },
+      get refillMs() {
+        return 60_000 / limits.addressFailuresPerMinute;
+      },
     },
-    maxAddresses: MAX_ADDRESSES,
   };
   return {
     host,
     aliases,
     origins: cors.origins,
+    trustedProxies,
     limits,
     version: VERSION,
     authenticator: createAuthenticator({
@@ -58,6 +69,7 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
       clock,
       throttle,
       internalAuthorization,
+      checkRemotely,
     }),
     users,
     clock,

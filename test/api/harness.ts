@@ -10,6 +10,7 @@ import type { StaticSite } from "../../src/api/static-site.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { Scheduler } from "../../src/lib/scheduler.ts";
+import { withoutPauses } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Log } from "../../src/log/log.ts";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
@@ -33,6 +34,7 @@ const LIMITS: ServerLimits = {
   paths: 256,
   requestsPerSecond: 0,
   idleTimeoutSeconds: 60,
+  minReadBytesPerSecond: 1024,
 };
 
 export interface HarnessOptions {
@@ -40,6 +42,7 @@ export interface HarnessOptions {
   readonly ringBytes?: number;
   readonly aliases?: readonly string[];
   readonly origins?: readonly string[];
+  readonly trustedProxies?: readonly string[];
   /** The file of the log, for tests that open it again after `stop`; in memory when left out. */
   readonly data?: string;
   readonly users?: Users;
@@ -97,7 +100,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const view = new View();
   const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
   if (snapshot) view.load(snapshot);
-  for (const batch of log.read(view.revision)) view.apply(batch);
+  for (const batch of withoutPauses(log.read(view.revision))) view.apply(batch);
   const names = ["first", "second"];
   const committer = new Committer(view, log, clock, names);
   const history = new History(committer, options.ringBytes ?? 64 * 1024 * 1024);
@@ -108,6 +111,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     port: 0,
     aliases: options.aliases ?? [],
     origins: options.origins ?? [],
+    trustedProxies: options.trustedProxies ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
     context: { view, history, log, scheduler },
@@ -138,7 +142,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     const stopping = server.stop(1000);
     await clock.advance(1000); // ends the drain timeout
     await stopping;
-    log.close();
+    await log.close();
   }
   const stop = () => {
     stopped ??= close();

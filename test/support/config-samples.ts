@@ -26,6 +26,7 @@ function samplesOf(schema: Type.TSchema): unknown[] {
   return [1, 2, 3].flatMap((n) => [
     `sample-${n}`,
     `https://sample-${n}.example`,
+    `192.0.2.${n}`,
     { type: "demo", devices: n },
   ]);
 }

@@ -1,6 +1,12 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ManualClock } from "../../lib/clock.ts";
-import { type AuthenticatorOptions, type AuthResult, createAuthenticator } from "./authenticate.ts";
+import {
+  type AuthenticatorOptions,
+  type AuthResult,
+  createAuthenticator,
+  type LoginClient,
+  THROTTLE_DEFAULTS,
+} from "./authenticate.ts";
 import type { User, Users } from "./users.ts";
 
 const hash = (password: string | Uint8Array) => Bun.password.hash(password, { algorithm: "bcrypt", cost: 4 });
@@ -8,8 +14,13 @@ const SECRET = await hash("secret");
 const OTHER = await hash("other");
 const basic = (text: string, encoding: "utf8" | "latin1" = "utf8") =>
   `Basic ${Buffer.from(text, encoding).toString("base64")}`;
-const HERE = "192.0.2.1";
-const ELSEWHERE = "192.0.2.2";
+const clientAt = (address: string, connectionFailures = 0): LoginClient => ({
+  address,
+  connectionFailures,
+  isGone: () => false,
+});
+const HERE = clientAt("192.0.2.1");
+const ELSEWHERE = clientAt("192.0.2.2");
 
 /** Users that a test changes directly. */
 class FakeUsers implements Users {
@@ -145,27 +156,86 @@ describe("cached credentials", () => {
 });
 
 describe("throttling", () => {
-  const guess = (auth: ReturnType<typeof create>, i: number, from = HERE) =>
+  const guess = (auth: ReturnType<typeof create>, i: number, from: LoginClient = HERE) =>
     auth.authenticate(basic(`ann:guess${i}`), from);
 
-  test("of 20 concurrent guesses from one address ten are checked and ten are throttled", async () => {
+  test("of 20 concurrent guesses for a pair ten are checked at once, and the rest one a second", async () => {
+    const auth = create({ maxWaitingPerPair: 10 });
+    let done = 0;
+    const guesses = Array.from({ length: 20 }, (_, i) => guess(auth, i).finally(() => done++));
+    await Promise.all(guesses.slice(0, 10));
+    expect([done, clock.sleeping]).toEqual([10, 1]);
+    for (let n = 11; n <= 20; n++) {
+      await clock.advance(1000);
+      await guesses[n - 1];
+      expect(done).toBe(n);
+    }
+    const outcomes = (await Promise.all(guesses)).map(({ outcome }) => outcome);
+    expect(new Set(outcomes)).toEqual(new Set(["wrong"]));
+  });
+
+  test("a user with the right password is not locked out elsewhere, nor another user from the same address", async () => {
+    users.set("bob", SECRET);
     const auth = create();
-    const results = await Promise.all(Array.from({ length: 20 }, (_, i) => guess(auth, i)));
-    expect(results.filter(({ outcome }) => outcome === "wrong")).toHaveLength(10);
-    expect(results.filter(({ outcome }) => outcome === "throttled")).toHaveLength(10);
-    expect(await auth.authenticate(basic("ann:secret"), HERE)).toEqual({
-      outcome: "throttled",
-      retryAfterSeconds: 1,
-    });
+    await Promise.all(Array.from({ length: 10 }, (_, i) => guess(auth, i)));
+    void guess(auth, 11);
     expect((await auth.authenticate(basic("ann:secret"), ELSEWHERE)).outcome).toBe("ok");
+    expect((await auth.authenticate(basic("bob:secret"), HERE)).outcome).toBe("ok");
+    // The credential is cached by now.
     expect((await auth.authenticate(basic("ann:secret"), HERE)).outcome).toBe("ok");
+  });
+
+  test("a right password that waits with guesses for its pair is accepted before connections that have failed", async () => {
+    const auth = create();
+    const guesser = clientAt(HERE.address, 1);
+    for (let i = 0; i < 10; i++) await guess(auth, i, guesser);
+    const order: string[] = [];
+    const waiting = Array.from({ length: 5 }, (_, i) =>
+      guess(auth, 10 + i, guesser).then(({ outcome }) => order.push(outcome)),
+    );
+    const right = auth.authenticate(basic("ann:secret"), HERE).then(({ outcome }) => order.push(outcome));
     await clock.advance(1000);
-    expect((await guess(auth, 21)).outcome).toBe("wrong");
-    expect((await guess(auth, 22)).outcome).toBe("throttled");
+    await right;
+    await clock.advance(5000);
+    await Promise.all(waiting);
+    expect(order).toEqual(["ok", "wrong", "wrong", "wrong", "wrong", "wrong"]);
+  });
+
+  test("beyond the attempts that may wait for a pair, those of connections with the most failures are refused", async () => {
+    const auth = create({ maxWaitingPerPair: 2 });
+    const guesser = clientAt(HERE.address, 1);
+    for (let i = 0; i < 10; i++) await guess(auth, i, guesser);
+    const waiting = [guess(auth, 10, guesser), guess(auth, 11, guesser)];
+    expect(await guess(auth, 12, guesser)).toEqual({ outcome: "throttled", retryAfterSeconds: 3 });
+    const right = auth.authenticate(basic("ann:secret"), HERE);
+    expect(await waiting[1]).toMatchObject({ outcome: "throttled" });
+    await clock.advance(1000);
+    expect((await right).outcome).toBe("ok");
+  });
+
+  test("one address with many user names is throttled as a whole; other addresses are not", async () => {
+    const auth = create({ throttle: { ...THROTTLE_DEFAULTS, address: { burst: 20, refillMs: 100 } } });
+    let done = 0;
+    const spray = Array.from({ length: 30 }, (_, i) =>
+      auth.authenticate(basic(`user${i}:secret`), HERE).finally(() => done++),
+    );
+    await Promise.all(spray.slice(0, 20));
+    expect(done).toBe(20);
+    expect((await auth.authenticate(basic("ann:secret"), ELSEWHERE)).outcome).toBe("ok");
+    await clock.advance(1000);
+    await Promise.all(spray);
+  });
+
+  test("what waits for a client that is gone is not checked, and makes room", async () => {
+    const auth = create({ maxConcurrentChecks: 1 });
+    const gone = Array.from({ length: 9 }, (_, i) => guess(auth, i, { ...HERE, isGone: () => true }));
+    expect((await Promise.all(gone)).every(({ outcome }) => outcome === "throttled")).toBe(true);
+    expect((await guess(auth, 10)).outcome).toBe("wrong");
   });
 
   test("right, missing and malformed credentials do not count as guesses", async () => {
-    const auth = create({ throttle: { burst: 1, refillMs: 1000, maxAddresses: 10 } });
+    const once = { burst: 1, refillMs: 1000 };
+    const auth = create({ throttle: { pair: once, address: once } });
     for (let i = 0; i < 5; i++) {
       users.set("ann", SECRET); // clears the cached credentials
       expect((await auth.authenticate(basic("ann:secret"), HERE)).outcome).toBe("ok");
@@ -175,18 +245,15 @@ describe("throttling", () => {
   });
 
   test("checks beyond the queue are rejected; one credential sent many times is one check", async () => {
-    const auth = create({ maxConcurrentChecks: 1, maxQueuedChecks: 1 });
+    const auth = create({ maxConcurrentChecks: 1, maxWaiting: 2 });
     const same = await Promise.all(
       Array.from({ length: 9 }, () => auth.authenticate(basic("ann:secret"), HERE)),
     );
     expect(same.every(({ outcome }) => outcome === "ok")).toBe(true);
-    const many = await Promise.all(Array.from({ length: 5 }, (_, i) => guess(auth, i, `198.51.100.${i}`)));
-    expect(many.map(({ outcome }) => outcome)).toEqual([
-      "wrong",
-      "wrong",
-      "throttled",
-      "throttled",
-      "throttled",
-    ]);
+    const many = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => guess(auth, i, clientAt(`198.51.100.${i}`))),
+    );
+    expect(many.filter(({ outcome }) => outcome === "wrong")).toHaveLength(3);
+    expect(many.filter(({ outcome }) => outcome === "throttled")).toHaveLength(2);
   });
 });

@@ -6,16 +6,17 @@
  *   look-up reveals nothing about the header.
  * - An unknown name costs as much as a wrong password: the password is checked against the hash of some real user, and
  *   the result is discarded.
- * - Failures are throttled per client address. A cached credential is accepted even then, so that a client that shares
- *   an address with an attacker keeps reading. A right credential that is not cached yet is throttled with the rest.
+ * - Failures are throttled per pair of client address and user name, and per address (`login-queue.ts`), never per user
+ *   alone. A cached credential is accepted even then, so that a client that shares an address with an attacker keeps
+ *   reading. A right credential that is not cached yet waits for its turn.
  * - When a user changes, the cached credentials of that user are removed at once.
  */
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { createSemaphore } from "../../lib/semaphore.ts";
 import { type BasicCredentials, MAX_AUTHORIZATION_LENGTH, parseBasicAuthorization } from "./basic.ts";
+import { addressKey, FailureBuckets, type FailureRate, pairKey } from "./failure-buckets.ts";
+import { type LoginAttempt, LoginQueue } from "./login-queue.ts";
 import { hashPassword, randomPassword, verifyPassword } from "./password.ts";
-import { createThrottle, THROTTLE_DEFAULTS, type ThrottleOptions } from "./throttle.ts";
 import type { User, Users } from "./users.ts";
 
 export interface Credential {
@@ -32,39 +33,75 @@ export type AuthResult =
 export interface Authenticator {
   /** Synchronous and cheap. Returns undefined when the header is not cached; then call `authenticate`. */
   cachedCredential(header: string | null): Credential | undefined;
-  authenticate(header: string | null, address: string): Promise<AuthResult>;
+  authenticate(header: string | null, client: LoginClient): Promise<AuthResult>;
   /** Increases whenever any user changes. Results from before must not be used after. */
   readonly generation: number;
 }
+
+/** Whose login it is. */
+export interface LoginClient {
+  readonly address: string;
+  /** Failures on the same connection before; 0 where it belongs to a proxy. */
+  readonly connectionFailures: number;
+  /** Whether the client no longer waits for the result. */
+  readonly isGone: () => boolean;
+}
+
+/** Wrong passwords of one pair of address and user name, and of one address with any user names. */
+export interface ThrottleOptions {
+  readonly pair: FailureRate;
+  readonly address: FailureRate;
+}
+
+export const THROTTLE_DEFAULTS: ThrottleOptions = {
+  pair: { burst: 10, refillMs: 1000 },
+  address: { burst: 100, refillMs: 100 },
+};
 
 export interface AuthenticatorOptions {
   readonly users: Users;
   readonly clock: Clock;
   readonly throttle?: ThrottleOptions;
   readonly maxConcurrentChecks?: number;
-  readonly maxQueuedChecks?: number;
+  readonly maxWaiting?: number;
+  readonly maxWaitingPerPair?: number;
   /** The Authorization header that the service's own processes send. */
   readonly internalAuthorization?: string | undefined;
+  /** In a reader process: checks a first login in the main process, which throttles those of all processes. */
+  readonly checkRemotely?: RemoteCheck | undefined;
 }
+
+export type RemoteCheck = (header: string, client: LoginClient) => Promise<AuthResult>;
 
 /** The user of requests between the service's own processes. No configured user can have this name; no limits apply. */
 export const INTERNAL_USER = "";
 
+/** The Authorization header of that user. */
+export const internalAuthorization = (password: string): string =>
+  `Basic ${Buffer.from(`${INTERNAL_USER}:${password}`).toString("base64")}`;
+
 /** More than the users of any file: one credential has few spellings. An evicted one costs one more hash. */
 const MAX_CACHED_CREDENTIALS = 10_000;
+/** Pairs, and addresses, with failures. With the default rates there are never as many: hashing is slower. */
+const MAX_FAILING_KEYS = 20_000;
 
 const INTERNAL_CREDENTIAL: Credential = { outcome: "ok", user: INTERNAL_USER, credentialId: "" };
 const MISSING: AuthResult = { outcome: "missing" };
 const MALFORMED: AuthResult = { outcome: "malformed" };
 const WRONG: AuthResult = { outcome: "wrong" };
-const QUEUE_FULL: AuthResult = { outcome: "throttled", retryAfterSeconds: 1 };
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { users, clock, internalAuthorization, maxConcurrentChecks = 2, maxQueuedChecks = 128 } = options;
+  const { users, clock, internalAuthorization, throttle = THROTTLE_DEFAULTS } = options;
   // Short enough that the key and a usual header fit into one SHA-256 block.
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString("base64");
-  const throttle = createThrottle(clock, options.throttle ?? THROTTLE_DEFAULTS);
-  const semaphore = createSemaphore(maxConcurrentChecks, maxQueuedChecks);
+  const queue = new LoginQueue({
+    clock,
+    pairs: new FailureBuckets(clock, throttle.pair, MAX_FAILING_KEYS),
+    addresses: new FailureBuckets(clock, throttle.address, MAX_FAILING_KEYS),
+    maxRunning: options.maxConcurrentChecks ?? 2,
+    maxWaiting: options.maxWaiting ?? 1024,
+    maxWaitingPerPair: options.maxWaitingPerPair ?? 8,
+  });
   const cache = createBoundedCache<string, Credential>({ maxSize: MAX_CACHED_CREDENTIALS });
   const checksInFlight = new Map<string, Promise<AuthResult>>();
   let hashWithoutUsers: Promise<string> | undefined;
@@ -115,14 +152,52 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return credential;
   }
 
-  async function enqueueCheck(digest: string, candidates: readonly BasicCredentials[]): Promise<AuthResult> {
-    const result = semaphore.run(() => check(digest, candidates));
-    if (!result) return QUEUE_FULL;
-    checksInFlight.set(digest, result);
+  async function enqueueCheck(
+    digest: string,
+    candidates: readonly BasicCredentials[],
+    attempt: LoginAttempt,
+  ): Promise<AuthResult> {
+    let result: AuthResult = WRONG;
+    const refusal = await queue.run(attempt, async () => {
+      // The same credential may have been accepted from elsewhere meanwhile.
+      result = cache.get(digest) ?? (await check(digest, candidates));
+      return result.outcome === "wrong";
+    });
+    return refusal ? { outcome: "throttled", ...refusal } : result;
+  }
+
+  /** The main process may know a change of a user before this process does. Such a result is not cached here. */
+  async function checkInMainProcess(
+    checkRemotely: RemoteCheck,
+    header: string,
+    client: LoginClient,
+  ): Promise<AuthResult> {
+    const result = await checkRemotely(header, client);
+    if (result.outcome === "ok" && users.find(result.user)?.credentialId === result.credentialId)
+      cache.set(digestOf(header), result);
+    return result;
+  }
+
+  /** Connections of one client that send the same header at the same time share one check. */
+  async function sharedCheck(
+    digest: string,
+    candidates: readonly BasicCredentials[],
+    attempt: LoginAttempt,
+  ): Promise<AuthResult> {
+    const key = `${attempt.pairKey} ${digest}`;
+    const inFlight = checksInFlight.get(key);
+    if (inFlight) {
+      const result = await inFlight;
+      // A right credential counts as one attempt; with a wrong one, each request counts as a failure of its own.
+      const refusal = result.outcome === "wrong" ? queue.countFailure(attempt) : undefined;
+      return refusal ? { outcome: "throttled", ...refusal } : result;
+    }
+    const result = enqueueCheck(digest, candidates, attempt);
+    checksInFlight.set(key, result);
     try {
       return await result;
     } finally {
-      checksInFlight.delete(digest);
+      checksInFlight.delete(key);
     }
   }
 
@@ -131,24 +206,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     get generation() {
       return generation;
     },
-    async authenticate(header, address) {
+    async authenticate(header, client) {
       if (header === null || header === "") return MISSING;
       const cached = cachedCredential(header);
       if (cached) return cached;
       const candidates = parseBasicAuthorization(header);
-      if (candidates.length === 0) return MALFORMED;
-      const digest = digestOf(header);
-      // Connections that send the same header at the same time share one check. A right credential counts as one
-      // attempt; with a wrong one, each request counts as a failure of its own.
-      const inFlight = checksInFlight.get(digest);
-      const sharedResult = inFlight && (await inFlight);
-      if (sharedResult && sharedResult.outcome !== "wrong") return sharedResult;
-      const waitMs = throttle.consume(address);
-      if (waitMs > 0) return { outcome: "throttled", retryAfterSeconds: Math.ceil(waitMs / 1000) };
-      if (sharedResult) return sharedResult;
-      const result = await enqueueCheck(digest, candidates);
-      if (result.outcome !== "wrong") throttle.refund(address);
-      return result;
+      const [first] = candidates;
+      if (!first) return MALFORMED;
+      if (options.checkRemotely) return checkInMainProcess(options.checkRemotely, header, client);
+      const { address, connectionFailures, isGone } = client;
+      const key = addressKey(address);
+      const attempt = { addressKey: key, pairKey: pairKey(key, first.name), connectionFailures, isGone };
+      return sharedCheck(digestOf(header), candidates, attempt);
     },
   };
 }

@@ -1,0 +1,116 @@
+/**
+ * Counts failed logins per key. A key may fail `burst` times at once, and each failure is forgotten after `refillMs`, one
+ * after the other. A key without failures is not stored.
+ *
+ * When `maxKeys` keys have failures, none is dropped for a new one: otherwise a client with many addresses could erase the
+ * failures of all keys, its own included. Keys that find no room share a counter with their neighbours in the network.
+ */
+import { createHash } from "node:crypto";
+import { parseAddress } from "../../lib/address-ranges.ts";
+import type { Clock } from "../../lib/clock.ts";
+
+/** Read at each use: the values may change. */
+export interface FailureRate {
+  /** Failures allowed at once. */
+  readonly burst: number;
+  readonly refillMs: number;
+}
+
+interface Bucket {
+  failures: number;
+  updatedAt: number;
+}
+
+const SWEEP_INTERVAL_MS = 1000;
+const SHARED_BUCKETS = 1024;
+
+export class FailureBuckets {
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #rate: FailureRate;
+  readonly #maxKeys: number;
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #shared = new Map<number, Bucket>();
+  #sweptAt = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Pick<Clock, "monotonic">, rate: FailureRate, maxKeys: number) {
+    this.#clock = clock;
+    this.#rate = rate;
+    this.#maxKeys = maxKeys;
+  }
+
+  /** Failures that are not forgotten yet. */
+  failures(key: string): number {
+    const bucket = this.#find(key);
+    return bucket ? this.#forget(bucket) : 0;
+  }
+
+  /** Milliseconds until another failure is allowed; 0 when it is now. */
+  waitMs(key: string): number {
+    const { burst, refillMs } = this.#rate;
+    // Rounded first: sums of fractions may exceed a whole number by a tiny part.
+    const waitMs = Math.round((this.failures(key) + 1 - burst) * refillMs * 1000) / 1000;
+    return Math.max(0, Math.ceil(waitMs));
+  }
+
+  add(key: string): void {
+    const bucket = this.#find(key) ?? this.#create(key);
+    bucket.failures = this.#forget(bucket) + 1;
+  }
+
+  /** Takes an `add` back. */
+  remove(key: string): void {
+    const bucket = this.#find(key);
+    if (!bucket) return;
+    bucket.failures = Math.max(0, this.#forget(bucket) - 1);
+    if (bucket.failures === 0) this.#buckets.delete(key);
+  }
+
+  #find(key: string): Bucket | undefined {
+    return this.#buckets.get(key) ?? (this.#hasRoom() ? undefined : this.#shared.get(sharedIndex(key)));
+  }
+
+  #create(key: string): Bucket {
+    const bucket: Bucket = { failures: 0, updatedAt: this.#clock.monotonic() };
+    if (this.#hasRoom()) this.#buckets.set(key, bucket);
+    else this.#shared.set(sharedIndex(key), bucket);
+    return bucket;
+  }
+
+  #forget(bucket: Bucket): number {
+    const now = this.#clock.monotonic();
+    bucket.failures = Math.max(0, bucket.failures - (now - bucket.updatedAt) / this.#rate.refillMs);
+    bucket.updatedAt = now;
+    return bucket.failures;
+  }
+
+  /** Drops the keys whose failures are forgotten, when there is no room otherwise. */
+  #hasRoom(): boolean {
+    if (this.#buckets.size < this.#maxKeys) return true;
+    const now = this.#clock.monotonic();
+    if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return false;
+    this.#sweptAt = now;
+    for (const [key, bucket] of this.#buckets) if (this.#forget(bucket) === 0) this.#buckets.delete(key);
+    return this.#buckets.size < this.#maxKeys;
+  }
+}
+
+/**
+ * The key of an address: an IPv4 address, also when it is mapped into IPv6, or the /64 of an IPv6 address, because one
+ * customer gets a whole /64. The part before the dot is the network around it: the /16 or /32.
+ */
+export function addressKey(address: string): string {
+  const parsed = parseAddress(address);
+  if (!parsed) return `.${address}`;
+  const bytes = Buffer.from(parsed.toByteArray());
+  const [networkBytes, keyBytes] = bytes.length === 4 ? [2, 4] : [4, 8];
+  return `${bytes.toString("hex", 0, networkBytes)}.${bytes.toString("hex", networkBytes, keyBytes)}`;
+}
+
+/** The key of an address and a user name. The name is hashed, because it may be long. */
+export const pairKey = (address: string, name: string): string =>
+  `${address} ${createHash("sha256").update(name).digest("base64").slice(0, 16)}`;
+
+function sharedIndex(key: string): number {
+  const network = key.slice(0, key.indexOf("."));
+  return Number(Bun.hash(network) % BigInt(SHARED_BUCKETS));
+}
