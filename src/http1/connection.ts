@@ -84,6 +84,9 @@ export class Connection implements ConnectionInfo, TurnTaker {
   get isEnded(): boolean {
     return this.#clientEnded || this.#state === "closed";
   }
+  get aborted(): boolean {
+    return this.#state === "closed";
+  }
 
   onData(bytes: Buffer): void {
     if (this.#closeAfterCurrent || this.#state === "lingering") this.#discard(bytes.length);
