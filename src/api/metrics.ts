@@ -1,5 +1,7 @@
 /** Renders `/metrics` in Prometheus' text format (0.0.4). All values are read when it is requested. */
+
 import type { Response } from "../http1/response.ts";
+import { runToEnd } from "../lib/steps.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
@@ -67,12 +69,12 @@ function* networkFamilies({ context: { view }, version }: MetricsInput): Generat
   yield gauge(
     "gazetteer_clusters",
     "Strongly connected components of the graph.",
-    view.graph.clusters().length,
+    runToEnd(runToEnd(view.capture().linkGraph()).clusterCount()),
   );
   yield gauge(
     "gazetteer_held_back",
     "Entities that are known but not shown, because a device that they refer to is not known.",
-    Object.entries(view.countHeldBack()).map(([kind, n]) => [{ kind }, n]),
+    Object.entries(view.heldBack).map(([kind, n]) => [{ kind }, n]),
   );
 }
 

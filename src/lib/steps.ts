@@ -117,6 +117,7 @@ function* mergeRuns<Item>(
 export class SharedSteps<Result> {
   readonly #steps: Steps<Result>;
   #outcome: { readonly result: Result } | undefined;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(steps: Steps<Result>) {
     this.#steps = steps;
@@ -125,9 +126,20 @@ export class SharedSteps<Result> {
   *result(): Steps<Result> {
     for (;;) {
       if (this.#outcome) return this.#outcome.result;
-      const { value, done } = this.#steps.next();
+      if (this.#failure) throw this.#failure.error;
+      const { value, done } = this.#next();
       if (done) this.#outcome = { result: value };
       else yield value;
+    }
+  }
+
+  /** An error is that of all callers. */
+  #next() {
+    try {
+      return this.#steps.next();
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
     }
   }
 }

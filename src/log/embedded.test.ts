@@ -116,23 +116,6 @@ describe("batches", () => {
     await log.close();
   });
 
-  test("that are pruned while they are read end the read, and leave no gap", async () => {
-    const log = openEmbeddedLog(":memory:");
-    await appendAll(log, 1, 60);
-    await log.writeSnapshot(snapshotOf(50, [record("page")]));
-    const seen: number[] = [];
-    const read = async () => {
-      for (const { revision } of withoutPauses(log.read(0))) {
-        seen.push(revision);
-        if (revision === 1) await log.prune(Number.MAX_SAFE_INTEGER, 0);
-      }
-    };
-    await expect(read()).rejects.toMatchObject({ name: "LogError", code: "expired" });
-    expect(seen).toEqual(seen.map((_, i) => i + 1));
-    expect(seen.length).toBeLessThan(50);
-    await log.close();
-  });
-
   test("that cannot be written are rejected as a whole", async () => {
     const log = openEmbeddedLog(":memory:");
     await log.append(batchOf(1));

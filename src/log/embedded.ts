@@ -136,8 +136,6 @@ export class EmbeddedLog implements Log {
         if (batch?.revision === row.revision) yield undefined;
         else {
           if (batch) yield batch;
-          if (row.revision !== last.revision + 1)
-            throw new LogError("expired", `revision ${last.revision + 1} is no longer in the log`);
           batch = { revision: row.revision, time: row.time, entries: [] };
         }
         yield* decodeEntries(row.data, batch.entries);

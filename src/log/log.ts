@@ -86,8 +86,8 @@ export interface Log {
   /** Rejects with `LogError` when the batch cannot be made durable; then nothing of it is stored. */
   append(batch: Batch): Promise<void>;
   /**
-   * Batches after `revision`, up to and including `until`, oldest first. Holds one batch in memory at a time. Throws
-   * `LogError` where a batch is missing, because it was pruned between two steps, or cannot be read.
+   * Batches after `revision`, up to and including `until`, oldest first. Holds one batch in memory at a time.
+   * Batches that are pruned between two steps are missing: a caller that pauses checks that revisions are consecutive.
    */
   read(revision: number, until?: number): Paced<Batch>;
   /** The newest snapshot at or before `revision`; undefined when there is none (start empty, at revision 0). */
@@ -111,7 +111,7 @@ export interface Log {
 /** A failure of the log. The message is for the operator. */
 export class LogError extends Error {
   override readonly name = "LogError";
-  readonly code: "unreadable" | "in-use" | "newer-format" | "write-failed" | "expired";
+  readonly code: "unreadable" | "in-use" | "newer-format" | "write-failed";
 
   constructor(code: LogError["code"], message: string, options?: ErrorOptions) {
     super(message, options);

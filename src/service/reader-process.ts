@@ -18,6 +18,7 @@ import { aborted } from "../lib/aborted.ts";
 import { systemClock } from "../lib/clock.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import { createLogger } from "../lib/logger.ts";
+import { Scheduler } from "../lib/scheduler.ts";
 import { createReplicaLog, Replica } from "../view/replica.ts";
 import {
   createLiveSettings,
@@ -139,7 +140,8 @@ async function serveReplica(
     fetch: (url, init) => fetch(url, { ...init, unix: socket }),
   });
   const log = createReplicaLog(start.epoch, Buffer.from(start.secret, "base64"));
-  const replica = new Replica(log, live.limits.streamBufferBytes);
+  const scheduler = new Scheduler();
+  const replica = new Replica(log, live.limits.streamBufferBytes, scheduler);
   const followingStop = new AbortController();
   const { promise: synced, resolve: onSynced } = Promise.withResolvers<void>();
   const following = followWriter(client, replica, followingStop.signal, onSynced);
@@ -194,18 +196,18 @@ async function followWriter(
   signal: AbortSignal,
   onSynced: () => void,
 ): Promise<void> {
-  const onRevision = (revision: number) => replica.commitUpTo(revision);
+  const onRevision = (revision: number) => void replica.commitUpTo(revision);
   for await (const event of client.watch("topology", {}, { signal, onRevision })) {
     switch (event.type) {
       case "reset":
         replica.beginSync();
         break;
       case "snapshot":
-        replica.setEntity(event.resource, idOf(event.value), JSON.stringify(event.value));
+        await replica.setEntity(event.resource, idOf(event.value), JSON.stringify(event.value));
         break;
       case "synced":
         if (!event.facts) throw new Error("the writer's synced event lacks the facts of the revision");
-        replica.completeSync({
+        await replica.completeSync({
           revision: event.revision,
           time: event.facts.time,
           graphTime: event.facts.graphTime,
@@ -217,7 +219,7 @@ async function followWriter(
         const json = event.type === "removed" ? null : JSON.stringify(event.value);
         const changed = event.type === "updated" ? event.changed : [];
         replica.addChange(event.resource, idOf(event.value), json, changed);
-        if (event.last) replica.commitUpTo(event.revision, event.time);
+        if (event.last) await replica.commitUpTo(event.revision, event.time);
       }
     }
   }

@@ -8,6 +8,7 @@ import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { reportClockSkew } from "../lib/clock-skew.ts";
 import type { Logger } from "../lib/logger.ts";
+import { Scheduler } from "../lib/scheduler.ts";
 import type { Log } from "../log/log.ts";
 import { openRetryingLog } from "../log/retrying-log.ts";
 import { Committer } from "../view/committer.ts";
@@ -33,6 +34,8 @@ export interface Store {
   readonly committer: Committer;
   readonly history: History;
   readonly compactor: Compactor;
+  /** The one of the process. */
+  readonly scheduler: Scheduler;
 }
 
 /** `sourceNames` are in order of precedence. Rejects with `LogError`, with a message for the operator. */
@@ -53,14 +56,20 @@ export async function openStore(
     await log.completeConversion();
     logger.info("log converted to the current format", { entities });
   }
+  const scheduler = new Scheduler();
   const committer = new Committer(
     view,
     log,
     reportClockSkew(clock, () => view.time, logger),
     sourceNames,
+    scheduler,
   );
   const history = new History(committer, config.limits.streamBufferBytes);
   const { keepDays, maxBytes } = config.history;
-  const compactor = new Compactor(view, log, clock, logger, { retentionMs: keepDays * DAY_MS, maxBytes });
-  return { log, view, committer, history, compactor };
+  const compactor = new Compactor(view, log, clock, logger, {
+    retentionMs: keepDays * DAY_MS,
+    maxBytes,
+    scheduler,
+  });
+  return { log, view, committer, history, compactor, scheduler };
 }

@@ -7,9 +7,9 @@
 import { errorMessage } from "../lib/error-message.ts";
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { Logger } from "../lib/logger.ts";
-import { withoutPauses } from "../lib/steps.ts";
+import { runToEnd, withoutPauses } from "../lib/steps.ts";
 import type { Log, Snapshot } from "../log/log.ts";
-import { View } from "./view.ts";
+import { snapshotOf, View } from "./view.ts";
 
 export interface Restored {
   readonly view: View;
@@ -36,7 +36,7 @@ export function restoreView(log: Log): Restored {
     before = snapshot.revision - 1;
   }
   const lastRevision = best.revision;
-  best.revision = newest;
+  best.apply({ revision: newest, time: best.time, entries: [] });
   return { view: best, damagedSnapshots, loss: { lastRevision, error } };
 }
 
@@ -89,7 +89,7 @@ export async function repairLog(log: Log, restored: Restored, logger: Logger): P
   try {
     for (const { revision } of damagedSnapshots) await log.dropSnapshot(revision);
     if (!loss) return;
-    await log.writeSnapshot(view.snapshot());
+    await log.writeSnapshot(runToEnd(snapshotOf(view.capture())));
     await log.prune(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   } catch (error) {
     logger.error("the damaged log could not be repaired", { why: errorMessage(error) });

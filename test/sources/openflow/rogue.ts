@@ -38,6 +38,8 @@ export class Rogue {
   readonly #socket: Socket;
   readonly #framer = new MessageFramer();
   isClosed = false;
+  /** It was sent flows: its switch is in the inventory. */
+  isAccepted = false;
   /** Texts of the errors that it received. */
   readonly errors: string[] = [];
 
@@ -109,6 +111,9 @@ export class Rogue {
   readonly #handlers: Handlers = {
     error: ({ data }) => this.errors.push(new TextDecoder().decode(data)),
     echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
+    flowMod: () => {
+      this.isAccepted = true;
+    },
     barrierRequest: (_, xid) => this.send("barrierReply", {}, xid),
     featuresRequest: (_, xid) => {
       const dpid = this.id.slice(3);
