@@ -125,7 +125,7 @@ export class RequestHandler implements Handler {
     this.#options = options;
     this.#credentials = new RequestCredentials(options.authenticator, users);
     this.#connections = connections;
-    this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
+    this.#streams = new SseHub(context.history, context.scheduler, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
       streams: this.#streams,

@@ -75,7 +75,10 @@ export class Router {
     const parameter = documentParameterOf(query);
     const format = negotiateFormat(kind ?? "topology", parameter, query.format, request.accept);
     if (format.stream)
-      return { prepared: undefined, response: this.#openStream(context, kind, query, format, request) };
+      return {
+        prepared: undefined,
+        response: yield* this.#openStream(context, kind, query, format, request),
+      };
     const representation = yield* parameter
       ? documentRepresentation(context, kind, query, parameter, format)
       : collectionRepresentation(context, kind, query, format, request.target);
@@ -89,13 +92,13 @@ export class Router {
     return { prepared, response: yield* conditionalResponse(prepared, request.ifNoneMatch, scope) };
   }
 
-  #openStream(
+  *#openStream(
     context: RequestContext,
     kind: Kind | undefined,
     query: Query,
     format: Format,
     request: ReadRequest,
-  ): Response {
+  ): Steps<Response> {
     rejectUnstreamableParameters(query);
     // A browser reconnects with the URL it started with. Its position is in the header, which therefore wins.
     const [from, name] = request.lastEventId
@@ -113,8 +116,11 @@ export class Router {
     };
     // A body source, although it is never read: the length must be unknown, as it is for GET.
     if (request.method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
-    const cursor = createChangeCursor(context, kind, query, since);
-    return { status: 200, headers, body: this.#options.streams.openStream(request.user, cursor) };
+    const { streams } = this.#options;
+    streams.requireRoom(request.user);
+    const cursor = yield* createChangeCursor(context, kind, query, since, streams.chunks);
+    headers["Gazetteer-Revision"] = String(cursor.revision);
+    return { status: 200, headers, body: streams.openStream(request.user, request.owner, cursor) };
   }
 }
 

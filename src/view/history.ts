@@ -107,6 +107,11 @@ export class History {
     return this.#ring.slice(revision - this.#ringStart).map(({ batch }) => batch);
   }
 
+  /** The batch of a revision, where the ring has it. */
+  recentBatch(revision: number): Batch | undefined {
+    return this.#ring[revision - this.#ringStart - 1]?.batch;
+  }
+
   /** The batches in (from, to], from the ring or from the log. `from` must resolve. */
   batches(from: number, to: number = this.view.revision): Paced<Batch> {
     const recent = this.recentBatches(from);
