@@ -173,7 +173,7 @@ export class View {
         gcPacer.addGarbage(page.bytes.length);
       }
       collections[kind] = Collection.of(pages);
-      runToEnd(this.#indexes[kind].sortKeys());
+      this.#indexes[kind].sortKeysNow();
     }
     this.#graph = runToEnd(graphOf(collections));
     this.#graphTime = snapshot.graphTime;
