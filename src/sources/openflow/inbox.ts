@@ -18,6 +18,7 @@ export interface InboxOwner {
   /** Handles the messages of the framer. `wait`: not all of them can be handled now. */
   handleMessages(): Steps<"wait" | "done">;
   close(reason: string): void;
+  /** Its socket is not read for now. */
   paused(): void;
 }
 
@@ -67,6 +68,7 @@ export class Inbox {
     }
     this.#isWorking = true;
     channel.pause();
+    this.#owner.paused();
     this.#hold();
     outcome.then(
       (end) => {

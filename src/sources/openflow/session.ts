@@ -185,7 +185,6 @@ export class Session implements ChannelHandler, InboxOwner {
     this.#inbox.push(chunk);
   }
 
-  /** Its inbox could not be handled completely. */
   paused(): void {
     this.#events.count("paused_total");
   }
