@@ -10,6 +10,7 @@ import type { StaticSite } from "../../src/api/static-site.ts";
 import type { LiveTlsIdentity } from "../../src/http1/tls-identity.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
+import { Scheduler } from "../../src/lib/scheduler.ts";
 import { withoutPauses } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Log } from "../../src/log/log.ts";
@@ -53,6 +54,7 @@ export interface HarnessOptions {
   readonly site?: StaticSite;
   readonly host?: string;
   readonly tls?: LiveTlsIdentity;
+  readonly scheduler?: Scheduler;
 }
 
 export interface Harness extends AsyncDisposable {
@@ -62,6 +64,7 @@ export interface Harness extends AsyncDisposable {
   readonly view: View;
   readonly log: Log;
   readonly history: History;
+  readonly scheduler: Scheduler;
   readonly users: Users;
   readonly server: Server;
   /** Advances the clock by a second, then applies claims of a source: `first` (default) or `second`. */
@@ -109,6 +112,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const committer = new Committer(view, log, clock, names);
   const history = new History(committer, options.ringBytes ?? 64 * 1024 * 1024);
   const ingestBySource = new Map(names.map((name) => [name, new ClaimIngest(committer, name, silentLogger)]));
+  const scheduler = options.scheduler ?? new Scheduler();
   const server = openServer({
     host: options.host ?? "127.0.0.1",
     port: 0,
@@ -117,7 +121,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     trustedProxies: options.trustedProxies ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
-    context: { view, history, log },
+    context: { view, history, log, scheduler },
     authenticator,
     users,
     sources: options.sources ?? (() => []),
@@ -160,6 +164,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     view,
     log,
     history,
+    scheduler,
     users,
     server,
     async apply(changes, source = "first") {
