@@ -10,6 +10,7 @@
  * Every exception becomes a problem response. `handle` runs up to 100,000 times a second: it is synchronous for a cached
  * credential, and does little more than two look-ups for a cached response.
  */
+import type { CommonHeaders } from "../http1/common-headers.ts";
 import type { ConnectionInfo, Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
@@ -20,8 +21,9 @@ import { HistoryNotInReplica } from "../view/replica.ts";
 import { addHeaders } from "./add-headers.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
-import { type Client, ClientAddresses } from "./auth/client-address.ts";
-import { LOGIN_CHECK_PATH, loginCheckResponse } from "./auth/login-relay.ts";
+import { isOwnProcess } from "./auth/client-address.ts";
+import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
+import { Logins } from "./auth/logins.ts";
 import type { Users } from "./auth/users.ts";
 import {
   AuxiliaryEndpoints,
@@ -32,6 +34,7 @@ import {
 import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
 import { type Cors, createCors } from "./cors.ts";
 import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
+import { KnownHosts, misdirected } from "./known-hosts.ts";
 import { LoadShedder } from "./load-shedder.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
 import { Problem } from "./problem.ts";
@@ -42,6 +45,7 @@ import type { Relay } from "./relay.ts";
 import { type CachedResponse, ResponseCache } from "./response-cache.ts";
 import { parseRoute, type Route } from "./route.ts";
 import { Router } from "./router.ts";
+import { createSecurityHeaders } from "./security-headers.ts";
 import { SseHub } from "./stream/sse-hub.ts";
 
 export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
@@ -51,6 +55,8 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly origins: readonly string[];
   /** Addresses and CIDR blocks of the proxies that name the client's address. */
   readonly trustedProxies: readonly string[];
+  /** The host names of the service; empty for any. */
+  readonly hosts: readonly string[];
   readonly limits: ServerLimits;
   readonly authenticator: Authenticator;
   readonly users: Users;
@@ -108,11 +114,12 @@ export class RequestHandler implements Handler {
   readonly #auxiliary: AuxiliaryEndpoints;
   readonly #problems: ProblemResponder;
   readonly #counters = new RequestCounters();
-  readonly #responseCache = new ResponseCache();
+  readonly commonHeaders: CommonHeaders;
+  readonly #responseCache: ResponseCache;
   readonly #loadShedder = new LoadShedder();
   readonly #cors: Cors;
-  readonly #clientAddresses: ClientAddresses;
-  readonly #failuresByConnection = new WeakMap<ConnectionInfo, number>();
+  readonly #hosts: KnownHosts;
+  readonly #logins: Logins;
   readonly #rateLimiter: RateLimiter;
   readonly #prefixes: Prefixes;
   #isStopping = false;
@@ -137,8 +144,11 @@ export class RequestHandler implements Handler {
       },
     });
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
+    this.commonHeaders = createSecurityHeaders(origins);
+    this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
-    this.#clientAddresses = new ClientAddresses(options.trustedProxies);
+    this.#hosts = new KnownHosts(options.hosts);
+    this.#logins = new Logins(options.authenticator, options.trustedProxies);
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#rateLimiter = createRateLimiter(limits, options.clock);
     this.#prefixes = createPrefixes(options.aliases);
@@ -172,6 +182,8 @@ export class RequestHandler implements Handler {
       const response = repeat.cachedResponse.serialize(repeat.ifNoneMatch, context.view.revision);
       if (response) return response;
     }
+    if (!this.#hosts.isEmpty && !this.#isForThisHost(request, connection))
+      return this.#problems.respondTo(request, misdirected(request.authority), "misdirected");
     const credential = this.#cachedCredential(request);
     if (credential && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
@@ -180,7 +192,7 @@ export class RequestHandler implements Handler {
     const path = pathOf(request.target);
     if (request.method === "OPTIONS") return this.#serveOptions(request, connection, path);
     if (path === "/readyz" && relay) return this.#forward(relay, request, connection);
-    if (isHealthPath(path)) return this.#healthResponse(request, path);
+    if (isHealthPath(path)) return this.#healthResponse(request, connection, path, credential);
     return credential
       ? this.#serve(request, connection, path, credential)
       : this.#authenticateAndServe(request, connection, path);
@@ -249,28 +261,37 @@ export class RequestHandler implements Handler {
     return { status: 204, headers: { Allow: ALLOWED_METHODS, ...corsHeaders }, body: null };
   }
 
-  #healthResponse(request: Request, path: HealthPath): Response {
-    if (isReadMethod(request.method)) return this.#auxiliary.health(path, this.#isStopping);
-    return this.#problems.respondTo(request, methodNotAllowed(request.method), "health");
+  /** The host of the health endpoints does not matter, because probes use addresses. */
+  #isForThisHost(request: Request, { remoteAddress }: ConnectionInfo): boolean {
+    return (
+      this.#hosts.includes(request.authority) ||
+      isHealthPath(pathOf(request.target)) ||
+      isOwnProcess(remoteAddress)
+    );
+  }
+
+  /**
+   * The state of the sources is for users only. Wrong credentials count as a failed login, as everywhere, but the response
+   * is the same as without: a probe must not fail because of them.
+   */
+  #healthResponse(
+    request: Request,
+    connection: ConnectionInfo,
+    path: HealthPath,
+    credential: Credential | undefined,
+  ): Response | Promise<Response> {
+    if (!isReadMethod(request.method))
+      return this.#problems.respondTo(request, methodNotAllowed(request.method), "health");
+    const respond = (isUser: boolean) => this.#auxiliary.health(path, this.#isStopping, isUser);
+    if (path === "/healthz" || credential || request.header("authorization") === null)
+      return respond(credential !== undefined);
+    return this.#logins.authenticate(request, connection).then(({ outcome }) => respond(outcome === "ok"));
   }
 
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
-    const authorization = request.header("authorization");
-    const { address, isPeer } = this.#clientOf(request, connection);
-    const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
-    const isGone = () => connection.isEnded;
-    const client = { address, connectionFailures, isGone };
-    const result = await this.#options.authenticator.authenticate(authorization, client);
-    if (isPeer && result.outcome !== "ok") this.#failuresByConnection.set(connection, connectionFailures + 1);
+    const result = await this.#logins.authenticate(request, connection);
     if (result.outcome === "ok") return this.#serve(request, connection, path, result);
     return this.#problems.respondTo(request, authProblem(result), "auth");
-  }
-
-  /** For a reader process: checks the login of one of its clients. */
-  #checkLogin(request: Request, connection: ConnectionInfo): Promise<Response> {
-    const { address } = this.#clientOf(request, connection);
-    const isGone = () => connection.isEnded;
-    return loginCheckResponse(request, this.#options.authenticator, { address, isGone });
   }
 
   /** Serves a request whose credential is valid. */
@@ -282,7 +303,7 @@ export class RequestHandler implements Handler {
   ): Response | Promise<Response> {
     const { relay, limits } = this.#options;
     if (credential.user === INTERNAL_USER && path === LOGIN_CHECK_PATH)
-      return this.#checkLogin(request, connection);
+      return this.#logins.checkForReader(request, connection);
     let readName = "other";
     let rateLimitHeaders = NO_HEADERS;
     try {
@@ -347,14 +368,10 @@ export class RequestHandler implements Handler {
 
   async #forward(relay: Relay, request: Request, connection: ConnectionInfo): Promise<Response> {
     try {
-      return await relay(request, this.#clientOf(request, connection).address);
+      return await relay(request, this.#logins.clientOf(request, connection).address);
     } catch (error) {
       return this.#problems.respondTo(request, error, "relayed");
     }
-  }
-
-  #clientOf(request: Request, connection: ConnectionInfo): Client {
-    return this.#clientAddresses.clientOf(request, connection.remoteAddress);
   }
 
   #perRequestHeaders(

@@ -1,6 +1,6 @@
 /**
- * The health endpoints: `/healthz` (the process responds) and `/readyz` (whether the network is complete, with the
- * status of each source). Both need no credentials, so they contain no more than a probe or an operator needs.
+ * The health endpoints: `/healthz` (the process responds) and `/readyz` (whether the network is complete). Both need no
+ * credentials, so they contain no more than a probe needs; the status of each source is for users.
  */
 import type { Response } from "../http1/response.ts";
 import type { SourceReport, SourceStatus } from "../model/source-status.ts";
@@ -15,16 +15,21 @@ export const livenessResponse = (): Response => ({
   body: '{"status":"alive"}',
 });
 
+export interface ReadinessInput {
+  readonly view: View;
+  readonly sources: readonly SourceReport[];
+  readonly isStopping: boolean;
+  /** Whether the request has valid credentials. */
+  readonly isUser: boolean;
+}
+
 /** Ready once every source has synced. A source that becomes stale later makes it degraded, which is still ready. */
-export function readinessResponse(
-  view: View,
-  sources: readonly SourceReport[],
-  isStopping: boolean,
-): Response {
+export function readinessResponse({ view, sources, isStopping, isUser }: ReadinessInput): Response {
   const isStarting = sources.some((source) => source.status === "starting");
   const hasStale = sources.some((source) => source.status === "stale");
   const status = isStopping ? "stopping" : isStarting ? "starting" : hasStale ? "degraded" : "ready";
-  const body = { status, revision: view.revision, sources: sources.map(withoutMetrics) };
+  const details = { revision: view.revision, sources: sources.map(withoutMetrics) };
+  const body = isUser ? { status, ...details } : { status };
   return { status: isStopping || isStarting ? 503 : 200, headers: HEADERS, body: JSON.stringify(body) };
 }
 

@@ -9,7 +9,7 @@ import { Configuration, type Immutable } from "../config/schema.ts";
 import { SettingsSchema } from "./live-settings.ts";
 
 /** The part of the configuration that a server needs. */
-const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors", "trustedProxies"]);
+const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors", "trustedProxies", "hosts"]);
 
 const ReaderUser = Type.Object({ name: Type.String(), hash: Type.String(), credentialId: Type.String() });
 

@@ -206,7 +206,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   #spawn(reader: number, port: number): Child {
     const { config, settings, users, log } = this.#options;
-    const { host, aliases, cors, trustedProxies } = config;
+    const { host, aliases, cors, trustedProxies, hosts } = config;
     const { GAZETTEER_CREDENTIALS: _, ...env } = process.env;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
@@ -222,7 +222,7 @@ export class Readers implements ReaderMetrics, Disposable {
       password: this.#password,
       epoch: log.id,
       secret: Buffer.from(log.signingKey).toString("base64"),
-      config: { host, aliases, cors, trustedProxies },
+      config: { host, aliases, cors, trustedProxies, hosts },
       settings,
     };
     send(child, { start, users: users.all() });

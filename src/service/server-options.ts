@@ -12,7 +12,7 @@ import type { LiveSettings } from "./live-settings.ts";
 export const DRAIN_TIMEOUT_MS = 3000;
 
 export interface SharedServerInput {
-  readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies">;
+  readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies" | "hosts">;
   readonly settings: Pick<LiveSettings, "limits">;
   readonly users: Users;
   readonly clock: Clock;
@@ -28,6 +28,7 @@ type SharedOption =
   | "aliases"
   | "origins"
   | "trustedProxies"
+  | "hosts"
   | "limits"
   | "version"
   | "authenticator"
@@ -37,7 +38,7 @@ type SharedOption =
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
   const { config, settings, users, clock, logger, internalAuthorization, checkRemotely } = input;
-  const { host, aliases, cors, trustedProxies } = config;
+  const { host, aliases, cors, trustedProxies, hosts } = config;
   const { limits } = settings;
   const throttle: ThrottleOptions = {
     pair: {
@@ -62,6 +63,7 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
     aliases,
     origins: cors.origins,
     trustedProxies,
+    hosts,
     limits,
     version: VERSION,
     authenticator: createAuthenticator({

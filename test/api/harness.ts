@@ -40,6 +40,7 @@ export interface HarnessOptions {
   readonly aliases?: readonly string[];
   readonly origins?: readonly string[];
   readonly trustedProxies?: readonly string[];
+  readonly hosts?: readonly string[];
   /** The file of the log, for tests that open it again after `stop`; in memory when left out. */
   readonly data?: string;
   readonly users?: Users;
@@ -106,6 +107,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     aliases: options.aliases ?? [],
     origins: options.origins ?? [],
     trustedProxies: options.trustedProxies ?? [],
+    hosts: options.hosts ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
     context: { view, history, log },
