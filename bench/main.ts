@@ -2,25 +2,50 @@
  * `npm run bench`: all benchmarks, side by side with peers, as one table of medians and ratios, also written to
  * `bench/results.json`. `npm run bench -- small streams large map openflow growth` runs only those. Queries and the write
  * path alone have scripts of their own: `bench/query.ts`, `bench/view/write-path.ts`.
+ *
+ *   --quick              shorter, without writing the results
+ *
+ * `npm run bench -- fairness`, which runs only when it is named, prints its own table and has options of its own:
+ *   --large              10,000 devices and 1,000,000 hosts instead of 2,000 and 50,000
+ *   --rows A,B           only these attacks
+ *   --columns A,B        only these of now, readers-2, before
+ *   --before REVISION    the commit to compare with; `none` for no comparison
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { installPeers } from "../scripts/peers.ts";
 import { measureGrowth } from "./api/growth.ts";
 import { measureLarge } from "./api/large.ts";
 import { passed, type Result, ratioOf } from "./api/result.ts";
 import { measureSmall } from "./api/small.ts";
 import { measureStreams } from "./api/streams.ts";
+import { DEFAULT_BEFORE, measureFairness } from "./fairness/fairness.ts";
 import { shown, table } from "./lib/table.ts";
 import { measureOpenflow } from "./openflow/openflow.ts";
 import { measureMap } from "./web/map.ts";
 
-await installPeers();
+const { values: options, positionals: selected } = parseArgs({
+  args: process.argv.slice(2),
+  options: {
+    quick: { type: "boolean", default: false },
+    large: { type: "boolean", default: false },
+    rows: { type: "string", default: "" },
+    columns: { type: "string", default: "" },
+    before: { type: "string", default: DEFAULT_BEFORE },
+  },
+  allowPositionals: true,
+});
+/** Suites that take long, need a git checkout, but no peers, and print a table of their own. */
+const ONLY_WHEN_NAMED = ["fairness"];
+if (selected.length === 0 || selected.some((name) => !ONLY_WHEN_NAMED.includes(name))) await installPeers();
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
-const quick = process.argv.includes("--quick");
+const { quick } = options;
 const rounds = quick ? 1 : 5;
 const seconds = quick ? 1 : 3;
+
+const words = (text: string): string[] => text.split(",").filter(Boolean);
 
 const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
   small: () => measureSmall({ folder, rounds, seconds }),
@@ -41,20 +66,30 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
       seconds: 1,
       sizes: quick ? [100, 1000] : [100, 1000, 10_000, 100_000, 1_000_000],
     }),
+  fairness: () =>
+    measureFairness({
+      folder,
+      large: options.large,
+      seconds: quick ? 3 : 6,
+      before: options.before,
+      rows: words(options.rows),
+      columns: words(options.columns),
+    }),
 };
-
-const selected = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const measured: Record<string, Result[]> = {};
 try {
   for (const [name, measure] of Object.entries(SUITES)) {
-    if (selected.length > 0 && !selected.includes(name)) continue;
+    const runs = selected.length > 0 ? selected.includes(name) : !ONLY_WHEN_NAMED.includes(name);
+    if (!runs) continue;
     process.stderr.write(`measuring ${name}\n`);
     measured[name] = await measure();
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-const results = Object.values(measured).flat();
+const results = Object.entries(measured).flatMap(([name, each]) =>
+  ONLY_WHEN_NAMED.includes(name) ? [] : each,
+);
 
 const rows = results.map((result) => {
   const [peer, theirs] = Object.entries(result.against ?? {})[0] ?? [];
@@ -71,7 +106,7 @@ const rows = results.map((result) => {
     verdict === undefined ? "" : verdict ? "met" : "NOT MET",
   ];
 });
-console.log(table([["case", "what", "gazetteer", "peer", "ratio", "bar", ""], ...rows]));
+if (rows.length > 0) console.log(table([["case", "what", "gazetteer", "peer", "ratio", "bar", ""], ...rows]));
 /** Suites that did not run keep their previous results. */
 const file = join(import.meta.dir, "results.json");
 if (!quick) {

@@ -32,7 +32,7 @@ const flags = { all: (flag: string) => (flag === "data" ? [requested.data] : [])
 const composed = loadConfig({ flags });
 if (!composed.ok) throw new Error(composed.faults.map(renderFault).join("; "));
 const { config } = composed;
-const store = openStore(config, ["bench"], systemClock, silentLogger);
+const store = await openStore(config, ["bench"], systemClock, silentLogger);
 const users = await openUsers({ environment: "bench:bench", clock: systemClock, logger: silentLogger });
 const ingest = new ClaimIngest(store.committer, "bench", silentLogger);
 if (store.view.size("hosts") !== requested.hosts || store.view.size("devices") !== requested.devices) {

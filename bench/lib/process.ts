@@ -15,7 +15,12 @@ export interface Running {
 }
 
 export function start(command: readonly string[], core: number, env: Record<string, string> = {}): Running {
-  const child = Bun.spawn(["taskset", "-c", String(core), ...command], {
+  return startAnywhere(["taskset", "-c", String(core), ...command], env);
+}
+
+/** The same, on any core. */
+export function startAnywhere(command: readonly string[], env: Record<string, string> = {}): Running {
+  const child = Bun.spawn([...command], {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",

@@ -12,7 +12,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
-import { yieldToLoop } from "../../src/lib/yield-to-loop.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim } from "../../src/model/claim.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
@@ -112,7 +111,7 @@ async function measure(phase: string, hosts: number, path: string): Promise<Reco
   const ingest = new ClaimIngest(committer, SOURCE, silentLogger);
   if (phase === "load") {
     const load = await timed(() => ingest.replace(network.claims()));
-    const snapshot = await timed(() => log.writeSnapshot(view.snapshot(), yieldToLoop));
+    const snapshot = await timed(() => log.writeSnapshot(view.snapshot()));
     const { bytes } = log.stats();
     return { load: load.seconds, loadCpu: load.cpu, snapshot: snapshot.seconds, logMiB: bytes / 2 ** 20 };
   }

@@ -17,11 +17,13 @@ interface Placement {
 export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   types: { sideBySide: true, reason: "only reads files" },
   lint: { sideBySide: true, reason: "only reads files" },
+  "test/soak": { sideBySide: true, reason: "free ports; a temporary folder; bounds that count, not time" },
   "test/client": { sideBySide: true, reason: "manual clocks; free ports; builds into a new folder of dist/" },
   "test/api": { sideBySide: true, reason: "manual clocks; free ports; waits for conditions" },
   "test/openapi": { sideBySide: true, reason: "reads openapi.json; a service on a free port" },
   "test/onos": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
   "test/cli": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
+  "test/hostile": { sideBySide: true, reason: "free ports; temporary folders; asserts counts and order" },
   "test/http1": { sideBySide: true, reason: "manual clocks; free ports" },
   src: { sideBySide: true, reason: "manual clocks; temporary folders" },
   "test/formats": { sideBySide: true, reason: "pure renderers; files with random names" },

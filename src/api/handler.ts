@@ -11,7 +11,7 @@
  * credential, and does little more than two look-ups for a cached response.
  */
 import type { CommonHeaders } from "../http1/common-headers.ts";
-import type { ConnectionInfo, Handler } from "../http1/handler.ts";
+import { ConnectionCounters, type ConnectionInfo, type Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { SerializedResponse } from "../http1/serialized-response.ts";
@@ -21,7 +21,6 @@ import { HistoryNotInReplica } from "../view/replica.ts";
 import { addHeaders } from "./add-headers.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
-import { isOwnProcess } from "./auth/client-address.ts";
 import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
 import { Logins } from "./auth/logins.ts";
 import type { Users } from "./auth/users.ts";
@@ -34,12 +33,13 @@ import {
 import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
 import { type Cors, createCors } from "./cors.ts";
 import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
-import { KnownHosts, misdirected } from "./known-hosts.ts";
+import { KnownHosts } from "./known-hosts.ts";
 import { LoadShedder } from "./load-shedder.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
 import { Problem } from "./problem.ts";
 import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
+import { pathOf } from "./query-string.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 import type { Relay } from "./relay.ts";
 import { type CachedResponse, ResponseCache } from "./response-cache.ts";
@@ -76,6 +76,7 @@ export interface ServerLimits {
   readonly paths: number;
   readonly requestsPerSecond: number;
   readonly idleTimeoutSeconds: number;
+  readonly minReadBytesPerSecond: number;
 }
 
 const HEARTBEAT_MS = 15_000;
@@ -113,6 +114,7 @@ export class RequestHandler implements Handler {
   readonly #router: Router;
   readonly #auxiliary: AuxiliaryEndpoints;
   readonly #problems: ProblemResponder;
+  readonly #connections: ConnectionCounters;
   readonly #counters = new RequestCounters();
   readonly commonHeaders: CommonHeaders;
   readonly #responseCache: ResponseCache;
@@ -124,9 +126,10 @@ export class RequestHandler implements Handler {
   readonly #prefixes: Prefixes;
   #isStopping = false;
 
-  constructor(options: RequestHandlerOptions) {
+  constructor(options: RequestHandlerOptions, connections = new ConnectionCounters()) {
     const { context, limits, origins, users, version } = options;
     this.#options = options;
+    this.#connections = connections;
     this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
@@ -162,7 +165,7 @@ export class RequestHandler implements Handler {
   }
 
   counters(): ProcessCounters {
-    return this.#counters.snapshot(this.#streams);
+    return this.#counters.snapshot(this.#streams, this.#connections);
   }
 
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
@@ -182,9 +185,10 @@ export class RequestHandler implements Handler {
       const response = repeat.cachedResponse.serialize(repeat.ifNoneMatch, context.view.revision);
       if (response) return response;
     }
-    if (!this.#hosts.isEmpty && !this.#isForThisHost(request, connection))
-      return this.#problems.respondTo(request, misdirected(request.authority), "misdirected");
+    const misdirected = this.#hosts.isAny ? undefined : this.#hosts.check(request, connection);
+    if (misdirected) return this.#problems.respondTo(request, misdirected, "misdirected");
     const credential = this.#cachedCredential(request);
+    if (credential) connection.markAuthenticated();
     if (credential && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
       if (response) return response;
@@ -259,15 +263,6 @@ export class RequestHandler implements Handler {
   #optionsResponse(request: Request): Response {
     const corsHeaders = this.#cors.preflightHeaders(request.header("origin"));
     return { status: 204, headers: { Allow: ALLOWED_METHODS, ...corsHeaders }, body: null };
-  }
-
-  /** The host of the health endpoints does not matter, because probes use addresses. */
-  #isForThisHost(request: Request, { remoteAddress }: ConnectionInfo): boolean {
-    return (
-      this.#hosts.includes(request.authority) ||
-      isHealthPath(pathOf(request.target)) ||
-      isOwnProcess(remoteAddress)
-    );
   }
 
   /**
@@ -392,11 +387,6 @@ export class RequestHandler implements Handler {
 /** Only such a request may get a serialized response, whose bytes are the same for every client. */
 const isPlainGet = ({ method, keepAlive, isHttp10, bodyLength }: Request): boolean =>
   method === "GET" && keepAlive && !isHttp10 && bodyLength === 0;
-
-function pathOf(target: string): string {
-  const queryStart = target.indexOf("?");
-  return queryStart < 0 ? target : target.slice(0, queryStart);
-}
 
 const targetTooLong = (target: string, maxBytes: number): Problem =>
   new Problem(

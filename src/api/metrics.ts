@@ -136,6 +136,21 @@ function* httpFamilies({ counters, readers }: MetricsInput): Generator<string> {
     "Event streams closed because the client was too slow.",
     total.streamsOverflowed,
   );
+  yield counter(
+    "gazetteer_connections_evicted_total",
+    "Connections closed or refused because there were too many, or too few file descriptors.",
+    total.connectionsEvicted,
+  );
+  yield counter(
+    "gazetteer_slow_readers_total",
+    "Connections closed because the client read its response too slowly.",
+    total.slowReaders,
+  );
+  yield counter(
+    "gazetteer_long_bodies_total",
+    "Connections closed because a request body was longer than is skipped.",
+    total.longBodies,
+  );
 }
 
 function* historyFamilies({ context: { log } }: MetricsInput): Generator<string> {

@@ -2,6 +2,7 @@
  * The counters of one process: responses by what was read and by status, shed requests, event streams. The main process
  * adds those of its readers to its own when it renders `/metrics`.
  */
+import type { ConnectionCounters } from "../http1/handler.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
 
 export interface ProcessCounters {
@@ -11,6 +12,9 @@ export interface ProcessCounters {
   readonly streamsOpen: number;
   readonly streamsOpened: number;
   readonly streamsOverflowed: number;
+  readonly connectionsEvicted: number;
+  readonly slowReaders: number;
+  readonly longBodies: number;
 }
 
 export const ZERO_COUNTERS: ProcessCounters = {
@@ -19,6 +23,9 @@ export const ZERO_COUNTERS: ProcessCounters = {
   streamsOpen: 0,
   streamsOpened: 0,
   streamsOverflowed: 0,
+  connectionsEvicted: 0,
+  slowReaders: 0,
+  longBodies: 0,
 };
 
 export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCounters {
@@ -30,6 +37,9 @@ export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCoun
     streamsOpen: a.streamsOpen + b.streamsOpen,
     streamsOpened: a.streamsOpened + b.streamsOpened,
     streamsOverflowed: a.streamsOverflowed + b.streamsOverflowed,
+    connectionsEvicted: a.connectionsEvicted + b.connectionsEvicted,
+    slowReaders: a.slowReaders + b.slowReaders,
+    longBodies: a.longBodies + b.longBodies,
   };
 }
 
@@ -57,13 +67,19 @@ export class RequestCounters {
     this.#shed++;
   }
 
-  snapshot({ openCount, openedTotal, overflowedTotal }: SseHub): ProcessCounters {
+  snapshot(
+    { openCount, openedTotal, overflowedTotal }: SseHub,
+    connections: ConnectionCounters,
+  ): ProcessCounters {
     return {
       requests: Object.fromEntries([...this.#responses].map(([key, { count }]) => [key, count])),
       shed: this.#shed,
       streamsOpen: openCount,
       streamsOpened: openedTotal,
       streamsOverflowed: overflowedTotal,
+      connectionsEvicted: connections.evicted,
+      slowReaders: connections.slowReaders,
+      longBodies: connections.longBodies,
     };
   }
 }

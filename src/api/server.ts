@@ -1,5 +1,7 @@
 /** The HTTP server of a process: the request handler behind its listeners, their background work, and the drain. */
-import type { ConnectionLimits } from "../http1/handler.ts";
+
+import type { DescriptorState } from "../http1/descriptor-monitor.ts";
+import { ConnectionCounters, type ConnectionLimits } from "../http1/handler.ts";
 import { HttpListener } from "../http1/listener.ts";
 import { RequestHandler, type RequestHandlerOptions } from "./handler.ts";
 import type { ProcessCounters } from "./process-counters.ts";
@@ -24,14 +26,15 @@ export interface Server {
 }
 
 const HEAD_TIMEOUT_MS = 10_000;
-const LINGER_TIMEOUT_MS = 2_000;
+const LINGER_TIMEOUT_MS = 5_000;
 /** Connections that may be open besides those with a request in flight. */
 const MAX_IDLE_CONNECTIONS = 1_000;
 
 /** Throws Bun's error when the address is not available: the caller turns it into a message for the operator. */
 export function openServer(options: ServerOptions): Server {
-  const { host, port, sharedPort = false, unixSocketPath, limits, clock } = options;
-  const handler = new RequestHandler(options);
+  const { host, port, sharedPort = false, unixSocketPath, limits, clock, logger } = options;
+  const counters = new ConnectionCounters();
+  const handler = new RequestHandler(options, counters);
   const connectionLimits: ConnectionLimits = {
     get maxUrlBytes() {
       return limits.urlBytes;
@@ -42,13 +45,27 @@ export function openServer(options: ServerOptions): Server {
     get maxConnections() {
       return limits.connections + MAX_IDLE_CONNECTIONS;
     },
+    /** The others are a reserve for authenticated clients. */
+    get maxAnonymousConnections() {
+      return Math.ceil((limits.connections + MAX_IDLE_CONNECTIONS) / 2);
+    },
+    get minReadBytesPerSecond() {
+      return limits.minReadBytesPerSecond;
+    },
     get idleTimeoutMs() {
       return limits.idleTimeoutSeconds * 1000;
     },
     headTimeoutMs: HEAD_TIMEOUT_MS,
     lingerTimeoutMs: LINGER_TIMEOUT_MS,
   };
-  const listener = new HttpListener(handler, connectionLimits, clock);
+  const onDescriptors = (state: DescriptorState, limit: number) => {
+    if (state === "enough") logger.info("there are enough file descriptors again", { limit });
+    else
+      logger.warn("too few file descriptors: idle connections are closed, new ones may be refused", {
+        limit,
+      });
+  };
+  const listener = new HttpListener(handler, connectionLimits, clock, { counters, onDescriptors });
   const bound = listener.listen({ hostname: host, port, reusePort: sharedPort });
   if (unixSocketPath !== undefined) listener.listen({ unix: unixSocketPath });
   const abort = new AbortController();

@@ -22,7 +22,7 @@ export const Limits = section(
       1,
       1_000_000,
       10_000,
-      "Requests and streams in flight; further ones get 503. With 1000 more connections than that open, idle ones are closed.",
+      "Requests and streams in flight; further ones get 503. With 1000 more connections than that open, or half as many that never sent valid credentials, the oldest idle ones are closed.",
     ),
     streamsPerUser: integer(0, 100_000, 100, "Event streams that one user may have open."),
     streamBufferBytes: integer(
@@ -39,6 +39,12 @@ export const Limits = section(
       255,
       60,
       "Seconds without traffic after which a connection is closed. Event streams send a heartbeat every 15 s.",
+    ),
+    minReadBytesPerSecond: integer(
+      0,
+      GiB,
+      1024,
+      "A client that reads a response more slowly than this, over 30 s, is disconnected; 0 is no limit. Event streams have `streamBufferBytes`.",
     ),
     failureBurst: integer(
       1,

@@ -5,11 +5,15 @@ import { type BodyLength, ParseError } from "./request.ts";
 
 /** The bytes behind the body, or the error; pushed piece by piece. */
 function after(length: BodyLength, pieces: readonly string[]): string | ParseError | "more" {
-  const skipper = new BodySkipper(length);
+  const skipper = new BodySkipper(length, 1_000_000, 10_000);
   let rest = "";
   for (const piece of pieces) {
-    const left = skipper.done ? Buffer.from(piece, "latin1") : skipper.skip(Buffer.from(piece, "latin1"));
-    if (left instanceof ParseError) return left;
+    let left: Buffer | ParseError = Buffer.from(piece, "latin1");
+    // One call skips a bounded number of lines.
+    while (!skipper.done && left.length > 0) {
+      left = skipper.skip(left);
+      if (left instanceof ParseError) return left;
+    }
     rest += left.toString("latin1");
   }
   return skipper.done ? rest : "more";

@@ -1,8 +1,14 @@
-/** Skips the body of a request and finds its end. Nothing of the body is kept, because no handler reads one. */
+/**
+ * Skips the body of a request and finds its end. Nothing of the body is kept, because no handler reads one. The bytes of
+ * the framing (sizes of chunks, trailers) count as bytes of the body, so that a body of tiny chunks is bounded like any
+ * other, and one call parses a bounded number of lines.
+ */
 import { type BodyLength, isHeaderLine, ParseError } from "./request.ts";
 
 /** Longer than any chunk size or trailer of a real client. */
 const MAX_CHUNK_LINE_BYTES = 4096;
+/** Sizes of chunks, their ends and trailers that one call parses. */
+const MAX_LINES_PER_CALL = 256;
 const CHUNK_SIZE_LINE = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[^\x00-\x08\x0a-\x1f\x7f]*)?$/;
 const LF = 10;
 
@@ -10,13 +16,20 @@ const LF = 10;
 type SkipState = "chunk-size" | "data" | "chunk-end" | "trailer" | "done";
 
 export class BodySkipper {
+  /** So many bytes are skipped, framing included. May be raised. */
+  maxBytes: number;
+  readonly #maxTrailerBytes: number;
+  readonly #chunked: boolean;
   #state: SkipState;
   /** Bytes of the body, or of the current chunk, that are still to be skipped. */
   #remainingBytes: number;
-  readonly #chunked: boolean;
+  #skippedBytes = 0;
+  #trailerBytes = 0;
   #line = "";
 
-  constructor(length: BodyLength) {
+  constructor(length: BodyLength, maxBytes: number, maxTrailerBytes: number) {
+    this.maxBytes = maxBytes;
+    this.#maxTrailerBytes = maxTrailerBytes;
     this.#chunked = length === "chunked";
     this.#state = this.#chunked ? "chunk-size" : "data";
     this.#remainingBytes = length === "chunked" ? 0 : length;
@@ -26,27 +39,40 @@ export class BodySkipper {
     return this.#state === "done";
   }
 
-  /** Returns the bytes behind the end of the body. */
+  /** Whether `maxBytes` are skipped and the body has not ended. */
+  get exceeded(): boolean {
+    return this.#skippedBytes >= this.maxBytes && !this.done;
+  }
+
+  /** Returns the bytes that are not skipped: those behind the end of the body, or above a bound of this call. */
   skip(bytes: Buffer): Buffer | ParseError {
-    let rest = bytes;
-    while (rest.length > 0 && this.#state !== "done") {
+    let at = 0;
+    const end = Math.min(bytes.length, this.maxBytes - this.#skippedBytes);
+    for (let lines = 0; at < end && this.#state !== "done" && lines < MAX_LINES_PER_CALL; ) {
       if (this.#state === "data") {
-        const skipped = Math.min(this.#remainingBytes, rest.length);
-        this.#remainingBytes -= skipped;
-        rest = rest.subarray(skipped);
-        if (this.#remainingBytes === 0) this.#state = this.#chunked ? "chunk-end" : "done";
+        at += this.#skipData(end - at);
         continue;
       }
-      const end = rest.indexOf(LF);
-      this.#line += rest.toString("latin1", 0, end < 0 ? rest.length : end + 1);
+      lines++;
+      const found = bytes.indexOf(LF, at);
+      const lineEnd = found < 0 || found >= end ? end : found + 1;
+      this.#line += bytes.toString("latin1", at, lineEnd);
       if (this.#line.length > MAX_CHUNK_LINE_BYTES)
         return new ParseError("bad-request", "A line among the chunks is too long.");
-      if (end < 0) return rest.subarray(rest.length);
-      rest = rest.subarray(end + 1);
+      at = lineEnd;
+      if (!this.#line.endsWith("\n")) break;
       const error = this.#parseLine();
       if (error) return error;
     }
-    return rest;
+    this.#skippedBytes += at;
+    return at === 0 ? bytes : bytes.subarray(at);
+  }
+
+  #skipData(available: number): number {
+    const skipped = Math.min(this.#remainingBytes, available);
+    this.#remainingBytes -= skipped;
+    if (this.#remainingBytes === 0) this.#state = this.#chunked ? "chunk-end" : "done";
+    return skipped;
   }
 
   #parseLine(): ParseError | undefined {
@@ -56,6 +82,9 @@ export class BodySkipper {
       return new ParseError("bad-request", "A line among the chunks does not end in CR LF.");
     const text = line.slice(0, -2);
     if (this.#state === "trailer") {
+      this.#trailerBytes += line.length;
+      if (this.#trailerBytes > this.#maxTrailerBytes)
+        return new ParseError("headers-too-large", "The lines after the last chunk are too long.");
       if (text === "") this.#state = "done";
       else if (!isHeaderLine(text))
         return new ParseError("bad-request", "A line after the last chunk is not NAME: VALUE.");

@@ -92,23 +92,56 @@ describe("time-outs", () => {
     expect(harness.socket.calls).toEqual([]);
   });
 
-  test("a client that reads nothing is disconnected; one that reads slowly is not", () => {
+  /** A response that the client takes `bytes` of every second, for `seconds`. */
+  function readSlowly(bytes: number, seconds: number): void {
+    for (let n = 0; n < seconds && harness.socket.calls.length === 0; n++) {
+      harness.socket.writable = bytes;
+      harness.advance(1_000);
+    }
+  }
+
+  test("a client that reads less than the minimum over 30 s is disconnected, one that reads more is not", () => {
+    harness.socket.writable = 100;
+    harness.receive(get("/source"));
+    harness.bodySource().push("x".repeat(1_000_000));
+    // The socket reports that it is writable only now and then: what counts is what it accepts.
+    readSlowly(3_100, 600);
+    expect(harness.socket.calls).toEqual([]);
+    expect(harness.counters.slowReaders).toBe(0);
+    readSlowly(2_900, 61);
+    expect(harness.socket.calls).toEqual(["terminate"]);
+    expect(harness.counters.slowReaders).toBe(1);
+    expect(harness.bodySource().closeCount).toBe(1);
+    expect(harness.inFlight).toBe(0);
+  });
+
+  test("a client that reads nothing is disconnected; neither its bytes nor new body bytes count as progress", () => {
     harness.socket.writable = 100;
     harness.receive(get("/source"));
     harness.bodySource().push("x".repeat(10_000));
-    for (let n = 0; n < 10; n++) {
-      harness.advance(59_000);
-      harness.drain(10);
-    }
-    expect(harness.socket.calls).toEqual([]);
-    harness.advance(30_000);
-    // Neither bytes from the client nor new body bytes count as progress.
+    harness.advance(250);
+    harness.advance(29_000);
     harness.receive(get("/a"));
     harness.bodySource().push("more");
-    harness.advance(30_000);
+    expect(harness.socket.calls).toEqual([]);
+    harness.advance(1_000);
     expect(harness.socket.calls).toEqual(["terminate"]);
-    expect(harness.bodySource().closeCount).toBe(1);
-    expect(harness.inFlight).toBe(0);
+  });
+
+  test("the rate is measured only while the socket is full", () => {
+    harness.socket.writable = 100;
+    harness.receive(get("/source"));
+    harness.bodySource().push("x".repeat(10_000));
+    harness.advance(250);
+    harness.advance(29_000);
+    harness.drain();
+    harness.advance(10_000);
+    harness.socket.writable = 100;
+    harness.bodySource().push("x".repeat(10_000));
+    harness.advance(250);
+    harness.advance(29_000);
+    expect(harness.socket.calls).toEqual([]);
+    expect(harness.counters.slowReaders).toBe(0);
   });
 
   test("a client of an event stream that reads nothing is not disconnected", () => {

@@ -2,28 +2,30 @@
  * One HTTP/1.1 connection: parses requests, calls the handler, sends the responses in the order of the requests.
  *
  * One request is handled at a time. While a response is in flight, pipelined requests stay unparsed, and a body is
- * produced no faster than the socket accepts it, so a slow client costs a bounded amount of memory. An error on a
- * connection closes that connection and affects no other.
+ * produced no faster than the socket accepts it, so a slow client costs a bounded amount of memory. In one turn of the
+ * event loop a connection does a bounded amount of work (`turn-queue.ts`). An error on a connection closes that
+ * connection and affects no other.
  */
-import { type BodySource, isBodySource } from "./body-source.ts";
+import type { BodySource } from "./body-source.ts";
 import type { ConnectionInfo, ServerContext, Socket } from "./handler.ts";
+import { ReadRate } from "./read-rate.ts";
 import { Headers, ParseError, Request } from "./request.ts";
-import { RequestParser } from "./request-parser.ts";
+import { MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
 import type { Response } from "./response.ts";
+import { frameResponse } from "./response-framing.ts";
 import { ResponseWriter } from "./response-writer.ts";
-import {
-  byteLength,
-  dateLine,
-  joinHeadAndBody,
-  SerializedResponse,
-  serializeHead,
-  statusAllowsBody,
-} from "./serialized-response.ts";
+import { dateLine, joinHeadAndBody, SerializedResponse, serializeHead } from "./serialized-response.ts";
+import type { TurnQueue, TurnTaker } from "./turn-queue.ts";
 
 /** A client that has pipelined more than this is not read from until some of its requests are handled. */
 const MAX_PIPELINED_BYTES = 256 * 1024;
-/** After so many pipelined requests other connections get their turn on the event loop. */
-const MAX_REQUESTS_PER_TURN = 64;
+/** Pipelined requests, and slices of bodies, after which other connections get their turn on the event loop. */
+const AUTHENTICATED_UNITS_PER_TURN = 16;
+const ANONYMOUS_UNITS_PER_TURN = 1;
+/** Of the body of an authenticated request. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** After the last response so many bytes are read and dropped. */
+const MAX_DISCARDED_BYTES = 1024 * 1024;
 const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /** Stands in for a request that could not be parsed, to decide how its error response is framed. */
@@ -32,14 +34,21 @@ const UNPARSED_REQUEST = new Request("GET", "/", new Headers("", []), 0, false);
 /** "lingering": the last response is sent, and the client has not closed its side yet. */
 type State = "idle" | "responding" | "lingering" | "closed";
 
-export class Connection implements ConnectionInfo {
+export class Connection implements ConnectionInfo, TurnTaker {
   readonly #socket: Socket;
   readonly #context: ServerContext;
   readonly #writer: ResponseWriter;
+  readonly #readRate: ReadRate;
   readonly #parser: RequestParser;
   #state: State = "idle";
+  #authenticated = false;
+  /** Of the last request with a body. */
+  #requestAuthenticated = false;
+  #turns: TurnQueue;
+  #unitsLeft = 0;
+  #waitsForTurn = false;
   #headStarted = false;
-  #turnScheduled = false;
+  #discardedBytes = 0;
   #paused = false;
   #closeAfterCurrent = false;
   #clientEnded = false;
@@ -56,8 +65,10 @@ export class Connection implements ConnectionInfo {
         }),
       onBodyError: (error) => this.#onInternalError(error),
     });
+    this.#readRate = new ReadRate(this.#writer);
     this.#parser = new RequestParser(context.limits);
-    this.#deadline = context.now() + context.limits.idleTimeoutMs;
+    this.#turns = context.anonymousTurns;
+    this.#deadline = context.monotonic() + context.limits.idleTimeoutMs;
   }
 
   get remoteAddress(): string {
@@ -65,7 +76,18 @@ export class Connection implements ConnectionInfo {
   }
 
   get inFlight(): number {
-    return this.#context.inFlight;
+    const own = this.#authenticated && this.#state === "responding" ? 1 : 0;
+    return this.#context.inFlight - own;
+  }
+
+  markAuthenticated(): void {
+    this.#requestAuthenticated = true;
+    if (this.#authenticated) return;
+    this.#authenticated = true;
+    this.#turns = this.#context.authenticatedTurns;
+    this.#startTurn();
+    if (this.#state === "responding") this.#context.inFlight++;
+    this.#context.onAuthenticated(this);
   }
 
   get isEnded(): boolean {
@@ -73,39 +95,61 @@ export class Connection implements ConnectionInfo {
   }
 
   onData(bytes: Buffer): void {
-    if (this.#state === "idle") {
+    if (this.#closeAfterCurrent || this.#state === "lingering") this.#discard(bytes.length);
+    else if (this.#state === "responding" || this.#waitsForTurn) this.#parser.push(bytes);
+    else if (this.#state === "idle") {
+      this.#startTurn();
       const repeated = this.#parser.matchRepeat(bytes);
-      if (repeated) this.#handleRequest(repeated);
-      else this.#parseAndHandle(bytes);
-    } else if (this.#state === "responding" && !this.#closeAfterCurrent) this.#pushBytes(bytes);
-    if (this.#parser.bufferedBytes > MAX_PIPELINED_BYTES && !this.#closeAfterCurrent) this.#pauseReading();
+      if (repeated && this.#turns.take()) {
+        this.#unitsLeft--;
+        this.#handleRequest(repeated);
+      } else this.#parseAndHandle(bytes);
+    }
+    if (this.#parser.bufferedBytes > MAX_PIPELINED_BYTES) this.#pauseReading();
   }
 
   /** The socket accepts bytes again. */
   onDrain(): void {
     if (this.#state !== "responding") return;
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
+    this.#startTurn();
     this.#writer.flush();
   }
 
   /** The client has closed its sending side. It still gets the responses to its requests, except endless ones. */
   onEnd(): void {
     this.#clientEnded = true;
+    this.#startTurn();
     if (this.#state === "idle") this.#handleBuffered();
     else if (this.#state === "lingering" || this.#writer.noTimeout) this.destroy();
   }
 
   /** The socket is closed. */
   onClose(): void {
-    if (this.#state === "responding") this.#context.inFlight--;
+    if (this.#state === "responding" && this.#authenticated) this.#context.inFlight--;
     this.#state = "closed";
     this.#writer.abort();
   }
 
-  /** Returns whether the connection was idle, and so is closing now. */
-  closeIfIdle(): boolean {
-    if (this.#state !== "idle") return false;
-    this.#close();
+  /** The loop has turned, and this connection may continue with what is buffered. */
+  onTurn(): void {
+    this.#waitsForTurn = false;
+    this.#startTurn();
+    this.#guard(() => this.#handleBuffered());
+  }
+
+  /**
+   * Closes at once to make room for another connection. Returns false when a request is being served. An anonymous client
+   * that does not read is not being served.
+   */
+  evict(): boolean {
+    const isServed =
+      this.#state === "responding"
+        ? this.#authenticated || !this.#writer.blocked
+        : this.#authenticated && this.#waitsForTurn;
+    if (isServed || this.#state === "closed") return false;
+    if (this.#authenticated) this.#socket.end();
+    else this.#socket.terminate();
     return true;
   }
 
@@ -123,10 +167,23 @@ export class Connection implements ConnectionInfo {
 
   /** Called periodically by the listener. */
   checkTimeout(now: number): void {
-    // A slow handler, and an event stream without events, must not end a connection. A client that does not read must.
-    if (this.#state === "responding" && (this.#writer.noTimeout || !this.#writer.blocked))
-      this.#extendDeadline(this.#context.limits.idleTimeoutMs);
-    else if (now >= this.#deadline) this.#guard(() => this.#onTimeout());
+    const { minReadBytesPerSecond, idleTimeoutMs } = this.#context.limits;
+    if (this.#state === "responding") {
+      // A slow handler, and an event stream without events, must not end a connection. A client that does not read must.
+      if (this.#writer.noTimeout || !this.#writer.blocked) {
+        this.#readRate.reset();
+        this.#extendDeadline(idleTimeoutMs);
+        return;
+      }
+      const rate = this.#readRate.check(now, minReadBytesPerSecond);
+      if (rate === "progress" && minReadBytesPerSecond > 0) this.#extendDeadline(idleTimeoutMs);
+      if (rate === "slow") {
+        this.#context.counters.slowReaders++;
+        this.destroy();
+        return;
+      }
+    }
+    if (now >= this.#deadline) this.#guard(() => this.#onTimeout());
   }
 
   #onTimeout(): void {
@@ -137,18 +194,26 @@ export class Connection implements ConnectionInfo {
   }
 
   #extendDeadline(ms: number): void {
-    this.#deadline = this.#context.now() + ms;
+    this.#deadline = this.#context.monotonic() + ms;
+  }
+
+  /** The runtime has called, so the loop has turned since the last work of this connection. */
+  #startTurn(): void {
+    this.#unitsLeft = this.#authenticated ? AUTHENTICATED_UNITS_PER_TURN : ANONYMOUS_UNITS_PER_TURN;
   }
 
   #parseAndHandle(bytes: Buffer): void {
     if (this.#parser.inBody) this.#extendDeadline(this.#context.limits.idleTimeoutMs);
-    this.#pushBytes(bytes);
+    this.#parser.push(bytes);
     this.#handleBuffered();
   }
 
-  #pushBytes(bytes: Buffer): void {
-    // The error is in the body of a request that is handled already, so its response is sent and is the last one.
-    if (this.#parser.push(bytes)) this.closeAfterResponse();
+  /** Drops bytes that are not read any more. A client that goes on sending is disconnected, or not read from. */
+  #discard(length: number): void {
+    this.#discardedBytes += length;
+    if (this.#discardedBytes <= MAX_DISCARDED_BYTES) return;
+    if (this.#state === "lingering") this.destroy();
+    else this.#pauseReading();
   }
 
   #pauseReading(): void {
@@ -166,28 +231,39 @@ export class Connection implements ConnectionInfo {
     this.#socket.resume();
   }
 
-  /** Handles buffered requests until a response cannot be sent at once. */
+  /** Handles buffered requests until a response cannot be sent at once, or until the work of a turn is done. */
   #handleBuffered(): void {
-    for (let left = MAX_REQUESTS_PER_TURN; left > 0 && this.#state === "idle"; left--) {
-      const request = this.#parser.next();
-      if (this.#parser.bufferedBytes <= MAX_PIPELINED_BYTES) this.#resumeReading();
-      if (request instanceof ParseError) this.#respondToParseError(request);
-      else if (request) this.#handleRequest(request);
-      else {
+    while (this.#state === "idle" && !this.#waitsForTurn) {
+      if (this.#parser.bufferedBytes === 0 && !this.#parser.bodyExceeded) {
         this.#awaitMoreBytes();
         return;
       }
+      if (this.#unitsLeft === 0 || !this.#turns.take()) {
+        this.#waitsForTurn = true;
+        this.#turns.enqueue(this);
+        return;
+      }
+      this.#unitsLeft--;
+      if (this.#parser.inBody) this.#skipBody();
+      else if (!this.#handleNext()) return;
+      if (this.#parser.bufferedBytes <= MAX_PIPELINED_BYTES) this.#resumeReading();
     }
-    if (this.#state === "idle") this.#handleBufferedNextTurn();
   }
 
-  #handleBufferedNextTurn(): void {
-    if (this.#turnScheduled) return;
-    this.#turnScheduled = true;
-    setImmediate(() => {
-      this.#turnScheduled = false;
-      this.#guard(() => this.#handleBuffered());
-    });
+  /** Returns false when the next request is incomplete. */
+  #handleNext(): boolean {
+    const request = this.#parser.next();
+    if (request instanceof ParseError) this.#respondToParseError(request);
+    else if (request) this.#handleRequest(request);
+    else this.#awaitMoreBytes();
+    return request !== undefined;
+  }
+
+  /** The response to the request is sent, so a body that is malformed or too long closes the connection without another. */
+  #skipBody(): void {
+    const error = this.#parser.skipBody();
+    if (this.#parser.bodyExceeded) this.#context.counters.longBodies++;
+    if (error || this.#parser.bodyExceeded) this.closeAfterResponse();
   }
 
   #awaitMoreBytes(): void {
@@ -200,6 +276,7 @@ export class Connection implements ConnectionInfo {
 
   #handleRequest(request: Request): void {
     this.#headStarted = false;
+    if (request.bodyLength !== 0) this.#requestAuthenticated = false;
     const response = this.#callHandler(request);
     if (response instanceof SerializedResponse) this.#send(response.serialize(this.#context.now()));
     else if (response instanceof Promise) {
@@ -229,38 +306,35 @@ export class Connection implements ConnectionInfo {
   }
 
   #respond(request: Request, response: Response): void {
-    const { body } = response;
-    const bodySource = body !== null && typeof body === "object" && isBodySource(body) ? body : undefined;
+    const { bytes, source, chunked, untilClose, headerLine } = frameResponse(request, response);
     if (this.#state === "closed") {
-      bodySource?.close();
+      source?.close();
       return;
     }
-    // A relayed response to HEAD has neither a body nor a length, though the response to GET has both.
-    const lengthUnknown =
-      bodySource !== undefined ||
-      (body === null && request.method === "HEAD" && statusAllowsBody(response.status));
-    const hasLength = !lengthUnknown || "Content-Length" in response.headers;
-    const chunked = !hasLength && !request.isHttp10;
-    // Without a length and without chunks, the end of the connection is the end of the body.
-    this.#closeAfterCurrent ||= !request.keepAlive || this.#context.stopping || !(hasLength || chunked);
-    const bytes = typeof body === "string" || body instanceof Uint8Array ? body : undefined;
-    const framing = chunked
-      ? "Transfer-Encoding: chunked\r\n"
-      : lengthUnknown
-        ? ""
-        : contentLengthLine(response, bytes);
+    this.#closeAfterCurrent ||= !request.keepAlive || this.#context.stopping || untilClose;
+    if (request.bodyLength !== 0) this.#limitBody(request);
     let head: string;
     try {
-      head = `${this.#serializeHead(request, response)}${framing}\r\n`;
+      head = `${this.#serializeHead(request, response)}${headerLine}\r\n`;
     } catch (error) {
-      bodySource?.close();
+      source?.close();
       this.#respond(request, this.#context.handler.onError(error));
       return;
     }
     if (request.method === "HEAD") {
-      bodySource?.close();
+      source?.close();
       this.#send(joinHeadAndBody(head));
-    } else this.#send(joinHeadAndBody(head, bytes), bodySource, chunked);
+    } else this.#send(joinHeadAndBody(head, bytes), source, chunked);
+  }
+
+  /** Decides how much of a request body is skipped, or closes the connection after this response. */
+  #limitBody(request: Request): void {
+    const maxBytes = this.#requestAuthenticated ? MAX_BODY_BYTES : MAX_REFUSED_BODY_BYTES;
+    this.#parser.allowBody(maxBytes);
+    const isTooLong = request.bodyLength !== "chunked" && request.bodyLength > maxBytes;
+    if (isTooLong) this.#context.counters.longBodies++;
+    // Without a 100 response the client may leave the body out: then the next request could not be found.
+    this.#closeAfterCurrent ||= isTooLong || (request.expectsContinue && !this.#requestAuthenticated);
   }
 
   #serializeHead(request: Request, { status, headers }: Response): string {
@@ -269,7 +343,7 @@ export class Connection implements ConnectionInfo {
       serializeHead(status, headers, this.#context.handler.commonHeaders) + dateLine(this.#context.now());
     const complete = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
     // The body must come, even though it is not read: otherwise the next request could not be found behind it.
-    return request.expectsContinue ? CONTINUE_RESPONSE + complete : complete;
+    return request.expectsContinue && !this.#closeAfterCurrent ? CONTINUE_RESPONSE + complete : complete;
   }
 
   #send(parts: readonly Uint8Array[], body?: BodySource, chunked?: boolean): void {
@@ -281,14 +355,14 @@ export class Connection implements ConnectionInfo {
   #markInFlight(): void {
     if (this.#state !== "idle") return;
     this.#state = "responding";
-    this.#context.inFlight++;
+    if (this.#authenticated) this.#context.inFlight++;
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
   }
 
   #onResponseSent(): void {
     if (this.#state === "responding") {
       this.#state = "idle";
-      this.#context.inFlight--;
+      if (this.#authenticated) this.#context.inFlight--;
     }
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
     if (this.#closeAfterCurrent) this.#close();
@@ -300,6 +374,8 @@ export class Connection implements ConnectionInfo {
    */
   #close(): void {
     this.#state = "lingering";
+    this.#discardedBytes = 0;
+    this.#parser.clear();
     this.#extendDeadline(this.#context.limits.lingerTimeoutMs);
     this.#resumeReading();
     if (this.#clientEnded) this.#socket.end();
@@ -319,9 +395,4 @@ export class Connection implements ConnectionInfo {
     this.#context.handler.onError(error);
     this.destroy();
   }
-}
-
-function contentLengthLine({ status, headers }: Response, body: string | Uint8Array | undefined): string {
-  if (!statusAllowsBody(status) || "Content-Length" in headers) return "";
-  return `Content-Length: ${body === undefined ? 0 : byteLength(body)}\r\n`;
 }

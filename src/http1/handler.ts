@@ -8,6 +8,7 @@ import type { HeadLimits } from "./request-parser.ts";
 import type { Response } from "./response.ts";
 import type { ByteSink } from "./response-writer.ts";
 import type { SerializedResponse } from "./serialized-response.ts";
+import type { TurnQueue } from "./turn-queue.ts";
 
 export interface Handler {
   /** Of every response. */
@@ -26,30 +27,60 @@ export interface Handler {
 /** What a handler can know of the connection that a request came on. */
 export interface ConnectionInfo {
   readonly remoteAddress: string;
-  /** Responses in flight on all connections of the server. */
+  /** Responses in flight on all other authenticated connections of the server. */
   readonly inFlight: number;
+  /**
+   * The handler calls it when the credentials of the request that it handles are valid, before it returns or resolves.
+   * Until a first such request a connection is anonymous: it shares a smaller quota of each turn, it is the first to be
+   * closed when there are too many, and its responses do not count as in flight. A request without this call is refused:
+   * less of its body is skipped, and it gets no 100 response. Not necessary where it was called for the same bytes before.
+   */
+  markAuthenticated(): void;
   /** Whether the client has closed its sending side or the connection. It may still read a response. */
   readonly isEnded: boolean;
 }
 
+/** What the server did to connections to protect the others. */
+export class ConnectionCounters {
+  /** Connections closed, or not accepted, because there were too many or too few file descriptors. */
+  evicted = 0;
+  /** Connections closed because the client read its response too slowly. */
+  slowReaders = 0;
+  /** Connections closed because a request body was longer than is skipped. */
+  longBodies = 0;
+}
+
+/** What a connection needs of the server that it belongs to. */
 export interface ServerContext {
   readonly handler: Handler;
   readonly limits: ConnectionLimits;
+  readonly counters: ConnectionCounters;
   readonly stopping: boolean;
-  /** Responses that are being produced or sent, on all connections. Connections count themselves in and out. */
+  /** The work of connections in each turn of the event loop. */
+  readonly anonymousTurns: TurnQueue;
+  readonly authenticatedTurns: TurnQueue;
+  /** Responses being produced or sent, on all authenticated connections. Connections count themselves in and out. */
   inFlight: number;
+  /** Epoch milliseconds, for the `Date` header. */
   now(): number;
+  /** Milliseconds of the monotonic clock, for time-outs. */
+  monotonic(): number;
+  onAuthenticated(connection: ConnectionInfo): void;
 }
 
 export interface ConnectionLimits extends HeadLimits {
-  /** Open connections. One more closes the oldest idle connection. */
+  /** Open connections. One more closes the oldest anonymous one, or the oldest idle one. */
   readonly maxConnections: number;
+  /** Open connections without an authenticated request. One more closes the oldest of them that is not being served. */
+  readonly maxAnonymousConnections: number;
   /** Without a request, without a byte of a request body, or without progress of a response. */
   readonly idleTimeoutMs: number;
   /** From the first byte of a request head to its last. */
   readonly headTimeoutMs: number;
   /** How long the client may take to close after the server has sent its last byte. */
   readonly lingerTimeoutMs: number;
+  /** A client that reads a response more slowly, over 30 s, is disconnected; 0 is no limit. Not for event streams. */
+  readonly minReadBytesPerSecond: number;
 }
 
 export interface Socket extends ByteSink {

@@ -11,9 +11,15 @@ function read(pieces: readonly string[], limits = LIMITS): string[] {
   const parser = new RequestParser(limits);
   const read: string[] = [];
   for (const piece of pieces) {
-    const error = parser.push(Buffer.from(piece, "latin1"));
-    if (error) return [...read, `body ${error.code}`];
-    for (let request = parser.next(); request; request = parser.next()) {
+    parser.push(Buffer.from(piece, "latin1"));
+    while (parser.bufferedBytes > 0) {
+      if (parser.inBody) {
+        const error = parser.skipBody();
+        if (error) return [...read, `body ${error.code}`];
+        continue;
+      }
+      const request = parser.next();
+      if (request === undefined) break;
       if (request instanceof ParseError) return [...read, request.code];
       read.push(request.target);
     }

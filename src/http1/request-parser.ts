@@ -1,6 +1,6 @@
 /**
- * Turns the bytes of a connection into requests, independent of where the network cut them. Bodies are skipped as they
- * arrive, so what is buffered is an incomplete head and pipelined requests.
+ * Turns the bytes of a connection into requests, independent of where the network cut them. Each call does a bounded
+ * piece of work: it parses one head, or skips a slice of a body.
  */
 import { BodySkipper } from "./body-skipper.ts";
 import { ParseError, parseHead, type Request } from "./request.ts";
@@ -9,6 +9,9 @@ export interface HeadLimits {
   readonly maxUrlBytes: number;
   readonly maxHeadBytes: number;
 }
+
+/** A larger body is skipped only where the handler allows it (`allowBody`). */
+export const MAX_REFUSED_BODY_BYTES = 64 * 1024;
 
 /** A longer head is parsed each time, so that idle connections do not keep large buffers. */
 const MAX_REPEAT_HEAD_BYTES = 2048;
@@ -24,6 +27,8 @@ export class RequestParser {
   #bytes: Buffer = EMPTY;
   /** So many of the buffered bytes were searched, and contain no end of a head. */
   #scannedBytes = 0;
+  /** Empty lines before the next head. They count like bytes of a head. */
+  #emptyLineBytes = 0;
   #bodySkipper: BodySkipper | undefined;
   #previousHead: Buffer | undefined;
   #previousRequest: Request | undefined;
@@ -49,23 +54,43 @@ export class RequestParser {
       : undefined;
   }
 
-  /**
-   * Adds received bytes. An error is one in the body of the request that `next` returned last: nothing behind it can be
-   * parsed.
-   */
-  push(bytes: Buffer): ParseError | undefined {
-    const rest = this.#bodySkipper ? this.#bodySkipper.skip(bytes) : bytes;
-    if (this.#bodySkipper?.done) this.#bodySkipper = undefined;
+  /** Adds received bytes. */
+  push(bytes: Buffer): void {
+    this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
+  }
+
+  /** Drops what is buffered. After that the parser must not be used. */
+  clear(): void {
+    this.#bytes = EMPTY;
+  }
+
+  /** Raises the bound of the body of the request that `next` returned last. */
+  allowBody(maxBytes: number): void {
+    if (this.#bodySkipper) this.#bodySkipper.maxBytes = maxBytes;
+  }
+
+  /** Whether the body is longer than is allowed, so that the next request cannot be found behind it. */
+  get bodyExceeded(): boolean {
+    return this.#bodySkipper?.exceeded === true;
+  }
+
+  /** Skips buffered bytes of the body, at most one slice. After an error the parser must not be used. */
+  skipBody(): ParseError | undefined {
+    const rest = this.#bodySkipper?.skip(this.#bytes);
     if (rest instanceof ParseError) return rest;
-    this.#bytes = this.#bytes.length === 0 ? rest : Buffer.concat([this.#bytes, rest]);
+    if (rest) this.#bytes = rest.length === 0 ? EMPTY : rest;
+    if (this.#bodySkipper?.done) this.#bodySkipper = undefined;
     return undefined;
   }
 
-  /** Returns the next request, or undefined while it is incomplete. After an error the parser must not be used. */
+  /**
+   * Returns the next request, or undefined while it is incomplete. Not while `inBody`. After an error the parser must
+   * not be used. A fault in the part of the body that arrived with the head is an error too.
+   */
   next(): Request | ParseError | undefined {
     this.#skipEmptyLines();
     const bytes = this.#bytes;
-    if (bytes.length === 0) return undefined;
+    if (bytes.length === 0 && this.#emptyLineBytes <= this.#limits.maxHeadBytes) return undefined;
     const end = bytes.indexOf(HEAD_END, Math.max(0, this.#scannedBytes - HEAD_END.length));
     const tooLarge = this.#checkSize(bytes, end);
     if (tooLarge) return tooLarge;
@@ -75,10 +100,12 @@ export class RequestParser {
     const length = end + HEAD_END.length;
     this.#rememberPrevious(request, bytes, length);
     this.#scannedBytes = 0;
-    this.#bytes = EMPTY;
-    if (request.bodyLength !== 0) this.#bodySkipper = new BodySkipper(request.bodyLength);
-    if (length === bytes.length) return request;
-    return this.push(bytes.subarray(length)) ?? request;
+    this.#emptyLineBytes = 0;
+    this.#bytes = length === bytes.length ? EMPTY : bytes.subarray(length);
+    if (request.bodyLength === 0) return request;
+    const { maxHeadBytes } = this.#limits;
+    this.#bodySkipper = new BodySkipper(request.bodyLength, MAX_REFUSED_BODY_BYTES, maxHeadBytes);
+    return this.skipBody() ?? request;
   }
 
   /** Some clients send an empty line after a request (RFC 9112, 2.2). */
@@ -89,10 +116,13 @@ export class RequestParser {
     if (at === 0) return;
     this.#bytes = bytes.subarray(at);
     this.#scannedBytes = 0;
+    this.#emptyLineBytes += at;
   }
 
   #checkSize(bytes: Buffer, end: number): ParseError | undefined {
     const { maxHeadBytes, maxUrlBytes } = this.#limits;
+    if (this.#emptyLineBytes > maxHeadBytes)
+      return new ParseError("bad-request", "There are too many empty lines before the request.");
     const size = end < 0 ? bytes.length : end;
     // While the end is not found, all but the last of its bytes may be buffered already.
     if (size <= maxHeadBytes || (end < 0 && size < maxHeadBytes + HEAD_END.length)) return undefined;

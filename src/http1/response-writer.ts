@@ -29,6 +29,7 @@ export class ResponseWriter {
   #body: BodySource | undefined;
   #chunked = false;
   #busy = false;
+  #acceptedBytes = 0;
   #blocked = false;
   #flushScheduled = false;
 
@@ -40,6 +41,11 @@ export class ResponseWriter {
   /** Whether the socket did not accept everything that was written. */
   get blocked(): boolean {
     return this.#blocked;
+  }
+
+  /** Bytes that the socket accepted, of all responses. */
+  get acceptedBytes(): number {
+    return this.#acceptedBytes;
   }
 
   /** Whether the response in flight may take any time, as an event stream does. */
@@ -115,6 +121,7 @@ export class ResponseWriter {
       if (accepted === part.length) written++;
       else if (accepted > 0) queue[written] = part.subarray(accepted);
     }
+    this.#acceptedBytes += maxBytes - left;
     if (written === queue.length) queue.length = 0;
     else queue.splice(0, written);
     return left;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Cancelled, Scheduler } from "./scheduler.ts";
-import type { Steps } from "./steps.ts";
+import { type Steps, waitFor } from "./steps.ts";
 
 /** A scheduler whose time passes only in steps: `run` records them, and each takes `costMs`. */
 function manualScheduler() {
@@ -125,6 +125,40 @@ describe("long computations", () => {
     expect(await running.catch((error: unknown) => error)).toBeInstanceOf(Cancelled);
     expect(hasEnded).toBe(true);
     expect(rest.hasTurns).toBe(false);
+  });
+
+  test("takes no time while it waits for a promise, and goes on with its result", async () => {
+    const { scheduler, turn, work } = manualScheduler();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    function* waiting(): Steps<string> {
+      yield* work("before", 2);
+      return `${yield* waitFor(promise)} ${yield* work("after", 2)}`;
+    }
+    const result = scheduler.run("alice", waiting());
+    void scheduler.run("bob", work("bob", 8));
+    expect(turn()).toEqual(["before", "bob", "bob", "bob"]);
+    expect([...scheduler.usage()].find(({ owner }) => owner === "alice")?.running).toBe(1);
+    expect(turn()).toEqual(["bob", "bob", "bob", "bob"]);
+    resolve("arrived");
+    await Bun.sleep(0);
+    expect(countOf(turn(), "after")).toBe(2);
+    expect(await result).toBe("arrived after");
+  });
+
+  test("throws what a promise it waits for is rejected with", async () => {
+    const { scheduler, turn } = manualScheduler();
+    function* waiting(): Steps<string> {
+      try {
+        return yield* waitFor(Promise.reject(new Error("the thread failed")));
+      } catch (error) {
+        return String(error);
+      }
+    }
+    const result = scheduler.run("alice", waiting());
+    turn();
+    await Bun.sleep(0);
+    turn();
+    expect(await result).toBe("Error: the thread failed");
   });
 
   test("a computation that fails rejects its promise and no other", async () => {

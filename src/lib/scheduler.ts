@@ -42,8 +42,8 @@ export interface SchedulerOptions {
 }
 
 interface Task {
-  /** Runs one step. Returns whether the computation is over. Never throws. */
-  step(): boolean;
+  /** Runs one step. A promise is what the computation waits for. Never throws. */
+  step(): "over" | "pause" | Promise<unknown>;
   cancel(): void;
   readonly signal: AbortSignal | undefined;
 }
@@ -51,6 +51,8 @@ interface Task {
 class Owner {
   readonly name: string;
   readonly tasks: Task[] = [];
+  /** Tasks that wait for a promise. */
+  waiting = 0;
   loopMs = 0;
   /** Decides which owner is next. */
   virtualMs = 0;
@@ -84,8 +86,8 @@ export class Scheduler {
 
   /** Of the owners that have work or had work recently. */
   *usage(): Generator<OwnerUsage> {
-    for (const { name, loopMs, tasks } of this.#owners.values())
-      yield { owner: name, loopMs, running: tasks.length };
+    for (const { name, loopMs, tasks, waiting } of this.#owners.values())
+      yield { owner: name, loopMs, running: tasks.length + waiting };
   }
 
   /**
@@ -102,17 +104,17 @@ export class Scheduler {
       const step = () => {
         try {
           const { value, done } = steps.next();
-          if (done) resolve(value);
-          return done === true;
+          if (!done) return value ?? "pause";
+          resolve(value);
         } catch (error) {
           reject(error);
-          return true;
         }
+        return "over";
       };
       const cancel = () => {
         reject(new Cancelled("the computation was cancelled"));
         // A generator that is ended this way returns nothing that anybody reads.
-        (steps as Generator<undefined, unknown, void>).return(undefined);
+        (steps as Generator<unknown, unknown, void>).return(undefined);
       };
       this.#enqueue(owner, { step, cancel, signal });
     });
@@ -136,7 +138,7 @@ export class Scheduler {
       for (;;) {
         const { value, done } = steps.next();
         if (done) return { result: value };
-        if (this.#now() - start >= SLICE_MS) return undefined;
+        if (value || this.#now() - start >= SLICE_MS) return undefined;
       }
     } finally {
       const usedMs = this.#now() - start;
@@ -176,20 +178,33 @@ export class Scheduler {
     const start = this.#now();
     let now = start;
     const task = owner.tasks.shift();
-    if (task) {
-      let isOver = task.signal?.aborted === true;
-      if (isOver) task.cancel();
-      while (!isOver && now - start < SLICE_MS) {
+    let next: ReturnType<Task["step"]> = "pause";
+    if (!task || task.signal?.aborted) {
+      task?.cancel();
+      next = "over";
+    } else {
+      while (next === "pause" && now - start < SLICE_MS) {
         const stepStart = now;
-        isOver = task.step();
+        next = task.step();
         now = this.#now();
         if (now - stepStart > LONG_STEP_MS) this.#longSteps++;
       }
-      if (!isOver) owner.tasks.push(task);
+      if (next === "pause") owner.tasks.push(task);
+      else if (next !== "over") this.#park(owner, task, next);
     }
     this.#charge(owner, now - start);
     if (owner.tasks.length === 0) this.#active.delete(owner);
     return now;
+  }
+
+  #park(owner: Owner, task: Task, until: Promise<unknown>): void {
+    owner.waiting++;
+    until
+      .catch(() => {})
+      .then(() => {
+        owner.waiting--;
+        this.#enqueue(owner, task);
+      });
   }
 
   #charge(owner: Owner, usedMs: number): void {

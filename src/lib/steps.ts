@@ -6,8 +6,8 @@
  * State that others change must be captured before the first pause. After a pause it may be of another revision.
  */
 
-/** A computation with a result. `yield` is a pause, `yield*` runs a part of it. */
-export type Steps<Result> = Generator<undefined, Result, void>;
+/** A computation with a result. `yield` is a pause, `yield*` runs a part of it. A promise is waited for: see `waitFor`. */
+export type Steps<Result> = Generator<undefined | Promise<unknown>, Result, void>;
 
 /** Items with pauses between them: undefined is a pause and no item. */
 export type Paced<Item> = Iterable<Item | undefined>;
@@ -17,7 +17,24 @@ export function runToEnd<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { value, done } = steps.next();
     if (done) return value;
+    if (value) throw new Error("a computation that waits for a promise cannot run at once");
   }
+}
+
+/** Waits for what happens off the event loop, such as the work of a thread. Throws what the promise is rejected with. */
+export function* waitFor<Result>(promise: Promise<Result>): Steps<Result> {
+  let outcome: { readonly result: Result } | { readonly error: unknown } | undefined;
+  const settled = promise.then(
+    (result) => {
+      outcome = { result };
+    },
+    (error: unknown) => {
+      outcome = { error };
+    },
+  );
+  while (!outcome) yield settled;
+  if ("error" in outcome) throw outcome.error;
+  return outcome.result;
 }
 
 export function* collectPaced<Item>(items: Paced<Item>): Steps<Item[]> {
@@ -110,7 +127,7 @@ export class SharedSteps<Result> {
       if (this.#outcome) return this.#outcome.result;
       const { value, done } = this.#steps.next();
       if (done) this.#outcome = { result: value };
-      else yield;
+      else yield value;
     }
   }
 }

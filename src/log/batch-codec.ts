@@ -2,37 +2,58 @@
  * Encodes the entries of a batch: one line of tab-separated fields each, compressed with zstd. JSON text contains neither
  * tabs nor newlines, and ids contain no white space, so nothing is escaped, and no JSON is parsed to store or read it.
  * The values before and after are nearly the same text, so that storing both compresses to little more than one.
+ *
+ * Entries are encoded in the thread that has them, a part at a time; the writer compresses the bytes. Compressed data has
+ * zstd's checksum, so that a damaged block of the disk is an error and not a wrong value.
  */
+import { constants, zstdCompressSync } from "node:zlib";
+import type { Paced } from "../lib/steps.ts";
 import { type LogEntry, STORE_KINDS } from "./log.ts";
 
-const kindByLetter = new Map(STORE_KINDS.map((kind) => [kind.charAt(0), kind]));
+const ENTRIES_PER_STEP = 500;
+const COMPRESSION = {
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+};
 
-export function encodeEntries(entries: Iterable<LogEntry>): Uint8Array {
+const kindByLetter = new Map(STORE_KINDS.map((kind) => [kind.charAt(0), kind]));
+const encoder = new TextEncoder();
+
+/** The bytes have a buffer of their own, so that they can be transferred to another thread. */
+export function encodeEntries(entries: Iterable<LogEntry>): Uint8Array<ArrayBuffer> {
   const lines: string[] = [];
   for (const { kind, id, before, after, changed } of entries) {
     lines.push(`${kind.charAt(0)}\t${id}\t${before ?? ""}\t${after ?? ""}\t${changed.join(",")}`);
   }
-  return compress(Buffer.from(lines.join("\n")));
+  return encoder.encode(lines.join("\n"));
 }
 
-export function decodeEntries(data: Uint8Array): LogEntry[] {
+/** Adds the entries of compressed `data` to `entries`. Pauses between steps. */
+export function* decodeEntries(data: Uint8Array, entries: LogEntry[]): Paced<never> {
   const text = decompress(data).toString();
-  if (text === "") return [];
-  return text.split("\n").map((line) => {
-    const [letter = "", id = "", before = "", after = "", changed = ""] = line.split("\t");
-    const kind = kindByLetter.get(letter);
-    if (kind === undefined)
-      throw new Error(`a batch in the log has an unknown kind: ${JSON.stringify(letter)}`);
-    return {
-      kind,
-      id,
-      before: before === "" ? null : before,
-      after: after === "" ? null : after,
-      changed: changed === "" ? [] : changed.split(","),
-    };
-  });
+  let decoded = 0;
+  for (let at = 0; at < text.length; ) {
+    const newLine = text.indexOf("\n", at);
+    const end = newLine < 0 ? text.length : newLine;
+    if (decoded++ % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield undefined;
+    entries.push(decodeEntry(text.slice(at, end)));
+    at = end + 1;
+  }
 }
 
-export const compress = (bytes: Uint8Array): Uint8Array => Bun.zstdCompressSync(bytes, { level: 1 });
+function decodeEntry(line: string): LogEntry {
+  const [letter = "", id = "", before = "", after = "", changed = ""] = line.split("\t");
+  const kind = kindByLetter.get(letter);
+  if (kind === undefined)
+    throw new Error(`a batch in the log has an unknown kind: ${JSON.stringify(letter)}`);
+  return {
+    kind,
+    id,
+    before: before === "" ? null : before,
+    after: after === "" ? null : after,
+    changed: changed === "" ? [] : changed.split(","),
+  };
+}
+
+export const compress = (bytes: Uint8Array): Uint8Array => zstdCompressSync(bytes, COMPRESSION);
 
 export const decompress = (data: Uint8Array): Buffer => Bun.zstdDecompressSync(data);

@@ -1,13 +1,16 @@
 /**
  * The log on one machine: a SQLite file in WAL mode, locked by one process.
  *
- * A batch is one row (a large batch has several parts); a snapshot is a list of page ids, so that snapshots share pages.
- * Each append hands the WAL to the operating system without fsync: `kill -9` loses nothing; a power cut may lose the last
- * batches but leaves the file consistent. `:memory:` is the same code on SQLite's in-memory database.
+ * A batch is one row or several parts; a snapshot is a list of page ids, so that snapshots share pages. Each append hands
+ * the WAL to the operating system without fsync: `kill -9` loses nothing; a power cut may lose the last batches but leaves
+ * the file consistent. Reads have a connection of their own, and do not wait for writes. `:memory:` is the same code on
+ * SQLite's in-memory database.
  */
 import type { Database } from "bun:sqlite";
 import { errorMessage } from "../lib/error-message.ts";
-import { compress, decodeEntries, decompress, encodeEntries } from "./batch-codec.ts";
+import type { Paced } from "../lib/steps.ts";
+import { yieldToLoop } from "../lib/yield-to-loop.ts";
+import { decodeEntries, decompress, encodeEntries } from "./batch-codec.ts";
 import {
   type Batch,
   type Log,
@@ -18,16 +21,16 @@ import {
   type Snapshot,
   STORE_KINDS,
   type StoreKind,
-  type YieldToLoop,
 } from "./log.ts";
-import { completeConversion, type LogFile, openLogFile } from "./log-file.ts";
+import { IN_MEMORY, type LogFile, openLogFile, readStats } from "./log-file.ts";
+import { type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./writer.ts";
+import { WriterLostError, WriterThread } from "./writer-thread.ts";
 
-const ENTRIES_PER_PART = 5_000;
-const PAGES_PER_SLICE = 64;
-const ROWS_PER_SLICE = 200;
-const FREE_PAGES_PER_SLICE = 1000;
+const ENTRIES_PER_PART = 500;
+const PAGES_PER_BLOCK = 32;
+const ROWS_PER_SLICE = 16;
 
-interface SnapshotRow {
+interface StoredSnapshot {
   revision: number;
   time: number;
   graph_time: number;
@@ -37,97 +40,118 @@ interface SnapshotRow {
 }
 interface BatchRow {
   revision: number;
+  part: number;
   time: number;
   data: Uint8Array;
 }
 
+/** Writes what one request says. Rejects when nothing of it is stored, or with `WriterLostError` when that is unknown. */
+interface Writer {
+  write(request: WriteRequest): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface EmbeddedLogOptions {
+  /** The module of the writer thread. */
+  readonly worker?: URL;
+}
+
 /** Opens or creates the log at `path`, a file or `:memory:`. Throws `LogError`. */
-export const openEmbeddedLog = (path: string): EmbeddedLog => new EmbeddedLog(openLogFile(path));
+export const openEmbeddedLog = (path: string, options: EmbeddedLogOptions = {}): EmbeddedLog =>
+  new EmbeddedLog(openLogFile(path), path, options);
 
 export class EmbeddedLog implements Log {
   readonly id: string;
   readonly signingKey: Uint8Array;
   /** Whether an older version wrote the values. Call `completeConversion` once they are converted. */
   readonly needsConversion: boolean;
+  readonly #file: LogFile;
   readonly #db: Database;
-  #bytes: number;
-  #oldest: number;
-  #oldestTime: number;
-  #newest: number;
-  #snapshotCount: number;
+  readonly #writer: Writer;
+  #stats: LogStats;
+  #nextPageId: number;
 
-  constructor({ db, id, signingKey, needsConversion, extent }: LogFile) {
+  constructor(file: LogFile, path: string, { worker }: EmbeddedLogOptions) {
+    const { db, id, signingKey, needsConversion } = file;
+    this.#file = file;
     this.id = id;
     this.signingKey = signingKey;
     this.needsConversion = needsConversion;
     this.#db = db;
-    this.#bytes = extent.bytes;
-    this.#oldest = extent.oldest;
-    this.#oldestTime = extent.oldestTime;
-    this.#newest = extent.newest;
-    this.#snapshotCount = this.#countSnapshots();
-  }
-
-  completeConversion(): void {
-    completeConversion(this.#db);
-  }
-
-  append(batch: Batch): void {
-    const parts: { data: Uint8Array; changes: number }[] = [];
-    for (let i = 0; i < batch.entries.length; i += ENTRIES_PER_PART) {
-      const entries = batch.entries.slice(i, i + ENTRIES_PER_PART);
-      // For the histogram: claims are internal records, not changes that the interface shows.
-      const changes = entries.filter(({ kind }) => kind !== "claims").length;
-      parts.push({ data: encodeEntries(entries), changes });
+    this.#stats = readStats(db);
+    const lastPage = db
+      .query<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'page'")
+      .get();
+    this.#nextPageId = (lastPage?.seq ?? 0) + 1;
+    const onStats = (changed: LogStats) => {
+      this.#stats = changed;
+    };
+    // A database in memory belongs to its connection; it never waits for a disk.
+    if (path === IN_MEMORY) {
+      const writer = new LogWriter(db, onStats);
+      this.#writer = { write: (request) => writer.write(request), close: () => Promise.resolve() };
+    } else {
+      this.#writer = new WriterThread({ path, stats: this.#stats, onStats, ...(worker && { worker }) });
     }
-    const insert = this.#db.query(
-      "INSERT INTO batch (revision, part, time, changes, bytes, data) VALUES (?, ?, ?, ?, ?, ?)",
-    );
+  }
+
+  completeConversion(): Promise<void> {
+    return this.#write({ op: "completeConversion" });
+  }
+
+  async append({ revision, time, entries }: Batch): Promise<void> {
+    const parts: BatchPart[] = [];
+    for (let i = 0; i < entries.length; i += ENTRIES_PER_PART) {
+      if (i > 0) await yieldToLoop();
+      const slice = entries.slice(i, i + ENTRIES_PER_PART);
+      // For the histogram: claims are internal records, not changes that the interface shows.
+      const changes = slice.filter(({ kind }) => kind !== "claims").length;
+      parts.push({ bytes: encodeEntries(slice), changes });
+    }
     try {
-      this.#db.transaction(() => {
-        for (const [part, { data, changes }] of parts.entries()) {
-          insert.run(batch.revision, part, batch.time, changes, data.length, data);
-        }
-      })();
+      await this.#write({ op: "append", revision, time, parts });
+    } catch (error) {
+      const wasLost = error instanceof LogError && error.cause instanceof WriterLostError;
+      if (!wasLost || this.timeOf(revision) === undefined) throw error;
+    }
+  }
+
+  async #write(request: WriteRequest): Promise<void> {
+    try {
+      await this.#writer.write(request);
     } catch (error) {
       const reason = errorMessage(error);
       throw new LogError("write-failed", `the log could not be written: ${reason}`, { cause: error });
     }
-    this.#bytes += parts.reduce((sum, { data }) => sum + data.length, 0);
-    this.#newest = batch.revision;
   }
 
-  *read(revision: number, until: number = Number.MAX_SAFE_INTEGER): Iterable<Batch> {
-    const selectSlice = this.#db.query<BatchRow, [number, number]>(
-      "SELECT revision, time, data FROM batch WHERE revision > ? AND revision <= ? ORDER BY revision, part LIMIT 100",
+  *read(revision: number, until: number = Number.MAX_SAFE_INTEGER): Paced<Batch> {
+    // Reads slices of rows, so that no statement stays open between two steps.
+    const selectSlice = this.#db.query<BatchRow, [number, number, number]>(
+      `SELECT revision, part, time, data FROM batch WHERE (revision, part) > (?, ?) AND revision <= ?
+       ORDER BY revision, part LIMIT ${ROWS_PER_SLICE}`,
     );
-    const selectParts = this.#db.query<BatchRow, [number]>(
-      "SELECT revision, time, data FROM batch WHERE revision = ? ORDER BY part",
-    );
-    // Reads slices of rows, so that no statement stays open while batches are appended.
-    for (let after = revision; ; ) {
-      const partsByRevision = new Map<number, BatchRow[]>();
-      const rows = selectSlice.all(after, until);
+    let batch: { revision: number; time: number; entries: LogEntry[] } | undefined;
+    let last = { revision, part: Number.MAX_SAFE_INTEGER };
+    for (;;) {
+      const rows = selectSlice.all(last.revision, last.part, until);
       for (const row of rows) {
-        const parts = partsByRevision.get(row.revision);
-        if (parts) parts.push(row);
-        else partsByRevision.set(row.revision, [row]);
+        if (batch?.revision === row.revision) yield undefined;
+        else {
+          if (batch) yield batch;
+          batch = { revision: row.revision, time: row.time, entries: [] };
+        }
+        yield* decodeEntries(row.data, batch.entries);
+        last = row;
       }
-      const last = rows.at(-1)?.revision;
-      if (last === undefined) return;
-      for (const [batchRevision, partsInSlice] of partsByRevision) {
-        // The slice may end in the middle of the last batch.
-        const parts = batchRevision === last ? selectParts.all(batchRevision) : partsInSlice;
-        const entries: LogEntry[] = parts.flatMap((part) => decodeEntries(part.data));
-        yield { revision: batchRevision, time: parts[0]?.time ?? 0, entries };
-      }
-      after = last;
+      if (rows.length === 0) break;
     }
+    if (batch) yield batch;
   }
 
   snapshotAtOrBefore(revision: number): Snapshot | undefined {
     const row = this.#db
-      .query<SnapshotRow, [number]>(
+      .query<StoredSnapshot, [number]>(
         "SELECT * FROM snapshot WHERE revision <= ? ORDER BY revision DESC LIMIT 1",
       )
       .get(revision);
@@ -156,51 +180,56 @@ export class EmbeddedLog implements Log {
     return decompress(row.data);
   }
 
-  async writeSnapshot(snapshot: Snapshot, yieldToLoop: YieldToLoop): Promise<void> {
-    const insert = this.#db.query<unknown, [number, Uint8Array]>(
-      "INSERT INTO page (bytes, data) VALUES (?, ?)",
-    );
-    const pageIds: Record<string, number[]> = {};
+  async writeSnapshot({ revision, time, graphTime, versions, pages }: Snapshot): Promise<void> {
+    const pageIds: Record<string, readonly number[]> = {};
     for (const kind of STORE_KINDS) {
-      const records = snapshot.pages[kind];
-      for (let i = 0; i < records.length; i += PAGES_PER_SLICE) {
-        const slice = records.slice(i, i + PAGES_PER_SLICE).filter(({ storedId }) => storedId === undefined);
-        const data = slice.map((record) => compress(record.encode()));
-        const ids = this.#db.transaction(() =>
-          data.map((bytes) => Number(insert.run(bytes.length, bytes).lastInsertRowid)),
-        )();
-        // Set after the commit: a page with an id is never written again, so a failed transaction would lose it.
-        for (const [n, record] of slice.entries()) record.storedId = ids[n];
-        this.#bytes += data.reduce((sum, bytes) => sum + bytes.length, 0);
-        await yieldToLoop();
+      const fresh = pages[kind].filter(({ storedId }) => storedId === undefined);
+      for (let i = 0; i < fresh.length; i += PAGES_PER_BLOCK) {
+        await this.#storePages(fresh.slice(i, i + PAGES_PER_BLOCK));
       }
-      pageIds[kind] = records.map((record) => {
-        if (record.storedId === undefined) throw new Error("a page of the snapshot was not stored");
-        return record.storedId;
+      pageIds[kind] = pages[kind].map(({ storedId }) => {
+        if (storedId === undefined) throw new Error("a page of the snapshot was not stored");
+        return storedId;
       });
     }
-    this.#db
-      .query(
-        "INSERT OR REPLACE INTO snapshot (revision, time, graph_time, marks, pages) VALUES (?, ?, ?, ?, ?)",
-      )
-      .run(
-        snapshot.revision,
-        snapshot.time,
-        snapshot.graphTime,
-        JSON.stringify(snapshot.versions),
-        JSON.stringify(pageIds),
-      );
-    this.#snapshotCount = this.#countSnapshots();
+    const row = {
+      revision,
+      time,
+      graphTime,
+      versions: JSON.stringify(versions),
+      pages: JSON.stringify(pageIds),
+    };
+    await this.#write({ op: "storeSnapshot", row });
+  }
+
+  async #storePages(records: readonly PageRecord[]): Promise<void> {
+    const block = this.#encodePages(records.map((record) => record.encode()));
+    await this.#write({ op: "storePages", block });
+    // Set after the commit: a page with an id is never written again, so a failed transaction would lose it.
+    for (const [n, record] of records.entries()) record.storedId = block.pages[n]?.id;
+  }
+
+  /** Copies the pages to one buffer, which is transferred as a whole. */
+  #encodePages(encoded: readonly Uint8Array[]): PageBlock {
+    const bytes = new Uint8Array(encoded.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    const pages = encoded.map((page) => {
+      bytes.set(page, at);
+      at += page.length;
+      return { id: this.#nextPageId++, length: page.length };
+    });
+    return { bytes, pages };
   }
 
   revisionAt(time: number): number | undefined {
-    if (time < this.#oldestTime) return undefined;
+    const { oldest, oldestTime } = this.#stats;
+    if (time < oldestTime) return undefined;
     const row = this.#db
       .query<{ n: number | null }, [number]>(
         "SELECT revision AS n FROM batch WHERE time <= ? ORDER BY time DESC, revision DESC LIMIT 1",
       )
       .get(time);
-    return Math.max(row?.n ?? 0, this.#oldest);
+    return Math.max(row?.n ?? 0, oldest);
   }
 
   timeOf(revision: number): number | undefined {
@@ -208,113 +237,44 @@ export class EmbeddedLog implements Log {
       .query<{ time: number }, [number]>("SELECT time FROM batch WHERE revision = ? LIMIT 1")
       .get(revision);
     if (row) return row.time;
-    return revision === this.#oldest ? this.#oldestTime : undefined;
+    return revision === this.#stats.oldest ? this.#stats.oldestTime : undefined;
   }
 
+  /** The differences of running totals: as many look-ups as buckets, whatever the number of batches. */
   histogram(from: number, to: number, buckets: number): readonly number[] {
-    const counts = new Array<number>(buckets).fill(0);
-    const rows = this.#db
-      .query<{ bucket: number; n: number }, { from: number; to: number; width: number }>(
-        `SELECT CAST((time - $from) / $width AS INTEGER) AS bucket, sum(changes) AS n
-         FROM batch WHERE time >= $from AND time < $to GROUP BY bucket`,
+    const width = (to - from) / buckets;
+    const totals = Array.from({ length: buckets + 1 }, (_, i) => this.#changesBefore(from + i * width));
+    return totals.slice(1).map((total, i) => total - (totals[i] ?? 0));
+  }
+
+  /** The running total of changes before a time. */
+  #changesBefore(time: number): number {
+    const before = this.#db
+      .query<{ revision: number }, [number]>(
+        "SELECT revision FROM batch WHERE time < ? ORDER BY time DESC, revision DESC LIMIT 1",
       )
-      .all({ from, to, width: (to - from) / buckets });
-    for (const { bucket, n } of rows) if (bucket >= 0 && bucket < buckets) counts[bucket] = n;
-    return counts;
+      .get(time);
+    const revision = Math.max(before?.revision ?? 0, this.#stats.oldest);
+    const row = this.#db
+      .query<{ changes: number }, [number]>(
+        "SELECT changes FROM running_total WHERE revision <= ? ORDER BY revision DESC LIMIT 1",
+      )
+      .get(revision);
+    return row?.changes ?? 0;
   }
 
-  /** Deletes up to a snapshot each time: history without its first batch must start with a snapshot. */
-  async prune(keepSince: number, maxBytes: number, yieldToLoop: YieldToLoop): Promise<void> {
-    for (;;) {
-      const next = this.#db
-        .query<{ revision: number; time: number }, [number]>(
-          "SELECT revision, time FROM snapshot WHERE revision > ? ORDER BY revision LIMIT 1",
-        )
-        .get(this.#oldest);
-      if (!next || (next.time >= keepSince && this.#bytes <= maxBytes)) return;
-      this.#oldest = next.revision;
-      this.#oldestTime = next.time;
-      this.#db.query("DELETE FROM snapshot WHERE revision < ?").run(next.revision);
-      this.#snapshotCount = this.#countSnapshots();
-      await this.#deleteInSlices("batch", "revision <= $bound", next.revision, yieldToLoop);
-      await this.#deleteUnreferencedPages(yieldToLoop);
-      await this.#vacuum(yieldToLoop);
-    }
-  }
-
-  /** Returns the space of deleted rows to the file system. */
-  async #vacuum(yieldToLoop: YieldToLoop): Promise<void> {
-    const freePages = this.#db.query<{ freelist_count: number }, []>("PRAGMA freelist_count");
-    for (let left = freePages.get()?.freelist_count ?? 0; left > 0; ) {
-      this.#db.query(`PRAGMA incremental_vacuum(${FREE_PAGES_PER_SLICE})`).all();
-      await yieldToLoop();
-      const now = freePages.get()?.freelist_count ?? 0;
-      if (now >= left) return;
-      left = now;
-    }
-  }
-
-  /** Deletes the oldest rows first: a crash in the middle leaves no gap after the rows that remain. */
-  async #deleteInSlices(
-    table: string,
-    where: string,
-    bound: number,
-    yieldToLoop: YieldToLoop,
-  ): Promise<void> {
-    const selectSlice = `SELECT rowid AS id, bytes FROM ${table} WHERE ${where} ORDER BY rowid LIMIT ${ROWS_PER_SLICE}`;
-    for (;;) {
-      const rows = this.#db
-        .query<{ id: number; bytes: number }, { bound: number }>(selectSlice)
-        .all({ bound });
-      if (rows.length === 0) return;
-      this.#db.transaction(() => {
-        const deleteRow = this.#db.query(`DELETE FROM ${table} WHERE rowid = ?`);
-        for (const { id } of rows) deleteRow.run(id);
-      })();
-      this.#bytes -= rows.reduce((sum, { bytes }) => sum + bytes, 0);
-      await yieldToLoop();
-    }
-  }
-
-  /** Leaves pages above the highest referenced id: they may belong to a snapshot that is still being written. */
-  async #deleteUnreferencedPages(yieldToLoop: YieldToLoop): Promise<void> {
-    this.#db.run("CREATE TEMP TABLE IF NOT EXISTS referenced (id INTEGER PRIMARY KEY)");
-    this.#db.run("DELETE FROM referenced");
-    const insert = this.#db.query("INSERT OR IGNORE INTO referenced (id) VALUES (?)");
-    let highest = 0;
-    for (const { pages } of this.#db.query<{ pages: string }, []>("SELECT pages FROM snapshot").all()) {
-      const pageIds: Record<string, number[]> = JSON.parse(pages);
-      for (const ids of Object.values(pageIds)) {
-        for (const id of ids) {
-          insert.run(id);
-          highest = Math.max(highest, id);
-        }
-      }
-    }
-    await this.#deleteInSlices(
-      "page",
-      "id <= $bound AND id NOT IN (SELECT id FROM referenced)",
-      highest,
-      yieldToLoop,
-    );
+  prune(keepSince: number, maxBytes: number): Promise<void> {
+    return this.#write({ op: "prune", keepSince, maxBytes });
   }
 
   stats(): LogStats {
-    return {
-      oldest: this.#oldest,
-      oldestTime: this.#oldestTime,
-      newest: this.#newest,
-      bytes: this.#bytes,
-      snapshots: this.#snapshotCount,
-    };
+    return this.#stats;
   }
 
-  /** Called when snapshots are added or deleted, not by `stats`, which every paged read calls. */
-  #countSnapshots(): number {
-    return this.#db.query<{ n: number }, []>("SELECT count(*) AS n FROM snapshot").get()?.n ?? 0;
-  }
-
-  close(): void {
+  async close(): Promise<void> {
+    // First: the last connection to close writes the WAL to the file, which the writer can do without delaying others.
     this.#db.close();
+    await this.#writer.close();
+    this.#file.releaseLock();
   }
 }

@@ -1,10 +1,14 @@
 /**
  * Opens the SQLite file of the embedded log for this process alone: lock, tables, format version, id and signing key, and
  * the range of revisions it holds. Every fault of the file becomes a `LogError` here, with a message for the operator.
+ *
+ * The lock is an exclusive transaction on an empty file beside the log, which the system releases with the process. An
+ * exclusive lock on the log itself would exclude the second connection of this process as well. Files are readable for
+ * their owner only; SQLite gives the WAL the mode of its database.
  */
 import { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorMessage } from "../lib/error-message.ts";
 import { LogError, type LogStats } from "./log.ts";
@@ -12,13 +16,15 @@ import { LogError, type LogStats } from "./log.ts";
 /** Format 1 identified entities by the exact text of their ids; `src/view/convert.ts` converts it. */
 const FORMAT = "2";
 const CONVERTIBLE_FORMAT = "1";
-const PRAGMAS = [
-  "locking_mode = EXCLUSIVE",
-  "auto_vacuum = INCREMENTAL",
-  "journal_mode = WAL",
+const FILE_PRAGMAS = ["auto_vacuum = INCREMENTAL", "journal_mode = WAL"];
+const CONNECTION_PRAGMAS = [
   "synchronous = NORMAL",
   "journal_size_limit = 67108864",
+  // Only against short locks of SQLite itself: there is one writer.
+  "busy_timeout = 1000",
 ];
+const PRIVATE = 0o600;
+export const IN_MEMORY = ":memory:";
 
 const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -29,9 +35,8 @@ CREATE INDEX IF NOT EXISTS batch_time ON batch (time, revision, changes);
 CREATE TABLE IF NOT EXISTS page (id INTEGER PRIMARY KEY AUTOINCREMENT, bytes INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS snapshot (
   revision INTEGER PRIMARY KEY, time INTEGER NOT NULL, graph_time INTEGER NOT NULL, marks TEXT NOT NULL, pages TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS running_total (revision INTEGER PRIMARY KEY, changes INTEGER NOT NULL);
 `;
-
-type LogExtent = Omit<LogStats, "snapshots">;
 
 export interface LogFile {
   readonly db: Database;
@@ -39,7 +44,8 @@ export interface LogFile {
   readonly signingKey: Uint8Array;
   /** Written by an older version, in a format that can be converted. */
   readonly needsConversion: boolean;
-  readonly extent: LogExtent;
+  /** To be called when all connections are closed. */
+  releaseLock(): void;
 }
 
 /** Marks the log as one of the current format. */
@@ -47,13 +53,19 @@ export function completeConversion(db: Database): void {
   db.query("UPDATE meta SET value = ? WHERE name = 'format'").run(Buffer.from(FORMAT));
 }
 
-/** Opens or creates the log at `path`, a file or `:memory:`. */
+/** Opens or creates the log at `path`, a file or `:memory:`. The connection is for reads, unless it is in memory. */
 export function openLogFile(path: string): LogFile {
+  let lock: Database | undefined;
   let db: Database | undefined;
+  const releaseLock = () => lock?.close();
   try {
-    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (path !== IN_MEMORY) {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      lock = lockLog(path);
+      makePrivate(path);
+    }
     db = new Database(path, { create: true, strict: true });
-    for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`);
+    for (const pragma of [...FILE_PRAGMAS, ...CONNECTION_PRAGMAS]) db.run(`PRAGMA ${pragma}`);
     db.run(TABLES);
     const format = new TextDecoder().decode(readOrCreateMeta(db, "format", () => Buffer.from(FORMAT)));
     if (format !== FORMAT && format !== CONVERTIBLE_FORMAT) {
@@ -65,22 +77,92 @@ export function openLogFile(path: string): LogFile {
     // "epoch" and "secret" are the stored names of the id and the signing key.
     const id = Buffer.from(readOrCreateMeta(db, "epoch", () => randomBytes(6))).toString("base64url");
     const signingKey = readOrCreateMeta(db, "secret", () => randomBytes(32));
-    return { db, id, signingKey, needsConversion: format !== FORMAT, extent: readExtent(db) };
+    completeRunningTotal(db);
+    if (path !== IN_MEMORY) db.run("PRAGMA query_only = ON");
+    return { db, id, signingKey, needsConversion: format !== FORMAT, releaseLock };
   } catch (error) {
     db?.close();
-    if (error instanceof LogError) throw error;
-    const reason = errorMessage(error);
-    if (/locked|busy/i.test(reason)) {
-      throw new LogError(
-        "in-use",
-        `${path} is in use by another process; stop that one or give another --data`,
-      );
-    }
-    const fix = /not a database|malformed/i.test(reason)
-      ? "move the file away, or give another folder with --data"
-      : "make the folder writable for this user, or give another with --data";
-    throw new LogError("unreadable", `cannot open the log ${path}: ${reason}; ${fix}`, { cause: error });
+    releaseLock();
+    throw asLogError(path, error);
   }
+}
+
+/** The connection of the writer, besides the one of `openLogFile`. */
+export function openWriterConnection(path: string): Database {
+  const db = new Database(path, { readwrite: true, create: false, strict: true });
+  for (const pragma of CONNECTION_PRAGMAS) db.run(`PRAGMA ${pragma}`);
+  return db;
+}
+
+/** Whether a running service has the log open. */
+export function isLogInUse(path: string): boolean {
+  if (!existsSync(lockPath(path))) return false;
+  try {
+    lockLog(path).close();
+    return false;
+  } catch (error) {
+    return isBusy(errorMessage(error));
+  }
+}
+
+const lockPath = (path: string): string => `${path}-lock`;
+
+function lockLog(path: string): Database {
+  const lock = lockPath(path);
+  // Not opened again when it exists: closing a second descriptor would release the lock of this process.
+  if (!existsSync(lock)) closeSync(openSync(lock, "a", PRIVATE));
+  const db = new Database(lock, { readwrite: true, create: false });
+  try {
+    db.run("PRAGMA journal_mode = OFF");
+    db.run("BEGIN EXCLUSIVE");
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Creates the file, or takes the permissions of others from the files of an earlier version. */
+function makePrivate(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, "a", PRIVATE));
+  for (const file of [path, `${path}-wal`, `${path}-shm`, lockPath(path)]) {
+    if (existsSync(file) && (statSync(file).mode & 0o077) !== 0) chmodSync(file, PRIVATE);
+  }
+}
+
+const isBusy = (reason: string): boolean => /locked|busy/i.test(reason);
+
+function asLogError(path: string, error: unknown): LogError {
+  if (error instanceof LogError) return error;
+  const reason = errorMessage(error);
+  if (isBusy(reason)) {
+    const message = `${path} is in use by another process; stop that one or give another --data`;
+    return new LogError("in-use", message);
+  }
+  const fix = /not a database|malformed/i.test(reason)
+    ? "move the file away, or give another folder with --data"
+    : "make the folder writable for this user, or give another with --data";
+  return new LogError("unreadable", `cannot open the log ${path}: ${reason}; ${fix}`, { cause: error });
+}
+
+/** Counts the changes of all batches again when the last writer of the file was an older version, which did not. */
+function completeRunningTotal(db: Database): void {
+  const newest = queryNumber(db, "SELECT max(revision) AS n FROM batch");
+  const { oldest } = readExtent(db);
+  const isEmpty = queryNumber(db, "SELECT count(*) AS n FROM (SELECT 1 FROM running_total LIMIT 1)") === 0;
+  if (
+    !isEmpty &&
+    queryNumber(db, "SELECT max(revision) AS n FROM running_total") === Math.max(newest, oldest)
+  )
+    return;
+  db.transaction(() => {
+    db.run("DELETE FROM running_total");
+    db.query("INSERT INTO running_total (revision, changes) VALUES (?, 0)").run(oldest);
+    db.query(
+      `INSERT INTO running_total (revision, changes)
+       SELECT revision, sum(sum(changes)) OVER (ORDER BY revision) FROM batch WHERE revision > ? GROUP BY revision`,
+    ).run(oldest);
+  })();
 }
 
 /** Creates the value when the log does not have it yet. */
@@ -92,19 +174,31 @@ function readOrCreateMeta(db: Database, name: string, create: () => Uint8Array):
   return value;
 }
 
+export function readStats(db: Database): LogStats {
+  const bytesOf = (table: string) => queryNumber(db, `SELECT sum(bytes) AS n FROM ${table}`);
+  return { ...readExtent(db), bytes: bytesOf("batch") + bytesOf("page") };
+}
+
 /** History starts at revision 0 while the first batch exists, otherwise at the oldest snapshot. */
-function readExtent(db: Database): LogExtent {
-  const queryNumber = (sql: string): number => db.query<{ n: number | null }, []>(sql).get()?.n ?? 0;
-  const firstSnapshot = db
-    .query<{ revision: number; time: number }, []>(
-      "SELECT revision, time FROM snapshot ORDER BY revision LIMIT 1",
-    )
-    .get();
-  const complete = !firstSnapshot || queryNumber("SELECT count(*) AS n FROM batch WHERE revision = 1") > 0;
+export function readExtent(db: Database): Omit<LogStats, "bytes"> {
+  const selectSnapshot = (order: "ASC" | "DESC") =>
+    db
+      .query<{ revision: number; time: number }, []>(
+        `SELECT revision, time FROM snapshot ORDER BY revision ${order} LIMIT 1`,
+      )
+      .get();
+  const first = selectSnapshot("ASC");
+  const complete = !first || queryNumber(db, "SELECT count(*) AS n FROM batch WHERE revision = 1") > 0;
   return {
-    oldest: complete ? 0 : firstSnapshot.revision,
-    oldestTime: complete ? 0 : firstSnapshot.time,
-    newest: Math.max(queryNumber("SELECT max(revision) AS n FROM batch"), firstSnapshot?.revision ?? 0),
-    bytes: queryNumber("SELECT sum(bytes) AS n FROM batch") + queryNumber("SELECT sum(bytes) AS n FROM page"),
+    oldest: complete ? 0 : first.revision,
+    oldestTime: complete ? 0 : first.time,
+    newest: Math.max(
+      queryNumber(db, "SELECT max(revision) AS n FROM batch"),
+      selectSnapshot("DESC")?.revision ?? 0,
+    ),
+    snapshots: queryNumber(db, "SELECT count(*) AS n FROM snapshot"),
   };
 }
+
+const queryNumber = (db: Database, sql: string): number =>
+  db.query<{ n: number | null }, []>(sql).get()?.n ?? 0;

@@ -6,15 +6,16 @@
  *   and `at` are all this number. Two logs have different ids, because their revisions mean different batches.
  * - Batch: the values before and after of everything it changes. The view is therefore a pure function of the log, and
  *   can be moved forwards (redo, at a restart) and backwards (undo, for a historical state) without merging again.
- * - Durability: when `append` returns, a crash of the process cannot lose the batch. When it throws, nothing of the
- *   batch is stored.
+ * - Durability: when `append` resolves, a crash of the process cannot lose the batch, and `read` yields it. When it
+ *   rejects, nothing of the batch is stored. The caller awaits one append before it starts the next.
  * - History: every revision from `oldest` to `newest` can be reconstructed. `prune` raises `oldest`, always to the
  *   revision of a snapshot.
  * - Snapshot: the pages of all collections at one revision. A page that two snapshots share is stored once.
  *
- * Today one process appends, and commit and history are the same object. A replicated log will commit asynchronously
- * and read history locally; callers must not rely on `append` being synchronous beyond "it returned".
+ * Writes are asynchronous, because the disk may be slow, and in a replicated log other nodes decide the order. Reads are
+ * synchronous and local. Each step of a read is short: what grows with the history is read as a paced sequence.
  */
+import type { Paced } from "../lib/steps.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 
 /** The public collections, and `claims`: the claims of sources that cannot be recovered from the public value. */
@@ -67,31 +68,29 @@ export interface LogStats {
   readonly snapshots: number;
 }
 
-/** Lets other work run. Long operations await it between slices. */
-export type YieldToLoop = () => Promise<void>;
-
 export interface Log {
   /** Random, created with the log: revisions of two logs must never be confused. */
   readonly id: string;
   /** Random, created with the log: signs what clients receive and must send back unchanged. */
   readonly signingKey: Uint8Array;
-  /** Throws `LogError` when the batch cannot be made durable; then nothing of it is stored. */
-  append(batch: Batch): void;
+  /** Rejects with `LogError` when the batch cannot be made durable; then nothing of it is stored. */
+  append(batch: Batch): Promise<void>;
   /** Batches after `revision`, up to and including `until`, oldest first. Holds one batch in memory at a time. */
-  read(revision: number, until?: number): Iterable<Batch>;
+  read(revision: number, until?: number): Paced<Batch>;
   /** The newest snapshot at or before `revision`; undefined when there is none (start empty, at revision 0). */
   snapshotAtOrBefore(revision: number): Snapshot | undefined;
-  /** Writes in slices. Batches may be appended meanwhile, because pages are immutable. */
-  writeSnapshot(snapshot: Snapshot, yieldToLoop: YieldToLoop): Promise<void>;
+  /** Encodes in slices. Batches may be appended meanwhile, because pages are immutable. */
+  writeSnapshot(snapshot: Snapshot): Promise<void>;
   /** The last revision whose time is not after `time`; undefined when that is before the oldest. */
   revisionAt(time: number): number | undefined;
   timeOf(revision: number): number | undefined;
   /** The number of changes in each of `buckets` equal intervals between two times. */
   histogram(from: number, to: number, buckets: number): readonly number[];
-  /** Deletes history that is older than `keepSince` or exceeds `maxBytes`, in slices. */
-  prune(keepSince: number, maxBytes: number, yieldToLoop: YieldToLoop): Promise<void>;
+  /** Deletes history that is older than `keepSince` or exceeds `maxBytes`. Batches may be appended meanwhile. */
+  prune(keepSince: number, maxBytes: number): Promise<void>;
   stats(): LogStats;
-  close(): void;
+  /** Resolves when writes in progress are complete and the file is closed. */
+  close(): Promise<void>;
 }
 
 /** A failure of the log. The message is for the operator. */

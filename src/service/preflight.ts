@@ -3,7 +3,6 @@
  * creating a file: whether the users can be read, and what is in use at the moment. That another process has the port or
  * the data folder is a note and not a fault, because it is often the service itself.
  */
-import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { openUsers } from "../api/auth/users.ts";
@@ -12,6 +11,7 @@ import type { Config } from "../config/schema.ts";
 import { systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { silentLogger } from "../lib/logger.ts";
+import { isLogInUse } from "../log/log-file.ts";
 import { dataDirOf, LOG_FILE } from "./store.ts";
 
 /** The faults of the users file and of GAZETTEER_CREDENTIALS, one line each. */
@@ -58,20 +58,9 @@ function dataNote(dataDir: string | undefined): string | undefined {
     return `the data folder ${dataDir} cannot be written by this user: ${errorMessage(error)}`;
   }
   const log = join(dataDir, LOG_FILE);
-  return existsSync(log) && isLocked(log) ? `the data folder ${dataDir} is in use` : undefined;
+  return isLogInUse(log) ? `the data folder ${dataDir} is in use` : undefined;
 }
 
 function nearestExisting(path: string): string {
   return existsSync(path) || path === dirname(path) ? path : nearestExisting(dirname(path));
-}
-
-/** The service locks its log exclusively, so that another connection cannot even read it. */
-function isLocked(path: string): boolean {
-  try {
-    using database = new Database(path, { readonly: true });
-    database.query("SELECT count(*) FROM sqlite_master").get();
-    return false;
-  } catch (error) {
-    return /locked|busy/i.test(errorMessage(error));
-  }
 }

@@ -50,6 +50,9 @@ const ReaderMessage = Type.Object({
       streamsOpen: count,
       streamsOpened: count,
       streamsOverflowed: count,
+      connectionsEvicted: count,
+      slowReaders: count,
+      longBodies: count,
     }),
   ),
 });

@@ -103,7 +103,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     // 4. `using` removes the socket folder of the readers.
   } finally {
     // 5. Close the log.
-    store.log.close();
+    await store.log.close();
   }
 }
 

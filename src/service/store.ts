@@ -34,19 +34,19 @@ export interface Store {
   readonly compactor: Compactor;
 }
 
-/** `sourceNames` are in order of precedence. Throws `LogError`, with a message for the operator. */
-export function openStore(
+/** `sourceNames` are in order of precedence. Rejects with `LogError`, with a message for the operator. */
+export async function openStore(
   config: Config,
   sourceNames: readonly string[],
   clock: Clock,
   logger: Logger,
-): Store {
+): Promise<Store> {
   const dataDir = dataDirOf(config);
   const log = openEmbeddedLog(dataDir === undefined ? IN_MEMORY : join(dataDir, LOG_FILE));
   const view = restoreView(log);
   if (log.needsConversion) {
-    const entities = convertView(view, log, sourceNames, clock.now());
-    log.completeConversion();
+    const entities = await convertView(view, log, sourceNames, clock.now());
+    await log.completeConversion();
     logger.info("log converted to the current format", { entities });
   }
   const committer = new Committer(view, log, clock, sourceNames);

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { openMemoryLog } from "../../test/support/claims.ts";
 import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
+import { withoutPauses } from "../lib/steps.ts";
 import type { Claims } from "../model/claim.ts";
 import { ClaimIngest } from "./claim-ingest.ts";
 import { Committer } from "./committer.ts";
@@ -28,7 +29,7 @@ test("lastClaims returns the claims of this source and of no other, also after a
   expect(await ingest.lastClaims()).toEqual(CLAIMS);
 
   const restored = new View();
-  for (const batch of log.read(0)) restored.apply(batch);
+  for (const batch of withoutPauses(log.read(0))) restored.apply(batch);
   const restarted = new ClaimIngest(
     new Committer(restored, log, clock, ["first", "second"]),
     "first",

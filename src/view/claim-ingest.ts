@@ -64,11 +64,11 @@ export class ClaimIngest {
     for (const change of changes) {
       slice.push(change);
       if (slice.length < CHANGES_PER_SLICE) continue;
-      this.#committer.commit(this.#source, slice);
+      await this.#committer.commit(this.#source, slice);
       slice = [];
       await yieldToLoop();
     }
-    if (slice.length > 0) this.#committer.commit(this.#source, slice);
+    if (slice.length > 0) await this.#committer.commit(this.#source, slice);
   }
 
   *#checkChanges(changes: readonly ClaimChange[]): Generator<CanonicalChange> {

@@ -3,8 +3,8 @@
  *
  * A commit determines what the claims of one source change (an equal claim changes nothing) and everything that follows:
  * which entities are held back, which links have a reverse, which links and hosts are in conflict. It appends the batch to
- * the log and then finishes the revision. All of it runs in one turn of the event loop, so that no reader sees half a
- * revision. When the append fails, the view is rolled back and the source gets the error.
+ * the log and then applies it to the view, within one turn of the event loop, so that no reader sees half a revision.
+ * Commits run one after the other. When the append fails, the view is unchanged and the source gets the error.
  */
 import type { Clock } from "../lib/clock.ts";
 import { sameJson } from "../lib/same-json.ts";
@@ -27,6 +27,7 @@ export class Committer {
   readonly #clock: Clock;
   #precedence: readonly string[];
   readonly #listeners = new Set<BatchListener>();
+  #lastCommit: Promise<unknown> = Promise.resolve();
 
   constructor(view: View, log: Log, clock: Clock, precedence: readonly string[]) {
     this.view = view;
@@ -41,8 +42,8 @@ export class Committer {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Returns undefined when nothing changes. Throws `LogError` when the batch cannot be made durable. */
-  commit(source: string, changes: Iterable<CanonicalChange>): Batch | undefined {
+  /** Resolves to undefined when nothing changes. Rejects with `LogError` when the batch cannot be made durable. */
+  commit(source: string, changes: Iterable<CanonicalChange>): Promise<Batch | undefined> {
     return this.#commit((commit) => {
       for (const change of changes) commit.applyChange(source, change);
     });
@@ -57,7 +58,7 @@ export class Committer {
     this.#precedence = precedence;
     const stored = this.view.rangeWithIds("claims", "", "\uffff").map(({ id }) => id);
     for (let start = 0; start < stored.length; start += ENTITIES_PER_SLICE) {
-      this.#commit((commit) => {
+      await this.#commit((commit) => {
         for (const key of stored.slice(start, start + ENTITIES_PER_SLICE)) {
           const [name = "", id = ""] = key.split(" ");
           const kind = KINDS.find((candidate) => candidate === name);
@@ -68,24 +69,33 @@ export class Committer {
     }
   }
 
-  #commit(apply: (commit: Commit) => void): Batch | undefined {
+  #commit(apply: (commit: Commit) => void): Promise<Batch | undefined> {
+    const batch = this.#lastCommit.then(() => this.#commitNow(apply));
+    this.#lastCommit = batch.catch(() => {});
+    return batch;
+  }
+
+  async #commitNow(apply: (commit: Commit) => void): Promise<Batch | undefined> {
+    const batch = this.#prepare(apply);
+    if (batch.entries.length === 0) return undefined;
+    await this.log.append(batch);
+    this.view.apply(batch);
+    for (const listener of this.#listeners) listener(batch);
+    return batch;
+  }
+
+  /** The view is as before when this returns: the batch is not durable yet, and so not visible. */
+  #prepare(apply: (commit: Commit) => void): Batch {
     const { view } = this;
     const time = Math.max(this.#clock.now(), view.time);
     const revision = view.revision + 1;
     const commit = new Commit(view, this.#precedence, revision, time);
-    let batch: Batch;
     try {
       apply(commit);
-      batch = { revision, time, entries: commit.mergeAll() };
-      if (batch.entries.length === 0) return undefined;
-      this.log.append(batch);
-    } catch (error) {
+      return { revision, time, entries: commit.mergeAll() };
+    } finally {
       commit.rollBack();
-      throw error;
     }
-    view.finishRevision(batch);
-    for (const listener of this.#listeners) listener(batch);
-    return batch;
   }
 
   /** The keys (see `idKey`) of the entities of one kind that `source` claims, both shown and held back. */

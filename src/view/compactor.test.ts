@@ -83,8 +83,8 @@ test("a failed write is logged and tried again", async () => {
   let full = true;
   const broken: Log = {
     ...methodsOf(network.log),
-    writeSnapshot: (snapshot, yieldToLoop) =>
-      full ? Promise.reject(new Error("disk full")) : network.log.writeSnapshot(snapshot, yieldToLoop),
+    writeSnapshot: (snapshot) =>
+      full ? Promise.reject(new Error("disk full")) : network.log.writeSnapshot(snapshot),
   };
   const logger = createLogger("error", (line) => lines.push(line));
   const compactor = new Compactor(network.view, broken, network.clock, logger, RETAIN_ALL);

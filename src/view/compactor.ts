@@ -1,11 +1,11 @@
 /**
  * Compacts the log in the background: writes a snapshot when replaying the changes since the last one would cost more than
- * loading a new one, and prunes history beyond the configured age and size. Both run in slices between other work.
+ * loading a new one, and prunes history beyond the configured age and size. Neither runs on
+ * the event loop; the pages of a snapshot are encoded in slices.
  */
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
-import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import type { Log } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
 import type { View } from "./view.ts";
@@ -61,7 +61,7 @@ export class Compactor {
       this.#changesSinceSnapshot > 0 && this.#clock.now() - this.#snapshotTime >= snapshotIntervalMs;
     const tooLarge = this.#log.stats().bytes > maxBytes && this.#changesSinceSnapshot > 0;
     if (manyChanges || intervalOver || tooLarge) await this.#try("snapshot", () => this.#writeSnapshot());
-    await this.#try("pruning", () => this.#log.prune(this.#clock.now() - retentionMs, maxBytes, yieldToLoop));
+    await this.#try("pruning", () => this.#log.prune(this.#clock.now() - retentionMs, maxBytes));
   }
 
   get #changesSinceSnapshot(): number {
@@ -71,7 +71,7 @@ export class Compactor {
   async #writeSnapshot(): Promise<void> {
     const changes = this.#view.changesApplied;
     const time = this.#clock.now();
-    await this.#log.writeSnapshot(this.#view.snapshot(), yieldToLoop);
+    await this.#log.writeSnapshot(this.#view.snapshot());
     // Set after the write: a snapshot that failed is still due.
     this.#changesAtSnapshot = changes;
     this.#snapshotTime = time;

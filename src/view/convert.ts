@@ -21,8 +21,13 @@ interface Outdated {
   readonly claims: StoredClaims;
 }
 
-/** Returns the number of entities that were converted. Throws `LogError` when the batch cannot be made durable. */
-export function convertView(view: View, log: Log, precedence: readonly string[], now: number): number {
+/** Resolves to the number of entities that were converted. Rejects with `LogError` when the batch cannot be made durable. */
+export async function convertView(
+  view: View,
+  log: Log,
+  precedence: readonly string[],
+  now: number,
+): Promise<number> {
   const outdated = [...findOutdated(view)];
   if (outdated.length === 0) return 0;
   const revision = view.revision + 1;
@@ -50,7 +55,7 @@ export function convertView(view: View, log: Log, precedence: readonly string[],
   entries.push(...commit.mergeAll());
   if (entries.length > 0) {
     const batch = { revision, time, entries };
-    log.append(batch);
+    await log.append(batch);
     view.finishRevision(batch);
   }
   return outdated.length;

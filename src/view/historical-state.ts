@@ -97,7 +97,7 @@ export class HistoricalState implements NetworkState {
       const snapshot = this.#log.snapshotAtOrBefore(this.revision);
       let last = snapshot?.graphTime ?? 0;
       for (const batch of this.#log.read(snapshot?.revision ?? 0, this.revision)) {
-        if (batch.entries.some(changesGraph)) last = batch.time;
+        if (batch?.entries.some(changesGraph)) last = batch.time;
       }
       this.#graphTime = last;
     }
@@ -121,16 +121,16 @@ export function historicalStateAt(view: View, log: Log, revision: number): Histo
   const time = log.timeOf(revision) ?? 0;
   if (view.revision - revision <= revisionsSinceSnapshot) {
     const pages = currentPages(view);
-    for (const { entries } of log.read(revision, view.revision)) {
-      for (const { kind, id, before } of entries) {
+    for (const batch of log.read(revision, view.revision)) {
+      for (const { kind, id, before } of batch?.entries ?? []) {
         const values = valuesFor(kind);
         if (!values.has(id)) values.set(id, before);
       }
     }
     return new HistoricalState(revision, time, log, (kind) => pages.get(kind) ?? [], changedValues);
   }
-  for (const { entries } of log.read(snapshot?.revision ?? 0, revision)) {
-    for (const { kind, id, after } of entries) valuesFor(kind).set(id, after);
+  for (const batch of log.read(snapshot?.revision ?? 0, revision)) {
+    for (const { kind, id, after } of batch?.entries ?? []) valuesFor(kind).set(id, after);
   }
   const storedPages = (kind: Kind) =>
     snapshot?.pages[kind].map((record) => EncodedPage.decode(record.encode(), record.storedId)) ?? [];

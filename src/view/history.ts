@@ -7,6 +7,7 @@
  * subscribers do.
  */
 import { createBoundedCache } from "../lib/bounded-cache.ts";
+import { withoutPauses } from "../lib/steps.ts";
 import type { Batch, Log } from "../log/log.ts";
 import { currentAsHistorical, historicalStateAt } from "./historical-state.ts";
 import type { NetworkState, View } from "./view.ts";
@@ -99,7 +100,7 @@ export class History {
   /** The batches in (from, to], from the ring or from the log. `from` must resolve. */
   batches(from: number, to: number = this.view.revision): Iterable<Batch> {
     const recent = this.recentBatches(from);
-    return recent ? recent.filter((batch) => batch.revision <= to) : this.log.read(from, to);
+    return recent ? recent.filter((batch) => batch.revision <= to) : withoutPauses(this.log.read(from, to));
   }
 
   /** Whether the state at `revision`, and so every change after it, is in the history. */

@@ -143,6 +143,6 @@ export function createReplicaLog(id: string, signingKey: Uint8Array): Log {
     histogram: unavailable,
     prune: unavailable,
     stats: unavailable,
-    close: () => {},
+    close: () => Promise.resolve(),
   };
 }

@@ -9,6 +9,7 @@ export function restoreView(log: Log): View {
   const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
   if (snapshot) view.load(snapshot, gcPacer);
   for (const batch of log.read(view.revision)) {
+    if (!batch) continue;
     view.apply(batch);
     for (const { before, after } of batch.entries)
       gcPacer.addGarbage((before?.length ?? 0) + (after?.length ?? 0));

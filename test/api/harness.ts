@@ -9,6 +9,7 @@ import { openServer, type Server } from "../../src/api/server.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
+import { withoutPauses } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Log } from "../../src/log/log.ts";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
@@ -32,6 +33,7 @@ const LIMITS: ServerLimits = {
   paths: 256,
   requestsPerSecond: 0,
   idleTimeoutSeconds: 60,
+  minReadBytesPerSecond: 1024,
 };
 
 export interface HarnessOptions {
@@ -96,7 +98,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const view = new View();
   const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
   if (snapshot) view.load(snapshot);
-  for (const batch of log.read(view.revision)) view.apply(batch);
+  for (const batch of withoutPauses(log.read(view.revision))) view.apply(batch);
   const names = ["first", "second"];
   const committer = new Committer(view, log, clock, names);
   const history = new History(committer, options.ringBytes ?? 64 * 1024 * 1024);
@@ -138,7 +140,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     const stopping = server.stop(1000);
     await clock.advance(1000); // ends the drain timeout
     await stopping;
-    log.close();
+    await log.close();
   }
   const stop = () => {
     stopped ??= close();

@@ -180,7 +180,7 @@ test(
             await h.apply(step.changes, step.source);
             if (recorded.has(h.view.revision)) continue;
             recorded.set(h.view.revision, { responses: await readAll(h), time: h.clock.now() });
-            if (snapshots[i]) await h.log.writeSnapshot(h.view.snapshot(), async () => {});
+            if (snapshots[i]) await h.log.writeSnapshot(h.view.snapshot());
           }
           const check = async () => {
             for (const [revision, { responses, time }] of recorded) {

@@ -167,8 +167,8 @@ describe("resuming", () => {
   test("a compacted revision is a 410 that names the oldest; a future one and text that is no revision are a 400", async () => {
     await using h = await openHarness();
     for (let n = 1; n <= 5; n++) await h.apply([device(n)]);
-    await h.log.writeSnapshot(h.view.snapshot(), async () => {});
-    await h.log.prune(Number.MAX_SAFE_INTEGER, 0, async () => {});
+    await h.log.writeSnapshot(h.view.snapshot());
+    await h.log.prune(Number.MAX_SAFE_INTEGER, 0);
     const problemOf = async (path: string, headers: Record<string, string> = {}) => {
       const response = await h.fetch(path, { headers: { accept: "text/event-stream", ...headers } });
       const { type, detail } = await response.json();
@@ -316,7 +316,7 @@ test("a slow subscriber that reads from the log receives overflow when the log i
     snapshotAfterChanges: 1,
   });
   await compactor.compact();
-  await h.log.prune(h.clock.now() + 1, 1e12, async () => {});
+  await h.log.prune(h.clock.now() + 1, 1e12);
   const text = (await slow.finish()).toString();
   const ids = [...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]));
   expect(ids).toEqual(ids.map((_, i) => i + 2));

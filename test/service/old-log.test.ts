@@ -15,7 +15,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 test("ids, port types and annotations are in the current form, and history stays readable", async () => {
   const data = join(folder, "data");
-  writeOldLog(join(data, "log.sqlite"));
+  await writeOldLog(join(data, "log.sqlite"));
   // The sources of the log are configured but have nothing to say yet: their last claims stay.
   const config = join(folder, "gazetteer.json");
   const sources = ["first", "second"].map((name) => ({

@@ -4,15 +4,24 @@
  */
 import type { BodySource } from "../../src/http1/body-source.ts";
 import { Connection } from "../../src/http1/connection.ts";
-import type { Handler, ServerContext, Socket } from "../../src/http1/handler.ts";
+import {
+  ConnectionCounters,
+  type ConnectionInfo,
+  type Handler,
+  type ServerContext,
+  type Socket,
+} from "../../src/http1/handler.ts";
 import type { ParseError, Request } from "../../src/http1/request.ts";
 import type { Response } from "../../src/http1/response.ts";
 import { SerializedResponse } from "../../src/http1/serialized-response.ts";
+import { TurnQueue } from "../../src/http1/turn-queue.ts";
 
 const LIMITS = {
   maxUrlBytes: 300,
   maxHeadBytes: 1000,
   maxConnections: 9,
+  maxAnonymousConnections: 5,
+  minReadBytesPerSecond: 100,
   idleTimeoutMs: 60_000,
   headTimeoutMs: 10_000,
   lingerTimeoutMs: 2_000,
@@ -92,8 +101,14 @@ class FakeHandler implements Handler {
   readonly bodySources: FakeBodySource[] = [];
   readonly deferred: PromiseWithResolvers<Response>[] = [];
 
-  handle({ method, target }: Request): SerializedResponse | Response | Promise<Response> {
+  /** Every request is authenticated, except those of paths that begin with /refused. */
+  handle(
+    { method, target }: Request,
+    connection: ConnectionInfo,
+  ): SerializedResponse | Response | Promise<Response> {
     this.requests.push(`${method} ${target}`);
+    if (target.startsWith("/refused")) return { status: 401, headers: {}, body: target };
+    connection.markAuthenticated();
     switch (target.split("?")[0]) {
       case "/serialized":
         return new SerializedResponse(200, {}, Buffer.from("serialized"));
@@ -142,20 +157,36 @@ class FakeHandler implements Handler {
 export class ConnectionHarness implements ServerContext {
   readonly handler = new FakeHandler();
   readonly limits = LIMITS;
+  readonly counters = new ConnectionCounters();
+  readonly anonymousTurns: TurnQueue;
+  readonly authenticatedTurns: TurnQueue;
   readonly socket = new FakeSocket();
   readonly connection: Connection;
   stopping = false;
   inFlight = 0;
   time = 1_000_000_000_000;
 
-  constructor() {
+  constructor({ anonymousUnits = 32, authenticatedUnits = 256 } = {}) {
+    this.anonymousTurns = new TurnQueue(anonymousUnits);
+    this.authenticatedTurns = new TurnQueue(authenticatedUnits);
     this.connection = new Connection(this.socket, this);
     this.socket.onClose = () => this.connection.onClose();
+  }
+
+  /** One more connection of the same server, whose output nobody looks at. */
+  connect(): Connection {
+    return new Connection(new FakeSocket(), this);
   }
 
   now(): number {
     return this.time;
   }
+
+  monotonic(): number {
+    return this.time;
+  }
+
+  onAuthenticated(): void {}
 
   receive(...texts: string[]): void {
     for (const bytes of texts) this.connection.onData(Buffer.from(bytes, "latin1"));

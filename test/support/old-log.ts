@@ -80,10 +80,10 @@ const OLD_BATCH: Batch = {
 };
 
 /** Writes such a log to a file that does not exist yet. */
-export function writeOldLog(path: string): void {
+export async function writeOldLog(path: string): Promise<void> {
   const log = openEmbeddedLog(path);
-  log.append(OLD_BATCH);
-  log.close();
+  await log.append(OLD_BATCH);
+  await log.close();
   const db = new Database(path);
   db.run("UPDATE meta SET value = x'31' WHERE name = 'format'");
   db.close();

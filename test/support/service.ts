@@ -21,6 +21,8 @@ export interface ServiceOptions {
   /** `NAME:PASSWORD`, passed as GAZETTEER_CREDENTIALS; null passes none. */
   readonly credentials?: string | null;
   readonly cwd?: string;
+  /** `ulimit -n` of the process. */
+  readonly maxOpenFiles?: number;
 }
 
 export interface Service extends AsyncDisposable {
@@ -57,7 +59,10 @@ export function basic(credentials: string): string {
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { args = ["--data", ":memory:"], credentials = "reader:secret" } = options;
-  const child = Bun.spawn([GAZETTEER, "serve", "--port", String(options.port ?? 0), ...args], {
+  const limit = options.maxOpenFiles;
+  const limited = limit === undefined ? [] : ["sh", "-c", `ulimit -n ${limit}; exec "$@"`, "sh"];
+  const command = [...limited, GAZETTEER, "serve", "--port", String(options.port ?? 0), ...args];
+  const child = Bun.spawn(command, {
     env: environment(options.env, credentials),
     stdio: ["ignore", "pipe", "pipe"],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

@@ -29,6 +29,7 @@ export class Logins {
     const isGone = () => connection.isEnded;
     const client = { address, connectionFailures, isGone };
     const result = await this.#authenticator.authenticate(request.header("authorization"), client);
+    if (result.outcome === "ok") connection.markAuthenticated();
     if (isPeer && result.outcome !== "ok") this.#failuresByConnection.set(connection, connectionFailures + 1);
     return result;
   }

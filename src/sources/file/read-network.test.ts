@@ -147,6 +147,8 @@ describe("an invalid file", () => {
     ["a device without an id", yaml("devices:\n - id: x\n - mfr: y\n"), "bad.yaml:3: devices[1].id: is required"],
     ["an id with a space", yaml("devices:\n - id: x y\n"), "bad.yaml:2: devices[0].id: must be a name of 1 to 255 characters without spaces"],
     ["a misspelt field", yaml("devices:\n - id: x\n   serail: z\n"), "bad.yaml:3: devices[0].serail: is not a field of this record, did you mean serial?"],
+    ["the field __proto__ in JSON", json('{"devices":[{"id":"x",\n"__proto__":{"id":"y"}}]}'), /^bad\.json:2: devices\[0\]\.__proto__: is not a field of this record/],
+    ["the field __proto__ in YAML", yaml("devices:\n - id: x\n   __proto__: {id: y}\n"), /^bad\.yaml:3: devices\[0\]\.__proto__: is not a field of this record/],
     ["a misspelt ports field", yaml("devices:\n - id: x\n   prots: []\n"), "bad.yaml:3: devices[0].prots: is not a field of this record, did you mean ports?"],
     ["an unknown field", yaml("links:\n - {colour: red}\n"), "bad.yaml:2: links[0].colour: is not a field of this record (known: src, dst, type, state, annotations, id, bidirectional, verified)"],
     ["an unknown type", yaml("devices:\n - id: x\n   type: switch\n"), /^bad\.yaml:3: devices\[0\]\.type: must be equal to one of the allowed values \(SWITCH, ROUTER/],

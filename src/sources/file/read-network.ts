@@ -1,4 +1,7 @@
-/** Reads and validates one network file. A fault is one line of text: `file:line: field: message`. */
+/**
+ * Reads and validates one network file. A fault is one line of text: `file:line: field: message`. A large file takes
+ * seconds, in one piece: the service calls it in a worker thread (`file-reader.ts`).
+ */
 import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { languageOf, lineOf, parse } from "./document.ts";
@@ -20,7 +23,7 @@ export async function readNetwork(path: string): Promise<NetworkFile> {
   const language = languageOf(file, text);
   const parsed = parse(text, language);
   if (!parsed.ok) return fail(parsed.line, parsed.message);
-  const records = await readRecords(parsed.value);
+  const records = readRecords(parsed.value);
   if (records.ok) return records;
   const { path: fieldPath, message, firstPath } = records.fault;
   const first = firstPath && ` (the first is in line ${lineOf(text, language, firstPath) ?? "?"})`;

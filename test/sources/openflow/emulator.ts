@@ -24,6 +24,8 @@ import { macText } from "../../../src/sources/openflow/codec/wire.ts";
 
 export const deviceId = (dpid: number): string => `of:${dpid.toString(16).padStart(16, "0")}`;
 const MAX_DELIVERIES = 200_000;
+/** A message has at most 65,535 bytes; a port has 64. */
+const PORTS_PER_REPLY = 1000;
 
 /** A device other than a switch that is attached to a port. */
 export interface Station {
@@ -211,7 +213,10 @@ export class EmulatedSwitch {
       this.send("multipartReply", { type, more: false, description }, xid);
     } else if (type === MULTIPART.portDescription) {
       const ports = [...this.ports.values()].map((port) => this.describe(port));
-      this.send("multipartReply", { type, more: false, ports }, xid);
+      for (let at = 0; at === 0 || at < ports.length; at += PORTS_PER_REPLY) {
+        const more = at + PORTS_PER_REPLY < ports.length;
+        this.send("multipartReply", { type, more, ports: ports.slice(at, at + PORTS_PER_REPLY) }, xid);
+      }
     }
   }
 

@@ -1,0 +1,211 @@
+/**
+ * The write operations of the embedded log, on a connection of its own: batches, snapshots, pruning. It runs in a worker
+ * (`writer-worker.ts`), where a slow disk delays nobody but the writer. A log in memory runs it in place.
+ *
+ * Callers give encoded bytes; the writer compresses them. Every operation is one transaction, or several that each leave
+ * the log complete, so that a crash between two of them loses nothing.
+ */
+import type { Database } from "bun:sqlite";
+import { yieldToLoop } from "../lib/yield-to-loop.ts";
+import { compress } from "./batch-codec.ts";
+import type { LogStats } from "./log.ts";
+import { completeConversion, readExtent, readStats } from "./log-file.ts";
+
+const ROWS_PER_SLICE = 200;
+const FREE_PAGES_PER_SLICE = 1000;
+
+/** Encoded entries of a batch. */
+export interface BatchPart {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Without internal records: what the histogram counts. */
+  readonly changes: number;
+}
+
+/** Encoded pages, one after the other in one buffer. */
+export interface PageBlock {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly pages: readonly { readonly id: number; readonly length: number }[];
+}
+
+export interface SnapshotRow {
+  readonly revision: number;
+  readonly time: number;
+  readonly graphTime: number;
+  /** JSON. */
+  readonly versions: string;
+  /** The ids of the pages of each collection, as JSON. */
+  readonly pages: string;
+}
+
+export type WriteRequest =
+  | {
+      readonly op: "append";
+      readonly revision: number;
+      readonly time: number;
+      readonly parts: readonly BatchPart[];
+    }
+  | { readonly op: "storePages"; readonly block: PageBlock }
+  | { readonly op: "storeSnapshot"; readonly row: SnapshotRow }
+  | { readonly op: "dropSnapshot"; readonly revision: number }
+  | { readonly op: "prune"; readonly keepSince: number; readonly maxBytes: number }
+  | { readonly op: "completeConversion" };
+
+export class LogWriter {
+  readonly #db: Database;
+  /** Called after each change, before the operation is complete. */
+  readonly #onStats: (stats: LogStats) => void;
+  #stats: LogStats;
+
+  constructor(db: Database, onStats: (stats: LogStats) => void, stats: LogStats = readStats(db)) {
+    this.#db = db;
+    this.#onStats = onStats;
+    this.#stats = stats;
+  }
+
+  /** Requests may overlap: `prune` lets others run between its slices. */
+  async write(request: WriteRequest): Promise<void> {
+    switch (request.op) {
+      case "append":
+        return this.#append(request.revision, request.time, request.parts);
+      case "storePages":
+        return this.#storePages(request.block);
+      case "storeSnapshot":
+        return this.#storeSnapshot(request.row);
+      case "dropSnapshot":
+        return this.#dropSnapshot(request.revision);
+      case "prune":
+        return this.#prune(request.keepSince, request.maxBytes);
+      case "completeConversion":
+        return completeConversion(this.#db);
+    }
+  }
+
+  #append(revision: number, time: number, parts: readonly BatchPart[]): void {
+    const insert = this.#db.query(
+      "INSERT INTO batch (revision, part, time, changes, bytes, data) VALUES (?, ?, ?, ?, ?, ?)",
+    );
+    const addToTotal = this.#db.query<unknown, [number, number]>(
+      `INSERT INTO running_total (revision, changes)
+       SELECT ?, changes + ? FROM running_total ORDER BY revision DESC LIMIT 1`,
+    );
+    const rows = parts.map(({ bytes, changes }) => ({ data: compress(bytes), changes }));
+    this.#db.transaction(() => {
+      addToTotal.run(
+        revision,
+        rows.reduce((sum, { changes }) => sum + changes, 0),
+      );
+      for (const [part, { data, changes }] of rows.entries()) {
+        insert.run(revision, part, time, changes, data.length, data);
+      }
+    })();
+    const bytes = rows.reduce((sum, { data }) => sum + data.length, this.#stats.bytes);
+    this.#update({ newest: revision, bytes });
+  }
+
+  #storePages({ bytes, pages }: PageBlock): void {
+    const insert = this.#db.query<unknown, [number, number, Uint8Array]>(
+      "INSERT INTO page (id, bytes, data) VALUES (?, ?, ?)",
+    );
+    let at = 0;
+    const rows = pages.map(({ id, length }) => {
+      const data = compress(bytes.subarray(at, at + length));
+      at += length;
+      return { id, data };
+    });
+    this.#db.transaction(() => {
+      for (const { id, data } of rows) insert.run(id, data.length, data);
+    })();
+    this.#update({ bytes: rows.reduce((sum, { data }) => sum + data.length, this.#stats.bytes) });
+  }
+
+  #storeSnapshot({ revision, time, graphTime, versions, pages }: SnapshotRow): void {
+    this.#db
+      .query(
+        "INSERT OR REPLACE INTO snapshot (revision, time, graph_time, marks, pages) VALUES (?, ?, ?, ?, ?)",
+      )
+      .run(revision, time, graphTime, versions, pages);
+    this.#updateExtent();
+  }
+
+  #dropSnapshot(revision: number): void {
+    this.#db.query("DELETE FROM snapshot WHERE revision = ?").run(revision);
+    this.#updateExtent();
+  }
+
+  /** Deletes up to a snapshot each time: history without its first batch must start with a snapshot. */
+  async #prune(keepSince: number, maxBytes: number): Promise<void> {
+    for (;;) {
+      const next = this.#db
+        .query<{ revision: number; time: number }, [number]>(
+          "SELECT revision, time FROM snapshot WHERE revision > ? ORDER BY revision LIMIT 1",
+        )
+        .get(this.#stats.oldest);
+      if (!next || (next.time >= keepSince && this.#stats.bytes <= maxBytes)) return;
+      this.#db.query("DELETE FROM snapshot WHERE revision < ?").run(next.revision);
+      // Before the batches are deleted: what is about to go must not be read any more.
+      const { snapshots } = readExtent(this.#db);
+      this.#update({ oldest: next.revision, oldestTime: next.time, snapshots });
+      await this.#deleteInSlices("batch", "revision <= $bound", next.revision);
+      // The total of the oldest revision stays: counts are differences from it.
+      this.#db.query("DELETE FROM running_total WHERE revision < ?").run(next.revision);
+      await this.#deleteUnreferencedPages();
+      await this.#vacuum();
+    }
+  }
+
+  /** Returns the space of deleted rows to the file system. */
+  async #vacuum(): Promise<void> {
+    const freePages = this.#db.query<{ freelist_count: number }, []>("PRAGMA freelist_count");
+    for (let left = freePages.get()?.freelist_count ?? 0; left > 0; ) {
+      this.#db.query(`PRAGMA incremental_vacuum(${FREE_PAGES_PER_SLICE})`).all();
+      await yieldToLoop();
+      const now = freePages.get()?.freelist_count ?? 0;
+      if (now >= left) return;
+      left = now;
+    }
+  }
+
+  /** Deletes the oldest rows first: a crash in the middle leaves no gap after the rows that remain. */
+  async #deleteInSlices(table: string, where: string, bound: number): Promise<void> {
+    const selectSlice = `SELECT rowid AS id, bytes FROM ${table} WHERE ${where} ORDER BY rowid LIMIT ${ROWS_PER_SLICE}`;
+    for (;;) {
+      const rows = this.#db
+        .query<{ id: number; bytes: number }, { bound: number }>(selectSlice)
+        .all({ bound });
+      if (rows.length === 0) return;
+      this.#db.transaction(() => {
+        const deleteRow = this.#db.query(`DELETE FROM ${table} WHERE rowid = ?`);
+        for (const { id } of rows) deleteRow.run(id);
+      })();
+      this.#update({ bytes: rows.reduce((left, { bytes }) => left - bytes, this.#stats.bytes) });
+      await yieldToLoop();
+    }
+  }
+
+  /** Leaves pages above the highest referenced id: they may belong to a snapshot that is still being written. */
+  async #deleteUnreferencedPages(): Promise<void> {
+    this.#db.run("CREATE TEMP TABLE IF NOT EXISTS referenced (id INTEGER PRIMARY KEY)");
+    this.#db.run("DELETE FROM referenced");
+    const insert = this.#db.query("INSERT OR IGNORE INTO referenced (id) VALUES (?)");
+    let highest = 0;
+    for (const { pages } of this.#db.query<{ pages: string }, []>("SELECT pages FROM snapshot").all()) {
+      const pageIds: Record<string, number[]> = JSON.parse(pages);
+      for (const ids of Object.values(pageIds)) {
+        for (const id of ids) {
+          insert.run(id);
+          highest = Math.max(highest, id);
+        }
+      }
+    }
+    await this.#deleteInSlices("page", "id <= $bound AND id NOT IN (SELECT id FROM referenced)", highest);
+  }
+
+  #updateExtent(): void {
+    this.#update(readExtent(this.#db));
+  }
+
+  #update(changed: Partial<LogStats>): void {
+    this.#stats = { ...this.#stats, ...changed };
+    this.#onStats(this.#stats);
+  }
+}
