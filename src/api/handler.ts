@@ -14,39 +14,41 @@ import type { CommonHeaders } from "../http1/common-headers.ts";
 import { ConnectionCounters, type ConnectionInfo, type Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
-import type { SerializedResponse } from "../http1/serialized-response.ts";
+import { SerializedResponse } from "../http1/serialized-response.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
+import type { AccessLog } from "./access-log.ts";
 import { addHeaders } from "./add-headers.ts";
+import { AuditLog } from "./auth/audit.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
 import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
 import { Logins } from "./auth/logins.ts";
 import type { Users } from "./auth/users.ts";
-import {
-  AuxiliaryEndpoints,
-  type AuxiliaryEndpointsOptions,
-  type HealthPath,
-  isHealthPath,
-} from "./auxiliary-endpoints.ts";
+import { AuxiliaryEndpoints, type AuxiliaryEndpointsOptions, isHealthPath } from "./auxiliary-endpoints.ts";
 import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
 import { type Cors, createCors } from "./cors.ts";
 import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
 import { KnownHosts } from "./known-hosts.ts";
 import { LoadShedder } from "./load-shedder.ts";
-import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
+import { isReadMethod, methodNotAllowed } from "./methods.ts";
 import { Problem } from "./problem.ts";
 import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
+import { PublicEndpoints } from "./public-endpoints.ts";
 import { pathOf } from "./query-string.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 import type { Relay } from "./relay.ts";
-import { type CachedResponse, ResponseCache } from "./response-cache.ts";
+import { RepeatHit } from "./repeat-hit.ts";
+import { type RecordedResponse, RequestRecorder } from "./request-recorder.ts";
+import { RequestState } from "./request-state.ts";
+import { ResponseCache } from "./response-cache.ts";
 import { parseRoute, type Route } from "./route.ts";
 import { Router } from "./router.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
 import { SseHub } from "./stream/sse-hub.ts";
+import { UsageRecorder, type UserUsage } from "./usage-counters.ts";
 
 export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   /** Path prefixes that mean the same as `controller`; `onos` in the dialect of ONOS. */
@@ -62,6 +64,9 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly users: Users;
   /** In a reader process: forwards requests that it cannot serve to the main process. */
   readonly relay?: Relay;
+  /** What the users have cost, from the scheduler and the accounting of memory. */
+  readonly userUsage?: (() => Iterable<UserUsage>) | undefined;
+  readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -80,8 +85,6 @@ export interface ServerLimits {
 }
 
 const HEARTBEAT_MS = 15_000;
-/** The target of `OPTIONS *`, which is about the service as a whole (RFC 9112, 3.2.4). */
-const SERVER_WIDE = "*";
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** The `handlerCache` of header lines: whose they are. Valid until any user changes. */
@@ -95,27 +98,17 @@ class CachedAuth {
   }
 }
 
-/** The `handlerCache` of a request: its credential was valid in this generation, and this is its response. */
-class RepeatHit {
-  readonly generation: number;
-  readonly cachedResponse: CachedResponse;
-  readonly ifNoneMatch: string | null;
-
-  constructor(generation: number, cachedResponse: CachedResponse, ifNoneMatch: string | null) {
-    this.generation = generation;
-    this.cachedResponse = cachedResponse;
-    this.ifNoneMatch = ifNoneMatch;
-  }
-}
-
 export class RequestHandler implements Handler {
   readonly #options: RequestHandlerOptions;
   readonly #streams: SseHub;
   readonly #router: Router;
   readonly #auxiliary: AuxiliaryEndpoints;
+  readonly #public: PublicEndpoints;
   readonly #problems: ProblemResponder;
   readonly #connections: ConnectionCounters;
   readonly #counters = new RequestCounters();
+  readonly #usage = new UsageRecorder();
+  readonly #recorder: RequestRecorder;
   readonly commonHeaders: CommonHeaders;
   readonly #responseCache: ResponseCache;
   readonly #loadShedder = new LoadShedder();
@@ -151,21 +144,45 @@ export class RequestHandler implements Handler {
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
     this.#hosts = new KnownHosts(options.hosts);
-    this.#logins = new Logins(options.authenticator, options.trustedProxies);
+    this.#recorder = new RequestRecorder(this.#usage, options.accessLog, options.clock);
+    this.#logins = new Logins(
+      options.authenticator,
+      options.trustedProxies,
+      new AuditLog(options.logger, options.clock),
+    );
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#rateLimiter = createRateLimiter(limits, options.clock);
     this.#prefixes = createPrefixes(options.aliases);
+    const { relay } = options;
+    this.#public = new PublicEndpoints({
+      auxiliary: this.#auxiliary,
+      problems: this.#problems,
+      cors: this.#cors,
+      prefixes: this.#prefixes,
+      logins: this.#logins,
+      forward: relay && ((request, connection) => this.#forward(relay, request, connection)),
+    });
     users.onChange((names) => this.#streams.closeStreamsOf(names));
   }
 
   /** Runs the background work until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    await Promise.all([this.#streams.runHeartbeat(clock, signal), this.#loadShedder.run(clock, signal)]);
+    const { clock, accessLog } = this.#options;
+    await Promise.all([
+      this.#streams.runHeartbeat(clock, signal),
+      this.#loadShedder.run(clock, signal),
+      accessLog?.run(signal),
+    ]);
   }
 
   counters(): ProcessCounters {
-    return this.#counters.snapshot(this.#streams, this.#connections);
+    const { userUsage, accessLog } = this.#options;
+    const usage = this.#usage.snapshot(userUsage?.() ?? [], {
+      loopDelay: this.#loadShedder.delays.snapshot(),
+      logins: this.#logins.outcomes(),
+      accessLogDropped: accessLog?.dropped ?? 0,
+    });
+    return this.#counters.snapshot(this.#streams, this.#connections, usage);
   }
 
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
@@ -175,7 +192,20 @@ export class RequestHandler implements Handler {
   }
 
   handle(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response> {
-    const { authenticator, context, relay } = this.#options;
+    request.handlerState = undefined;
+    const response = this.#respond(request, connection);
+    if (response instanceof SerializedResponse && !this.#recorder.recordsAll) return response;
+    const origin = {
+      user: () => this.#cachedCredential(request)?.user,
+      address: () => this.#logins.externalAddress(request, connection),
+    };
+    return response instanceof Promise
+      ? response.then((resolved) => this.#recorder.record(request, resolved, origin))
+      : this.#recorder.record(request, response, origin);
+  }
+
+  #respond(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response> {
+    const { authenticator, context } = this.#options;
     const repeat = request.handlerCache;
     if (
       repeat instanceof RepeatHit &&
@@ -186,20 +216,28 @@ export class RequestHandler implements Handler {
       if (response) return response;
     }
     const misdirected = this.#hosts.isAny ? undefined : this.#hosts.check(request, connection);
-    if (misdirected) return this.#problems.respondTo(request, misdirected, "misdirected");
+    if (misdirected) {
+      this.#begin(request);
+      return this.#problems.respondTo(request, misdirected, "misdirected");
+    }
     const credential = this.#cachedCredential(request);
     if (credential) connection.markAuthenticated();
-    if (credential && this.#isCacheUsable && isPlainGet(request)) {
+    if (credential && credential.role === "reader" && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
       if (response) return response;
     }
+    this.#begin(request);
     const path = pathOf(request.target);
-    if (request.method === "OPTIONS") return this.#serveOptions(request, connection, path);
-    if (path === "/readyz" && relay) return this.#forward(relay, request, connection);
-    if (isHealthPath(path)) return this.#healthResponse(request, connection, path, credential);
+    if (request.method === "OPTIONS") return this.#public.options(request, connection, path);
+    if (isHealthPath(path))
+      return this.#public.health(request, connection, path, credential, this.#isStopping);
     return credential
       ? this.#serve(request, connection, path, credential)
       : this.#authenticateAndServe(request, connection, path);
+  }
+
+  #begin(request: Request): void {
+    request.handlerState = new RequestState(this.#options.clock.monotonic());
   }
 
   onParseError({ code, detail }: ParseError): Response {
@@ -245,44 +283,6 @@ export class RequestHandler implements Handler {
     return cachedResponse.serialize(ifNoneMatch, context.view.revision);
   }
 
-  /** The paths that exist are public, so a preflight needs no credentials. Items are not looked up. */
-  async #serveOptions(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
-    const { relay } = this.#options;
-    try {
-      if (path !== SERVER_WIDE && !parseRoute(path, this.#prefixes)) {
-        if (relay) return await this.#forward(relay, request, connection);
-        await this.#auxiliary.requirePath(path);
-      }
-      return this.#optionsResponse(request);
-    } catch (error) {
-      const dialect = dialectOf(path, this.#prefixes);
-      return this.#problems.respondTo(request, error, "options", NO_HEADERS, dialect);
-    }
-  }
-
-  #optionsResponse(request: Request): Response {
-    const corsHeaders = this.#cors.preflightHeaders(request.header("origin"));
-    return { status: 204, headers: { Allow: ALLOWED_METHODS, ...corsHeaders }, body: null };
-  }
-
-  /**
-   * The state of the sources is for users only. Wrong credentials count as a failed login, as everywhere, but the response
-   * is the same as without: a probe must not fail because of them.
-   */
-  #healthResponse(
-    request: Request,
-    connection: ConnectionInfo,
-    path: HealthPath,
-    credential: Credential | undefined,
-  ): Response | Promise<Response> {
-    if (!isReadMethod(request.method))
-      return this.#problems.respondTo(request, methodNotAllowed(request.method), "health");
-    const respond = (isUser: boolean) => this.#auxiliary.health(path, this.#isStopping, isUser);
-    if (path === "/healthz" || credential || request.header("authorization") === null)
-      return respond(credential !== undefined);
-    return this.#logins.authenticate(request, connection).then(({ outcome }) => respond(outcome === "ok"));
-  }
-
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const result = await this.#logins.authenticate(request, connection);
     if (result.outcome === "ok") return this.#serve(request, connection, path, result);
@@ -302,6 +302,7 @@ export class RequestHandler implements Handler {
     let readName = "other";
     let rateLimitHeaders = NO_HEADERS;
     try {
+      this.#logins.requireRole(request, connection, credential, path);
       if (connection.inFlight >= limits.connections) throw this.#overloaded();
       if (request.target.length > limits.urlBytes) throw targetTooLong(request.target, limits.urlBytes);
       if (credential.user !== INTERNAL_USER) rateLimitHeaders = this.#rateLimiter.consume(credential.user);
@@ -315,8 +316,9 @@ export class RequestHandler implements Handler {
       if (this.#loadShedder.shedding) throw this.#overloaded();
       const response = this.#read(request, path, route, readName, credential);
       this.#counters.responses(readName, response.status).count++;
-      if (!this.#hasPerRequestHeaders) return response;
-      return addHeaders(response, this.#perRequestHeaders(request, rateLimitHeaders));
+      const recorded: RecordedResponse = { ...response, read: readName };
+      if (!this.#hasPerRequestHeaders) return recorded;
+      return addHeaders(recorded, this.#perRequestHeaders(request, rateLimitHeaders));
     } catch (error) {
       if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request, connection);
       const dialect = dialectOf(path, this.#prefixes);

@@ -148,6 +148,14 @@ export const Configuration = Type.Object(
       },
       "Cross-origin requests from browsers.",
     ),
+    accessLog: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          "File for a JSON line of each response; `-` is standard output. Absent is none. SIGHUP opens it again.",
+      }),
+    ),
     logLevel: Type.Enum([...LEVELS], {
       default: "info",
       description: "Lowest level that is logged to standard error.",

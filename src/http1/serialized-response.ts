@@ -66,6 +66,7 @@ const FIRST_WRITE_BODY_BYTES = 64 * 1024;
 
 /** A response to a GET that keeps the connection open, to be sent many times. */
 export class SerializedResponse {
+  readonly status: number;
   readonly #head: string;
   readonly #body: Uint8Array | undefined;
   #dateLine = "";
@@ -80,6 +81,11 @@ export class SerializedResponse {
     const length = statusAllowsBody(status) ? `Content-Length: ${body?.length ?? 0}\r\n` : "";
     this.#head = serializeHead(status, headers, common) + length;
     this.#body = body;
+    this.status = status;
+  }
+
+  get bodyBytes(): number {
+    return this.#body?.length ?? 0;
   }
 
   serialize(nowMs: number): readonly Uint8Array[] {

@@ -5,13 +5,27 @@
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { ROLES } from "../api/auth/users-file.ts";
+import { UsageCounters } from "../api/usage-counters.ts";
 import { Configuration, type Immutable } from "../config/schema.ts";
 import { SettingsSchema } from "./live-settings.ts";
 
 /** The part of the configuration that a server needs. */
-const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors", "trustedProxies", "hosts"]);
+const ReaderConfiguration = Type.Pick(Configuration, [
+  "host",
+  "aliases",
+  "cors",
+  "trustedProxies",
+  "hosts",
+  "accessLog",
+]);
 
-const ReaderUser = Type.Object({ name: Type.String(), hash: Type.String(), credentialId: Type.String() });
+const ReaderUser = Type.Object({
+  name: Type.String(),
+  hash: Type.String(),
+  role: Type.Enum([...ROLES]),
+  credentialId: Type.String(),
+});
 
 const ReaderStart = Type.Object({
   /** The number of the process within the service; the writer is 1. */
@@ -35,6 +49,8 @@ const WriterMessage = Type.Object({
   users: Type.Optional(Type.Array(ReaderUser)),
   /** After each reload of the configuration. */
   settings: Type.Optional(SettingsSchema),
+  /** After SIGHUP: the access log may have been renamed. */
+  reopenAccessLog: Type.Optional(Type.Boolean()),
   stop: Type.Optional(Type.Boolean()),
 });
 export type WriterMessage = Immutable<Type.Static<typeof WriterMessage>>;
@@ -53,6 +69,7 @@ const ReaderMessage = Type.Object({
       connectionsEvicted: count,
       slowReaders: count,
       longBodies: count,
+      usage: UsageCounters,
     }),
   ),
 });

@@ -1,4 +1,5 @@
 /** The server options that the writer and the reader processes share, from the configuration. */
+import { AccessLog } from "../api/access-log.ts";
 import { createAuthenticator, type RemoteCheck, type ThrottleOptions } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ServerOptions } from "../api/server.ts";
@@ -12,7 +13,7 @@ import type { LiveSettings } from "./live-settings.ts";
 export const DRAIN_TIMEOUT_MS = 3000;
 
 export interface SharedServerInput {
-  readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies" | "hosts">;
+  readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies" | "hosts" | "accessLog">;
   readonly settings: Pick<LiveSettings, "limits">;
   readonly users: Users;
   readonly clock: Clock;
@@ -29,6 +30,7 @@ type SharedOption =
   | "origins"
   | "trustedProxies"
   | "hosts"
+  | "accessLog"
   | "limits"
   | "version"
   | "authenticator"
@@ -38,7 +40,7 @@ type SharedOption =
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
   const { config, settings, users, clock, logger, internalAuthorization, checkRemotely } = input;
-  const { host, aliases, cors, trustedProxies, hosts } = config;
+  const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
   const { limits } = settings;
   const throttle: ThrottleOptions = {
     pair: {
@@ -64,6 +66,7 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
     origins: cors.origins,
     trustedProxies,
     hosts,
+    accessLog: accessLog === undefined ? undefined : new AccessLog(accessLog, clock, logger),
     limits,
     version: VERSION,
     authenticator: createAuthenticator({

@@ -7,6 +7,12 @@ import type { AuthResult, Credential } from "./authenticate.ts";
 
 const CHALLENGE = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
 
+/** The problem of a user who may not read this path. The health endpoints are not checked: they are for all. */
+export const roleProblem = ({ role }: Credential, path: string): Problem | undefined =>
+  role === "metrics" && path !== "/metrics"
+    ? new Problem("forbidden", "This user may read /metrics only.")
+    : undefined;
+
 export function authProblem(result: Exclude<AuthResult, Credential>): Problem {
   if (result.outcome === "throttled") {
     const seconds = String(result.retryAfterSeconds);

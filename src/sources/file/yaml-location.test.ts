@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { findYamlFault, findYamlLine } from "./yaml-location.ts";
 
-const host = (i: number) => `  - mac: "02:00:00:00:00:${(i % 256).toString(16).padStart(2, "0")}"\n    vlan: ${i}\n`;
+const host = (i: number) =>
+  `  - mac: "02:00:00:00:00:${(i % 256).toString(16).padStart(2, "0")}"\n    vlan: ${i}\n`;
 const hosts = (count: number) => Array.from({ length: count }, (_, i) => host(i)).join("");
 /** Above the length that the slow parser reads as a whole. */
 const MANY = 20_000;
