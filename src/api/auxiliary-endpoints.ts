@@ -28,6 +28,8 @@ export interface AuxiliaryEndpointsOptions {
   readonly rejectedRecords: () => Readonly<Record<string, number>>;
   readonly site: StaticSite | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
+  /** When the server's certificate expires, in epoch milliseconds. */
+  readonly tlsExpiresAt?: (() => number) | undefined;
   /** The reader processes, in the main process of a service that has some. */
   readonly readers?: ReaderMetrics | undefined;
 }
@@ -62,7 +64,7 @@ export class AuxiliaryEndpoints {
   health(path: HealthPath, isStopping: boolean, isUser: boolean): Response {
     const { context, sources } = this.#options;
     if (path === "/healthz") return livenessResponse();
-    return readinessResponse({ view: context.view, sources: sources(), isStopping, isUser });
+    return readinessResponse({ context, sources: sources(), isStopping, isUser });
   }
 
   /** The client is authenticated. Throws a `Problem` for a path or a method that does not exist. */
@@ -96,7 +98,7 @@ export class AuxiliaryEndpoints {
   }
 
   #metrics(): Response {
-    const { context, version, sources, rejectedRecords, readers, configReload } = this.#options;
+    const { context, version, sources, rejectedRecords, readers, configReload, tlsExpiresAt } = this.#options;
     return metricsResponse({
       context,
       version,
@@ -105,6 +107,7 @@ export class AuxiliaryEndpoints {
       rejectedRecords: rejectedRecords(),
       readers,
       configReload,
+      tlsExpiresAt: tlsExpiresAt?.(),
     });
   }
 

@@ -15,6 +15,7 @@ import { ConnectionCounters, type ConnectionInfo, type Handler } from "../http1/
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { SerializedResponse } from "../http1/serialized-response.ts";
+import type { HandshakeCounts } from "../http1/tls.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
@@ -25,6 +26,7 @@ import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
 import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
 import { Logins } from "./auth/logins.ts";
+import { RequestCredentials } from "./auth/request-credentials.ts";
 import type { Users } from "./auth/users.ts";
 import { AuxiliaryEndpoints, type AuxiliaryEndpointsOptions, isHealthPath } from "./auxiliary-endpoints.ts";
 import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
@@ -85,21 +87,13 @@ export interface ServerLimits {
 }
 
 const HEARTBEAT_MS = 15_000;
+/** A reader process has forwarded a request of a user who was removed since. */
+const REMOVED_USER = { outcome: "unknown-certificate" } as const;
 const NO_HEADERS: Readonly<Record<string, string>> = {};
-
-/** The `handlerCache` of header lines: whose they are. Valid until any user changes. */
-class CachedAuth {
-  readonly generation: number;
-  readonly credential: Credential;
-
-  constructor(generation: number, credential: Credential) {
-    this.generation = generation;
-    this.credential = credential;
-  }
-}
 
 export class RequestHandler implements Handler {
   readonly #options: RequestHandlerOptions;
+  readonly #credentials: RequestCredentials;
   readonly #streams: SseHub;
   readonly #router: Router;
   readonly #auxiliary: AuxiliaryEndpoints;
@@ -122,6 +116,7 @@ export class RequestHandler implements Handler {
   constructor(options: RequestHandlerOptions, connections = new ConnectionCounters()) {
     const { context, limits, origins, users, version } = options;
     this.#options = options;
+    this.#credentials = new RequestCredentials(options.authenticator, users);
     this.#connections = connections;
     this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
     this.#router = new Router({
@@ -145,11 +140,7 @@ export class RequestHandler implements Handler {
     this.#cors = createCors(origins);
     this.#hosts = new KnownHosts(options.hosts);
     this.#recorder = new RequestRecorder(this.#usage, options.accessLog, options.clock);
-    this.#logins = new Logins(
-      options.authenticator,
-      options.trustedProxies,
-      new AuditLog(options.logger, options.clock),
-    );
+    this.#logins = new Logins(options, new AuditLog(options.logger, options.clock));
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#rateLimiter = createRateLimiter(limits, options.clock);
     this.#prefixes = createPrefixes(options.aliases);
@@ -175,6 +166,11 @@ export class RequestHandler implements Handler {
     ]);
   }
 
+  /** The listener counts its handshakes here. */
+  get tlsHandshakes(): HandshakeCounts {
+    return this.#counters.tlsHandshakes;
+  }
+
   counters(): ProcessCounters {
     const { userUsage, accessLog } = this.#options;
     const usage = this.#usage.snapshot(userUsage?.() ?? [], {
@@ -196,7 +192,7 @@ export class RequestHandler implements Handler {
     const response = this.#respond(request, connection);
     if (response instanceof SerializedResponse && !this.#recorder.recordsAll) return response;
     const origin = {
-      user: () => this.#cachedCredential(request)?.user,
+      user: () => this.#credentials.cached(request, connection)?.user,
       address: () => this.#logins.externalAddress(request, connection),
     };
     return response instanceof Promise
@@ -220,7 +216,7 @@ export class RequestHandler implements Handler {
       this.#begin(request);
       return this.#problems.respondTo(request, misdirected, "misdirected");
     }
-    const credential = this.#cachedCredential(request);
+    const credential = this.#credentials.cached(request, connection);
     if (credential) connection.markAuthenticated();
     if (credential && credential.role === "reader" && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
@@ -246,17 +242,6 @@ export class RequestHandler implements Handler {
 
   onError(error: unknown): Response {
     return this.#problems.respond(error, "other");
-  }
-
-  #cachedCredential(request: Request): Credential | undefined {
-    const { authenticator } = this.#options;
-    const { headers } = request;
-    const { generation } = authenticator;
-    if (headers.handlerCache instanceof CachedAuth && headers.handlerCache.generation === generation)
-      return headers.handlerCache.credential;
-    const credential = authenticator.cachedCredential(request.header("authorization"));
-    if (credential) headers.handlerCache = new CachedAuth(generation, credential);
-    return credential;
   }
 
   /** Call it after a change of the limits: cached responses were made with the old ones. */
@@ -285,8 +270,10 @@ export class RequestHandler implements Handler {
 
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const result = await this.#logins.authenticate(request, connection);
-    if (result.outcome === "ok") return this.#serve(request, connection, path, result);
-    return this.#problems.respondTo(request, authProblem(result), "auth");
+    if (result.outcome !== "ok") return this.#problems.respondTo(request, authProblem(result), "auth");
+    const credential = this.#credentials.ofUser(request, result);
+    if (!credential) return this.#problems.respondTo(request, authProblem(REMOVED_USER), "auth");
+    return this.#serve(request, connection, path, credential);
   }
 
   /** Serves a request whose credential is valid. */
@@ -365,7 +352,8 @@ export class RequestHandler implements Handler {
 
   async #forward(relay: Relay, request: Request, connection: ConnectionInfo): Promise<Response> {
     try {
-      return await relay(request, this.#logins.clientOf(request, connection).address);
+      const { address } = this.#logins.clientOf(request, connection);
+      return await relay(request, address, this.#credentials.certificateUser(request, connection));
     } catch (error) {
       return this.#problems.respondTo(request, error, "relayed");
     }

@@ -1,5 +1,7 @@
 /** Renders `/metrics` in Prometheus' text format (0.0.4). All values are read when it is requested. */
+
 import type { Response } from "../http1/response.ts";
+import { runToEnd } from "../lib/steps.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
@@ -17,6 +19,8 @@ export interface MetricsInput {
   readonly version: string;
   readonly readers?: ReaderMetrics | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
+  /** When the server's certificate expires, in epoch milliseconds. */
+  readonly tlsExpiresAt?: number | undefined;
 }
 
 /** The start counts as the first reload. */
@@ -47,6 +51,7 @@ export const metricsResponse = (input: MetricsInput): Response => ({
     ...networkFamilies(input),
     ...sourceFamilies(input),
     ...httpFamilies(input),
+    ...tlsFamilies(input),
     ...historyFamilies(input),
     ...processFamilies(input),
   ].join(""),
@@ -63,12 +68,12 @@ function* networkFamilies({ context: { view }, version }: MetricsInput): Generat
   yield gauge(
     "gazetteer_clusters",
     "Strongly connected components of the graph.",
-    view.graph.clusters().length,
+    runToEnd(runToEnd(view.capture().linkGraph()).clusterCount()),
   );
   yield gauge(
     "gazetteer_held_back",
     "Entities that are known but not shown, because a device that they refer to is not known.",
-    Object.entries(view.countHeldBack()).map(([kind, n]) => [{ kind }, n]),
+    Object.entries(view.heldBack).map(([kind, n]) => [{ kind }, n]),
   );
 }
 
@@ -153,11 +158,37 @@ function* httpFamilies({ counters, readers }: MetricsInput): Generator<string> {
   yield* usageFamilies(total);
 }
 
+/** Only where TLS is configured. */
+function* tlsFamilies({ counters, readers, tlsExpiresAt }: MetricsInput): Generator<string> {
+  if (tlsExpiresAt === undefined) return;
+  yield gauge(
+    "gazetteer_tls_certificate_expiry_timestamp_seconds",
+    "When the certificate expires, or the first one of its chain.",
+    tlsExpiresAt / 1000,
+  );
+  const { tlsHandshakes } = readers ? addCounters(counters, readers.counters()) : counters;
+  yield counter(
+    "gazetteer_tls_handshakes_total",
+    "TLS handshakes by result.",
+    Object.entries(tlsHandshakes).map(([result, count]) => [{ result }, count]),
+  );
+}
+
 function* historyFamilies({ context: { log } }: MetricsInput): Generator<string> {
   const stats = log.stats();
   yield gauge("gazetteer_history_bytes", "Size of the stored changes and snapshots.", stats.bytes);
   yield gauge("gazetteer_history_oldest_revision", "The oldest revision that can be read.", stats.oldest);
   yield gauge("gazetteer_history_snapshots", "Stored snapshots.", stats.snapshots);
+  yield gauge(
+    "gazetteer_log_writable",
+    "1 when changes can be stored, 0 while they wait, for example for space on the disk.",
+    stats.writeFailure ? 0 : 1,
+  );
+  yield counter(
+    "gazetteer_log_write_failures_total",
+    "Failed attempts to store changes.",
+    stats.writeFailures ?? 0,
+  );
 }
 
 function* processFamilies({ readers, configReload }: MetricsInput): Generator<string> {

@@ -155,6 +155,16 @@ export const READINESS_SCHEMA = Type.Object(
     sources: Type.Optional(
       Type.Array(SourceStatus, { description: "The sources; only with valid credentials." }),
     ),
+    log: Type.Optional(
+      Type.Object(
+        {
+          status: Type.Literal("failing"),
+          error: Type.String(),
+          since: int64("Epoch milliseconds."),
+        },
+        { $id: "LogStatus", description: "Only while changes cannot be stored, for example on a full disk." },
+      ),
+    ),
   },
   { $id: "Readiness" },
 );

@@ -1,8 +1,10 @@
 /**
- * The counters of one process: responses by what was read and by status, shed requests, event streams. The main process
+ * The counters of one process: responses by what was read and by status, shed requests, event streams, TLS handshakes. The main process
  * adds those of its readers to its own when it renders `/metrics`.
  */
+
 import type { ConnectionCounters } from "../http1/handler.ts";
+import { createHandshakeCounts, type HandshakeCounts } from "../http1/tls.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
 import { addUsage, endedUsage, type UsageCounters, ZERO_USAGE } from "./usage-counters.ts";
 
@@ -13,6 +15,7 @@ export interface ProcessCounters {
   readonly streamsOpen: number;
   readonly streamsOpened: number;
   readonly streamsOverflowed: number;
+  readonly tlsHandshakes: Readonly<HandshakeCounts>;
   readonly connectionsEvicted: number;
   readonly slowReaders: number;
   readonly longBodies: number;
@@ -25,6 +28,7 @@ export const ZERO_COUNTERS: ProcessCounters = {
   streamsOpen: 0,
   streamsOpened: 0,
   streamsOverflowed: 0,
+  tlsHandshakes: createHandshakeCounts(),
   connectionsEvicted: 0,
   slowReaders: 0,
   longBodies: 0,
@@ -40,6 +44,7 @@ export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCoun
     streamsOpen: a.streamsOpen + b.streamsOpen,
     streamsOpened: a.streamsOpened + b.streamsOpened,
     streamsOverflowed: a.streamsOverflowed + b.streamsOverflowed,
+    tlsHandshakes: addHandshakes(a.tlsHandshakes, b.tlsHandshakes),
     connectionsEvicted: a.connectionsEvicted + b.connectionsEvicted,
     slowReaders: a.slowReaders + b.slowReaders,
     longBodies: a.longBodies + b.longBodies,
@@ -54,6 +59,13 @@ export const endedCounters = (counters: ProcessCounters): ProcessCounters => ({
   usage: endedUsage(counters.usage),
 });
 
+const addHandshakes = (a: HandshakeCounts, b: HandshakeCounts): HandshakeCounts => ({
+  completed: a.completed + b.completed,
+  failed: a.failed + b.failed,
+  timeout: a.timeout + b.timeout,
+  displaced: a.displaced + b.displaced,
+});
+
 /** Callers keep the object and increment it, which saves the look-up on every request. */
 export interface Counter {
   count: number;
@@ -61,6 +73,8 @@ export interface Counter {
 
 export class RequestCounters {
   readonly #responses = new Map<string, Counter>();
+  /** Counted by the listener. */
+  readonly tlsHandshakes = createHandshakeCounts();
   #shed = 0;
 
   /** The counter of responses to reads of `read` (`devices`, `topology`, `health`) with this status. */
@@ -89,6 +103,7 @@ export class RequestCounters {
       streamsOpen: openCount,
       streamsOpened: openedTotal,
       streamsOverflowed: overflowedTotal,
+      tlsHandshakes: { ...this.tlsHandshakes },
       connectionsEvicted: connections.evicted,
       slowReaders: connections.slowReaders,
       longBodies: connections.longBodies,

@@ -11,6 +11,9 @@ const section = <P extends Type.TProperties>(properties: P, description: string)
 const integer = (minimum: number, maximum: number, defaultValue: number, description: string) =>
   Type.Integer({ minimum, maximum, default: defaultValue, description });
 
+const path = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description }));
+
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
@@ -90,13 +93,21 @@ export const Configuration = Type.Object(
       default: "./data",
       description: "Folder for the change log and the users file; `:memory:` writes nothing to disk.",
     }),
-    users: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        description: "Users file; the default is `users` in the data folder.",
-      }),
+    users: path("Users file; the default is `users` in the data folder."),
+    tls: section(
+      {
+        cert: path("Certificate file (PEM), with those of intermediate authorities after it."),
+        key: path("File of the certificate's private key (PEM)."),
+        clientCa: path(
+          "File of authorities (PEM) for client certificates; the CN of a certificate is the name of a user.",
+        ),
+      },
+      "HTTPS. The files are read again when they change.",
     ),
+    allowPlaintext: Type.Boolean({
+      default: false,
+      description: "Listen without TLS on an address that other machines can reach.",
+    }),
     aliases: Type.Array(
       Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$", title: "one path segment, such as onos" }),
       {

@@ -7,9 +7,10 @@
  * connection and affects no other.
  */
 import type { BodySource } from "./body-source.ts";
-import type { ConnectionInfo, ServerContext, Socket } from "./handler.ts";
+import type { ClientCertificate, ConnectionInfo, ServerContext, Socket } from "./handler.ts";
+import { ReadControl } from "./read-control.ts";
 import { ReadRate } from "./read-rate.ts";
-import { Headers, ParseError, Request } from "./request.ts";
+import { ParseError, type Request, UNPARSED_REQUEST } from "./request.ts";
 import { MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
 import type { Response } from "./response.ts";
 import { frameResponse } from "./response-framing.ts";
@@ -18,26 +19,24 @@ import { dateLine, joinHeadAndBody, SerializedResponse, serializeHead } from "./
 import type { TurnQueue, TurnTaker } from "./turn-queue.ts";
 
 /** A client that has pipelined more than this is not read from until some of its requests are handled. */
-const MAX_PIPELINED_BYTES = 256 * 1024;
+const AUTHENTICATED_PIPELINED_BYTES = 256 * 1024;
+const ANONYMOUS_PIPELINED_BYTES = 64 * 1024;
 /** Pipelined requests, and slices of bodies, after which other connections get their turn on the event loop. */
 const AUTHENTICATED_UNITS_PER_TURN = 16;
 const ANONYMOUS_UNITS_PER_TURN = 1;
 /** Of the body of an authenticated request. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** After the last response so many bytes are read and dropped. */
-const MAX_DISCARDED_BYTES = 1024 * 1024;
 const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
-
-/** Stands in for a request that could not be parsed, to decide how its error response is framed. */
-const UNPARSED_REQUEST = new Request("GET", "/", new Headers("", []), 0, false);
 
 /** "lingering": the last response is sent, and the client has not closed its side yet. */
 type State = "idle" | "responding" | "lingering" | "closed";
 
 export class Connection implements ConnectionInfo, TurnTaker {
+  readonly clientCertificate: ClientCertificate | undefined;
   readonly #socket: Socket;
   readonly #context: ServerContext;
   readonly #writer: ResponseWriter;
+  readonly #reading: ReadControl;
   readonly #readRate: ReadRate;
   readonly #parser: RequestParser;
   #state: State = "idle";
@@ -48,13 +47,12 @@ export class Connection implements ConnectionInfo, TurnTaker {
   #unitsLeft = 0;
   #waitsForTurn = false;
   #headStarted = false;
-  #discardedBytes = 0;
-  #paused = false;
   #closeAfterCurrent = false;
   #clientEnded = false;
   #deadline: number;
 
-  constructor(socket: Socket, context: ServerContext) {
+  constructor(socket: Socket, context: ServerContext, clientCertificate?: ClientCertificate) {
+    this.clientCertificate = clientCertificate;
     this.#socket = socket;
     this.#context = context;
     this.#writer = new ResponseWriter(socket, {
@@ -65,6 +63,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
         }),
       onBodyError: (error) => this.#onInternalError(error),
     });
+    this.#reading = new ReadControl(socket, context.anonymousBytes);
     this.#readRate = new ReadRate(this.#writer);
     this.#parser = new RequestParser(context.limits);
     this.#turns = context.anonymousTurns;
@@ -76,8 +75,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   }
 
   get inFlight(): number {
-    const own = this.#authenticated && this.#state === "responding" ? 1 : 0;
-    return this.#context.inFlight - own;
+    return this.#context.inFlight - (this.#authenticated && this.#state === "responding" ? 1 : 0);
   }
 
   markAuthenticated(): void {
@@ -103,9 +101,18 @@ export class Connection implements ConnectionInfo, TurnTaker {
       if (repeated && this.#turns.take()) {
         this.#unitsLeft--;
         this.#handleRequest(repeated);
-      } else this.#parseAndHandle(bytes);
+      } else {
+        if (this.#parser.inBody) this.#extendDeadline(this.#context.limits.idleTimeoutMs);
+        this.#parser.push(bytes);
+        this.#handleBuffered();
+      }
     }
-    if (this.#parser.bufferedBytes > MAX_PIPELINED_BYTES) this.#pauseReading();
+    this.#limitBuffer();
+  }
+
+  /** Whether received bytes wait to be handled. */
+  get holdsBytes(): boolean {
+    return this.#parser.heldBytes > 0;
   }
 
   /** The socket accepts bytes again. */
@@ -128,6 +135,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   onClose(): void {
     if (this.#state === "responding" && this.#authenticated) this.#context.inFlight--;
     this.#state = "closed";
+    this.#reading.close();
     this.#writer.abort();
   }
 
@@ -135,7 +143,8 @@ export class Connection implements ConnectionInfo, TurnTaker {
   onTurn(): void {
     this.#waitsForTurn = false;
     this.#startTurn();
-    this.#guard(() => this.#handleBuffered());
+    if (this.#state === "idle") this.#guard(() => this.#handleBuffered());
+    else if (this.#state === "lingering" && this.#turns.take()) this.#reading.resume();
   }
 
   /**
@@ -176,14 +185,15 @@ export class Connection implements ConnectionInfo, TurnTaker {
         return;
       }
       const rate = this.#readRate.check(now, minReadBytesPerSecond);
-      if (rate === "progress" && minReadBytesPerSecond > 0) this.#extendDeadline(idleTimeoutMs);
-      if (rate === "slow") {
-        this.#context.counters.slowReaders++;
-        this.destroy();
-        return;
-      }
+      if (rate === "progress") this.#extendDeadline(idleTimeoutMs);
+      if (rate === "slow") this.#onSlowReader();
     }
     if (now >= this.#deadline) this.#guard(() => this.#onTimeout());
+  }
+
+  #onSlowReader(): void {
+    this.#context.counters.slowReaders++;
+    this.destroy();
   }
 
   #onTimeout(): void {
@@ -202,61 +212,59 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#unitsLeft = this.#authenticated ? AUTHENTICATED_UNITS_PER_TURN : ANONYMOUS_UNITS_PER_TURN;
   }
 
-  #parseAndHandle(bytes: Buffer): void {
-    if (this.#parser.inBody) this.#extendDeadline(this.#context.limits.idleTimeoutMs);
-    this.#parser.push(bytes);
-    this.#handleBuffered();
-  }
-
-  /** Drops bytes that are not read any more. A client that goes on sending is disconnected, or not read from. */
+  /** Drops bytes, a read in a turn. A client that goes on sending is not read from, and at the end disconnected. */
   #discard(length: number): void {
-    this.#discardedBytes += length;
-    if (this.#discardedBytes <= MAX_DISCARDED_BYTES) return;
-    if (this.#state === "lingering") this.destroy();
-    else this.#pauseReading();
+    const isTooMuch = this.#reading.discard(length);
+    if (this.#state === "lingering") {
+      this.#reading.pause();
+      if (isTooMuch) this.destroy();
+      else this.#waitForTurn();
+    } else if (isTooMuch) this.#pauseReading();
   }
 
   #pauseReading(): void {
     // Requests behind an endless response would never be handled.
     if (this.#writer.noTimeout) this.destroy();
-    else if (!this.#paused && this.#state !== "closed") {
-      this.#paused = true;
-      this.#socket.pause();
-    }
-  }
-
-  #resumeReading(): void {
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#socket.resume();
+    else this.#reading.pause();
   }
 
   /** Handles buffered requests until a response cannot be sent at once, or until the work of a turn is done. */
   #handleBuffered(): void {
     while (this.#state === "idle" && !this.#waitsForTurn) {
-      if (this.#parser.bufferedBytes === 0 && !this.#parser.bodyExceeded) {
+      if (!this.#parser.hasWork) {
         this.#awaitMoreBytes();
-        return;
+        break;
       }
       if (this.#unitsLeft === 0 || !this.#turns.take()) {
-        this.#waitsForTurn = true;
-        this.#turns.enqueue(this);
-        return;
+        this.#waitForTurn();
+        break;
       }
       this.#unitsLeft--;
       if (this.#parser.inBody) this.#skipBody();
-      else if (!this.#handleNext()) return;
-      if (this.#parser.bufferedBytes <= MAX_PIPELINED_BYTES) this.#resumeReading();
+      else this.#handleNext();
     }
+    this.#limitBuffer();
   }
 
-  /** Returns false when the next request is incomplete. */
-  #handleNext(): boolean {
+  #waitForTurn(): void {
+    if (this.#waitsForTurn) return;
+    this.#waitsForTurn = true;
+    this.#turns.enqueue(this);
+  }
+
+  #limitBuffer(): void {
+    if (this.#closeAfterCurrent || (this.#state !== "idle" && this.#state !== "responding")) return;
+    const { bufferedBytes, heldBytes } = this.#parser;
+    const max = this.#authenticated ? AUTHENTICATED_PIPELINED_BYTES : ANONYMOUS_PIPELINED_BYTES;
+    if (bufferedBytes > max && bufferedBytes > max + this.#context.limits.maxHeadBytes) this.#pauseReading();
+    else this.#reading.resume();
+    this.#reading.setHeld(this.#authenticated ? 0 : heldBytes);
+  }
+
+  #handleNext(): void {
     const request = this.#parser.next();
     if (request instanceof ParseError) this.#respondToParseError(request);
     else if (request) this.#handleRequest(request);
-    else this.#awaitMoreBytes();
-    return request !== undefined;
   }
 
   /** The response to the request is sent, so a body that is malformed or too long closes the connection without another. */
@@ -374,10 +382,11 @@ export class Connection implements ConnectionInfo, TurnTaker {
    */
   #close(): void {
     this.#state = "lingering";
-    this.#discardedBytes = 0;
     this.#parser.clear();
+    this.#reading.setHeld(0);
+    this.#reading.restartDiscarding();
     this.#extendDeadline(this.#context.limits.lingerTimeoutMs);
-    this.#resumeReading();
+    this.#reading.resume();
     if (this.#clientEnded) this.#socket.end();
     else this.#socket.shutdown();
   }

@@ -41,6 +41,11 @@ export class RequestParser {
     return this.#bytes.length;
   }
 
+  /** The memory of the buffered bytes, which may be a part of a larger buffer. */
+  get heldBytes(): number {
+    return this.#bytes.length === 0 ? 0 : this.#bytes.buffer.byteLength;
+  }
+
   /** Whether the rest of a request body is still to come. */
   get inBody(): boolean {
     return this.#bodySkipper !== undefined;
@@ -67,6 +72,13 @@ export class RequestParser {
   /** Raises the bound of the body of the request that `next` returned last. */
   allowBody(maxBytes: number): void {
     if (this.#bodySkipper) this.#bodySkipper.maxBytes = maxBytes;
+  }
+
+  /** Whether a call of `next` or `skipBody` can have a result without further bytes. */
+  get hasWork(): boolean {
+    return this.#bodySkipper
+      ? this.#bytes.length > 0 || this.#bodySkipper.exceeded
+      : this.#bytes.length > this.#scannedBytes;
   }
 
   /** Whether the body is longer than is allowed, so that the next request cannot be found behind it. */

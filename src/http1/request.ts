@@ -90,6 +90,9 @@ export class Request {
   }
 }
 
+/** Stands in for a request that could not be parsed, to decide how its error response is framed. */
+export const UNPARSED_REQUEST = new Request("GET", "/", new Headers("", []), 0, false);
+
 const MAX_HEADER_LINES = 100;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) ([^\x00-\x20\x7f#]+) HTTP\/(\d)\.(\d)$/;
 const HEADER_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00-\x08\x0a-\x1f\x7f]*)$/;

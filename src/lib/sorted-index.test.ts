@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SortedIndex } from "./sorted-index.ts";
+import { runToEnd } from "./steps.ts";
 
 const key = fc.integer({ min: 0, max: 20 }).map((n) => `k${n}`);
 const step = fc.record({
@@ -35,7 +36,7 @@ test("any sequence of additions, deletions and look-ups agrees with a plain list
           expect(gathered.sort()).toEqual(expected);
           expect(index.collect(key, to, [], expected.length - 1)).toBe(expected.length === 0);
           expect(index.collect(key, to, ["one"], expected.length)).toBe(expected.length === 0);
-          if (steps.length % 2 === 0) index.sortKeys();
+          if (steps.length % 2 === 0) runToEnd(index.sortKeys());
         }
         expect([...index.get(key)].sort()).toEqual(between(key, key));
         expect(index.has(key)).toBe(between(key, key).length > 0);
@@ -65,7 +66,7 @@ test.each([50, 1000, 3000])("of %i ids of one key any can be deleted and added a
 test("a key that was deleted and added again is returned once", () => {
   const index = new SortedIndex();
   for (const key of ["a", "b", "c"]) index.add(key, "id");
-  index.sortKeys();
+  runToEnd(index.sortKeys());
   index.delete("b", "id");
   expect([...index.range("a", "c")].length).toBe(2);
   index.add("b", "id");

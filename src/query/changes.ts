@@ -4,6 +4,7 @@
  * removed, one that never matched does not occur.
  */
 
+import { runToEnd, withoutPauses } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { diffPages } from "../view/diff.ts";
@@ -63,7 +64,7 @@ export function* changesSince(
   until: number,
 ): Generator<CommittedChange> {
   const scope = changeScope(kind);
-  for (const { entries, revision, time } of history.batches(since, until)) {
+  for (const { entries, revision, time } of withoutPauses(history.batches(since, until))) {
     for (const entry of entries) {
       const change = filterEntry(entry, scope, filters);
       if (change) yield { change, revision, time };
@@ -81,7 +82,7 @@ export function* foldedChangesSince(
 ): Generator<CommittedChange> {
   const scope = changeScope(kind);
   const folded = new Map<string, { entry: LogEntry; revision: number; time: number }>();
-  for (const { entries, revision, time } of history.batches(since, until)) {
+  for (const { entries, revision, time } of withoutPauses(history.batches(since, until))) {
     for (const entry of entries) {
       if (!scope.some((one) => one === entry.kind)) continue;
       const key = `${entry.kind} ${entry.id}`;
@@ -139,7 +140,7 @@ function* differingValues(from: FilteredState, to: FilteredState, kind: Kind): G
   const filterAfter = createValueFilter(kind, to.filters(kind));
   // Pages that both states share are skipped, but only while the same devices are in both neighbourhoods.
   const pairs = hasSameNeighbourhood(from, to)
-    ? diffPages(from.state.pages(kind), to.state.pages(kind))
+    ? diffPages(runToEnd(from.state.pages(kind)), runToEnd(to.state.pages(kind)))
     : valuesInEither(from, to, kind);
   for (const pair of pairs) {
     const before = filterBefore(pair.before);

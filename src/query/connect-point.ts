@@ -4,6 +4,7 @@
  * spanning tree of its cluster. The tree holds the shortest way from the root of the cluster to each device; of several,
  * the one with the lowest link id.
  */
+import { runToEnd } from "../lib/steps.ts";
 import type { ConnectPoint } from "../model/ids.ts";
 import { portId } from "../model/ids.ts";
 import type { GraphLink } from "../view/link-graph.ts";
@@ -23,13 +24,15 @@ export const isInfrastructure = (state: NetworkState, point: ConnectPoint): bool
 export function isBroadcastPoint(state: NetworkState, point: ConnectPoint): boolean {
   const links = linksAt(state, point);
   if (links.length === 0) return true;
-  const cluster = state.graph.clusters().find(({ devices }) => devices.includes(point.device));
+  const cluster = runToEnd(runToEnd(state.linkGraph()).clusters()).find(({ devices }) =>
+    devices.includes(point.device),
+  );
   const root = cluster?.devices[0];
   if (!cluster || root === undefined || cluster.devices.length === 1) return true;
   const members = new Set(cluster.devices);
   const inCluster = ({ src, dst, indirect }: GraphLink) => !indirect && members.has(src) && members.has(dst);
   const hops = distancesFrom(root, (id) =>
-    state.graph
+    runToEnd(state.linkGraph())
       .outgoing(id)
       .filter(inCluster)
       .map(({ dst }) => [dst, 1]),
@@ -37,7 +40,7 @@ export function isBroadcastPoint(state: NetworkState, point: ConnectPoint): bool
   /** The link by which the tree reaches a device. */
   const treeLink = (id: string): GraphLink | undefined => {
     let lowest: GraphLink | undefined;
-    for (const link of state.graph.incoming(id).filter(inCluster)) {
+    for (const link of runToEnd(state.linkGraph()).incoming(id).filter(inCluster)) {
       const isShortest = (hops.get(link.src) ?? 0) + 1 === hops.get(id);
       if (isShortest && (!lowest || link.id < lowest.id)) lowest = link;
     }
@@ -53,7 +56,7 @@ function linksAt(state: NetworkState, { device, port }: ConnectPoint): GraphLink
     return json !== undefined && parseStored("links", json)[end].port === port;
   };
   return [
-    ...state.graph.outgoing(device).filter(usesPort("src")),
-    ...state.graph.incoming(device).filter(usesPort("dst")),
+    ...runToEnd(state.linkGraph()).outgoing(device).filter(usesPort("src")),
+    ...runToEnd(state.linkGraph()).incoming(device).filter(usesPort("dst")),
   ];
 }

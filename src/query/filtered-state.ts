@@ -5,6 +5,7 @@
  */
 
 import { quote } from "../lib/error-text.ts";
+import { runToEnd } from "../lib/steps.ts";
 import { canonicalHostId } from "../model/address.ts";
 import type { Kind } from "../model/ids.ts";
 import type { LinkGraph } from "../view/link-graph.ts";
@@ -55,7 +56,12 @@ function filterIfPresent(state: NetworkState, query: Query, graph?: LinkGraph): 
   if (!around) return createFilteredState(state, query, undefined);
   const centre = centreOf(state, around.id);
   return (
-    centre && createFilteredState(state, query, (graph ?? state.graph).devicesWithin(centre, around.hops))
+    centre &&
+    createFilteredState(
+      state,
+      query,
+      runToEnd((graph ?? runToEnd(state.linkGraph())).devicesWithin(centre, around.hops)),
+    )
   );
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Device, Link } from "../model/entity.ts";
+import { runToEnd } from "../lib/steps.ts";
 import { linkId } from "../model/ids.ts";
 import { type GraphLink, LinkGraph } from "../view/link-graph.ts";
 import { findDisjointPaths, pathCost } from "./disjoint-paths.ts";
@@ -10,15 +10,12 @@ import { costOf, findShortestPaths, type Path } from "./shortest-paths.ts";
 type Wire = readonly [src: string, dst: string, type?: "INDIRECT" | undefined];
 
 function graphOf(wires: readonly Wire[]): LinkGraph {
-  const graph = new LinkGraph();
-  for (const id of wires.flatMap(([src, dst]) => [dst, src]))
-    graph.setDevice(id, { id, available: true } as Device);
-  for (const [i, [src, dst, type]] of wires.entries()) {
+  const devices = wires.flatMap(([src, dst]) => [dst, src]).map((id) => [id, { available: true }] as const);
+  const links = wires.map(([src, dst, type], i) => {
     const ends = { src: { device: src, port: String(i) }, dst: { device: dst, port: String(i) } };
-    const id = linkId(ends.src, ends.dst);
-    graph.setLink(id, { ...ends, id, state: "ACTIVE", type: type ?? "DIRECT" } as Link);
-  }
-  return graph;
+    return [linkId(ends.src, ends.dst), { ...ends, state: "ACTIVE", type: type ?? "DIRECT" }] as const;
+  });
+  return runToEnd(LinkGraph.empty.with({ devices, links }));
 }
 
 const idsOf = (path: Path): string => path.map(({ id }) => id).join(" ");

@@ -5,8 +5,9 @@
  */
 
 import { quote } from "../lib/error-text.ts";
+import { runToEnd } from "../lib/steps.ts";
 import type { History, Resolved } from "../view/history.ts";
-import type { NetworkState } from "../view/view.ts";
+import type { NetworkState, View } from "../view/view.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import type { Query } from "./query.ts";
 
@@ -19,9 +20,9 @@ const TIME = new RegExp(`^${TIME_PATTERN}$`);
 
 /** The state that a query reads: the current one, or the one at `at`. */
 export function resolveState(history: History, { at }: Query): NetworkState | QueryFault {
-  if (at === undefined) return history.view;
+  if (at === undefined) return liveState(history.view);
   const revision = resolveRevisionOrTime(history, "at", at);
-  return revision instanceof QueryFault ? revision : history.stateAt(revision);
+  return revision instanceof QueryFault ? revision : runToEnd(history.stateAt(revision));
 }
 
 export function resolveRevisionOrTime(
@@ -80,3 +81,26 @@ function revisionOf(resolved: Resolved, parameter: string): number | QueryFault 
     `${parameter} names a state before the oldest that is kept: revision ${fault.oldest}, ${oldestTime}. Begin there, or list again without ${parameter}.`,
   );
 }
+
+/** The current state at each call: callers keep it beyond a revision. */
+const liveState = (view: View): NetworkState => ({
+  get revision() {
+    return view.revision;
+  },
+  get time() {
+    return view.time;
+  },
+  get versions() {
+    return view.versions;
+  },
+  get indexesAreExact() {
+    return view.indexesAreExact;
+  },
+  size: (kind) => view.size(kind),
+  get: (kind, id) => view.get(kind, id),
+  shownId: (kind, id) => view.shownId(kind, id),
+  pages: (kind) => view.capture().pages(kind),
+  linkGraph: () => view.capture().linkGraph(),
+  graphTime: () => view.capture().graphTime(),
+  findIndex: (kind, name) => view.findIndex(kind, name),
+});

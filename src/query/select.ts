@@ -4,10 +4,11 @@
  * are searched first and only entities with a hit are parsed. Historical states have no indexes and are always scanned.
  */
 
+import { runToEnd } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { type EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
-import { type NetworkState, parseStored, View } from "../view/view.ts";
+import { type NetworkState, parseStored } from "../view/view.ts";
 import { type Filter, type IdHint, type IndexRanges, matchesAll, scalarOf } from "./filter.ts";
 import type { SortKey } from "./query.ts";
 
@@ -24,22 +25,23 @@ export function select(
   filters: readonly Filter[],
   after = "",
 ): Iterable<EncodedValue> {
-  if (filters.length === 0) return allEntities(state.pages(kind), after);
+  if (filters.length === 0) return allEntities(runToEnd(state.pages(kind)), after);
   const byId = filters.find((filter) => filter.ids);
   if (byId?.ids) return filterCandidates(getByIdHint(state, kind, byId.ids, after), kind, byId, filters);
-  const candidates = state instanceof View ? findCandidates(state, kind, filters) : undefined;
-  if (!candidates) return scan(kind, state.pages(kind), filters, after);
-  return filterCandidates(getByIds(state, kind, candidates.ids, after), kind, candidates.filter, filters);
+  const candidates = findCandidates(state, kind, filters);
+  if (!candidates) return scan(kind, runToEnd(state.pages(kind)), filters, after);
+  const hint = state.indexesAreExact ? candidates.filter : undefined;
+  return filterCandidates(getByIds(state, kind, candidates.ids, after), kind, hint, filters);
 }
 
 /** Applies all filters to the candidates that the hint of one filter found; if that hint is exact, all others. */
 function filterCandidates(
   candidates: EncodedValue[],
   kind: Kind,
-  hint: Filter,
+  hint: Filter | undefined,
   filters: readonly Filter[],
 ): EncodedValue[] {
-  const rest = hint.exact ? filters.filter((filter) => filter !== hint) : filters;
+  const rest = hint?.exact ? filters.filter((filter) => filter !== hint) : filters;
   return rest.length === 0 ? candidates : candidates.filter(({ text }) => matchesAll(kind, text, rest));
 }
 
@@ -118,7 +120,7 @@ interface Candidates {
 }
 
 /** The candidates of the filter whose index ranges hold the fewest ids; undefined when no index is selective enough. */
-function findCandidates(view: View, kind: Kind, filters: readonly Filter[]): Candidates | undefined {
+function findCandidates(view: NetworkState, kind: Kind, filters: readonly Filter[]): Candidates | undefined {
   let best: Candidates | undefined;
   let maxIds = Math.min(MAX_CANDIDATES, view.size(kind) / 2);
   for (const filter of filters) {
@@ -132,7 +134,7 @@ function findCandidates(view: View, kind: Kind, filters: readonly Filter[]): Can
 
 /** Undefined when the ranges hold more than `maxIds`, and when the kind has none of the indexes. */
 function readIndexes(
-  view: View,
+  view: NetworkState,
   kind: Kind,
   indexRanges: readonly IndexRanges[],
   maxIds: number,
@@ -178,7 +180,7 @@ function addById(found: EncodedValue[], state: NetworkState, kind: Kind, id: str
 }
 
 const itemsInRange = (state: NetworkState, kind: Kind, from: string, to: string): readonly EncodedValue[] =>
-  state instanceof View ? state.rangeWithIds(kind, from, to) : valuesInRange(state.pages(kind), from, to);
+  valuesInRange(runToEnd(state.pages(kind)), from, to);
 
 /** Sorts by the keys, then by id. */
 export function sortItems(

@@ -1,6 +1,6 @@
 /**
  * The messages between the writer and its reader processes, one JSON line each. The writer sends the start message,
- * users, settings and the stop on a reader's standard input; the reader reports on its standard output. Both are anonymous
+ * users, settings, certificates and the stop on a reader's standard input; the reader reports on its standard output. Both are anonymous
  * pipes, so no other process can read or write them.
  */
 import Type from "typebox";
@@ -27,6 +27,13 @@ const ReaderUser = Type.Object({
   credentialId: Type.String(),
 });
 
+/** PEM texts: readers do not read the files, so that all processes change their certificate at the same time. */
+const ReaderTls = Type.Object({
+  cert: Type.String(),
+  key: Type.String(),
+  clientCa: Type.Optional(Type.String()),
+});
+
 const ReaderStart = Type.Object({
   /** The number of the process within the service; the writer is 1. */
   reader: Type.Integer({ minimum: 2 }),
@@ -39,6 +46,7 @@ const ReaderStart = Type.Object({
   secret: Type.String(),
   config: ReaderConfiguration,
   settings: SettingsSchema,
+  tls: Type.Optional(ReaderTls),
 });
 export type ReaderStart = Immutable<Type.Static<typeof ReaderStart>>;
 
@@ -51,6 +59,8 @@ const WriterMessage = Type.Object({
   settings: Type.Optional(SettingsSchema),
   /** After SIGHUP: the access log may have been renamed. */
   reopenAccessLog: Type.Optional(Type.Boolean()),
+  /** Whenever the certificate changes. */
+  tls: Type.Optional(ReaderTls),
   stop: Type.Optional(Type.Boolean()),
 });
 export type WriterMessage = Immutable<Type.Static<typeof WriterMessage>>;
@@ -70,6 +80,7 @@ const ReaderMessage = Type.Object({
       slowReaders: count,
       longBodies: count,
       usage: UsageCounters,
+      tlsHandshakes: Type.Object({ completed: count, failed: count, timeout: count, displaced: count }),
     }),
   ),
 });

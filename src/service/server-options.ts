@@ -4,6 +4,7 @@ import { createAuthenticator, type RemoteCheck, type ThrottleOptions } from "../
 import type { Users } from "../api/auth/users.ts";
 import type { ServerOptions } from "../api/server.ts";
 import type { Config } from "../config/schema.ts";
+import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
@@ -16,6 +17,7 @@ export interface SharedServerInput {
   readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies" | "hosts" | "accessLog">;
   readonly settings: Pick<LiveSettings, "limits">;
   readonly users: Users;
+  readonly tls: LiveTlsIdentity | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The Authorization header of the service's own processes. */
@@ -35,11 +37,12 @@ type SharedOption =
   | "version"
   | "authenticator"
   | "users"
+  | "tls"
   | "clock"
   | "logger";
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
-  const { config, settings, users, clock, logger, internalAuthorization, checkRemotely } = input;
+  const { config, settings, users, tls, clock, logger, internalAuthorization, checkRemotely } = input;
   const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
   const { limits } = settings;
   const throttle: ThrottleOptions = {
@@ -77,6 +80,7 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
       checkRemotely,
     }),
     users,
+    tls,
     clock,
     logger,
   };

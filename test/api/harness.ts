@@ -7,6 +7,7 @@ import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import type { ServerLimits } from "../../src/api/handler.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
+import type { LiveTlsIdentity } from "../../src/http1/tls-identity.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { withoutPauses } from "../../src/lib/steps.ts";
@@ -45,11 +46,14 @@ export interface HarnessOptions {
   readonly hosts?: readonly string[];
   /** The file of the log, for tests that open it again after `stop`; in memory when left out. */
   readonly data?: string;
+  /** The module of the log's writer thread. */
+  readonly logWriter?: URL;
   readonly users?: Users;
   readonly clock?: ManualClock;
   readonly sources?: () => readonly SourceReport[];
   readonly site?: StaticSite;
   readonly host?: string;
+  readonly tls?: LiveTlsIdentity;
 }
 
 export interface Harness extends AsyncDisposable {
@@ -94,7 +98,10 @@ function createAuth(users: Users, clock: ManualClock): AuthSetup {
 export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
   const clock = options.clock ?? new ManualClock();
   const { users, authenticator } = options.users ? createAuth(options.users, clock) : await getSharedAuth();
-  const log = openEmbeddedLog(options.data ?? ":memory:");
+  const log = openEmbeddedLog(
+    options.data ?? ":memory:",
+    options.logWriter ? { worker: options.logWriter } : {},
+  );
   const view = new View();
   const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
   if (snapshot) view.load(snapshot);
@@ -118,10 +125,11 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     sources: options.sources ?? (() => []),
     rejectedRecords: () => ({}),
     site: options.site,
+    tls: options.tls,
     clock,
     logger: silentLogger,
   });
-  const url = `http://127.0.0.1:${server.port}`;
+  const url = `${options.tls ? "https" : "http"}://127.0.0.1:${server.port}`;
 
   function ingestOf(source: string): ClaimIngest {
     const ingest = ingestBySource.get(source);

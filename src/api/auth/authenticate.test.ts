@@ -61,6 +61,18 @@ beforeEach(() => {
 const create = (options: Partial<AuthenticatorOptions> = {}) =>
   createAuthenticator({ users, clock, ...options });
 
+test("a user without a password is refused like an unknown one", async () => {
+  users.set("cert", "certificate");
+  const authenticator = create();
+  for (const name of ["cert", "nobody"]) {
+    for (const password of ["certificate", "secret"]) {
+      expect(await authenticator.authenticate(basic(`${name}:${password}`), HERE)).toEqual({
+        outcome: "wrong",
+      });
+    }
+  }
+});
+
 describe("concurrent requests with the same credential", () => {
   test("a right one is accepted for all of them", async () => {
     const authenticator = create();

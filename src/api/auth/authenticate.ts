@@ -18,7 +18,7 @@ import { addressKey, FailureBuckets, type FailureRate, pairKey } from "./failure
 import { type LoginAttempt, LoginQueue } from "./login-queue.ts";
 import { hashPassword, randomPassword, verifyPassword } from "./password.ts";
 import type { User, Users } from "./users.ts";
-import type { Role } from "./users-file.ts";
+import { CERTIFICATE_ONLY, type Role } from "./users-file.ts";
 
 export interface Credential {
   readonly outcome: "ok";
@@ -132,7 +132,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   /** The hash that an unknown name is checked against: always the same one for a name, so that its cost is constant. */
   function decoyHash(name: string): Promise<string> | string {
-    const all = users.all();
+    const all = users.all().filter(hasPassword);
     if (all.length === 0) {
       hashWithoutUsers ??= hashPassword(randomPassword());
       return hashWithoutUsers;
@@ -144,8 +144,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   async function findUser(candidates: readonly BasicCredentials[]): Promise<User | undefined> {
     for (const { name, password } of candidates) {
       const user = users.find(name);
-      const isRight = await verifyPassword(password, user ? user.hash : await decoyHash(name));
-      if (isRight && user) return user;
+      const hash = user && hasPassword(user) ? user.hash : await decoyHash(name);
+      const isRight = (await verifyPassword(password, hash)) && hash === user?.hash;
+      if (isRight) return user;
     }
     return undefined;
   }
@@ -229,3 +230,5 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     },
   };
 }
+
+const hasPassword = ({ hash }: User): boolean => hash !== CERTIFICATE_ONLY;

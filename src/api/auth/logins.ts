@@ -8,10 +8,12 @@ import type { Response } from "../../http1/response.ts";
 import { requestId } from "../request-state.ts";
 import type { AuditLog } from "./audit.ts";
 import { roleProblem } from "./auth-problem.ts";
-import type { Authenticator, AuthResult, Credential } from "./authenticate.ts";
+import type { Authenticator, Credential } from "./authenticate.ts";
 import { parseBasicAuthorization } from "./basic.ts";
+import { authenticateWithCertificate, type CertificateAuthResult } from "./certificate.ts";
 import { type Client, ClientAddresses, isOwnProcess } from "./client-address.ts";
 import { loginCheckResponse } from "./login-relay.ts";
+import type { Users } from "./users.ts";
 
 const MAX_LOGGED_NAME_LENGTH = 255;
 
@@ -19,15 +21,23 @@ const MAX_LOGGED_NAME_LENGTH = 255;
 const claimedUser = (request: Request): string | undefined =>
   parseBasicAuthorization(request.header("authorization") ?? "")[0]?.name.slice(0, MAX_LOGGED_NAME_LENGTH);
 
+export interface LoginsOptions {
+  readonly authenticator: Authenticator;
+  readonly users: Users;
+  readonly trustedProxies: readonly string[];
+}
+
 export class Logins {
   readonly #authenticator: Authenticator;
   readonly #addresses: ClientAddresses;
+  readonly #users: Users;
   readonly #audit: AuditLog;
   readonly #failuresByConnection = new WeakMap<ConnectionInfo, number>();
   readonly #outcomes = new Map<string, number>();
 
-  constructor(authenticator: Authenticator, trustedProxies: readonly string[], audit: AuditLog) {
+  constructor({ authenticator, users, trustedProxies }: LoginsOptions, audit: AuditLog) {
     this.#authenticator = authenticator;
+    this.#users = users;
     this.#audit = audit;
     this.#addresses = new ClientAddresses(trustedProxies);
   }
@@ -41,12 +51,14 @@ export class Logins {
     return isOwnProcess(connection.remoteAddress) ? undefined : this.clientOf(request, connection).address;
   }
 
-  async authenticate(request: Request, connection: ConnectionInfo): Promise<AuthResult> {
+  async authenticate(request: Request, connection: ConnectionInfo): Promise<CertificateAuthResult> {
     const { address, isPeer } = this.clientOf(request, connection);
     const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
     const isGone = () => connection.isEnded;
     const client = { address, connectionFailures, isGone };
-    const result = await this.#authenticator.authenticate(request.header("authorization"), client);
+    const result = await authenticateWithCertificate(this.#users, connection.clientCertificate, () =>
+      this.#authenticator.authenticate(request.header("authorization"), client),
+    );
     if (result.outcome === "ok") connection.markAuthenticated();
     if (isPeer && result.outcome !== "ok") this.#failuresByConnection.set(connection, connectionFailures + 1);
     this.#record(request, address, result);
@@ -69,7 +81,7 @@ export class Logins {
   }
 
   /** A request without credentials is not recorded: it is how a browser begins. */
-  #record(request: Request, address: string, result: AuthResult): void {
+  #record(request: Request, address: string, result: CertificateAuthResult): void {
     if (result.outcome === "missing") return;
     this.#outcomes.set(result.outcome, (this.#outcomes.get(result.outcome) ?? 0) + 1);
     const id = requestId(request);

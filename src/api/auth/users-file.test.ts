@@ -11,7 +11,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MAX_FILE_BYTES, nameFault, parseUsers, readUsersFile, storeUser, UsersError } from "./users-file.ts";
+import {
+  CERTIFICATE_ONLY,
+  MAX_FILE_BYTES,
+  nameFault,
+  parseUsers,
+  readUsersFile,
+  storeUser,
+  UsersError,
+} from "./users-file.ts";
 
 const A = await Bun.password.hash("a", { algorithm: "bcrypt", cost: 4 });
 const B = await Bun.password.hash("b", { algorithm: "bcrypt", cost: 4 });
@@ -29,6 +37,10 @@ describe("parsing", () => {
       ["ann", A],
       ["rené", B],
     ]);
+  });
+
+  test("accepts users without a password", () => {
+    expect([...parseUsers("ann:certificate\n", "users")]).toEqual([["ann", CERTIFICATE_ONLY]]);
   });
 
   const rejected: [title: string, line: string, message: string][] = [

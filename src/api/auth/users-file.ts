@@ -1,5 +1,6 @@
 /**
- * The users file: one `name:hash` or `name:hash:role` a line; blank lines and `#` comments are allowed. Parsing is strict: a line that
+ * The users file: one `name:hash` a line, or `name:certificate` for a user without a password, with `:role` behind it for a
+ * user that may not read everything; blank lines and `#` comments are allowed. Parsing is strict: a line that
  * cannot be parsed is an error with its line number, because to skip it would lock a user out silently. The file is
  * written to a temporary file and renamed, so that a concurrent reader never sees half of it.
  */
@@ -9,6 +10,8 @@ import { hashFault } from "./password.ts";
 
 export const MAX_FILE_BYTES = 1_048_576;
 const MAX_NAME_CHARACTERS = 255;
+/** In place of a hash: the user has no password and needs a client certificate. */
+export const CERTIFICATE_ONLY = "certificate";
 
 /** What a user may read: everything, or `/metrics` and the health endpoints only. */
 export const ROLES = ["reader", "metrics"] as const;
@@ -69,7 +72,7 @@ export function parseUsers(text: string, path: string): StoredUsers {
     const entry = line.slice(colon + 1);
     const { hash, role } = parseEntry(entry);
     const badName = colon < 0 ? "not NAME:HASH" : nameFault(name);
-    const badHash = hashFault(hash);
+    const badHash = hash === CERTIFICATE_ONLY ? undefined : hashFault(hash);
     if (badName) addFault(0, `${badName}; make the line with gazetteer passwd`);
     else if (badHash) addFault(colon + 1, `${badHash}; make the line with gazetteer passwd`);
     else if (!role) addFault(colon + 1 + hash.length + 1, `the role must be one of ${ROLES.join(", ")}`);

@@ -4,6 +4,7 @@
  * (`If-None-Match`) must not turn them into a 304.
  */
 
+import { runToEnd } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
 import {
   type CommittedChange,
@@ -32,7 +33,9 @@ export function changesRepresentation(
   const { revision } = view;
   const states =
     query.around &&
-    throwIfFault(filterBothStates(history.stateAt(since), history.immutableStateAt(revision), query));
+    throwIfFault(
+      filterBothStates(runToEnd(history.stateAt(since)), runToEnd(history.stateAt(revision)), query),
+    );
   const changes = (): Iterable<CommittedChange> => {
     if (states) return neighbourhoodChanges(...states, kind);
     return (query.fold ? foldedChangesSince : changesSince)(history, kind, query, since, revision);
@@ -73,7 +76,9 @@ export function diffRepresentation(
   contentType: string,
 ): Representation {
   const { from, to } = throwIfFault(resolveDiff(history, query.diff ?? ""));
-  const states = throwIfFault(filterBothStates(history.stateAt(from), history.immutableStateAt(to), query));
+  const states = throwIfFault(
+    filterBothStates(runToEnd(history.stateAt(from)), runToEnd(history.stateAt(to)), query),
+  );
   const renderEnd = (revision: number) => JSON.stringify({ revision, time: history.timeOf(revision) });
   return {
     key: `${dialect.keyPrefix}diff ${kind ?? "topology"} ${from} ${to} ${query.fingerprint}`,

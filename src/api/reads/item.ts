@@ -4,6 +4,7 @@
  */
 
 import { quote } from "../../lib/error-text.ts";
+import { runToEnd } from "../../lib/steps.ts";
 import type { Cluster } from "../../model/entity.ts";
 import { findConnectPoint, isBroadcastPoint, isInfrastructure } from "../../query/connect-point.ts";
 import { ScalarFilter } from "../../query/filter.ts";
@@ -156,7 +157,7 @@ function renderConnectPoint(state: NetworkState, route: Extract<Route, { read: "
 }
 
 const clustersOf = (state: NetworkState, dialect: Dialect): Cluster[] =>
-  state.graph.clusters().map((members, n) => {
+  runToEnd(runToEnd(state.linkGraph()).clusters()).map((members, n) => {
     const cluster = clusterOf(members, n);
     return { ...cluster, root: dialect.deviceId(cluster.root) };
   });
@@ -166,7 +167,7 @@ function renderCluster(
   { n, part }: Extract<Route, { read: "cluster" }>,
   dialect: Dialect,
 ): string {
-  const clusters = state.graph.clusters();
+  const clusters = runToEnd(runToEnd(state.linkGraph()).clusters());
   const cluster = clusters[n];
   if (!cluster) {
     const last = clusters.length - 1;

@@ -3,7 +3,9 @@
  * are encoded already; any other is selected, cut to a page and rendered. All pages of one walk are of the revision in
  * the cursor, so that changes between two requests do not show.
  */
+
 import type { Format } from "../../formats/formats.ts";
+import { runToEnd } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
 import { type Cursor, cursorScope, decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
@@ -80,7 +82,7 @@ class ListRepresentation implements Representation {
     const { dialect } = this.#context;
     const kind = this.#kind;
     if (this.#isWholeCollection)
-      return wholeCollection(kind, dialect.pages(kind, this.#filtered.state.pages(kind)));
+      return wholeCollection(kind, dialect.pages(kind, runToEnd(this.#filtered.state.pages(kind))));
     const { items, nextAfter } = selectPage(this.#filtered, kind, this.#query, this.#cursor?.after);
     const next = nextAfter === undefined ? undefined : this.#encodeCursor(nextAfter);
     const chunks =

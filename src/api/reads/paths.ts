@@ -2,6 +2,7 @@
  * The representations of paths, in ONOS's shape. The shortest paths of a large network can be more than any response can
  * hold: a response has at most `maxPaths` of them, `Gazetteer-Paths` says how many there are, and `next` leads to more.
  */
+import { runToEnd } from "../../lib/steps.ts";
 import type { HostLocation } from "../../model/entity.ts";
 import { decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
 import { findDisjointPaths, pathCost } from "../../query/disjoint-paths.ts";
@@ -82,7 +83,7 @@ function shortestPaths(
   if (!ends) return NOTHING;
   const [src, dst] = ends;
   if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => json);
-  const paths = findShortestPaths(state.graph, src.device, dst.device);
+  const paths = findShortestPaths(runToEnd(state.linkGraph()), src.device, dst.device);
   const items = paths.slice(BigInt(from), limit).map((path) => renderPath(state, path, src, dst, dialect));
   return { items, count: paths.count, more: BigInt(from + items.length) < paths.count };
 }
@@ -92,7 +93,7 @@ function disjointPaths(state: NetworkState, route: PathsRoute, limit: number, di
   if (!ends) return NOTHING;
   const [src, dst] = ends;
   if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => `{"primary":${json}}`);
-  const { pairs, complete } = findDisjointPaths(state.graph, src.device, dst.device, limit);
+  const { pairs, complete } = findDisjointPaths(runToEnd(state.linkGraph()), src.device, dst.device, limit);
   const items = pairs.map(([primary, backup]) => {
     const first = renderPath(state, primary, src, dst, dialect);
     const second = renderPath(state, backup, src, dst, dialect);

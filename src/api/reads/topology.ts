@@ -1,6 +1,8 @@
 /** The representations of the topology: counts as JSON, or the graph in a graph format; all of it, or with `around`. */
+
 import type { Format } from "../../formats/formats.ts";
 import type { TopologyGraph } from "../../formats/graph.ts";
+import { runToEnd } from "../../lib/steps.ts";
 import type { Entities, Topology } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { Filter } from "../../query/filter.ts";
@@ -43,8 +45,8 @@ export function topologyRepresentation(
       const neighbourhood = filtered.neighbourhood && neighbourhoodGraph(filtered);
       if (!render) {
         const { topology, linkGraph } = neighbourhood ?? {
-          topology: topologyOf(state),
-          linkGraph: state.graph,
+          topology: runToEnd(topologyOf(state)),
+          linkGraph: runToEnd(state.linkGraph()),
         };
         return { chunks: JSON.stringify(dialect.topology(topology, linkGraph)) };
       }
@@ -55,7 +57,7 @@ export function topologyRepresentation(
 
 function wholeGraph(state: NetworkState): TopologyGraph {
   return {
-    topology: topologyOf(state),
+    topology: runToEnd(topologyOf(state)),
     revision: state.revision,
     devices: selectEntities(state, "devices", []),
     links: selectEntities(state, "links", []),
@@ -68,14 +70,17 @@ function neighbourhoodGraph({ state, filters }: FilteredState): TopologyGraph & 
   const devices = selectEntities(state, "devices", filters("devices"));
   const links = selectEntities(state, "links", filters("links"));
   const hosts = selectEntities(state, "hosts", filters("hosts"));
-  const graph = new LinkGraph();
-  for (const device of devices) graph.setDevice(device.id, device);
-  for (const link of links) graph.setLink(link.id, link);
+  const graph = runToEnd(
+    LinkGraph.empty.with({
+      devices: devices.map((device) => [device.id, device] as const),
+      links: links.map((link) => [link.id, link] as const),
+    }),
+  );
   const topology: Topology = {
-    time: state.graphTime,
+    time: runToEnd(state.graphTime()),
     devices: devices.length,
     links: links.length,
-    clusters: graph.clusters().length,
+    clusters: runToEnd(graph.clusterCount()),
     hosts: hosts.length,
   };
   return { topology, revision: state.revision, devices, links, hosts, linkGraph: graph };

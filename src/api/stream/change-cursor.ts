@@ -6,6 +6,7 @@
  * the ring overflows. While it reads older batches from the log (it resumed from an old revision) it cannot overflow
  * that way, because the log holds all of them.
  */
+import { runToEnd, withoutPauses } from "../../lib/steps.ts";
 import type { Batch } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import { changeScope, diffStates } from "../../query/changes.ts";
@@ -94,8 +95,13 @@ class LogCursor implements ChangeCursor {
     this.#dialect = dialect;
     this.revision = since ?? view.revision;
     if (since === undefined)
-      this.#snapshot = renderSnapshot(throwIfFault(filterState(view, query)), this.#scope, view, dialect);
-    else if (!history.ringHolds(since)) this.#logBatches = history.batches(since)[Symbol.iterator]();
+      this.#snapshot = renderSnapshot(
+        throwIfFault(filterState(view.capture(), query)),
+        this.#scope,
+        view.capture(),
+        dialect,
+      );
+    else if (!history.ringHolds(since)) this.#logBatches = withoutPauses(history.batches(since));
   }
 
   get isBehind(): boolean {
@@ -125,7 +131,7 @@ class LogCursor implements ChangeCursor {
   }
 
   #readLogAgain(from: number): string | "overflow" {
-    this.#logBatches = this.#history.batches(from)[Symbol.iterator]();
+    this.#logBatches = withoutPauses(this.#history.batches(from));
     const text = this.#renderBatches(this.#logBatches);
     return this.revision > from ? text : "overflow";
   }
@@ -166,12 +172,12 @@ class NeighbourhoodCursor implements ChangeCursor {
     this.#query = query;
     this.revision = since ?? view.revision;
     if (since === undefined) {
-      const filtered = throwIfFault(filterState(view, query));
-      this.#previous = { ...filtered, state: history.immutableStateAt(view.revision) };
-      this.#snapshot = renderSnapshot(this.#previous, changeScope(kind), view, context.dialect);
+      const filtered = throwIfFault(filterState(view.capture(), query));
+      this.#previous = { ...filtered, state: view.capture() };
+      this.#snapshot = renderSnapshot(this.#previous, changeScope(kind), view.capture(), context.dialect);
     } else {
       // A subscriber that resumes may have seen that the centre was removed, and waits until it is added again.
-      this.#previous = filterStateOrEmpty(history.immutableStateAt(since), query);
+      this.#previous = filterStateOrEmpty(runToEnd(history.stateAt(since)), query);
     }
   }
 
@@ -187,9 +193,9 @@ class NeighbourhoodCursor implements ChangeCursor {
       if (!done) return value;
       this.#snapshot = undefined;
     }
-    const { view, history } = this.#context;
+    const { view } = this.#context;
     if (view.revision === this.revision) return "";
-    const current = filterStateOrEmpty(history.immutableStateAt(view.revision), this.#query, view.graph);
+    const current = filterStateOrEmpty(view.capture(), this.#query);
     const changes = [...diffStates(this.#previous, current, this.#kind)];
     this.#previous = current;
     this.revision = current.state.revision;

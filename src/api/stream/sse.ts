@@ -3,6 +3,7 @@
  * the id: a client that resumes by id has either all changes of a revision or none. Without filters the records of a
  * batch are the same for every subscriber, and are rendered once.
  */
+import { runToEnd } from "../../lib/steps.ts";
 import type { Batch } from "../../log/log.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import { type Change, filterEntry } from "../../query/changes.ts";
@@ -23,7 +24,9 @@ export const snapshotRecord = (resource: Kind, revision: number, value: string):
   `event: snapshot\ndata: {"resource":"${resource}","revision":${revision},"value":${value}}\n\n`;
 
 /** Contains the revisions that last changed each collection, so that a replica computes the same entity tags. */
-export function syncedRecord({ revision, time, graphTime, versions }: NetworkState): string {
+export function syncedRecord(state: NetworkState): string {
+  const { revision, time, versions } = state;
+  const graphTime = runToEnd(state.graphTime());
   const { claims: _, ...marks } = versions;
   const data = { revision, time, graphTime, marks };
   return `id: ${revision}\nevent: synced\ndata: ${JSON.stringify(data)}\n\n`;
