@@ -12,6 +12,8 @@ import type { ReadContext } from "../src/api/reads/read-context.ts";
 import { formatsOf } from "../src/formats/formats.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
+import { Scheduler } from "../src/lib/scheduler.ts";
+import { runToEnd } from "../src/lib/steps.ts";
 import { openEmbeddedLog } from "../src/log/embedded.ts";
 import type { Kind } from "../src/model/ids.ts";
 import { parseQuery } from "../src/query/parse-query.ts";
@@ -113,7 +115,7 @@ async function networkOf({ devices, hosts }: typeof SMALL): Promise<ReadContext>
     links: ring(devices),
     hosts: hostClaims(hosts, devices),
   });
-  return { view, history, log };
+  return { view, history, log, scheduler: new Scheduler() };
 }
 
 function* ring(devices: number) {
@@ -137,15 +139,10 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
     const text = query(n++ * 7919, size);
     const parsed = throwIfFault(parseQuery(parseQueryString(text), kind, { pageLimit: 10_000 }));
     const target = `/controller/v1/${list}?${text}`;
-    const { chunks } = listRepresentation(
-      { ...context, dialect: PLAIN },
-      kind,
-      parsed,
-      json,
-      target,
-    ).render();
+    const read = listRepresentation({ ...context, dialect: PLAIN }, kind, parsed, json, target);
+    const { chunks } = runToEnd(runToEnd(read).render());
     let bytes = 0;
-    for (const chunk of chunks) bytes += chunk.length;
+    for (const chunk of chunks) bytes += chunk?.length ?? 0;
     return bytes;
   };
   const rounds: number[] = [];

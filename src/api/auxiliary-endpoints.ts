@@ -5,6 +5,8 @@
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { quote } from "../lib/error-text.ts";
+import type { CancelSignal } from "../lib/scheduler.ts";
+import type { Steps } from "../lib/steps.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { addHeaders } from "./add-headers.ts";
 import { loadDocs } from "./docs/load-docs.ts";
@@ -72,8 +74,12 @@ export class AuxiliaryEndpoints {
     request: Request,
     path: string,
     headers: Readonly<Record<string, string>>,
+    owner: string,
+    signal: CancelSignal,
   ): Promise<Response> {
-    const response = this.#metricsOrOpenapi(request, path) ?? (await this.#docsResponse(request, path));
+    const response =
+      (await this.#metricsOrOpenapi(request, path, owner, signal)) ??
+      (await this.#docsResponse(request, path));
     const isRead = isReadMethod(request.method);
     if ((response || path === "/") && !isRead) throw methodNotAllowed(request.method);
     if (response) return addHeaders(response, headers);
@@ -91,15 +97,21 @@ export class AuxiliaryEndpoints {
     if (!isPage) throw unknownPath(path);
   }
 
-  #metricsOrOpenapi(request: Request, path: string): Response | undefined {
-    if (path === "/metrics") return this.#metrics();
+  /** `owner` is whose turn on the scheduler it takes. */
+  #metricsOrOpenapi(
+    request: Request,
+    path: string,
+    owner: string,
+    signal: CancelSignal,
+  ): Response | Promise<Response> | undefined {
+    if (path === "/metrics") return this.#options.context.scheduler.run(owner, this.#metrics(), signal);
     if (path === "/openapi.json") return this.#openapiDocument().respond(request);
     return undefined;
   }
 
-  #metrics(): Response {
+  *#metrics(): Steps<Response> {
     const { context, version, sources, rejectedRecords, readers, configReload, tlsExpiresAt } = this.#options;
-    return metricsResponse({
+    return yield* metricsResponse({
       context,
       version,
       counters: this.#counters(),

@@ -1,83 +1,122 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { isBodySource } from "../http1/body-source.ts";
-import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
-import type { Content, Representation } from "./representation.ts";
+import { Scheduler } from "../lib/scheduler.ts";
+import { runToEnd, type Steps } from "../lib/steps.ts";
+import { BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
+import type { Content, Representation, RepresentationInfo } from "./representation.ts";
+
+const SCOPE = { scheduler: new Scheduler(), owner: "user:test" };
+
+const run = <Result>(steps: Steps<Result>) => SCOPE.scheduler.run(SCOPE.owner, steps);
 
 const createRenderer = (logId = "log", serviceVersion = "1.0") =>
   new BodyRenderer({ logId, serviceVersion, signingKey: new Uint8Array(32) });
 
 const PAGE = Buffer.alloc(20_000, "x");
 
-function createRepresentation(options: Partial<Representation> = {}) {
+function createRepresentation(options: Partial<RepresentationInfo> = {}, content?: () => Content) {
   const rendered = { count: 0 };
   const representation: Representation = {
-    key: "key",
-    version: 1,
-    tagIsVersion: true,
-    revision: 1,
-    contentType: "text/plain",
-    render() {
-      rendered.count++;
-      return { chunks: [PAGE, PAGE], persistent: true, length: 2 * PAGE.length };
+    info: {
+      key: "key",
+      version: 1,
+      tagIsVersion: true,
+      revision: 1,
+      contentType: "text/plain",
+      ...options,
     },
-    ...options,
+    *render(): Steps<Content> {
+      rendered.count++;
+      yield;
+      return content?.() ?? { chunks: [PAGE, undefined, PAGE], persistent: true, length: 2 * PAGE.length };
+    },
   };
   return { representation, rendered };
 }
 
+/** The same representation of other data. */
+const changed = (representation: Representation, info: Partial<RepresentationInfo>): Representation => ({
+  info: { ...representation.info, ...info },
+  render: () => representation.render(),
+});
+
+const prepare = (renderer: BodyRenderer, representation: Representation, encoding: string | null) =>
+  runToEnd(renderer.prepare(representation, encoding));
+
+const render = async (renderer: BodyRenderer, representation: Representation, encoding: string | null) =>
+  run(prepare(renderer, representation, encoding).renderBody(SCOPE));
+
+const respond = async (prepared: PreparedResponse, ifNoneMatch: string) =>
+  run(conditionalResponse(prepared, ifNoneMatch, SCOPE));
+
 describe("a body", () => {
-  test("is rendered once for each version and encoding", () => {
+  test("is rendered once for each version and encoding", async () => {
     const renderer = createRenderer();
     const { representation, rendered } = createRepresentation();
-    const identity = renderer.prepare(representation, null).renderBody();
-    expect(renderer.prepare(representation, null).renderBody().body).toBe(identity.body);
+    const identity = await render(renderer, representation, null);
+    expect((await render(renderer, representation, null)).body).toBe(identity.body);
     expect(rendered.count).toBe(1);
-    renderer.prepare(representation, "zstd").renderBody();
+    await render(renderer, representation, "zstd");
     expect(rendered.count).toBe(2);
-    renderer.prepare({ ...representation, version: 2 }, null).renderBody();
+    await render(renderer, changed(representation, { version: 2 }), null);
     expect(rendered.count).toBe(3);
   });
 
-  test("in gzip is one member made of the compressed chunks", () => {
-    const renderer = createRenderer();
+  test("in gzip is one member made of the compressed chunks", async () => {
     const { representation } = createRepresentation();
-    const { body } = renderer.prepare(representation, "gzip").renderBody();
+    const { body } = await render(createRenderer(), representation, "gzip");
     if (!(body instanceof Uint8Array)) throw new Error("not bytes");
     expect(gunzipSync(body)).toEqual(Buffer.concat([PAGE, PAGE]));
   });
 
-  test("above 24 MiB is a source with its length, and is not cached", () => {
+  test("above 1 MiB is a source with its length, and is neither rendered whole nor cached", async () => {
     const renderer = createRenderer();
-    const count = Math.ceil((25 * 1024 * 1024) / PAGE.length);
-    const { representation, rendered } = createRepresentation({
-      render() {
-        rendered.count++;
-        return { chunks: Array(count).fill(PAGE), length: count * PAGE.length };
-      },
-    });
-    for (let i = 0; i < 2; i++) {
-      const { body, headers } = renderer.prepare(representation, null).renderBody();
+    const count = 1000;
+    let produced = 0;
+    function* chunks() {
+      for (let i = 0; i < count; i++) {
+        produced++;
+        yield PAGE;
+      }
+    }
+    const { representation, rendered } = createRepresentation({}, () => ({
+      chunks: chunks(),
+      length: count * PAGE.length,
+    }));
+    for (let i = 1; i <= 2; i++) {
+      const { body, headers } = await render(renderer, representation, null);
       expect(typeof body === "object" && isBodySource(body)).toBe(true);
       expect(headers["Content-Length"]).toBe(String(count * PAGE.length));
+      expect(produced / i).toBe(Math.ceil((1024 * 1024) / PAGE.length));
     }
     expect(rendered.count).toBe(2);
   });
+
+  test("holds nothing of the state it was rendered from", async () => {
+    const prepared = prepare(createRenderer(), createRepresentation().representation, null);
+    await run(prepared.renderBody(SCOPE));
+    expect(() => runToEnd(prepared.renderBody(SCOPE))).toThrow("already rendered");
+  });
 });
 
-test("a condition that matches gets 304 without rendering", () => {
+test("a condition that matches gets 304 without rendering", async () => {
   const renderer = createRenderer();
   const { representation, rendered } = createRepresentation();
-  const prepared = renderer.prepare(representation, "gzip");
-  expect(conditionalResponse(prepared, `"other", W/${prepared.etag}`).status).toBe(304);
+  const prepared = prepare(renderer, representation, "gzip");
+  expect((await respond(prepared, `"other", W/${prepared.etag}`)).status).toBe(304);
   expect(rendered.count).toBe(0);
-  expect(conditionalResponse(prepared, '"other"').status).toBe(200);
+  expect((await respond(prepare(renderer, representation, "gzip"), '"other"')).status).toBe(200);
 });
 
 test("the entity tag depends on log, service version, key, version and encoding", () => {
   const { representation } = createRepresentation();
-  const etag = (logId: string, serviceVersion: string, options: Partial<Representation>, encoding = "gzip") =>
-    createRenderer(logId, serviceVersion).prepare({ ...representation, ...options }, encoding).etag;
+  const etag = (
+    logId: string,
+    serviceVersion: string,
+    info: Partial<RepresentationInfo>,
+    encoding = "gzip",
+  ) => prepare(createRenderer(logId, serviceVersion), changed(representation, info), encoding).etag;
   const etags = [
     etag("log", "1.0", {}),
     etag("other", "1.0", {}),
@@ -91,14 +130,17 @@ test("the entity tag depends on log, service version, key, version and encoding"
 });
 
 describe("the entity tag of content", () => {
-  const createContent = (text: { value: string }, options: Partial<Representation> = {}) =>
-    createRepresentation({ tagIsVersion: false, render: () => ({ chunks: text.value }), ...options });
+  const createContent = (text: { value: string }, headers?: Record<string, string>) =>
+    createRepresentation({ tagIsVersion: false }, () => ({
+      chunks: text.value,
+      ...(headers && { headers }),
+    }));
 
   test("changes with the bytes and not with the version", () => {
     const renderer = createRenderer();
     const text = { value: "a" };
     const { representation } = createContent(text);
-    const etag = (version: number) => renderer.prepare({ ...representation, version }, null).etag;
+    const etag = (version: number) => prepare(renderer, changed(representation, { version }), null).etag;
     const first = etag(1);
     expect(etag(2)).toBe(first);
     text.value = "b";
@@ -108,34 +150,32 @@ describe("the entity tag of content", () => {
     expect(etag(4)).toBe(first);
   });
 
-  test("of unchanged data is remembered, so that a 304 renders nothing", () => {
+  test("of unchanged data is remembered, so that a 304 renders nothing", async () => {
     const renderer = createRenderer();
     const { representation, rendered } = createRepresentation({ tagIsVersion: false });
-    const { etag } = renderer.prepare(representation, null);
+    const { etag } = prepare(renderer, representation, null);
     expect(rendered.count).toBe(1);
-    expect(conditionalResponse(renderer.prepare(representation, null), etag).status).toBe(304);
+    expect((await respond(prepare(renderer, representation, null), etag)).status).toBe(304);
     expect(rendered.count).toBe(1);
   });
 
-  test("does not render a second time for the body", () => {
+  test("does not render a second time for the body", async () => {
     const { representation, rendered } = createRepresentation({ tagIsVersion: false });
-    const { body } = createRenderer().prepare(representation, null).renderBody();
+    const { body } = await render(createRenderer(), representation, null);
     expect([body, rendered.count]).toEqual([Buffer.concat([PAGE, PAGE]), 1]);
   });
 
-  test("new data with the same bytes reuses the encoded body", () => {
+  test("new data with the same bytes reuses the encoded body", async () => {
     const renderer = createRenderer();
     const { representation } = createRepresentation({ tagIsVersion: false });
-    const first = renderer.prepare(representation, null).renderBody();
-    expect(renderer.prepare({ ...representation, version: 2 }, null).renderBody().body).toBe(first.body);
+    const first = await render(renderer, representation, null);
+    const second = await render(renderer, changed(representation, { version: 2 }), null);
+    expect(second.body).toBe(first.body);
   });
 
   test("differs where only a header differs", () => {
     const etag = (Link: string) =>
-      createRenderer().prepare(
-        createContent({ value: "" }, { render: () => ({ chunks: "a", headers: { Link } }) }).representation,
-        null,
-      ).etag;
+      prepare(createRenderer(), createContent({ value: "a" }, { Link }).representation, null).etag;
     expect(etag("<a>")).not.toBe(etag("<b>"));
     expect(etag("<a>")).toBe(etag("<a>"));
   });
@@ -145,10 +185,12 @@ describe("the entity tag of content", () => {
     ["chunks", [PAGE, PAGE, PAGE, PAGE]],
   ])("above 64 kB (%s) is the version, and the body is complete", async (_, chunks) => {
     const renderer = createRenderer();
-    const { representation } = createRepresentation({ tagIsVersion: false, render: () => ({ chunks }) });
-    const etags = [1, 1, 2].map((version) => renderer.prepare({ ...representation, version }, null).etag);
+    const { representation } = createRepresentation({ tagIsVersion: false }, () => ({ chunks }));
+    const etags = [1, 1, 2].map(
+      (version) => prepare(renderer, changed(representation, { version }), null).etag,
+    );
     expect(new Set(etags).size).toBe(2);
-    const { body } = renderer.prepare({ ...representation, version: 3 }, null).renderBody();
+    const { body } = await render(renderer, changed(representation, { version: 3 }), null);
     if (typeof body !== "string" && !(body instanceof Uint8Array)) throw new Error("not buffered");
     expect(body.length).toBe(typeof chunks === "string" ? chunks.length : 4 * PAGE.length);
   });

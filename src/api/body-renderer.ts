@@ -1,19 +1,23 @@
 /**
- * Renders representations to responses: entity tag, condition, content encoding and body. Bodies of medium size are
- * cached until their data changes; nothing is rendered or compressed for a 304 or a cached body.
+ * Renders representations to responses: entity tag, condition, content encoding and body. Rendering runs in steps. A body
+ * up to 1 MB is made whole and may be cached until its data changes; a larger one is produced while it is sent. Nothing is
+ * rendered or compressed for a 304 or a cached body.
  *
  * A cached body is identified by its key (what was requested) and its entity tag: new data with the same bytes is not
  * compressed again.
  */
-import { type BodySource, IterableBodySource } from "../http1/body-source.ts";
+import type { BodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
+import { type Steps, waitFor } from "../lib/steps.ts";
+import { BodyProducer, type ProducerScope } from "./body-producer.ts";
 import { bufferChunks, concatChunks, joinBytes } from "./chunks.ts";
-import { createEncodedBody, encode, gzipFragments } from "./content-encoding.ts";
+import { createEncodedBody, encode } from "./content-encoding.ts";
 import { EntityTags, type TaggedContent, type TagScope } from "./entity-tags.ts";
 import { matchesEtag } from "./etag.ts";
+import { createFragmentedBody, gzipWhole } from "./gzip-fragments.ts";
 import { allowsIdentity, type ContentEncoding, negotiateEncoding } from "./negotiate.ts";
-import type { Content, Representation } from "./representation.ts";
+import type { Content, Representation, RepresentationInfo } from "./representation.ts";
 
 /** Text and bytes can be sent again; a body source only once. */
 export interface RenderedBody {
@@ -23,10 +27,12 @@ export interface RenderedBody {
 
 /** A representation in a content encoding. Its body is not encoded yet. */
 export class PreparedResponse {
-  readonly representation: Representation;
+  readonly info: RepresentationInfo;
   readonly etag: string;
   readonly #renderer: BodyRenderer;
   readonly #encoding: ContentEncoding;
+  /** Undefined once the body is rendered. It refers to a state of the network, and the response cache keeps this object. */
+  #representation: Representation | undefined;
   /** Rendered for the tag; undefined once it is used. */
   #content: Content | undefined;
 
@@ -36,21 +42,22 @@ export class PreparedResponse {
     encoding: ContentEncoding,
     { tag, content }: TaggedContent,
   ) {
-    this.representation = representation;
+    this.info = representation.info;
     this.etag = encoding === "identity" ? `"${tag}"` : `"${tag}.${encoding}"`;
     this.#renderer = renderer;
     this.#encoding = encoding;
+    this.#representation = representation;
     this.#content = content;
   }
 
   /** `Gazetteer-Revision` of a response that is sent at `revision`. */
   revisionHeader(revision: number): string {
-    const { isPage, revision: ownRevision } = this.representation;
+    const { isPage, revision: ownRevision } = this.info;
     return String(isPage ? ownRevision : revision);
   }
 
   /** The headers that a 304 and a 200 share. */
-  headers(revision = this.representation.revision): Record<string, string> {
+  headers(revision = this.info.revision): Record<string, string> {
     return {
       ETag: this.etag,
       "Cache-Control": "private, no-cache",
@@ -63,27 +70,31 @@ export class PreparedResponse {
   /** The headers of a 200, without those that rendering adds. */
   bodyHeaders(): Record<string, string> {
     const headers = this.headers();
-    headers["Content-Type"] = this.representation.contentType;
+    headers["Content-Type"] = this.info.contentType;
     if (this.#encoding !== "identity") headers["Content-Encoding"] = this.#encoding;
     return headers;
   }
 
-  renderBody(): RenderedBody {
+  /** Once. */
+  *renderBody(scope: ProducerScope): Steps<RenderedBody> {
+    const representation = this.#representation;
     const content = this.#content;
-    this.#content = undefined;
-    return this.#renderer.renderBody(this.representation, this.#encoding, this.etag, content);
+    this.release();
+    if (!representation) throw new Error("the body is already rendered");
+    return yield* this.#renderer.renderBody(representation, this.#encoding, this.etag, content, scope);
   }
 
-  /** Drops the content. The response cache keeps this object longer than the bytes of a 304 are needed. */
+  /** Drops what the body is rendered from. */
   release(): void {
+    this.#representation = undefined;
     this.#content = undefined;
   }
 }
 
 /** A smaller body costs less to render again than to cache. The response cache holds those that repeat. */
 const MIN_CACHED_BYTES = 16 * 1024;
-/** A larger body is rendered while it is sent, and not cached. */
-const MAX_BUFFERED_BYTES = 24 * 1024 * 1024;
+/** A larger body is produced while it is sent, and not cached. */
+const MAX_WHOLE_BYTES = 1024 * 1024;
 const MAX_CACHE_BYTES = 96 * 1024 * 1024;
 /** Counted for each cached body besides its bytes. */
 const ENTRY_OVERHEAD_BYTES = 16 * 1024;
@@ -93,6 +104,8 @@ interface CachedBody {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 export class BodyRenderer {
   readonly logId: string;
@@ -107,51 +120,56 @@ export class BodyRenderer {
     this.#tags = new EntityTags(scope);
   }
 
-  prepare(representation: Representation, acceptEncoding: string | null): PreparedResponse {
-    const isPlain = representation.tiny && allowsIdentity(acceptEncoding);
+  *prepare(representation: Representation, acceptEncoding: string | null): Steps<PreparedResponse> {
+    const isPlain = representation.info.tiny && allowsIdentity(acceptEncoding);
     const encoding = isPlain ? "identity" : negotiateEncoding(acceptEncoding);
-    return new PreparedResponse(this, representation, encoding, this.#tags.tag(representation));
+    return new PreparedResponse(this, representation, encoding, yield* this.#tags.tag(representation));
   }
 
   /** `content` is the rendered content, where there is one already. */
-  renderBody(
+  *renderBody(
     representation: Representation,
     encoding: ContentEncoding,
     etag: string,
     content: Content | undefined,
-  ): RenderedBody {
-    const cacheKey = `${encoding} ${representation.key}`;
+    scope: ProducerScope,
+  ): Steps<RenderedBody> {
+    const cacheKey = `${encoding} ${representation.info.key}`;
     const cached = this.#cache.get(cacheKey);
     if (cached?.etag === etag) return cached;
     // Dropped before rendering, so that the memory of the old body is free for the new one.
     if (cached) this.#cache.delete(cacheKey);
-    const { chunks, persistent, length, headers = {} } = content ?? representation.render();
+    const { chunks, persistent, length, headers = NO_HEADERS } = content ?? (yield* representation.render());
+    const finish = (body: Uint8Array): RenderedBody => {
+      if (body.length > MIN_CACHED_BYTES) this.#cache.set(cacheKey, { etag, body, headers });
+      return { body, headers };
+    };
     if (typeof chunks === "string") {
-      return { body: encoding === "identity" ? chunks : encode(Buffer.from(chunks), encoding), headers };
+      if (encoding === "identity") return { body: chunks, headers };
+      return finish(yield* encode(Buffer.from(chunks), encoding, scope.owner));
     }
     const isFragmentGzip = persistent === true && encoding === "gzip";
-    const { buffered, rest } = bufferChunks(
-      isFragmentGzip ? gzipFragments(chunks) : chunks,
-      MAX_BUFFERED_BYTES,
-    );
-    if (rest) {
-      const all = concatChunks(buffered, rest);
-      const body = isFragmentGzip ? new IterableBodySource(all) : createEncodedBody(all, encoding);
-      const hasLength = encoding === "identity" && length !== undefined;
-      return { body, headers: hasLength ? { ...headers, "Content-Length": String(length) } : headers };
+    const { buffered, rest } = yield* bufferChunks(chunks, MAX_WHOLE_BYTES);
+    if (!rest) {
+      if (isFragmentGzip) return finish(yield* waitFor(gzipWhole(buffered, scope.owner)));
+      return finish(yield* encode(joinBytes(buffered), encoding, scope.owner));
     }
-    const whole = joinBytes(buffered);
-    const body = isFragmentGzip ? whole : encode(whole, encoding);
-    if (body.length > MIN_CACHED_BYTES) this.#cache.set(cacheKey, { etag, body, headers });
-    return { body, headers };
+    const producer = new BodyProducer(scope, concatChunks(buffered, rest));
+    const body = isFragmentGzip ? createFragmentedBody(producer) : createEncodedBody(producer, encoding);
+    const hasLength = encoding === "identity" && length !== undefined;
+    return { body, headers: hasLength ? { ...headers, "Content-Length": String(length) } : headers };
   }
 }
 
-export function conditionalResponse(prepared: PreparedResponse, ifNoneMatch: string | null): Response {
+export function* conditionalResponse(
+  prepared: PreparedResponse,
+  ifNoneMatch: string | null,
+  scope: ProducerScope,
+): Steps<Response> {
   if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, prepared.etag)) {
     prepared.release();
     return { status: 304, headers: prepared.headers(), body: null };
   }
-  const { body, headers } = prepared.renderBody();
+  const { body, headers } = yield* prepared.renderBody(scope);
   return { status: 200, headers: Object.assign(prepared.bodyHeaders(), headers), body };
 }

@@ -1,19 +1,25 @@
 /** Bodies in chunks: reads a bounded number of bytes of one, and puts the parts together again. */
+import type { Paced, Steps } from "../lib/steps.ts";
 
 export interface BufferedChunks {
   readonly buffered: readonly Uint8Array[];
   /** The chunks that were not read; undefined when there are no more. */
-  readonly rest: Iterator<Uint8Array> | undefined;
+  readonly rest: Iterator<Uint8Array | undefined> | undefined;
 }
 
 /** Reads until more than `maxBytes` are buffered. */
-export function bufferChunks(chunks: Iterable<Uint8Array>, maxBytes: number): BufferedChunks {
+export function* bufferChunks(chunks: Paced<Uint8Array>, maxBytes: number): Steps<BufferedChunks> {
   const buffered: Uint8Array[] = [];
   const iterator = chunks[Symbol.iterator]();
   let bytes = 0;
   for (let next = iterator.next(); !next.done; next = iterator.next()) {
-    buffered.push(next.value);
-    bytes += next.value.length;
+    const chunk = next.value;
+    if (chunk === undefined) {
+      yield;
+      continue;
+    }
+    buffered.push(chunk);
+    bytes += chunk.length;
     if (bytes > maxBytes) return { buffered, rest: iterator };
   }
   return { buffered, rest: undefined };
@@ -21,8 +27,8 @@ export function bufferChunks(chunks: Iterable<Uint8Array>, maxBytes: number): Bu
 
 export function* concatChunks(
   buffered: readonly Uint8Array[],
-  rest: Iterator<Uint8Array>,
-): Generator<Uint8Array> {
+  rest: Iterator<Uint8Array | undefined>,
+): Generator<Uint8Array | undefined, void, void> {
   yield* buffered;
   for (let next = rest.next(); !next.done; next = rest.next()) yield next.value;
 }

@@ -1,94 +1,121 @@
 /**
- * Content encodings of bodies that consist of chunks. The gzip form of a chunk that outlives the body (a page of the
- * view) is cached with the chunk, so that after a change only the changed pages are compressed again. The gzip body is
- * still a single member: each chunk is raw deflate ended by a full flush, and the CRC-32s are combined.
+ * Content encodings. A small body is encoded at once; any other off the event loop, by the runtime's asynchronous calls,
+ * a few at a time and users in turn. A body that is not whole in memory is encoded chunk by chunk while it is sent.
  */
-import { pipeline, Readable } from "node:stream";
+import { promisify } from "node:util";
 import {
+  brotliCompress,
   brotliCompressSync,
   constants,
-  crc32,
   createBrotliCompress,
   createGzip,
   createZstdCompress,
-  deflateRawSync,
+  gzip,
   gzipSync,
 } from "node:zlib";
-import { AsyncBodySource, type BodySource, IterableBodySource } from "../http1/body-source.ts";
-import { crc32Combine } from "../lib/crc32.ts";
+import { AsyncBodySource, type BodySource } from "../http1/body-source.ts";
+import { FairSemaphore } from "../lib/fair-semaphore.ts";
+import { type Steps, waitFor } from "../lib/steps.ts";
+import { type BodyProducer, ProducedBody } from "./body-producer.ts";
+import { joinBytes } from "./chunks.ts";
 import type { ContentEncoding } from "./negotiate.ts";
 
-const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-/** An empty final block. */
-const DEFLATE_FINAL_BLOCK = Buffer.from([3, 0]);
-const GZIP_LEVEL = 5;
-const BROTLI_QUALITY = 5;
+export const GZIP_LEVEL = 5;
+const BROTLI_PARAMS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const ZSTD_LEVEL = 3;
+/** A larger body would take long on the event loop: this many bytes take some 0.3 ms. */
+const MAX_SYNC_BYTES = 16 * 1024;
+/** Compressions that run at once. More would only take processors from the event loop. */
+const MAX_COMPRESSIONS = 2;
 
-interface DeflatedChunk {
-  readonly bytes: Buffer;
-  readonly crc: number;
-  readonly length: number;
-}
-/** Entries live as long as their chunk, so the view bounds the size. */
-const deflatedChunks = new WeakMap<Uint8Array, DeflatedChunk>();
+/** Every compression off the event loop runs in its turn. */
+export const compressions = new FairSemaphore(MAX_COMPRESSIONS);
 
-function deflateChunk(chunk: Uint8Array): DeflatedChunk {
-  let deflated = deflatedChunks.get(chunk);
-  if (!deflated) {
-    const bytes = deflateRawSync(chunk, { level: GZIP_LEVEL, finishFlush: constants.Z_FULL_FLUSH });
-    deflated = { bytes, crc: crc32(chunk), length: chunk.length };
-    deflatedChunks.set(chunk, deflated);
-  }
-  return deflated;
-}
+type Compressed = Exclude<ContentEncoding, "identity">;
 
-/** One gzip member of persistent chunks, a fragment at a time. */
-export function* gzipFragments(chunks: Iterable<Uint8Array>): Generator<Uint8Array> {
-  yield GZIP_HEADER;
-  let crc = 0;
-  let length = 0;
-  for (const chunk of chunks) {
-    const deflated = deflateChunk(chunk);
-    yield deflated.bytes;
-    crc = crc32Combine(crc, deflated.crc, deflated.length);
-    length += deflated.length;
-  }
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(crc, 0);
-  trailer.writeUInt32LE(length % 2 ** 32, 4);
-  yield DEFLATE_FINAL_BLOCK;
-  yield trailer;
+const gzipBytes = promisify(gzip);
+const brotliBytes = promisify(brotliCompress);
+
+/** `owner` is the user on whose turn a larger body is compressed. */
+export function* encode(bytes: Uint8Array, encoding: ContentEncoding, owner: string): Steps<Uint8Array> {
+  if (encoding === "identity") return bytes;
+  if (bytes.length <= MAX_SYNC_BYTES) return encodeSync(bytes, encoding);
+  return yield* waitFor(compress(bytes, encoding, owner));
 }
 
-export function encode(bytes: Uint8Array, encoding: ContentEncoding): Uint8Array {
+/** Off the event loop. */
+export const compress = (bytes: Uint8Array, encoding: Compressed, owner: string): Promise<Uint8Array> =>
+  compressions.run(owner, () => encodeAsync(bytes, encoding));
+
+function encodeSync(bytes: Uint8Array, encoding: Compressed): Uint8Array {
   switch (encoding) {
     case "gzip":
       return gzipSync(bytes, { level: GZIP_LEVEL });
     case "zstd":
       return Bun.zstdCompressSync(bytes, { level: ZSTD_LEVEL });
     case "br":
-      return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
-    case "identity":
-      return bytes;
+      return brotliCompressSync(bytes, BROTLI_PARAMS);
   }
 }
 
-/** A body that is encoded while it is sent, no faster than the client reads. */
-export function createEncodedBody(chunks: Iterable<Uint8Array>, encoding: ContentEncoding): BodySource {
-  if (encoding === "identity") return new IterableBodySource(chunks);
-  const source = Readable.from(chunks, { objectMode: false });
-  const compressor =
-    encoding === "gzip"
-      ? createGzip({ level: GZIP_LEVEL })
-      : encoding === "zstd"
-        ? createZstdCompress()
-        : createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
-  // An error on either side destroys both; the reader gets it from `encoded.next()`.
-  pipeline(source, compressor, () => {});
-  const encoded = compressor[Symbol.asyncIterator]();
-  return new AsyncBodySource(
-    () => encoded.next(),
-    () => compressor.destroy(),
-  );
+async function encodeAsync(bytes: Uint8Array, encoding: Compressed): Promise<Uint8Array> {
+  switch (encoding) {
+    case "gzip":
+      return gzipBytes(bytes, { level: GZIP_LEVEL });
+    case "zstd":
+      return Bun.zstdCompress(bytes, { level: ZSTD_LEVEL });
+    case "br":
+      return brotliBytes(bytes, BROTLI_PARAMS);
+  }
+}
+
+function createCompressor(encoding: Compressed) {
+  switch (encoding) {
+    case "gzip":
+      return createGzip({ level: GZIP_LEVEL });
+    case "zstd":
+      return createZstdCompress();
+    case "br":
+      return createBrotliCompress(BROTLI_PARAMS);
+  }
+}
+
+/** A body that is produced and encoded while it is sent, no faster than the client reads. */
+export function createEncodedBody(producer: BodyProducer, encoding: ContentEncoding): BodySource {
+  if (encoding === "identity") return new ProducedBody(producer);
+  const compressor = createCompressor(encoding);
+  /** What the compressor has written since it was last read: at most what one chunk becomes. */
+  let written: Uint8Array[] = [];
+  let failure: Error | undefined;
+  compressor.on("data", (bytes: Uint8Array) => written.push(bytes));
+  compressor.on("error", (error: Error) => {
+    failure = error;
+  });
+  const write = (chunk: Uint8Array) =>
+    new Promise<void>((resolve, reject) => {
+      compressor.write(chunk, (error) => (error ? reject(error) : resolve()));
+    });
+  const end = () =>
+    new Promise<void>((resolve, reject) => {
+      compressor.once("end", resolve);
+      compressor.once("error", reject);
+      compressor.end();
+    });
+  let hasEnded = false;
+  async function read(): Promise<{ value?: Uint8Array; done?: boolean }> {
+    while (written.length === 0 && !hasEnded) {
+      const chunk = await producer.next();
+      hasEnded = chunk === undefined;
+      await compressions.run(producer.owner, () => (chunk === undefined ? end() : write(chunk)));
+      if (failure) throw failure;
+    }
+    if (written.length === 0) return { done: true };
+    const value = joinBytes(written);
+    written = [];
+    return { value };
+  }
+  return new AsyncBodySource(read, () => {
+    producer.close();
+    compressor.destroy();
+  });
 }

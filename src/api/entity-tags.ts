@@ -9,6 +9,7 @@
  */
 import { createHash } from "node:crypto";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
+import type { Steps } from "../lib/steps.ts";
 import { bufferChunks, concatChunks, joinBytes } from "./chunks.ts";
 import type { Content, Representation } from "./representation.ts";
 
@@ -51,12 +52,12 @@ export class EntityTags {
     this.#seed = createHash("sha256").update("entity tags").update(signingKey).digest().readBigUInt64LE();
   }
 
-  tag(representation: Representation): TaggedContent {
-    const { key, version, tagIsVersion } = representation;
+  *tag(representation: Representation): Steps<TaggedContent> {
+    const { key, version, tagIsVersion } = representation.info;
     if (tagIsVersion) return { tag: this.#versionTag(key, version), content: undefined };
     const remembered = this.#remembered.get(key);
     if (remembered?.version === version) return { tag: remembered.tag, content: undefined };
-    const { bytes, content } = readHashed(representation.render());
+    const { bytes, content } = yield* readHashed(yield* representation.render());
     const tag =
       bytes === undefined ? this.#versionTag(key, version) : this.#contentTag(key, bytes, content.headers);
     this.#remembered.set(key, { version, tag });
@@ -79,11 +80,11 @@ export class EntityTags {
 const keyHash = (key: string): string => Bun.hash.xxHash32(key).toString(36);
 
 /** `bytes` is undefined when there are too many to hash. */
-function readHashed(content: Content): { bytes: string | Uint8Array | undefined; content: Content } {
+function* readHashed(content: Content): Steps<{ bytes: string | Uint8Array | undefined; content: Content }> {
   const { chunks } = content;
   if (typeof chunks === "string")
     return { bytes: chunks.length > MAX_HASHED_BYTES ? undefined : chunks, content };
-  const { buffered, rest } = bufferChunks(chunks, MAX_HASHED_BYTES);
+  const { buffered, rest } = yield* bufferChunks(chunks, MAX_HASHED_BYTES);
   if (rest) return { bytes: undefined, content: { ...content, chunks: concatChunks(buffered, rest) } };
   const bytes = joinBytes(buffered);
   return { bytes, content: { ...content, chunks: [bytes] } };

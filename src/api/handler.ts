@@ -7,6 +7,9 @@
  * 3. Every other request is authenticated before anything else of it is looked at. Then follow the limits, the route,
  *    the method and the query.
  *
+ * A read runs on the scheduler, as its user: most are complete within the call, any other becomes a promise. It ends when
+ * its client goes away.
+ *
  * Every exception becomes a problem response. `handle` runs up to 100,000 times a second: it is synchronous for a cached
  * credential, and does little more than two look-ups for a cached response.
  */
@@ -18,6 +21,7 @@ import { SerializedResponse } from "../http1/serialized-response.ts";
 import type { HandshakeCounts } from "../http1/tls.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import { Cancelled } from "../lib/scheduler.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
 import type { AccessLog } from "./access-log.ts";
 import { addHeaders } from "./add-headers.ts";
@@ -29,28 +33,28 @@ import { Logins } from "./auth/logins.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
 import type { Users } from "./auth/users.ts";
 import { AuxiliaryEndpoints, type AuxiliaryEndpointsOptions, isHealthPath } from "./auxiliary-endpoints.ts";
-import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
+import { BodyRenderer, type PreparedResponse } from "./body-renderer.ts";
 import { type Cors, createCors } from "./cors.ts";
 import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
 import { KnownHosts } from "./known-hosts.ts";
 import { LoadShedder } from "./load-shedder.ts";
-import { isReadMethod, methodNotAllowed } from "./methods.ts";
 import { Problem } from "./problem.ts";
 import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
 import { PublicEndpoints } from "./public-endpoints.ts";
-import { pathOf } from "./query-string.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
+import { isPlainGet, NOT_SENT, pathOf, readRequestOf, targetTooLong } from "./read-request.ts";
 import type { Relay } from "./relay.ts";
 import { RepeatHit } from "./repeat-hit.ts";
 import { type RecordedResponse, RequestRecorder } from "./request-recorder.ts";
 import { RequestState } from "./request-state.ts";
 import { ResponseCache } from "./response-cache.ts";
-import { parseRoute, type Route } from "./route.ts";
-import { Router } from "./router.ts";
+import { parseRoute } from "./route.ts";
+import { type ReadOutcome, Router } from "./router.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
+import type { ServerLimits } from "./server-limits.ts";
 import { SseHub } from "./stream/sse-hub.ts";
-import { UsageRecorder, type UserUsage } from "./usage-counters.ts";
+import { UsageRecorder, userUsages } from "./usage-counters.ts";
 
 export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   /** Path prefixes that mean the same as `controller`; `onos` in the dialect of ONOS. */
@@ -66,30 +70,27 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly users: Users;
   /** In a reader process: forwards requests that it cannot serve to the main process. */
   readonly relay?: Relay;
-  /** What the users have cost, from the scheduler and the accounting of memory. */
-  readonly userUsage?: (() => Iterable<UserUsage>) | undefined;
+  /** Memory that exists because of a user's responses. */
+  readonly bytesHeld?: ((user: string) => number) | undefined;
   readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-}
-
-/** Read at each use: the values change when the service reloads its configuration. */
-export interface ServerLimits {
-  readonly urlBytes: number;
-  readonly headerBytes: number;
-  readonly connections: number;
-  readonly streamsPerUser: number;
-  readonly pageLimit: number;
-  readonly paths: number;
-  readonly requestsPerSecond: number;
-  readonly idleTimeoutSeconds: number;
-  readonly minReadBytesPerSecond: number;
 }
 
 const HEARTBEAT_MS = 15_000;
 /** A reader process has forwarded a request of a user who was removed since. */
 const REMOVED_USER = { outcome: "unknown-certificate" } as const;
 const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** A read that is answered now or later. */
+interface ServedRead {
+  readonly request: Request;
+  readonly connection: ConnectionInfo;
+  readonly path: string;
+  /** For the counters. */
+  readonly readName: string;
+  readonly rateLimitHeaders: Readonly<Record<string, string>>;
+}
 
 export class RequestHandler implements Handler {
   readonly #options: RequestHandlerOptions;
@@ -172,8 +173,8 @@ export class RequestHandler implements Handler {
   }
 
   counters(): ProcessCounters {
-    const { userUsage, accessLog } = this.#options;
-    const usage = this.#usage.snapshot(userUsage?.() ?? [], {
+    const { accessLog, bytesHeld, context } = this.#options;
+    const usage = this.#usage.snapshot(userUsages(context.scheduler.usage(), bytesHeld), {
       loopDelay: this.#loadShedder.delays.snapshot(),
       logins: this.#logins.outcomes(),
       accessLogDropped: accessLog?.dropped ?? 0,
@@ -189,7 +190,7 @@ export class RequestHandler implements Handler {
 
   handle(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response> {
     request.handlerState = undefined;
-    const response = this.#respond(request, connection);
+    const response = this.#dispatch(request, connection);
     if (response instanceof SerializedResponse && !this.#recorder.recordsAll) return response;
     const origin = {
       user: () => this.#credentials.cached(request, connection)?.user,
@@ -200,7 +201,7 @@ export class RequestHandler implements Handler {
       : this.#recorder.record(request, response, origin);
   }
 
-  #respond(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response> {
+  #dispatch(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response> {
     const { authenticator, context } = this.#options;
     const repeat = request.handlerCache;
     if (
@@ -297,55 +298,78 @@ export class RequestHandler implements Handler {
       if (!route)
         return relay
           ? this.#forward(relay, request, connection)
-          : this.#serveAuxiliary(request, path, rateLimitHeaders);
+          : this.#serveAuxiliary(request, connection, path, credential.user, rateLimitHeaders);
       readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
-      const response = this.#read(request, path, route, readName, credential);
-      this.#counters.responses(readName, response.status).count++;
-      const recorded: RecordedResponse = { ...response, read: readName };
-      if (!this.#hasPerRequestHeaders) return recorded;
-      return addHeaders(recorded, this.#perRequestHeaders(request, rateLimitHeaders));
+      const read = readRequestOf(request, path, credential.user, dialectOf(path, this.#prefixes));
+      const { scheduler } = this.#options.context;
+      const outcome = scheduler.run(read.owner, this.#router.read(route, read), connection);
+      if (outcome instanceof Promise)
+        return this.#respondLater({ request, connection, path, readName, rateLimitHeaders }, outcome);
+      return this.#respond(request, readName, rateLimitHeaders, outcome.prepared, outcome.response);
     } catch (error) {
-      if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request, connection);
-      const dialect = dialectOf(path, this.#prefixes);
-      return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
+      return this.#respondToFailure({ request, connection, path, readName, rateLimitHeaders }, error);
     }
   }
 
-  #read(request: Request, path: string, route: Route, readName: string, credential: Credential): Response {
-    const { method, target } = request;
-    if (!isReadMethod(method)) throw methodNotAllowed(method);
-    const result = this.#router.read(route, {
-      method,
-      target,
-      queryText: target.slice(path.length + 1),
-      user: credential.user,
-      accept: request.header("accept"),
-      acceptEncoding: request.header("accept-encoding"),
-      lastEventId: request.header("last-event-id"),
-      dialect: dialectOf(path, this.#prefixes),
-    });
-    if ("stream" in result) return result.stream;
-    const response = conditionalResponse(result.prepared, request.header("if-none-match"));
-    if (!this.#hasPerRequestHeaders && method === "GET" && this.#responseCache.shouldStore(request)) {
-      this.#responseCache.store(request, result.prepared, response, {
-        ok: this.#counters.responses(readName, 200),
-        notModified: this.#counters.responses(readName, 304),
-      });
+  /** The read needs more than one slice of the scheduler, or waits for its body to be compressed. */
+  async #respondLater(served: ServedRead, outcome: Promise<ReadOutcome>): Promise<Response> {
+    try {
+      const { prepared, response } = await outcome;
+      const { request, readName, rateLimitHeaders } = served;
+      return this.#respond(request, readName, rateLimitHeaders, prepared, response);
+    } catch (error) {
+      return this.#respondToFailure(served, error);
     }
-    return response;
+  }
+
+  #respond(
+    request: Request,
+    readName: string,
+    rateLimitHeaders: Readonly<Record<string, string>>,
+    prepared: PreparedResponse | undefined,
+    response: Response,
+  ): Response {
+    if (prepared) this.#cacheResponse(request, readName, prepared, response);
+    this.#counters.responses(readName, response.status).count++;
+    const recorded: RecordedResponse = { ...response, read: readName };
+    if (!this.#hasPerRequestHeaders) return recorded;
+    return addHeaders(recorded, this.#perRequestHeaders(request, rateLimitHeaders));
+  }
+
+  #respondToFailure(
+    { request, connection, path, readName, rateLimitHeaders }: ServedRead,
+    error: unknown,
+  ): Response | Promise<Response> {
+    const { relay } = this.#options;
+    if (error instanceof Cancelled) return NOT_SENT;
+    if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request, connection);
+    const dialect = dialectOf(path, this.#prefixes);
+    return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
+  }
+
+  #cacheResponse(request: Request, readName: string, prepared: PreparedResponse, response: Response): void {
+    if (this.#hasPerRequestHeaders || request.method !== "GET") return;
+    if (!this.#responseCache.shouldStore(request)) return;
+    this.#responseCache.store(request, prepared, response, {
+      ok: this.#counters.responses(readName, 200),
+      notModified: this.#counters.responses(readName, 304),
+    });
   }
 
   async #serveAuxiliary(
     request: Request,
+    connection: ConnectionInfo,
     path: string,
+    user: string,
     rateLimitHeaders: Readonly<Record<string, string>>,
   ): Promise<Response> {
     try {
       const headers = this.#perRequestHeaders(request, rateLimitHeaders);
-      return await this.#auxiliary.respond(request, path, headers);
+      return await this.#auxiliary.respond(request, path, headers, `user:${user}`, connection);
     } catch (error) {
+      if (error instanceof Cancelled) return NOT_SENT;
       return this.#problems.respondTo(request, error, "page", rateLimitHeaders);
     }
   }
@@ -373,13 +397,3 @@ export class RequestHandler implements Handler {
     });
   }
 }
-
-/** Only such a request may get a serialized response, whose bytes are the same for every client. */
-const isPlainGet = ({ method, keepAlive, isHttp10, bodyLength }: Request): boolean =>
-  method === "GET" && keepAlive && !isHttp10 && bodyLength === 0;
-
-const targetTooLong = (target: string, maxBytes: number): Problem =>
-  new Problem(
-    "uri-too-long",
-    `The path and query are ${target.length} bytes long; at most ${maxBytes} are allowed.`,
-  );

@@ -8,7 +8,7 @@ import { quote } from "../lib/error-text.ts";
 import { isOwnProcess } from "./auth/client-address.ts";
 import { isHealthPath } from "./auxiliary-endpoints.ts";
 import { Problem } from "./problem.ts";
-import { pathOf } from "./query-string.ts";
+import { pathOf } from "./read-request.ts";
 
 export class KnownHosts {
   readonly #names: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 /** Renders `/metrics` in Prometheus' text format (0.0.4). All values are read when it is requested. */
 
 import type { Response } from "../http1/response.ts";
-import { runToEnd } from "../lib/steps.ts";
+import type { Steps } from "../lib/steps.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
@@ -44,20 +44,22 @@ const HEADERS = {
   "Cache-Control": "no-store",
 };
 
-export const metricsResponse = (input: MetricsInput): Response => ({
-  status: 200,
-  headers: HEADERS,
-  body: [
-    ...networkFamilies(input),
+/** In steps: the clusters are computed after each change of the graph. */
+export function* metricsResponse(input: MetricsInput): Steps<Response> {
+  const graph = yield* input.context.view.capture().linkGraph();
+  const clusters = yield* graph.clusterCount();
+  const families = [
+    ...networkFamilies(input, clusters),
     ...sourceFamilies(input),
     ...httpFamilies(input),
     ...tlsFamilies(input),
     ...historyFamilies(input),
     ...processFamilies(input),
-  ].join(""),
-});
+  ];
+  return { status: 200, headers: HEADERS, body: families.join("") };
+}
 
-function* networkFamilies({ context: { view }, version }: MetricsInput): Generator<string> {
+function* networkFamilies({ context: { view }, version }: MetricsInput, clusters: number): Generator<string> {
   yield gauge("gazetteer_build_info", "The running version.", [[{ version }, 1]]);
   yield gauge("gazetteer_revision", "The view's revision.", view.revision);
   yield gauge(
@@ -65,11 +67,7 @@ function* networkFamilies({ context: { view }, version }: MetricsInput): Generat
     "Entities in the view.",
     KINDS.map((kind) => [{ kind }, view.size(kind)]),
   );
-  yield gauge(
-    "gazetteer_clusters",
-    "Strongly connected components of the graph.",
-    runToEnd(runToEnd(view.capture().linkGraph()).clusterCount()),
-  );
+  yield gauge("gazetteer_clusters", "Strongly connected components of the graph.", clusters);
   yield gauge(
     "gazetteer_held_back",
     "Entities that are known but not shown, because a device that they refer to is not known.",

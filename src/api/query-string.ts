@@ -48,9 +48,3 @@ function decode(text: string, parameter: string): string {
     throw new Problem("bad-parameter", `The parameter ${quote(parameter)} is not percent-encoded UTF-8.`);
   }
 }
-
-/** The target without its query. */
-export function pathOf(target: string): string {
-  const queryStart = target.indexOf("?");
-  return queryStart < 0 ? target : target.slice(0, queryStart);
-}

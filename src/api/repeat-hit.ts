@@ -1,4 +1,4 @@
-/** What a connection keeps for a request that it may get again, byte by byte. */
+/** What the handler keeps with a parsed request, so that a repeated one costs no look-up. */
 import type { CachedResponse } from "./response-cache.ts";
 
 /** The `handlerCache` of a request: its credential was valid in this generation, and this is its response. */

@@ -1,8 +1,9 @@
 /** A representation of a resource, before its entity tag, content encoding and body are made. */
+import type { Paced, Steps } from "../lib/steps.ts";
 
 export interface Content {
-  /** The body in order; a short one as one text. */
-  readonly chunks: string | Iterable<Uint8Array>;
+  /** The body in order, with pauses between; a short one as one text. */
+  readonly chunks: string | Paced<Uint8Array>;
   /** The chunks outlive this response (pages of the view), so their compressed form is cached with them. */
   readonly persistent?: boolean;
   /** The length in bytes, where it is known before rendering. */
@@ -10,13 +11,17 @@ export interface Content {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Representation {
+/**
+ * What is known of a representation before it is rendered. It may be kept for long: nothing in it, `currentVersion`
+ * included, refers to the state that the representation is rendered from, which would keep old pages in memory.
+ */
+export interface RepresentationInfo {
   /** Everything that determines the bytes, except the content encoding and the state of the network. */
   readonly key: string;
   /** The version of the data that the bytes are rendered from. The same number means the same bytes. */
   readonly version: number;
   /** Of a representation of the current state: the version now. */
-  readonly currentVersion?: () => number;
+  readonly currentVersion?: (() => number) | undefined;
   /** The bytes differ in every version, so that the entity tag is the version. Otherwise it is a hash of the bytes. */
   readonly tagIsVersion?: boolean;
   readonly revision: number;
@@ -25,5 +30,9 @@ export interface Representation {
   readonly contentType: string;
   /** Too small to gain from compression. */
   readonly tiny?: boolean;
-  render(): Content;
+}
+
+export interface Representation {
+  readonly info: RepresentationInfo;
+  render(): Steps<Content>;
 }

@@ -23,7 +23,7 @@ const MAX_TARGET_LENGTH = 1024;
 /** Counted for each entry besides its body. */
 const ENTRY_OVERHEAD_BYTES = 1024;
 /** A larger body is not worth caching: to send it costs far more than to find it. */
-const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
+const MAX_ENTRY_BYTES = 1024 * 1024 + ENTRY_OVERHEAD_BYTES;
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
 interface ResponseCounters {
@@ -66,12 +66,12 @@ export class CachedResponse {
     this.#body = body;
     this.#counters = counters;
     this.#common = parts.common;
-    this.#revision = prepared.representation.revision;
+    this.#revision = prepared.info.revision;
   }
 
   /** Returns undefined when the entry is stale, or when it has no body and the client needs one. */
   serialize(ifNoneMatch: string | null, revision: number): SerializedResponse | undefined {
-    if (this.#currentVersion() !== this.#prepared.representation.version) return undefined;
+    if (this.#currentVersion() !== this.#prepared.info.version) return undefined;
     if (this.#revision !== revision) this.#setRevision(revision);
     if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, this.#prepared.etag)) {
       this.#counters.notModified.count++;
@@ -107,7 +107,7 @@ export class CachedResponse {
   /** The network has a new revision, but the data of this response did not change: only one header differs. */
   #setRevision(revision: number): void {
     this.#revision = revision;
-    if (this.#prepared.representation.isPage) return;
+    if (this.#prepared.info.isPage) return;
     this.#ok = undefined;
     this.#notModified = undefined;
   }
@@ -155,7 +155,7 @@ export class ResponseCache {
     { status, body: responseBody, headers }: Response,
     counters: ResponseCounters,
   ): void {
-    const { currentVersion, version } = prepared.representation;
+    const { currentVersion, version } = prepared.info;
     if (!currentVersion || currentVersion() !== version) return;
     const content = status === 200 ? responseBody : null;
     if (content !== null && typeof content === "object" && isBodySource(content)) return;

@@ -1,22 +1,23 @@
 /**
- * From a route and a query to the resource that is read: parses the query, negotiates the format, and creates the
- * representation or opens the event stream. Nothing is rendered here. Throws a `Problem` for a query that is not valid.
+ * From a route and a query to the resource that is read: parses the query, negotiates the format, and renders the
+ * representation or opens the event stream, in steps. Throws a `Problem` for a query that is not valid.
  */
 import { DOCUMENT_FORMATS, type DocumentParameter, type Format } from "../formats/formats.ts";
 import { IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
+import type { Steps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { badParameter } from "../query/fault.ts";
 import type { QueryTarget } from "../query/parameters.ts";
 import { parseQuery } from "../query/parse-query.ts";
 import type { Query } from "../query/query.ts";
 import { resolveSince } from "../query/revision.ts";
-import type { BodyRenderer, PreparedResponse } from "./body-renderer.ts";
-import type { Dialect } from "./dialect/dialect.ts";
+import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
 import { ITEM_NEGOTIATOR, negotiateFormat } from "./negotiate.ts";
 import type { Problem } from "./problem.ts";
 import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
+import type { ReadRequest } from "./read-request.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
@@ -29,19 +30,6 @@ import type { Route } from "./route.ts";
 import { createChangeCursor } from "./stream/change-cursor.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
 
-/** The parts of a request that a read depends on. */
-export interface RequestInfo {
-  readonly method: "GET" | "HEAD";
-  /** Path and query as the client sent them. */
-  readonly target: string;
-  readonly queryText: string;
-  readonly user: string;
-  readonly accept: string | null;
-  readonly acceptEncoding: string | null;
-  readonly lastEventId: string | null;
-  readonly dialect: Dialect;
-}
-
 export interface RouterOptions {
   readonly context: ReadContext;
   readonly streams: SseHub;
@@ -52,8 +40,11 @@ export interface RouterOptions {
   readonly maxPaths: number;
 }
 
-/** A representation, which other clients may share, or an event stream of this client. */
-export type ReadResult = { readonly prepared: PreparedResponse } | { readonly stream: Response };
+export interface ReadOutcome {
+  /** Undefined for an event stream, which no other client can share. */
+  readonly prepared: PreparedResponse | undefined;
+  readonly response: Response;
+}
 
 type CollectionRoute = Extract<Route, { read: "list" | "topology" }>;
 
@@ -64,8 +55,8 @@ export class Router {
     this.#options = options;
   }
 
-  read(route: Route, request: RequestInfo): ReadResult {
-    const { renderer, maxPaths } = this.#options;
+  *read(route: Route, request: ReadRequest): Steps<ReadOutcome> {
+    const { maxPaths } = this.#options;
     const { dialect } = request;
     const context: RequestContext = { ...this.#options.context, dialect };
     const queryTarget = queryTargetOf(route);
@@ -76,18 +67,26 @@ export class Router {
       ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
       const item =
         route.read === "paths"
-          ? pathsRepresentation(context, route, query, maxPaths, request.target)
-          : itemRepresentation(context, route, query);
-      return { prepared: renderer.prepare(item, request.acceptEncoding) };
+          ? yield* pathsRepresentation(context, route, query, maxPaths, request.target)
+          : yield* itemRepresentation(context, route, query);
+      return yield* this.#respond(item, request);
     }
     const kind = kindOf(route);
     const parameter = documentParameterOf(query);
     const format = negotiateFormat(kind ?? "topology", parameter, query.format, request.accept);
-    if (format.stream) return { stream: this.#openStream(context, kind, query, format, request) };
-    const representation = parameter
+    if (format.stream)
+      return { prepared: undefined, response: this.#openStream(context, kind, query, format, request) };
+    const representation = yield* parameter
       ? documentRepresentation(context, kind, query, parameter, format)
       : collectionRepresentation(context, kind, query, format, request.target);
-    return { prepared: renderer.prepare(representation, request.acceptEncoding) };
+    return yield* this.#respond(representation, request);
+  }
+
+  *#respond(representation: Representation, request: ReadRequest): Steps<ReadOutcome> {
+    const { renderer, context } = this.#options;
+    const prepared = yield* renderer.prepare(representation, request.acceptEncoding);
+    const scope = { scheduler: context.scheduler, owner: request.owner };
+    return { prepared, response: yield* conditionalResponse(prepared, request.ifNoneMatch, scope) };
   }
 
   #openStream(
@@ -95,7 +94,7 @@ export class Router {
     kind: Kind | undefined,
     query: Query,
     format: Format,
-    request: RequestInfo,
+    request: ReadRequest,
   ): Response {
     rejectUnstreamableParameters(query);
     // A browser reconnects with the URL it started with. Its position is in the header, which therefore wins.
@@ -132,18 +131,18 @@ function documentParameterOf(query: Query): DocumentParameter | undefined {
   return undefined;
 }
 
-function documentRepresentation(
+function* documentRepresentation(
   context: RequestContext,
   kind: Kind | undefined,
   query: Query,
   parameter: DocumentParameter,
   { contentType }: Format,
-): Representation {
+): Steps<Representation> {
   switch (parameter) {
     case "since":
-      return changesRepresentation(context, kind, query, contentType);
+      return yield* changesRepresentation(context, kind, query, contentType);
     case "diff":
-      return diffRepresentation(context, kind, query, contentType);
+      return yield* diffRepresentation(context, kind, query, contentType);
     case "timeline":
       return timelineRepresentation(context, query, contentType);
   }
@@ -155,7 +154,7 @@ const collectionRepresentation = (
   query: Query,
   format: Format,
   requestTarget: string,
-): Representation =>
+): Steps<Representation> =>
   kind
     ? listRepresentation(context, kind, query, format, requestTarget)
     : topologyRepresentation(context, query, format);

@@ -3,7 +3,7 @@
  * forms are kept (few files times four encodings, so that they need no bound).
  */
 import type { Response } from "../http1/response.ts";
-import { encode } from "./content-encoding.ts";
+import { compress } from "./content-encoding.ts";
 import { matchesEtag } from "./etag.ts";
 import { type ContentEncoding, negotiateEncoding } from "./negotiate.ts";
 
@@ -12,11 +12,14 @@ export interface RequestHeaders {
   header(name: string): string | null;
 }
 
+/** On whose turn the files are compressed: they are the same for all users. */
+const OWNER = "files";
+
 export class StaticFile {
   readonly #bytes: Uint8Array;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #hash: string;
-  readonly #bodies = new Map<ContentEncoding, Uint8Array>();
+  readonly #bodies = new Map<ContentEncoding, Uint8Array | Promise<Uint8Array>>();
 
   constructor(bytes: Uint8Array, mediaType: string, headers: Readonly<Record<string, string>> = {}) {
     this.#bytes = bytes;
@@ -29,20 +32,21 @@ export class StaticFile {
     this.#hash = Bun.hash(bytes).toString(36).padStart(13, "0");
   }
 
-  respond(request: RequestHeaders): Response {
+  async respond(request: RequestHeaders): Promise<Response> {
     const encoding = negotiateEncoding(request.header("accept-encoding"));
     const etag = `"${this.#hash}-${encoding}"`;
     const headers = { ...this.#headers, ETag: etag };
     const ifNoneMatch = request.header("if-none-match");
     if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, etag)) return { status: 304, headers, body: null };
     const encodingHeader = encoding === "identity" ? {} : { "Content-Encoding": encoding };
-    return { status: 200, headers: { ...headers, ...encodingHeader }, body: this.#body(encoding) };
+    return { status: 200, headers: { ...headers, ...encodingHeader }, body: await this.#body(encoding) };
   }
 
-  #body(encoding: ContentEncoding): Uint8Array {
+  /** Several requests at once compress it once. */
+  #body(encoding: ContentEncoding): Uint8Array | Promise<Uint8Array> {
     let body = this.#bodies.get(encoding);
     if (!body) {
-      body = encode(this.#bytes, encoding);
+      body = encoding === "identity" ? this.#bytes : compress(this.#bytes, encoding, OWNER);
       this.#bodies.set(encoding, body);
     }
     return body;

@@ -4,6 +4,7 @@
  */
 import Type from "typebox";
 import { addHistograms, Histogram } from "../lib/histogram.ts";
+import type { OwnerUsage } from "../lib/scheduler.ts";
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
@@ -39,6 +40,20 @@ export interface UserUsage {
   readonly loopMs: number;
   /** Now. */
   readonly bytesHeld: number;
+}
+
+const USER_OWNER = "user:";
+
+/** The users among the owners of the scheduler. */
+export function* userUsages(
+  owners: Iterable<OwnerUsage>,
+  bytesHeld: (user: string) => number = () => 0,
+): Generator<UserUsage> {
+  for (const { owner, loopMs } of owners) {
+    const user = owner.startsWith(USER_OWNER) ? owner.slice(USER_OWNER.length) : "";
+    // The empty name is that of the service's own processes.
+    if (user !== "") yield { user, loopMs, bytesHeld: bytesHeld(user) };
+  }
 }
 
 export const ZERO_USAGE: UsageCounters = {

@@ -1,15 +1,22 @@
 /**
- * Renderers yield small pieces of text; sockets and compressors are faster with larger ones. `joinIntoChunks` joins
- * pieces to chunks of about `size` characters, so that a list of any length needs the memory of one chunk.
+ * Renderers yield small pieces of text, and undefined where they may pause; sockets and compressors are faster with larger
+ * pieces. `joinIntoChunks` joins them to chunks of about `size` characters, so that a list of any length needs the memory
+ * of one chunk.
  */
+import type { Paced } from "../lib/steps.ts";
+
 const CHUNK_CHARS = 65_536;
 
-export function* joinIntoChunks(
-  pieces: Iterable<string>,
-  size = CHUNK_CHARS,
-): Generator<string, void, undefined> {
+/** Pieces of a document with pauses between them. */
+export type PacedText = Generator<string | undefined, void, void>;
+
+export function* joinIntoChunks(pieces: Paced<string>, size = CHUNK_CHARS): PacedText {
   let chunk = "";
   for (const piece of pieces) {
+    if (piece === undefined) {
+      yield undefined;
+      continue;
+    }
     chunk += piece;
     if (chunk.length < size) continue;
     yield chunk;
@@ -19,10 +26,14 @@ export function* joinIntoChunks(
 }
 
 /** `open`, the items separated by commas, `close`: a JSON array or object that is never complete in memory. */
-export function* renderJsonItems(open: string, items: Iterable<string>, close: string): Generator<string> {
+export function* renderJsonItems(open: string, items: Paced<string>, close: string): PacedText {
   yield open;
   let separator = "\n";
   for (const item of items) {
+    if (item === undefined) {
+      yield undefined;
+      continue;
+    }
     yield separator + item;
     separator = ",\n";
   }

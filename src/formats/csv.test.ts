@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { device, HOSTILE_TEXTS, host, link } from "../../test/support/sample-network.ts";
+import type { Paced } from "../lib/steps.ts";
 import { ENTITY_SCHEMAS } from "../model/entity.ts";
 import { KINDS } from "../model/ids.ts";
 import { csvColumns, renderCsv } from "./csv.ts";
 
-const join = (chunks: Iterable<string>) => [...chunks].join("");
+const join = (chunks: Paced<string>) => [...chunks].join("");
 
 /** A strict parser of RFC 4180, so that no lenient parser hides an error. */
 function parseCsv(csv: string): string[][] {

@@ -7,9 +7,10 @@
  * A cell that a spreadsheet would run as a formula gets an apostrophe in front. Control characters other than tab and
  * line ends become U+FFFD: NUL ends the file for some programs, and none can show the others.
  */
+import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Annotations, Entities, Host } from "../model/entity.ts";
 import { type Kind, portId } from "../model/ids.ts";
-import { joinIntoChunks } from "./chunks.ts";
+import { joinIntoChunks, type PacedText } from "./chunks.ts";
 
 interface Column<E> {
   readonly name: string;
@@ -125,9 +126,9 @@ export function csvColumns(kind: Kind, fields?: readonly string[]): string[] {
 /** `fields` are names of top-level fields; names that are not fields of the kind are ignored. */
 export function renderCsv<K extends Kind>(
   kind: K,
-  entities: Iterable<Partial<Entities[K]>>,
+  entities: Paced<Partial<Entities[K]>>,
   fields?: readonly string[],
-): Iterable<string> {
+): Paced<string> {
   return joinIntoChunks(renderRows(selectColumns(kind, fields), entities));
 }
 
@@ -136,15 +137,15 @@ function selectColumns<K extends Kind>(kind: K, fields?: readonly string[]): rea
   return fields === undefined ? columns : columns.filter((column) => fields.includes(column.field));
 }
 
-function* renderRows<E>(columns: readonly Column<E>[], entities: Iterable<Partial<E>>): Generator<string> {
+function* renderRows<E>(columns: readonly Column<E>[], entities: Paced<Partial<E>>): PacedText {
   yield `${columns.map((column) => column.name).join(",")}\r\n`;
-  for (const entity of entities) {
+  yield* mapPaced(entities, (entity) => {
     let row = "";
     for (const [i, column] of columns.entries())
       row += (i === 0 ? "" : ",") + renderCell(column.value(entity));
     // A single empty cell would be an empty line, which many programs skip.
-    yield row === "" ? '""\r\n' : `${row}\r\n`;
-  }
+    return row === "" ? '""\r\n' : `${row}\r\n`;
+  });
 }
 
 const NEEDS_ESCAPING = /^[\s=+\-@＝＋－＠]|\s$|["\r\n,]|\p{Cc}|\p{Cs}/u;

@@ -6,9 +6,10 @@
  * All strings are double-quoted, never HTML-like. Inside quotes Graphviz unescapes only `\"`. In labels it then
  * interprets escapes and entities, so backslashes and ampersands are escaped there. In ids a backslash stays doubled.
  */
+import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import type { Device } from "../model/entity.ts";
-import { joinIntoChunks } from "./chunks.ts";
+import { joinIntoChunks, type PacedText } from "./chunks.ts";
 import {
   CABLE_STYLES,
   cableState,
@@ -18,38 +19,46 @@ import {
   MUTED_TEXT_COLOUR,
   TEXT_COLOUR,
 } from "./drawing-style.ts";
-import { assignNodeNames, cablesOf, countHosts, deviceName, type TopologyGraph } from "./graph.ts";
+import {
+  assignNodeNames,
+  cablesOf,
+  countHosts,
+  deviceIdsOf,
+  deviceName,
+  type TopologyGraph,
+} from "./graph.ts";
 import { fitLabel } from "./label.ts";
 
 const MAX_LABEL_EMS = 24;
 
-export function renderDot(graph: TopologyGraph): Iterable<string> {
-  return joinIntoChunks(renderDocument(graph));
-}
+export const renderDot = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
 
-function* renderDocument(graph: TopologyGraph): Generator<string> {
-  const names = assignNodeNames(graph, replaceUnsupported);
-  const hostCounts = countHosts(graph);
+function* renderDocument(graph: TopologyGraph): PacedText {
+  const devices = yield* deviceIdsOf(graph);
+  const names = yield* assignNodeNames(graph, replaceUnsupported);
+  const hostCounts = yield* countHosts(graph, devices);
   yield `graph "gazetteer" {\n`;
   yield `  graph [charset="UTF-8", overlap="false", splines="true", ranksep="1", fontname="sans-serif", \
 label="${formatCaption(graph)}"]\n`;
   yield `  node [shape="box", style="rounded,filled", fontname="sans-serif", fontsize="11", fontcolor="${TEXT_COLOUR}"]\n`;
   yield `  edge [fontname="sans-serif", fontsize="8", fontcolor="${MUTED_TEXT_COLOUR}"]\n`;
-  for (const device of graph.devices) {
-    yield `  ${quote(names.device(device.id))} [${nodeAttributes(device, hostCounts.get(device.id) ?? 0)}]\n`;
-  }
-  for (const cable of cablesOf(graph)) {
+  yield* mapPaced(
+    graph.devices,
+    (device) =>
+      `  ${quote(names.device(device.id))} [${nodeAttributes(device, hostCounts.get(device.id) ?? 0)}]\n`,
+  );
+  yield* mapPaced(cablesOf(graph, devices), (cable) => {
     const [from, to] = [quote(names.device(cable.from.device)), quote(names.device(cable.to.device))];
-    yield `  ${from} -- ${to} [${edgeAttributes(cable)}]\n`;
-  }
+    return `  ${from} -- ${to} [${edgeAttributes(cable)}]\n`;
+  });
   yield "}\n";
 }
 
-function formatCaption({ topology, revision, devices, links, hosts }: TopologyGraph): string {
+function formatCaption({ topology, revision }: TopologyGraph): string {
   const counts = [
-    formatCount(devices.length, "device"),
-    formatCount(links.length, "link"),
-    formatCount(hosts.length, "host"),
+    formatCount(topology.devices, "device"),
+    formatCount(topology.links, "link"),
+    formatCount(topology.hosts, "host"),
   ];
   return `${counts.join(", ")}; revision ${revision}, ${new Date(topology.time).toISOString()}`;
 }

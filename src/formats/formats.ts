@@ -4,8 +4,10 @@
  * and add a row.
  *
  * A row without a renderer is a format that src/api produces: `json` from the encoded pages of the view, `events` from
- * the change stream. The renderers are pure: they yield text in chunks and change nothing they are given.
+ * the change stream. The renderers are pure: they yield text in chunks, pause where
+ * their input does, and change nothing they are given.
  */
+import type { Paced } from "../lib/steps.ts";
 import type { Entities } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import { renderCsv } from "./csv.ts";
@@ -27,9 +29,9 @@ export interface RenderableList {
   /** The value of `fields`; undefined means all fields. */
   readonly fields: readonly string[] | undefined;
   /** One JSON text an entity, reduced to `fields`. */
-  jsonTexts(): Iterable<string>;
+  jsonTexts(): Paced<string>;
   /** The entities with all their fields. `kind` must be the kind of the list. */
-  entities<K extends Kind>(kind: K): Iterable<Entities[K]>;
+  entities<K extends Kind>(kind: K): Paced<Entities[K]>;
 }
 
 export interface Format {
@@ -46,8 +48,8 @@ export interface Format {
   readonly resources: readonly Resource[];
   /** For the OpenAPI document, the help and the docs: one phrase without a full stop. */
   readonly description: string;
-  readonly renderList?: (list: RenderableList) => Iterable<string>;
-  readonly renderTopology?: (graph: TopologyGraph) => Iterable<string>;
+  readonly renderList?: (list: RenderableList) => Paced<string>;
+  readonly renderTopology?: (graph: TopologyGraph) => Paced<string>;
 }
 
 const COLLECTIONS = ["devices", "ports", "links", "hosts"] as const satisfies readonly Resource[];

@@ -5,16 +5,36 @@
  * A graph may be a part of the network (`around`), so a link or a location may refer to a device that is not in it.
  * Such links and locations are left out, because readers of these formats fail on unresolved references.
  */
-import { type Cable, foldLinks } from "../model/cable.ts";
+import { mapPaced, type Paced, type PausingSteps } from "../lib/steps.ts";
+import { type Cable, cableOf, reverseLinkId } from "../model/cable.ts";
 import type { Device, Host, Link, Topology } from "../model/entity.ts";
 import type { ConnectPoint } from "../model/ids.ts";
 
+/**
+ * The collections can be read several times, and are parsed each time: a renderer that reads a second time holds ids at
+ * most, not entities.
+ */
 export interface TopologyGraph {
+  /** Its counts are those of the collections. */
   readonly topology: Topology;
   readonly revision: number;
-  readonly devices: readonly Device[];
-  readonly links: readonly Link[];
-  readonly hosts: readonly Host[];
+  readonly devices: Paced<Device>;
+  readonly links: Paced<Link>;
+  readonly hosts: Paced<Host>;
+  /** Undefined when the graph has no such link. */
+  link(id: string): Link | undefined;
+}
+
+/** The ids of the devices of a graph. */
+export type DeviceIds = ReadonlySet<string>;
+
+export function* deviceIdsOf(graph: TopologyGraph): PausingSteps<DeviceIds> {
+  const ids = new Set<string>();
+  for (const device of graph.devices) {
+    if (device === undefined) yield;
+    else ids.add(device.id);
+  }
+  return ids;
 }
 
 export interface Attachment {
@@ -34,33 +54,46 @@ export function hostName(host: Host): string {
   return name === undefined || name === "" ? (host.ipAddresses[0] ?? host.mac) : name;
 }
 
-/** The links with both ends in the graph. */
-export function resolvedLinks(graph: TopologyGraph): Link[] {
-  const deviceIds = new Set(graph.devices.map((device) => device.id));
-  return graph.links.filter((link) => deviceIds.has(link.src.device) && deviceIds.has(link.dst.device));
-}
+const isResolved = ({ src, dst }: Link, devices: DeviceIds): boolean =>
+  devices.has(src.device) && devices.has(dst.device);
 
-export const cablesOf = (graph: TopologyGraph): Cable[] => foldLinks(resolvedLinks(graph));
+/** The links with both ends in the graph. */
+export const resolvedLinks = (graph: TopologyGraph, devices: DeviceIds): Paced<Link> =>
+  mapPaced(graph.links, (link) => (isResolved(link, devices) ? link : undefined));
+
+/** One cable for each pair of links that are each other's reverse, and for each link without a reverse. */
+export const cablesOf = (graph: TopologyGraph, devices: DeviceIds): Paced<Cable> =>
+  mapPaced(resolvedLinks(graph, devices), (link) => {
+    const reverse = graph.link(reverseLinkId(link));
+    return !reverse || link.id < reverse.id ? cableOf(link, reverse) : undefined;
+  });
 
 /** One attachment for each location of a host at a device in the graph; the newest location of a host first. */
-export function attachmentsOf(graph: TopologyGraph): Attachment[] {
-  const deviceIds = new Set(graph.devices.map((device) => device.id));
-  const found: Attachment[] = [];
+export function* attachmentsOf(
+  graph: TopologyGraph,
+  devices: DeviceIds,
+): Generator<Attachment | undefined, void, void> {
   for (const host of graph.hosts) {
+    if (host === undefined) {
+      yield undefined;
+      continue;
+    }
     for (const { elementId, port } of host.locations) {
-      if (deviceIds.has(elementId)) found.push({ host, at: { device: elementId, port } });
+      if (devices.has(elementId)) yield { host, at: { device: elementId, port } };
     }
   }
-  return found;
 }
 
 /** The number of hosts at each device. A host with several locations counts once, at the newest. */
-export function countHosts(graph: TopologyGraph): Map<string, number> {
+export function* countHosts(graph: TopologyGraph, devices: DeviceIds): PausingSteps<Map<string, number>> {
   const counts = new Map<string, number>();
-  let last: Host | undefined;
-  for (const { host, at } of attachmentsOf(graph)) {
-    if (host !== last) counts.set(at.device, (counts.get(at.device) ?? 0) + 1);
-    last = host;
+  for (const host of graph.hosts) {
+    if (host === undefined) {
+      yield;
+      continue;
+    }
+    const device = host.locations.find(({ elementId }) => devices.has(elementId))?.elementId;
+    if (device !== undefined) counts.set(device, (counts.get(device) ?? 0) + 1);
   }
   return counts;
 }
@@ -70,18 +103,43 @@ export interface NodeNames {
   host(id: string): string;
 }
 
+/** What replaces the characters that a format does not support. */
+const REPLACEMENT = "\ufffd";
+const NUMBERED = /~\d+$/;
+
 /**
  * Unique names for a format with one namespace for all nodes. The name is the id, with a number where two nodes would
- * share a name: a device may have the id of a host, and `clean`, which replaces the characters that the format does
- * not support, may make two ids equal.
+ * share a name: a device may have the id of a host, and `clean`, which replaces the characters that the format does not
+ * support by U+FFFD, may make two ids equal.
+ *
+ * There may be a million hosts, so only those are remembered whose name could be that of another node: it is the name of
+ * a device, or has a replaced character, or looks numbered. The ids of all others are unique as they are.
  */
-export function assignNodeNames(graph: TopologyGraph, clean: (id: string) => string = (id) => id): NodeNames {
+export function* assignNodeNames(
+  graph: TopologyGraph,
+  clean: (id: string) => string = (id) => id,
+): PausingSteps<NodeNames> {
   const allocate = createNameAllocator();
-  const assign = (entities: readonly { readonly id: string }[]) => {
-    const names = new Map(entities.map(({ id }) => [id, allocate(clean(id))]));
-    return (id: string) => names.get(id) ?? clean(id);
+  const deviceNames = new Map<string, string>();
+  for (const device of graph.devices) {
+    if (device === undefined) yield;
+    else deviceNames.set(device.id, allocate(clean(device.id)));
+  }
+  const taken = new Set(deviceNames.values());
+  const hostNames = new Map<string, string>();
+  for (const host of graph.hosts) {
+    if (host === undefined) {
+      yield;
+      continue;
+    }
+    const name = clean(host.id);
+    if (taken.has(name) || name.includes(REPLACEMENT) || NUMBERED.test(name))
+      hostNames.set(host.id, allocate(name));
+  }
+  return {
+    device: (id) => deviceNames.get(id) ?? clean(id),
+    host: (id) => hostNames.get(id) ?? clean(id),
   };
-  return { device: assign(graph.devices), host: assign(graph.hosts) };
 }
 
 /** Returns the desired name the first time and `NAME~2`, `NAME~3`… after that. */
@@ -96,4 +154,13 @@ export function createNameAllocator(): (desired: string) => string {
     suffixes.set(name, 0);
     return name;
   };
+}
+
+/**
+ * The same for names that were unique before their characters were replaced: only those with a replaced character can be
+ * equal, and only these are remembered.
+ */
+export function createReplacedNameAllocator(): (desired: string) => string {
+  const allocate = createNameAllocator();
+  return (desired) => (desired.includes(REPLACEMENT) || NUMBERED.test(desired) ? allocate(desired) : desired);
 }

@@ -4,13 +4,16 @@
  * data, typed by `<key>`. Each annotation is a key of its own (`annotations.KEY`), because graph tools make a column
  * of each key.
  */
+import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Annotations, Device, Host, Link } from "../model/entity.ts";
 import { type ConnectPoint, linkId, portId } from "../model/ids.ts";
-import { joinIntoChunks } from "./chunks.ts";
+import { joinIntoChunks, type PacedText } from "./chunks.ts";
 import {
   assignNodeNames,
   attachmentsOf,
-  createNameAllocator,
+  createReplacedNameAllocator,
+  type DeviceIds,
+  deviceIdsOf,
   deviceName,
   hostName,
   type NodeNames,
@@ -28,23 +31,27 @@ const DOCUMENT_START = `<?xml version="1.0" encoding="UTF-8"?>
 xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
 `;
 
-export function renderGraphml(graph: TopologyGraph): Iterable<string> {
-  return joinIntoChunks(renderDocument(graph));
-}
+export const renderGraphml = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
 
-function* renderDocument(graph: TopologyGraph): Generator<string> {
-  const names = assignNodeNames(graph, xmlCharacters);
+function* renderDocument(graph: TopologyGraph): PacedText {
+  const devices = yield* deviceIdsOf(graph);
+  const names = yield* assignNodeNames(graph, xmlCharacters);
   const keys = new Keys();
   // Keys are declared before the graph, so the elements are created twice: for their keys, then for their data.
-  for (const element of elements(graph, names)) keys.collect(element);
+  for (const element of elements(graph, devices, names)) {
+    if (element === undefined) yield undefined;
+    else keys.collect(element);
+  }
   yield DOCUMENT_START;
   yield* keys.renderDeclarations();
   yield `  <key id="g0" for="graph" attr.name="revision" attr.type="long"/>\n`;
   yield `  <key id="g1" for="graph" attr.name="time" attr.type="long"/>\n`;
   yield `  <graph id="gazetteer" edgedefault="directed">\n`;
   yield `    <data key="g0">${graph.revision}</data>\n    <data key="g1">${graph.topology.time}</data>\n`;
-  for (const element of elements(graph, names)) {
-    yield `    <${element.domain} ${element.attributes}>\n${keys.renderData(element)}    </${element.domain}>\n`;
+  for (const element of elements(graph, devices, names)) {
+    if (element === undefined) yield undefined;
+    else
+      yield `    <${element.domain} ${element.attributes}>\n${keys.renderData(element)}    </${element.domain}>\n`;
   }
   yield "  </graph>\n</graphml>\n";
 }
@@ -55,24 +62,24 @@ interface Element {
   readonly data: Data;
 }
 
-function* elements(graph: TopologyGraph, names: NodeNames): Generator<Element> {
-  for (const device of graph.devices) yield node(names.device(device.id), deviceData(device));
-  for (const host of graph.hosts) yield node(names.host(host.id), hostData(host));
-  const allocate = createNameAllocator();
+function* elements(
+  graph: TopologyGraph,
+  devices: DeviceIds,
+  names: NodeNames,
+): Generator<Element | undefined, void, void> {
+  yield* mapPaced(graph.devices, (device) => node(names.device(device.id), deviceData(device)));
+  yield* mapPaced(graph.hosts, (host) => node(names.host(host.id), hostData(host)));
+  const allocate = createReplacedNameAllocator();
   const edgeId = (src: ConnectPoint, dst: ConnectPoint) => allocate(xmlCharacters(linkId(src, dst)));
-  for (const link of resolvedLinks(graph)) {
-    yield edge(
-      edgeId(link.src, link.dst),
-      names.device(link.src.device),
-      names.device(link.dst.device),
-      linkData(link),
-    );
-  }
-  for (const { host, at } of attachmentsOf(graph)) {
+  yield* mapPaced(resolvedLinks(graph, devices), (link) => {
+    const [source, target] = [names.device(link.src.device), names.device(link.dst.device)];
+    return edge(edgeId(link.src, link.dst), source, target, linkData(link));
+  });
+  yield* mapPaced(attachmentsOf(graph, devices), ({ host, at }) => {
     const id = edgeId({ device: host.id, port: "nic" }, at);
     const data = { kind: "attachment", dstPort: at.port };
-    yield edge(id, names.host(host.id), names.device(at.device), data);
-  }
+    return edge(id, names.host(host.id), names.device(at.device), data);
+  });
 }
 
 const node = (name: string, data: Data): Element => ({

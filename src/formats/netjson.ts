@@ -3,27 +3,27 @@
  * undirected link. NetJSON requires a routing protocol and a cost. There is no routing here, so the protocol is this
  * service and every link costs 1. State is in `properties`, whose content NetJSON does not define.
  */
-
+import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import { hasConflict } from "../model/conflict.ts";
 import type { Device, Host } from "../model/entity.ts";
-import { joinIntoChunks, renderJsonItems } from "./chunks.ts";
+import { joinIntoChunks, type PacedText, renderJsonItems } from "./chunks.ts";
 import {
   type Attachment,
   assignNodeNames,
   attachmentsOf,
   cablesOf,
+  type DeviceIds,
+  deviceIdsOf,
   deviceName,
   hostName,
   type NodeNames,
   type TopologyGraph,
 } from "./graph.ts";
 
-export function renderNetJson(graph: TopologyGraph): Iterable<string> {
-  return joinIntoChunks(renderDocument(graph));
-}
+export const renderNetJson = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
 
-function* renderDocument(graph: TopologyGraph): Generator<string> {
+function* renderDocument(graph: TopologyGraph): PacedText {
   const head = {
     type: "NetworkGraph",
     protocol: "gazetteer",
@@ -33,20 +33,23 @@ function* renderDocument(graph: TopologyGraph): Generator<string> {
     label: "Network topology",
     time: graph.topology.time,
   };
-  const names = assignNodeNames(graph);
+  const devices = yield* deviceIdsOf(graph);
+  const names = yield* assignNodeNames(graph);
   yield JSON.stringify(head).slice(0, -1);
   yield* renderJsonItems(',\n"nodes":[', renderNodes(graph, names), "\n]");
-  yield* renderJsonItems(',\n"links":[', renderLinks(graph, names), "\n]}\n");
+  yield* renderJsonItems(',\n"links":[', renderLinks(graph, devices, names), "\n]}\n");
 }
 
-function* renderNodes(graph: TopologyGraph, names: NodeNames): Generator<string> {
-  for (const device of graph.devices) yield JSON.stringify(deviceNode(device, names));
-  for (const host of graph.hosts) yield JSON.stringify(hostNode(host, names));
+function* renderNodes(graph: TopologyGraph, names: NodeNames): PacedText {
+  yield* mapPaced(graph.devices, (device) => JSON.stringify(deviceNode(device, names)));
+  yield* mapPaced(graph.hosts, (host) => JSON.stringify(hostNode(host, names)));
 }
 
-function* renderLinks(graph: TopologyGraph, names: NodeNames): Generator<string> {
-  for (const cable of cablesOf(graph)) yield JSON.stringify(cableLink(cable, names));
-  for (const attachment of attachmentsOf(graph)) yield JSON.stringify(attachmentLink(attachment, names));
+function* renderLinks(graph: TopologyGraph, devices: DeviceIds, names: NodeNames): PacedText {
+  yield* mapPaced(cablesOf(graph, devices), (cable) => JSON.stringify(cableLink(cable, names)));
+  yield* mapPaced(attachmentsOf(graph, devices), (attachment) =>
+    JSON.stringify(attachmentLink(attachment, names)),
+  );
 }
 
 function deviceNode(device: Device, names: NodeNames): object {

@@ -6,7 +6,7 @@ interface Group {
   targets: string[];
   labels: Record<string, string>;
 }
-const parse = (chunks: Iterable<string>): Group[] => JSON.parse([...chunks].join(""));
+const parse = (chunks: Iterable<string | undefined>): Group[] => JSON.parse([...chunks].join(""));
 const at = { device: "of:1", port: "4" };
 
 test.each([

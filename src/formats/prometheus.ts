@@ -8,32 +8,32 @@
  *   An IPv6 address is in brackets so that `$1:9100` is valid; the `…_address` label has it without brackets.
  * - An entity without a usable address has no group. Unavailable entities are included, because their alerts must fire.
  */
+import { mapPaced, type Paced } from "../lib/steps.ts";
 import { canonicalIp } from "../model/address.ts";
 import type { Device, Host } from "../model/entity.ts";
 import { joinIntoChunks, renderJsonItems } from "./chunks.ts";
 
 type Labels = Record<string, string>;
 
-export function renderPrometheusDevices(devices: Iterable<Device>): Iterable<string> {
+export function renderPrometheusDevices(devices: Paced<Device>): Paced<string> {
   return joinIntoChunks(renderJsonItems("[", renderGroups(devices, deviceAddress, deviceLabels), "\n]\n"));
 }
 
-export function renderPrometheusHosts(hosts: Iterable<Host>): Iterable<string> {
+export function renderPrometheusHosts(hosts: Paced<Host>): Paced<string> {
   return joinIntoChunks(renderJsonItems("[", renderGroups(hosts, hostAddress, hostLabels), "\n]\n"));
 }
 
-function* renderGroups<E>(
-  entities: Iterable<E>,
+const renderGroups = <E>(
+  entities: Paced<E>,
   addressOf: (entity: E) => string | undefined,
   labelsOf: (entity: E, address: string) => Labels,
-): Generator<string> {
-  for (const entity of entities) {
+): Paced<string> =>
+  mapPaced(entities, (entity) => {
     const address = addressOf(entity);
-    if (address === undefined) continue;
+    if (address === undefined) return undefined;
     const target = address.includes(":") ? `[${address}]` : address;
-    yield JSON.stringify({ targets: [target], labels: labelsOf(entity, address) });
-  }
-}
+    return JSON.stringify({ targets: [target], labels: labelsOf(entity, address) });
+  });
 
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/i;

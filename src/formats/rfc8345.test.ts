@@ -1,7 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { campus, device, graph, host, hostileGraph, link, mac } from "../../test/support/sample-network.ts";
-import type { TopologyGraph } from "./graph.ts";
+import {
+  campus,
+  device,
+  graph,
+  host,
+  hostileGraph,
+  type ListedGraph,
+  link,
+  mac,
+} from "../../test/support/sample-network.ts";
 import { RFC8345_NETWORK_ID, renderRfc8345 } from "./rfc8345.ts";
 
 interface Network {
@@ -15,7 +23,7 @@ interface Network {
   }[];
 }
 
-function render(topology: TopologyGraph): Network {
+function render(topology: ListedGraph): Network {
   const document: { "ietf-network:networks": { network: [Network] } } = JSON.parse(
     [...renderRfc8345(topology)].join(""),
   );
@@ -30,7 +38,7 @@ const encodedCharacters = (id: string) =>
 const isUri = (id: string) => URI.test(id) && !UNRESERVED.test(String.fromCharCode(...encodedCharacters(id)));
 
 /** The requirements of the modules' keys and references, some of which yanglint does not check. */
-function expectValid(topology: TopologyGraph): void {
+function expectValid(topology: ListedGraph): void {
   const network = render(topology);
   const points = new Map<string, Set<string>>();
   for (const node of network.node) {

@@ -10,9 +10,10 @@
  * `gazetteer:<kind>/<percent-encoded>`. An id that already starts with `gazetteer:` is encoded too, so that different
  * ids stay different.
  */
+import { mapPaced, type Paced, type PausingSteps } from "../lib/steps.ts";
 import { linkId, portId } from "../model/ids.ts";
-import { joinIntoChunks, renderJsonItems } from "./chunks.ts";
-import { attachmentsOf, resolvedLinks, type TopologyGraph } from "./graph.ts";
+import { joinIntoChunks, type PacedText, renderJsonItems } from "./chunks.ts";
+import { attachmentsOf, type DeviceIds, deviceIdsOf, resolvedLinks, type TopologyGraph } from "./graph.ts";
 
 export const RFC8345_NETWORK_ID = "gazetteer:network";
 
@@ -32,27 +33,27 @@ function encodeUri(kind: "device" | "link" | "host" | "attachment", id: string):
 const deviceTp = (device: string, port: string): string => portId(encodeUri("device", device), port);
 const hostTp = (host: string): string => `${encodeUri("host", host)}/nic`;
 
-export function renderRfc8345(graph: TopologyGraph): Iterable<string> {
-  return joinIntoChunks(renderDocument(graph));
-}
+export const renderRfc8345 = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
 
-function* renderDocument(graph: TopologyGraph): Generator<string> {
+function* renderDocument(graph: TopologyGraph): PacedText {
+  const devices = yield* deviceIdsOf(graph);
   yield `{"ietf-network:networks":{"network":[{"network-id":"${RFC8345_NETWORK_ID}","network-types":{}`;
-  yield* renderJsonItems(',\n"node":[', renderNodes(graph), "\n]");
-  yield* renderJsonItems(',\n"ietf-network-topology:link":[', renderLinks(graph), "\n]}]}}\n");
+  yield* renderJsonItems(',\n"node":[', renderNodes(graph, devices), "\n]");
+  yield* renderJsonItems(',\n"ietf-network-topology:link":[', renderLinks(graph, devices), "\n]}]}}\n");
 }
 
-function* renderNodes(graph: TopologyGraph): Generator<string> {
-  const ports = portsInUse(graph);
-  const attached = new Set(attachmentsOf(graph).map(({ host }) => host.id));
-  for (const { id } of graph.devices) {
-    yield renderNode(
+function* renderNodes(graph: TopologyGraph, devices: DeviceIds): PacedText {
+  const ports = yield* portsInUse(graph, devices);
+  yield* mapPaced(graph.devices, ({ id }) =>
+    renderNode(
       encodeUri("device", id),
       [...(ports.get(id) ?? [])].map((port) => deviceTp(id, port)),
-    );
-  }
-  for (const { id } of graph.hosts)
-    yield renderNode(encodeUri("host", id), attached.has(id) ? [hostTp(id)] : []);
+    ),
+  );
+  yield* mapPaced(graph.hosts, ({ id, locations }) => {
+    const isAttached = locations.some(({ elementId }) => devices.has(elementId));
+    return renderNode(encodeUri("host", id), isAttached ? [hostTp(id)] : []);
+  });
 }
 
 function renderNode(id: string, terminationPoints: string[]): string {
@@ -61,18 +62,25 @@ function renderNode(id: string, terminationPoints: string[]): string {
 }
 
 /** The ports that links and hosts refer to, by device, so that every reference in the document resolves. */
-function portsInUse(graph: TopologyGraph): Map<string, Set<string>> {
+function* portsInUse(graph: TopologyGraph, devices: DeviceIds): PausingSteps<Map<string, Set<string>>> {
   const ports = new Map<string, Set<string>>();
   const addPort = (device: string, port: string) => {
     const ofDevice = ports.get(device);
     if (ofDevice) ofDevice.add(port);
     else ports.set(device, new Set([port]));
   };
-  for (const { src, dst } of resolvedLinks(graph)) {
-    addPort(src.device, src.port);
-    addPort(dst.device, dst.port);
+  for (const link of resolvedLinks(graph, devices)) {
+    if (link === undefined) {
+      yield;
+      continue;
+    }
+    addPort(link.src.device, link.src.port);
+    addPort(link.dst.device, link.dst.port);
   }
-  for (const { at } of attachmentsOf(graph)) addPort(at.device, at.port);
+  for (const attachment of attachmentsOf(graph, devices)) {
+    if (attachment === undefined) yield;
+    else addPort(attachment.at.device, attachment.at.port);
+  }
   return ports;
 }
 
@@ -81,15 +89,20 @@ interface LinkEnd {
   readonly tp: string;
 }
 
-function* renderLinks(graph: TopologyGraph): Generator<string> {
+function* renderLinks(graph: TopologyGraph, devices: DeviceIds): PacedText {
   const deviceEnd = (device: string, port: string): LinkEnd => ({
     node: encodeUri("device", device),
     tp: deviceTp(device, port),
   });
-  for (const { id, src, dst } of resolvedLinks(graph)) {
-    yield renderLink(encodeUri("link", id), deviceEnd(src.device, src.port), deviceEnd(dst.device, dst.port));
-  }
-  for (const { host, at } of attachmentsOf(graph)) {
+  yield* mapPaced(resolvedLinks(graph, devices), ({ id, src, dst }) =>
+    renderLink(encodeUri("link", id), deviceEnd(src.device, src.port), deviceEnd(dst.device, dst.port)),
+  );
+  for (const attachment of attachmentsOf(graph, devices)) {
+    if (attachment === undefined) {
+      yield undefined;
+      continue;
+    }
+    const { host, at } = attachment;
     const nic = { device: host.id, port: "nic" };
     const hostEnd = { node: encodeUri("host", host.id), tp: hostTp(host.id) };
     yield renderLink(encodeUri("attachment", linkId(nic, at)), hostEnd, deviceEnd(at.device, at.port));

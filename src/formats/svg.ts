@@ -5,10 +5,12 @@
  * The document is safe to open and to embed: it has no script, no style sheet and no reference, external or internal.
  * Styles are presentation attributes, which every viewer supports and no content policy blocks.
  */
+import { collectPaced, type Paced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
-import { joinIntoChunks } from "./chunks.ts";
+import type { Device, Topology } from "../model/entity.ts";
+import { joinIntoChunks, type PacedText } from "./chunks.ts";
 import { formatCount, formatPoint, MUTED_TEXT_COLOUR, TEXT_COLOUR } from "./drawing-style.ts";
-import { cablesOf, countHosts, deviceName, type TopologyGraph } from "./graph.ts";
+import { cablesOf, countHosts, deviceIdsOf, deviceName, type TopologyGraph } from "./graph.ts";
 import type { LayoutNode, Point, Size } from "./layout/adjacency.ts";
 import { namedLayer } from "./layout/layer-names.ts";
 import { layoutNetwork } from "./layout/layout.ts";
@@ -24,14 +26,30 @@ const GUTTER: Size = { width: 22, height: 22 };
 /** The initial order of the devices, numeric: leaf-2 before leaf-10. */
 const byName = new Intl.Collator("en", { numeric: true });
 
-export function renderSvg(graph: TopologyGraph): Iterable<string> {
-  return joinIntoChunks(renderDocument(graph));
+export const renderSvg = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
+
+/** What a drawing shows, without pauses: the input of `drawNetwork`. */
+interface Drawing {
+  readonly topology: Topology;
+  readonly revision: number;
+  readonly devices: readonly Device[];
+  readonly cables: readonly Cable[];
+  readonly hostCounts: ReadonlyMap<string, number>;
 }
 
-function* renderDocument(graph: TopologyGraph): Generator<string> {
-  const hostCounts = countHosts(graph);
-  const cables = cablesOf(graph);
-  const devices = graph.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
+function* renderDocument(graph: TopologyGraph): PacedText {
+  const { topology, revision } = graph;
+  const ids = yield* deviceIdsOf(graph);
+  const hostCounts = yield* countHosts(graph, ids);
+  const cables = yield* collectPaced(cablesOf(graph, ids));
+  const devices = yield* collectPaced(graph.devices);
+  yield* drawNetwork({ topology, revision, devices, cables, hostCounts });
+}
+
+/** One piece: the layout cannot pause. */
+function* drawNetwork(drawing: Drawing): Generator<string> {
+  const { cables, hostCounts } = drawing;
+  const devices = drawing.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
   const boxes = devices.map((device) => createDeviceBox(device, hostCounts.get(device.id) ?? 0));
   const boxSize = deviceBoxSize(boxes);
   const { positions, layered } = layoutNetwork(
@@ -48,7 +66,7 @@ function* renderDocument(graph: TopologyGraph): Generator<string> {
     width: Math.ceil(Math.max(right - left, LEGEND_SIZE.width) + 2 * MARGIN),
     height: Math.ceil(HEADER_HEIGHT + bottom - top + 3 * MARGIN + LEGEND_SIZE.height),
   };
-  yield* renderHeader(graph, cables, page);
+  yield* renderHeader(drawing, page);
   const origin = { x: (page.width - (right - left)) / 2 - left, y: HEADER_HEIGHT + MARGIN - top };
   yield `<g transform="translate(${formatPoint(origin)})">\n`;
   yield* renderCables(routed, boxSize);
@@ -65,14 +83,14 @@ function layoutNode(id: string, annotation: string | undefined, leaves: number):
   return layer === undefined ? { id, leaves } : { id, leaves, layer };
 }
 
-function* renderHeader(graph: TopologyGraph, cables: readonly Cable[], page: Size): Generator<string> {
-  const { topology, revision, devices, links, hosts } = graph;
+function* renderHeader(drawing: Drawing, page: Size): Generator<string> {
+  const { topology, revision, devices, cables } = drawing;
   const unavailable = devices.filter((device) => !device.available).length;
   const inactive = cables.filter((cable) => !cable.active).length;
   const counts = [
     formatCount(devices.length, "device") + (unavailable > 0 ? ` (${unavailable} unavailable)` : ""),
-    `${formatCount(links.length, "directed link")} drawn as ${formatCount(cables.length, "line")}${inactive > 0 ? ` (${inactive} inactive)` : ""}`,
-    formatCount(hosts.length, "host"),
+    `${formatCount(topology.links, "directed link")} drawn as ${formatCount(cables.length, "line")}${inactive > 0 ? ` (${inactive} inactive)` : ""}`,
+    formatCount(topology.hosts, "host"),
     formatCount(topology.clusters, "cluster"),
   ].join(" · ");
   const time = new Date(topology.time).toISOString().slice(0, 19).replace("T", " ");

@@ -11,21 +11,17 @@ import type { ClientCertificate, ConnectionInfo, ServerContext, Socket } from ".
 import { ReadControl } from "./read-control.ts";
 import { ReadRate } from "./read-rate.ts";
 import { ParseError, type Request, UNPARSED_REQUEST } from "./request.ts";
-import { MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
+import { MAX_BODY_BYTES, MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
 import type { Response } from "./response.ts";
 import { frameResponse } from "./response-framing.ts";
 import { ResponseWriter } from "./response-writer.ts";
 import { dateLine, joinHeadAndBody, SerializedResponse, serializeHead } from "./serialized-response.ts";
-import type { TurnQueue, TurnTaker } from "./turn-queue.ts";
+import type { TurnTaker } from "./turn-queue.ts";
+import { TurnShare } from "./turn-share.ts";
 
 /** A client that has pipelined more than this is not read from until some of its requests are handled. */
 const AUTHENTICATED_PIPELINED_BYTES = 256 * 1024;
 const ANONYMOUS_PIPELINED_BYTES = 64 * 1024;
-/** Pipelined requests, and slices of bodies, after which other connections get their turn on the event loop. */
-const AUTHENTICATED_UNITS_PER_TURN = 16;
-const ANONYMOUS_UNITS_PER_TURN = 1;
-/** Of the body of an authenticated request. */
-const MAX_BODY_BYTES = 1024 * 1024;
 const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /** "lingering": the last response is sent, and the client has not closed its side yet. */
@@ -36,6 +32,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   readonly #socket: Socket;
   readonly #context: ServerContext;
   readonly #writer: ResponseWriter;
+  readonly #turn: TurnShare;
   readonly #reading: ReadControl;
   readonly #readRate: ReadRate;
   readonly #parser: RequestParser;
@@ -43,9 +40,6 @@ export class Connection implements ConnectionInfo, TurnTaker {
   #authenticated = false;
   /** Of the last request with a body. */
   #requestAuthenticated = false;
-  #turns: TurnQueue;
-  #unitsLeft = 0;
-  #waitsForTurn = false;
   #headStarted = false;
   #closeAfterCurrent = false;
   #clientEnded = false;
@@ -66,7 +60,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#reading = new ReadControl(socket, context.anonymousBytes);
     this.#readRate = new ReadRate(this.#writer);
     this.#parser = new RequestParser(context.limits);
-    this.#turns = context.anonymousTurns;
+    this.#turn = new TurnShare(context.anonymousTurns);
     this.#deadline = context.monotonic() + context.limits.idleTimeoutMs;
   }
 
@@ -82,8 +76,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#requestAuthenticated = true;
     if (this.#authenticated) return;
     this.#authenticated = true;
-    this.#turns = this.#context.authenticatedTurns;
-    this.#startTurn();
+    this.#turn.onAuthenticated(this.#context.authenticatedTurns);
     if (this.#state === "responding") this.#context.inFlight++;
     this.#context.onAuthenticated(this);
   }
@@ -91,17 +84,18 @@ export class Connection implements ConnectionInfo, TurnTaker {
   get isEnded(): boolean {
     return this.#clientEnded || this.#state === "closed";
   }
+  get aborted(): boolean {
+    return this.#state === "closed";
+  }
 
   onData(bytes: Buffer): void {
     if (this.#closeAfterCurrent || this.#state === "lingering") this.#discard(bytes.length);
-    else if (this.#state === "responding" || this.#waitsForTurn) this.#parser.push(bytes);
+    else if (this.#state === "responding" || this.#turn.waiting) this.#parser.push(bytes);
     else if (this.#state === "idle") {
-      this.#startTurn();
+      this.#turn.start();
       const repeated = this.#parser.matchRepeat(bytes);
-      if (repeated && this.#turns.take()) {
-        this.#unitsLeft--;
-        this.#handleRequest(repeated);
-      } else {
+      if (repeated && this.#turn.take()) this.#handleRequest(repeated);
+      else {
         if (this.#parser.inBody) this.#extendDeadline(this.#context.limits.idleTimeoutMs);
         this.#parser.push(bytes);
         this.#handleBuffered();
@@ -119,14 +113,14 @@ export class Connection implements ConnectionInfo, TurnTaker {
   onDrain(): void {
     if (this.#state !== "responding") return;
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
-    this.#startTurn();
+    this.#turn.start();
     this.#writer.flush();
   }
 
   /** The client has closed its sending side. It still gets the responses to its requests, except endless ones. */
   onEnd(): void {
     this.#clientEnded = true;
-    this.#startTurn();
+    this.#turn.start();
     if (this.#state === "idle") this.#handleBuffered();
     else if (this.#state === "lingering" || this.#writer.noTimeout) this.destroy();
   }
@@ -141,10 +135,9 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   /** The loop has turned, and this connection may continue with what is buffered. */
   onTurn(): void {
-    this.#waitsForTurn = false;
-    this.#startTurn();
+    this.#turn.onTurn();
     if (this.#state === "idle") this.#guard(() => this.#handleBuffered());
-    else if (this.#state === "lingering" && this.#turns.take()) this.#reading.resume();
+    else if (this.#state === "lingering" && this.#turn.take()) this.#reading.resume();
   }
 
   /**
@@ -155,7 +148,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     const isServed =
       this.#state === "responding"
         ? this.#authenticated || !this.#writer.blocked
-        : this.#authenticated && this.#waitsForTurn;
+        : this.#authenticated && this.#turn.waiting;
     if (isServed || this.#state === "closed") return false;
     if (this.#authenticated) this.#socket.end();
     else this.#socket.terminate();
@@ -186,14 +179,12 @@ export class Connection implements ConnectionInfo, TurnTaker {
       }
       const rate = this.#readRate.check(now, minReadBytesPerSecond);
       if (rate === "progress") this.#extendDeadline(idleTimeoutMs);
-      if (rate === "slow") this.#onSlowReader();
+      if (rate === "slow") {
+        this.#context.counters.slowReaders++;
+        this.destroy();
+      }
     }
     if (now >= this.#deadline) this.#guard(() => this.#onTimeout());
-  }
-
-  #onSlowReader(): void {
-    this.#context.counters.slowReaders++;
-    this.destroy();
   }
 
   #onTimeout(): void {
@@ -207,18 +198,13 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#deadline = this.#context.monotonic() + ms;
   }
 
-  /** The runtime has called, so the loop has turned since the last work of this connection. */
-  #startTurn(): void {
-    this.#unitsLeft = this.#authenticated ? AUTHENTICATED_UNITS_PER_TURN : ANONYMOUS_UNITS_PER_TURN;
-  }
-
   /** Drops bytes, a read in a turn. A client that goes on sending is not read from, and at the end disconnected. */
   #discard(length: number): void {
     const isTooMuch = this.#reading.discard(length);
     if (this.#state === "lingering") {
       this.#reading.pause();
       if (isTooMuch) this.destroy();
-      else this.#waitForTurn();
+      else this.#turn.wait(this);
     } else if (isTooMuch) this.#pauseReading();
   }
 
@@ -230,26 +216,19 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   /** Handles buffered requests until a response cannot be sent at once, or until the work of a turn is done. */
   #handleBuffered(): void {
-    while (this.#state === "idle" && !this.#waitsForTurn) {
+    while (this.#state === "idle" && !this.#turn.waiting) {
       if (!this.#parser.hasWork) {
         this.#awaitMoreBytes();
         break;
       }
-      if (this.#unitsLeft === 0 || !this.#turns.take()) {
-        this.#waitForTurn();
+      if (!this.#turn.take()) {
+        this.#turn.wait(this);
         break;
       }
-      this.#unitsLeft--;
       if (this.#parser.inBody) this.#skipBody();
       else this.#handleNext();
     }
     this.#limitBuffer();
-  }
-
-  #waitForTurn(): void {
-    if (this.#waitsForTurn) return;
-    this.#waitsForTurn = true;
-    this.#turns.enqueue(this);
   }
 
   #limitBuffer(): void {

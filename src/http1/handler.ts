@@ -41,6 +41,8 @@ export interface ConnectionInfo {
   readonly isEnded: boolean;
   /** Undefined when none was sent: without TLS, without trusted authorities, or because the client has none. */
   readonly clientCertificate: ClientCertificate | undefined;
+  /** Whether the client is gone, so that nobody needs a response any more. */
+  readonly aborted: boolean;
 }
 
 /** The certificate that a client has sent. */

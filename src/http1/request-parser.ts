@@ -10,8 +10,10 @@ export interface HeadLimits {
   readonly maxHeadBytes: number;
 }
 
-/** A larger body is skipped only where the handler allows it (`allowBody`). */
+/** A larger body is skipped only when its request is authenticated (`allowBody`). */
 export const MAX_REFUSED_BODY_BYTES = 64 * 1024;
+/** Of an authenticated request. */
+export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** A longer head is parsed each time, so that idle connections do not keep large buffers. */
 const MAX_REPEAT_HEAD_BYTES = 2048;

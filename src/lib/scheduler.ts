@@ -26,6 +26,11 @@ export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
 
+/** An `AbortSignal`, or anything else that knows whether the result is still needed. It is read before each slice. */
+export interface CancelSignal {
+  readonly aborted: boolean;
+}
+
 export interface OwnerUsage {
   readonly owner: string;
   /** Time on the event loop so far. */
@@ -45,7 +50,7 @@ interface Task {
   /** Runs one step. A promise is what the computation waits for. Never throws. */
   step(): "over" | "pause" | Promise<unknown>;
   cancel(): void;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: CancelSignal | undefined;
 }
 
 class Owner {
@@ -94,7 +99,7 @@ export class Scheduler {
    * Runs a computation for an owner. Returns its result at once when it is short, and a promise otherwise. When the signal
    * aborts, the computation ends (its `finally` blocks run) and the promise is rejected with `Cancelled`.
    */
-  run<Result>(name: string, steps: Steps<Result>, signal?: AbortSignal): Result | Promise<Result> {
+  run<Result>(name: string, steps: Steps<Result>, signal?: CancelSignal): Result | Promise<Result> {
     const owner = this.#owner(name);
     if (owner.tasks.length === 0 && this.#inlineMs < TURN_MS) {
       const outcome = this.#runInline(owner, steps);

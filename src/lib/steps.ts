@@ -9,6 +9,9 @@
 /** A computation with a result. `yield` is a pause, `yield*` runs a part of it. A promise is waited for: see `waitFor`. */
 export type Steps<Result> = Generator<undefined | Promise<unknown>, Result, void>;
 
+/** A computation that pauses and never waits for a promise, so that it can be a part of `Paced` items. */
+export type PausingSteps<Result> = Generator<undefined, Result, void>;
+
 /** Items with pauses between them: undefined is a pause and no item. */
 export type Paced<Item> = Iterable<Item | undefined>;
 
@@ -37,7 +40,17 @@ export function* waitFor<Result>(promise: Promise<Result>): Steps<Result> {
   return outcome.result;
 }
 
-export function* collectPaced<Item>(items: Paced<Item>): Steps<Item[]> {
+/** The same computation, which must not wait for a promise. */
+export function* onlyPausing<Result>(steps: Steps<Result>): PausingSteps<Result> {
+  for (;;) {
+    const { value, done } = steps.next();
+    if (done) return value;
+    if (value) throw new Error("a computation that waits for a promise cannot be a part of paced items");
+    yield;
+  }
+}
+
+export function* collectPaced<Item>(items: Paced<Item>): PausingSteps<Item[]> {
   const collected: Item[] = [];
   for (const item of items) {
     if (item === undefined) yield;
@@ -76,7 +89,10 @@ export function* pausing<Item>(
 const SORTED_PER_STEP = 512;
 
 /** Sorts `items` in place by merging, and returns them. Stable. */
-export function* sortInSteps<Item>(items: Item[], compare: (a: Item, b: Item) => number): Steps<Item[]> {
+export function* sortInSteps<Item>(
+  items: Item[],
+  compare: (a: Item, b: Item) => number,
+): PausingSteps<Item[]> {
   let sorted = items;
   if (items.length <= SORTED_PER_STEP) return sorted.sort(compare);
   for (let from = 0; from < items.length; from += SORTED_PER_STEP) {
@@ -100,7 +116,7 @@ function* mergeRuns<Item>(
   start: number,
   width: number,
   compare: (a: Item, b: Item) => number,
-): Steps<void> {
+): PausingSteps<void> {
   const middle = Math.min(start + width, source.length);
   const end = Math.min(start + 2 * width, source.length);
   let left = start;
@@ -117,6 +133,7 @@ function* mergeRuns<Item>(
 export class SharedSteps<Result> {
   readonly #steps: Steps<Result>;
   #outcome: { readonly result: Result } | undefined;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(steps: Steps<Result>) {
     this.#steps = steps;
@@ -125,9 +142,20 @@ export class SharedSteps<Result> {
   *result(): Steps<Result> {
     for (;;) {
       if (this.#outcome) return this.#outcome.result;
-      const { value, done } = this.#steps.next();
+      if (this.#failure) throw this.#failure.error;
+      const { value, done } = this.#next();
       if (done) this.#outcome = { result: value };
       else yield value;
+    }
+  }
+
+  /** An error is that of all callers. */
+  #next() {
+    try {
+      return this.#steps.next();
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
     }
   }
 }

@@ -55,14 +55,3 @@ function inOrder(link: Link, reverse: Link | undefined): Cable["links"] {
   if (!reverse) return [link];
   return link.id < reverse.id ? [link, reverse] : [reverse, link];
 }
-
-/** One cable for each pair of links that are each other's reverse, and for each link without a reverse. */
-export function foldLinks(links: readonly Link[]): Cable[] {
-  const byId = new Map(links.map((link) => [link.id, link]));
-  const cables: Cable[] = [];
-  for (const link of links) {
-    const reverse = byId.get(reverseLinkId(link));
-    if (!reverse || link.id < reverse.id) cables.push(cableOf(link, reverse));
-  }
-  return cables;
-}

@@ -4,15 +4,18 @@
  * removed, one that never matched does not occur.
  */
 
-import { runToEnd, withoutPauses } from "../lib/steps.ts";
+import { onlyPausing, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
-import { diffPages } from "../view/diff.ts";
 import type { History } from "../view/history.ts";
+import { diffPages } from "./diff-pages.ts";
 import { type Filter, idCanMatch, matchesAll } from "./filter.ts";
 import type { FilteredState } from "./filtered-state.ts";
 import type { Query } from "./query.ts";
 import { select } from "./select.ts";
+
+/** Entries of the log that are matched, and entities that are compared, between two pauses. */
+const ENTRIES_PER_STEP = 64;
 
 export type ChangeEvent = "added" | "updated" | "removed";
 
@@ -25,6 +28,9 @@ export interface Change {
   /** The top-level fields that differ; empty unless the entity is updated. */
   readonly changed: readonly string[];
 }
+
+/** A generator of items with pauses between them. */
+type PacedGenerator<Item> = Generator<Item | undefined, void, void>;
 
 /** A change with the revision that made it and its epoch milliseconds. */
 export interface CommittedChange {
@@ -62,10 +68,19 @@ export function* changesSince(
   { filters }: Query,
   since: number,
   until: number,
-): Generator<CommittedChange> {
+): PacedGenerator<CommittedChange> {
   const scope = changeScope(kind);
-  for (const { entries, revision, time } of withoutPauses(history.batches(since, until))) {
-    for (const entry of entries) {
+  for (const batch of history.batches(since, until)) {
+    if (batch === undefined) {
+      yield undefined;
+      continue;
+    }
+    const { entries, revision, time } = batch;
+    for (const entry of pausing(entries, ENTRIES_PER_STEP)) {
+      if (entry === undefined) {
+        yield undefined;
+        continue;
+      }
       const change = filterEntry(entry, scope, filters);
       if (change) yield { change, revision, time };
     }
@@ -79,11 +94,18 @@ export function* foldedChangesSince(
   { filters }: Query,
   since: number,
   until: number,
-): Generator<CommittedChange> {
+): PacedGenerator<CommittedChange> {
   const scope = changeScope(kind);
   const folded = new Map<string, { entry: LogEntry; revision: number; time: number }>();
-  for (const { entries, revision, time } of withoutPauses(history.batches(since, until))) {
-    for (const entry of entries) {
+  for (const batch of history.batches(since, until)) {
+    yield undefined;
+    if (batch === undefined) continue;
+    const { entries, revision, time } = batch;
+    for (const entry of pausing(entries, ENTRIES_PER_STEP)) {
+      if (entry === undefined) {
+        yield undefined;
+        continue;
+      }
       if (!scope.some((one) => one === entry.kind)) continue;
       const key = `${entry.kind} ${entry.id}`;
       const first = folded.get(key)?.entry ?? entry;
@@ -91,7 +113,12 @@ export function* foldedChangesSince(
       folded.set(key, { entry: { ...entry, before: first.before }, revision, time });
     }
   }
-  for (const { entry, revision, time } of folded.values()) {
+  for (const last of pausing(folded.values(), ENTRIES_PER_STEP)) {
+    if (last === undefined) {
+      yield undefined;
+      continue;
+    }
+    const { entry, revision, time } = last;
     const { before, after } = entry;
     if (before === after) continue;
     const changed = before !== null && after !== null ? differingFields(before, after) : [];
@@ -113,9 +140,14 @@ export function* diffStates(
   from: FilteredState,
   to: FilteredState,
   kind: Kind | undefined,
-): Generator<Difference> {
+): PacedGenerator<Difference> {
   for (const resource of changeScope(kind)) {
-    for (const { id, before, after } of differingValues(from, to, resource)) {
+    for (const pair of differingValues(from, to, resource)) {
+      if (pair === undefined) {
+        yield undefined;
+        continue;
+      }
+      const { id, before, after } = pair;
       if (after === undefined) {
         yield { event: "removed", resource, id, value: before ?? "", changed: [], before };
       } else if (before === undefined) {
@@ -135,19 +167,26 @@ interface ValuePair {
   readonly after: string | undefined;
 }
 
-function* differingValues(from: FilteredState, to: FilteredState, kind: Kind): Generator<ValuePair> {
+function* differingValues(from: FilteredState, to: FilteredState, kind: Kind): PacedGenerator<ValuePair> {
   const filterBefore = createValueFilter(kind, from.filters(kind));
   const filterAfter = createValueFilter(kind, to.filters(kind));
   // Pages that both states share are skipped, but only while the same devices are in both neighbourhoods.
   const pairs = hasSameNeighbourhood(from, to)
-    ? diffPages(runToEnd(from.state.pages(kind)), runToEnd(to.state.pages(kind)))
+    ? diffPages(yield* onlyPausing(from.state.pages(kind)), yield* onlyPausing(to.state.pages(kind)))
     : valuesInEither(from, to, kind);
-  for (const pair of pairs) {
+  for (const pair of pausingItems(pairs)) {
+    if (pair === undefined) {
+      yield undefined;
+      continue;
+    }
     const before = filterBefore(pair.before);
     const after = filterAfter(pair.after);
     if (before !== after) yield { id: pair.id, before, after };
   }
 }
+
+/** With additional pauses: what is done with a pair may take longer than to find it. */
+const pausingItems = <Item>(items: Paced<Item>): Paced<Item> => pausing(items, ENTRIES_PER_STEP);
 
 const hasSameNeighbourhood = ({ neighbourhood: a }: FilteredState, { neighbourhood: b }: FilteredState) =>
   a === b || a?.symmetricDifference(b ?? new Set()).size === 0;
@@ -160,12 +199,15 @@ function createValueFilter(kind: Kind, filters: readonly Filter[]): ValueFilter 
 }
 
 /** Every entity that matches in one of the states, in order of id. */
-function* valuesInEither(from: FilteredState, to: FilteredState, kind: Kind): Generator<ValuePair> {
+function* valuesInEither(from: FilteredState, to: FilteredState, kind: Kind): PacedGenerator<ValuePair> {
   const ids = new Set<string>();
   for (const { state, filters } of [from, to]) {
-    for (const { id } of select(state, kind, filters(kind))) ids.add(id);
+    for (const item of select(state, kind, filters(kind))) {
+      if (item === undefined) yield undefined;
+      else ids.add(item.id);
+    }
   }
-  for (const id of [...ids].sort()) {
+  for (const id of yield* sortInSteps([...ids], (a, b) => (a < b ? -1 : 1))) {
     yield { id, before: from.state.get(kind, id), after: to.state.get(kind, id) };
   }
 }

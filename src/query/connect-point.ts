@@ -4,35 +4,36 @@
  * spanning tree of its cluster. The tree holds the shortest way from the root of the cluster to each device; of several,
  * the one with the lowest link id.
  */
-import { runToEnd } from "../lib/steps.ts";
+import type { Steps } from "../lib/steps.ts";
 import type { ConnectPoint } from "../model/ids.ts";
 import { portId } from "../model/ids.ts";
-import type { GraphLink } from "../view/link-graph.ts";
+import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
 import { distancesFrom } from "./shortest-paths.ts";
 
 /** The point as this state shows it; undefined when the device is unknown, or neither a port nor a link names the port. */
-export function findConnectPoint(state: NetworkState, given: ConnectPoint): ConnectPoint | undefined {
+export function* findConnectPoint(state: NetworkState, given: ConnectPoint): Steps<ConnectPoint | undefined> {
   const point = { device: state.shownId("devices", given.device), port: given.port };
   const isPort = state.get("ports", portId(point.device, point.port)) !== undefined;
-  return isPort || linksAt(state, point).length > 0 ? point : undefined;
+  return isPort || (yield* isInfrastructure(state, point)) ? point : undefined;
 }
 
-export const isInfrastructure = (state: NetworkState, point: ConnectPoint): boolean =>
-  linksAt(state, point).length > 0;
+export function* isInfrastructure(state: NetworkState, point: ConnectPoint): Steps<boolean> {
+  return (yield* linksAt(state, yield* state.linkGraph(), point)).length > 0;
+}
 
-export function isBroadcastPoint(state: NetworkState, point: ConnectPoint): boolean {
-  const links = linksAt(state, point);
+export function* isBroadcastPoint(state: NetworkState, point: ConnectPoint): Steps<boolean> {
+  const graph = yield* state.linkGraph();
+  const links = yield* linksAt(state, graph, point);
   if (links.length === 0) return true;
-  const cluster = runToEnd(runToEnd(state.linkGraph()).clusters()).find(({ devices }) =>
-    devices.includes(point.device),
-  );
+  const clusters = yield* graph.clusters();
+  const cluster = clusters.find(({ devices }) => devices.includes(point.device));
   const root = cluster?.devices[0];
   if (!cluster || root === undefined || cluster.devices.length === 1) return true;
   const members = new Set(cluster.devices);
   const inCluster = ({ src, dst, indirect }: GraphLink) => !indirect && members.has(src) && members.has(dst);
-  const hops = distancesFrom(root, (id) =>
-    runToEnd(state.linkGraph())
+  const hops = yield* distancesFrom(root, (id) =>
+    graph
       .outgoing(id)
       .filter(inCluster)
       .map(({ dst }) => [dst, 1]),
@@ -40,23 +41,30 @@ export function isBroadcastPoint(state: NetworkState, point: ConnectPoint): bool
   /** The link by which the tree reaches a device. */
   const treeLink = (id: string): GraphLink | undefined => {
     let lowest: GraphLink | undefined;
-    for (const link of runToEnd(state.linkGraph()).incoming(id).filter(inCluster)) {
+    for (const link of graph.incoming(id).filter(inCluster)) {
       const isShortest = (hops.get(link.src) ?? 0) + 1 === hops.get(id);
       if (isShortest && (!lowest || link.id < lowest.id)) lowest = link;
     }
     return lowest;
   };
-  return links.some((link) => inCluster(link) && treeLink(link.dst) === link);
+  return links.some((link) => inCluster(link) && treeLink(link.dst)?.id === link.id);
 }
 
+/** Links of a device that are parsed between two pauses. */
+const LINKS_PER_STEP = 128;
+
 /** The active links between available devices that begin or end at the point. */
-function linksAt(state: NetworkState, { device, port }: ConnectPoint): GraphLink[] {
-  const usesPort = (end: "src" | "dst") => (link: GraphLink) => {
-    const json = state.get("links", link.id);
-    return json !== undefined && parseStored("links", json)[end].port === port;
-  };
-  return [
-    ...runToEnd(state.linkGraph()).outgoing(device).filter(usesPort("src")),
-    ...runToEnd(state.linkGraph()).incoming(device).filter(usesPort("dst")),
-  ];
+function* linksAt(state: NetworkState, graph: LinkGraph, { device, port }: ConnectPoint): Steps<GraphLink[]> {
+  const found: GraphLink[] = [];
+  for (const [end, links] of [
+    ["src", graph.outgoing(device)],
+    ["dst", graph.incoming(device)],
+  ] as const) {
+    for (const [i, link] of links.entries()) {
+      if (i % LINKS_PER_STEP === LINKS_PER_STEP - 1) yield;
+      const json = state.get("links", link.id);
+      if (json !== undefined && parseStored("links", json)[end].port === port) found.push(link);
+    }
+  }
+  return found;
 }

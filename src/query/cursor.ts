@@ -2,9 +2,8 @@
  * Cursors: the position between two pages of a list, and the revision the list is of. A cursor is opaque to clients. It
  * is signed with the key of the log, so that an altered one is a fault, and one from before a restart stays valid.
  */
-
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { runToEnd } from "../lib/steps.ts";
+import type { Steps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
 import type { NetworkState } from "../view/view.ts";
@@ -55,8 +54,8 @@ const sign = (payload: Uint8Array, scope: string, secret: Uint8Array): Buffer =>
     .subarray(0, SIGNATURE_BYTES);
 
 /** The state that the pages of a cursor are read from. */
-export function stateOfCursor(history: History, { revision }: Cursor): NetworkState | QueryFault {
-  if (history.resolve(revision).ok) return runToEnd(history.stateAt(revision));
+export function* stateOfCursor(history: History, { revision }: Cursor): Steps<NetworkState | QueryFault> {
+  if (history.resolve(revision).ok) return yield* history.stateAt(revision);
   return new QueryFault(
     "cursor-expired",
     "cursor",

@@ -5,11 +5,14 @@
  *
  * Pairs cannot be counted without making them. The search ends after `max` pairs or `MAX_LINK_VISITS`, so that it is short in any graph.
  */
+import { collectPaced, type Steps } from "../lib/steps.ts";
 import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
 import { costOf, distancesFrom, findShortestPaths, type Path } from "./shortest-paths.ts";
 
 /** Some 50 ms of work. The first pair is searched for even where the graph alone has more links. */
 const MAX_LINK_VISITS = 50_000;
+/** Links that are tried between two pauses. */
+const TRIED_PER_STEP = 128;
 
 export interface DisjointPaths {
   /** The cheaper path of a pair comes first; of two that cost the same, the one with the lower link ids. */
@@ -28,19 +31,31 @@ interface ResidualLink {
 }
 
 /** The two ends must differ. */
-export function findDisjointPaths(graph: LinkGraph, src: string, dst: string, max: number): DisjointPaths {
-  const shortest = findShortestPaths(graph, src, dst);
-  const potentials = distancesFrom(src, (id) => graph.outgoing(id).map((link) => [link.dst, costOf(link)]));
+export function* findDisjointPaths(
+  graph: LinkGraph,
+  src: string,
+  dst: string,
+  max: number,
+): Steps<DisjointPaths> {
+  const shortest = yield* findShortestPaths(graph, src, dst);
+  const potentials = yield* distancesFrom(src, (id) =>
+    graph.outgoing(id).map((link) => [link.dst, costOf(link)]),
+  );
   const pairs = new Map<string, readonly [Path, Path]>();
   const budget = { visits: MAX_LINK_VISITS };
-  const firsts = shortest.slice(0n, max);
+  const firsts = yield* collectPaced(shortest.slice(0n, max));
   let complete = BigInt(firsts.length) === shortest.count;
   for (const first of firsts) {
     for (const second of residualPaths(graph, src, dst, first, potentials, budget)) {
+      if (second === undefined) {
+        yield;
+        continue;
+      }
       const pair = separate(src, dst, first, second);
       const key = pair.map(keyOf).join(" ");
       if (!pairs.has(key) && pairs.size === max) return { pairs: inOrder(pairs), complete: false };
       pairs.set(key, pair);
+      yield;
     }
     complete &&= budget.visits > 0;
     if (budget.visits <= 0) break;
@@ -50,6 +65,8 @@ export function findDisjointPaths(graph: LinkGraph, src: string, dst: string, ma
 
 const inOrder = (pairs: ReadonlyMap<string, readonly [Path, Path]>): (readonly [Path, Path])[] =>
   [...pairs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pair]) => pair);
+
+const byId = (a: GraphLink, b: GraphLink): number => (a.id < b.id ? -1 : 1);
 
 const keyOf = (path: Path): string => path.map(({ id }) => id).join(" ");
 
@@ -61,8 +78,8 @@ function* residualPaths(
   first: Path,
   potentials: ReadonlyMap<string, number>,
   budget: { visits: number },
-): Generator<readonly ResidualLink[]> {
-  const onFirst = new Set(first);
+): Generator<readonly ResidualLink[] | undefined, void, void> {
+  const onFirst = new Set(first.map(({ id }) => id));
   const reducedCost = (link: GraphLink): number =>
     costOf(link) + (potentials.get(link.src) ?? 0) - (potentials.get(link.dst) ?? 0);
   const into = Map.groupBy(first, (link) => link.src);
@@ -82,7 +99,7 @@ function* residualPaths(
     cost: reducedCost(link),
   });
   const isUsable = (link: GraphLink): boolean =>
-    !onFirst.has(link) && link.dst !== src && potentials.has(link.src);
+    !onFirst.has(link.id) && link.dst !== src && potentials.has(link.src);
   const linksInto = (id: string): ResidualLink[] => {
     const links = [
       ...graph.incoming(id).filter(isUsable).map(forward),
@@ -99,7 +116,7 @@ function* residualPaths(
     budget.visits -= links.length;
     return links.sort((a, b) => (a.link.id < b.link.id ? -1 : 1));
   };
-  const distances = distancesFrom(dst, (id) => linksInto(id).map(({ from, cost }) => [from, cost]));
+  const distances = yield* distancesFrom(dst, (id) => linksInto(id).map(({ from, cost }) => [from, cost]));
   if (!distances.has(src)) return;
   const stepsFrom = (id: string): ResidualLink[] =>
     linksFrom(id).filter(({ to, cost }) => {
@@ -111,7 +128,9 @@ function* residualPaths(
   const visited = new Set([src]);
   const levels = [stepsFrom(src)];
   let visitsLeft = Math.max(budget.visits, MAX_LINK_VISITS);
+  let tried = 0;
   for (let level = levels.at(-1); level && visitsLeft > 0; level = levels.at(-1)) {
+    if (++tried % TRIED_PER_STEP === 0) yield undefined;
     const step = level.shift();
     if (!step) {
       levels.pop();
@@ -136,17 +155,17 @@ function separate(
   first: Path,
   second: readonly ResidualLink[],
 ): readonly [Path, Path] {
-  const takenBack = new Set(second.filter(({ reversed }) => reversed).map(({ link }) => link));
-  const links = new Set([
-    ...first.filter((link) => !takenBack.has(link)),
+  const takenBack = new Set(second.filter(({ reversed }) => reversed).map(({ link }) => link.id));
+  const links = [
+    ...first.filter((link) => !takenBack.has(link.id)),
     ...second.filter(({ reversed }) => !reversed).map(({ link }) => link),
-  ]);
+  ];
+  const linksFrom = Map.groupBy(links.sort(byId), (link) => link.src);
   const walk = (): Path => {
     const path: GraphLink[] = [];
     for (let at = src; at !== dst; ) {
-      const [next] = [...links].filter((link) => link.src === at).sort((a, b) => (a.id < b.id ? -1 : 1));
+      const next = linksFrom.get(at)?.shift();
       if (!next) throw new Error(`no link from ${at}`);
-      links.delete(next);
       path.push(next);
       at = next.dst;
     }

@@ -233,35 +233,38 @@ const portRanges = (devices: readonly string[], ports: readonly string[] | undef
 
 /** Searching a page for more substrings than this costs more than parsing its entities. */
 const MAX_SUBSTRINGS = 32;
+/** For a larger neighbourhood a scan, which pauses, costs less than to prepare and look up so many hints. */
+const MAX_HINTED_DEVICES = 512;
 
 /** Matches the given devices, their ports, the links between them and the hosts located at them. */
 export function neighbourhoodFilter(kind: Kind, devices: ReadonlySet<string>): Filter {
-  const ids = [...devices];
+  const isHinted = devices.size <= MAX_HINTED_DEVICES;
+  const ids = isHinted ? [...devices] : [];
   const substrings = (field: string) =>
-    ids.length <= MAX_SUBSTRINGS && { substrings: ids.map((id) => memberText(field, id)) };
+    devices.size <= MAX_SUBSTRINGS && { substrings: ids.map((id) => memberText(field, id)) };
   switch (kind) {
     case "devices":
       return {
         matches: (entity) => "id" in entity && devices.has(entity.id),
-        ids: { by: "keys", values: ids.map(deviceKey) },
+        ...(isHinted && { ids: { by: "keys", values: ids.map(deviceKey) } }),
       };
     case "ports":
       return {
         matches: (entity) => "element" in entity && devices.has(entity.element),
-        ids: { by: "owners", values: ids.map(deviceKey) },
+        ...(isHinted && { ids: { by: "owners", values: ids.map(deviceKey) } }),
       };
     case "links":
       return {
         matches: (entity) =>
           isLink(entity) && devices.has(entity.src.device) && devices.has(entity.dst.device),
-        indexRanges: [{ index: "src", ranges: ids.map((id) => portKeyRange(id)) }],
+        ...(isHinted && { indexRanges: [{ index: "src", ranges: ids.map((id) => portKeyRange(id)) }] }),
         ...substrings("device"),
       };
     case "hosts":
       return {
         matches: (entity) =>
           isHost(entity) && entity.locations.some((location) => devices.has(location.elementId)),
-        indexRanges: [{ index: "location", ranges: ids.map((id) => portKeyRange(id)) }],
+        ...(isHinted && { indexRanges: [{ index: "location", ranges: ids.map((id) => portKeyRange(id)) }] }),
         ...substrings("elementId"),
       };
   }

@@ -5,10 +5,9 @@
  */
 
 import { quote } from "../lib/error-text.ts";
-import { runToEnd } from "../lib/steps.ts";
+import type { Steps } from "../lib/steps.ts";
 import { canonicalHostId } from "../model/address.ts";
 import type { Kind } from "../model/ids.ts";
-import type { LinkGraph } from "../view/link-graph.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import { type Filter, neighbourhoodFilter } from "./filter.ts";
@@ -22,9 +21,9 @@ export interface FilteredState {
 }
 
 /** Returns a fault when `around` names no device or host of this state. */
-export function filterState(state: NetworkState, query: Query): FilteredState | QueryFault {
+export function* filterState(state: NetworkState, query: Query): Steps<FilteredState | QueryFault> {
   return (
-    filterIfPresent(state, query) ??
+    (yield* filterIfPresent(state, query)) ??
     badParameter(
       "around",
       `is ${quote(query.around?.id ?? "")}, which is the id of no device and no host; look one up in /devices or /hosts.`,
@@ -34,35 +33,31 @@ export function filterState(state: NetworkState, query: Query): FilteredState | 
 
 /**
  * The same, but the neighbourhood is empty when `around` names nothing in this state: on a stream it may be removed and
- * added again. `graph` is the live graph where the state is the current one; a historical state would build its own.
+ * added again.
  */
-export function filterStateOrEmpty(state: NetworkState, query: Query, graph?: LinkGraph): FilteredState {
-  return filterIfPresent(state, query, graph) ?? createFilteredState(state, query, new Set());
+export function* filterStateOrEmpty(state: NetworkState, query: Query): Steps<FilteredState> {
+  return (yield* filterIfPresent(state, query)) ?? createFilteredState(state, query, new Set());
 }
 
 /** The two states of a comparison. Returns a fault when `around` names nothing in either of them. */
-export function filterBothStates(
+export function* filterBothStates(
   from: NetworkState,
   to: NetworkState,
   query: Query,
-): [from: FilteredState, to: FilteredState] | QueryFault {
-  const first = filterStateOrEmpty(from, query);
-  const second = first.neighbourhood?.size === 0 ? filterState(to, query) : filterStateOrEmpty(to, query);
+): Steps<[from: FilteredState, to: FilteredState] | QueryFault> {
+  const first = yield* filterStateOrEmpty(from, query);
+  const isEmpty = first.neighbourhood?.size === 0;
+  const second = yield* isEmpty ? filterState(to, query) : filterStateOrEmpty(to, query);
   return second instanceof QueryFault ? second : [first, second];
 }
 
-function filterIfPresent(state: NetworkState, query: Query, graph?: LinkGraph): FilteredState | undefined {
+function* filterIfPresent(state: NetworkState, query: Query): Steps<FilteredState | undefined> {
   const { around } = query;
   if (!around) return createFilteredState(state, query, undefined);
   const centre = centreOf(state, around.id);
-  return (
-    centre &&
-    createFilteredState(
-      state,
-      query,
-      runToEnd((graph ?? runToEnd(state.linkGraph())).devicesWithin(centre, around.hops)),
-    )
-  );
+  if (!centre) return undefined;
+  const graph = yield* state.linkGraph();
+  return createFilteredState(state, query, yield* graph.devicesWithin(centre, around.hops));
 }
 
 function createFilteredState(
@@ -70,8 +65,8 @@ function createFilteredState(
   query: Query,
   neighbourhood: ReadonlySet<string> | undefined,
 ): FilteredState {
-  const filters = (kind: Kind) =>
-    neighbourhood ? [...query.filters, neighbourhoodFilter(kind, neighbourhood)] : query.filters;
+  if (!neighbourhood) return { state, neighbourhood, filters: () => query.filters };
+  const filters = (kind: Kind) => [...query.filters, neighbourhoodFilter(kind, neighbourhood)];
   return { state, neighbourhood, filters };
 }
 

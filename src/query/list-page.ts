@@ -1,37 +1,50 @@
 /** One page of a list: selects, sorts and cuts, and returns where the next page begins. */
+import type { Paced, Steps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
 import type { Cursor } from "./cursor.ts";
 import type { FilteredState } from "./filtered-state.ts";
 import type { Query } from "./query.ts";
-import { select, sortItems } from "./select.ts";
+import { select } from "./select.ts";
+import { entitiesOf, sortedIds } from "./sort.ts";
 
 export interface ListPage {
-  readonly items: Iterable<EncodedValue>;
+  readonly items: Paced<EncodedValue>;
   /** `Cursor.after` of the next page; undefined on the last page. */
   readonly nextAfter: Cursor["after"] | undefined;
 }
 
 /** Without `limit` the page is the whole rest of the list, and its items are produced while the caller iterates. */
-export function selectPage(
+export function* selectPage(
   { state, filters }: FilteredState,
   kind: Kind,
   { limit, sort }: Query,
   after: Cursor["after"] | undefined,
-): ListPage {
-  const isSorted = sort.length > 0;
-  const items = isSorted
-    ? sortItems(kind, select(state, kind, filters(kind)), sort).slice(Number(after ?? 0))
-    : select(state, kind, filters(kind), String(after ?? ""));
+): Steps<ListPage> {
+  if (sort.length > 0) return yield* sortedPage(state, kind, filters(kind), sort, limit, Number(after ?? 0));
+  const items = select(state, kind, filters(kind), String(after ?? ""));
   if (limit === undefined) return { items, nextAfter: undefined };
   const page: EncodedValue[] = [];
-  let hasMore = false;
   for (const item of items) {
-    hasMore = page.length === limit;
-    if (hasMore) break;
-    page.push(item);
+    if (item === undefined) yield;
+    else if (page.length < limit) page.push(item);
+    else return { items: page, nextAfter: page.at(-1)?.id ?? "" };
   }
-  if (!hasMore) return { items: page, nextAfter: undefined };
-  const nextAfter = isSorted ? Number(after ?? 0) + page.length : (page.at(-1)?.id ?? "");
-  return { items: page, nextAfter };
+  return { items: page, nextAfter: undefined };
+}
+
+function* sortedPage(
+  state: FilteredState["state"],
+  kind: Kind,
+  filters: ReturnType<FilteredState["filters"]>,
+  sort: Query["sort"],
+  limit: number | undefined,
+  from: number,
+): Steps<ListPage> {
+  // One more than the page has: it says whether there is a next page.
+  const max = limit === undefined ? undefined : from + limit + 1;
+  const ids = yield* sortedIds(kind, select(state, kind, filters), sort, max);
+  const hasMore = limit !== undefined && ids.length > from + limit;
+  if (hasMore) ids.pop();
+  return { items: entitiesOf(state, kind, ids, from), nextAfter: hasMore ? from + limit : undefined };
 }

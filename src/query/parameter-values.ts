@@ -133,7 +133,8 @@ export function parseSort(kind: Kind, { values }: QueryParameter): readonly Sort
       const allowed = `${didYouMean(field, names)}There are: ${names.join(", ")}.`;
       return badParameter("sort", `names ${quote(field)}, by which ${kind} cannot be sorted; ${allowed}`);
     }
-    keys.push({ field, descending });
+    // Entities that are equal in a field stay equal when it is compared again.
+    if (!keys.some((key) => key.field === field)) keys.push({ field, descending });
   }
   return keys;
 }

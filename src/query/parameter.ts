@@ -7,7 +7,7 @@ import { badParameter, type QueryFault } from "./fault.ts";
 export interface QueryParameter {
   readonly name: string;
   readonly value: string;
-  /** The value split at its commas. At least one. */
+  /** The value split at its commas, each once. At least one. */
   readonly values: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export const MAX_VALUES = 1000;
 export function createParameter(name: string, value: string): QueryParameter | QueryFault {
   const values = value.includes(",") ? splitAtCommas(value) : [value];
   if (values.length > MAX_VALUES) return badParameter(name, `has more than ${MAX_VALUES} values.`);
-  return { name, value, values };
+  return { name, value, values: values.length === 1 ? values : [...new Set(values)] };
 }
 
 const splitAtCommas = (value: string): string[] =>

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { runToEnd } from "../lib/steps.ts";
+import { runToEnd, withoutPauses } from "../lib/steps.ts";
 import { linkId } from "../model/ids.ts";
 import { type GraphLink, LinkGraph } from "../view/link-graph.ts";
-import { findDisjointPaths, pathCost } from "./disjoint-paths.ts";
-import { costOf, findShortestPaths, type Path } from "./shortest-paths.ts";
+import { pathCost, findDisjointPaths as searchDisjointPaths } from "./disjoint-paths.ts";
+import { costOf, type Path, findShortestPaths as searchShortestPaths } from "./shortest-paths.ts";
 
 /** Each link is `[src, dst]` or `[src, dst, "INDIRECT"]`. The index is its port, so that links may be parallel. */
 type Wire = readonly [src: string, dst: string, type?: "INDIRECT" | undefined];
@@ -16,6 +16,14 @@ function graphOf(wires: readonly Wire[]): LinkGraph {
     return [linkId(ends.src, ends.dst), { ...ends, state: "ACTIVE", type: type ?? "DIRECT" }] as const;
   });
   return runToEnd(LinkGraph.empty.with({ devices, links }));
+}
+
+const findDisjointPaths = (...given: Parameters<typeof searchDisjointPaths>) =>
+  runToEnd(searchDisjointPaths(...given));
+
+function findShortestPaths(...given: Parameters<typeof searchShortestPaths>) {
+  const { count, slice } = runToEnd(searchShortestPaths(...given));
+  return { count, slice: (from: bigint, max: number) => [...withoutPauses(slice(from, max))] };
 }
 
 const idsOf = (path: Path): string => path.map(({ id }) => id).join(" ");

@@ -5,9 +5,9 @@
  */
 
 import { quote } from "../lib/error-text.ts";
-import { runToEnd } from "../lib/steps.ts";
+import type { Steps } from "../lib/steps.ts";
 import type { History, Resolved } from "../view/history.ts";
-import type { NetworkState, View } from "../view/view.ts";
+import type { NetworkState } from "../view/view.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import type { Query } from "./query.ts";
 
@@ -19,10 +19,10 @@ const REVISION = new RegExp(`^${REVISION_PATTERN}$`);
 const TIME = new RegExp(`^${TIME_PATTERN}$`);
 
 /** The state that a query reads: the current one, or the one at `at`. */
-export function resolveState(history: History, { at }: Query): NetworkState | QueryFault {
-  if (at === undefined) return liveState(history.view);
+export function* resolveState(history: History, { at }: Query): Steps<NetworkState | QueryFault> {
+  if (at === undefined) return history.view.capture();
   const revision = resolveRevisionOrTime(history, "at", at);
-  return revision instanceof QueryFault ? revision : runToEnd(history.stateAt(revision));
+  return revision instanceof QueryFault ? revision : yield* history.stateAt(revision);
 }
 
 export function resolveRevisionOrTime(
@@ -81,26 +81,3 @@ function revisionOf(resolved: Resolved, parameter: string): number | QueryFault 
     `${parameter} names a state before the oldest that is kept: revision ${fault.oldest}, ${oldestTime}. Begin there, or list again without ${parameter}.`,
   );
 }
-
-/** The current state at each call: callers keep it beyond a revision. */
-const liveState = (view: View): NetworkState => ({
-  get revision() {
-    return view.revision;
-  },
-  get time() {
-    return view.time;
-  },
-  get versions() {
-    return view.versions;
-  },
-  get indexesAreExact() {
-    return view.indexesAreExact;
-  },
-  size: (kind) => view.size(kind),
-  get: (kind, id) => view.get(kind, id),
-  shownId: (kind, id) => view.shownId(kind, id),
-  pages: (kind) => view.capture().pages(kind),
-  linkGraph: () => view.capture().linkGraph(),
-  graphTime: () => view.capture().graphTime(),
-  findIndex: (kind, name) => view.findIndex(kind, name),
-});

@@ -1,56 +1,58 @@
 /**
- * Selects the entities that match all filters, in order of id. Where ids or an index narrow the search, only
- * the candidates are read. Otherwise the pages are scanned; where the filters know substrings of every match, their bytes
- * are searched first and only entities with a hit are parsed. Historical states have no indexes and are always scanned.
+ * Selects the entities that match all filters, in order of id. Where ids or an index narrow the search, only the
+ * candidates are read. Otherwise the pages are scanned; where the filters know substrings of every match, their bytes are
+ * searched first and only entities with a hit are parsed. Only the newest state has indexes; all others are scanned.
+ *
+ * Indexes change with the view, so they are read within the call of `select`. Everything else is read while the caller
+ * iterates, with a pause after each page or after as many entities as a page has.
  */
 
-import { runToEnd } from "../lib/steps.ts";
+import { onlyPausing, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { type EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
-import { type NetworkState, parseStored } from "../view/view.ts";
-import { type Filter, type IdHint, type IndexRanges, matchesAll, scalarOf } from "./filter.ts";
-import type { SortKey } from "./query.ts";
+import type { NetworkState } from "../view/view.ts";
+import { type Filter, type IdHint, type IndexRanges, matchesAll } from "./filter.ts";
 
 /** With more candidates than this a scan is as fast, and its result needs no sorting. */
 const MAX_CANDIDATES = 20_000;
+/** More look-ups in an index, which are made in one turn, take longer than a scan that pauses. */
+const MAX_RANGES = 512;
+/** Candidates that are read and matched between two pauses. A result that needs no pause is an array. */
+const ENTITIES_PER_STEP = 64;
 
-/**
- * Matches with an id greater than `after`, in order of id. The state is fixed by this call: changes that are applied
- * while the caller iterates do not show.
- */
+/** Matches with an id greater than `after`, in order of id. */
 export function select(
   state: NetworkState,
   kind: Kind,
   filters: readonly Filter[],
   after = "",
-): Iterable<EncodedValue> {
-  if (filters.length === 0) return allEntities(runToEnd(state.pages(kind)), after);
+): Paced<EncodedValue> {
+  if (filters.length === 0) return allEntities(state, kind, after);
   const byId = filters.find((filter) => filter.ids);
-  if (byId?.ids) return filterCandidates(getByIdHint(state, kind, byId.ids, after), kind, byId, filters);
+  if (byId?.ids) return selectByIdHint(state, kind, byId, byId.ids, filters, after);
   const candidates = findCandidates(state, kind, filters);
-  if (!candidates) return scan(kind, runToEnd(state.pages(kind)), filters, after);
-  const hint = state.indexesAreExact ? candidates.filter : undefined;
-  return filterCandidates(getByIds(state, kind, candidates.ids, after), kind, hint, filters);
+  if (!candidates) return scan(state, kind, filters, after);
+  const { filter, ids } = candidates;
+  const rest = filter.exact && state.indexesAreExact ? without(filters, filter) : filters;
+  if (ids.length <= ENTITIES_PER_STEP) return getByIds(state, kind, uniqueInOrder(ids), rest, after);
+  return getByIdsInSteps(state, kind, ids, rest, after);
 }
 
-/** Applies all filters to the candidates that the hint of one filter found; if that hint is exact, all others. */
-function filterCandidates(
-  candidates: EncodedValue[],
-  kind: Kind,
-  hint: Filter | undefined,
-  filters: readonly Filter[],
-): EncodedValue[] {
-  const rest = hint?.exact ? filters.filter((filter) => filter !== hint) : filters;
-  return rest.length === 0 ? candidates : candidates.filter(({ text }) => matchesAll(kind, text, rest));
-}
+const without = (filters: readonly Filter[], filter: Filter): readonly Filter[] =>
+  filters.length === 1 ? NO_FILTERS : filters.filter((other) => other !== filter);
+const NO_FILTERS: readonly Filter[] = [];
+
+const uniqueInOrder = (ids: readonly string[]): readonly string[] =>
+  ids.length < 2 ? ids : [...new Set(ids)].sort();
 
 function* scan(
+  state: NetworkState,
   kind: Kind,
-  pages: readonly EncodedPage[],
   filters: readonly Filter[],
   after: string,
-): Generator<EncodedValue> {
+): Generator<EncodedValue | undefined, void, void> {
+  const pages = yield* onlyPausing(state.pages(kind));
   const substrings = filters
     .find((filter) => filter.substrings)
     ?.substrings?.map((substring) => Buffer.from(substring));
@@ -68,16 +70,23 @@ function* scan(
       const text = page.value(i);
       if (matchesAll(kind, text, filters)) yield { id, text };
     }
+    yield undefined;
   }
 }
 
-function* allEntities(pages: readonly EncodedPage[], after: string): Generator<EncodedValue> {
+function* allEntities(
+  state: NetworkState,
+  kind: Kind,
+  after: string,
+): Generator<EncodedValue | undefined, void, void> {
+  const pages = yield* onlyPausing(state.pages(kind));
   for (let at = after === "" ? 0 : pageIndexFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
     let i = page.insertionIndex(after);
     if (page.ids[i] === after) i++;
     for (; i < page.length; i++) yield { id: page.ids[i] ?? "", text: page.value(i) };
+    yield undefined;
   }
 }
 
@@ -116,15 +125,15 @@ const inOrder = (positions: ReadonlySet<number>): Iterable<number> =>
 interface Candidates {
   /** The filter whose index ranges were read. */
   readonly filter: Filter;
-  readonly ids: readonly string[];
+  readonly ids: string[];
 }
 
 /** The candidates of the filter whose index ranges hold the fewest ids; undefined when no index is selective enough. */
-function findCandidates(view: NetworkState, kind: Kind, filters: readonly Filter[]): Candidates | undefined {
+function findCandidates(state: NetworkState, kind: Kind, filters: readonly Filter[]): Candidates | undefined {
   let best: Candidates | undefined;
-  let maxIds = Math.min(MAX_CANDIDATES, view.size(kind) / 2);
+  let maxIds = Math.min(MAX_CANDIDATES, state.size(kind) / 2);
   for (const filter of filters) {
-    const ids = filter.indexRanges && readIndexes(view, kind, filter.indexRanges, maxIds);
+    const ids = filter.indexRanges && readIndexes(state, kind, filter.indexRanges, maxIds);
     if (!ids) continue;
     best = { filter, ids };
     maxIds = ids.length;
@@ -132,16 +141,17 @@ function findCandidates(view: NetworkState, kind: Kind, filters: readonly Filter
   return best;
 }
 
-/** Undefined when the ranges hold more than `maxIds`, and when the kind has none of the indexes. */
+/** Undefined when the ranges hold more than `maxIds`, and when the state has none of the indexes. */
 function readIndexes(
-  view: NetworkState,
+  state: NetworkState,
   kind: Kind,
   indexRanges: readonly IndexRanges[],
   maxIds: number,
 ): string[] | undefined {
   let ids: string[] | undefined;
   for (const { index: name, ranges } of indexRanges) {
-    const index = view.findIndex(kind, name);
+    if (ranges.length > MAX_RANGES) return undefined;
+    const index = state.findIndex(kind, name);
     if (!index) continue;
     ids ??= [];
     for (const [from, to] of ranges) if (!index.collect(from, to, ids, maxIds)) return undefined;
@@ -150,57 +160,115 @@ function readIndexes(
 }
 
 /** Reads entity by entity and not from `pages`: encoding the changed pages would cost more than the look-ups. */
-function getByIds(state: NetworkState, kind: Kind, ids: readonly string[], after: string): EncodedValue[] {
+function getByIds(
+  state: NetworkState,
+  kind: Kind,
+  ids: readonly string[],
+  filters: readonly Filter[],
+  after: string,
+): EncodedValue[] {
   const found: EncodedValue[] = [];
-  for (const id of ids.length < 2 ? ids : [...new Set(ids)].sort()) addById(found, state, kind, id, after);
+  for (const id of ids) {
+    const item = getById(state, kind, id, filters, after);
+    if (item) found.push(item);
+  }
   return found;
 }
 
-function getByIdHint(state: NetworkState, kind: Kind, { by, values }: IdHint, after: string): EncodedValue[] {
-  const found: EncodedValue[] = [];
-  for (const value of values) {
-    if (by === "keys") addById(found, state, kind, state.shownId(kind, value), after);
-    else {
-      // Owners are devices or MAC addresses; the latter have one spelling.
-      const owner = kind === "hosts" ? value : state.shownId("devices", value);
-      for (const item of itemsInRange(state, kind, `${owner}/`, `${owner}/\uffff`))
-        if (item.id > after) found.push(item);
-    }
-  }
-  if (found.length < 2) return found;
-  // Values may repeat and come in any order.
-  found.sort((a, b) => (a.id < b.id ? -1 : 1));
-  return found.filter(({ id }, i) => id !== found[i + 1]?.id);
-}
-
-function addById(found: EncodedValue[], state: NetworkState, kind: Kind, id: string, after: string): void {
-  if (id <= after) return;
-  const text = state.get(kind, id);
-  if (text !== undefined) found.push({ id, text });
-}
-
-const itemsInRange = (state: NetworkState, kind: Kind, from: string, to: string): readonly EncodedValue[] =>
-  valuesInRange(runToEnd(state.pages(kind)), from, to);
-
-/** Sorts by the keys, then by id. */
-export function sortItems(
+function* getByIdsInSteps(
+  state: NetworkState,
   kind: Kind,
-  items: Iterable<EncodedValue>,
-  sort: readonly SortKey[],
-): EncodedValue[] {
-  const rows = [...items].map((item) => {
-    const entity = parseStored(kind, item.text);
-    return { item, keys: sort.map(({ field }) => scalarOf(entity, field)) };
-  });
-  rows.sort((a, b) => {
-    for (const [i, { descending }] of sort.entries()) {
-      const left = a.keys[i] ?? "";
-      const right = b.keys[i] ?? "";
-      if (left !== right) return left < right === descending ? 1 : -1;
+  ids: string[],
+  filters: readonly Filter[],
+  after: string,
+): Generator<EncodedValue | undefined, void, void> {
+  const sorted = yield* sortInSteps(ids, compareTexts);
+  let left = ENTITIES_PER_STEP;
+  let last: string | undefined;
+  for (const id of sorted) {
+    if (id === last) continue;
+    last = id;
+    const item = getById(state, kind, id, filters, after);
+    if (item) yield item;
+    if (--left > 0) continue;
+    left = ENTITIES_PER_STEP;
+    yield undefined;
+  }
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function getById(
+  state: NetworkState,
+  kind: Kind,
+  id: string,
+  filters: readonly Filter[],
+  after: string,
+): EncodedValue | undefined {
+  if (id <= after) return undefined;
+  const text = state.get(kind, id);
+  if (text === undefined || (filters.length > 0 && !matchesAll(kind, text, filters))) return undefined;
+  return { id, text };
+}
+
+function selectByIdHint(
+  state: NetworkState,
+  kind: Kind,
+  filter: Filter,
+  { by, values }: IdHint,
+  filters: readonly Filter[],
+  after: string,
+): Paced<EncodedValue> {
+  const rest = filter.exact ? without(filters, filter) : filters;
+  if (by === "owners") return itemsOfOwners(state, kind, values, rest, after);
+  if (values.length > ENTITIES_PER_STEP) return itemsWithKeys(state, kind, values, rest, after);
+  const ids = values.map((value) => state.shownId(kind, value));
+  return getByIds(state, kind, uniqueInOrder(ids), rest, after);
+}
+
+function* itemsWithKeys(
+  state: NetworkState,
+  kind: Kind,
+  keys: readonly string[],
+  filters: readonly Filter[],
+  after: string,
+): Generator<EncodedValue | undefined, void, void> {
+  const ids: string[] = [];
+  for (const key of pausing(keys, ENTITIES_PER_STEP)) {
+    if (key === undefined) yield undefined;
+    else ids.push(state.shownId(kind, key));
+  }
+  yield* getByIdsInSteps(state, kind, ids, filters, after);
+}
+
+/** Owners are devices or MAC addresses; the latter have one spelling. */
+function* itemsOfOwners(
+  state: NetworkState,
+  kind: Kind,
+  owners: readonly string[],
+  filters: readonly Filter[],
+  after: string,
+): Generator<EncodedValue | undefined, void, void> {
+  const pages = yield* onlyPausing(state.pages(kind));
+  const found: EncodedValue[] = [];
+  for (const owner of owners) {
+    const shown = kind === "hosts" ? owner : state.shownId("devices", owner);
+    const items = valuesInRange(pages, `${shown}/`, `${shown}/\uffff`);
+    for (const item of pausing(items, ENTITIES_PER_STEP)) {
+      if (item === undefined) yield undefined;
+      else if (item.id > after && (filters.length === 0 || matchesAll(kind, item.text, filters)))
+        found.push(item);
     }
-    return a.item.id < b.item.id ? -1 : 1;
-  });
-  return rows.map((row) => row.item);
+    if (owners.length > 1) yield undefined;
+  }
+  // Owners may repeat in other spellings, and come in any order.
+  const sorted = yield* sortInSteps(found, (a, b) => compareTexts(a.id, b.id));
+  let last: string | undefined;
+  for (const item of pausing(sorted, ENTITIES_PER_STEP)) {
+    if (item !== undefined && item.id === last) continue;
+    if (item !== undefined) last = item.id;
+    yield item;
+  }
 }
 
 /** The JSON of an entity with only these fields, which are in the order of the JSON. */

@@ -5,8 +5,11 @@
  *
  * A link costs 1 hop. An INDIRECT link costs as much as in ONOS: it is used only where nothing else leads there.
  */
+import type { PausingSteps } from "../lib/steps.ts";
 import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
 
+/** Devices that are visited between two pauses. */
+const DEVICES_PER_STEP = 128;
 const HOP_COST = 1;
 const INDIRECT_COST = 32_767;
 
@@ -17,14 +20,14 @@ export type Path = readonly GraphLink[];
 export interface ShortestPaths {
   readonly count: bigint;
   /** At most `max` paths, from the one at position `from`, which counts from 0. */
-  slice(from: bigint, max: number): Path[];
+  slice(from: bigint, max: number): Generator<Path | undefined, void, void>;
 }
 
-const NO_PATHS: ShortestPaths = { count: 0n, slice: () => [] };
+const NO_PATHS: ShortestPaths = { count: 0n, *slice() {} };
 
 /** The two ends must differ. */
-export function findShortestPaths(graph: LinkGraph, src: string, dst: string): ShortestPaths {
-  const distances = distancesFrom(
+export function* findShortestPaths(graph: LinkGraph, src: string, dst: string): PausingSteps<ShortestPaths> {
+  const distances = yield* distancesFrom(
     dst,
     (id) => graph.incoming(id).map((link) => [link.src, costOf(link)]),
     src,
@@ -36,14 +39,15 @@ export function findShortestPaths(graph: LinkGraph, src: string, dst: string): S
     steps.set(id, known);
     return known;
   };
-  const counts = countPaths(src, dst, stepsFrom);
+  const counts = yield* countPaths(src, dst, stepsFrom);
   return {
     count: counts.get(src) ?? 0n,
-    slice(from, max) {
-      const paths: Path[] = [];
+    *slice(from, max) {
       const end = minimum(from + BigInt(max), counts.get(src) ?? 0n);
-      for (let n = from; n < end; n++) paths.push(pathAt(n, src, dst, stepsFrom, counts));
-      return paths;
+      for (let n = from; n < end; n++) {
+        yield yield* pathAt(n, src, dst, stepsFrom, counts);
+        yield undefined;
+      }
     },
   };
 }
@@ -61,14 +65,16 @@ function nextLinks(graph: LinkGraph, distances: ReadonlyMap<string, number>, id:
 }
 
 /** The number of shortest paths from each device on one of them. An explicit stack, because a path may be long. */
-function countPaths(
+function* countPaths(
   src: string,
   dst: string,
   stepsFrom: (id: string) => readonly GraphLink[],
-): ReadonlyMap<string, bigint> {
+): PausingSteps<ReadonlyMap<string, bigint>> {
   const counts = new Map<string, bigint>([[dst, 1n]]);
   const stack = [src];
+  let visits = 0;
   for (let id = stack.at(-1); id !== undefined; id = stack.at(-1)) {
+    if (++visits % DEVICES_PER_STEP === 0) yield;
     const links = counts.has(id) ? [] : stepsFrom(id);
     const unknown = links.filter((link) => !counts.has(link.dst));
     if (unknown.length > 0) {
@@ -85,13 +91,13 @@ function countPaths(
   return counts;
 }
 
-function pathAt(
+function* pathAt(
   position: bigint,
   src: string,
   dst: string,
   stepsFrom: (id: string) => readonly GraphLink[],
   counts: ReadonlyMap<string, bigint>,
-): Path {
+): PausingSteps<Path> {
   const path: GraphLink[] = [];
   let rest = position;
   for (let at = src; at !== dst; ) {
@@ -104,6 +110,7 @@ function pathAt(
     if (!next) throw new Error(`no path ${position} from ${src} to ${dst}`);
     path.push(next);
     at = next.dst;
+    if (path.length % DEVICES_PER_STEP === 0) yield;
   }
   return path;
 }
@@ -114,11 +121,11 @@ const minimum = (a: bigint, b: bigint): bigint => (a < b ? a : b);
  * Dijkstra's algorithm with one queue for each cost of a link: devices enter each queue in order of distance, so the
  * nearest one is at the head of a queue. Ends at `until`, where all nearer devices have their distance.
  */
-export function distancesFrom(
+export function* distancesFrom(
   start: string,
   neighboursOf: (id: string) => readonly (readonly [id: string, cost: number])[],
   until?: string,
-): Map<string, number> {
+): PausingSteps<Map<string, number>> {
   const distances = new Map<string, number>();
   const queues = new Map<number, { items: [id: string, distance: number][]; head: number }>();
   for (let next: [string, number] | undefined = [start, 0]; next; next = nearest(queues.values())) {
@@ -126,6 +133,7 @@ export function distancesFrom(
     if (distances.has(id)) continue;
     distances.set(id, distance);
     if (id === until) break;
+    if (distances.size % DEVICES_PER_STEP === 0) yield;
     for (const [neighbour, cost] of neighboursOf(id)) {
       if (distances.has(neighbour)) continue;
       const item: [string, number] = [neighbour, distance + cost];

@@ -157,7 +157,7 @@ async function serveReplica(
       ...sharedServerOptions({ config, settings: live, users, tls, clock, logger, checkRemotely }),
       port,
       sharedPort: true,
-      context: replica,
+      context: { view: replica.view, history: replica.history, log, scheduler },
       relay: createRelay(socket, replica.history, clock, internalAuthorization(password)),
       sources: () => [],
       rejectedRecords: () => ({}),

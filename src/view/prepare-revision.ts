@@ -65,10 +65,7 @@ export function* prepareRevision(
   const parts = { revision, time, versions, collections, spellings };
   return {
     parts,
-    graph: yield* graph.with({
-      devices: valuesAfter("devices", byKind.get("devices")?.entries),
-      links: valuesAfter("links", byKind.get("links")?.entries),
-    }),
+    graph: yield* changedGraph(graph, byKind.get("devices")?.entries, byKind.get("links")?.entries),
     changesGraph: isGraphChanged,
     heldBack: yield* updateHeldBack(
       heldBack,
@@ -89,6 +86,15 @@ function* existenceChanges(
   }
 }
 
-function* valuesAfter<K extends "devices" | "links">(kind: K, entries: readonly LogEntry[] = []) {
+function* changedGraph(
+  graph: LinkGraph,
+  devices: readonly LogEntry[] = [],
+  links: readonly LogEntry[] = [],
+): Steps<LinkGraph> {
+  if (devices.length + links.length === 0) return graph;
+  return yield* graph.with({ devices: valuesAfter("devices", devices), links: valuesAfter("links", links) });
+}
+
+function* valuesAfter<K extends "devices" | "links">(kind: K, entries: readonly LogEntry[]) {
   for (const { id, after } of entries) yield [id, storedValueOf(kind, after)?.value] as const;
 }

@@ -4,12 +4,13 @@
  */
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
-import type { ServerLimits } from "../../src/api/handler.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
+import type { ServerLimits } from "../../src/api/server-limits.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
 import type { LiveTlsIdentity } from "../../src/http1/tls-identity.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
+import { Scheduler } from "../../src/lib/scheduler.ts";
 import { withoutPauses } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Log } from "../../src/log/log.ts";
@@ -54,6 +55,7 @@ export interface HarnessOptions {
   readonly site?: StaticSite;
   readonly host?: string;
   readonly tls?: LiveTlsIdentity;
+  readonly scheduler?: Scheduler;
 }
 
 export interface Harness extends AsyncDisposable {
@@ -63,6 +65,7 @@ export interface Harness extends AsyncDisposable {
   readonly view: View;
   readonly log: Log;
   readonly history: History;
+  readonly scheduler: Scheduler;
   readonly users: Users;
   readonly server: Server;
   /** Advances the clock by a second, then applies claims of a source: `first` (default) or `second`. */
@@ -110,6 +113,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   const committer = new Committer(view, log, clock, names);
   const history = new History(committer, options.ringBytes ?? 64 * 1024 * 1024);
   const ingestBySource = new Map(names.map((name) => [name, new ClaimIngest(committer, name, silentLogger)]));
+  const scheduler = options.scheduler ?? new Scheduler();
   const server = openServer({
     host: options.host ?? "127.0.0.1",
     port: 0,
@@ -119,7 +123,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     hosts: options.hosts ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
-    context: { view, history, log },
+    context: { view, history, log, scheduler },
     authenticator,
     users,
     sources: options.sources ?? (() => []),
@@ -162,6 +166,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     view,
     log,
     history,
+    scheduler,
     users,
     server,
     async apply(changes, source = "first") {

@@ -31,4 +31,4 @@ export function runPython<T>(python: string, script: string, input: string): T {
   return JSON.parse(stdout);
 }
 
-export const joinChunks = (chunks: Iterable<string>): string => [...chunks].join("");
+export const joinChunks = (chunks: Iterable<string | undefined>): string => [...chunks].join("");

@@ -1,6 +1,7 @@
 /** The list formats, parsed by Python's csv module. */
 import { expect, test } from "bun:test";
 import { csvColumns, renderCsv } from "../../src/formats/csv.ts";
+import type { Paced } from "../../src/lib/steps.ts";
 import type { Device } from "../../src/model/entity.ts";
 import { hostileGraph } from "../support/sample-network.ts";
 import { joinChunks, pythonWith, runPython } from "./external-tools.ts";
@@ -17,7 +18,7 @@ const withoutApostrophe = (cell: string | undefined) => cell?.replace(/^'/, "");
 
 test.skipIf(python === undefined)("Python reads every cell of the CSV in its column", () => {
   const { devices, links, hosts } = hostileGraph();
-  const read = (csv: Iterable<string>) => runPython<string[][]>(python ?? "", READ_CSV, joinChunks(csv));
+  const read = (csv: Paced<string>) => runPython<string[][]>(python ?? "", READ_CSV, joinChunks(csv));
   const [header = [], ...rows] = read(renderCsv("devices", devices));
   expect(header).toEqual(csvColumns("devices"));
   expect(rows).toHaveLength(devices.length);

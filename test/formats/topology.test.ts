@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
 import { renderDot } from "../../src/formats/dot.ts";
-import { attachmentsOf, cablesOf, type TopologyGraph } from "../../src/formats/graph.ts";
 import { renderGraphml } from "../../src/formats/graphml.ts";
 import { renderNetJson } from "../../src/formats/netjson.ts";
 import { renderRfc8345 } from "../../src/formats/rfc8345.ts";
@@ -13,11 +12,18 @@ import { renderSvg } from "../../src/formats/svg.ts";
 import { xmlCharacters } from "../../src/formats/xml.ts";
 import { demoGraph } from "../support/demo-graph.ts";
 import { needs } from "../support/needs.ts";
-import { degradedCampus, graph, hostileGraph } from "../support/sample-network.ts";
+import {
+  degradedCampus,
+  graph,
+  hostileGraph,
+  type ListedGraph,
+  listAttachments,
+  listCables,
+} from "../support/sample-network.ts";
 import { describeWithShared } from "../support/shared.ts";
 import { joinChunks, pythonWith, runPython, runTool } from "./external-tools.ts";
 
-const NETWORKS: [string, TopologyGraph][] = [
+const NETWORKS: [string, ListedGraph][] = [
   ["demo", demoGraph()],
   ["campus", degradedCampus()],
   ["hostile", hostileGraph()],
@@ -46,7 +52,7 @@ print(json.dumps({"directed": graph.is_directed(), "graph": graph.graph,
       expect(parsed.directed).toBe(true);
       expect(parsed.graph).toMatchObject({ revision: 42, time: network.topology.time });
       expect(Object.keys(parsed.nodes)).toHaveLength(network.devices.length + network.hosts.length);
-      expect(parsed.edges).toHaveLength(network.links.length + attachmentsOf(network).length);
+      expect(parsed.edges).toHaveLength(network.links.length + listAttachments(network).length);
       for (const device of network.devices) {
         const node = parsed.nodes[xmlCharacters(device.id)];
         // Two ids that differ only in characters that XML forbids get a number, so they are not compared.
@@ -81,7 +87,7 @@ describe("DOT in Graphviz", () => {
     expect(result.ok).toBe(true);
     const count = (kind: string) => result.stdout.match(new RegExp(`class="${kind}"`, "g"))?.length ?? 0;
     expect(count("node")).toBe(network.devices.length);
-    expect(count("edge")).toBe(cablesOf(network).length);
+    expect(count("edge")).toBe(listCables(network).length);
     expect(rootElement(python ?? "", result.stdout)).toBe("svg");
   });
 

@@ -210,9 +210,14 @@ describe("without TLS", () => {
         expect(result.status).toBe(2);
       }
     }
-    for (const extra of [["--allow-plaintext"], tlsArgs("first")]) {
+    const proxies = { GAZETTEER_TRUSTED_PROXIES: "192.0.2.0/24" };
+    for (const [extra, environment] of [
+      [["--allow-plaintext"], {}],
+      [tlsArgs("first"), {}],
+      [[], proxies],
+    ] as const) {
       const args = ["--data", ":memory:", "--host", "0.0.0.0", ...extra];
-      await using service = await startService({ args });
+      await using service = await startService({ args, env: environment });
       expect(await service.stop()).toBe(0);
     }
   });

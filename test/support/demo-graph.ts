@@ -1,9 +1,8 @@
 /** The network of the demo source as a topology graph, without a service, for tests of the formats. */
-import type { TopologyGraph } from "../../src/formats/graph.ts";
 import { createDemoNetwork } from "../../src/sources/demo/network.ts";
-import { device, graph, host, link } from "./sample-network.ts";
+import { device, graph, host, type ListedGraph, link } from "./sample-network.ts";
 
-export function demoGraph(devices = 50, hosts = 300): TopologyGraph {
+export function demoGraph(devices = 50, hosts = 300): ListedGraph {
   const claims = createDemoNetwork({ devices, hosts, seed: 1 }).claims();
   const end = (at: { device: string; port: string | number }) => ({
     device: at.device,

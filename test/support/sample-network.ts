@@ -1,5 +1,7 @@
 /** Networks for the tests of the formats: several topologies, and one with hostile text in every field. */
-import type { TopologyGraph } from "../../src/formats/graph.ts";
+import { type Attachment, attachmentsOf, cablesOf, type TopologyGraph } from "../../src/formats/graph.ts";
+import { withoutPauses } from "../../src/lib/steps.ts";
+import type { Cable } from "../../src/model/cable.ts";
 import type { Device, Host, Link } from "../../src/model/entity.ts";
 import { type ConnectPoint, hostId, linkId } from "../../src/model/ids.ts";
 
@@ -67,7 +69,15 @@ export function host(mac: string, at: ConnectPoint, more: Partial<Host> = {}): H
   };
 }
 
-export function graph(devices: Device[], links: Link[], hosts: Host[] = []): TopologyGraph {
+/** A graph whose collections are arrays. */
+export interface ListedGraph extends TopologyGraph {
+  readonly devices: readonly Device[];
+  readonly links: readonly Link[];
+  readonly hosts: readonly Host[];
+}
+
+export function graph(devices: Device[], links: Link[], hosts: Host[] = []): ListedGraph {
+  const linksById = new Map(links.map((each) => [each.id, each]));
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
   return {
     topology: {
@@ -81,8 +91,19 @@ export function graph(devices: Device[], links: Link[], hosts: Host[] = []): Top
     devices: devices.toSorted(byId),
     links: links.toSorted(byId),
     hosts: hosts.toSorted(byId),
+    link: (id) => linksById.get(id),
   };
 }
+
+const deviceIds = ({ devices }: ListedGraph) => new Set(devices.map(({ id }) => id));
+
+export const listCables = (network: ListedGraph): Cable[] => [
+  ...withoutPauses(cablesOf(network, deviceIds(network))),
+];
+
+export const listAttachments = (network: ListedGraph): Attachment[] => [
+  ...withoutPauses(attachmentsOf(network, deviceIds(network))),
+];
 
 export const mac = (n: number): string =>
   (n.toString(16).toUpperCase().padStart(12, "0").match(/../g) ?? []).join(":");
@@ -99,7 +120,7 @@ export function createPortAllocator() {
 }
 
 /** Two core, `distributions` pairs below them, `access` switches below each pair, `hostsEach` on each of those. */
-export function campus(distributions = 4, access = 9, hostsEach = 12): TopologyGraph {
+export function campus(distributions = 4, access = 9, hostsEach = 12): ListedGraph {
   const ports = createPortAllocator();
   const devices: Device[] = [];
   const links: Link[] = [];
@@ -129,7 +150,7 @@ export function campus(distributions = 4, access = 9, hostsEach = 12): TopologyG
 }
 
 /** The campus with every state that a drawing shows. */
-export function degradedCampus(): TopologyGraph {
+export function degradedCampus(): ListedGraph {
   const healthy = campus();
   const devices = healthy.devices.map((d, i) => {
     if (i === 7) return { ...d, available: false };
@@ -148,7 +169,7 @@ export function degradedCampus(): TopologyGraph {
   return graph([...devices], links, [...healthy.hosts]);
 }
 
-export function leafSpine(spines: number, leaves: number): TopologyGraph {
+export function leafSpine(spines: number, leaves: number): ListedGraph {
   const ports = createPortAllocator();
   const spineIds = Array.from({ length: spines }, (_, i) => `spine:${i + 1}`);
   const leafIds = Array.from({ length: leaves }, (_, i) => `leaf:${i + 1}`);
@@ -160,7 +181,7 @@ export function leafSpine(spines: number, leaves: number): TopologyGraph {
 }
 
 /** A rectangular mesh; with `torus`, its borders are connected. */
-export function mesh(columns: number, rows: number, torus = false): TopologyGraph {
+export function mesh(columns: number, rows: number, torus = false): ListedGraph {
   const ports = createPortAllocator();
   const at = (x: number, y: number) => `sw:${x % columns},${y % rows}`;
   const devices: Device[] = [];
@@ -213,7 +234,7 @@ export const HOSTILE_IDS = [
 ]; // biome-ignore format: a list of texts
 
 /** Each device has a hostile id and the same hostile text in all its fields; the devices form a ring. */
-export function hostileGraph(): TopologyGraph {
+export function hostileGraph(): ListedGraph {
   const ports = createPortAllocator();
   const ids = HOSTILE_TEXTS.map((_, i) => HOSTILE_IDS[i] ?? `of:${i}`);
   const devices = ids.map((id, i) => {

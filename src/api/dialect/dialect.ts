@@ -4,6 +4,7 @@
  * parameters are ignored, and the shape of errors. Reads produce the interface's own JSON and pass it through the dialect
  * last, so that filters, indexes and history know nothing of it.
  */
+import type { Paced } from "../../lib/steps.ts";
 import type { Topology } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { QueryParameter } from "../../query/parameter.ts";
@@ -28,7 +29,7 @@ export interface Dialect {
   fields(kind: Kind): readonly string[] | undefined;
   entity(kind: Kind, json: string): string;
   /** The same page gives the same object every time, so that its compressed form is cached with it. */
-  pages(kind: Kind, pages: readonly EncodedPage[]): readonly EncodedPage[];
+  pages(kind: Kind, pages: readonly EncodedPage[]): Paced<EncodedPage>;
   deviceId(id: string): string;
   /** `graph` is what `topology` counts. */
   topology(topology: Topology, graph: LinkGraph): Partial<Topology>;

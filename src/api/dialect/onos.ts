@@ -89,13 +89,20 @@ const SPELL: { readonly [K in Kind]: (entity: Entities[K]) => Record<string, unk
 
 const CONVERTED = new WeakMap<EncodedPage, EncodedPage>();
 
-function convertPage(kind: Kind, page: EncodedPage): EncodedPage {
-  let converted = CONVERTED.get(page);
-  if (!converted) {
-    converted = page.mapValues((json) => entity(kind, json));
-    CONVERTED.set(page, converted);
+/** Pauses after each page that was not converted before. */
+function* convertPages(
+  kind: Kind,
+  pages: readonly EncodedPage[],
+): Generator<EncodedPage | undefined, void, void> {
+  for (const page of pages) {
+    let converted = CONVERTED.get(page);
+    if (!converted) {
+      converted = page.mapValues((json) => entity(kind, json));
+      CONVERTED.set(page, converted);
+      yield undefined;
+    }
+    yield converted;
   }
-  return converted;
 }
 
 /** ONOS reads these only together with a device. */
@@ -124,7 +131,7 @@ export const ONOS: Dialect = {
   unknownPathHint: " docs/from-onos.md lists the paths of ONOS and what is here in their place.",
   fields: (kind) => FIELDS[kind],
   entity,
-  pages: (kind, pages) => pages.map((page) => convertPage(kind, page)),
+  pages: convertPages,
   deviceId,
   topology: ({ time, clusters }, graph) => ({ time, ...graph.activeCounts(), clusters }),
   parameters,

@@ -4,7 +4,7 @@
  * (`If-None-Match`) must not turn them into a 304.
  */
 
-import { runToEnd } from "../../lib/steps.ts";
+import { mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
 import {
   type CommittedChange,
@@ -23,85 +23,89 @@ import { changeIn, changeMembers } from "./change-json.ts";
 import { jsonList } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 
-export function changesRepresentation(
+export function* changesRepresentation(
   { history, view, dialect }: RequestContext,
   kind: Kind | undefined,
   query: Query,
   contentType: string,
-): Representation {
+): Steps<Representation> {
   const since = throwIfFault(resolveSince(history, query.since ?? ""));
-  const { revision } = view;
+  const now = view.capture();
+  const { revision } = now;
   const states =
-    query.around &&
-    throwIfFault(
-      filterBothStates(runToEnd(history.stateAt(since)), runToEnd(history.stateAt(revision)), query),
-    );
-  const changes = (): Iterable<CommittedChange> => {
+    query.around && throwIfFault(yield* filterBothStates(yield* history.stateAt(since), now, query));
+  const changes = (): Paced<CommittedChange> => {
     if (states) return neighbourhoodChanges(...states, kind);
     return (query.fold ? foldedChangesSince : changesSince)(history, kind, query, since, revision);
   };
-  return {
+  const info = {
     key: `${dialect.keyPrefix}changes ${kind ?? "topology"} ${query.fingerprint}`,
     version: revision,
     tagIsVersion: true,
     revision,
     contentType,
-    render: () => ({
-      chunks: jsonList('{"changes":[', renderChanges(dialect, changes()), `],"revision":${revision}}`),
-    }),
+  };
+  return {
+    info,
+    // biome-ignore lint/correctness/useYield: the chunks are rendered while they are read
+    *render() {
+      const close = `],"revision":${revision}}`;
+      return { chunks: jsonList('{"changes":[', renderChanges(dialect, changes()), close) };
+    },
   };
 }
 
 /** Compares the neighbourhood at both ends: what entered it and left it again in between is not reported. */
-function* neighbourhoodChanges(
+function neighbourhoodChanges(
   from: FilteredState,
   to: FilteredState,
   kind: Kind | undefined,
-): Generator<CommittedChange> {
+): Paced<CommittedChange> {
   const { revision, time } = to.state;
-  for (const change of diffStates(from, to, kind)) yield { change, revision, time };
+  return mapPaced(diffStates(from, to, kind), (change) => ({ change, revision, time }));
 }
 
-function* renderChanges(dialect: Dialect, changes: Iterable<CommittedChange>): Generator<string> {
-  for (const { change: committed, revision, time } of changes) {
+const renderChanges = (dialect: Dialect, changes: Paced<CommittedChange>): Paced<string> =>
+  mapPaced(changes, ({ change: committed, revision, time }) => {
     const change = changeIn(dialect, committed);
-    if (change) yield `{"event":"${change.event}",${changeMembers(change, revision, time)}}`;
-  }
-}
+    return change && `{"event":"${change.event}",${changeMembers(change, revision, time)}}`;
+  });
 
-export function diffRepresentation(
+export function* diffRepresentation(
   { history, dialect }: RequestContext,
   kind: Kind | undefined,
   query: Query,
   contentType: string,
-): Representation {
+): Steps<Representation> {
   const { from, to } = throwIfFault(resolveDiff(history, query.diff ?? ""));
-  const states = throwIfFault(
-    filterBothStates(runToEnd(history.stateAt(from)), runToEnd(history.stateAt(to)), query),
-  );
+  const [before, after] = [yield* history.stateAt(from), yield* history.stateAt(to)];
+  const states = throwIfFault(yield* filterBothStates(before, after, query));
   const renderEnd = (revision: number) => JSON.stringify({ revision, time: history.timeOf(revision) });
-  return {
+  const open = `{"from":${renderEnd(from)},"to":${renderEnd(to)},"changes":[`;
+  const info = {
     key: `${dialect.keyPrefix}diff ${kind ?? "topology"} ${from} ${to} ${query.fingerprint}`,
     version: to,
     tagIsVersion: true,
     revision: to,
     contentType,
-    render: () => {
-      const open = `{"from":${renderEnd(from)},"to":${renderEnd(to)},"changes":[`;
+  };
+  return {
+    info,
+    // biome-ignore lint/correctness/useYield: the chunks are rendered while they are read
+    *render() {
       return { chunks: jsonList(open, renderDifferences(dialect, diffStates(...states, kind)), "]}") };
     },
   };
 }
 
-function* renderDifferences(dialect: Dialect, differences: Iterable<Difference>): Generator<string> {
-  for (const difference of differences) {
+const renderDifferences = (dialect: Dialect, differences: Paced<Difference>): Paced<string> =>
+  mapPaced(differences, (difference) => {
     const shown = changeIn(dialect, difference);
-    if (!shown) continue;
+    if (!shown) return undefined;
     const { event, resource, value, changed } = shown;
     // The entity changed and changed back: only its revision differs.
-    if (event === "updated" && changed.length === 0) continue;
+    if (event === "updated" && changed.length === 0) return undefined;
     const before = dialect.entity(resource, difference.before ?? "");
     const more = event === "updated" ? `,"before":${before},"changed":${JSON.stringify(changed)}` : "";
-    yield `{"event":"${event}","resource":"${resource}","value":${value}${more}}`;
-  }
-}
+    return `{"event":"${event}","resource":"${resource}","value":${value}${more}}`;
+  });

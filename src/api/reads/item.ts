@@ -4,59 +4,84 @@
  */
 
 import { quote } from "../../lib/error-text.ts";
-import { runToEnd } from "../../lib/steps.ts";
-import type { Cluster } from "../../model/entity.ts";
+import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import type { CollectionVersions } from "../../log/log.ts";
 import { findConnectPoint, isBroadcastPoint, isInfrastructure } from "../../query/connect-point.ts";
 import { ScalarFilter } from "../../query/filter.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
-import { clusterOf, type NetworkState } from "../../view/view.ts";
+import type { ClusterMembers } from "../../view/link-graph.ts";
+import { clusterOf, type NetworkState, type View } from "../../view/view.ts";
 import type { Dialect } from "../dialect/dialect.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import { Problem } from "../problem.ts";
 import { throwIfFault } from "../query-problem.ts";
-import type { Content, Representation } from "../representation.ts";
+import type { Content, Representation, RepresentationInfo } from "../representation.ts";
 import type { Route } from "../route.ts";
+import { jsonList } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 
 type ItemRoute = Exclude<Route, { read: "list" | "topology" | "paths" }>;
 
-export function itemRepresentation(
-  { history, dialect }: RequestContext,
+export function* itemRepresentation(
+  { history, view, dialect }: RequestContext,
   route: ItemRoute,
   query: Query,
-): Representation {
-  return new ItemRepresentation(throwIfFault(resolveState(history, query)), route, query, dialect);
+): Steps<Representation> {
+  const state = throwIfFault(yield* resolveState(history, query));
+  // Read here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
+  const chunks = yield* renderChunks(state, route, dialect);
+  const isCurrent = query.at === undefined;
+  return new ItemRepresentation(
+    {
+      key: `${dialect.keyPrefix}one ${query.fingerprint} ${keyOf(route)}`,
+      ...(route.read === "item"
+        ? itemVersion(state, isCurrent ? view : undefined, route)
+        : partVersion(state, isCurrent ? view : undefined, route)),
+      tagIsVersion: dialect.showsRevision && route.read === "item",
+      revision: state.revision,
+      contentType: JSON_TYPE,
+    },
+    chunks,
+  );
 }
 
 class ItemRepresentation implements Representation {
-  readonly key: string;
-  readonly version: number;
-  readonly currentVersion?: () => number;
-  readonly tagIsVersion: boolean;
-  readonly revision: number;
-  readonly contentType = JSON_TYPE;
-  readonly #json: string;
+  readonly info: RepresentationInfo;
+  readonly #chunks: Content["chunks"];
 
-  constructor(state: NetworkState, route: ItemRoute, query: Query, dialect: Dialect) {
-    this.key = `${dialect.keyPrefix}one ${query.fingerprint} ${keyOf(route)}`;
-    this.revision = state.revision;
-    // Read here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
-    this.#json = renderJson(state, route, dialect);
-    this.tagIsVersion = dialect.showsRevision && route.read === "item";
-    if (route.read === "item") {
-      this.version = entityRevision(getEntity(state, route.kind, route.id));
-      if (query.at === undefined) this.currentVersion = followEntity(state, route, this.version);
-    } else {
-      this.version = query.at === undefined ? versionOf(state, route) : state.revision;
-      if (query.at === undefined) this.currentVersion = () => versionOf(state, route);
-    }
+  constructor(info: RepresentationInfo, chunks: Content["chunks"]) {
+    this.info = info;
+    this.#chunks = chunks;
   }
 
-  render(): Content {
-    return { chunks: this.#json };
+  // biome-ignore lint/correctness/useYield: the chunks are there already, or are rendered while they are read
+  *render(): Steps<Content> {
+    return { chunks: this.#chunks };
   }
+}
+
+type Versions = Pick<RepresentationInfo, "version" | "currentVersion">;
+
+/** `view` is undefined for a state of the past, which has no current version. */
+function itemVersion(
+  state: NetworkState,
+  view: View | undefined,
+  route: Extract<Route, { read: "item" }>,
+): Versions {
+  const version = entityRevision(getEntity(state, route.kind, route.id));
+  return view ? { version, currentVersion: followEntity(view, route, version) } : { version };
+}
+
+function partVersion(
+  state: NetworkState,
+  view: View | undefined,
+  route: Exclude<ItemRoute, { read: "item" }>,
+): Versions {
+  return view
+    ? { version: versionOf(state.versions, route), currentVersion: followPart(view, route) }
+    : { version: state.revision };
 }
 
 function keyOf(route: ItemRoute): string {
@@ -84,23 +109,23 @@ const entityRevision = (json: string): number => Number(/"revision":(\d+)/.exec(
 
 /** The entity's revision now, looked up again only when its collection has changed; 0 when it was removed. */
 function followEntity(
-  state: NetworkState,
+  view: View,
   { kind, id }: Extract<Route, { read: "item" }>,
   initial: number,
 ): () => number {
-  let seen = state.versions[kind];
+  let seen = view.versions[kind];
   let revision = initial;
   return () => {
-    const version = state.versions[kind];
+    const version = view.versions[kind];
     if (version === seen) return revision;
     seen = version;
-    revision = entityRevision(state.get(kind, state.shownId(kind, id)) ?? "");
+    revision = entityRevision(view.get(kind, view.shownId(kind, id)) ?? "");
     return revision;
   };
 }
 
 /** The revision that last changed the collections the body is rendered from. */
-function versionOf({ versions }: NetworkState, route: Exclude<ItemRoute, { read: "item" }>): number {
+function versionOf(versions: CollectionVersions, route: Exclude<ItemRoute, { read: "item" }>): number {
   switch (route.read) {
     case "devicePorts":
       return Math.max(versions.devices, versions.ports);
@@ -115,21 +140,23 @@ function versionOf({ versions }: NetworkState, route: Exclude<ItemRoute, { read:
   }
 }
 
-function renderJson(state: NetworkState, route: ItemRoute, dialect: Dialect): string {
+const followPart = (view: View, route: Exclude<ItemRoute, { read: "item" }>) => (): number =>
+  versionOf(view.versions, route);
+
+function* renderChunks(state: NetworkState, route: ItemRoute, dialect: Dialect): Steps<Content["chunks"]> {
   switch (route.read) {
     case "item":
       return dialect.entity(route.kind, getEntity(state, route.kind, route.id));
     case "devicePorts": {
       const device = dialect.entity("devices", getEntity(state, "devices", route.id));
-      const ports = getPorts(state, route.id).map((json) => dialect.entity("ports", json));
-      return `${device.slice(0, -1)},"ports":[${ports.join(",")}]}`;
+      return jsonList(`${device.slice(0, -1)},"ports":[`, portsOf(state, route.id, dialect), "]}");
     }
     case "clusters":
-      return JSON.stringify({ clusters: clustersOf(state, dialect) });
+      return jsonList('{"clusters":[', clustersOf(yield* clusterMembers(state), dialect), "]}");
     case "cluster":
-      return renderCluster(state, route, dialect);
+      return renderCluster(state, yield* clusterMembers(state), route, dialect);
     case "connectPoint":
-      return renderConnectPoint(state, route);
+      return yield* renderConnectPoint(state, route);
     case "staleLinkAge":
       // A link that is silent becomes INACTIVE and is removed: what ONOS calls using the stale link age.
       return JSON.stringify({ active: true });
@@ -143,41 +170,72 @@ function getEntity(state: NetworkState, kind: "devices" | "hosts", id: string): 
   throw new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${hint}.`);
 }
 
-const getPorts = (state: NetworkState, device: string): string[] =>
-  Array.from(select(state, "ports", [new ScalarFilter("ports", "element", [device])]), ({ text }) => text);
+const portsOf = (state: NetworkState, device: string, dialect: Dialect): Paced<string> =>
+  mapPaced(select(state, "ports", [new ScalarFilter("ports", "element", [device])]), ({ text }) =>
+    dialect.entity("ports", text),
+  );
 
-function renderConnectPoint(state: NetworkState, route: Extract<Route, { read: "connectPoint" }>): string {
+function* renderConnectPoint(
+  state: NetworkState,
+  route: Extract<Route, { read: "connectPoint" }>,
+): Steps<string> {
   getEntity(state, "devices", route.device);
-  const point = findConnectPoint(state, route);
+  const point = yield* findConnectPoint(state, route);
   if (!point)
     throw new Problem("not-found", `There is no port ${quote(route.port)} at ${quote(route.device)}.`);
   return route.fact === "broadcast"
-    ? JSON.stringify({ broadcast: isBroadcastPoint(state, point) })
-    : JSON.stringify({ infrastructure: isInfrastructure(state, point) });
+    ? JSON.stringify({ broadcast: yield* isBroadcastPoint(state, point) })
+    : JSON.stringify({ infrastructure: yield* isInfrastructure(state, point) });
 }
 
-const clustersOf = (state: NetworkState, dialect: Dialect): Cluster[] =>
-  runToEnd(runToEnd(state.linkGraph()).clusters()).map((members, n) => {
-    const cluster = clusterOf(members, n);
-    return { ...cluster, root: dialect.deviceId(cluster.root) };
-  });
+type Clusters = readonly ClusterMembers[];
+
+function* clusterMembers(state: NetworkState): Steps<Clusters> {
+  return yield* (yield* state.linkGraph()).clusters();
+}
+
+/** Clusters, ids and links that are rendered between two pauses. */
+const ITEMS_PER_STEP = 128;
+
+function clusterJson(members: ClusterMembers, n: number, dialect: Dialect): string {
+  const cluster = clusterOf(members, n);
+  return JSON.stringify({ ...cluster, root: dialect.deviceId(cluster.root) });
+}
+
+function* clustersOf(clusters: Clusters, dialect: Dialect): Generator<string | undefined, void, void> {
+  for (const [n, members] of clusters.entries()) {
+    yield clusterJson(members, n, dialect);
+    if ((n + 1) % ITEMS_PER_STEP === 0) yield undefined;
+  }
+}
 
 function renderCluster(
   state: NetworkState,
+  clusters: Clusters,
   { n, part }: Extract<Route, { read: "cluster" }>,
   dialect: Dialect,
-): string {
-  const clusters = runToEnd(runToEnd(state.linkGraph()).clusters());
+): Content["chunks"] {
   const cluster = clusters[n];
   if (!cluster) {
     const last = clusters.length - 1;
     const allowed = last < 0 ? "there are none" : `they count from 0 to ${last}`;
     throw new Problem("not-found", `There is no cluster ${n}; ${allowed}.`);
   }
-  if (part === "devices") return JSON.stringify({ devices: cluster.devices.map(dialect.deviceId) });
-  if (part === "links") {
-    const links = cluster.links.map((id) => state.get("links", id)).filter((json) => json !== undefined);
-    return `{"links":[${links.map((json) => dialect.entity("links", json)).join(",")}]}`;
+  if (part === "devices") {
+    const ids = pausing(cluster.devices, ITEMS_PER_STEP);
+    return jsonList(
+      '{"devices":[',
+      mapPaced(ids, (id) => JSON.stringify(dialect.deviceId(id))),
+      "]}",
+    );
   }
-  return JSON.stringify(clustersOf(state, dialect)[n]);
+  if (part === "links") {
+    const ids = pausing(cluster.links, ITEMS_PER_STEP);
+    const links = mapPaced(ids, (id) => {
+      const json = state.get("links", id);
+      return json === undefined ? undefined : dialect.entity("links", json);
+    });
+    return jsonList('{"links":[', links, "]}");
+  }
+  return clusterJson(cluster, n, dialect);
 }

@@ -1,11 +1,24 @@
-/** Encodes JSON and other text as chunks of bytes, so that a body is never whole in memory and no item is a write. */
+/**
+ * Encodes JSON and other text as chunks of bytes, so that a body is never whole in memory and no item is a write. Pauses
+ * are passed on.
+ */
+import { mapPaced, type Paced } from "../../lib/steps.ts";
+
 const CHUNK_CHARS = 65_536;
 const encoder = new TextEncoder();
 
-export function* jsonList(open: string, items: Iterable<string>, close: string): Generator<Uint8Array> {
+export function* jsonList(
+  open: string,
+  items: Paced<string>,
+  close: string,
+): Generator<Uint8Array | undefined, void, void> {
   let chunk = open;
   let comma = "";
   for (const item of items) {
+    if (item === undefined) {
+      yield undefined;
+      continue;
+    }
     chunk += comma + item;
     comma = ",";
     if (chunk.length < CHUNK_CHARS) continue;
@@ -15,6 +28,5 @@ export function* jsonList(open: string, items: Iterable<string>, close: string):
   yield encoder.encode(chunk + close);
 }
 
-export function* encodeChunks(chunks: Iterable<string>): Generator<Uint8Array> {
-  for (const chunk of chunks) yield encoder.encode(chunk);
-}
+export const encodeChunks = (chunks: Paced<string>): Paced<Uint8Array> =>
+  mapPaced(chunks, (chunk) => encoder.encode(chunk));

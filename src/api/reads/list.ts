@@ -3,9 +3,9 @@
  * are encoded already; any other is selected, cut to a page and rendered. All pages of one walk are of the revision in
  * the cursor, so that changes between two requests do not show.
  */
-
 import type { Format } from "../../formats/formats.ts";
-import { runToEnd } from "../../lib/steps.ts";
+import { mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
+import type { CollectionVersions } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import { type Cursor, cursorScope, decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
@@ -15,33 +15,37 @@ import { resolveState } from "../../query/revision.ts";
 import { projectFields } from "../../query/select.ts";
 import { type EncodedValue, totalBytes } from "../../view/collection.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
-import { type NetworkState, parseStored } from "../../view/view.ts";
-import type { Dialect } from "../dialect/dialect.ts";
+import { parseStored } from "../../view/view.ts";
+import { type Dialect, PLAIN } from "../dialect/dialect.ts";
 import { throwIfFault } from "../query-problem.ts";
-import type { Content, Representation } from "../representation.ts";
+import type { Content, Representation, RepresentationInfo } from "../representation.ts";
 import { encodeChunks, jsonList } from "./json-list.ts";
 import type { ReadContext, RequestContext } from "./read-context.ts";
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
-export function listRepresentation(
+export function* listRepresentation(
   context: RequestContext,
   kind: Kind,
   query: Query,
   format: Format,
   target: string,
-): Representation {
-  return new ListRepresentation(context, kind, query, format, target);
+): Steps<Representation> {
+  const { history, log } = context;
+  const cursor =
+    query.cursor === undefined
+      ? undefined
+      : throwIfFault(decodeCursor(query.cursor, cursorScope(kind, query), log.signingKey));
+  const state = throwIfFault(
+    cursor ? yield* stateOfCursor(history, cursor) : yield* resolveState(history, query),
+  );
+  const version = cursor?.revision ?? versionOf(context, state.revision, state.versions, kind, query);
+  // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
+  const filtered = throwIfFault(yield* filterState(state, query));
+  return new ListRepresentation(context, kind, query, format, target, cursor, filtered, version);
 }
 
 class ListRepresentation implements Representation {
-  readonly key: string;
-  /** Also the revision of the cursors that the list hands out. */
-  readonly version: number;
-  readonly currentVersion?: () => number;
-  readonly tagIsVersion: boolean;
-  readonly revision: number;
-  readonly isPage: boolean;
-  readonly contentType: string;
+  readonly info: RepresentationInfo;
   readonly #context: RequestContext;
   readonly #kind: Kind;
   readonly #query: Query;
@@ -49,41 +53,55 @@ class ListRepresentation implements Representation {
   readonly #target: string;
   readonly #cursor: Cursor | undefined;
   readonly #filtered: FilteredState;
+  readonly #isWholeCollection: boolean;
 
-  constructor(context: RequestContext, kind: Kind, query: Query, format: Format, target: string) {
-    const { history, log, dialect } = context;
-    const cursor =
-      query.cursor === undefined
-        ? undefined
-        : throwIfFault(decodeCursor(query.cursor, cursorScope(kind, query), log.signingKey));
-    const state = throwIfFault(cursor ? stateOfCursor(history, cursor) : resolveState(history, query));
-    const page = `${query.limit ?? ""} ${query.cursor ?? ""}`;
-    this.key = `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}`;
-    this.version = cursor?.revision ?? versionOf(context, state, kind, query);
-    if (query.at === undefined && !query.around && !cursor)
-      this.currentVersion = () => versionOf(context, state, kind, query);
-    this.isPage = query.limit !== undefined || cursor !== undefined;
-    // Every page says the revision in the cursor. The list did not change between that and the current one.
-    this.revision = this.isPage ? this.version : state.revision;
-    this.contentType = format.contentType;
+  constructor(
+    context: RequestContext,
+    kind: Kind,
+    query: Query,
+    format: Format,
+    target: string,
+    cursor: Cursor | undefined,
+    filtered: FilteredState,
+    version: number,
+  ) {
+    const { dialect } = context;
+    const isPage = query.limit !== undefined || cursor !== undefined;
+    const isCurrent = query.at === undefined && !query.around && !cursor;
     this.#context = context;
     this.#kind = kind;
     this.#query = query;
     this.#format = format;
     this.#target = target;
     this.#cursor = cursor;
-    // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
-    this.#filtered = throwIfFault(filterState(state, query));
-    this.tagIsVersion = dialect.showsRevision && this.#isWholeCollection;
+    this.#filtered = filtered;
+    this.#isWholeCollection =
+      format.name === "json" &&
+      query.filters.length === 0 &&
+      !query.around &&
+      query.sort.length === 0 &&
+      !query.fields &&
+      !isPage;
+    const page = `${query.limit ?? ""} ${query.cursor ?? ""}`;
+    this.info = {
+      key: `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}`,
+      version,
+      currentVersion: isCurrent ? followVersion(context, kind, query) : undefined,
+      tagIsVersion: dialect.showsRevision && this.#isWholeCollection,
+      // Every page says the revision in the cursor. The list did not change between that and the current one.
+      revision: isPage ? version : filtered.state.revision,
+      isPage,
+      contentType: format.contentType,
+    };
   }
 
-  render(): Content {
+  *render(): Steps<Content> {
     const { fields } = this.#query;
     const { dialect } = this.#context;
     const kind = this.#kind;
     if (this.#isWholeCollection)
-      return wholeCollection(kind, dialect.pages(kind, runToEnd(this.#filtered.state.pages(kind))));
-    const { items, nextAfter } = selectPage(this.#filtered, kind, this.#query, this.#cursor?.after);
+      return wholeCollection(kind, yield* this.#filtered.state.pages(kind), dialect);
+    const { items, nextAfter } = yield* selectPage(this.#filtered, kind, this.#query, this.#cursor?.after);
     const next = nextAfter === undefined ? undefined : this.#encodeCursor(nextAfter);
     const chunks =
       this.#format.name === "json"
@@ -94,20 +112,10 @@ class ListRepresentation implements Representation {
       : { chunks, headers: { Link: `<${nextTarget(this.#target, next)}>; rel="next"` } };
   }
 
-  get #isWholeCollection(): boolean {
-    const { sort, fields } = this.#query;
-    return (
-      this.#format.name === "json" &&
-      this.#filtered.filters(this.#kind).length === 0 &&
-      sort.length === 0 &&
-      !fields &&
-      !this.isPage
-    );
-  }
-
   #encodeCursor(after: Cursor["after"]): string {
     const { signingKey } = this.#context.log;
-    return encodeCursor({ revision: this.version, after }, cursorScope(this.#kind, this.#query), signingKey);
+    const cursor = { revision: this.info.version, after };
+    return encodeCursor(cursor, cursorScope(this.#kind, this.#query), signingKey);
   }
 }
 
@@ -116,14 +124,23 @@ class ListRepresentation implements Representation {
  * other list with its own collection. A page puts this revision in its cursor, so it must be one that is still kept. A
  * list of the past never changes, also when `at` was the current revision when it was read first.
  */
-function versionOf({ log }: ReadContext, state: NetworkState, kind: Kind, query: Query): number {
-  if (query.at !== undefined) return state.revision;
-  const { versions } = state;
+function versionOf(
+  { log }: ReadContext,
+  revision: number,
+  versions: CollectionVersions,
+  kind: Kind,
+  query: Query,
+): number {
+  if (query.at !== undefined) return revision;
   const changed = query.around
     ? Math.max(versions.devices, versions.links, versions.hosts, versions[kind])
     : versions[kind];
   return query.limit === undefined ? changed : Math.max(changed, log.stats().oldest);
 }
+
+/** The version of the current list, whenever it is called. */
+const followVersion = (context: ReadContext, kind: Kind, query: Query) => (): number =>
+  versionOf(context, context.view.revision, context.view.versions, kind, query);
 
 /** The same request target with another cursor. */
 export function nextTarget(target: string, cursor: string): string {
@@ -134,11 +151,11 @@ export function nextTarget(target: string, cursor: string): string {
 
 function renderJson(
   kind: Kind,
-  items: Iterable<EncodedValue>,
+  items: Paced<EncodedValue>,
   fields: Query["fields"],
   next: string | undefined,
   dialect: Dialect,
-): string | Iterable<Uint8Array> {
+): string | Paced<Uint8Array> {
   const close = next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`;
   const open = `{"${kind}":[`;
   // Most filtered lists hold one entity or none: then no generator and no encoder is needed.
@@ -149,11 +166,11 @@ function renderJson(
 
 function renderFormat(
   kind: Kind,
-  items: Iterable<EncodedValue>,
+  items: Paced<EncodedValue>,
   fields: Query["fields"],
   { name, renderList }: Format,
   dialect: Dialect,
-): Iterable<string> {
+): Paced<string> {
   if (!renderList) throw new Error(`lists have no format ${name}`);
   return renderList({
     kind,
@@ -166,26 +183,24 @@ function renderFormat(
 const selectFields = (fields: Query["fields"], existing: Query["fields"]): Query["fields"] =>
   fields && existing ? fields.filter((field) => existing.includes(field)) : (fields ?? existing);
 
-function* jsonOf(
+const jsonOf = (
   kind: Kind,
-  items: Iterable<EncodedValue>,
+  items: Paced<EncodedValue>,
   fields: Query["fields"],
   dialect: Dialect,
-): Generator<string> {
-  for (const { text } of items) {
+): Paced<string> =>
+  mapPaced(items, ({ text }) => {
     const json = dialect.entity(kind, text);
-    yield fields ? projectFields(json, fields) : json;
-  }
-}
+    return fields ? projectFields(json, fields) : json;
+  });
 
 /** With all fields: a format that needs those that the dialect does not have (Prometheus) is the same in every dialect. */
-function* parseItems<K extends Kind>(kind: K, items: Iterable<EncodedValue>, dialect: Dialect) {
-  for (const { text } of items) {
+const parseItems = <K extends Kind>(kind: K, items: Paced<EncodedValue>, dialect: Dialect) =>
+  mapPaced(items, ({ text }) => {
     const entity = parseStored(kind, text);
     const json = dialect.entity(kind, text);
-    yield json === text ? entity : { ...entity, ...parseStored(kind, json) };
-  }
-}
+    return json === text ? entity : { ...entity, ...parseStored(kind, json) };
+  });
 
 const OPEN: Readonly<Record<Kind, Buffer>> = {
   devices: Buffer.from('{"devices":['),
@@ -196,14 +211,18 @@ const OPEN: Readonly<Record<Kind, Buffer>> = {
 const CLOSE = Buffer.from("]}");
 
 /** The encoded pages of the view. Each chunk is the same object every time, so its compressed form can be cached. */
-function wholeCollection(kind: Kind, pages: readonly EncodedPage[]): Content {
-  const last = pages.at(-1);
-  function* chunks(): Generator<Uint8Array> {
+function wholeCollection(kind: Kind, pages: readonly EncodedPage[], dialect: Dialect): Content {
+  function* chunks(): Generator<Uint8Array | undefined, void, void> {
     yield OPEN[kind];
-    for (const page of pages) yield page === last ? page.bytes : page.bytesWithComma;
+    let left = pages.length;
+    for (const page of dialect.pages(kind, pages)) {
+      if (page === undefined) yield undefined;
+      else yield --left === 0 ? page.bytes : page.bytesWithComma;
+    }
     yield CLOSE;
   }
+  const content = { chunks: chunks(), persistent: true };
+  if (dialect !== PLAIN) return content;
   const commas = Math.max(0, pages.length - 1);
-  const length = OPEN[kind].length + totalBytes(pages) + commas + CLOSE.length;
-  return { chunks: chunks(), persistent: true, length };
+  return { ...content, length: OPEN[kind].length + totalBytes(pages) + commas + CLOSE.length };
 }

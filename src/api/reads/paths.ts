@@ -2,7 +2,7 @@
  * The representations of paths, in ONOS's shape. The shortest paths of a large network can be more than any response can
  * hold: a response has at most `maxPaths` of them, `Gazetteer-Paths` says how many there are, and `next` leads to more.
  */
-import { runToEnd } from "../../lib/steps.ts";
+import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import type { HostLocation } from "../../model/entity.ts";
 import { decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
 import { findDisjointPaths, pathCost } from "../../query/disjoint-paths.ts";
@@ -10,11 +10,11 @@ import { type PathEnd, resolvePathEnd } from "../../query/path-ends.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { findShortestPaths, type Path } from "../../query/shortest-paths.ts";
-import type { NetworkState } from "../../view/view.ts";
+import type { NetworkState, View } from "../../view/view.ts";
 import type { Dialect } from "../dialect/dialect.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import { throwIfFault } from "../query-problem.ts";
-import type { Content, Representation } from "../representation.ts";
+import type { Representation } from "../representation.ts";
 import type { Route } from "../route.ts";
 import { jsonList } from "./json-list.ts";
 import { nextTarget } from "./list.ts";
@@ -23,31 +23,34 @@ import type { RequestContext } from "./read-context.ts";
 type PathsRoute = Extract<Route, { read: "paths" }>;
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
-export function pathsRepresentation(
-  { history, log, dialect }: RequestContext,
+export function* pathsRepresentation(
+  { history, view, log, dialect }: RequestContext,
   route: PathsRoute,
   query: Query,
   maxPaths: number,
   target: string,
-): Representation {
+): Steps<Representation> {
   const scope = `paths ${route.disjoint} ${JSON.stringify([route.src, route.dst])} ${query.fingerprint}`;
   const cursor =
     query.cursor === undefined ? undefined : throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
-  const state = throwIfFault(cursor ? stateOfCursor(history, cursor) : resolveState(history, query));
+  const state = throwIfFault(
+    cursor ? yield* stateOfCursor(history, cursor) : yield* resolveState(history, query),
+  );
   const isCurrent = query.at === undefined && !cursor;
-  const versionNow = () => Math.max(state.versions.graph, state.versions.links, state.versions.hosts);
-  const version = isCurrent ? versionNow() : state.revision;
   const limit = query.limit ?? maxPaths;
   const from = Number(cursor?.after ?? 0);
-  return {
+  const info = {
     key: `${dialect.keyPrefix}${scope} ${limit} ${query.cursor ?? ""}`,
-    version,
-    ...(isCurrent && { currentVersion: versionNow }),
+    version: isCurrent ? versionOf(state) : state.revision,
+    currentVersion: isCurrent ? followVersion(view) : undefined,
     revision: state.revision,
     isPage: !isCurrent,
     contentType: JSON_TYPE,
-    render(): Content {
-      const { items, count, more } = route.disjoint
+  };
+  return {
+    info,
+    *render() {
+      const { items, count, more } = yield* route.disjoint
         ? disjointPaths(state, route, limit, dialect)
         : shortestPaths(state, route, from, limit, dialect);
       // Of the same revision as this page, so that all pages of a walk agree.
@@ -63,8 +66,13 @@ export function pathsRepresentation(
   };
 }
 
+const versionOf = ({ versions }: Pick<NetworkState, "versions">): number =>
+  Math.max(versions.graph, versions.links, versions.hosts);
+
+const followVersion = (view: View) => (): number => versionOf(view);
+
 interface FoundPaths {
-  readonly items: Iterable<string>;
+  readonly items: Paced<string>;
   /** Undefined where the search ended before all were found. */
   readonly count: bigint | number | undefined;
   readonly more: boolean;
@@ -72,35 +80,44 @@ interface FoundPaths {
 
 const NOTHING: FoundPaths = { items: [], count: 0, more: false };
 
-function shortestPaths(
+function* shortestPaths(
   state: NetworkState,
   route: PathsRoute,
   from: number,
   limit: number,
   dialect: Dialect,
-): FoundPaths {
+): Steps<FoundPaths> {
   const ends = endsOf(state, route);
   if (!ends) return NOTHING;
   const [src, dst] = ends;
   if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => json);
-  const paths = findShortestPaths(runToEnd(state.linkGraph()), src.device, dst.device);
-  const items = paths.slice(BigInt(from), limit).map((path) => renderPath(state, path, src, dst, dialect));
-  return { items, count: paths.count, more: BigInt(from + items.length) < paths.count };
+  const { count, slice } = yield* findShortestPaths(yield* state.linkGraph(), src.device, dst.device);
+  const items = mapPaced(slice(BigInt(from), limit), (path) => renderPath(state, path, src, dst, dialect));
+  return { items, count, more: BigInt(from + limit) < count };
 }
 
-function disjointPaths(state: NetworkState, route: PathsRoute, limit: number, dialect: Dialect): FoundPaths {
+function* disjointPaths(
+  state: NetworkState,
+  route: PathsRoute,
+  limit: number,
+  dialect: Dialect,
+): Steps<FoundPaths> {
   const ends = endsOf(state, route);
   if (!ends) return NOTHING;
   const [src, dst] = ends;
   if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => `{"primary":${json}}`);
-  const { pairs, complete } = findDisjointPaths(runToEnd(state.linkGraph()), src.device, dst.device, limit);
-  const items = pairs.map(([primary, backup]) => {
+  const graph = yield* state.linkGraph();
+  const { pairs, complete } = yield* findDisjointPaths(graph, src.device, dst.device, limit);
+  const items = mapPaced(pausing(pairs, PATHS_PER_STEP), ([primary, backup]) => {
     const first = renderPath(state, primary, src, dst, dialect);
     const second = renderPath(state, backup, src, dst, dialect);
     return `{"primary":${first},"backup":${second}}`;
   });
-  return { items, count: complete ? items.length : undefined, more: false };
+  return { items, count: complete ? pairs.length : undefined, more: false };
 }
+
+/** Pairs of paths that are rendered between two pauses. */
+const PATHS_PER_STEP = 1;
 
 /** Two hosts, or a host and its device, at one device: the EDGE links alone. A device has no path to itself. */
 function pathWithinDevice(

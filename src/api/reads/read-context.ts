@@ -1,4 +1,5 @@
 /** What every read is made from: the current view, its history and its log. All three belong to the same network. */
+import type { Scheduler } from "../../lib/scheduler.ts";
 import type { Log } from "../../log/log.ts";
 import type { History } from "../../view/history.ts";
 import type { View } from "../../view/view.ts";
@@ -8,6 +9,8 @@ export interface ReadContext {
   readonly view: View;
   readonly history: History;
   readonly log: Log;
+  /** Everything that grows with the network runs on it. */
+  readonly scheduler: Scheduler;
 }
 
 /** The same for one request, which is answered in the dialect of its path. */

@@ -12,14 +12,20 @@ export function timelineRepresentation(
   contentType: string,
 ): Representation {
   const { from, to, spans, oldest, newest } = throwIfFault(resolveTimeline(history, query));
-  return {
+  const info = {
     key: `timeline ${from} ${to} ${oldest.revision} ${query.fingerprint}`,
     version: newest.revision,
     tagIsVersion: true,
     revision: newest.revision,
     contentType,
-    render: () => ({
-      chunks: JSON.stringify({ from, to, counts: log.histogram(from, to, spans), oldest, newest }),
-    }),
+  };
+  return {
+    info,
+    // biome-ignore lint/correctness/useYield: the log counts
+    *render() {
+      return {
+        chunks: JSON.stringify({ from, to, counts: log.histogram(from, to, spans), oldest, newest }),
+      };
+    },
   };
 }

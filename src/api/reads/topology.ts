@@ -1,93 +1,111 @@
 /** The representations of the topology: counts as JSON, or the graph in a graph format; all of it, or with `around`. */
-
 import type { Format } from "../../formats/formats.ts";
 import type { TopologyGraph } from "../../formats/graph.ts";
-import { runToEnd } from "../../lib/steps.ts";
+import { collectPaced, mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
+import type { CollectionVersions } from "../../log/log.ts";
 import type { Entities, Topology } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
-import type { Filter } from "../../query/filter.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
 import { LinkGraph } from "../../view/link-graph.ts";
-import { type NetworkState, parseStored, topologyOf } from "../../view/view.ts";
+import { parseStored, topologyOf, type View } from "../../view/view.ts";
+import type { Dialect } from "../dialect/dialect.ts";
 import { throwIfFault } from "../query-problem.ts";
-import type { Representation } from "../representation.ts";
+import type { Content, Representation, RepresentationInfo } from "../representation.ts";
 import { encodeChunks } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 
-export function topologyRepresentation(
-  { history, dialect }: RequestContext,
+export function* topologyRepresentation(
+  { history, view, dialect }: RequestContext,
   query: Query,
   format: Format,
-): Representation {
-  const state = throwIfFault(resolveState(history, query));
-  const render = format.renderTopology;
-  const currentVersion = () => {
-    const { versions, revision } = state;
-    // The graph formats contain the revision itself, so they change with every revision.
-    if (render || query.at !== undefined) return revision;
-    return query.around
-      ? Math.max(versions.devices, versions.links, versions.hosts, versions.graph)
-      : versions.graph;
-  };
+): Steps<Representation> {
+  const state = throwIfFault(yield* resolveState(history, query));
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
-  const filtered = throwIfFault(filterState(state, query));
-  return {
+  const filtered = throwIfFault(yield* filterState(state, query));
+  const isCurrent = query.at === undefined && !query.around;
+  const info: RepresentationInfo = {
     key: `${dialect.keyPrefix}topology ${format.name} ${query.fingerprint}`,
-    version: currentVersion(),
-    ...(query.at === undefined && !query.around && { currentVersion }),
+    version: query.at === undefined ? versionOf(state, format, query) : state.revision,
+    currentVersion: isCurrent ? followVersion(view, format, query) : undefined,
     revision: state.revision,
     contentType: format.contentType,
-    tiny: !render,
-    render: () => {
-      const neighbourhood = filtered.neighbourhood && neighbourhoodGraph(filtered);
-      if (!render) {
-        const { topology, linkGraph } = neighbourhood ?? {
-          topology: runToEnd(topologyOf(state)),
-          linkGraph: runToEnd(state.linkGraph()),
-        };
-        return { chunks: JSON.stringify(dialect.topology(topology, linkGraph)) };
-      }
-      return { chunks: encodeChunks(render(neighbourhood ?? wholeGraph(state))) };
+    tiny: !format.renderTopology,
+  };
+  return { info, render: () => render(filtered, format, dialect) };
+}
+
+interface Versioned {
+  readonly revision: number;
+  readonly versions: CollectionVersions;
+}
+
+/** The graph formats contain the revision itself, so they change with every revision. */
+function versionOf({ revision, versions }: Versioned, { renderTopology }: Format, { around }: Query): number {
+  if (renderTopology) return revision;
+  return around ? Math.max(versions.devices, versions.links, versions.hosts, versions.graph) : versions.graph;
+}
+
+const followVersion = (view: View, format: Format, query: Query) => (): number =>
+  versionOf(view, format, query);
+
+function* render(filtered: FilteredState, { renderTopology }: Format, dialect: Dialect): Steps<Content> {
+  const { state } = filtered;
+  if (!filtered.neighbourhood) {
+    const topology = yield* topologyOf(state);
+    if (renderTopology) return { chunks: encodeChunks(renderTopology(graphOf(filtered, topology))) };
+    return { chunks: JSON.stringify(dialect.topology(topology, yield* state.linkGraph())) };
+  }
+  const { topology, graph } = yield* countNeighbourhood(filtered);
+  if (renderTopology) return { chunks: encodeChunks(renderTopology(graphOf(filtered, topology))) };
+  return { chunks: JSON.stringify(dialect.topology(topology, graph)) };
+}
+
+function graphOf(filtered: FilteredState, topology: Topology): TopologyGraph {
+  const { state } = filtered;
+  return {
+    topology,
+    revision: state.revision,
+    devices: entitiesOf(filtered, "devices"),
+    links: entitiesOf(filtered, "links"),
+    hosts: entitiesOf(filtered, "hosts"),
+    link(id) {
+      const text = state.get("links", id);
+      return text === undefined ? undefined : parseStored("links", text);
     },
   };
 }
 
-function wholeGraph(state: NetworkState): TopologyGraph {
-  return {
-    topology: runToEnd(topologyOf(state)),
-    revision: state.revision,
-    devices: selectEntities(state, "devices", []),
-    links: selectEntities(state, "links", []),
-    hosts: selectEntities(state, "hosts", []),
-  };
-}
+/** Selected and parsed each time it is read. */
+const entitiesOf = <K extends Kind>({ state, filters }: FilteredState, kind: K): Paced<Entities[K]> => ({
+  [Symbol.iterator]: () =>
+    mapPaced(select(state, kind, filters(kind)), ({ text }) => parseStored(kind, text)),
+});
 
-/** The graph of a neighbourhood, with its own counts. */
-function neighbourhoodGraph({ state, filters }: FilteredState): TopologyGraph & { linkGraph: LinkGraph } {
-  const devices = selectEntities(state, "devices", filters("devices"));
-  const links = selectEntities(state, "links", filters("links"));
-  const hosts = selectEntities(state, "hosts", filters("hosts"));
-  const graph = runToEnd(
-    LinkGraph.empty.with({
-      devices: devices.map((device) => [device.id, device] as const),
-      links: links.map((link) => [link.id, link] as const),
+/** The counts of a neighbourhood, and its graph. */
+function* countNeighbourhood(filtered: FilteredState): Steps<{ topology: Topology; graph: LinkGraph }> {
+  const devices = yield* collectPaced(
+    mapPaced(entitiesOf(filtered, "devices"), ({ id, available }) => [id, { available }] as const),
+  );
+  const links = yield* collectPaced(
+    mapPaced(entitiesOf(filtered, "links"), ({ id, src, dst, state, type }) => {
+      return [id, { src, dst, state, type }] as const;
     }),
   );
-  const topology: Topology = {
-    time: runToEnd(state.graphTime()),
+  let hosts = 0;
+  for (const host of select(filtered.state, "hosts", filtered.filters("hosts"))) {
+    if (host) hosts++;
+    else yield;
+  }
+  const graph = yield* LinkGraph.empty.with({ devices, links });
+  const topology = {
+    time: yield* filtered.state.graphTime(),
     devices: devices.length,
     links: links.length,
-    clusters: runToEnd(graph.clusterCount()),
-    hosts: hosts.length,
+    clusters: yield* graph.clusterCount(),
+    hosts,
   };
-  return { topology, revision: state.revision, devices, links, hosts, linkGraph: graph };
+  return { topology, graph };
 }
-
-const selectEntities = <K extends Kind>(
-  state: NetworkState,
-  kind: K,
-  filters: readonly Filter[],
-): Entities[K][] => [...select(state, kind, filters)].map(({ text }) => parseStored(kind, text));

@@ -48,7 +48,7 @@ export function createChangeCursor(
     : new LogCursor(context, kind, query, since);
 }
 
-/** Selects at once, so that the snapshot is of one revision; renders while the subscriber reads. */
+/** The state is captured, so that the snapshot is of one revision; it is rendered while the subscriber reads. */
 function renderSnapshot(
   { state, filters }: FilteredState,
   scope: readonly Kind[],
@@ -57,7 +57,10 @@ function renderSnapshot(
 ): Iterator<string> {
   const { revision } = state;
   const synced = syncedRecord(current);
-  const selections = scope.map((kind) => ({ kind, items: select(state, kind, filters(kind)) }));
+  const selections = scope.map((kind) => ({
+    kind,
+    items: withoutPauses(select(state, kind, filters(kind))),
+  }));
   function* chunks(): Generator<string> {
     let text = "";
     for (const { kind, items } of selections) {
@@ -94,14 +97,11 @@ class LogCursor implements ChangeCursor {
     this.#filters = query.filters;
     this.#dialect = dialect;
     this.revision = since ?? view.revision;
-    if (since === undefined)
-      this.#snapshot = renderSnapshot(
-        throwIfFault(filterState(view.capture(), query)),
-        this.#scope,
-        view.capture(),
-        dialect,
-      );
-    else if (!history.ringHolds(since)) this.#logBatches = withoutPauses(history.batches(since));
+    if (since === undefined) {
+      const now = view.capture();
+      const filtered = throwIfFault(runToEnd(filterState(now, query)));
+      this.#snapshot = renderSnapshot(filtered, this.#scope, now, dialect);
+    } else if (!history.ringHolds(since)) this.#logBatches = withoutPauses(history.batches(since));
   }
 
   get isBehind(): boolean {
@@ -172,12 +172,12 @@ class NeighbourhoodCursor implements ChangeCursor {
     this.#query = query;
     this.revision = since ?? view.revision;
     if (since === undefined) {
-      const filtered = throwIfFault(filterState(view.capture(), query));
-      this.#previous = { ...filtered, state: view.capture() };
-      this.#snapshot = renderSnapshot(this.#previous, changeScope(kind), view.capture(), context.dialect);
+      const now = view.capture();
+      this.#previous = throwIfFault(runToEnd(filterState(now, query)));
+      this.#snapshot = renderSnapshot(this.#previous, changeScope(kind), now, context.dialect);
     } else {
       // A subscriber that resumes may have seen that the centre was removed, and waits until it is added again.
-      this.#previous = filterStateOrEmpty(runToEnd(history.stateAt(since)), query);
+      this.#previous = runToEnd(filterStateOrEmpty(runToEnd(history.stateAt(since)), query));
     }
   }
 
@@ -195,8 +195,8 @@ class NeighbourhoodCursor implements ChangeCursor {
     }
     const { view } = this.#context;
     if (view.revision === this.revision) return "";
-    const current = filterStateOrEmpty(view.capture(), this.#query);
-    const changes = [...diffStates(this.#previous, current, this.#kind)];
+    const current = runToEnd(filterStateOrEmpty(view.capture(), this.#query));
+    const changes = [...withoutPauses(diffStates(this.#previous, current, this.#kind))];
     this.#previous = current;
     this.revision = current.state.revision;
     return changeRecords(changes, this.revision, current.state.time, this.#context.dialect);

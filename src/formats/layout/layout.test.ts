@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { campus, leafSpine, mesh } from "../../../test/support/sample-network.ts";
-import { cablesOf, type TopologyGraph } from "../graph.ts";
+import {
+  campus,
+  type ListedGraph,
+  leafSpine,
+  listCables,
+  mesh,
+} from "../../../test/support/sample-network.ts";
 import {
   connectedComponents,
   createAdjacency,
@@ -15,10 +20,10 @@ import { type LayoutInput, layoutNetwork } from "./layout.ts";
 
 const SPACING: Size = { width: 120, height: 60 };
 
-function layoutInput(graph: TopologyGraph): LayoutInput {
+function layoutInput(graph: ListedGraph): LayoutInput {
   return {
     nodes: graph.devices.map(({ id }) => ({ id })),
-    edges: cablesOf(graph).map(({ from, to }) => ({ a: from.device, b: to.device })),
+    edges: listCables(graph).map(({ from, to }) => ({ a: from.device, b: to.device })),
   };
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { demoGraph } from "../../../test/support/demo-graph.ts";
-import { campus, leafSpine } from "../../../test/support/sample-network.ts";
-import { cablesOf, type TopologyGraph } from "../graph.ts";
+import { campus, type ListedGraph, leafSpine, listCables } from "../../../test/support/sample-network.ts";
 import type { Point } from "./adjacency.ts";
 import { namedLayer } from "./layer-names.ts";
 import { layoutNetwork } from "./layout.ts";
@@ -11,8 +10,8 @@ const SIZE = { width: 100, height: 40 };
 const GUTTER = { width: 20, height: 20 };
 const edge = (from: Point, to: Point, layered = false) => ({ from, to, layered });
 
-function routeGraph(graph: TopologyGraph): { paths: EdgePath[]; nodes: Point[] } {
-  const cables = cablesOf(graph);
+function routeGraph(graph: ListedGraph): { paths: EdgePath[]; nodes: Point[] } {
+  const cables = listCables(graph);
   const nodes = graph.devices.map(({ id, annotations }) => {
     const layer = namedLayer(annotations.layer);
     return layer === undefined ? { id } : { id, layer };
@@ -50,7 +49,7 @@ describe("in hierarchies no edge runs behind a node that it does not end at", ()
     ["leaf and spine", leafSpine(4, 40)],
   ])("%s", (_, graph) => {
     const { paths, nodes } = routeGraph(graph);
-    expect(paths).toHaveLength(cablesOf(graph).length);
+    expect(paths).toHaveLength(listCables(graph).length);
     for (const path of paths) {
       const ends = nodes.filter((node) => touches(node, path.from) || touches(node, path.to));
       for (const at of pointsOn(path)) {

@@ -1,8 +1,11 @@
 /**
  * The difference between two states of one collection. Pages that both states share are skipped, and the others are
- * compared as bytes, so that the cost depends on what changed and not on the size of the collection.
+ * compared as bytes, so that the cost depends on what changed and not on the size of the collection. States that were read
+ * from different snapshots share no pages; so it pauses after every so many values.
  */
-import type { EncodedPage } from "./encoded-page.ts";
+import type { EncodedPage } from "../view/encoded-page.ts";
+
+const VALUES_PER_STEP = 256;
 
 export interface ValueDiff {
   readonly id: string;
@@ -14,10 +17,11 @@ export interface ValueDiff {
 export function* diffPages(
   before: readonly EncodedPage[],
   after: readonly EncodedPage[],
-): Generator<ValueDiff> {
+): Generator<ValueDiff | undefined, void, void> {
   const oldCursor = new PageCursor(before, new Set(after));
   const newCursor = new PageCursor(after, new Set(before));
-  for (;;) {
+  for (let compared = 1; ; compared++) {
+    if (compared % VALUES_PER_STEP === 0) yield undefined;
     const [oldId, newId] = [oldCursor.id, newCursor.id];
     if (oldId === undefined && newId === undefined) return;
     if (newId === undefined || (oldId !== undefined && oldId < newId)) {

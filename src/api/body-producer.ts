@@ -1,0 +1,106 @@
+/**
+ * Produces the chunks of a large body on the scheduler, as the user who requested it, one each time the consumer wants
+ * one. Every byte of a body that is not whole in memory passes here.
+ */
+import type { BodySource } from "../http1/body-source.ts";
+import type { Scheduler } from "../lib/scheduler.ts";
+import type { Paced, Steps } from "../lib/steps.ts";
+
+/** Where a body is produced: the user's share of the scheduler. */
+export interface ProducerScope {
+  readonly scheduler: Scheduler;
+  readonly owner: string;
+}
+
+/** The next chunk; undefined after the last one. */
+type Produced = Uint8Array | undefined;
+
+export class BodyProducer {
+  /** The owner on the scheduler. */
+  readonly owner: string;
+  readonly #scheduler: Scheduler;
+  readonly #chunks: Iterator<Uint8Array | undefined>;
+  #closed = false;
+
+  constructor({ scheduler, owner }: ProducerScope, chunks: Paced<Uint8Array>) {
+    this.owner = owner;
+    this.#scheduler = scheduler;
+    this.#chunks = chunks[Symbol.iterator]();
+  }
+
+  /** For the scheduler: a body that is closed is not produced any further. */
+  get aborted(): boolean {
+    return this.#closed;
+  }
+
+  /** Only after the chunk before is there. */
+  next(): Produced | Promise<Produced> {
+    return this.#scheduler.run(this.owner, this.#nextChunk(), this);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#chunks.return?.();
+  }
+
+  *#nextChunk(): Steps<Produced> {
+    for (let next = this.#chunks.next(); !next.done; next = this.#chunks.next()) {
+      if (next.value !== undefined) return next.value;
+      yield;
+    }
+    return undefined;
+  }
+}
+
+/** A body that is sent as it is produced. At most one chunk is ready before the socket takes it. */
+export class ProducedBody implements BodySource {
+  readonly noTimeout = false;
+  readonly #producer: BodyProducer;
+  #ready: Uint8Array | "wait" | "end" = "wait";
+  #isProducing = false;
+  #error: { readonly cause: unknown } | undefined;
+  #onReadable = () => {};
+
+  constructor(producer: BodyProducer) {
+    this.#producer = producer;
+  }
+
+  open(onReadable: () => void): void {
+    this.#onReadable = onReadable;
+  }
+
+  next(): Uint8Array | "wait" | "end" {
+    if (this.#error) throw this.#error.cause;
+    if (this.#ready === "wait" && !this.#isProducing) this.#produce();
+    const ready = this.#ready;
+    if (ready !== "end") this.#ready = "wait";
+    return ready;
+  }
+
+  close(): void {
+    this.#producer.close();
+  }
+
+  #produce(): void {
+    const produced = this.#producer.next();
+    if (!(produced instanceof Promise)) {
+      this.#ready = produced ?? "end";
+      return;
+    }
+    this.#isProducing = true;
+    produced.then(
+      (chunk) => this.#onProduced(chunk ?? "end"),
+      (cause: unknown) => {
+        this.#error = { cause };
+        this.#onProduced("wait");
+      },
+    );
+  }
+
+  #onProduced(ready: Uint8Array | "wait" | "end"): void {
+    this.#isProducing = false;
+    this.#ready = ready;
+    if (!this.#producer.aborted) this.#onReadable();
+  }
+}

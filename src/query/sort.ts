@@ -1,0 +1,88 @@
+/**
+ * Sorts selected entities by the keys of a query, then by id, in steps. Only ids and keys are kept while sorting, not the
+ * texts of the entities; and where only the first `max` are needed, no more than twice as many rows. Sorting a million
+ * hosts for one page of them needs the memory of two pages.
+ */
+
+import { type Paced, type Steps, sortInSteps } from "../lib/steps.ts";
+import type { Kind } from "../model/ids.ts";
+import type { EncodedValue } from "../view/collection.ts";
+import { type NetworkState, parseStored } from "../view/view.ts";
+import type { Scalar } from "./fields.ts";
+import { scalarOf } from "./filter.ts";
+import type { SortKey } from "./query.ts";
+
+/** Entities that are parsed, or looked up, between two pauses. */
+const ENTITIES_PER_STEP = 64;
+/** Rows that are kept beyond twice `max`, so that a small page does not sort after every few rows. */
+const SPARE_ROWS = 512;
+
+interface Row {
+  readonly id: string;
+  readonly keys: readonly Scalar[];
+}
+
+type Compare = (a: Row, b: Row) => number;
+
+/** The ids in order; at most the first `max`. */
+export function* sortedIds(
+  kind: Kind,
+  items: Paced<EncodedValue>,
+  sort: readonly SortKey[],
+  max = Number.POSITIVE_INFINITY,
+): Steps<string[]> {
+  const compare = comparator(sort);
+  let rows: Row[] = [];
+  /** The last row that is still in the result, once there are `max`. */
+  let last: Row | undefined;
+  let left = ENTITIES_PER_STEP;
+  for (const item of items) {
+    if (item === undefined) {
+      yield;
+      continue;
+    }
+    const entity = parseStored(kind, item.text);
+    const row = { id: item.id, keys: sort.map(({ field }) => scalarOf(entity, field)) };
+    if (!last || compare(row, last) < 0) rows.push(row);
+    if (rows.length >= 2 * max + SPARE_ROWS) {
+      rows = (yield* sortInSteps(rows, compare)).slice(0, max);
+      last = rows.at(-1);
+    }
+    if (--left > 0) continue;
+    left = ENTITIES_PER_STEP;
+    yield;
+  }
+  const ids: string[] = [];
+  for (const { id } of yield* sortInSteps(rows, compare)) {
+    if (ids.length === max) break;
+    ids.push(id);
+  }
+  return ids;
+}
+
+function comparator(sort: readonly SortKey[]): Compare {
+  const directions = sort.map(({ descending }) => descending);
+  return (a, b) => {
+    for (let i = 0; i < directions.length; i++) {
+      const left = a.keys[i] ?? "";
+      const right = b.keys[i] ?? "";
+      if (left !== right) return left < right === directions[i] ? 1 : -1;
+    }
+    return a.id < b.id ? -1 : 1;
+  };
+}
+
+/** The entities with these ids, from the one at `from`. */
+export function* entitiesOf(
+  state: NetworkState,
+  kind: Kind,
+  ids: readonly string[],
+  from: number,
+): Generator<EncodedValue | undefined, void, void> {
+  for (let at = from; at < ids.length; at++) {
+    const id = ids[at] ?? "";
+    const text = state.get(kind, id);
+    if (text !== undefined) yield { id, text };
+    if ((at + 1) % ENTITIES_PER_STEP === 0) yield undefined;
+  }
+}
