@@ -4,7 +4,7 @@
  */
 import type { BodySource } from "../http1/body-source.ts";
 import type { Scheduler } from "../lib/scheduler.ts";
-import type { Paced, Steps } from "../lib/steps.ts";
+import type { Arriving, Steps } from "../lib/steps.ts";
 
 /** Where a body is produced: the user's share of the scheduler. */
 export interface ProducerScope {
@@ -19,10 +19,10 @@ export class BodyProducer {
   /** The owner on the scheduler. */
   readonly owner: string;
   readonly #scheduler: Scheduler;
-  readonly #chunks: Iterator<Uint8Array | undefined>;
+  readonly #chunks: Iterator<Uint8Array | undefined | Promise<unknown>>;
   #closed = false;
 
-  constructor({ scheduler, owner }: ProducerScope, chunks: Paced<Uint8Array>) {
+  constructor({ scheduler, owner }: ProducerScope, chunks: Arriving<Uint8Array>) {
     this.owner = owner;
     this.#scheduler = scheduler;
     this.#chunks = chunks[Symbol.iterator]();
@@ -46,8 +46,8 @@ export class BodyProducer {
 
   *#nextChunk(): Steps<Produced> {
     for (let next = this.#chunks.next(); !next.done; next = this.#chunks.next()) {
-      if (next.value !== undefined) return next.value;
-      yield;
+      if (next.value instanceof Uint8Array) return next.value;
+      yield next.value;
     }
     return undefined;
   }

@@ -160,11 +160,9 @@ export class RequestHandler implements Handler {
   /** Runs the background work until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, accessLog } = this.#options;
-    await Promise.all([
-      this.#streams.runHeartbeat(clock, signal),
-      this.#loadShedder.run(clock, signal),
-      accessLog?.run(signal),
-    ]);
+    using _router = this.#router;
+    const shedding = this.#loadShedder.run(clock, signal);
+    await Promise.all([this.#streams.runHeartbeat(clock, signal), shedding, accessLog?.run(signal)]);
   }
 
   /** The listener counts its handshakes here. */

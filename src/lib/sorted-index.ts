@@ -148,6 +148,12 @@ export class SortedIndex {
     return this.isUnsorted && (this.#wasScanned || this.#newKeys.length > MAX_NEW_KEYS + this.#ids.size);
   }
 
+  /** Sorts all keys at once, which is faster than in steps: for startup. */
+  sortKeysNow(): void {
+    this.#sortedKeys = this.keys();
+    this.#newKeys = [];
+  }
+
   /** Merges the new keys into the sorted ones. The index may change meanwhile. Callers share the work. */
   *sortKeys(): Steps<void> {
     this.#sorting ??= new SharedSteps(this.#sortKeys());
