@@ -98,3 +98,45 @@ test("can be changed during an iteration", () => {
   }
   expect(seen).toEqual(["a"]);
 });
+
+test("readers find what is retired until it is dropped, and the writer does not", () => {
+  const index = new SortedIndex();
+  for (const id of ["a", "b", "c"]) index.add("k1", id);
+  index.add("k2", "a");
+  index.retire("k1", "a");
+  index.retire("k2", "a");
+  index.add("k1", "d");
+  const collected: string[] = [];
+  index.collect("k1", "k2", collected, 10);
+  for (const found of [[...index.get("k1"), ...index.get("k2")], [...index.range("k1", "k2")], collected])
+    expect(found.sort()).toEqual(["a", "a", "b", "c", "d"]);
+  expect(index.has("k2")).toBe(true);
+  expect([...index.current("k1")].sort()).toEqual(["b", "c", "d"]);
+  expect([...index.currentRange("k1", "k2")].sort()).toEqual(["b", "c", "d"]);
+  // Taken back: it is found once.
+  index.add("k2", "a");
+  expect([...index.get("k2")]).toEqual(["a"]);
+  index.dropRetired();
+  expect([...index.range("k1", "k2")].sort()).toEqual(["a", "b", "c", "d"]);
+  expect(index.size).toBe(4);
+});
+
+test("keys are sorted in steps while keys are added and removed, and callers share the work", () => {
+  const index = new SortedIndex();
+  const name = (n: number) => `k${String(n).padStart(6, "0")}`;
+  for (let n = 0; n < 10_000; n++) index.add(name((n * 7919) % 10_000), "a");
+  expect(index.isUnsorted).toBe(true);
+  const [first, second] = [index.sortKeys(), index.sortKeys()];
+  second.next();
+  let steps = 0;
+  for (let isOver = false; !isOver; steps++) {
+    isOver = first.next().done === true;
+    index.delete(name(steps), "a");
+    index.add(name(20_000 + steps), "b");
+    expect([...index.range(name(0), name(99_999))].length).toBe(10_000);
+  }
+  expect(steps).toBeGreaterThan(20);
+  expect(second.next().done).toBe(true);
+  expect(index.isUnsorted).toBe(false);
+  expect([...index.range(name(0), name(steps))]).toEqual(["a"]);
+});

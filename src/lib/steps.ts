@@ -15,6 +15,9 @@ export type PausingSteps<Result> = Generator<undefined, Result, void>;
 /** Items with pauses between them: undefined is a pause and no item. */
 export type Paced<Item> = Iterable<Item | undefined>;
 
+/** Items that may come from off the event loop: undefined is a pause, a promise is waited for, and neither is an item. */
+export type Arriving<Item> = Iterable<Item | undefined | Promise<unknown>>;
+
 /** Runs all steps at once: for startup, tools and tests, where nobody waits for the event loop. */
 export function runToEnd<Result>(steps: Steps<Result>): Result {
   for (;;) {

@@ -4,7 +4,7 @@
  */
 import { type Steps, sortInSteps } from "../lib/steps.ts";
 
-export interface ClusterMembers {
+interface Members {
   /** In order of id. */
   readonly devices: readonly string[];
   readonly links: readonly string[];
@@ -91,10 +91,7 @@ export function* findComponents(devices: Devices): Steps<Components> {
 }
 
 /** Ordered by their lowest device id. */
-export function* membersOf(
-  devices: Devices,
-  { count, componentOf }: Components,
-): Steps<readonly ClusterMembers[]> {
+export function* membersOf(devices: Devices, { count, componentOf }: Components): Steps<readonly Members[]> {
   const members = Array.from({ length: count }, () => ({ devices: [] as string[], links: [] as string[] }));
   let left = LINKS_PER_STEP;
   for (const [number, device] of devices.entries()) {
@@ -109,7 +106,7 @@ export function* membersOf(
     left = LINKS_PER_STEP;
     yield;
   }
-  const clusters: ClusterMembers[] = [];
+  const clusters: Members[] = [];
   for (const component of members) {
     clusters.push({
       devices: yield* sortInSteps(component.devices, compare),

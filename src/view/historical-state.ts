@@ -7,7 +7,7 @@ import type { Steps } from "../lib/steps.ts";
 import { type Log, type LogEntry, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { Collection, type Write } from "./collection.ts";
 import { EncodedPage } from "./encoded-page.ts";
-import { changesGraph, type LinkGraph } from "./link-graph.ts";
+import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
 import {
   type Collections,
   NO_SPELLINGS,
@@ -16,7 +16,6 @@ import {
   type Spellings,
   withSpellings,
 } from "./network-state.ts";
-import { storedValueOf } from "./stored-value.ts";
 import { graphOf } from "./view.ts";
 
 const ENTRIES_PER_STEP = 500;
@@ -172,12 +171,12 @@ function* readEntries(log: Log, from: number, to: number, onEntry: (entry: LogEn
   if (expected !== to + 1) throw new HistoryPruned(`revision ${expected} was pruned`);
 }
 
-function changedGraph(graph: LinkGraph, changes: Changes): Steps<LinkGraph> {
-  return graph.with({ devices: valuesOf("devices", changes), links: valuesOf("links", changes) });
+function changedGraph(graph: LinkGraph, { devices, links }: Changes): Steps<LinkGraph> {
+  return graph.with(graphChangesOf(writesOf(devices), writesOf(links)));
 }
 
-function* valuesOf<K extends "devices" | "links">(kind: K, changes: Changes) {
-  for (const [id, text] of changes[kind]) yield [id, storedValueOf(kind, text)?.value] as const;
+function* writesOf(values: ChangedValues): Generator<Write> {
+  for (const [id, after] of values) yield { id, after };
 }
 
 function* graphTimeAt(log: Log, revision: number): Steps<number> {

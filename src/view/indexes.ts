@@ -116,9 +116,9 @@ export class Indexes<K extends keyof StoredTypes> {
     for (const { index } of this.#indexes) index.dropRetired();
   }
 
-  /** See `SortedIndex.sortKeys`. */
-  *sortKeys(): Steps<void> {
-    for (const { index } of this.#indexes) yield* index.sortKeys();
+  /** See `SortedIndex.sortKeysNow`. */
+  sortKeysNow(): void {
+    for (const { index } of this.#indexes) index.sortKeysNow();
   }
 
   /** Sorts the keys of the indexes where too many are not sorted. */

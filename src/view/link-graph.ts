@@ -7,9 +7,13 @@ import { LayeredMap } from "../lib/layered-map.ts";
 import { SharedSteps, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import type { Device, Link } from "../model/entity.ts";
-import { type ClusterMembers, type Components, findComponents, membersOf } from "./clusters.ts";
+import { type Components, findComponents, membersOf } from "./clusters.ts";
 
-export type { ClusterMembers } from "./clusters.ts";
+export interface ClusterMembers {
+  /** In order of id. */
+  readonly devices: readonly string[];
+  readonly links: readonly string[];
+}
 
 export interface GraphLink {
   readonly id: string;
@@ -37,6 +41,22 @@ export interface GraphChanges {
   readonly links: Iterable<
     readonly [id: string, link: Pick<Link, "src" | "dst" | "state" | "type"> | undefined]
   >;
+}
+
+/** Null when the value does not exist any more. */
+interface StoredText {
+  readonly id: string;
+  readonly after: string | null;
+}
+
+/** The changes of stored values, parsed one by one. */
+export const graphChangesOf = (devices: Iterable<StoredText>, links: Iterable<StoredText>): GraphChanges => ({
+  devices: parsed<Device>(devices),
+  links: parsed<Link>(links),
+});
+
+function* parsed<T>(texts: Iterable<StoredText>): Generator<[id: string, value: T | undefined]> {
+  for (const { id, after } of texts) yield [id, after === null ? undefined : JSON.parse(after)];
 }
 
 const LINKS_PER_STEP = 1000;

@@ -11,28 +11,6 @@ import { Collection } from "./collection.ts";
 import type { EncodedPage } from "./encoded-page.ts";
 import { LinkGraph } from "./link-graph.ts";
 
-/** The network at one revision. Immutable: safe to use across pauses. */
-export interface NetworkState {
-  readonly revision: number;
-  /** Epoch milliseconds of that revision. */
-  readonly time: number;
-  readonly versions: CollectionVersions;
-  size(kind: Kind): number;
-  /** `id` as it is shown. */
-  get(kind: Kind, id: string): string | undefined;
-  /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
-  shownId(kind: Kind, id: string): string;
-  /** Pauses only where pages have pending writes. The array never changes. */
-  pages(kind: Kind): Steps<readonly EncodedPage[]>;
-  linkGraph(): Steps<LinkGraph>;
-  /** Epoch milliseconds of the last change of the graph: `topology.time` in the interface. */
-  graphTime(): Steps<number>;
-  /** The live index, while the view is at this revision; undefined afterwards, and for earlier states. */
-  findIndex(kind: Kind, name: string): SortedIndex | undefined;
-  /** False while a batch is prepared: indexes then have additional ids, so that every candidate must be checked. */
-  readonly indexesAreExact: boolean;
-}
-
 /** The kinds whose ids contain ids of devices, and so have several spellings. */
 export type SpelledKind = Exclude<Kind, "hosts">;
 export const isSpelled = (kind: StoreKind): kind is SpelledKind => kind !== "hosts" && kind !== "claims";
@@ -44,7 +22,7 @@ export type Collections = Readonly<Record<StoreKind, Collection>>;
 
 /** The live indexes of the view, while it is at this state. */
 export interface LiveIndexes {
-  isAt(state: NetworkState): boolean;
+  isAt(state: object): boolean;
   findIndex(kind: Kind, name: string): SortedIndex | undefined;
   readonly indexesAreExact: boolean;
 }
@@ -61,7 +39,8 @@ export interface StateParts {
   readonly live?: LiveIndexes;
 }
 
-export class RevisionState implements NetworkState {
+/** A `NetworkState`, and what only this room uses. */
+export class RevisionState {
   readonly revision: number;
   readonly time: number;
   readonly versions: CollectionVersions;

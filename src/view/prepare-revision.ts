@@ -5,9 +5,8 @@
 import type { Steps } from "../lib/steps.ts";
 import { type Batch, type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { type HeldBack, updateHeldBack } from "./held-back.ts";
-import { changesGraph, type LinkGraph } from "./link-graph.ts";
+import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
 import { RevisionState, type StateParts, withSpellings } from "./network-state.ts";
-import { storedValueOf } from "./stored-value.ts";
 
 const ENTRIES_PER_STEP = 500;
 
@@ -92,9 +91,5 @@ function* changedGraph(
   links: readonly LogEntry[] = [],
 ): Steps<LinkGraph> {
   if (devices.length + links.length === 0) return graph;
-  return yield* graph.with({ devices: valuesAfter("devices", devices), links: valuesAfter("links", links) });
-}
-
-function* valuesAfter<K extends "devices" | "links">(kind: K, entries: readonly LogEntry[]) {
-  for (const { id, after } of entries) yield [id, storedValueOf(kind, after)?.value] as const;
+  return yield* graph.with(graphChangesOf(devices, links));
 }

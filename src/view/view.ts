@@ -17,15 +17,14 @@ import {
 } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
-import { Collection, type EncodedValue } from "./collection.ts";
+import { Collection, type EncodedValue, type Write } from "./collection.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
 import { Indexes, type StoredTypes } from "./indexes.ts";
-import { type ClusterMembers, LinkGraph } from "./link-graph.ts";
+import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
 import {
   type Collections,
   type LiveIndexes,
-  type NetworkState,
   NO_SPELLINGS,
   noCollections,
   RevisionState,
@@ -33,13 +32,30 @@ import {
   withSpellings,
 } from "./network-state.ts";
 import { type PreparedRevision, prepareRevision } from "./prepare-revision.ts";
-import { parseStored, storedValueOf } from "./stored-value.ts";
-
-export type { NetworkState } from "./network-state.ts";
-// biome-ignore lint/performance/noBarrelFile: who reads a state also parses its values
-export { parseStored, type StoredValue, storedValueOf } from "./stored-value.ts";
 
 const ENTRIES_PER_STEP = 64;
+
+/** The network at one revision. Immutable: safe to use across pauses. */
+export interface NetworkState {
+  readonly revision: number;
+  /** Epoch milliseconds of that revision. */
+  readonly time: number;
+  readonly versions: CollectionVersions;
+  size(kind: Kind): number;
+  /** `id` as it is shown. */
+  get(kind: Kind, id: string): string | undefined;
+  /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
+  shownId(kind: Kind, id: string): string;
+  /** Pauses only where pages have pending writes. The array never changes. */
+  pages(kind: Kind): Steps<readonly EncodedPage[]>;
+  linkGraph(): Steps<LinkGraph>;
+  /** Epoch milliseconds of the last change of the graph: `topology.time` in the interface. */
+  graphTime(): Steps<number>;
+  /** The live index, while the view is at this revision; undefined afterwards, and for earlier states. */
+  findIndex(kind: Kind, name: string): SortedIndex | undefined;
+  /** False while a batch is prepared: indexes then have additional ids, so that every candidate must be checked. */
+  readonly indexesAreExact: boolean;
+}
 
 export class View {
   /** Changes applied since the view was created. The compactor decides by it when a snapshot is due. */
@@ -157,7 +173,7 @@ export class View {
         gcPacer.addGarbage(page.bytes.length);
       }
       collections[kind] = Collection.of(pages);
-      runToEnd(this.#indexes[kind].sortKeys());
+      this.#indexes[kind].sortKeysNow();
     }
     this.#graph = runToEnd(graphOf(collections));
     this.#graphTime = snapshot.graphTime;
@@ -239,19 +255,33 @@ export class View {
   }
 }
 
+/** A value as stored text and as parsed. Both are kept together, so that a value is parsed once. */
+export interface StoredValue<K extends StoreKind> {
+  readonly text: string;
+  readonly value: StoredTypes[K];
+}
+
+export function storedValueOf<K extends StoreKind>(
+  kind: K,
+  text: string | null | undefined,
+): StoredValue<K> | undefined {
+  return text == null ? undefined : { text, value: parseStored(kind, text) };
+}
+
+/** Not validated: only a commit and the log produce this text. */
+export function parseStored<K extends keyof StoredTypes>(_kind: K, text: string): StoredTypes[K] {
+  return JSON.parse(text);
+}
+
 /** The graph of all devices and links. */
 export function* graphOf(collections: Collections): Steps<LinkGraph> {
-  const devices: [string, StoredTypes["devices"]][] = [];
-  const links: [string, StoredTypes["links"]][] = [];
-  for (const page of yield* collections.devices.pages()) {
-    for (const [i, id] of page.ids.entries()) devices.push([id, parseStored("devices", page.value(i))]);
-    yield;
-  }
-  for (const page of yield* collections.links.pages()) {
-    for (const [i, id] of page.ids.entries()) links.push([id, parseStored("links", page.value(i))]);
-    yield;
-  }
-  return yield* LinkGraph.empty.with({ devices, links });
+  return yield* LinkGraph.empty.with(
+    graphChangesOf(valuesOn(yield* collections.devices.pages()), valuesOn(yield* collections.links.pages())),
+  );
+}
+
+function* valuesOn(pages: readonly EncodedPage[]): Generator<Write> {
+  for (const page of pages) for (const [i, id] of page.ids.entries()) yield { id, after: page.value(i) };
 }
 
 /** All pages of a state, for the log. */

@@ -12,8 +12,7 @@ import { entityId } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
 import { recoverClaim, sameClaim } from "./recover.ts";
-import { type StoredValue, storedValueOf } from "./stored-value.ts";
-import type { View } from "./view.ts";
+import { type StoredValue, storedValueOf, type View } from "./view.ts";
 
 export interface SourcedClaim<K extends Kind> {
   readonly source: string;

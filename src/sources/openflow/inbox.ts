@@ -1,7 +1,7 @@
 /**
  * What a session has received and not handled yet. It is handled in steps on the scheduler, whose owner is the peer's
- * address: a little at once, the rest in turns with other sessions; the socket is not read meanwhile. A session that must
- * wait is not read until the next tick.
+ * address: a little at once, the rest in turns with other sessions; the socket is not read while much is left. A session
+ * that must wait is not read until the next tick.
  *
  * The bytes that sessions hold are limited per peer address and in total. A session that would exceed the limit is closed.
  */
@@ -12,12 +12,15 @@ import type { MessageFramer } from "./codec/framing.ts";
 import type { Quota } from "./quota.ts";
 import type { Channel } from "./transport.ts";
 
+const FULL_BYTES = 64 * 1024;
+
 export interface InboxOwner {
   readonly channel: Channel;
   readonly isClosed: boolean;
   /** Handles the messages of the framer. `wait`: not all of them can be handled now. */
   handleMessages(): Steps<"wait" | "done">;
   close(reason: string): void;
+  /** Its socket is not read for now. */
   paused(): void;
 }
 
@@ -30,6 +33,8 @@ export class Inbox {
   #isWorking = false;
   /** It waits for the next tick. */
   #isPaused = false;
+  /** Its socket is not read until what it holds is handled. */
+  #isSocketPaused = false;
   #countedBytes = 0;
 
   constructor(owner: InboxOwner, framer: MessageFramer, scheduler: Scheduler, quota: Quota) {
@@ -42,8 +47,10 @@ export class Inbox {
   push(chunk: Uint8Array): void {
     this.#framer.push(chunk);
     // A paused socket may still deliver what the system had read before.
-    if (this.#isWorking || this.#isPaused) this.#hold();
-    else this.#work();
+    if (this.#isWorking || this.#isPaused) {
+      this.#hold();
+      this.#pauseWhenFull();
+    } else this.#work();
   }
 
   tick(): void {
@@ -66,12 +73,13 @@ export class Inbox {
       return;
     }
     this.#isWorking = true;
-    channel.pause();
     this.#hold();
+    this.#pauseWhenFull();
     outcome.then(
       (end) => {
         this.#isWorking = false;
-        if (!this.#owner.isClosed) channel.resume();
+        if (this.#isSocketPaused && !this.#owner.isClosed) channel.resume();
+        this.#isSocketPaused = false;
         this.#end(end);
       },
       (error: unknown) => this.#owner.close(`internal error: ${errorMessage(error)}`),
@@ -86,6 +94,14 @@ export class Inbox {
       this.#owner.paused();
       this.#hold();
     } else if (this.#framer.bufferedBytes !== this.#countedBytes) this.#count(this.#framer.bufferedBytes);
+  }
+
+  /** A little may arrive while the rest is handled: to pause and resume a socket costs more than to store it. */
+  #pauseWhenFull(): void {
+    if (this.#isSocketPaused || this.#framer.bufferedBytes < FULL_BYTES || this.#owner.isClosed) return;
+    this.#isSocketPaused = true;
+    this.#owner.channel.pause();
+    this.#owner.paused();
   }
 
   #hold(): void {

@@ -89,6 +89,8 @@ const HANDSHAKE_REQUESTS = Buffer.concat([
 
 export class Session implements ChannelHandler, InboxOwner {
   readonly channel: Channel;
+  /** `HOST:PORT` of the peer. */
+  readonly remote: string;
   /** Filled by the handshake. */
   deviceId = "";
   auxiliary = 0;
@@ -120,6 +122,8 @@ export class Session implements ChannelHandler, InboxOwner {
 
   constructor(channel: Channel, context: SessionContext, now: number) {
     this.channel = channel;
+    const { remoteAddress: host, remotePort: port } = channel;
+    this.remote = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
     this.#context = context;
     this.#events = context.events;
     this.#openedAt = now;
@@ -136,11 +140,6 @@ export class Session implements ChannelHandler, InboxOwner {
   /** Nothing of it is handled any more, though its connection may not be closed yet. */
   get isClosed(): boolean {
     return this.#state === "closed" || this.#closedAt !== undefined;
-  }
-
-  get remote(): string {
-    const { remoteAddress: host, remotePort: port } = this.channel;
-    return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   }
 
   start(): void {
@@ -185,7 +184,6 @@ export class Session implements ChannelHandler, InboxOwner {
     this.#inbox.push(chunk);
   }
 
-  /** Its inbox could not be handled completely. */
   paused(): void {
     this.#events.count("paused_total");
   }

@@ -22,7 +22,8 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "gazetteer-openflow-tls-"));
   if (!available) return;
   createCertificates(folder, []);
-  for (const name of ["server", "server-new", "s1", "s2"]) createCertificate(folder, name, { commonName: name });
+  for (const name of ["server", "server-new", "s1", "s2"])
+    createCertificate(folder, name, { commonName: name });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 const file = (name: string) => join(folder, name);
