@@ -10,6 +10,7 @@ import { createBoundedCache } from "../lib/bounded-cache.ts";
 import { type Paced, SharedSteps, type Steps } from "../lib/steps.ts";
 import type { Batch, Log } from "../log/log.ts";
 import { historicalStateAt, type SizedState } from "./historical-state.ts";
+import type { RevisionState } from "./network-state.ts";
 import type { NetworkState, View } from "./view.ts";
 
 const MAX_CACHED_STATES = 8;
@@ -30,6 +31,7 @@ export type Resolved =
 interface CachedState {
   readonly building: SharedSteps<SizedState>;
   readonly bytes: number;
+  readonly state?: RevisionState;
 }
 
 /** `bytes` is the summed length of the texts of the batch. */
@@ -55,6 +57,10 @@ export class History {
   readonly #cachedStates = createBoundedCache<number, CachedState>({
     maxSize: MAX_CACHED_BYTES,
     sizeOf: ({ bytes }) => Math.min(MAX_CACHED_BYTES, Math.max(bytes, MAX_CACHED_BYTES / MAX_CACHED_STATES)),
+    // From now on it exists because of those who read it.
+    onRemove: ({ state, bytes }, _revision, reason) => {
+      if (state && reason !== "set") state.ownBytes = bytes;
+    },
   });
   readonly #subscribers = new Set<() => void>();
 
@@ -152,7 +158,8 @@ export class History {
     try {
       const { state, bytes } = yield* cached.building.result();
       // Its size is known now.
-      if (cached.bytes === 0) this.#cachedStates.set(revision, { ...cached, bytes: Math.max(1, bytes) });
+      if (cached.bytes === 0)
+        this.#cachedStates.set(revision, { ...cached, state, bytes: Math.max(1, bytes) });
       return state;
     } catch (error) {
       this.#cachedStates.delete(revision);

@@ -25,12 +25,13 @@ export interface DrawingScope {
 }
 
 export function* topologyRepresentation(
-  { history, view, dialect }: RequestContext,
+  { history, view, dialect, memory }: RequestContext,
   query: Query,
   format: Format,
   scope: DrawingScope,
 ): Steps<Representation> {
   const state = throwIfFault(yield* resolveState(history, query));
+  memory.hold(state);
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
   const filtered = throwIfFault(yield* filterState(state, query));
   const isCurrent = query.at === undefined && !query.around;

@@ -28,10 +28,11 @@ export function* createChangeCursor(
   since: number | undefined,
   chunks: SharedChunks,
 ): Steps<ChangeCursor> {
-  const { view, history } = context;
+  const { view, history, memory } = context;
   const topic = streamTopicOf(context, kind, query);
   if (since === undefined) {
     const now = view.capture();
+    memory.hold(now);
     const filtered = throwIfFault(yield* filterState(now, query));
     const synced = yield* syncedRecord(now);
     const end = query.around ? neighbourhoodPosition(topic, filtered) : logPosition(topic, now.revision);

@@ -6,6 +6,7 @@
  * read costs its cursor and one chunk, nothing more.
  */
 import type { BodySource } from "../../http1/body-source.ts";
+import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import { Cancelled, type Scheduler } from "../../lib/scheduler.ts";
 import type { ChangeCursor } from "./change-cursor.ts";
 import { encodeText, HEARTBEAT_COMMENT, heartbeatRecord, OPENING_COMMENT, overflowRecord } from "./sse.ts";
@@ -22,6 +23,8 @@ export interface EventStreamOptions {
   readonly owner: string;
   readonly scheduler: Scheduler;
   readonly cursor: ChangeCursor;
+  /** Of the state that the snapshot is rendered from. The rest of the stream holds next to nothing. */
+  readonly memory: MemoryAccount;
   /** The stream has more to send, in a later turn: then `wake` is to be called. */
   readonly onPause: (stream: EventStream) => void;
   readonly onEnd: (stream: EventStream, overflow: boolean) => void;
@@ -124,6 +127,7 @@ export class EventStream implements BodySource {
 
   #take(bytes: Uint8Array): Uint8Array {
     this.#bytesTaken += bytes.length;
+    if (!this.#cursor.isPartial) this.#options.memory.release();
     if (bytes.length > LARGE_CHUNK_BYTES) {
       this.#isPaused = true;
       this.#options.onPause(this);
@@ -177,6 +181,7 @@ export class EventStream implements BodySource {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#lastRecord = lastRecord;
+    this.#options.memory.release();
     this.#options.onEnd(this, overflow);
   }
 }

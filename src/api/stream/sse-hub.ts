@@ -8,6 +8,7 @@
 
 import type { BodySource } from "../../http1/body-source.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
 import type { History } from "../../view/history.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
@@ -109,7 +110,7 @@ export class SseHub {
   }
 
   /** A body that lasts until the client disconnects or the stream is closed. Throws a problem past the limits. */
-  openStream(user: string, owner: string, cursor: ChangeCursor): BodySource {
+  openStream(user: string, owner: string, cursor: ChangeCursor, memory: MemoryAccount): BodySource {
     this.requireRoom(user);
     this.#countByUser.set(user, (this.#countByUser.get(user) ?? 0) + 1);
     this.#openedTotal++;
@@ -118,6 +119,7 @@ export class SseHub {
       owner,
       scheduler: this.#scheduler,
       cursor,
+      memory,
       onPause: this.#onPause,
       onEnd: this.#onEnd,
     });
