@@ -142,7 +142,7 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
     const read = listRepresentation({ ...context, dialect: PLAIN }, kind, parsed, json, target);
     const { chunks } = runToEnd(runToEnd(read).render());
     let bytes = 0;
-    for (const chunk of chunks) bytes += chunk?.length ?? 0;
+    for (const chunk of chunks) if (!(chunk instanceof Promise)) bytes += chunk?.length ?? 0;
     return bytes;
   };
   const rounds: number[] = [];

@@ -48,6 +48,7 @@ const server = openServer({
   aliases: [],
   origins: [],
   trustedProxies: [],
+  hosts: [],
   limits: { ...config.limits, streamsPerUser: 100_000 },
   version: "bench",
   context: store,

@@ -80,23 +80,27 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
   const bun = join(shape.root, "node_modules/bun/bin/bun.exe");
   const main = join(shape.root, "src/main.ts");
   const service = startAnywhere([bun, "--config=/dev/null", main, "serve", "--config", configFile]);
-  const [, url = ""] = await service.line(/^listening on (\S+)\/controller\/v1$/);
   const readerAuthorization = authorizationOf("reader");
+  let url = "";
   const get = (path: string) =>
     fetch(`${url}/controller/v1/${path}`, { headers: { Authorization: readerAuthorization } });
-  // The service listens before a large network is loaded, and refuses requests when it is busy with that.
-  await until(async () => (await fetch(`${url}/readyz`)).ok, {
-    what: "the network",
-    deadlineMs: LOAD_DEADLINE_MS,
-    everyMs: 200,
+  const loaded = async () => {
+    url = (await service.line(/^listening on (\S+)\/controller\/v1$/))[1] ?? "";
+    // The service listens before a large network is loaded, and refuses requests while it is busy with that.
+    const waiting = { deadlineMs: LOAD_DEADLINE_MS, everyMs: 200 };
+    await until(async () => (await fetch(`${url}/readyz`)).ok, { what: "the network", ...waiting });
+    return until(
+      async (): Promise<{ devices: { id: string }[] } | undefined> => {
+        const response = await get("devices?limit=200");
+        return response.ok ? response.json() : undefined;
+      },
+      { what: "the list of devices", ...waiting },
+    );
+  };
+  const list = await loaded().catch(async (error: unknown) => {
+    await service.stop();
+    throw error;
   });
-  const list = await until(
-    async (): Promise<{ devices: { id: string }[] } | undefined> => {
-      const response = await get("devices?limit=200");
-      return response.ok ? response.json() : undefined;
-    },
-    { what: "the list of devices", deadlineMs: LOAD_DEADLINE_MS, everyMs: 200 },
-  );
   const target: Target = {
     url,
     pid: service.pid,

@@ -12,12 +12,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
+import { runToEnd } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim } from "../../src/model/claim.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { restoreView } from "../../src/view/restore.ts";
-import { View } from "../../src/view/view.ts";
+import { snapshotOf, View } from "../../src/view/view.ts";
 
 const SOURCE = "bench";
 const CHANGES_PER_BATCH = 1000;
@@ -105,13 +106,13 @@ async function measure(phase: string, hosts: number, path: string): Promise<Reco
   const log = openEmbeddedLog(path);
   let view = new View();
   const restart = await timed(async () => {
-    view = restoreView(log);
+    view = restoreView(log).view;
   });
   const committer = new Committer(view, log, systemClock, [SOURCE]);
   const ingest = new ClaimIngest(committer, SOURCE, silentLogger);
   if (phase === "load") {
     const load = await timed(() => ingest.replace(network.claims()));
-    const snapshot = await timed(() => log.writeSnapshot(view.snapshot()));
+    const snapshot = await timed(() => log.writeSnapshot(runToEnd(snapshotOf(view.capture()))));
     const { bytes } = log.stats();
     return { load: load.seconds, loadCpu: load.cpu, snapshot: snapshot.seconds, logMiB: bytes / 2 ** 20 };
   }

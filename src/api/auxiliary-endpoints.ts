@@ -30,6 +30,8 @@ export interface AuxiliaryEndpointsOptions {
   readonly rejectedRecords: () => Readonly<Record<string, number>>;
   readonly site: StaticSite | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
+  /** When the server's certificate expires, in epoch milliseconds. */
+  readonly tlsExpiresAt?: (() => number) | undefined;
   /** The reader processes, in the main process of a service that has some. */
   readonly readers?: ReaderMetrics | undefined;
 }
@@ -61,9 +63,10 @@ export class AuxiliaryEndpoints {
     this.#counters = counters;
   }
 
-  health(path: HealthPath, isStopping: boolean): Response {
+  health(path: HealthPath, isStopping: boolean, isUser: boolean): Response {
     const { context, sources } = this.#options;
-    return path === "/healthz" ? livenessResponse() : readinessResponse(context.view, sources(), isStopping);
+    if (path === "/healthz") return livenessResponse();
+    return readinessResponse({ context, sources: sources(), isStopping, isUser });
   }
 
   /** The client is authenticated. Throws a `Problem` for a path or a method that does not exist. */
@@ -107,7 +110,7 @@ export class AuxiliaryEndpoints {
   }
 
   *#metrics(): Steps<Response> {
-    const { context, version, sources, rejectedRecords, readers, configReload } = this.#options;
+    const { context, version, sources, rejectedRecords, readers, configReload, tlsExpiresAt } = this.#options;
     return yield* metricsResponse({
       context,
       version,
@@ -116,6 +119,7 @@ export class AuxiliaryEndpoints {
       rejectedRecords: rejectedRecords(),
       readers,
       configReload,
+      tlsExpiresAt: tlsExpiresAt?.(),
     });
   }
 

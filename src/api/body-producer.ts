@@ -4,7 +4,7 @@
  */
 import type { BodySource } from "../http1/body-source.ts";
 import type { Scheduler } from "../lib/scheduler.ts";
-import type { Paced, Steps } from "../lib/steps.ts";
+import type { Arriving, Steps } from "../lib/steps.ts";
 import { joinBytes } from "./chunks.ts";
 
 /** Where a body is produced: the user's share of the scheduler. */
@@ -23,10 +23,10 @@ export class BodyProducer {
   /** The owner on the scheduler. */
   readonly owner: string;
   readonly #scheduler: Scheduler;
-  readonly #chunks: Iterator<Uint8Array | undefined>;
+  readonly #chunks: Iterator<Uint8Array | undefined | Promise<unknown>>;
   #closed = false;
 
-  constructor({ scheduler, owner }: ProducerScope, chunks: Paced<Uint8Array>) {
+  constructor({ scheduler, owner }: ProducerScope, chunks: Arriving<Uint8Array>) {
     this.owner = owner;
     this.#scheduler = scheduler;
     this.#chunks = chunks[Symbol.iterator]();
@@ -54,8 +54,8 @@ export class BodyProducer {
     while (bytes < CHUNK_BYTES) {
       const next = this.#chunks.next();
       if (next.done) break;
-      if (next.value === undefined) {
-        yield;
+      if (!(next.value instanceof Uint8Array)) {
+        yield next.value;
         continue;
       }
       parts.push(next.value);

@@ -11,7 +11,7 @@ import type { Response } from "../http1/response.ts";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
 import type { Steps } from "../lib/steps.ts";
 import { BodyProducer, type ProducerScope } from "./body-producer.ts";
-import { bufferChunks, concatChunks, joinBytes } from "./chunks.ts";
+import { bufferChunks, closeChunks, concatChunks, joinBytes } from "./chunks.ts";
 import { createEncodedBody, encode } from "./content-encoding.ts";
 import { EntityTags, type TaggedContent, type TagScope } from "./entity-tags.ts";
 import { matchesEtag } from "./etag.ts";
@@ -84,6 +84,12 @@ export class PreparedResponse {
     return yield* this.#renderer.renderBody(representation, this.#encoding, this.etag, content, scope);
   }
 
+  /** The body is not needed. */
+  discard(): void {
+    if (this.#content) closeChunks(this.#content.chunks);
+    this.release();
+  }
+
   /** Drops what the body is rendered from. */
   release(): void {
     this.#representation = undefined;
@@ -138,7 +144,10 @@ export class BodyRenderer {
   ): Steps<RenderedBody> {
     const cacheKey = `${encoding} ${representation.info.key}`;
     const cached = this.#cache.get(cacheKey);
-    if (cached?.etag === etag) return cached;
+    if (cached?.etag === etag) {
+      if (content) closeChunks(content.chunks);
+      return cached;
+    }
     // Dropped before rendering, so that the memory of the old body is free for the new one.
     if (cached) this.#cache.delete(cacheKey);
     const { chunks, persistent, length, headers = NO_HEADERS } = content ?? (yield* representation.render());
@@ -169,7 +178,7 @@ export function* conditionalResponse(
   scope: ProducerScope,
 ): Steps<Response> {
   if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, prepared.etag)) {
-    prepared.release();
+    prepared.discard();
     return { status: 304, headers: prepared.headers(), body: null };
   }
   const { body, headers } = yield* prepared.renderBody(scope);

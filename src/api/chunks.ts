@@ -1,36 +1,59 @@
 /** Bodies in chunks: reads a bounded number of bytes of one, and puts the parts together again. */
-import type { Paced, Steps } from "../lib/steps.ts";
+import type { Arriving, Steps } from "../lib/steps.ts";
+
+type ChunkIterator = Iterator<Uint8Array | undefined | Promise<unknown>>;
 
 export interface BufferedChunks {
   readonly buffered: readonly Uint8Array[];
   /** The chunks that were not read; undefined when there are no more. */
-  readonly rest: Iterator<Uint8Array | undefined> | undefined;
+  readonly rest: ChunkIterator | undefined;
 }
 
 /** Reads until more than `maxBytes` are buffered. */
-export function* bufferChunks(chunks: Paced<Uint8Array>, maxBytes: number): Steps<BufferedChunks> {
+export function* bufferChunks(chunks: Arriving<Uint8Array>, maxBytes: number): Steps<BufferedChunks> {
   const buffered: Uint8Array[] = [];
   const iterator = chunks[Symbol.iterator]();
+  let isRead = false;
   let bytes = 0;
-  for (let next = iterator.next(); !next.done; next = iterator.next()) {
-    const chunk = next.value;
-    if (chunk === undefined) {
-      yield;
-      continue;
+  try {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) {
+      const chunk = next.value;
+      if (!(chunk instanceof Uint8Array)) {
+        yield chunk;
+        continue;
+      }
+      buffered.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= maxBytes) continue;
+      isRead = true;
+      return { buffered, rest: iterator };
     }
-    buffered.push(chunk);
-    bytes += chunk.length;
-    if (bytes > maxBytes) return { buffered, rest: iterator };
+    isRead = true;
+    return { buffered, rest: undefined };
+  } finally {
+    if (!isRead) iterator.return?.();
   }
-  return { buffered, rest: undefined };
 }
 
-export function* concatChunks(
-  buffered: readonly Uint8Array[],
-  rest: Iterator<Uint8Array | undefined>,
-): Generator<Uint8Array | undefined, void, void> {
-  yield* buffered;
-  for (let next = rest.next(); !next.done; next = rest.next()) yield next.value;
+/** Not a generator: one that has not started does not end what it would have read. */
+export function concatChunks(buffered: readonly Uint8Array[], rest: ChunkIterator): Arriving<Uint8Array> {
+  const first = buffered.values();
+  const iterator: ChunkIterator = {
+    next() {
+      const next = first.next();
+      return next.done ? rest.next() : next;
+    },
+    return() {
+      rest.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return { [Symbol.iterator]: () => iterator };
+}
+
+/** Ends the production of chunks that nobody reads any further. */
+export function closeChunks(chunks: string | Arriving<Uint8Array>): void {
+  if (typeof chunks !== "string") chunks[Symbol.iterator]().return?.();
 }
 
 export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { constants, crc32, deflateRaw } from "node:zlib";
 import { AsyncBodySource, type BodySource } from "../http1/body-source.ts";
 import { crc32Combine } from "../lib/crc32.ts";
-import { type Paced, type Steps, waitFor } from "../lib/steps.ts";
+import { type Arriving, type Steps, waitFor } from "../lib/steps.ts";
 import type { ProducerScope } from "./body-producer.ts";
 import { compressions, GZIP_LEVEL } from "./content-encoding.ts";
 
@@ -71,22 +71,22 @@ type Bytes = Uint8Array;
 
 /** The fragments of the next few chunks, each compressed or being compressed. */
 function* nextFragments(
-  chunks: Iterator<Bytes | undefined>,
+  chunks: Iterator<Bytes | Promise<unknown> | undefined>,
   owner: string,
 ): Steps<readonly (Fragment | Promise<Fragment>)[]> {
   const found: (Fragment | Promise<Fragment>)[] = [];
   while (found.length < CHUNKS_AT_ONCE) {
     const next = chunks.next();
     if (next.done) break;
-    if (next.value) found.push(fragmentOf(next.value, owner));
-    else yield;
+    if (next.value instanceof Uint8Array) found.push(fragmentOf(next.value, owner));
+    else yield next.value;
   }
   return found;
 }
 
 /** Whole where it has at most `maxBytes`; otherwise the rest is compressed while it is sent. */
 export function* gzipBody(
-  chunks: Paced<Bytes>,
+  chunks: Arriving<Bytes>,
   maxBytes: number,
   scope: ProducerScope,
 ): Steps<Bytes | BodySource> {
@@ -108,7 +108,7 @@ export function* gzipBody(
 
 function createFragmentedBody(
   { scheduler, owner }: ProducerScope,
-  chunks: Iterator<Bytes | undefined>,
+  chunks: Iterator<Bytes | Promise<unknown> | undefined>,
   member: GzipMember,
   begun: readonly Bytes[],
 ): BodySource {

@@ -1,10 +1,13 @@
 /** Renders `/metrics` in Prometheus' text format (0.0.4). All values are read when it is requested. */
+
 import type { Response } from "../http1/response.ts";
 import type { Steps } from "../lib/steps.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
+import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
 import type { ReadContext } from "./reads/read-context.ts";
+import { usageFamilies } from "./usage-metrics.ts";
 
 export interface MetricsInput {
   readonly context: ReadContext;
@@ -16,6 +19,8 @@ export interface MetricsInput {
   readonly version: string;
   readonly readers?: ReaderMetrics | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
+  /** When the server's certificate expires, in epoch milliseconds. */
+  readonly tlsExpiresAt?: number | undefined;
 }
 
 /** The start counts as the first reload. */
@@ -34,9 +39,6 @@ export interface ReaderMetrics {
   counters(): ProcessCounters;
 }
 
-type Labels = Readonly<Record<string, string>>;
-type Sample = readonly [labels: Labels, value: number];
-
 const HEADERS = {
   "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
   "Cache-Control": "no-store",
@@ -50,6 +52,7 @@ export function* metricsResponse(input: MetricsInput): Steps<Response> {
     ...networkFamilies(input, clusters),
     ...sourceFamilies(input),
     ...httpFamilies(input),
+    ...tlsFamilies(input),
     ...historyFamilies(input),
     ...processFamilies(input),
   ];
@@ -150,6 +153,23 @@ function* httpFamilies({ counters, readers }: MetricsInput): Generator<string> {
     "Connections closed because a request body was longer than is skipped.",
     total.longBodies,
   );
+  yield* usageFamilies(total);
+}
+
+/** Only where TLS is configured. */
+function* tlsFamilies({ counters, readers, tlsExpiresAt }: MetricsInput): Generator<string> {
+  if (tlsExpiresAt === undefined) return;
+  yield gauge(
+    "gazetteer_tls_certificate_expiry_timestamp_seconds",
+    "When the certificate expires, or the first one of its chain.",
+    tlsExpiresAt / 1000,
+  );
+  const { tlsHandshakes } = readers ? addCounters(counters, readers.counters()) : counters;
+  yield counter(
+    "gazetteer_tls_handshakes_total",
+    "TLS handshakes by result.",
+    Object.entries(tlsHandshakes).map(([result, count]) => [{ result }, count]),
+  );
 }
 
 function* historyFamilies({ context: { log } }: MetricsInput): Generator<string> {
@@ -157,6 +177,16 @@ function* historyFamilies({ context: { log } }: MetricsInput): Generator<string>
   yield gauge("gazetteer_history_bytes", "Size of the stored changes and snapshots.", stats.bytes);
   yield gauge("gazetteer_history_oldest_revision", "The oldest revision that can be read.", stats.oldest);
   yield gauge("gazetteer_history_snapshots", "Stored snapshots.", stats.snapshots);
+  yield gauge(
+    "gazetteer_log_writable",
+    "1 when changes can be stored, 0 while they wait, for example for space on the disk.",
+    stats.writeFailure ? 0 : 1,
+  );
+  yield counter(
+    "gazetteer_log_write_failures_total",
+    "Failed attempts to store changes.",
+    stats.writeFailures ?? 0,
+  );
 }
 
 function* processFamilies({ readers, configReload }: MetricsInput): Generator<string> {
@@ -185,24 +215,3 @@ function* processFamilies({ readers, configReload }: MetricsInput): Generator<st
     Math.round(Date.now() / 1000 - process.uptime()),
   );
 }
-
-/** A single number is one sample without labels. */
-type Samples = number | readonly Sample[];
-
-const gauge = (name: string, help: string, samples: Samples): string =>
-  renderFamily(name, "gauge", help, samples);
-
-const counter = (name: string, help: string, samples: Samples): string =>
-  renderFamily(name, "counter", help, samples);
-
-function renderFamily(name: string, type: "gauge" | "counter", help: string, samples: Samples): string {
-  const list: readonly Sample[] = typeof samples === "number" ? [[{}, samples]] : samples;
-  const lines = list.map(([labels, value]) => {
-    const pairs = Object.entries(labels).map(([label, content]) => `${label}="${escapeLabel(content)}"`);
-    return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}\n`;
-  });
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
-}
-
-const escapeLabel = (text: string): string =>
-  text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");

@@ -1,9 +1,12 @@
 /**
- * The counters of one process: responses by what was read and by status, shed requests, event streams. The main process
+ * The counters of one process: responses by what was read and by status, shed requests, event streams, TLS handshakes. The main process
  * adds those of its readers to its own when it renders `/metrics`.
  */
+
 import type { ConnectionCounters } from "../http1/handler.ts";
+import { createHandshakeCounts, type HandshakeCounts } from "../http1/tls.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
+import { addUsage, endedUsage, type UsageCounters, ZERO_USAGE } from "./usage-counters.ts";
 
 export interface ProcessCounters {
   /** Responses by what was read and status. A key is `devices 200`. */
@@ -12,9 +15,11 @@ export interface ProcessCounters {
   readonly streamsOpen: number;
   readonly streamsOpened: number;
   readonly streamsOverflowed: number;
+  readonly tlsHandshakes: Readonly<HandshakeCounts>;
   readonly connectionsEvicted: number;
   readonly slowReaders: number;
   readonly longBodies: number;
+  readonly usage: UsageCounters;
 }
 
 export const ZERO_COUNTERS: ProcessCounters = {
@@ -23,9 +28,11 @@ export const ZERO_COUNTERS: ProcessCounters = {
   streamsOpen: 0,
   streamsOpened: 0,
   streamsOverflowed: 0,
+  tlsHandshakes: createHandshakeCounts(),
   connectionsEvicted: 0,
   slowReaders: 0,
   longBodies: 0,
+  usage: ZERO_USAGE,
 };
 
 export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCounters {
@@ -37,11 +44,27 @@ export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCoun
     streamsOpen: a.streamsOpen + b.streamsOpen,
     streamsOpened: a.streamsOpened + b.streamsOpened,
     streamsOverflowed: a.streamsOverflowed + b.streamsOverflowed,
+    tlsHandshakes: addHandshakes(a.tlsHandshakes, b.tlsHandshakes),
     connectionsEvicted: a.connectionsEvicted + b.connectionsEvicted,
     slowReaders: a.slowReaders + b.slowReaders,
     longBodies: a.longBodies + b.longBodies,
+    usage: addUsage(a.usage, b.usage),
   };
 }
+
+/** The counters of a process that has ended: what it had open is closed. */
+export const endedCounters = (counters: ProcessCounters): ProcessCounters => ({
+  ...counters,
+  streamsOpen: 0,
+  usage: endedUsage(counters.usage),
+});
+
+const addHandshakes = (a: HandshakeCounts, b: HandshakeCounts): HandshakeCounts => ({
+  completed: a.completed + b.completed,
+  failed: a.failed + b.failed,
+  timeout: a.timeout + b.timeout,
+  displaced: a.displaced + b.displaced,
+});
 
 /** Callers keep the object and increment it, which saves the look-up on every request. */
 export interface Counter {
@@ -50,6 +73,8 @@ export interface Counter {
 
 export class RequestCounters {
   readonly #responses = new Map<string, Counter>();
+  /** Counted by the listener. */
+  readonly tlsHandshakes = createHandshakeCounts();
   #shed = 0;
 
   /** The counter of responses to reads of `read` (`devices`, `topology`, `health`) with this status. */
@@ -70,6 +95,7 @@ export class RequestCounters {
   snapshot(
     { openCount, openedTotal, overflowedTotal }: SseHub,
     connections: ConnectionCounters,
+    usage: UsageCounters,
   ): ProcessCounters {
     return {
       requests: Object.fromEntries([...this.#responses].map(([key, { count }]) => [key, count])),
@@ -77,9 +103,11 @@ export class RequestCounters {
       streamsOpen: openCount,
       streamsOpened: openedTotal,
       streamsOverflowed: overflowedTotal,
+      tlsHandshakes: { ...this.tlsHandshakes },
       connectionsEvicted: connections.evicted,
       slowReaders: connections.slowReaders,
       longBodies: connections.longBodies,
+      usage,
     };
   }
 }

@@ -8,7 +8,7 @@ import { ParseError, parseHead, type Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { ManualClock } from "../lib/clock.ts";
 import { createReplicaLog, Replica } from "../view/replica.ts";
-import { createRelay } from "./relay.ts";
+import { createRelay, RELAYED_USER_HEADER } from "./relay.ts";
 
 const versions = { devices: 0, ports: 0, links: 0, hosts: 0, graph: 0 };
 const socketPath = join(temporaryFolder(), "writer");
@@ -38,12 +38,17 @@ const mainProcess = Bun.serve({
 });
 afterAll(() => mainProcess.stop(true));
 
+/** The Authorization header of the service's own processes. */
+const INTERNAL = "Basic internal";
+
 function relayAt(revision: number) {
   const clock = new ManualClock();
   const replica = new Replica(createReplicaLog("epoch", new Uint8Array(32)), 1000);
   replica.completeSync({ revision, time: 0, graphTime: 0, versions });
-  const relayFrom = createRelay(socketPath, replica.history, clock);
-  return { clock, replica, relay: (request: Request) => relayFrom(request, "2001:db8::1") };
+  const relayFrom = createRelay(socketPath, replica.history, clock, INTERNAL);
+  const relay = (request: Request, certificateUser?: string) =>
+    relayFrom(request, "2001:db8::1", certificateUser);
+  return { clock, replica, relay };
 }
 
 function createRequest(target: string, headers: Record<string, string> = {}): Request {
@@ -59,6 +64,18 @@ function bodySourceOf({ body }: Response): BodySource {
 }
 
 describe("a forwarded request", () => {
+  test("names the user of a client certificate, whatever the client has written in that header", async () => {
+    const { relay } = relayAt(5);
+    const received = async (certificateUser?: string) => {
+      const request = createRequest("/5", { Authorization: "Basic x", [RELAYED_USER_HEADER]: "eve" });
+      const body = await readBody(bodySourceOf(await relay(request, certificateUser)));
+      const { headers } = JSON.parse(new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(body))));
+      return { authorization: headers.authorization, user: headers[RELAYED_USER_HEADER] };
+    };
+    expect(await received("änn")).toEqual({ authorization: INTERNAL, user: "%C3%A4nn" });
+    expect(await received()).toEqual({ authorization: "Basic x", user: undefined });
+  });
+
   test("keeps its query and headers except those of the connection, and the bytes of the response", async () => {
     const { relay } = relayAt(5);
     const headers = { Authorization: "Basic x", Connection: "close", TE: "trailers", Accept: "text/csv" };
@@ -123,7 +140,12 @@ describe("a forwarded request", () => {
     await until(() => clock.sleeping > 0, { what: "a response that is ahead" });
     await clock.advance(60_000);
     expect(await late).toMatchObject({ name: "Problem", status: 503 });
-    const unconnected = createRelay(join(temporaryFolder(), "none"), relayAt(3).replica.history, clock);
+    const unconnected = createRelay(
+      join(temporaryFolder(), "none"),
+      relayAt(3).replica.history,
+      clock,
+      INTERNAL,
+    );
     expect(await unconnected(createRequest("/5"), "192.0.2.1").catch((error) => error)).toMatchObject({
       status: 503,
     });

@@ -15,8 +15,14 @@ import { Problem } from "./problem.ts";
 
 type FetchResponse = globalThis.Response;
 
-/** Throws a `Problem` when the main process does not respond. */
-export type Relay = (request: Request, clientAddress: string) => Promise<Response>;
+/**
+ * Throws a `Problem` when the main process does not respond. `certificateUser` is the user that a client certificate
+ * has authenticated, because the main process does not see the certificate.
+ */
+export type Relay = (request: Request, clientAddress: string, certificateUser?: string) => Promise<Response>;
+
+/** The percent-encoded name of that user. It counts only beside the credentials of the service's own processes. */
+export const RELAYED_USER_HEADER = "gazetteer-relayed-user";
 
 /** RFC 9110, 7.6.1: headers of one connection, not of the message. */
 const HOP_BY_HOP_HEADERS = [
@@ -38,23 +44,43 @@ const NOT_FORWARDED = [
   "expect",
   "forwarded",
   "x-forwarded-for",
+  RELAYED_USER_HEADER,
 ];
 /** The server of this process adds its own. */
-const NOT_RETURNED = [...HOP_BY_HOP_HEADERS, "date", "content-length", "x-content-type-options"];
+const NOT_RETURNED = [
+  ...HOP_BY_HOP_HEADERS,
+  "date",
+  "content-length",
+  "x-content-type-options",
+  "cross-origin-resource-policy",
+];
+/** As the server of this process spells it: it adds its own to a response without one. */
+const POLICY = "Content-Security-Policy";
 const CATCH_UP_TIMEOUT_MS = 5_000;
 /** A path with `.` or `..`, which `fetch` would normalise to another path. No resource has such a path. */
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 
-export function createRelay(socketPath: string, history: History, clock: Clock): Relay {
-  return async (request, clientAddress) => {
+/** `internalAuthorization` is the Authorization header of the service's own processes. */
+export function createRelay(
+  socketPath: string,
+  history: History,
+  clock: Clock,
+  internalAuthorization: string,
+): Relay {
+  return async (request, clientAddress, certificateUser) => {
     const { method, target } = request;
     if (DOT_SEGMENT.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
+    const headers = forwardedHeaders(request, clientAddress);
+    if (certificateUser !== undefined) {
+      headers.set("authorization", internalAuthorization);
+      headers.set(RELAYED_USER_HEADER, encodeURIComponent(certificateUser));
+    }
     const options = {
       unix: socketPath,
       decompress: false,
       redirect: "manual",
       method,
-      headers: forwardedHeaders(request, clientAddress),
+      headers,
     } as const;
     let upstream: FetchResponse;
     try {
@@ -86,7 +112,7 @@ function forwardedHeaders(request: Request, clientAddress: string): globalThis.H
 function toResponse({ status, headers, body }: FetchResponse): Response {
   const returned: Record<string, string> = {};
   headers.forEach((value, name) => {
-    if (!NOT_RETURNED.includes(name)) returned[name] = value;
+    if (!NOT_RETURNED.includes(name)) returned[name === POLICY.toLowerCase() ? POLICY : name] = value;
   });
   const length = headers.get("content-length");
   if (length !== null) returned["Content-Length"] = length;

@@ -1,9 +1,9 @@
 /** A representation of a resource, before its entity tag, content encoding and body are made. */
-import type { Paced, Steps } from "../lib/steps.ts";
+import type { Arriving, Steps } from "../lib/steps.ts";
 
 export interface Content {
-  /** The body in order, with pauses between; a short one as one text. */
-  readonly chunks: string | Paced<Uint8Array>;
+  /** The body in order, with pauses and waits between; a short one as one text. It is read to its end or closed. */
+  readonly chunks: string | Arriving<Uint8Array>;
   /** The chunks outlive this response (pages of the view), so their compressed form is cached with them. */
   readonly persistent?: boolean;
   /** The length in bytes, where it is known before rendering. */

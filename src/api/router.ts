@@ -19,6 +19,7 @@ import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
 import type { ReadRequest } from "./read-request.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
+import { Drawings } from "./reads/drawings.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
 import { pathsRepresentation } from "./reads/paths.ts";
@@ -48,11 +49,17 @@ export interface ReadOutcome {
 
 type CollectionRoute = Extract<Route, { read: "list" | "topology" }>;
 
-export class Router {
+export class Router implements Disposable {
   readonly #options: RouterOptions;
+  readonly #drawings = new Drawings();
 
   constructor(options: RouterOptions) {
     this.#options = options;
+  }
+
+  /** Ends what would run on. */
+  [Symbol.dispose](): void {
+    this.#drawings[Symbol.dispose]();
   }
 
   *read(route: Route, request: ReadRequest): Steps<ReadOutcome> {
@@ -78,7 +85,7 @@ export class Router {
       return { prepared: undefined, response: this.#openStream(context, kind, query, format, request) };
     const representation = yield* parameter
       ? documentRepresentation(context, kind, query, parameter, format)
-      : collectionRepresentation(context, kind, query, format, request.target);
+      : collectionRepresentation(context, kind, query, format, request, this.#drawings);
     return yield* this.#respond(representation, request);
   }
 
@@ -153,11 +160,12 @@ const collectionRepresentation = (
   kind: Kind | undefined,
   query: Query,
   format: Format,
-  requestTarget: string,
+  { target, owner }: ReadRequest,
+  drawings: Drawings,
 ): Steps<Representation> =>
   kind
-    ? listRepresentation(context, kind, query, format, requestTarget)
-    : topologyRepresentation(context, query, format);
+    ? listRepresentation(context, kind, query, format, target)
+    : topologyRepresentation(context, query, format, { drawings, owner });
 
 const UNSTREAMABLE_PARAMETERS = ["at", "limit", "cursor", "fields"] as const;
 

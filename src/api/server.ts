@@ -3,6 +3,7 @@
 import type { DescriptorState } from "../http1/descriptor-monitor.ts";
 import { ConnectionCounters, type ConnectionLimits } from "../http1/handler.ts";
 import { HttpListener } from "../http1/listener.ts";
+import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { RequestHandler, type RequestHandlerOptions } from "./handler.ts";
 import type { ProcessCounters } from "./process-counters.ts";
 
@@ -13,6 +14,8 @@ export interface ServerOptions extends RequestHandlerOptions {
   readonly sharedPort?: boolean;
   /** A Unix socket on which the same is served, for the reader processes. */
   readonly unixSocketPath?: string | undefined;
+  /** Without it, the port is served without TLS. The Unix socket always is. */
+  readonly tls?: LiveTlsIdentity | undefined;
 }
 
 export interface Server {
@@ -21,6 +24,8 @@ export interface Server {
   counters(): ProcessCounters;
   /** To be called when values of `limits` were changed. */
   onLimitsChanged(): void;
+  /** The file was renamed by a rotation. */
+  reopenAccessLog(): void;
   /** Closes event streams at once, and all connections when their requests are done or after `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }
@@ -66,7 +71,8 @@ export function openServer(options: ServerOptions): Server {
       });
   };
   const listener = new HttpListener(handler, connectionLimits, clock, { counters, onDescriptors });
-  const bound = listener.listen({ hostname: host, port, reusePort: sharedPort });
+  const tls = options.tls && { identity: options.tls, counts: handler.tlsHandshakes };
+  const bound = listener.listen({ hostname: host, port, reusePort: sharedPort }, tls);
   if (unixSocketPath !== undefined) listener.listen({ unix: unixSocketPath });
   const abort = new AbortController();
   const background = Promise.all([handler.run(abort.signal), listener.runTimeouts(abort.signal)]);
@@ -75,6 +81,7 @@ export function openServer(options: ServerOptions): Server {
     port: bound.port,
     counters: () => handler.counters(),
     onLimitsChanged: () => handler.onLimitsChanged(),
+    reopenAccessLog: () => options.accessLog?.reopen(),
     async stop(drainMs) {
       handler.stop();
       await listener.stop(drainMs);

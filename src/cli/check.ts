@@ -1,6 +1,6 @@
 /**
  * `gazetteer check`: whether the service would start with this configuration. Lists all faults of the file, the
- * environment, the flags, the sources and the users, one line each. What is in use at the moment is only a note.
+ * environment, the flags, the sources, the users and the certificate, one line each. What is in use at the moment is only a note.
  */
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
@@ -34,7 +34,7 @@ ${CONFIG_NOTE}
     const { renderFault } = await import("../config/faults.ts");
     const { renderSettings } = await import("../config/show.ts");
     const { checkSourceContents } = await import("../config/sources.ts");
-    const { findNotes, findUsersFaults } = await import("../service/preflight.ts");
+    const { findNotes, findTlsFaults, findUsersFaults } = await import("../service/preflight.ts");
     const loaded = loadConfig({ file: path, flags: args, environment: context.env });
     const settingOf = (name: string) => loaded.settings.find(({ key }) => key.name === name)?.value;
     const [users, data] = [settingOf("users"), settingOf("data")];
@@ -47,6 +47,7 @@ ${CONFIG_NOTE}
         { data: String(data), ...(typeof users === "string" && { users }) },
         context.env.GAZETTEER_CREDENTIALS,
       )),
+      ...(loaded.ok ? await findTlsFaults(loaded.config.tls) : []),
     ];
     const notes = [
       ...loaded.warnings.map((warning) => `warning: ${warning}`),

@@ -4,6 +4,7 @@ import { ClientError } from "../client/client-error.ts";
 import type { Query, WatchTarget } from "../client/types.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { Arguments, Flag } from "./args.ts";
+import { createTlsFetch, TLS_FLAGS, tlsFilesOf } from "./client-tls.ts";
 import type { Context } from "./command.ts";
 import { CommandFailure, usageFailure } from "./failure.ts";
 import { readServers, serversPath } from "./servers-file.ts";
@@ -22,6 +23,7 @@ export type Resource = (typeof RESOURCES)[number];
 export const SERVICE_FLAGS: readonly Flag[] = [
   { name: "url", value: "URL", help: `Address of the service. Default ${DEFAULT_URL}` },
   { name: "server", value: "NAME", help: "A service that gazetteer login stored. Default the current one" },
+  ...TLS_FLAGS,
 ];
 export const SERVICE_NOTE = `
 The service is the one of --url, else --server, else GAZETTEER_URL, else the current server that gazetteer login stored,
@@ -34,10 +36,10 @@ export async function withClient(
   { env }: Context,
   use: (client: Client) => Promise<void>,
 ): Promise<void> {
-  const flags = { url: args.one("url"), server: args.one("server") };
+  const flags = { url: args.one("url"), server: args.one("server"), tlsFiles: tlsFilesOf(args) };
   const address = await resolveServiceAddress(flags, env, () => readServers(serversPath(env)));
   try {
-    await use(createClient(address));
+    await use(createClient({ ...address, fetch: await createTlsFetch(address.tlsFiles) }));
   } catch (error) {
     throw asCommandFailure(error, address);
   }
@@ -91,12 +93,19 @@ export function asCommandFailure(error: unknown, address: ServiceAddress): unkno
   if (!(error instanceof ClientError)) return error;
   const detail = escapeControlCharacters(error.detail);
   if (error.code === "protocol") return new CommandFailure(detail);
+  if (error.status === 0 && /CERT|LEAF_SIGNATURE/.test(detail)) {
+    return new CommandFailure(`${detail}; ${CERTIFICATE_HINT}`);
+  }
   if (error.status === 0) {
     return new CommandFailure(`${detail}; is the service running there? ${ADDRESS_HINTS[address.urlFrom]}`);
   }
   const hint = error.status === 401 ? `; ${credentialsHint(address)}` : "";
   return new CommandFailure(`${error.status}: ${detail}${hint}`);
 }
+
+/** What to do when the certificate of the service is not trusted. */
+const CERTIFICATE_HINT =
+  "its certificate is not trusted, or is not of this name; name its authority with --cacert FILE";
 
 /** What to do when nothing answers at the address. */
 const ADDRESS_HINTS: Readonly<Record<AddressOrigin, string>> = {

@@ -12,6 +12,17 @@ export const CONFIG_FLAGS: readonly Flag[] = [
     help: "Folder for the change log and the users file; :memory: writes nothing. Default ./data",
   },
   { name: "users", value: "FILE", help: "Users file. Default: users in the data folder" },
+  { name: "tls-cert", value: "FILE", help: "Serve HTTPS with this certificate (PEM). Needs --tls-key." },
+  { name: "tls-key", value: "FILE", help: "Private key of the certificate (PEM)." },
+  {
+    name: "tls-client-ca",
+    value: "FILE",
+    help: "Authorities (PEM) for client certificates; the CN of a certificate is the name of a user.",
+  },
+  {
+    name: "allow-plaintext",
+    help: "Listen without TLS on an address that other machines can reach.",
+  },
   {
     name: "demo",
     value: "SPEC",

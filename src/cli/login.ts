@@ -6,6 +6,7 @@
 import { createClient } from "../client/client.ts";
 import type { Arguments } from "./args.ts";
 import { asCommandFailure } from "./client-command.ts";
+import { createTlsFetch, TLS_FLAGS, tlsFilesOf } from "./client-tls.ts";
 import type { Command, Context } from "./command.ts";
 import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
 import { promptLines, readLine } from "./prompt.ts";
@@ -20,6 +21,7 @@ export const loginCommand: Command = {
   flags: [
     { name: "user", short: "u", value: "NAME", help: "The user. Default: the one in the URL, or a prompt" },
     { name: "name", value: "NAME", help: "Name of the server, for --server. Default its host and port" },
+    ...TLS_FLAGS,
   ],
   notes: `
 Prompts for what is missing on a terminal; otherwise the password is one line of standard input:
@@ -27,25 +29,30 @@ Prompts for what is missing on a terminal; otherwise the password is one line of
 Without a user it takes GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' where that is set.
 
 The server becomes the current one. It is stored in $XDG_CONFIG_HOME/gazetteer/servers.json (default ~/.config), readable
-by you alone. The password is sent only to the scheme, host and port of URL. gazetteer servers lists what is stored.`,
+by you alone. With --cert and without a user, the certificate is the credential; the paths of --cacert, --cert and --key
+are stored too. The password is sent only to the scheme, host and port of URL. gazetteer servers lists what is stored.`,
   async run(args, context) {
     const [text, ...extra] = args.positionals;
     if (text === undefined || extra.length > 0) throw usageFailure(`wants one URL, such as ${DEFAULT_URL}`);
     const { url, credentials: inUrl } = parseServiceUrl(text, "URL");
-    const credentials = await readCredentials(args, url, inUrl, context);
+    const tlsFiles = tlsFilesOf(args);
+    const hasCertificate = tlsFiles?.cert !== undefined && !args.has("user") && inUrl === undefined;
+    const credentials = hasCertificate ? undefined : await readCredentials(args, url, inUrl, context);
     const plainUrl = withoutCredentials(url);
-    await verify({ url: plainUrl, urlFrom: "URL", credentials, credentialsFrom: "login" });
+    await verify({ url: plainUrl, urlFrom: "URL", credentials, credentialsFrom: "login", tlsFiles });
 
     const name = args.one("name") ?? url.host;
     if (name === "") throw usageFailure("--name may not be empty");
     const path = serversPath(context.env);
     const { servers } = await readServers(path);
     const href = plainUrl.href.replace(/\/+$/, "");
-    await writeServers(path, {
-      current: name,
-      servers: { ...servers, [name]: { url: href, credentials } },
-    });
-    const user = credentials.slice(0, credentials.indexOf(":"));
+    const stored = {
+      url: href,
+      ...(credentials !== undefined && { credentials }),
+      ...(tlsFiles && { tls: tlsFiles }),
+    };
+    await writeServers(path, { current: name, servers: { ...servers, [name]: stored } });
+    const user = credentials?.slice(0, credentials.indexOf(":")) ?? "the user of the certificate";
     await context.out(
       escapeControlCharacters(`logged in to ${href} as ${user}; stored as the current server, ${name}`) +
         `\n${path}\n`,
@@ -90,7 +97,8 @@ async function readPassword(context: Context): Promise<string> {
 async function verify(address: ServiceAddress): Promise<void> {
   let topology: unknown;
   try {
-    topology = await createClient(address).topology();
+    const fetch = await createTlsFetch(address.tlsFiles);
+    topology = await createClient({ ...address, fetch }).topology();
   } catch (error) {
     throw asCommandFailure(error, address);
   }

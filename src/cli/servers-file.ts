@@ -10,6 +10,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import Type from "typebox";
 import { errorMessage } from "../lib/error-message.ts";
 import { replaceFile } from "../lib/replace-file.ts";
+import { TlsFiles } from "./client-tls.ts";
 import type { Context } from "./command.ts";
 import { usageFailure } from "./failure.ts";
 
@@ -18,6 +19,8 @@ const StoredServer = Type.Object({
   url: Type.String(),
   /** `NAME:PASSWORD`. */
   credentials: Type.Optional(Type.String()),
+  /** For https. */
+  tls: Type.Optional(TlsFiles),
 });
 export type StoredServer = Type.Static<typeof StoredServer>;
 
@@ -61,17 +64,17 @@ export async function writeServers(path: string, stored: StoredServers): Promise
   }
 }
 
-/** The credentials stored for the origin of `url`; those of the server `preferred` where several have this origin. */
-export function storedCredentials(
+/** The server stored for the origin of `url`; the one with the name `preferred` where several have this origin. */
+export function storedServer(
   { servers }: StoredServers,
   url: URL,
   preferred: string | undefined,
-): string | undefined {
+): StoredServer | undefined {
   const entries = Object.entries(servers).filter(
     ([, server]) => URL.parse(server.url)?.origin === url.origin,
   );
   const [, server] = entries.find(([name]) => name === preferred) ?? entries[0] ?? [];
-  return server?.credentials;
+  return server;
 }
 
 const isMissing = (error: unknown): boolean =>

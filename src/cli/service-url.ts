@@ -6,9 +6,10 @@
  * The result says where both come from, so that a failure can say what to correct.
  */
 import { nearest } from "../lib/nearest.ts";
+import type { TlsFiles } from "./client-tls.ts";
 import type { Context } from "./command.ts";
 import { usageFailure } from "./failure.ts";
-import { type StoredServers, storedCredentials } from "./servers-file.ts";
+import { type StoredServers, storedServer } from "./servers-file.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:8181";
 
@@ -22,11 +23,13 @@ export interface ServiceAddress {
   /** `NAME:PASSWORD`. */
   readonly credentials: string | undefined;
   readonly credentialsFrom: CredentialsOrigin;
+  readonly tlsFiles?: TlsFiles | undefined;
 }
 
 export interface AddressFlags {
   readonly url: string | undefined;
   readonly server: string | undefined;
+  readonly tlsFiles?: TlsFiles | undefined;
 }
 
 /** `readStored` is called only where the servers file decides something, so that a broken file does not stop the rest. */
@@ -37,14 +40,19 @@ export async function resolveServiceAddress(
 ): Promise<ServiceAddress> {
   const { text, urlFrom, server } = await chooseAddress(flags, env, readStored);
   const { url, credentials: inUrl } = parseServiceUrl(text, urlFrom);
-  const address = { url, urlFrom };
+  const readServer = async () => {
+    const stored = await readStored();
+    return storedServer(stored, url, server ?? stored.current);
+  };
+  const isTlsStored = flags.tlsFiles === undefined && url.protocol === "https:";
+  const tlsFiles = isTlsStored ? (await readServer())?.tls : flags.tlsFiles;
+  const address = { url, urlFrom, tlsFiles };
   if (inUrl !== undefined) return { ...address, credentials: inUrl, credentialsFrom: "address" };
   const inEnvironment = environmentCredentials(env);
   if (inEnvironment !== undefined) {
     return { ...address, credentials: inEnvironment, credentialsFrom: "GAZETTEER_CREDENTIALS" };
   }
-  const stored = await readStored();
-  const credentials = storedCredentials(stored, url, server ?? stored.current);
+  const credentials = (await readServer())?.credentials;
   return { ...address, credentials, credentialsFrom: credentials === undefined ? "none" : "servers file" };
 }
 

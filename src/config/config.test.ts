@@ -57,6 +57,7 @@ describe("a configuration file", () => {
   test("its values are used, flags replace them, and the result is frozen", () => {
     const file = writeConfig(
       `host: 0.0.0.0
+allowPlaintext: true
 port: 9000
 aliases: [onos]
 cors:

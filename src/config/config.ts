@@ -21,6 +21,7 @@ import {
   type Setting,
 } from "./settings.ts";
 import { checkSources } from "./sources.ts";
+import { checkTransport } from "./transport.ts";
 
 export interface ConfigInput {
   /** The path of the configuration file. */
@@ -53,6 +54,7 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
     ...fromFile.faults,
     ...fromEnvironment.faults,
     ...fromFlags.faults,
+    ...checkTransport(settings),
     ...checkSources(settings, { clock: systemClock, log: silentLogger }),
   ];
   if (faults.length > 0) return { ok: false, faults, settings, warnings };

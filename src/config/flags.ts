@@ -34,7 +34,13 @@ const FLAG_KEYS: Readonly<Record<string, string>> = {
   users: "users",
   readers: "readers",
   "log-level": "logLevel",
+  "tls-cert": "tls.cert",
+  "tls-key": "tls.key",
+  "tls-client-ca": "tls.clientCa",
+  "allow-plaintext": "allowPlaintext",
 };
+/** Flags without a value. */
+const SWITCHES: ReadonlySet<string> = new Set(["allow-plaintext"]);
 
 export function readFlags(flags: FlagReader): CheckedFlags {
   const faults: ConfigFault[] = [];
@@ -46,7 +52,7 @@ export function readFlags(flags: FlagReader): CheckedFlags {
   };
   for (const [flag, name] of Object.entries(FLAG_KEYS)) {
     const key = findKey(name);
-    for (const text of flags.all(flag)) if (key) set(key, text, `--${flag}`);
+    for (const text of flags.all(flag)) if (key) set(key, SWITCHES.has(flag) ? "true" : text, `--${flag}`);
   }
   for (const assignment of flags.all("set")) {
     const [, name = assignment, text] = /^([^=]*)=(.*)$/s.exec(assignment) ?? [];

@@ -11,6 +11,9 @@ const section = <P extends Type.TProperties>(properties: P, description: string)
 const integer = (minimum: number, maximum: number, defaultValue: number, description: string) =>
   Type.Integer({ minimum, maximum, default: defaultValue, description });
 
+const path = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description }));
+
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
@@ -90,13 +93,21 @@ export const Configuration = Type.Object(
       default: "./data",
       description: "Folder for the change log and the users file; `:memory:` writes nothing to disk.",
     }),
-    users: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        description: "Users file; the default is `users` in the data folder.",
-      }),
+    users: path("Users file; the default is `users` in the data folder."),
+    tls: section(
+      {
+        cert: path("Certificate file (PEM), with those of intermediate authorities after it."),
+        key: path("File of the certificate's private key (PEM)."),
+        clientCa: path(
+          "File of authorities (PEM) for client certificates; the CN of a certificate is the name of a user.",
+        ),
+      },
+      "HTTPS. The files are read again when they change.",
     ),
+    allowPlaintext: Type.Boolean({
+      default: false,
+      description: "Listen without TLS on an address that other machines can reach.",
+    }),
     aliases: Type.Array(
       Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$", title: "one path segment, such as onos" }),
       {
@@ -118,6 +129,19 @@ export const Configuration = Type.Object(
           "Addresses and CIDR blocks of reverse proxies. From them, `Forwarded` or else `X-Forwarded-For` names the client; from others both are ignored.",
       },
     ),
+    hosts: Type.Array(
+      Type.String({
+        maxLength: 255,
+        pattern: "^([A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?|\\[?[0-9A-Fa-f:.]+\\]?)$",
+        title: "a host name or address without a port, such as net.example.org",
+      }),
+      {
+        maxItems: 1000,
+        default: [],
+        description:
+          "Host names by which clients reach this service; a request for another host gets 421, except `/healthz` and `/readyz`. Empty is any.",
+      },
+    ),
     cors: section(
       {
         origins: Type.Array(
@@ -134,6 +158,14 @@ export const Configuration = Type.Object(
         ),
       },
       "Cross-origin requests from browsers.",
+    ),
+    accessLog: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          "File for a JSON line of each response; `-` is standard output. Absent is none. SIGHUP opens it again.",
+      }),
     ),
     logLevel: Type.Enum([...LEVELS], {
       default: "info",

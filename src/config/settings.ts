@@ -99,7 +99,6 @@ function addItem(setting: Setting, { value, origin }: AddedItem): Setting {
 export function nestSettings(settings: readonly Setting[]): Record<string, unknown> {
   const root: Record<string, unknown> = {};
   for (const { key, value } of settings) {
-    if (value === undefined) continue;
     const [last = "", ...sections] = [...key.path].reverse();
     let section = root;
     for (const name of sections.reverse()) {
@@ -107,7 +106,7 @@ export function nestSettings(settings: readonly Setting[]): Record<string, unkno
       section[name] = nested;
       section = nested;
     }
-    section[last] = value;
+    if (value !== undefined) section[last] = value;
   }
   return root;
 }

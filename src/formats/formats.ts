@@ -50,6 +50,8 @@ export interface Format {
   readonly description: string;
   readonly renderList?: (list: RenderableList) => Paced<string>;
   readonly renderTopology?: (graph: TopologyGraph) => Paced<string>;
+  /** `renderTopology` does not pause. The service renders the same in a thread instead (`svg-thread.ts`). */
+  readonly inThread?: boolean;
 }
 
 const COLLECTIONS = ["devices", "ports", "links", "hosts"] as const satisfies readonly Resource[];
@@ -133,6 +135,7 @@ const ROWS: readonly Row[] = [
     resources: ["topology"],
     description: "A drawing of the network",
     renderTopology: renderSvg,
+    inThread: true,
   },
 ];
 

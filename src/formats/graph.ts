@@ -25,6 +25,9 @@ export interface TopologyGraph {
   link(id: string): Link | undefined;
 }
 
+/** What cables are made of. */
+export type LinkSource = Pick<TopologyGraph, "links" | "link">;
+
 /** The ids of the devices of a graph. */
 export type DeviceIds = ReadonlySet<string>;
 
@@ -58,11 +61,11 @@ const isResolved = ({ src, dst }: Link, devices: DeviceIds): boolean =>
   devices.has(src.device) && devices.has(dst.device);
 
 /** The links with both ends in the graph. */
-export const resolvedLinks = (graph: TopologyGraph, devices: DeviceIds): Paced<Link> =>
+export const resolvedLinks = (graph: LinkSource, devices: DeviceIds): Paced<Link> =>
   mapPaced(graph.links, (link) => (isResolved(link, devices) ? link : undefined));
 
 /** One cable for each pair of links that are each other's reverse, and for each link without a reverse. */
-export const cablesOf = (graph: TopologyGraph, devices: DeviceIds): Paced<Cable> =>
+export const cablesOf = (graph: LinkSource, devices: DeviceIds): Paced<Cable> =>
   mapPaced(resolvedLinks(graph, devices), (link) => {
     const reverse = graph.link(reverseLinkId(link));
     return !reverse || link.id < reverse.id ? cableOf(link, reverse) : undefined;

@@ -4,6 +4,8 @@
  *
  * The document is safe to open and to embed: it has no script, no style sheet and no reference, external or internal.
  * Styles are presentation attributes, which every viewer supports and no content policy blocks.
+ *
+ * The layout cannot pause, and takes seconds for a large network. A service draws in a thread (`svg-thread.ts`).
  */
 import { collectPaced, type Paced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
@@ -28,8 +30,8 @@ const byName = new Intl.Collator("en", { numeric: true });
 
 export const renderSvg = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
 
-/** What a drawing shows, without pauses: the input of `drawNetwork`. */
-interface Drawing {
+/** What a drawing shows. */
+export interface Drawing {
   readonly topology: Topology;
   readonly revision: number;
   readonly devices: readonly Device[];
@@ -46,8 +48,8 @@ function* renderDocument(graph: TopologyGraph): PacedText {
   yield* drawNetwork({ topology, revision, devices, cables, hostCounts });
 }
 
-/** One piece: the layout cannot pause. */
-function* drawNetwork(drawing: Drawing): Generator<string> {
+/** The pieces of the document. There is no pause between them. */
+export function* drawNetwork(drawing: Drawing): Generator<string> {
   const { cables, hostCounts } = drawing;
   const devices = drawing.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
   const boxes = devices.map((device) => createDeviceBox(device, hostCounts.get(device.id) ?? 0));

@@ -108,3 +108,32 @@ describe("chunks", () => {
     );
   });
 });
+
+test("a body is skipped up to its bound, framing included, wherever it is cut", () => {
+  const body = fc.array(fc.string({ minLength: 1, unit: "binary-ascii" }), { maxLength: 5 }).map((chunks) => {
+    const framed = chunks.map((data) => `${data.length.toString(16)}\r\n${data}\r\n`);
+    return `${framed.join("")}0\r\nX: y\r\n\r\n`;
+  });
+  fc.assert(
+    fc.property(body, fc.nat({ max: 60 }), fc.array(fc.nat()), (text, maxBytes, at) => {
+      const skipper = new BodySkipper("chunked", maxBytes, 100);
+      let rest = 0;
+      for (const piece of cut(text, at)) {
+        const left = skipper.skip(Buffer.from(piece, "latin1"));
+        expect(left).not.toBeInstanceOf(ParseError);
+        rest += left instanceof ParseError ? 0 : left.length;
+      }
+      expect(skipper.exceeded).toBe(text.length > maxBytes);
+      expect(skipper.done).toBe(text.length <= maxBytes);
+      expect(rest).toBe(Math.max(0, text.length - maxBytes));
+    }),
+  );
+});
+
+test("one call parses a bounded number of lines", () => {
+  const skipper = new BodySkipper("chunked", 1_000_000, 100);
+  const chunks = Buffer.from("1\r\nx\r\n".repeat(1_000));
+  const left = skipper.skip(chunks);
+  // 256 lines are 128 chunks.
+  expect(left).toHaveLength(chunks.length - 128 * 6);
+});

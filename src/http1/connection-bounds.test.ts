@@ -121,9 +121,17 @@ describe("after the last response", () => {
   test("at most 1 MB is discarded", () => {
     harness.receive(counted("/refused", 100 * MB));
     for (let n = 0; n < 16; n++) harness.receive("x".repeat(64 * KB));
-    expect(harness.socket.calls).toEqual(["shutdown"]);
+    expect(harness.closingCalls).toEqual(["shutdown"]);
     harness.receive("x");
-    expect(harness.socket.calls).toEqual(["shutdown", "end"]);
+    expect(harness.closingCalls).toEqual(["shutdown", "end"]);
+  });
+
+  test("one read is discarded in a turn, within the shared quota", async () => {
+    harness.receive(counted("/refused", 100 * MB));
+    harness.receive("x".repeat(64 * KB));
+    expect(harness.socket.calls).toEqual(["shutdown", "pause"]);
+    await nextTurn();
+    expect(harness.socket.calls).toEqual(["shutdown", "pause", "resume"]);
   });
 
   test("bytes are discarded for the linger time-out, and do not extend it", () => {
@@ -132,7 +140,7 @@ describe("after the last response", () => {
       harness.receive("x");
       harness.advance(100);
     }
-    expect(harness.socket.calls).toEqual(["shutdown", "end"]);
+    expect(harness.closingCalls).toEqual(["shutdown", "end"]);
   });
 
   test("a client that sends on while the response is in flight is not read from", () => {
@@ -263,5 +271,32 @@ describe("evict", () => {
     harness.receive(get("/a", "Connection: close\r\n"));
     expect(harness.connection.evict()).toBe(true);
     expect(harness.socket.calls).toEqual(["shutdown", "end"]);
+  });
+});
+
+describe("received bytes that anonymous connections hold", () => {
+  test("are counted until they are handled, authenticated or gone", async () => {
+    const account = harness.anonymousBytes;
+    const max = 1_000_000;
+    /** Whether `bytes` more would exceed the account. */
+    const hasRoomFor = (bytes: number) => {
+      account.change(0, bytes);
+      const hasRoom = !account.isExceeded;
+      account.change(bytes, 0);
+      return hasRoom;
+    };
+    harness.receive(get("/refused").repeat(100));
+    expect(hasRoomFor(max)).toBe(false);
+    while (harness.handler.requests.length < 100) await nextTurn();
+    expect(hasRoomFor(max)).toBe(true);
+    harness.receive(get("/refused").repeat(100));
+    expect(hasRoomFor(max)).toBe(false);
+    harness.socket.terminate();
+    expect(hasRoomFor(max)).toBe(true);
+
+    harness = new ConnectionHarness();
+    harness.receive(get("/a").repeat(100));
+    harness.anonymousBytes.change(0, max);
+    expect(harness.anonymousBytes.isExceeded).toBe(false);
   });
 });

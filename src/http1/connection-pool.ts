@@ -3,6 +3,7 @@
  * without an authenticated request have slots of their own, so that they cannot take those of authenticated ones, and
  * they are closed first.
  */
+import type { BufferAccount } from "./buffer-account.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionLimits } from "./handler.ts";
 
@@ -34,6 +35,16 @@ export class ConnectionPool implements Iterable<Connection> {
   /** Whether one more connection would be too many. */
   isFull({ maxConnections, maxAnonymousConnections }: ConnectionLimits): boolean {
     return this.size >= maxConnections || this.#anonymous.size >= maxAnonymousConnections;
+  }
+
+  /** Closes anonymous connections that hold received bytes, the oldest first, while `isExceeded`. Returns how many. */
+  evictHolders(account: BufferAccount): number {
+    let evicted = 0;
+    for (const connection of this.#anonymous) {
+      if (!account.isExceeded) break;
+      if (connection.holdsBytes && connection.evict()) evicted++;
+    }
+    return evicted;
   }
 
   /**

@@ -144,7 +144,7 @@ describe("pipelined requests", () => {
   test("nothing behind a request with Connection: close is handled", () => {
     harness.receive(get("/a") + get("/b", "Connection: close\r\n") + get("/c"), get("/d"));
     expect(harness.handler.requests).toEqual(["GET /a", "GET /b"]);
-    expect(harness.socket.calls).toEqual(["shutdown"]);
+    expect(harness.closingCalls).toEqual(["shutdown"]);
   });
 
   test("nothing behind a malformed request is handled, also while its error response is in flight", () => {
@@ -155,7 +155,7 @@ describe("pipelined requests", () => {
     harness.receive(get("/e"));
     expect(harness.handler.requests).toEqual(["GET /a"]);
     expect(bodies(harness.takeOutput())).toEqual(["/a", "bad-request"]);
-    expect(harness.socket.calls).toEqual(["shutdown"]);
+    expect(harness.closingCalls).toEqual(["shutdown"]);
   });
 
   test("thousands of requests yield to other connections, and all get responses", async () => {
@@ -193,7 +193,7 @@ describe("pipelined requests", () => {
   test("bytes behind a malformed request are read and dropped, so that the client gets the error response", () => {
     harness.receive(`GET /a\r\n\r\n${"x".repeat(300_000)}`);
     harness.receive("x".repeat(300_000));
-    expect(harness.socket.calls).toEqual(["shutdown"]);
+    expect(harness.closingCalls).toEqual(["shutdown"]);
   });
 
   test("a client that pipelines too much behind an event stream is disconnected", () => {
@@ -219,7 +219,7 @@ describe("a malformed request body", () => {
     harness.receive(head, "zz\r\n", get("/b"));
     expect(harness.handler.requests).toEqual(["PUT /a"]);
     expect(bodies(harness.takeOutput())).toEqual(["/a"]);
-    expect(harness.socket.calls).toEqual(["shutdown"]);
+    expect(harness.closingCalls).toEqual(["shutdown"]);
   });
 
   test("that arrives while the response is in flight: that response is the last", async () => {
@@ -230,7 +230,7 @@ describe("a malformed request body", () => {
     expect(harness.handler.requests).toEqual(["PUT /deferred"]);
     const output = harness.takeOutput();
     expect(bodies(output)).toEqual(["deferred"]);
-    expect(harness.socket.calls).toEqual(["shutdown"]);
+    expect(harness.closingCalls).toEqual(["shutdown"]);
   });
 });
 

@@ -7,54 +7,46 @@
  * connection and affects no other.
  */
 import type { BodySource } from "./body-source.ts";
-import type { ConnectionInfo, ServerContext, Socket } from "./handler.ts";
+import type { ClientCertificate, ConnectionInfo, ServerContext, Socket } from "./handler.ts";
+import { ReadControl } from "./read-control.ts";
 import { ReadRate } from "./read-rate.ts";
-import { Headers, ParseError, Request } from "./request.ts";
-import { MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
+import { ParseError, type Request, UNPARSED_REQUEST } from "./request.ts";
+import { MAX_BODY_BYTES, MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
 import type { Response } from "./response.ts";
 import { frameResponse } from "./response-framing.ts";
 import { ResponseWriter } from "./response-writer.ts";
 import { dateLine, joinHeadAndBody, SerializedResponse, serializeHead } from "./serialized-response.ts";
-import type { TurnQueue, TurnTaker } from "./turn-queue.ts";
+import type { TurnTaker } from "./turn-queue.ts";
+import { TurnShare } from "./turn-share.ts";
 
 /** A client that has pipelined more than this is not read from until some of its requests are handled. */
-const MAX_PIPELINED_BYTES = 256 * 1024;
-/** Pipelined requests, and slices of bodies, after which other connections get their turn on the event loop. */
-const AUTHENTICATED_UNITS_PER_TURN = 16;
-const ANONYMOUS_UNITS_PER_TURN = 1;
-/** Of the body of an authenticated request. */
-const MAX_BODY_BYTES = 1024 * 1024;
-/** After the last response so many bytes are read and dropped. */
-const MAX_DISCARDED_BYTES = 1024 * 1024;
+const AUTHENTICATED_PIPELINED_BYTES = 256 * 1024;
+const ANONYMOUS_PIPELINED_BYTES = 64 * 1024;
 const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
-
-/** Stands in for a request that could not be parsed, to decide how its error response is framed. */
-const UNPARSED_REQUEST = new Request("GET", "/", new Headers("", []), 0, false);
 
 /** "lingering": the last response is sent, and the client has not closed its side yet. */
 type State = "idle" | "responding" | "lingering" | "closed";
 
 export class Connection implements ConnectionInfo, TurnTaker {
+  readonly clientCertificate: ClientCertificate | undefined;
   readonly #socket: Socket;
   readonly #context: ServerContext;
   readonly #writer: ResponseWriter;
+  readonly #turn: TurnShare;
+  readonly #reading: ReadControl;
   readonly #readRate: ReadRate;
   readonly #parser: RequestParser;
   #state: State = "idle";
   #authenticated = false;
   /** Of the last request with a body. */
   #requestAuthenticated = false;
-  #turns: TurnQueue;
-  #unitsLeft = 0;
-  #waitsForTurn = false;
   #headStarted = false;
-  #discardedBytes = 0;
-  #paused = false;
   #closeAfterCurrent = false;
   #clientEnded = false;
   #deadline: number;
 
-  constructor(socket: Socket, context: ServerContext) {
+  constructor(socket: Socket, context: ServerContext, clientCertificate?: ClientCertificate) {
+    this.clientCertificate = clientCertificate;
     this.#socket = socket;
     this.#context = context;
     this.#writer = new ResponseWriter(socket, {
@@ -65,9 +57,10 @@ export class Connection implements ConnectionInfo, TurnTaker {
         }),
       onBodyError: (error) => this.#onInternalError(error),
     });
+    this.#reading = new ReadControl(socket, context.anonymousBytes);
     this.#readRate = new ReadRate(this.#writer);
     this.#parser = new RequestParser(context.limits);
-    this.#turns = context.anonymousTurns;
+    this.#turn = new TurnShare(context.anonymousTurns);
     this.#deadline = context.monotonic() + context.limits.idleTimeoutMs;
   }
 
@@ -76,16 +69,14 @@ export class Connection implements ConnectionInfo, TurnTaker {
   }
 
   get inFlight(): number {
-    const own = this.#authenticated && this.#state === "responding" ? 1 : 0;
-    return this.#context.inFlight - own;
+    return this.#context.inFlight - (this.#authenticated && this.#state === "responding" ? 1 : 0);
   }
 
   markAuthenticated(): void {
     this.#requestAuthenticated = true;
     if (this.#authenticated) return;
     this.#authenticated = true;
-    this.#turns = this.#context.authenticatedTurns;
-    this.#startTurn();
+    this.#turn.onAuthenticated(this.#context.authenticatedTurns);
     if (this.#state === "responding") this.#context.inFlight++;
     this.#context.onAuthenticated(this);
   }
@@ -99,30 +90,37 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   onData(bytes: Buffer): void {
     if (this.#closeAfterCurrent || this.#state === "lingering") this.#discard(bytes.length);
-    else if (this.#state === "responding" || this.#waitsForTurn) this.#parser.push(bytes);
+    else if (this.#state === "responding" || this.#turn.waiting) this.#parser.push(bytes);
     else if (this.#state === "idle") {
-      this.#startTurn();
+      this.#turn.start();
       const repeated = this.#parser.matchRepeat(bytes);
-      if (repeated && this.#turns.take()) {
-        this.#unitsLeft--;
-        this.#handleRequest(repeated);
-      } else this.#parseAndHandle(bytes);
+      if (repeated && this.#turn.take()) this.#handleRequest(repeated);
+      else {
+        if (this.#parser.inBody) this.#extendDeadline(this.#context.limits.idleTimeoutMs);
+        this.#parser.push(bytes);
+        this.#handleBuffered();
+      }
     }
-    if (this.#parser.bufferedBytes > MAX_PIPELINED_BYTES) this.#pauseReading();
+    this.#limitBuffer();
+  }
+
+  /** Whether received bytes wait to be handled. */
+  get holdsBytes(): boolean {
+    return this.#parser.heldBytes > 0;
   }
 
   /** The socket accepts bytes again. */
   onDrain(): void {
     if (this.#state !== "responding") return;
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
-    this.#startTurn();
+    this.#turn.start();
     this.#writer.flush();
   }
 
   /** The client has closed its sending side. It still gets the responses to its requests, except endless ones. */
   onEnd(): void {
     this.#clientEnded = true;
-    this.#startTurn();
+    this.#turn.start();
     if (this.#state === "idle") this.#handleBuffered();
     else if (this.#state === "lingering" || this.#writer.noTimeout) this.destroy();
   }
@@ -131,14 +129,15 @@ export class Connection implements ConnectionInfo, TurnTaker {
   onClose(): void {
     if (this.#state === "responding" && this.#authenticated) this.#context.inFlight--;
     this.#state = "closed";
+    this.#reading.close();
     this.#writer.abort();
   }
 
   /** The loop has turned, and this connection may continue with what is buffered. */
   onTurn(): void {
-    this.#waitsForTurn = false;
-    this.#startTurn();
-    this.#guard(() => this.#handleBuffered());
+    this.#turn.onTurn();
+    if (this.#state === "idle") this.#guard(() => this.#handleBuffered());
+    else if (this.#state === "lingering" && this.#turn.take()) this.#reading.resume();
   }
 
   /**
@@ -149,7 +148,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     const isServed =
       this.#state === "responding"
         ? this.#authenticated || !this.#writer.blocked
-        : this.#authenticated && this.#waitsForTurn;
+        : this.#authenticated && this.#turn.waiting;
     if (isServed || this.#state === "closed") return false;
     if (this.#authenticated) this.#socket.end();
     else this.#socket.terminate();
@@ -179,11 +178,10 @@ export class Connection implements ConnectionInfo, TurnTaker {
         return;
       }
       const rate = this.#readRate.check(now, minReadBytesPerSecond);
-      if (rate === "progress" && minReadBytesPerSecond > 0) this.#extendDeadline(idleTimeoutMs);
+      if (rate === "progress") this.#extendDeadline(idleTimeoutMs);
       if (rate === "slow") {
         this.#context.counters.slowReaders++;
         this.destroy();
-        return;
       }
     }
     if (now >= this.#deadline) this.#guard(() => this.#onTimeout());
@@ -200,66 +198,52 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#deadline = this.#context.monotonic() + ms;
   }
 
-  /** The runtime has called, so the loop has turned since the last work of this connection. */
-  #startTurn(): void {
-    this.#unitsLeft = this.#authenticated ? AUTHENTICATED_UNITS_PER_TURN : ANONYMOUS_UNITS_PER_TURN;
-  }
-
-  #parseAndHandle(bytes: Buffer): void {
-    if (this.#parser.inBody) this.#extendDeadline(this.#context.limits.idleTimeoutMs);
-    this.#parser.push(bytes);
-    this.#handleBuffered();
-  }
-
-  /** Drops bytes that are not read any more. A client that goes on sending is disconnected, or not read from. */
+  /** Drops bytes, a read in a turn. A client that goes on sending is not read from, and at the end disconnected. */
   #discard(length: number): void {
-    this.#discardedBytes += length;
-    if (this.#discardedBytes <= MAX_DISCARDED_BYTES) return;
-    if (this.#state === "lingering") this.destroy();
-    else this.#pauseReading();
+    const isTooMuch = this.#reading.discard(length);
+    if (this.#state === "lingering") {
+      this.#reading.pause();
+      if (isTooMuch) this.destroy();
+      else this.#turn.wait(this);
+    } else if (isTooMuch) this.#pauseReading();
   }
 
   #pauseReading(): void {
     // Requests behind an endless response would never be handled.
     if (this.#writer.noTimeout) this.destroy();
-    else if (!this.#paused && this.#state !== "closed") {
-      this.#paused = true;
-      this.#socket.pause();
-    }
-  }
-
-  #resumeReading(): void {
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#socket.resume();
+    else this.#reading.pause();
   }
 
   /** Handles buffered requests until a response cannot be sent at once, or until the work of a turn is done. */
   #handleBuffered(): void {
-    while (this.#state === "idle" && !this.#waitsForTurn) {
-      if (this.#parser.bufferedBytes === 0 && !this.#parser.bodyExceeded) {
+    while (this.#state === "idle" && !this.#turn.waiting) {
+      if (!this.#parser.hasWork) {
         this.#awaitMoreBytes();
-        return;
+        break;
       }
-      if (this.#unitsLeft === 0 || !this.#turns.take()) {
-        this.#waitsForTurn = true;
-        this.#turns.enqueue(this);
-        return;
+      if (!this.#turn.take()) {
+        this.#turn.wait(this);
+        break;
       }
-      this.#unitsLeft--;
       if (this.#parser.inBody) this.#skipBody();
-      else if (!this.#handleNext()) return;
-      if (this.#parser.bufferedBytes <= MAX_PIPELINED_BYTES) this.#resumeReading();
+      else this.#handleNext();
     }
+    this.#limitBuffer();
   }
 
-  /** Returns false when the next request is incomplete. */
-  #handleNext(): boolean {
+  #limitBuffer(): void {
+    if (this.#closeAfterCurrent || (this.#state !== "idle" && this.#state !== "responding")) return;
+    const { bufferedBytes, heldBytes } = this.#parser;
+    const max = this.#authenticated ? AUTHENTICATED_PIPELINED_BYTES : ANONYMOUS_PIPELINED_BYTES;
+    if (bufferedBytes > max && bufferedBytes > max + this.#context.limits.maxHeadBytes) this.#pauseReading();
+    else this.#reading.resume();
+    this.#reading.setHeld(this.#authenticated ? 0 : heldBytes);
+  }
+
+  #handleNext(): void {
     const request = this.#parser.next();
     if (request instanceof ParseError) this.#respondToParseError(request);
     else if (request) this.#handleRequest(request);
-    else this.#awaitMoreBytes();
-    return request !== undefined;
   }
 
   /** The response to the request is sent, so a body that is malformed or too long closes the connection without another. */
@@ -342,7 +326,8 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   #serializeHead(request: Request, { status, headers }: Response): string {
     const connection = this.#closeAfterCurrent ? "close" : request.isHttp10 ? "keep-alive" : undefined;
-    const head = serializeHead(status, headers) + dateLine(this.#context.now());
+    const head =
+      serializeHead(status, headers, this.#context.handler.commonHeaders) + dateLine(this.#context.now());
     const complete = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
     // The body must come, even though it is not read: otherwise the next request could not be found behind it.
     return request.expectsContinue && !this.#closeAfterCurrent ? CONTINUE_RESPONSE + complete : complete;
@@ -376,10 +361,11 @@ export class Connection implements ConnectionInfo, TurnTaker {
    */
   #close(): void {
     this.#state = "lingering";
-    this.#discardedBytes = 0;
     this.#parser.clear();
+    this.#reading.setHeld(0);
+    this.#reading.restartDiscarding();
     this.#extendDeadline(this.#context.limits.lingerTimeoutMs);
-    this.#resumeReading();
+    this.#reading.resume();
     if (this.#clientEnded) this.#socket.end();
     else this.#socket.shutdown();
   }

@@ -2,6 +2,8 @@
  * The contracts between a connection and its surroundings: the handler that produces responses, the server it belongs to,
  * and the socket it reads and writes. They stand here so that a connection can be tested without a network.
  */
+import type { BufferAccount } from "./buffer-account.ts";
+import type { CommonHeaders } from "./common-headers.ts";
 import type { ParseError, Request } from "./request.ts";
 import type { HeadLimits } from "./request-parser.ts";
 import type { Response } from "./response.ts";
@@ -10,6 +12,8 @@ import type { SerializedResponse } from "./serialized-response.ts";
 import type { TurnQueue } from "./turn-queue.ts";
 
 export interface Handler {
+  /** Of every response. */
+  readonly commonHeaders?: CommonHeaders;
   /** A `SerializedResponse` is only valid for a GET that keeps its connection open. */
   handle(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response>;
   /** The response to bytes that are no valid request. The connection closes after it. */
@@ -35,8 +39,16 @@ export interface ConnectionInfo {
   markAuthenticated(): void;
   /** Whether the client has closed its sending side or the connection. It may still read a response. */
   readonly isEnded: boolean;
+  /** Undefined when none was sent: without TLS, without trusted authorities, or because the client has none. */
+  readonly clientCertificate: ClientCertificate | undefined;
   /** Whether the client is gone, so that nobody needs a response any more. */
   readonly aborted: boolean;
+}
+
+/** The certificate that a client has sent. */
+export interface ClientCertificate {
+  /** Undefined when the certificate is not valid, or does not have exactly one CN. */
+  readonly commonName: string | undefined;
 }
 
 /** What the server did to connections to protect the others. */
@@ -58,6 +70,8 @@ export interface ServerContext {
   /** The work of connections in each turn of the event loop. */
   readonly anonymousTurns: TurnQueue;
   readonly authenticatedTurns: TurnQueue;
+  /** Received bytes that anonymous connections hold. */
+  readonly anonymousBytes: BufferAccount;
   /** Responses being produced or sent, on all authenticated connections. Connections count themselves in and out. */
   inFlight: number;
   /** Epoch milliseconds, for the `Date` header. */

@@ -4,16 +4,33 @@
  * handler here reads (docs/decisions/0006).
  */
 import type { Clock } from "../lib/clock.ts";
+import { BufferAccount } from "./buffer-account.ts";
 import { Connection } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { DescriptorMonitor, type DescriptorState } from "./descriptor-monitor.ts";
-import { ConnectionCounters, type ConnectionLimits, type Handler, type ServerContext } from "./handler.ts";
+import {
+  type ClientCertificate,
+  ConnectionCounters,
+  type ConnectionLimits,
+  type Handler,
+  type ServerContext,
+  type Socket,
+} from "./handler.ts";
+import { ParseError } from "./request.ts";
+import { joinHeadAndBody, serializeHead } from "./serialized-response.ts";
 import { SuspendableSocket } from "./suspendable-socket.ts";
+import { type HandshakeCounts, TlsAcceptor } from "./tls.ts";
+import type { LiveTlsIdentity } from "./tls-identity.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 export type BindAddress =
   | { readonly hostname: string; readonly port: number; readonly reusePort: boolean }
   | { readonly unix: string };
+
+export interface ListenerTls {
+  readonly identity: LiveTlsIdentity;
+  readonly counts: HandshakeCounts;
+}
 
 /** Also the precision of the `Date` header and of every time-out. */
 const TIMEOUT_CHECK_INTERVAL_MS = 250;
@@ -23,6 +40,8 @@ const TIMEOUT_CHECK_INTERVAL_MS = 250;
  */
 const ANONYMOUS_UNITS = 32;
 const AUTHENTICATED_UNITS = 256;
+/** Received bytes that all anonymous connections may hold. */
+const MAX_ANONYMOUS_BYTES = 64 * 1024 * 1024;
 
 export interface ListenerOptions {
   readonly counters?: ConnectionCounters;
@@ -36,6 +55,9 @@ export class HttpListener implements ServerContext {
   readonly counters: ConnectionCounters;
   readonly anonymousTurns = new TurnQueue(ANONYMOUS_UNITS);
   readonly authenticatedTurns = new TurnQueue(AUTHENTICATED_UNITS);
+  readonly anonymousBytes = new BufferAccount(MAX_ANONYMOUS_BYTES, () => {
+    this.counters.evicted += this.#connections.evictHolders(this.anonymousBytes);
+  });
   stopping = false;
   inFlight = 0;
   readonly #clock: Clock;
@@ -43,6 +65,7 @@ export class HttpListener implements ServerContext {
   readonly #descriptors: DescriptorMonitor;
   readonly #sockets: { stop(): void }[] = [];
   readonly #suspendable: SuspendableSocket[] = [];
+  readonly #tlsAcceptors: TlsAcceptor[] = [];
   #now: number;
   #monotonic: number;
   #onAllClosed = () => {};
@@ -59,15 +82,35 @@ export class HttpListener implements ServerContext {
   }
 
   /** May be called several times. Throws the runtime's error when the address is not available. */
-  listen(address: BindAddress): { readonly hostname: string; readonly port: number } {
-    const socket: Bun.SocketHandler<Connection | undefined> = {
+  listen(address: BindAddress, tls?: ListenerTls): { readonly hostname: string; readonly port: number } {
+    return tls ? this.#bind(address, this.#tlsHandler(tls)) : this.#bind(address, this.#plainHandler());
+  }
+
+  #bind<Data>(
+    address: BindAddress,
+    socket: Bun.SocketHandler<Data | undefined>,
+  ): { readonly hostname: string; readonly port: number } {
+    const common = { socket, allowHalfOpen: true, data: undefined };
+    if ("unix" in address) {
+      this.#sockets.push(Bun.listen<Data | undefined>({ ...common, unix: address.unix }));
+      return { hostname: address.unix, port: 0 };
+    }
+    const { hostname, port, reusePort } = address;
+    const reuse = reusePort ? { reusePort: true } : { exclusive: true };
+    const bound = new SuspendableSocket(
+      (sameOrAny) => Bun.listen<Data | undefined>({ ...common, hostname, port: sameOrAny, ...reuse }),
+      port,
+    );
+    this.#sockets.push(bound);
+    this.#suspendable.push(bound);
+    return bound;
+  }
+
+  #plainHandler(): Bun.SocketHandler<Connection | undefined> {
+    return {
       open: (tcp) => {
-        if (this.stopping) return tcp.terminate();
-        if (!this.#makeRoom(tcp)) return tcp.terminate();
         tcp.setNoDelay(true);
-        const connection = new Connection(tcp, this);
-        tcp.data = connection;
-        this.#connections.add(connection);
+        tcp.data = this.#accept(tcp);
       },
       data: (tcp, bytes) => tcp.data?.onData(bytes),
       drain: (tcp) => tcp.data?.onDrain(),
@@ -81,20 +124,49 @@ export class HttpListener implements ServerContext {
         this.handler.onError(error);
       },
     };
-    const common = { socket, allowHalfOpen: true, data: undefined };
-    if ("unix" in address) {
-      this.#sockets.push(Bun.listen<Connection | undefined>({ ...common, unix: address.unix }));
-      return { hostname: address.unix, port: 0 };
+  }
+
+  #tlsHandler({ identity, counts }: ListenerTls): TlsAcceptor["rawHandler"] {
+    const acceptor = new TlsAcceptor({
+      identity,
+      counts,
+      clock: this.#clock,
+      isReserved: (tcp) => this.#isReserved(tcp),
+      onSecure: (socket, certificate) => this.#accept(socket, certificate),
+      onClosed: (connection) => this.#onClosed(connection),
+      onError: (error) => this.handler.onError(error),
+      onPlainHttp: (tcp) => this.#rejectPlainHttp(tcp),
+    });
+    this.#tlsAcceptors.push(acceptor);
+    identity.onChange(({ clientCa }) => {
+      if (clientCa !== identity.current.clientCa) this.#closeCertificateConnections();
+    });
+    return acceptor.rawHandler;
+  }
+
+  /** Undefined, and the socket is closed, when the server stops or there are too many connections. */
+  #accept(socket: Socket, certificate?: ClientCertificate): Connection | undefined {
+    if (this.stopping || !this.#makeRoom(socket)) {
+      socket.terminate();
+      return undefined;
     }
-    const { hostname, port, reusePort } = address;
-    const reuse = reusePort ? { reusePort: true } : { exclusive: true };
-    const bound = new SuspendableSocket(
-      (sameOrAny) => Bun.listen<Connection | undefined>({ ...common, hostname, port: sameOrAny, ...reuse }),
-      port,
-    );
-    this.#sockets.push(bound);
-    this.#suspendable.push(bound);
-    return bound;
+    const connection = new Connection(socket, this, certificate);
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  #rejectPlainHttp(socket: Pick<Socket, "write" | "end">): void {
+    const detail = "This port expects TLS; use https:// in the address.";
+    const { status, headers, body } = this.handler.onParseError(new ParseError("bad-request", detail));
+    const text = typeof body === "string" ? body : "";
+    const head = `${serializeHead(status, headers)}Connection: close\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
+    socket.write(Buffer.concat(joinHeadAndBody(head, text)));
+    socket.end();
+  }
+
+  /** Their certificates were verified against authorities that are not trusted any more. */
+  #closeCertificateConnections(): void {
+    for (const connection of this.#connections) if (connection.clientCertificate) connection.destroy();
   }
 
   /** The time of the last time-out check: on some machines a system call for the time costs half of a small response. */
@@ -118,6 +190,7 @@ export class HttpListener implements ServerContext {
       this.#monotonic = this.#clock.monotonic();
       for (const connection of this.#connections) connection.checkTimeout(this.#monotonic);
       this.#checkDescriptors();
+      for (const acceptor of this.#tlsAcceptors) acceptor.checkTimeouts();
     }
   }
 
@@ -125,6 +198,7 @@ export class HttpListener implements ServerContext {
   async stop(drainMs: number): Promise<void> {
     this.stopping = true;
     for (const socket of this.#sockets) socket.stop();
+    for (const acceptor of this.#tlsAcceptors) acceptor.closeUnfinished();
     const allClosed = new Promise<void>((resolve) => {
       this.#onAllClosed = resolve;
     });
@@ -140,10 +214,14 @@ export class HttpListener implements ServerContext {
    * new one is refused.
    */
   #makeRoom(tcp: object): boolean {
-    const isReserved = "fd" in tcp && typeof tcp.fd === "number" && this.#descriptors.isReserved(tcp.fd);
-    if (!isReserved && !this.#connections.isFull(this.limits)) return true;
+    if (!this.#isReserved(tcp) && !this.#connections.isFull(this.limits)) return true;
     this.counters.evicted++;
     return this.#connections.evictOldest(this.limits);
+  }
+
+  /** Whether its file descriptor is one of the last ones. */
+  #isReserved(tcp: object): boolean {
+    return "fd" in tcp && typeof tcp.fd === "number" && this.#descriptors.isReserved(tcp.fd);
   }
 
   /** Where nothing else frees descriptors, no connection is accepted until there are enough again. */

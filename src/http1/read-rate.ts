@@ -16,8 +16,12 @@ export class ReadRate {
     this.#writer = writer;
   }
 
-  /** To be called periodically while the socket is full. Returns what the window that ends now has shown, if one does. */
+  /**
+   * To be called periodically while the socket is full. Returns what the window that ends now has shown, if one does, and
+   * nothing when there is no minimum.
+   */
   check(now: number, minBytesPerSecond: number): "slow" | "progress" | undefined {
+    if (minBytesPerSecond === 0) return undefined;
     if (this.#windowStart === undefined) this.#startWindow(now);
     const elapsedMs = now - (this.#windowStart ?? now);
     if (elapsedMs < WINDOW_MS) return undefined;

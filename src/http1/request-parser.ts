@@ -10,8 +10,10 @@ export interface HeadLimits {
   readonly maxHeadBytes: number;
 }
 
-/** A larger body is skipped only where the handler allows it (`allowBody`). */
+/** A larger body is skipped only when its request is authenticated (`allowBody`). */
 export const MAX_REFUSED_BODY_BYTES = 64 * 1024;
+/** Of an authenticated request. */
+export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** A longer head is parsed each time, so that idle connections do not keep large buffers. */
 const MAX_REPEAT_HEAD_BYTES = 2048;
@@ -41,6 +43,11 @@ export class RequestParser {
     return this.#bytes.length;
   }
 
+  /** The memory of the buffered bytes, which may be a part of a larger buffer. */
+  get heldBytes(): number {
+    return this.#bytes.length === 0 ? 0 : this.#bytes.buffer.byteLength;
+  }
+
   /** Whether the rest of a request body is still to come. */
   get inBody(): boolean {
     return this.#bodySkipper !== undefined;
@@ -67,6 +74,13 @@ export class RequestParser {
   /** Raises the bound of the body of the request that `next` returned last. */
   allowBody(maxBytes: number): void {
     if (this.#bodySkipper) this.#bodySkipper.maxBytes = maxBytes;
+  }
+
+  /** Whether a call of `next` or `skipBody` can have a result without further bytes. */
+  get hasWork(): boolean {
+    return this.#bodySkipper
+      ? this.#bytes.length > 0 || this.#bodySkipper.exceeded
+      : this.#bytes.length > this.#scannedBytes;
   }
 
   /** Whether the body is longer than is allowed, so that the next request cannot be found behind it. */

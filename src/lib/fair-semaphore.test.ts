@@ -29,3 +29,24 @@ test("runs no more than so many at once, and goes on after a failure", async () 
   expect(highest).toBe(2);
   expect(outcomes.map(({ status }) => status === "rejected")).toEqual(outcomes.map((_, i) => i === 1));
 });
+
+test("a slot that is given up while it waits is not granted to anybody", async () => {
+  const semaphore = new FairSemaphore(1);
+  const running = semaphore.request("first");
+  const abandoned = semaphore.request("second");
+  const next = semaphore.request("third");
+  abandoned.release();
+  abandoned.release();
+  running.release();
+  running.release();
+  await next.granted;
+  let isFourthRunning = false;
+  const fourth = semaphore.request("fourth");
+  void fourth.granted.then(() => {
+    isFourthRunning = true;
+  });
+  await Promise.resolve();
+  expect(isFourthRunning).toBe(false);
+  next.release();
+  await fourth.granted;
+});

@@ -5,41 +5,89 @@
  *
  * The queues are as long as their owners have requests in flight, which is bounded elsewhere.
  */
+
+/** The right to run. It is requested at once and granted in turn. */
+export interface Slot {
+  readonly granted: Promise<void>;
+  /** Gives the slot back, or leaves the queue. Any further call does nothing. */
+  release(): void;
+}
+
+class QueuedSlot implements Slot {
+  readonly owner: string;
+  readonly granted: Promise<void>;
+  readonly grant: () => void;
+  readonly #onRelease: (slot: QueuedSlot) => void;
+  #isReleased = false;
+
+  constructor(owner: string, onRelease: (slot: QueuedSlot) => void) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.owner = owner;
+    this.granted = promise;
+    this.grant = resolve;
+    this.#onRelease = onRelease;
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#onRelease(this);
+  }
+}
+
 export class FairSemaphore {
   readonly #maxRunning: number;
   /** In the order in which the owners are next. None of the queues is empty. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #queues = new Map<string, QueuedSlot[]>();
   #running = 0;
 
   constructor(maxRunning: number) {
     this.#maxRunning = maxRunning;
   }
 
+  request(owner: string): Slot {
+    const slot = new QueuedSlot(owner, (released) => this.#release(released));
+    if (this.#running < this.#maxRunning) {
+      this.#running++;
+      slot.grant();
+    } else this.#enqueue(slot);
+    return slot;
+  }
+
   async run<Result>(owner: string, task: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= this.#maxRunning) await this.#waitForTurn(owner);
-    else this.#running++;
+    const slot = this.request(owner);
+    await slot.granted;
     try {
       return await task();
     } finally {
-      this.#startNext();
+      slot.release();
     }
   }
 
-  #waitForTurn(owner: string): Promise<void> {
-    return new Promise((resolve) => {
-      const queue = this.#waiting.get(owner);
-      if (queue) queue.push(resolve);
-      else this.#waiting.set(owner, [resolve]);
-    });
+  #enqueue(slot: QueuedSlot): void {
+    const queue = this.#queues.get(slot.owner);
+    if (queue) queue.push(slot);
+    else this.#queues.set(slot.owner, [slot]);
+  }
+
+  #release(slot: QueuedSlot): void {
+    const queue = this.#queues.get(slot.owner);
+    const place = queue?.indexOf(slot) ?? -1;
+    if (!queue || place < 0) {
+      this.#grantNext();
+      return;
+    }
+    queue.splice(place, 1);
+    if (queue.length === 0) this.#queues.delete(slot.owner);
   }
 
   /** The slot goes to the next task directly: a new task cannot take it in between. */
-  #startNext(): void {
-    for (const [owner, queue] of this.#waiting) {
-      this.#waiting.delete(owner);
-      const start = queue.shift();
-      if (queue.length > 0) this.#waiting.set(owner, queue);
-      start?.();
+  #grantNext(): void {
+    for (const [owner, queue] of this.#queues) {
+      this.#queues.delete(owner);
+      const next = queue.shift();
+      if (queue.length > 0) this.#queues.set(owner, queue);
+      next?.grant();
       return;
     }
     this.#running--;

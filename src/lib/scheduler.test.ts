@@ -161,6 +161,24 @@ describe("long computations", () => {
     expect(await result).toBe("Error: the thread failed");
   });
 
+  test("ends while it waits when its signal aborts", async () => {
+    const scheduler = new Scheduler();
+    const signal = { aborted: false };
+    let isEnded = false;
+    function* waiting(): Steps<void> {
+      try {
+        yield* waitFor(new Promise(() => {}));
+      } finally {
+        isEnded = true;
+      }
+    }
+    const result = Promise.resolve(scheduler.run("alice", waiting(), signal));
+    signal.aborted = true;
+    expect(await result.catch((error: unknown) => error)).toBeInstanceOf(Cancelled);
+    expect(isEnded).toBe(true);
+    expect([...scheduler.usage()]).toMatchObject([{ owner: "alice", running: 0 }]);
+  });
+
   test("a computation that fails rejects its promise and no other", async () => {
     const { scheduler, turn, work } = manualScheduler();
     function* failing(): Steps<string> {

@@ -18,6 +18,8 @@ const TURN_MS = 4;
 const SLICE_MS = 1;
 /** A step this long delays others noticeably. It is counted, so that it can be found. */
 const LONG_STEP_MS = 10;
+/** How often the signal of a computation is read while it waits for a promise. */
+const PARKED_CHECK_MS = 100;
 /** Owners whose usage is reported. */
 const MAX_OWNERS = 10_000;
 
@@ -202,14 +204,20 @@ export class Scheduler {
     return now;
   }
 
+  /** A computation that waits is cancelled as well, although it has no slices: it may wait for long. */
   #park(owner: Owner, task: Task, until: Promise<unknown>): void {
     owner.waiting++;
-    until
-      .catch(() => {})
-      .then(() => {
-        owner.waiting--;
-        this.#enqueue(owner, task);
-      });
+    let isParked = true;
+    const wake = () => {
+      if (!isParked) return;
+      isParked = false;
+      clearInterval(check);
+      owner.waiting--;
+      this.#enqueue(owner, task);
+    };
+    const { signal } = task;
+    const check = signal && setInterval(() => signal.aborted && wake(), PARKED_CHECK_MS).unref();
+    until.then(wake, wake);
   }
 
   #charge(owner: Owner, usedMs: number): void {

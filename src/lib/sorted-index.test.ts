@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SortedIndex } from "./sorted-index.ts";
+import { runToEnd } from "./steps.ts";
 
 const key = fc.integer({ min: 0, max: 20 }).map((n) => `k${n}`);
 const step = fc.record({
@@ -35,7 +36,7 @@ test("any sequence of additions, deletions and look-ups agrees with a plain list
           expect(gathered.sort()).toEqual(expected);
           expect(index.collect(key, to, [], expected.length - 1)).toBe(expected.length === 0);
           expect(index.collect(key, to, ["one"], expected.length)).toBe(expected.length === 0);
-          if (steps.length % 2 === 0) index.sortKeys();
+          if (steps.length % 2 === 0) runToEnd(index.sortKeys());
         }
         expect([...index.get(key)].sort()).toEqual(between(key, key));
         expect(index.has(key)).toBe(between(key, key).length > 0);
@@ -65,7 +66,7 @@ test.each([50, 1000, 3000])("of %i ids of one key any can be deleted and added a
 test("a key that was deleted and added again is returned once", () => {
   const index = new SortedIndex();
   for (const key of ["a", "b", "c"]) index.add(key, "id");
-  index.sortKeys();
+  runToEnd(index.sortKeys());
   index.delete("b", "id");
   expect([...index.range("a", "c")].length).toBe(2);
   index.add("b", "id");
@@ -96,4 +97,46 @@ test("can be changed during an iteration", () => {
     for (let n = 0; n < 10; n++) index.delete(`k${n}`, "a");
   }
   expect(seen).toEqual(["a"]);
+});
+
+test("readers find what is retired until it is dropped, and the writer does not", () => {
+  const index = new SortedIndex();
+  for (const id of ["a", "b", "c"]) index.add("k1", id);
+  index.add("k2", "a");
+  index.retire("k1", "a");
+  index.retire("k2", "a");
+  index.add("k1", "d");
+  const collected: string[] = [];
+  index.collect("k1", "k2", collected, 10);
+  for (const found of [[...index.get("k1"), ...index.get("k2")], [...index.range("k1", "k2")], collected])
+    expect(found.sort()).toEqual(["a", "a", "b", "c", "d"]);
+  expect(index.has("k2")).toBe(true);
+  expect([...index.current("k1")].sort()).toEqual(["b", "c", "d"]);
+  expect([...index.currentRange("k1", "k2")].sort()).toEqual(["b", "c", "d"]);
+  // Taken back: it is found once.
+  index.add("k2", "a");
+  expect([...index.get("k2")]).toEqual(["a"]);
+  index.dropRetired();
+  expect([...index.range("k1", "k2")].sort()).toEqual(["a", "b", "c", "d"]);
+  expect(index.size).toBe(4);
+});
+
+test("keys are sorted in steps while keys are added and removed, and callers share the work", () => {
+  const index = new SortedIndex();
+  const name = (n: number) => `k${String(n).padStart(6, "0")}`;
+  for (let n = 0; n < 10_000; n++) index.add(name((n * 7919) % 10_000), "a");
+  expect(index.isUnsorted).toBe(true);
+  const [first, second] = [index.sortKeys(), index.sortKeys()];
+  second.next();
+  let steps = 0;
+  for (let isOver = false; !isOver; steps++) {
+    isOver = first.next().done === true;
+    index.delete(name(steps), "a");
+    index.add(name(20_000 + steps), "b");
+    expect([...index.range(name(0), name(99_999))].length).toBe(10_000);
+  }
+  expect(steps).toBeGreaterThan(20);
+  expect(second.next().done).toBe(true);
+  expect(index.isUnsorted).toBe(false);
+  expect([...index.range(name(0), name(steps))]).toEqual(["a"]);
 });

@@ -1,14 +1,21 @@
 /**
  * A multimap from text keys to ids, with look-ups by key and by range of keys.
  *
- * Keys are in a hash map. Their order is computed at the first range look-up; keys added later are in a short unsorted
- * list until there are enough to merge. A tree would pay for the order at every change, with about twenty string
- * comparisons that miss the CPU cache; here a change costs one or two hash look-ups.
+ * Keys are in a hash map. Their order is computed when `sortKeys` is called; keys added later are in an unsorted list until
+ * the next call. A tree would pay for the order at every change, with about twenty string comparisons that miss the CPU
+ * cache; here a change costs one or two hash look-ups.
+ *
+ * A writer may prepare changes while others read. What it adds is found at once; what it takes out with `retire` is still
+ * found by `get`, `range` and `collect` until `dropRetired`, but not by `current` and `currentRange`. Meanwhile readers
+ * find too much, never too little.
  */
+import { ShardedMap, ShardedSet } from "./sharded-set.ts";
+import { SharedSteps, type Steps, sortInSteps } from "./steps.ts";
 
-/** Unsorted keys that a range look-up scans: this many, and one per 128 sorted keys. */
+/** Unsorted keys that a range look-up may scan: this many, and one per 1024 sorted keys. */
 const MAX_NEW_KEYS = 1024;
-const SORTED_PER_NEW_KEY = 128;
+const SORTED_PER_NEW_KEY = 1024;
+const KEYS_PER_STEP = 2000;
 
 /**
  * The ids of a key are in an array, which needs a fraction of the memory and time of a set. It becomes a set when an id is
@@ -18,33 +25,38 @@ const MAX_SEARCHED_IDS = 64;
 const MAX_ARRAY_IDS = 1024;
 
 /** A single id is stored without an array: most keys of a large index have one. */
-type Ids = string | string[] | Set<string>;
+type Ids = string | string[] | ShardedSet;
 
 export class SortedIndex {
-  readonly #ids = new Map<string, Ids>();
+  readonly #ids = new ShardedMap<Ids>();
   /** May contain keys that were removed. */
   #sortedKeys: readonly string[] = [];
+  /** Keys that are being sorted. */
+  #sortingKeys: readonly string[] = [];
   /** Keys added since the last sort, in order of addition. May contain removed keys and duplicates. */
   #newKeys: string[] = [];
-  /** Whether a key was removed since the last sort. */
-  #hasRemovedKeys = false;
+  #sorting: SharedSteps<void> | undefined;
+  /** Whether a range was looked up since the last sort. */
+  #wasScanned = false;
   #size = 0;
+  /** What readers still find although it was taken out. */
+  #retired: SortedIndex | undefined;
 
+  /** Without what is retired. */
   get size(): number {
     return this.#size;
   }
 
-  /** The key must not have the id yet. */
+  /** The key must not have the id yet, unless it is retired. */
   add(key: string, id: string): void {
+    this.#retired?.delete(key, id);
     const ids = this.#ids.get(key);
     if (ids === undefined) {
       this.#ids.set(key, id);
       this.#newKeys.push(key);
-      // Without range look-ups, keys that are added and removed again and again would pile up.
-      if (this.#newKeys.length > MAX_NEW_KEYS + this.#ids.size) this.sortKeys();
     } else if (typeof ids === "string") this.#ids.set(key, [ids, id]);
-    else if (ids instanceof Set) ids.add(id);
-    else if (ids.length >= MAX_ARRAY_IDS) this.#ids.set(key, new Set(ids).add(id));
+    else if (ids instanceof ShardedSet) ids.add(id);
+    else if (ids.length >= MAX_ARRAY_IDS) this.#ids.set(key, new ShardedSet(ids).add(id));
     else ids.push(id);
     this.#size++;
   }
@@ -57,13 +69,12 @@ export class SortedIndex {
     this.#size--;
     if (typeof ids !== "string" && idCount(ids) > 0) return;
     this.#ids.delete(key);
-    this.#hasRemovedKeys = true;
   }
 
-  #deleteFrom(ids: string[] | Set<string>, key: string, id: string): boolean {
-    if (ids instanceof Set) return ids.delete(id);
+  #deleteFrom(ids: string[] | ShardedSet, key: string, id: string): boolean {
+    if (ids instanceof ShardedSet) return ids.delete(id);
     if (ids.length > MAX_SEARCHED_IDS) {
-      const idSet = new Set(ids);
+      const idSet = new ShardedSet(ids);
       this.#ids.set(key, idSet);
       return idSet.delete(id);
     }
@@ -72,65 +83,118 @@ export class SortedIndex {
     return at >= 0;
   }
 
+  /** Takes the id out for the writer. Readers find it until `dropRetired`. */
+  retire(key: string, id: string): void {
+    this.delete(key, id);
+    this.#retired ??= new SortedIndex();
+    this.#retired.add(key, id);
+  }
+
+  /** In constant time, whatever is retired. */
+  dropRetired(): void {
+    this.#retired = undefined;
+  }
+
   has(key: string): boolean {
-    return this.#ids.has(key);
+    return this.#ids.has(key) || this.#retired?.has(key) === true;
   }
 
   get(key: string): Iterable<string> {
+    return this.#retired?.has(key) ? join(this.#retired.current(key), this.current(key)) : this.current(key);
+  }
+
+  /** Without what is retired. */
+  current(key: string): Iterable<string> {
     const ids = this.#ids.get(key) ?? NO_IDS;
     return typeof ids === "string" ? [ids] : ids;
   }
 
   /** The ids whose keys are in [from, to], in no particular order. An id with several such keys occurs several times. */
   range(from: string, to: string): Iterable<string> {
-    return from === to ? this.get(from) : this.#idsIn(from, to);
+    const current = this.currentRange(from, to);
+    return this.#retired ? join(this.#retired.range(from, to), current) : current;
+  }
+
+  /** Without what is retired. */
+  currentRange(from: string, to: string): Iterable<string> {
+    return from === to ? this.current(from) : this.#idsIn(from, to);
   }
 
   *#idsIn(from: string, to: string): Generator<string> {
-    for (const key of this.#keysIn(from, to)) yield* this.get(key);
+    for (const key of this.#keysIn(from, to)) yield* this.current(key);
   }
 
   /** Adds the same ids to `into`. Returns false, with `into` partly filled, when `into` would exceed `max` ids. */
   collect(from: string, to: string, into: string[], max: number): boolean {
+    if (this.#retired && !this.#retired.collect(from, to, into, max)) return false;
     if (from === to) return collectIds(this.#ids.get(from), into, max);
     for (const key of this.#keysIn(from, to)) if (!collectIds(this.#ids.get(key), into, max)) return false;
     return true;
   }
 
-  /** All keys, in order. */
+  /** All keys, in order. Only for an index with few keys. */
   keys(): string[] {
     return [...this.#ids.keys()].sort();
   }
 
-  /** Merges the new keys into the sorted ones. Called when needed, or earlier to keep the first range look-up fast. */
-  sortKeys(): void {
-    const sorted = this.#sortedKeys;
-    const added = this.#newKeys.sort();
-    // The first and largest sort has nothing to merge and nothing to leave out.
-    this.#sortedKeys = sorted.length === 0 && !this.#hasRemovedKeys ? added : this.#mergeKeys(sorted, added);
-    this.#newKeys = [];
-    this.#hasRemovedKeys = false;
+  /** Whether range look-ups scan many keys until `sortKeys` is called. */
+  get isUnsorted(): boolean {
+    const unsorted = this.#newKeys.length + this.#sortingKeys.length;
+    return unsorted > MAX_NEW_KEYS + this.#sortedKeys.length / SORTED_PER_NEW_KEY;
   }
 
-  #mergeKeys(sorted: readonly string[], added: readonly string[]): string[] {
+  /** Whether a range look-up had to scan many keys, or keys that were added and removed again and again pile up. */
+  get needsSorting(): boolean {
+    return this.isUnsorted && (this.#wasScanned || this.#newKeys.length > MAX_NEW_KEYS + this.#ids.size);
+  }
+
+  /** Sorts all keys at once, which is faster than in steps: for startup. */
+  sortKeysNow(): void {
+    this.#sortedKeys = this.keys();
+    this.#newKeys = [];
+  }
+
+  /** Merges the new keys into the sorted ones. The index may change meanwhile. Callers share the work. */
+  *sortKeys(): Steps<void> {
+    this.#sorting ??= new SharedSteps(this.#sortKeys());
+    yield* this.#sorting.result();
+  }
+
+  *#sortKeys(): Steps<void> {
+    this.#sortingKeys = this.#newKeys;
+    this.#newKeys = [];
+    const added = yield* sortInSteps([...this.#sortingKeys], compareTexts);
+    this.#sortedKeys = yield* this.#mergeKeys(this.#sortedKeys, added);
+    this.#sortingKeys = [];
+    this.#sorting = undefined;
+    this.#wasScanned = false;
+  }
+
+  *#mergeKeys(sorted: readonly string[], added: readonly string[]): Steps<string[]> {
     const merged: string[] = [];
-    const append = (key: string) => {
-      if (key !== merged.at(-1) && this.#ids.has(key)) merged.push(key);
-    };
+    let left = KEYS_PER_STEP;
     let at = 0;
-    for (const key of added) {
-      for (let next = sorted[at]; next !== undefined && next < key; next = sorted[++at]) append(next);
-      append(key);
+    let addedAt = 0;
+    while (at < sorted.length || addedAt < added.length) {
+      const [next, nextAdded] = [sorted[at], added[addedAt]];
+      const takesSorted = nextAdded === undefined || (next !== undefined && next < nextAdded);
+      const key = (takesSorted ? next : nextAdded) ?? "";
+      if (takesSorted) at++;
+      else addedAt++;
+      if (key !== merged.at(-1) && this.#ids.has(key)) merged.push(key);
+      if (--left > 0) continue;
+      left = KEYS_PER_STEP;
+      yield;
     }
-    for (; at < sorted.length; at++) append(sorted[at] ?? "");
     return merged;
   }
 
   *#keysIn(from: string, to: string): Generator<string> {
-    if (this.#newKeys.length > MAX_NEW_KEYS + this.#sortedKeys.length / SORTED_PER_NEW_KEY) this.sortKeys();
+    this.#wasScanned = true;
     const sorted = this.#sortedKeys;
     const added = new Set<string>();
-    for (const key of this.#newKeys) if (key >= from && key <= to) added.add(key);
+    for (const keys of [this.#sortingKeys, this.#newKeys])
+      for (const key of keys) if (key >= from && key <= to) added.add(key);
     for (let at = lowerBound(sorted, from); at < sorted.length; at++) {
       const key = sorted[at] ?? "";
       if (key > to) break;
@@ -143,8 +207,15 @@ export class SortedIndex {
 
 const NO_IDS: readonly string[] = [];
 
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function* join(first: Iterable<string>, second: Iterable<string>): Generator<string> {
+  yield* first;
+  yield* second;
+}
+
 const idCount = (ids: Ids): number =>
-  typeof ids === "string" ? 1 : ids instanceof Set ? ids.size : ids.length;
+  typeof ids === "string" ? 1 : ids instanceof ShardedSet ? ids.size : ids.length;
 
 function collectIds(ids: Ids | undefined, into: string[], max: number): boolean {
   if (ids === undefined) return true;

@@ -15,6 +15,9 @@ export type PausingSteps<Result> = Generator<undefined, Result, void>;
 /** Items with pauses between them: undefined is a pause and no item. */
 export type Paced<Item> = Iterable<Item | undefined>;
 
+/** Items that may come from off the event loop: undefined is a pause, a promise is waited for, and neither is an item. */
+export type Arriving<Item> = Iterable<Item | undefined | Promise<unknown>>;
+
 /** Runs all steps at once: for startup, tools and tests, where nobody waits for the event loop. */
 export function runToEnd<Result>(steps: Steps<Result>): Result {
   for (;;) {
@@ -133,6 +136,7 @@ function* mergeRuns<Item>(
 export class SharedSteps<Result> {
   readonly #steps: Steps<Result>;
   #outcome: { readonly result: Result } | undefined;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(steps: Steps<Result>) {
     this.#steps = steps;
@@ -141,9 +145,20 @@ export class SharedSteps<Result> {
   *result(): Steps<Result> {
     for (;;) {
       if (this.#outcome) return this.#outcome.result;
-      const { value, done } = this.#steps.next();
+      if (this.#failure) throw this.#failure.error;
+      const { value, done } = this.#next();
       if (done) this.#outcome = { result: value };
       else yield value;
+    }
+  }
+
+  /** An error is that of all callers. */
+  #next() {
+    try {
+      return this.#steps.next();
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
     }
   }
 }

@@ -18,6 +18,17 @@ test("a burst, then one token each refill interval, never more than the burst", 
   expect(bucket.available("a")).toBe(2);
 });
 
+test("several tokens at once, or none; more than a full bucket counts as a full one", async () => {
+  const { clock, bucket } = buckets();
+  expect(bucket.take("a")).toBe(0);
+  expect(bucket.take("a", 2)).toBe(1000);
+  expect(bucket.available("a")).toBe(1);
+  await clock.advance(1000);
+  expect(bucket.take("a", 50)).toBe(0);
+  bucket.giveBack("a", 50);
+  expect(bucket.available("a")).toBe(2);
+});
+
 test("keys do not share tokens", () => {
   const { bucket } = buckets();
   bucket.take("a");

@@ -28,18 +28,22 @@ export class TokenBuckets {
     this.#buckets = createBoundedCache<string, Bucket>({ maxSize: options.maxKeys });
   }
 
-  /** Returns 0 when a token was taken; otherwise the milliseconds until the next one is available. */
-  take(key: string): number {
+  /**
+   * Returns 0 when the tokens were taken; otherwise the milliseconds until they are available. More than a full bucket
+   * holds counts as a full bucket.
+   */
+  take(key: string, count = 1): number {
     const bucket = this.#refilled(key);
-    if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) * this.#options.refillMs);
-    bucket.tokens--;
+    const tokens = Math.min(count, this.#options.burst);
+    if (bucket.tokens < tokens) return Math.ceil((tokens - bucket.tokens) * this.#options.refillMs);
+    bucket.tokens -= tokens;
     return 0;
   }
 
-  /** Returns a token that was taken but not used. */
-  giveBack(key: string): void {
+  /** Returns tokens that were taken but not used. */
+  giveBack(key: string, count = 1): void {
     const bucket = this.#refilled(key);
-    bucket.tokens = Math.min(this.#options.burst, bucket.tokens + 1);
+    bucket.tokens = Math.min(this.#options.burst, bucket.tokens + count);
   }
 
   /** Whole tokens that can be taken now. */

@@ -22,12 +22,12 @@ import {
   STORE_KINDS,
   type StoreKind,
 } from "./log.ts";
-import { IN_MEMORY, type LogFile, openLogFile, readStats } from "./log-file.ts";
+import { IN_MEMORY, type LogFile, openLogFile } from "./log-file.ts";
 import { type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./writer.ts";
 import { WriterLostError, WriterThread } from "./writer-thread.ts";
 
 const ENTRIES_PER_PART = 500;
-const PAGES_PER_BLOCK = 32;
+const PAGES_PER_BLOCK = 16;
 const ROWS_PER_SLICE = 16;
 
 interface StoredSnapshot {
@@ -78,20 +78,17 @@ export class EmbeddedLog implements Log {
     this.signingKey = signingKey;
     this.needsConversion = needsConversion;
     this.#db = db;
-    this.#stats = readStats(db);
-    const lastPage = db
-      .query<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'page'")
-      .get();
-    this.#nextPageId = (lastPage?.seq ?? 0) + 1;
+    this.#stats = file.stats;
+    this.#nextPageId = file.lastPageId + 1;
     const onStats = (changed: LogStats) => {
       this.#stats = changed;
     };
     // A database in memory belongs to its connection; it never waits for a disk.
     if (path === IN_MEMORY) {
-      const writer = new LogWriter(db, onStats);
+      const writer = new LogWriter(db, onStats, file.stats);
       this.#writer = { write: (request) => writer.write(request), close: () => Promise.resolve() };
     } else {
-      this.#writer = new WriterThread({ path, stats: this.#stats, onStats, ...(worker && { worker }) });
+      this.#writer = new WriterThread({ path, stats: file.stats, onStats, ...(worker && { worker }) });
     }
   }
 
@@ -202,6 +199,10 @@ export class EmbeddedLog implements Log {
     await this.#write({ op: "storeSnapshot", row });
   }
 
+  dropSnapshot(revision: number): Promise<void> {
+    return this.#write({ op: "dropSnapshot", revision });
+  }
+
   async #storePages(records: readonly PageRecord[]): Promise<void> {
     const block = this.#encodePages(records.map((record) => record.encode()));
     await this.#write({ op: "storePages", block });
@@ -243,24 +244,18 @@ export class EmbeddedLog implements Log {
   /** The differences of running totals: as many look-ups as buckets, whatever the number of batches. */
   histogram(from: number, to: number, buckets: number): readonly number[] {
     const width = (to - from) / buckets;
-    const totals = Array.from({ length: buckets + 1 }, (_, i) => this.#changesBefore(from + i * width));
+    const bounds = Array.from({ length: buckets + 1 }, (_, i) => from + i * width);
+    const totals = this.#db
+      .query<{ total: number }, { bounds: string; oldest: number }>(
+        `SELECT (SELECT changes FROM running_total
+                 WHERE revision <= max($oldest, ifnull(
+                   (SELECT revision FROM batch WHERE time < bound.value ORDER BY time DESC, revision DESC LIMIT 1), 0))
+                 ORDER BY revision DESC LIMIT 1) AS total
+         FROM json_each($bounds) AS bound ORDER BY bound.key`,
+      )
+      .all({ bounds: JSON.stringify(bounds), oldest: this.#stats.oldest })
+      .map(({ total }) => total);
     return totals.slice(1).map((total, i) => total - (totals[i] ?? 0));
-  }
-
-  /** The running total of changes before a time. */
-  #changesBefore(time: number): number {
-    const before = this.#db
-      .query<{ revision: number }, [number]>(
-        "SELECT revision FROM batch WHERE time < ? ORDER BY time DESC, revision DESC LIMIT 1",
-      )
-      .get(time);
-    const revision = Math.max(before?.revision ?? 0, this.#stats.oldest);
-    const row = this.#db
-      .query<{ changes: number }, [number]>(
-        "SELECT changes FROM running_total WHERE revision <= ? ORDER BY revision DESC LIMIT 1",
-      )
-      .get(revision);
-    return row?.changes ?? 0;
   }
 
   prune(keepSince: number, maxBytes: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withoutPauses } from "../lib/steps.ts";
@@ -59,6 +59,22 @@ describe("opening", () => {
     const error = errorOf(() => openEmbeddedLog(notALog));
     expect(error.code).toBe("unreadable");
     expect(error.message).toStartWith(`cannot open the log ${notALog}: `);
+  });
+
+  test("a file whose structure is damaged is unreadable, and not in use afterwards", async () => {
+    const path = newPath();
+    const log = openEmbeddedLog(path);
+    for (let revision = 1; revision <= 300; revision++) await log.append(batchOf(revision));
+    await log.close();
+    const bytes = readFileSync(path);
+    // The header of each page after the schema's tells how its cells are stored.
+    for (let at = 2 * 4096; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 100);
+    writeFileSync(path, bytes);
+    for (let round = 0; round < 2; round++) {
+      const error = errorOf(() => openEmbeddedLog(path));
+      expect(error.code).toBe("unreadable");
+      expect(error.message).toContain("move the file away");
+    }
   });
 
   test("a log of a newer format is rejected", async () => {

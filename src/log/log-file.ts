@@ -23,6 +23,8 @@ const CONNECTION_PRAGMAS = [
   // Only against short locks of SQLite itself: there is one writer.
   "busy_timeout = 1000",
 ];
+/** In KiB. For look-ups all over a long history. */
+const READ_CACHE = "cache_size = -16000";
 const PRIVATE = 0o600;
 export const IN_MEMORY = ":memory:";
 
@@ -44,6 +46,9 @@ export interface LogFile {
   readonly signingKey: Uint8Array;
   /** Written by an older version, in a format that can be converted. */
   readonly needsConversion: boolean;
+  readonly stats: LogStats;
+  /** The highest id of a page so far, also of deleted ones. */
+  readonly lastPageId: number;
   /** To be called when all connections are closed. */
   releaseLock(): void;
 }
@@ -65,7 +70,7 @@ export function openLogFile(path: string): LogFile {
       makePrivate(path);
     }
     db = new Database(path, { create: true, strict: true });
-    for (const pragma of [...FILE_PRAGMAS, ...CONNECTION_PRAGMAS]) db.run(`PRAGMA ${pragma}`);
+    for (const pragma of [...FILE_PRAGMAS, ...CONNECTION_PRAGMAS, READ_CACHE]) db.run(`PRAGMA ${pragma}`);
     db.run(TABLES);
     const format = new TextDecoder().decode(readOrCreateMeta(db, "format", () => Buffer.from(FORMAT)));
     if (format !== FORMAT && format !== CONVERTIBLE_FORMAT) {
@@ -79,7 +84,9 @@ export function openLogFile(path: string): LogFile {
     const signingKey = readOrCreateMeta(db, "secret", () => randomBytes(32));
     completeRunningTotal(db);
     if (path !== IN_MEMORY) db.run("PRAGMA query_only = ON");
-    return { db, id, signingKey, needsConversion: format !== FORMAT, releaseLock };
+    const stats = readStats(db);
+    const lastPageId = queryNumber(db, "SELECT seq AS n FROM sqlite_sequence WHERE name = 'page'");
+    return { db, id, signingKey, needsConversion: format !== FORMAT, stats, lastPageId, releaseLock };
   } catch (error) {
     db?.close();
     releaseLock();
@@ -113,7 +120,7 @@ function lockLog(path: string): Database {
   if (!existsSync(lock)) closeSync(openSync(lock, "a", PRIVATE));
   const db = new Database(lock, { readwrite: true, create: false });
   try {
-    db.run("PRAGMA journal_mode = OFF");
+    db.run("PRAGMA journal_mode = MEMORY");
     db.run("BEGIN EXCLUSIVE");
     return db;
   } catch (error) {

@@ -66,6 +66,16 @@ export interface LogStats {
   readonly newest: number;
   readonly bytes: number;
   readonly snapshots: number;
+  /** Set while batches wait because they cannot be written. */
+  readonly writeFailure?: WriteFailure;
+  /** Failed writes of batches since the start. */
+  readonly writeFailures?: number;
+}
+
+export interface WriteFailure {
+  readonly error: string;
+  /** Epoch milliseconds. */
+  readonly since: number;
 }
 
 export interface Log {
@@ -75,12 +85,17 @@ export interface Log {
   readonly signingKey: Uint8Array;
   /** Rejects with `LogError` when the batch cannot be made durable; then nothing of it is stored. */
   append(batch: Batch): Promise<void>;
-  /** Batches after `revision`, up to and including `until`, oldest first. Holds one batch in memory at a time. */
+  /**
+   * Batches after `revision`, up to and including `until`, oldest first. Holds one batch in memory at a time.
+   * Batches that are pruned between two steps are missing: a caller that pauses checks that revisions are consecutive.
+   */
   read(revision: number, until?: number): Paced<Batch>;
   /** The newest snapshot at or before `revision`; undefined when there is none (start empty, at revision 0). */
   snapshotAtOrBefore(revision: number): Snapshot | undefined;
   /** Encodes in slices. Batches may be appended meanwhile, because pages are immutable. */
   writeSnapshot(snapshot: Snapshot): Promise<void>;
+  /** Removes a snapshot that cannot be read. States are then reconstructed from the one before it. */
+  dropSnapshot(revision: number): Promise<void>;
   /** The last revision whose time is not after `time`; undefined when that is before the oldest. */
   revisionAt(time: number): number | undefined;
   timeOf(revision: number): number | undefined;

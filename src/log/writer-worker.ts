@@ -12,22 +12,19 @@ declare const self: Worker;
 
 const reply = (message: WriterReply): void => self.postMessage(message);
 
-/** The error of the open is reported by each request: the thread that starts it does not wait for the open. */
-let opened: { readonly db: Database; readonly writer: LogWriter } | { readonly error: unknown };
+let toOpen: WriterMessage & { op: "open" };
+let opened: { readonly db: Database; readonly writer: LogWriter } | undefined;
 const inFlight = new Set<Promise<void>>();
 
-function open(path: string, stats: (WriterMessage & { op: "open" })["stats"]): typeof opened {
-  try {
-    const db = openWriterConnection(path);
-    return { db, writer: new LogWriter(db, (changed) => reply({ type: "stats", stats: changed }), stats) };
-  } catch (error) {
-    return { error };
-  }
+function open(): NonNullable<typeof opened> {
+  const db = openWriterConnection(toOpen.path);
+  return { db, writer: new LogWriter(db, (stats) => reply({ type: "stats", stats }), toOpen.stats) };
 }
 
 async function write({ n, request }: WriterMessage & { op: "write" }): Promise<void> {
   try {
-    if ("error" in opened) throw opened.error;
+    // Tried again by the next request when it fails.
+    opened ??= open();
     await opened.writer.write(request);
     reply({ type: "done", n });
   } catch (error) {
@@ -38,23 +35,16 @@ async function write({ n, request }: WriterMessage & { op: "write" }): Promise<v
 async function close(): Promise<void> {
   await Promise.all(inFlight);
   // The last connection to close writes the WAL to the file and deletes it.
-  if ("db" in opened) opened.db.close();
+  opened?.db.close();
   reply({ type: "closed" });
-  self.onmessage = null;
 }
 
 self.onmessage = ({ data }: MessageEvent<WriterMessage>) => {
-  switch (data.op) {
-    case "open":
-      opened = open(data.path, data.stats);
-      break;
-    case "write": {
-      const writing = write(data);
-      inFlight.add(writing);
-      writing.finally(() => inFlight.delete(writing));
-      break;
-    }
-    case "close":
-      close();
+  if (data.op === "open") toOpen = data;
+  else if (data.op === "close") close();
+  else {
+    const writing = write(data);
+    inFlight.add(writing);
+    writing.finally(() => inFlight.delete(writing));
   }
 };

@@ -12,6 +12,7 @@ import type { LogStats } from "./log.ts";
 import { completeConversion, readExtent, readStats } from "./log-file.ts";
 
 const ROWS_PER_SLICE = 200;
+const TOTALS_PER_SLICE = 10_000;
 const FREE_PAGES_PER_SLICE = 1000;
 
 /** Encoded entries of a batch. */
@@ -147,7 +148,7 @@ export class LogWriter {
       this.#update({ oldest: next.revision, oldestTime: next.time, snapshots });
       await this.#deleteInSlices("batch", "revision <= $bound", next.revision);
       // The total of the oldest revision stays: counts are differences from it.
-      this.#db.query("DELETE FROM running_total WHERE revision < ?").run(next.revision);
+      await this.#deleteTotals(next.revision);
       await this.#deleteUnreferencedPages();
       await this.#vacuum();
     }
@@ -180,6 +181,14 @@ export class LogWriter {
       this.#update({ bytes: rows.reduce((left, { bytes }) => left - bytes, this.#stats.bytes) });
       await yieldToLoop();
     }
+  }
+
+  async #deleteTotals(before: number): Promise<void> {
+    const deleteSlice = this.#db.query<unknown, [number]>(
+      `DELETE FROM running_total WHERE revision IN
+       (SELECT revision FROM running_total WHERE revision < ? ORDER BY revision LIMIT ${TOTALS_PER_SLICE})`,
+    );
+    while (deleteSlice.run(before).changes > 0) await yieldToLoop();
   }
 
   /** Leaves pages above the highest referenced id: they may belong to a snapshot that is still being written. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { MutableCollection } from "../../test/support/mutable-collection.ts";
 import { withoutPauses } from "../lib/steps.ts";
-import { Collection } from "../view/collection.ts";
 import { diffPages, type ValueDiff } from "./diff-pages.ts";
 
 type Changes = readonly (readonly [id: string, value: string | null])[];
@@ -9,7 +9,7 @@ const anyId = fc.integer({ min: 0, max: 999 }).map((n) => `id${String(n).padStar
 const changeList = (maxLength: number): fc.Arbitrary<Changes> =>
   fc.array(fc.tuple(anyId, fc.constantFrom('"a"', '"b"', '"ü"', null)), { maxLength, size: "max" });
 
-function set(collection: Collection, id: string, value: string | null): void {
+function set(collection: MutableCollection, id: string, value: string | null): void {
   collection.put(id, collection.get(id) ?? null, value);
 }
 
@@ -21,16 +21,16 @@ function expectedDiff(before: ReadonlyMap<string, string>, after: ReadonlyMap<st
     .filter((pair) => pair.before !== pair.after);
 }
 
-const valuesOf = (collection: Collection) =>
+const valuesOf = (collection: MutableCollection) =>
   new Map(collection.pages().flatMap((page) => page.ids.map((id, i) => [id, page.value(i)] as const)));
 
 test("returns exactly the values that differ, in order of id, whether pages are shared or not", () => {
   fc.assert(
     fc.property(changeList(900), changeList(40), fc.boolean(), (first, changes, shared) => {
-      const collection = new Collection();
+      const collection = new MutableCollection();
       for (const [id, value] of first) set(collection, id, value);
       const [pages, before] = [collection.pages(), valuesOf(collection)];
-      const later = shared ? collection : new Collection();
+      const later = shared ? collection : new MutableCollection();
       if (!shared) for (const [id, value] of before) set(later, id, value);
       for (const [id, value] of changes) set(later, id, value);
       const after = valuesOf(later);
@@ -42,7 +42,7 @@ test("returns exactly the values that differ, in order of id, whether pages are 
 });
 
 test("skips pages that both lists share", () => {
-  const collection = new Collection();
+  const collection = new MutableCollection();
   for (let n = 0; n < 1000; n++) set(collection, `id${String(n).padStart(4, "0")}`, '"a"');
   const before = collection.pages();
   set(collection, "id0500", '"b"');

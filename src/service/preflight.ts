@@ -1,6 +1,6 @@
 /**
  * What `gazetteer check` can find out about a start beyond the configuration, without starting anything and without
- * creating a file: whether the users can be read, and what is in use at the moment. That another process has the port or
+ * creating a file: whether the users and the certificate can be read, and what is in use at the moment. That another process has the port or
  * the data folder is a note and not a fault, because it is often the service itself.
  */
 import { accessSync, constants, existsSync } from "node:fs";
@@ -13,6 +13,7 @@ import { errorMessage } from "../lib/error-message.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { isLogInUse } from "../log/log-file.ts";
 import { dataDirOf, LOG_FILE } from "./store.ts";
+import { openTlsFiles, TlsError } from "./tls-files.ts";
 
 /** The faults of the users file and of GAZETTEER_CREDENTIALS, one line each. */
 export async function findUsersFaults(
@@ -30,6 +31,17 @@ export async function findUsersFaults(
     return [];
   } catch (error) {
     if (error instanceof UsersError) return error.faults;
+    throw error;
+  }
+}
+
+/** The fault of the certificate and its key, if there is one. */
+export async function findTlsFaults(tls: Config["tls"]): Promise<readonly string[]> {
+  try {
+    await openTlsFiles({ tls }, systemClock, silentLogger);
+    return [];
+  } catch (error) {
+    if (error instanceof TlsError) return [error.message];
     throw error;
   }
 }

@@ -13,6 +13,7 @@ import type { User } from "../api/auth/users.ts";
 import { createRelay } from "../api/relay.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { type Client, createClient, idOf } from "../client/client.ts";
+import { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { aborted } from "../lib/aborted.ts";
 import { systemClock } from "../lib/clock.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
@@ -58,9 +59,10 @@ export async function runReader({ input, write, signal, onWriterGone }: ReaderOp
     onWriterGone();
   };
   const settings = createReaderSettings(start.settings);
-  receiveMessages(messages, { users, settings, stop }).then(onInputEnd, onInputEnd);
+  const tls = start.tls && new LiveTlsIdentity(start.tls);
+  receiveMessages(messages, { users, settings, tls, stop }).then(onInputEnd, onInputEnd);
   const send: Send = (message) => write(jsonLine(message));
-  await serveReplica(start, { users, settings }, AbortSignal.any([signal, stop.signal]), send);
+  await serveReplica(start, { users, settings, tls }, AbortSignal.any([signal, stop.signal]), send);
 }
 
 async function receiveStart(
@@ -81,6 +83,7 @@ interface ReaderSettings {
   readonly live: LiveSettings;
   update(values: SettingsValues): void;
   onUpdate: () => void;
+  onReopenAccessLog: () => void;
 }
 
 function createReaderSettings(values: SettingsValues): ReaderSettings {
@@ -88,6 +91,7 @@ function createReaderSettings(values: SettingsValues): ReaderSettings {
   return {
     live,
     onUpdate: () => {},
+    onReopenAccessLog: () => {},
     update(next) {
       updateSettings(live, next);
       this.onUpdate();
@@ -98,25 +102,28 @@ function createReaderSettings(values: SettingsValues): ReaderSettings {
 interface Controlled {
   readonly users: PushedUsers;
   readonly settings: ReaderSettings;
+  readonly tls: LiveTlsIdentity | undefined;
   readonly stop: AbortController;
 }
 
 /** Applies messages until the writer closes the pipe. */
 async function receiveMessages(
   messages: AsyncGenerator<unknown>,
-  { users, settings, stop }: Controlled,
+  { users, settings, tls, stop }: Controlled,
 ): Promise<void> {
   for await (const line of messages) {
     const message = parseWriterMessage(line);
     if (message.users) users.replace(message.users);
     if (message.settings) settings.update(message.settings);
+    if (message.reopenAccessLog) settings.onReopenAccessLog();
+    if (message.tls) tls?.replace(message.tls);
     if (message.stop) stop.abort();
   }
 }
 
 async function serveReplica(
   start: ReaderStart,
-  { users, settings }: Omit<Controlled, "stop">,
+  { users, settings, tls }: Omit<Controlled, "stop">,
   signal: AbortSignal,
   send: Send,
 ): Promise<void> {
@@ -136,7 +143,8 @@ async function serveReplica(
     fetch: (url, init) => fetch(url, { ...init, unix: socket }),
   });
   const log = createReplicaLog(start.epoch, Buffer.from(start.secret, "base64"));
-  const replica = new Replica(log, live.limits.streamBufferBytes);
+  const scheduler = new Scheduler();
+  const replica = new Replica(log, live.limits.streamBufferBytes, scheduler);
   const followingStop = new AbortController();
   const { promise: synced, resolve: onSynced } = Promise.withResolvers<void>();
   const following = followWriter(client, replica, followingStop.signal, onSynced);
@@ -146,15 +154,16 @@ async function serveReplica(
     await Promise.race([synced, following, stopped]);
     if (signal.aborted) return;
     const server = openServer({
-      ...sharedServerOptions({ config, settings: live, users, clock, logger, checkRemotely }),
+      ...sharedServerOptions({ config, settings: live, users, tls, clock, logger, checkRemotely }),
       port,
       sharedPort: true,
-      context: { view: replica.view, history: replica.history, log, scheduler: new Scheduler() },
-      relay: createRelay(socket, replica.history, clock),
+      context: { view: replica.view, history: replica.history, log, scheduler },
+      relay: createRelay(socket, replica.history, clock, internalAuthorization(password)),
       sources: () => [],
       rejectedRecords: () => ({}),
       site: undefined,
     });
+    settings.onReopenAccessLog = () => server.reopenAccessLog();
     settings.onUpdate = () => {
       replica.history.maxRingBytes = live.limits.streamBufferBytes;
       server.onLimitsChanged();
@@ -191,18 +200,18 @@ async function followWriter(
   signal: AbortSignal,
   onSynced: () => void,
 ): Promise<void> {
-  const onRevision = (revision: number) => replica.commitUpTo(revision);
+  const onRevision = (revision: number) => void replica.commitUpTo(revision);
   for await (const event of client.watch("topology", {}, { signal, onRevision })) {
     switch (event.type) {
       case "reset":
         replica.beginSync();
         break;
       case "snapshot":
-        replica.setEntity(event.resource, idOf(event.value), JSON.stringify(event.value));
+        await replica.setEntity(event.resource, idOf(event.value), JSON.stringify(event.value));
         break;
       case "synced":
         if (!event.facts) throw new Error("the writer's synced event lacks the facts of the revision");
-        replica.completeSync({
+        await replica.completeSync({
           revision: event.revision,
           time: event.facts.time,
           graphTime: event.facts.graphTime,
@@ -214,7 +223,7 @@ async function followWriter(
         const json = event.type === "removed" ? null : JSON.stringify(event.value);
         const changed = event.type === "updated" ? event.changed : [];
         replica.addChange(event.resource, idOf(event.value), json, changed);
-        if (event.last) replica.commitUpTo(event.revision, event.time);
+        if (event.last) await replica.commitUpTo(event.revision, event.time);
       }
     }
   }

@@ -1,17 +1,38 @@
 /**
  * The messages between the writer and its reader processes, one JSON line each. The writer sends the start message,
- * users, settings and the stop on a reader's standard input; the reader reports on its standard output. Both are anonymous
+ * users, settings, certificates and the stop on a reader's standard input; the reader reports on its standard output. Both are anonymous
  * pipes, so no other process can read or write them.
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { ROLES } from "../api/auth/users-file.ts";
+import { UsageCounters } from "../api/usage-counters.ts";
 import { Configuration, type Immutable } from "../config/schema.ts";
 import { SettingsSchema } from "./live-settings.ts";
 
 /** The part of the configuration that a server needs. */
-const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors", "trustedProxies"]);
+const ReaderConfiguration = Type.Pick(Configuration, [
+  "host",
+  "aliases",
+  "cors",
+  "trustedProxies",
+  "hosts",
+  "accessLog",
+]);
 
-const ReaderUser = Type.Object({ name: Type.String(), hash: Type.String(), credentialId: Type.String() });
+const ReaderUser = Type.Object({
+  name: Type.String(),
+  hash: Type.String(),
+  role: Type.Enum([...ROLES]),
+  credentialId: Type.String(),
+});
+
+/** PEM texts: readers do not read the files, so that all processes change their certificate at the same time. */
+const ReaderTls = Type.Object({
+  cert: Type.String(),
+  key: Type.String(),
+  clientCa: Type.Optional(Type.String()),
+});
 
 const ReaderStart = Type.Object({
   /** The number of the process within the service; the writer is 1. */
@@ -25,6 +46,7 @@ const ReaderStart = Type.Object({
   secret: Type.String(),
   config: ReaderConfiguration,
   settings: SettingsSchema,
+  tls: Type.Optional(ReaderTls),
 });
 export type ReaderStart = Immutable<Type.Static<typeof ReaderStart>>;
 
@@ -35,6 +57,10 @@ const WriterMessage = Type.Object({
   users: Type.Optional(Type.Array(ReaderUser)),
   /** After each reload of the configuration. */
   settings: Type.Optional(SettingsSchema),
+  /** After SIGHUP: the access log may have been renamed. */
+  reopenAccessLog: Type.Optional(Type.Boolean()),
+  /** Whenever the certificate changes. */
+  tls: Type.Optional(ReaderTls),
   stop: Type.Optional(Type.Boolean()),
 });
 export type WriterMessage = Immutable<Type.Static<typeof WriterMessage>>;
@@ -53,6 +79,8 @@ const ReaderMessage = Type.Object({
       connectionsEvicted: count,
       slowReaders: count,
       longBodies: count,
+      usage: UsageCounters,
+      tlsHandshakes: Type.Object({ completed: count, failed: count, timeout: count, displaced: count }),
     }),
   ),
 });

@@ -9,8 +9,9 @@ import { join } from "node:path";
 import { internalAuthorization } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ReaderMetrics } from "../api/metrics.ts";
-import { addCounters, type ProcessCounters, ZERO_COUNTERS } from "../api/process-counters.ts";
+import { addCounters, endedCounters, type ProcessCounters, ZERO_COUNTERS } from "../api/process-counters.ts";
 import type { Config } from "../config/schema.ts";
+import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -39,6 +40,7 @@ export interface ReadersOptions {
   readonly config: Config;
   readonly settings: LiveSettings;
   readonly users: Users;
+  readonly tls: LiveTlsIdentity | undefined;
   readonly log: Log;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -132,18 +134,26 @@ export class Readers implements ReaderMetrics, Disposable {
    * not started again: a terminal and a service manager send their signal to all processes of the service.
    */
   async run(port: number, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
-    const { users } = this.#options;
+    const { users, tls } = this.#options;
     const unsubscribe = users.onChange(() => {
       for (const child of this.#children) send(child, { users: users.all() });
+    });
+    const unsubscribeTls = tls?.onChange(() => {
+      for (const child of this.#children) send(child, { tls: tls.current });
     });
     const numbers = Array.from({ length: this.processes - 1 }, (_, i) => i + 2);
     await Promise.all(numbers.map((number) => this.#superviseReader(number, port, signal, stopping)));
     unsubscribe();
+    unsubscribeTls?.();
   }
 
   /** Sends the settings to all readers, after a reload. Readers that start later get them when they start. */
   sendSettings(): void {
     for (const child of this.#children) send(child, { settings: this.#options.settings });
+  }
+
+  reopenAccessLogs(): void {
+    for (const child of this.#children) send(child, { reopenAccessLog: true });
   }
 
   [Symbol.dispose](): void {
@@ -197,7 +207,7 @@ export class Readers implements ReaderMetrics, Disposable {
       signal.removeEventListener("abort", onAbort);
       this.#children.delete(child);
       const lastCounters = this.#counters.get(child) ?? ZERO_COUNTERS;
-      this.#endedCounters = addCounters(this.#endedCounters, { ...lastCounters, streamsOpen: 0 });
+      this.#endedCounters = addCounters(this.#endedCounters, endedCounters(lastCounters));
       this.#counters.delete(child);
       if (listening) this.#listening--;
       killIfRunning(child);
@@ -205,8 +215,8 @@ export class Readers implements ReaderMetrics, Disposable {
   }
 
   #spawn(reader: number, port: number): Child {
-    const { config, settings, users, log } = this.#options;
-    const { host, aliases, cors, trustedProxies } = config;
+    const { config, settings, users, tls, log } = this.#options;
+    const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
     const { GAZETTEER_CREDENTIALS: _, ...env } = process.env;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
@@ -222,8 +232,9 @@ export class Readers implements ReaderMetrics, Disposable {
       password: this.#password,
       epoch: log.id,
       secret: Buffer.from(log.signingKey).toString("base64"),
-      config: { host, aliases, cors, trustedProxies },
+      config: { host, aliases, cors, trustedProxies, hosts, ...(accessLog !== undefined && { accessLog }) },
       settings,
+      ...(tls && { tls: tls.current }),
     };
     send(child, { start, users: users.all() });
     return child;

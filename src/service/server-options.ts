@@ -1,8 +1,10 @@
 /** The server options that the writer and the reader processes share, from the configuration. */
+import { AccessLog } from "../api/access-log.ts";
 import { createAuthenticator, type RemoteCheck, type ThrottleOptions } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ServerOptions } from "../api/server.ts";
 import type { Config } from "../config/schema.ts";
+import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
@@ -12,9 +14,10 @@ import type { LiveSettings } from "./live-settings.ts";
 export const DRAIN_TIMEOUT_MS = 3000;
 
 export interface SharedServerInput {
-  readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies">;
+  readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies" | "hosts" | "accessLog">;
   readonly settings: Pick<LiveSettings, "limits">;
   readonly users: Users;
+  readonly tls: LiveTlsIdentity | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The Authorization header of the service's own processes. */
@@ -28,16 +31,19 @@ type SharedOption =
   | "aliases"
   | "origins"
   | "trustedProxies"
+  | "hosts"
+  | "accessLog"
   | "limits"
   | "version"
   | "authenticator"
   | "users"
+  | "tls"
   | "clock"
   | "logger";
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
-  const { config, settings, users, clock, logger, internalAuthorization, checkRemotely } = input;
-  const { host, aliases, cors, trustedProxies } = config;
+  const { config, settings, users, tls, clock, logger, internalAuthorization, checkRemotely } = input;
+  const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
   const { limits } = settings;
   const throttle: ThrottleOptions = {
     pair: {
@@ -62,6 +68,8 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
     aliases,
     origins: cors.origins,
     trustedProxies,
+    hosts,
+    accessLog: accessLog === undefined ? undefined : new AccessLog(accessLog, clock, logger),
     limits,
     version: VERSION,
     authenticator: createAuthenticator({
@@ -72,6 +80,7 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
       checkRemotely,
     }),
     users,
+    tls,
     clock,
     logger,
   };

@@ -8,8 +8,8 @@
  * Stop, in this order, so that no committed change is lost and no request in flight is cut off:
  * 1. Sources stop: no new claims. A source that does not stop in time is not waited for.
  * 2. Readers and server drain: streams close, requests in flight finish, the port is released.
- * 3. The compactor writes its last snapshot, so that the next start has nothing to replay; the users file is no longer
- *    watched.
+ * 3. The compactor writes its last snapshot, so that the next start has nothing to replay; the users file and
+ *    the certificate are no longer watched.
  * 4. The socket folder of the readers is removed.
  * 5. The log closes: until here a change may still have been written.
  */
@@ -40,6 +40,7 @@ import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { type CreatedSource, createEntries, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store } from "./store.ts";
+import { openTlsFiles, TlsError, type TlsFiles } from "./tls-files.ts";
 
 /** Sources that sync at once (a file, the demo) are complete before the service reports that it listens. */
 const INITIAL_SYNC_TIMEOUT_MS = 3000;
@@ -47,7 +48,7 @@ const INITIAL_SYNC_POLL_MS = 20;
 const SOURCES_STOP_TIMEOUT_MS = 2000;
 
 export interface ListeningFacts {
-  /** `http://HOST:PORT`, with the port that was picked. */
+  /** `http://HOST:PORT` or `https://…`, with the port that was picked. */
   readonly url: string;
   /** As configured; may be the wildcard address. */
   readonly host: string;
@@ -82,6 +83,7 @@ interface Parts {
   readonly store: Store;
   readonly sources: SourceSet;
   readonly readers: Readers;
+  readonly tls: TlsFiles | undefined;
 }
 
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
@@ -93,13 +95,29 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const dataDir = dataDirOf(config);
   const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
   const users = await asStartupError(() => openUsers(usersOptions));
+  const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const precedence = created.map(({ source }) => source.name);
   const store = await asStartupError(() => openStore(config, precedence, clock, logger));
   try {
-    using readers = openReaders({ config, settings, users, log: store.log, clock, logger });
+    using readers = openReaders({
+      config,
+      settings,
+      users,
+      tls: tls?.identity,
+      log: store.log,
+      clock,
+      logger,
+    });
     const sources = new SourceSet(created, store, context);
-    await sources.dropFormerSources();
-    await serveUntilStopped({ config, settings, clock, logger, users, store, sources, readers }, options);
+    // A log that cannot be written now delays this, but not the start.
+    const dropped = sources.dropFormerSources().catch((error: unknown) => {
+      logger.error("claims of former sources were not removed", { why: errorMessage(error) });
+    });
+    await Promise.race([dropped, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
+    await serveUntilStopped(
+      { config, settings, clock, logger, users, store, sources, readers, tls },
+      options,
+    );
     // 4. `using` removes the socket folder of the readers.
   } finally {
     // 5. Close the log.
@@ -134,16 +152,21 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const backgroundEnded = Promise.all([
     store.compactor.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
+    parts.tls?.run(backgroundStop.signal),
   ]);
   try {
     await waitForInitialSync(parts, signal);
     await asStartupError(() => users.saveGenerated());
     readersEnded = readers.run(server.port, readersStop.signal, signal);
     if (!signal.aborted) {
-      const url = formatUrl(config.host, server.port);
+      const url = formatUrl(config, server.port);
       await onListening({ url, host: config.host, users, sources: sources.names });
     }
-    stopReloads = reload.onRequest(() => reloader.request());
+    stopReloads = reload.onRequest(() => {
+      server.reopenAccessLog();
+      readers.reopenAccessLogs();
+      reloader.request();
+    });
     // Until the signal, or until the sources or the background work fail with an error that nothing handles.
     await Promise.race([Promise.all([sourcesEnded, backgroundEnded, aborted(signal)]), aborted(signal)]);
     logger.info("stopping");
@@ -163,11 +186,16 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
 
 async function openListeningServer(parts: Parts, configReload: Reloader): Promise<Server> {
   const { store, sources, readers } = parts;
-  const { host, port } = parts.config;
+  const { config, tls } = parts;
+  const { host, port } = config;
   try {
     await readers.checkPortIsFree(host, port);
     return openServer({
-      ...sharedServerOptions({ ...parts, internalAuthorization: readers.internalAuthorization }),
+      ...sharedServerOptions({
+        ...parts,
+        tls: tls?.identity,
+        internalAuthorization: readers.internalAuthorization,
+      }),
       port,
       sharedPort: readers.processes > 1,
       unixSocketPath: readers.socket,
@@ -176,6 +204,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       sources: () => sources.status(),
       rejectedRecords: () => sources.rejectedRecords(),
       configReload,
+      tlsExpiresAt: tls && (() => tls.expiresAt),
       site: createStaticSite(bundlePage),
     });
   } catch (error) {
@@ -183,11 +212,12 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
     const reason = inUse
       ? "is in use; give another with --port"
       : `cannot be listened on: ${errorMessage(error)}; give another with --host or --port`;
-    throw new StartupError("address", `${formatUrl(host, port)} ${reason}`, { cause: error });
+    throw new StartupError("address", `${formatUrl(config, port)} ${reason}`, { cause: error });
   }
 }
 
-const formatUrl = (host: string, port: number) => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+const formatUrl = ({ host, tls }: Config, port: number) =>
+  `${tls.cert === undefined ? "http" : "https"}://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 
 /** Returns when every source has synced or failed, or after INITIAL_SYNC_TIMEOUT_MS. */
 async function waitForInitialSync({ sources, clock }: Parts, signal: AbortSignal): Promise<void> {
@@ -199,12 +229,13 @@ async function waitForInitialSync({ sources, clock }: Parts, signal: AbortSignal
   }
 }
 
-/** Converts the errors of the users and the log, whose messages are written for the operator. */
+/** Converts the errors of the users, the certificate and the log, whose messages are written for the operator. */
 async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {
     if (error instanceof UsersError) throw new StartupError("users", error.message, { cause: error });
+    if (error instanceof TlsError) throw new StartupError("tls", error.message, { cause: error });
     if (error instanceof LogError) throw new StartupError("log", error.message, { cause: error });
     throw error;
   }

@@ -5,6 +5,7 @@
 export type StartupErrorCode =
   | "sources" // an entry of `sources` is not valid
   | "users" // the users file or GAZETTEER_CREDENTIALS cannot be used
+  | "tls" // the certificate or its key cannot be used
   | "log" // the change log cannot be opened
   | "address" // the address or port cannot be listened on
   | "readers" // reader processes cannot be started on this machine

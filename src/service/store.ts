@@ -6,15 +6,16 @@
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
+import { reportClockSkew } from "../lib/clock-skew.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Scheduler } from "../lib/scheduler.ts";
-import { openEmbeddedLog } from "../log/embedded.ts";
 import type { Log } from "../log/log.ts";
+import { openRetryingLog } from "../log/retrying-log.ts";
 import { Committer } from "../view/committer.ts";
 import { Compactor } from "../view/compactor.ts";
 import { convertView } from "../view/convert.ts";
 import { History } from "../view/history.ts";
-import { restoreView } from "../view/restore.ts";
+import { repairLog, restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
 
 /** The value of `data` that writes nothing to disk. */
@@ -33,7 +34,7 @@ export interface Store {
   readonly committer: Committer;
   readonly history: History;
   readonly compactor: Compactor;
-  /** The one scheduler of the process. */
+  /** The one of the process. */
   readonly scheduler: Scheduler;
 }
 
@@ -45,16 +46,30 @@ export async function openStore(
   logger: Logger,
 ): Promise<Store> {
   const dataDir = dataDirOf(config);
-  const log = openEmbeddedLog(dataDir === undefined ? IN_MEMORY : join(dataDir, LOG_FILE));
-  const view = restoreView(log);
+  const path = dataDir === undefined ? IN_MEMORY : join(dataDir, LOG_FILE);
+  const log = openRetryingLog(path, { clock, logger });
+  const restored = restoreView(log);
+  const { view } = restored;
+  await repairLog(log, restored, logger);
   if (log.needsConversion) {
     const entities = await convertView(view, log, sourceNames, clock.now());
     await log.completeConversion();
     logger.info("log converted to the current format", { entities });
   }
-  const committer = new Committer(view, log, clock, sourceNames);
+  const scheduler = new Scheduler();
+  const committer = new Committer(
+    view,
+    log,
+    reportClockSkew(clock, () => view.time, logger),
+    sourceNames,
+    scheduler,
+  );
   const history = new History(committer, config.limits.streamBufferBytes);
   const { keepDays, maxBytes } = config.history;
-  const compactor = new Compactor(view, log, clock, logger, { retentionMs: keepDays * DAY_MS, maxBytes });
-  return { log, view, committer, history, compactor, scheduler: new Scheduler() };
+  const compactor = new Compactor(view, log, clock, logger, {
+    retentionMs: keepDays * DAY_MS,
+    maxBytes,
+    scheduler,
+  });
+  return { log, view, committer, history, compactor, scheduler };
 }

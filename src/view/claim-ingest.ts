@@ -1,17 +1,18 @@
 /**
  * Receives the claims of one source: validates each record, drops, counts and logs the invalid ones, and commits the rest.
  *
- * A large set is committed in slices. Each slice is one revision, and the event loop runs between slices, so that a
- * million hosts do not block readers. Calls of one source are committed in order and never interleave.
+ * Records are checked in steps on the scheduler. A large set is committed as several batches, each of which is one
+ * revision, and other sources commit between them. Calls of one source are committed in order and never interleave.
  */
 import type { Logger } from "../lib/logger.ts";
-import { yieldToLoop } from "../lib/yield-to-loop.ts";
+import type { Steps } from "../lib/steps.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import type { CanonicalChange } from "./commit.ts";
-import type { Committer } from "./committer.ts";
+import type { ClaimedKeys, Committer } from "./committer.ts";
 
-const CHANGES_PER_SLICE = 10_000;
+const CHANGES_PER_BATCH = 1000;
+const RECORDS_PER_STEP = 64;
 /** After this many invalid records only the count rises: a broken source must not flood the log. */
 const MAX_LOGGED_RECORDS = 10;
 
@@ -34,67 +35,64 @@ export class ClaimIngest {
   }
 
   replace(all: Claims): Promise<void> {
-    return this.#commitInOrder(this.#checkReplacement(all));
+    return this.#inOrder(() => this.#replace(all));
   }
 
   apply(changes: readonly ClaimChange[]): Promise<void> {
-    return this.#commitInOrder(this.#checkChanges(changes));
+    return this.#inOrder(() => this.#commitAll(this.#checkChanges(changes)));
   }
 
   /** The claims of this source in the view, including those from before a restart of the service. */
   async lastClaims(): Promise<Claims> {
     await this.#lastCommit;
-    const ofKind = <K extends Kind>(kind: K) => [...this.#committer.claimsOf(this.#source, kind)];
+    const committer = this.#committer;
     return {
-      devices: ofKind("devices"),
-      ports: ofKind("ports"),
-      links: ofKind("links"),
-      hosts: ofKind("hosts"),
+      devices: await committer.claimsOf(this.#source, "devices"),
+      ports: await committer.claimsOf(this.#source, "ports"),
+      links: await committer.claimsOf(this.#source, "links"),
+      hosts: await committer.claimsOf(this.#source, "hosts"),
     };
   }
 
-  async #commitInOrder(changes: Iterable<CanonicalChange>): Promise<void> {
-    const commit = this.#lastCommit.then(() => this.#commit(changes));
-    this.#lastCommit = commit.catch(() => {});
-    await commit;
+  async #inOrder(commit: () => Promise<void>): Promise<void> {
+    const committed = this.#lastCommit.then(commit);
+    this.#lastCommit = committed.catch(() => {});
+    await committed;
   }
 
-  async #commit(changes: Iterable<CanonicalChange>): Promise<void> {
-    let slice: CanonicalChange[] = [];
-    for (const change of changes) {
-      slice.push(change);
-      if (slice.length < CHANGES_PER_SLICE) continue;
-      await this.#committer.commit(this.#source, slice);
-      slice = [];
-      await yieldToLoop();
+  async #replace(all: Claims): Promise<void> {
+    const claimed = await this.#committer.claimedKeys(this.#source);
+    await this.#commitAll(this.#checkReplacement(all, claimed));
+  }
+
+  async #commitAll(changes: Iterable<CanonicalChange | undefined>): Promise<void> {
+    const iterator = changes[Symbol.iterator]();
+    for (;;) {
+      const batch = await this.#committer.run(this.#source, nextBatch(iterator));
+      if (batch.length > 0) await this.#committer.commit(this.#source, batch);
+      if (batch.length < CHANGES_PER_BATCH) return;
     }
-    if (slice.length > 0) await this.#committer.commit(this.#source, slice);
   }
 
-  *#checkChanges(changes: readonly ClaimChange[]): Generator<CanonicalChange> {
+  /** Undefined stands for a record that was refused. */
+  *#checkChanges(changes: readonly ClaimChange[]): Generator<CanonicalChange | undefined> {
     for (const change of changes) {
       if (change.op === "remove") yield { kind: change.kind, id: change.id, claim: undefined };
-      else {
-        const checked = this.#check(change.kind, change.claim);
-        if (checked) yield checked;
-      }
+      else yield this.#check(change.kind, change.claim);
     }
   }
 
   /** Additions come before removals: an entity that changes its id must not be missing from the graph in between. */
-  *#checkReplacement(all: Claims): Generator<CanonicalChange> {
-    const removals: { kind: Kind; ids: Set<string> }[] = [];
+  *#checkReplacement(all: Claims, claimed: ClaimedKeys): Generator<CanonicalChange | undefined> {
     for (const kind of KINDS) {
-      const ids = new Set(this.#committer.claimedKeys(this.#source, kind));
       for (const record of all[kind] ?? []) {
         const checked = this.#check(kind, record);
-        if (!checked) continue;
-        ids.delete(idKey(kind, checked.id));
+        if (checked) claimed[kind].delete(idKey(kind, checked.id));
         yield checked;
       }
-      removals.unshift({ kind, ids });
     }
-    for (const { kind, ids } of removals) for (const id of ids) yield { kind, id, claim: undefined };
+    for (const kind of KINDS.toReversed())
+      for (const id of claimed[kind]) yield { kind, id, claim: undefined };
   }
 
   #check<K extends Kind>(kind: K, record: ClaimTypes[K]): CanonicalChange | undefined {
@@ -106,4 +104,18 @@ export class ClaimIngest {
     }
     return undefined;
   }
+}
+
+/** The next changes; fewer than `CHANGES_PER_BATCH` at the end. */
+function* nextBatch(changes: Iterator<CanonicalChange | undefined>): Steps<CanonicalChange[]> {
+  const batch: CanonicalChange[] = [];
+  for (let left = RECORDS_PER_STEP; batch.length < CHANGES_PER_BATCH; ) {
+    const { value, done } = changes.next();
+    if (done) break;
+    if (value) batch.push(value);
+    if (--left > 0) continue;
+    left = RECORDS_PER_STEP;
+    yield;
+  }
+  return batch;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Collection } from "./collection.ts";
+import { MutableCollection } from "../../test/support/mutable-collection.ts";
 import { EncodedPage, MAX_PAGE_SIZE, TARGET_PAGE_SIZE } from "./encoded-page.ts";
 
 const HOSTILE = ['"\\u0000\\n\\t"', '"ünïcödé 漢字 👾 \u2028"', '{"a":",,","b":[1,2]}', '"\\ud800"', "{}"];
@@ -18,13 +18,13 @@ function numbered(count: number, from = 0): Map<string, string> {
   return new Map(Array.from({ length: count }, (_, i) => [id(i), `{"n":${i}}`]));
 }
 /** Returns the value before. */
-function set(collection: Collection, id: string, value: string | null): string | null {
+function set(collection: MutableCollection, id: string, value: string | null): string | null {
   const before = collection.get(id) ?? null;
   if (before !== value) collection.put(id, before, value);
   return before;
 }
-function filled(model: ReadonlyMap<string, string>): Collection {
-  const collection = new Collection();
+function filled(model: ReadonlyMap<string, string>): MutableCollection {
+  const collection = new MutableCollection();
   for (const [id, value] of model) set(collection, id, value);
   return collection;
 }
@@ -39,7 +39,7 @@ describe("a collection", () => {
   test("equals a sorted map, and pages that were read never change", () => {
     fc.assert(
       fc.property(fc.array(op, { maxLength: 1500, size: "max" }), (ops) => {
-        const collection = new Collection();
+        const collection = new MutableCollection();
         const model = new Map<string, string>();
         const earlier: { pages: readonly EncodedPage[]; text: string }[] = [];
         for (const { id, value, read } of ops) {
@@ -67,7 +67,7 @@ describe("a collection", () => {
   });
 
   test("equals a sorted map when pages are rewritten one by one because no read happens", () => {
-    const collection = new Collection();
+    const collection = new MutableCollection();
     const model = new Map<string, string>();
     const earlier = collection.pages();
     let seed = 1;
@@ -94,7 +94,7 @@ describe("a collection", () => {
     expect([...collection.range("x", "z")]).toEqual([]);
     set(collection, "h000127", null);
     expect([...collection.range("h000126", "h000128")]).toEqual(['{"n":126}', '{"n":128}']);
-    expect([...new Collection().range("", "\uffff")]).toEqual([]);
+    expect([...new MutableCollection().range("", "\uffff")]).toEqual([]);
   });
 
   test("keeps every page that did not change", () => {
@@ -107,7 +107,7 @@ describe("a collection", () => {
   });
 
   test("an empty array of pages that was read stays empty", () => {
-    const collection = new Collection();
+    const collection = new MutableCollection();
     const earlier = collection.pages();
     set(collection, "a", "{}");
     expect(earlier.length).toBe(0);

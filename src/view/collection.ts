@@ -1,20 +1,24 @@
 /**
- * One collection of the view: JSON values in order of id, on encoded pages.
+ * One collection of the view at one revision: JSON values in order of id, on encoded pages. Its content never changes. A
+ * changed collection is a new one (`withWrites`), which shares all pages with its predecessor, so that readers keep theirs
+ * across pauses.
  *
- * A write is buffered beside its page and costs one map entry. A read of the pages rewrites only those with pending
- * writes. When too many writes are pending without a read, the page with the oldest pending write is rewritten, so that
- * memory stays bounded and no single write pays for all. `pages()` returns an immutable array, which is the state of the
- * collection at that moment.
+ * A write is pending beside its page and costs one map entry. `pages()` rewrites the pages with pending writes in steps,
+ * and keeps the result: only the representation changes, not the content. What it rewrote is also used by the newest
+ * collection, where it has the same pending writes. When too many writes are pending without a read, `withWrites` rewrites
+ * some pages, one after the other, so that memory stays bounded and no single write pays for all.
  */
 import { SortedTexts } from "../lib/sorted-texts.ts";
-import { EncodedPage, TARGET_PAGE_SIZE } from "./encoded-page.ts";
+import { SharedSteps, type Steps } from "../lib/steps.ts";
+import { EncodedPage } from "./encoded-page.ts";
+import { type PageLists, type PendingWrites, replacePages, rewritePage, sumOfBytes } from "./page-rewrite.ts";
 
 /** Pending writes allowed: this many, or one per 16 values. The more writes a page collects, the less each costs. */
 const MAX_PENDING_WRITES = 16_384;
 const VALUES_PER_PENDING_WRITE = 16;
-
-/** By id; null is a removal. */
-type PendingWrites = Map<string, string | null>;
+/** Pending writes allowed on one page: rewriting it is one step. */
+const MAX_WRITES_PER_PAGE = 512;
+const WRITES_PER_STEP = 256;
 
 /** The JSON text of a value, with its id. */
 export interface EncodedValue {
@@ -22,144 +26,177 @@ export interface EncodedValue {
   readonly text: string;
 }
 
-export class Collection {
-  /** The revision that last changed the collection. ETags are derived from it. */
-  revision = 0;
-  /** None of them is empty. */
-  #pages: EncodedPage[];
-  #bytes: number;
-  /** The first id of each page. A separate array, because a binary search over the pages would miss the CPU cache. */
-  readonly #firstIds: SortedTexts;
-  /** Whether a reader holds the array. The next rewrite then copies it. */
-  #pagesShared = false;
-  #size: number;
-  readonly #pendingWrites = new Map<EncodedPage, PendingWrites>();
-  #pendingCount = 0;
+/** Null removes the value. A `LogEntry` is one. */
+export interface Write {
+  readonly id: string;
+  readonly after: string | null;
+}
 
-  constructor(pages: readonly EncodedPage[] = []) {
-    this.#pages = [...pages];
-    this.#firstIds = new SortedTexts(pages.map((page) => page.firstId));
-    this.#size = pages.reduce((sum, page) => sum + page.length, 0);
-    this.#bytes = sumOfBytes(pages);
+const NO_PAGES: readonly EncodedPage[] = [];
+
+export class Collection {
+  readonly size: number;
+  #content: PageLists;
+  #settling: SharedSteps<void> | undefined;
+  /** Where the search for the next page to rewrite starts. */
+  readonly #nextRewrite: number;
+  /** Shared by a collection and those made from it. */
+  readonly #line: { newest: Collection | undefined };
+
+  private constructor(
+    content: PageLists,
+    size: number,
+    nextRewrite: number,
+    line: { newest: Collection | undefined },
+  ) {
+    this.#content = content;
+    this.size = size;
+    this.#nextRewrite = nextRewrite;
+    this.#line = line;
   }
 
-  get size(): number {
-    return this.#size;
+  static of(pages: readonly EncodedPage[]): Collection {
+    const content: PageLists = {
+      pages: pages.length > 0 ? pages : [EncodedPage.empty],
+      writes: [],
+      firstIds: new SortedTexts(pages.map((page) => page.firstId)),
+      pendingCount: 0,
+      bytes: sumOfBytes(pages),
+    };
+    const size = pages.reduce((sum, page) => sum + page.length, 0);
+    return new Collection(content, size, 0, { newest: undefined });
   }
 
   get(id: string): string | undefined {
-    const page = this.#pageFor(id);
-    const pending = this.#pendingWrites.get(page)?.get(id);
-    return pending === undefined ? page.get(id) : (pending ?? undefined);
+    const { pages, writes, firstIds } = this.#content;
+    const at = firstIds.lastNotAfter(id);
+    const pending = writes[at]?.get(id);
+    return pending === undefined ? pages[at]?.get(id) : (pending ?? undefined);
   }
 
   has(id: string): boolean {
-    const page = this.#pageFor(id);
-    const pending = this.#pendingWrites.get(page)?.get(id);
-    return pending === undefined ? page.has(id) : pending !== null;
+    const { pages, writes, firstIds } = this.#content;
+    const at = firstIds.lastNotAfter(id);
+    const pending = writes[at]?.get(id);
+    return pending === undefined ? pages[at]?.has(id) === true : pending !== null;
   }
 
-  /** Replaces `before`, which the caller has looked up. Null means that there is no value. */
-  put(id: string, before: string | null, after: string | null): void {
-    const page = this.#pageFor(id);
-    let writes = this.#pendingWrites.get(page);
-    if (!writes) {
-      writes = new Map();
-      this.#pendingWrites.set(page, writes);
-    }
-    if (!writes.has(id)) this.#pendingCount++;
-    writes.set(id, after);
-    this.#size += (after === null ? 0 : 1) - (before === null ? 0 : 1);
-    if (
-      this.#pendingCount > MAX_PENDING_WRITES &&
-      this.#pendingCount > this.#size / VALUES_PER_PENDING_WRITE
-    ) {
-      this.#rewriteOldestPendingPage();
-    }
+  /** The pages with pending writes. Capturing and reading cost no more than this number. */
+  get pendingPages(): number {
+    return this.#content.writes.reduce((count, writes) => count + (writes ? 1 : 0), 0);
   }
 
-  /** The current pages. The returned array never changes. */
-  pages(): readonly EncodedPage[] {
-    for (const [page, writes] of this.#pendingWrites) this.#rewritePage(page, writes);
-    this.#pagesShared = true;
-    byteTotals.set(this.#pages, this.#bytes);
-    return this.#pages;
-  }
-
-  #rewriteOldestPendingPage(): void {
-    for (const [page, writes] of this.#pendingWrites) {
-      this.#rewritePage(page, writes);
-      return;
-    }
-  }
-
-  /** Replaces a page by one with its pending writes, or by none or several. */
-  #rewritePage(page: EncodedPage, writes: PendingWrites): void {
-    if (this.#pagesShared) this.#pages = [...this.#pages];
-    this.#pagesShared = false;
-    this.#pendingWrites.delete(page);
-    this.#pendingCount -= writes.size;
-    const rewritten = page.withChanges(writes);
-    let from = page === EncodedPage.empty ? 0 : this.#firstIds.lastNotAfter(page.firstId);
-    let until = page === EncodedPage.empty ? 0 : from + 1;
-    // Small neighbours are joined: otherwise removals would leave many tiny pages.
-    const [single] = rewritten;
-    if (rewritten.length === 1 && single) {
-      const left = this.#pages[from - 1];
-      const right = this.#pages[until];
-      if (left && this.#fits(left, single)) {
-        rewritten.splice(0, 1, ...left.withChanges(single.toMap()));
-        from--;
-      } else if (right && this.#fits(right, single)) {
-        rewritten.splice(0, 1, ...right.withChanges(single.toMap()));
-        until++;
+  /** A collection with these writes. `sizeChange` is the number of values that they add, less those that they remove. */
+  *withWrites(changes: Iterable<Write>, sizeChange: number): Steps<Collection> {
+    const { pages, writes, firstIds, pendingCount, bytes } = this.#content;
+    const changedWrites = [...writes];
+    changedWrites.length = pages.length;
+    const ownMaps = new Map<number, Map<string, string | null>>();
+    let count = pendingCount;
+    let left = WRITES_PER_STEP;
+    for (const { id, after } of changes) {
+      const at = firstIds.lastNotAfter(id);
+      let own = ownMaps.get(at);
+      if (!own) {
+        own = new Map(writes[at]);
+        ownMaps.set(at, own);
+        changedWrites[at] = own;
       }
+      count -= own.size;
+      own.set(id, after);
+      count += own.size;
+      if (--left > 0) continue;
+      left = WRITES_PER_STEP;
+      yield;
     }
-    this.#bytes += sumOfBytes(rewritten) - sumOfBytes(this.#pages.slice(from, until));
-    const [replacement] = rewritten;
-    if (replacement && rewritten.length === 1 && until - from === 1) {
-      this.#pages[from] = replacement;
-      if (replacement.firstId === page.firstId) return;
-    } else this.#pages.splice(from, until - from, ...rewritten);
-    this.#firstIds.splice(
-      from,
-      until - from,
-      rewritten.map(({ firstId }) => firstId),
-    );
-  }
-
-  #fits(neighbour: EncodedPage, page: EncodedPage): boolean {
-    return neighbour.length + page.length <= TARGET_PAGE_SIZE / 2 && !this.#pendingWrites.has(neighbour);
-  }
-
-  /** The values whose ids are in [from, to], in order of id. */
-  *range(from: string, to: string): Generator<string> {
-    const pages = this.pages();
-    for (let at = pageIndexFor(pages, from); at < pages.length; at++) {
+    const size = this.size + sizeChange;
+    const rewritten = new Map<number, EncodedPage[]>();
+    const rewrite = function* (at: number, page: EncodedPage, pageWrites: PendingWrites): Steps<void> {
+      rewritten.set(at, yield* rewritePage(page, pageWrites));
+      count -= pageWrites.size;
+      yield;
+    };
+    for (const [at, own] of ownMaps) {
       const page = pages[at];
-      if (!page) return;
-      for (let i = page.insertionIndex(from); i < page.length; i++) {
-        if ((page.ids[i] ?? "") > to) return;
-        yield page.value(i);
+      if (page && own.size > MAX_WRITES_PER_PAGE) yield* rewrite(at, page, own);
+    }
+    let next = this.#nextRewrite;
+    for (const limit = Math.max(MAX_PENDING_WRITES, size / VALUES_PER_PENDING_WRITE); count > limit; next++) {
+      const at = next % pages.length;
+      const [page, pageWrites] = [pages[at], changedWrites[at]];
+      if (page && pageWrites && !rewritten.has(at)) yield* rewrite(at, page, pageWrites);
+    }
+    const content = { pages, writes: changedWrites, firstIds, pendingCount: count, bytes };
+    return new Collection(replacePages(content, rewritten), size, next % pages.length, this.#line);
+  }
+
+  /** Makes this the newest collection: what readers of older ones rewrite is used by it too. */
+  publish(): void {
+    this.#line.newest = this;
+  }
+
+  /** The pages, with all writes. The array never changes. Pauses only where pages must be rewritten. */
+  *pages(): Steps<readonly EncodedPage[]> {
+    if (this.#content.pendingCount > 0) {
+      this.#settling ??= new SharedSteps(this.#settle());
+      yield* this.#settling.result();
+      this.#settling = undefined;
+    }
+    const { pages, bytes } = this.#content;
+    if (pages[0] === EncodedPage.empty) return NO_PAGES;
+    byteTotals.set(pages, bytes);
+    return pages;
+  }
+
+  *#settle(): Steps<void> {
+    const content = this.#content;
+    const rewritten = new Map<number, EncodedPage[]>();
+    for (const [at, writes] of content.writes.entries()) {
+      const page = content.pages[at];
+      if (!writes || !page) continue;
+      rewritten.set(at, yield* rewritePage(page, writes));
+      yield;
+    }
+    this.#content = { ...replacePages(content, rewritten), pendingCount: 0 };
+    const { newest } = this.#line;
+    if (newest && newest !== this) newest.#adopt(content, rewritten);
+  }
+
+  /** Uses the rewritten pages that have the same pending writes here. */
+  #adopt(from: PageLists, rewritten: ReadonlyMap<number, readonly EncodedPage[]>): void {
+    const { pages, writes, firstIds, pendingCount } = this.#content;
+    const adopted = new Map<number, readonly EncodedPage[]>();
+    let count = pendingCount;
+    for (const [index, replacement] of rewritten) {
+      const page = from.pages[index];
+      const at = firstIds.lastNotAfter(page?.firstId ?? "");
+      const pageWrites = writes[at];
+      if (!pageWrites || pages[at] !== page || pageWrites !== from.writes[index]) continue;
+      adopted.set(at, replacement);
+      count -= pageWrites.size;
+    }
+    if (adopted.size > 0) this.#content = { ...replacePages(this.#content, adopted), pendingCount: count };
+  }
+
+  /** The values whose ids are in [from, to], in order of id. Rewrites a page at a time, and keeps none of them. */
+  *range(from: string, to: string): Generator<EncodedValue> {
+    const { pages, writes, firstIds } = this.#content;
+    for (let at = firstIds.lastNotAfter(from); at < pages.length; at++) {
+      const page = pages[at];
+      if (!page || (at > 0 && page.firstId > to)) return;
+      const pageWrites = writes[at];
+      for (const part of pageWrites ? page.withChanges(pageWrites) : [page]) {
+        for (let i = part.insertionIndex(from); i < part.length; i++) {
+          const id = part.ids[i] ?? "";
+          if (id > to) return;
+          yield { id, text: part.value(i) };
+        }
       }
     }
-  }
-
-  /** The same values with their ids, as an array. */
-  rangeWithIds(from: string, to: string): EncodedValue[] {
-    return valuesInRange(this.pages(), from, to, this.#firstIds.lastNotAfter(from));
-  }
-
-  /** The page that has, or would have, `id`. */
-  #pageFor(id: string): EncodedPage {
-    return this.#pages[this.#firstIds.lastNotAfter(id)] ?? EncodedPage.empty;
   }
 }
 
 const byteTotals = new WeakMap<readonly EncodedPage[], number>();
-
-const sumOfBytes = (pages: readonly EncodedPage[]): number =>
-  pages.reduce((sum, { bytes }) => sum + bytes.length, 0);
 
 /** The summed length of the pages. Cached per array: a collection keeps its own sum, and others are summed once. */
 export function totalBytes(pages: readonly EncodedPage[]): number {

@@ -3,15 +3,28 @@
  * or removed decides whether its ports, links and hosts are shown or held back; one whose id is spelled in another way
  * changes the ids that contain it. A link affects the link in the other
  * direction and the links at its ports. A host affects the hosts with the same address.
+ *
+ * All of it runs in steps. Readers see nothing of it until the batch is published.
  */
+import type { Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { reverseLinkId } from "../model/cable.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import { KINDS, type Kind, portId } from "../model/ids.ts";
-import { hostConflict, hostsAffectedBy, linkConflict, linksAffectedBy } from "./conflicts.ts";
+import { deviceKey, type Kind, portId } from "../model/ids.ts";
+import {
+  type ConflictLookups,
+  hostConflict,
+  hostsAffectedBy,
+  linkConflict,
+  linksAffectedBy,
+} from "./conflicts.ts";
+import { parseClaimsKey } from "./held-back.ts";
 import { occupiesPorts, portKeyRange } from "./indexes.ts";
 import { parseStored, type View } from "./view.ts";
 import { WorkingSet } from "./working-set.ts";
+
+/** Entities that are handled between two pauses. */
+const ENTITIES_PER_STEP = 32;
 
 /** A canonical claim, or undefined to withdraw it. */
 export type CanonicalChange = {
@@ -28,21 +41,65 @@ export class Commit {
   readonly #ports: WorkingSet<"ports">;
   readonly #links: WorkingSet<"links">;
   readonly #hosts: WorkingSet<"hosts">;
+  readonly #lookups: ConflictLookups;
+  /** Entities until the next pause. */
+  #left: number;
+  readonly #entitiesPerStep: number;
 
-  constructor(view: View, precedence: readonly string[], revision: number, time: number) {
+  constructor(
+    view: View,
+    precedence: readonly string[],
+    revision: number,
+    time: number,
+    entitiesPerStep = ENTITIES_PER_STEP,
+  ) {
     const rank = new Map(precedence.map((name, i) => [name, i]));
-    const context = { view, revision, time, timeText: new Date(time).toISOString(), rank };
+    const shownDevice = (id: string): string | undefined => {
+      const key = deviceKey(id);
+      const touched = this.#devices.touched(key);
+      if (touched) return touched.after?.value.id;
+      const shown = view.shownId("devices", key);
+      return view.hasDevice(shown) ? shown : undefined;
+    };
+    const context = {
+      view,
+      revision,
+      time,
+      timeText: new Date(time).toISOString(),
+      rank,
+      shownDevice,
+      entitiesPerStep,
+    };
+    this.#entitiesPerStep = entitiesPerStep;
+    this.#left = entitiesPerStep;
+    const occupiedPorts = view.indexes("links").named("occupiedPort");
+    const ips = view.indexes("hosts").named("ip");
+    this.#lookups = {
+      linksAt: (key) => occupiedPorts.current(key),
+      hostsWith: (key) => ips.current(key),
+      link: (id) => this.#links.current(id),
+      deviceId: (id) => shownDevice(id) ?? deviceKey(id),
+    };
     this.#view = view;
+    view.indexesAreExact = false;
     this.#devices = new WorkingSet("devices", context);
     this.#ports = new WorkingSet("ports", context);
     this.#links = new WorkingSet("links", context, (link) => ({
-      hasReverse: view.graph.hasLink(reverseLinkId(link)),
-      conflict: linkConflict(view, link),
+      hasReverse: this.#links.has(reverseLinkId(link)),
+      conflict: linkConflict(this.#lookups, link),
     }));
     this.#hosts = new WorkingSet("hosts", context, (host, claims) => ({
       hasReverse: false,
-      conflict: hostConflict(view, host, claims),
+      conflict: hostConflict(this.#lookups, host, claims),
     }));
+  }
+
+  /** Applies the changes of one source. */
+  *applyChanges(source: string, changes: Iterable<CanonicalChange>): Steps<void> {
+    for (const change of changes) {
+      this.applyChange(source, change);
+      if (this.#isPauseDue()) yield;
+    }
   }
 
   applyChange(source: string, change: CanonicalChange): void {
@@ -53,22 +110,35 @@ export class Commit {
   }
 
   /** Merges all pending entities and those that become pending by it. Returns the changes. */
-  mergeAll(): LogEntry[] {
+  *mergeAll(): Steps<LogEntry[]> {
     for (const device of this.#devices.pending) {
       const shownBefore = device.after?.value.id;
       this.#devices.remerge(device);
-      if (shownBefore !== device.after?.value.id) this.#recheckDependents(device.key, shownBefore);
+      if (shownBefore !== device.after?.value.id) yield* this.#recheckDependents(device.key, shownBefore);
+      if (this.#isPauseDue()) yield;
     }
-    for (const port of this.#ports.pending) this.#ports.remerge(port);
-    this.#mergeLinks();
-    this.#mergeHosts();
-    for (const set of this.#workingSets) set.storeClaims();
-    return this.#workingSets.flatMap((set) => [...set.entries()]);
+    for (const port of this.#ports.pending) {
+      this.#ports.remerge(port);
+      if (this.#isPauseDue()) yield;
+    }
+    yield* this.#mergeLinks();
+    yield* this.#mergeHosts();
+    const entries: LogEntry[] = [];
+    for (const set of this.#workingSets) yield* set.storeClaims();
+    for (const set of this.#workingSets) yield* set.collectEntries(entries);
+    return entries;
   }
 
-  /** Restores the view to its state before the commit. */
-  rollBack(): void {
-    for (const set of this.#workingSets) set.rollBack();
+  /** Restores the indexes to their state before the commit. */
+  *rollBack(): Steps<void> {
+    for (const set of this.#workingSets) yield* set.rollBack();
+    this.#view.endIndexChange();
+  }
+
+  #isPauseDue(): boolean {
+    if (--this.#left > 0) return false;
+    this.#left = this.#entitiesPerStep;
+    return true;
   }
 
   get #workingSets() {
@@ -84,36 +154,40 @@ export class Commit {
   }
 
   /** Everything that refers to the device, shown or held back, is merged again. `shownBefore` was its id until now. */
-  #recheckDependents(device: string, shownBefore: string | undefined): void {
+  *#recheckDependents(device: string, shownBefore: string | undefined): Steps<void> {
     const view = this.#view;
-    for (const end of ["src", "dst"] as const) {
-      for (const link of view
-        .indexes("links")
-        .named(end)
-        .range(...portKeyRange(device)))
-        this.#links.recheck(link);
-    }
-    for (const host of view
-      .indexes("hosts")
-      .named("location")
-      .range(...portKeyRange(device)))
-      this.#hosts.recheck(host);
-    if (shownBefore !== undefined) {
-      for (const text of view.range("ports", portId(shownBefore, ""), portId(shownBefore, "\uffff"))) {
-        const { element, port } = parseStored("ports", text);
-        if (element === shownBefore) this.#ports.recheck(portId(element, port));
+    const [from, to] = portKeyRange(device);
+    for (const [kind, name] of [
+      ["links", "src"],
+      ["links", "dst"],
+      ["hosts", "location"],
+    ] as const) {
+      const index = view.findIndex(kind, name);
+      if (!index) continue;
+      if (index.isUnsorted) yield* index.sortKeys();
+      for (const id of index.currentRange(from, to)) {
+        this.recheck(kind, id);
+        if (this.#isPauseDue()) yield;
       }
     }
-    for (const key of view.indexes("claims").named("device").get(device)) {
-      const [name = "", id = ""] = key.split(" ");
-      const kind = KINDS.find((candidate) => candidate === name);
-      if (kind) this.recheck(kind, id);
+    if (shownBefore !== undefined) {
+      for (const { text } of view.range("ports", portId(shownBefore, ""), portId(shownBefore, "\uffff"))) {
+        const { element, port } = parseStored("ports", text);
+        if (element === shownBefore) this.#ports.recheck(portId(element, port));
+        if (this.#isPauseDue()) yield;
+      }
+    }
+    for (const stored of view.indexes("claims").named("device").current(device)) {
+      const parsed = parseClaimsKey(stored);
+      if (parsed) this.recheck(parsed.kind, parsed.key);
+      if (this.#isPauseDue()) yield;
     }
   }
 
-  #mergeLinks(): void {
+  *#mergeLinks(): Steps<void> {
     const affected = new Set<string>();
     for (const entity of this.#links.pending) {
+      if (this.#isPauseDue()) yield;
       const before = entity.after?.value;
       this.#links.remerge(entity);
       const after = entity.after?.value;
@@ -121,16 +195,20 @@ export class Commit {
       if (!link) continue;
       const sameId = before?.id === after?.id;
       const reverse = reverseLinkId(link);
-      if (!sameId && this.#view.graph.hasLink(reverse)) affected.add(reverse);
+      if (!sameId && this.#links.has(reverse)) affected.add(reverse);
       if (sameId && (before && occupiesPorts(before)) === (after && occupiesPorts(after))) continue;
-      for (const other of linksAffectedBy(this.#view, link)) affected.add(other);
+      for (const other of linksAffectedBy(this.#lookups, link)) affected.add(other);
     }
-    for (const id of affected) this.#links.remerge(this.#links.entity(id));
+    for (const id of affected) {
+      this.#links.remerge(this.#links.entity(id));
+      if (this.#isPauseDue()) yield;
+    }
   }
 
-  #mergeHosts(): void {
+  *#mergeHosts(): Steps<void> {
     const affected = new Set<string>();
     for (const host of this.#hosts.pending) {
+      if (this.#isPauseDue()) yield;
       const before = host.after?.value.ipAddresses ?? [];
       this.#hosts.remerge(host);
       const after = host.after?.value.ipAddresses ?? [];
@@ -139,9 +217,12 @@ export class Commit {
       const inConflict = host.after?.value.annotations?.conflict !== undefined;
       const added = inConflict ? after.filter((ip) => !before.includes(ip)) : [];
       for (const ip of [...removed, ...added]) {
-        for (const other of hostsAffectedBy(this.#view, host.key, ip)) affected.add(other);
+        for (const other of hostsAffectedBy(this.#lookups, host.key, ip)) affected.add(other);
       }
     }
-    for (const id of affected) this.#hosts.remerge(this.#hosts.entity(id));
+    for (const id of affected) {
+      this.#hosts.remerge(this.#hosts.entity(id));
+      if (this.#isPauseDue()) yield;
+    }
   }
 }

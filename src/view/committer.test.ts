@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { ClaimedNetwork, describeBatch, openMemoryLog } from "../../test/support/claims.ts";
-import { runToEnd } from "../lib/steps.ts";
+import {
+  ClaimedNetwork,
+  clustersOf,
+  describeBatch,
+  openMemoryLog,
+  pagesOf,
+} from "../../test/support/claims.ts";
 import { type Log, LogError, STORE_KINDS } from "../log/log.ts";
 import type { HostClaim, LinkClaim } from "../model/claim.ts";
 import type { View } from "./view.ts";
@@ -29,9 +34,9 @@ async function twoDevices(): Promise<ClaimedNetwork> {
 function stateOf(view: View): unknown {
   const { revision, time, graphTime, versions } = view;
   const pages = STORE_KINDS.map((kind) =>
-    view.pages(kind).map((page) => Buffer.from(page.encode()).toString()),
+    pagesOf(view, kind).map((page) => Buffer.from(page.encode()).toString()),
   );
-  return { revision, time, graphTime, versions, pages, clusters: runToEnd(view.graph.clusters()) };
+  return { revision, time, graphTime, versions, pages, clusters: clustersOf(view) };
 }
 
 describe("one device of several sources", () => {
@@ -286,11 +291,14 @@ test("an invalid record is dropped, counted and logged; the rest is committed", 
   expect(net.logLines[0]).toContain("warn record refused source=first kind=devices field=/id");
 });
 
-test("calls of one source are committed in order, a large set in slices", async () => {
+test("calls of one source are committed in order, a large set in several revisions", async () => {
   const net = new ClaimedNetwork();
   const many = Array.from({ length: 25_000 }, (_, i) => ({ id: `of:${i}` }));
   const both = [net.source("first").replace({ devices: many }), net.remove("first", "devices", "of:24999")];
   await Promise.all(both);
   expect(net.view.size("devices")).toBe(24_999);
-  expect(net.batches.map((batch) => batch.entries.length)).toEqual([20_000, 20_000, 10_000, 2]);
+  expect(net.batches.map((batch) => batch.entries.length)).toEqual([
+    ...Array.from({ length: 25 }, () => 2000),
+    2,
+  ]);
 });

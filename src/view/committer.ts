@@ -2,36 +2,58 @@
  * Turns claims into revisions: the only writer of the log and the view.
  *
  * A commit determines what the claims of one source change (an equal claim changes nothing) and everything that follows:
- * which entities are held back, which links have a reverse, which links and hosts are in conflict. It appends the batch to
- * the log and then applies it to the view, within one turn of the event loop, so that no reader sees half a revision.
- * Commits run one after the other. When the append fails, the view is unchanged and the source gets the error.
+ * which entities are held back, which links have a reverse, which links and hosts are in conflict. It runs in steps on the
+ * scheduler, beside what readers see. Once the batch is durable, it becomes visible at once. One batch is prepared at a
+ * time, and sources take turns. When the append fails, nothing has become visible, and the source gets the error.
  */
 import type { Clock } from "../lib/clock.ts";
 import { sameJson } from "../lib/same-json.ts";
-import { yieldToLoop } from "../lib/yield-to-loop.ts";
-import type { Batch, Log } from "../log/log.ts";
+import { Scheduler } from "../lib/scheduler.ts";
+import { ShardedSet } from "../lib/sharded-set.ts";
+import type { Steps } from "../lib/steps.ts";
+import { Turns } from "../lib/turns.ts";
+import type { Batch, Log, LogEntry } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
+import { parseClaimsKey } from "./held-back.ts";
+import type { BatchListener } from "./history.ts";
 import { recoverClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working-set.ts";
 
-const ENTITIES_PER_SLICE = 1000;
+const RECHECKS_PER_BATCH = 500;
+const RECHECKS_PER_STEP = 32;
+const KEYS_PER_STEP = 500;
+/** The owner of work that no source caused. */
+const VIEW_OWNER = "view";
 
-export type BatchListener = (batch: Batch) => void;
+/** The keys (see `idKey`) of entities. */
+export type ClaimedKeys = Readonly<Record<Kind, ShardedSet>>;
 
 export class Committer {
   readonly view: View;
   readonly log: Log;
+  readonly scheduler: Scheduler;
   readonly #clock: Clock;
   #precedence: readonly string[];
   readonly #listeners = new Set<BatchListener>();
-  #lastCommit: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
+  /** The default is that of `Commit`. */
+  readonly #entitiesPerStep: number | undefined;
 
-  constructor(view: View, log: Log, clock: Clock, precedence: readonly string[]) {
+  constructor(
+    view: View,
+    log: Log,
+    clock: Clock,
+    precedence: readonly string[],
+    scheduler: Scheduler = new Scheduler(),
+    entitiesPerStep?: number,
+  ) {
+    this.#entitiesPerStep = entitiesPerStep;
     this.view = view;
     this.log = log;
+    this.scheduler = scheduler;
     this.#clock = clock;
     this.#precedence = precedence;
   }
@@ -42,83 +64,136 @@ export class Committer {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Runs a computation for a source. */
+  async run<Result>(source: string, steps: Steps<Result>): Promise<Result> {
+    return this.scheduler.run(ownerOf(source), steps);
+  }
+
+  /** Runs a computation that must not overlap with a commit. */
+  runBetweenCommits<Result>(source: string, steps: Steps<Result>): Promise<Result> {
+    return this.#turns.run(ownerOf(source), () => this.run(source, steps));
+  }
+
   /** Resolves to undefined when nothing changes. Rejects with `LogError` when the batch cannot be made durable. */
   commit(source: string, changes: Iterable<CanonicalChange>): Promise<Batch | undefined> {
-    return this.#commit((commit) => {
-      for (const change of changes) commit.applyChange(source, change);
-    });
+    return this.#commit(ownerOf(source), (commit) => commit.applyChanges(source, changes));
   }
 
   /**
-   * Replaces the order of precedence. What several sources claim is merged again in this order, in slices, so that a
-   * large network does not block requests.
+   * Replaces the order of precedence. What several sources claim is merged again in this order, in several revisions, so
+   * that the commits of sources are not delayed by a large network.
    */
   async setPrecedence(precedence: readonly string[]): Promise<void> {
     if (sameJson(precedence, this.#precedence)) return;
     this.#precedence = precedence;
-    const stored = this.view.rangeWithIds("claims", "", "\uffff").map(({ id }) => id);
-    for (let start = 0; start < stored.length; start += ENTITIES_PER_SLICE) {
-      await this.#commit((commit) => {
-        for (const key of stored.slice(start, start + ENTITIES_PER_SLICE)) {
-          const [name = "", id = ""] = key.split(" ");
-          const kind = KINDS.find((candidate) => candidate === name);
-          if (kind) commit.recheck(kind, id);
-        }
-      });
-      await yieldToLoop();
+    for (const page of await this.scheduler.run(VIEW_OWNER, this.view.capture().pages("claims"))) {
+      for (let start = 0; start < page.ids.length; start += RECHECKS_PER_BATCH) {
+        const keys = page.ids.slice(start, start + RECHECKS_PER_BATCH);
+        await this.#commit(VIEW_OWNER, (commit) => recheckAll(commit, keys));
+      }
     }
   }
 
-  #commit(apply: (commit: Commit) => void): Promise<Batch | undefined> {
-    const batch = this.#lastCommit.then(() => this.#commitNow(apply));
-    this.#lastCommit = batch.catch(() => {});
-    return batch;
+  #commit(owner: string, apply: (commit: Commit) => Steps<void>): Promise<Batch | undefined> {
+    return this.#turns.run(owner, () => this.#commitNow(owner, apply));
   }
 
-  async #commitNow(apply: (commit: Commit) => void): Promise<Batch | undefined> {
-    const batch = this.#prepare(apply);
-    if (batch.entries.length === 0) return undefined;
-    await this.log.append(batch);
-    this.view.apply(batch);
-    for (const listener of this.#listeners) listener(batch);
-    return batch;
-  }
-
-  /** The view is as before when this returns: the batch is not durable yet, and so not visible. */
-  #prepare(apply: (commit: Commit) => void): Batch {
-    const { view } = this;
+  async #commitNow(owner: string, apply: (commit: Commit) => Steps<void>): Promise<Batch | undefined> {
+    const { view, log, scheduler } = this;
     const time = Math.max(this.#clock.now(), view.time);
     const revision = view.revision + 1;
-    const commit = new Commit(view, this.#precedence, revision, time);
+    const commit = new Commit(view, this.#precedence, revision, time, this.#entitiesPerStep);
     try {
-      apply(commit);
-      return { revision, time, entries: commit.mergeAll() };
-    } finally {
-      commit.rollBack();
+      const entries = await scheduler.run(owner, mergeChanges(commit, apply));
+      if (entries.length > 0) {
+        const batch = { revision, time, entries };
+        const [prepared] = await Promise.all([scheduler.run(owner, view.prepare(batch)), log.append(batch)]);
+        view.publish(prepared);
+        for (const listener of this.#listeners) listener(batch, prepared.bytes);
+        await scheduler.run(owner, view.tidyIndexes());
+        return batch;
+      }
+    } catch (error) {
+      await scheduler.run(owner, commit.rollBack());
+      throw error;
     }
+    view.endIndexChange();
+    return undefined;
   }
 
-  /** The keys (see `idKey`) of the entities of one kind that `source` claims, both shown and held back. */
-  *claimedKeys(source: string, kind: Kind): Generator<string> {
+  /** The entities that `source` claims, both shown and held back. */
+  claimedKeys(source: string): Promise<ClaimedKeys> {
+    return this.runBetweenCommits(source, this.#claimedKeys(source));
+  }
+
+  *#claimedKeys(source: string): Steps<ClaimedKeys> {
+    const keys = {
+      devices: new ShardedSet(),
+      ports: new ShardedSet(),
+      links: new ShardedSet(),
+      hosts: new ShardedSet(),
+    };
+    for (const kind of KINDS) yield* this.#addClaimedKeys(keys[kind], source, kind);
+    return keys;
+  }
+
+  *#addClaimedKeys(keys: ShardedSet, source: string, kind: Kind): Steps<void> {
     const { view } = this;
-    for (const id of view.indexes(kind).named("source").get(source)) yield idKey(kind, id);
-    const prefix = claimsKey(kind, "");
-    for (const stored of view.indexes("claims").named("source").get(source)) {
-      if (!stored.startsWith(prefix)) continue;
-      const key = stored.slice(prefix.length);
-      if (!view.has(kind, view.shownId(kind, key))) yield key;
+    let left = KEYS_PER_STEP;
+    for (const id of view.indexes(kind).named("source").current(source)) {
+      keys.add(idKey(kind, id));
+      if (--left > 0) continue;
+      left = KEYS_PER_STEP;
+      yield;
+    }
+    for (const stored of view.indexes("claims").named("source").current(source)) {
+      const parsed = parseClaimsKey(stored);
+      // Those that are shown are in the set already.
+      if (parsed?.kind === kind) keys.add(parsed.key);
+      if (--left > 0) continue;
+      left = KEYS_PER_STEP;
+      yield;
     }
   }
 
   /** The claims of `source` of one kind, in canonical form. */
-  *claimsOf<K extends Kind>(source: string, kind: K): Generator<ClaimTypes[K]> {
-    for (const key of this.claimedKeys(source, kind)) {
-      const storedClaims = this.view.get("claims", claimsKey(kind, key));
-      const text = this.view.get(kind, this.view.shownId(kind, key));
+  claimsOf<K extends Kind>(source: string, kind: K): Promise<ClaimTypes[K][]> {
+    return this.runBetweenCommits(source, this.#claimsOf(source, kind));
+  }
+
+  *#claimsOf<K extends Kind>(source: string, kind: K): Steps<ClaimTypes[K][]> {
+    const { view } = this;
+    const found: ClaimTypes[K][] = [];
+    let left = KEYS_PER_STEP;
+    const keys = new ShardedSet();
+    yield* this.#addClaimedKeys(keys, source, kind);
+    for (const key of keys) {
+      const storedClaims = view.get("claims", claimsKey(kind, key));
+      const text = view.get(kind, view.shownId(kind, key));
       if (storedClaims !== undefined) {
         const claims: readonly [string, ClaimTypes[K]][] = JSON.parse(storedClaims);
-        for (const [name, claim] of claims) if (name === source) yield claim;
-      } else if (text !== undefined) yield recoverClaim(kind, parseStored(kind, text));
+        for (const [name, claim] of claims) if (name === source) found.push(claim);
+      } else if (text !== undefined) found.push(recoverClaim(kind, parseStored(kind, text)));
+      if (--left > 0) continue;
+      left = KEYS_PER_STEP;
+      yield;
     }
+    return found;
+  }
+}
+
+const ownerOf = (source: string): string => `source:${source}`;
+
+function* mergeChanges(commit: Commit, apply: (commit: Commit) => Steps<void>): Steps<LogEntry[]> {
+  yield* apply(commit);
+  return yield* commit.mergeAll();
+}
+
+function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
+  let rechecked = 0;
+  for (const stored of keys) {
+    const parsed = parseClaimsKey(stored);
+    if (parsed) commit.recheck(parsed.kind, parsed.key);
+    if (++rechecked % RECHECKS_PER_STEP === 0) yield;
   }
 }

@@ -105,6 +105,7 @@ function methodsOf(log: Log): Log {
     read: log.read.bind(log),
     snapshotAtOrBefore: log.snapshotAtOrBefore.bind(log),
     writeSnapshot: log.writeSnapshot.bind(log),
+    dropSnapshot: log.dropSnapshot.bind(log),
     revisionAt: log.revisionAt.bind(log),
     timeOf: log.timeOf.bind(log),
     histogram: log.histogram.bind(log),

@@ -1,14 +1,15 @@
 /**
  * Compacts the log in the background: writes a snapshot when replaying the changes since the last one would cost more than
- * loading a new one, and prunes history beyond the configured age and size. Neither runs on
- * the event loop; the pages of a snapshot are encoded in slices.
+ * loading a new one, and prunes history beyond the configured age and size. The pages of a snapshot are rewritten and
+ * encoded in steps; the writing itself is not on the event loop.
  */
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
+import { Scheduler } from "../lib/scheduler.ts";
 import type { Log } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
-import type { View } from "./view.ts";
+import { snapshotOf, type View } from "./view.ts";
 
 export interface CompactorOptions {
   readonly retentionMs: number;
@@ -18,7 +19,11 @@ export interface CompactorOptions {
   readonly snapshotIntervalMs?: number;
   /** A snapshot after this many changes, or after a quarter of the number of entities, whichever is more. */
   readonly snapshotAfterChanges?: number;
+  readonly scheduler?: Scheduler;
 }
+
+/** The owner of compaction on the scheduler. */
+const OWNER = "log";
 
 export class Compactor {
   readonly #view: View;
@@ -38,6 +43,7 @@ export class Compactor {
       intervalMs: 5_000,
       snapshotIntervalMs: 3_600_000,
       snapshotAfterChanges: 5_000,
+      scheduler: new Scheduler(),
       ...options,
     };
     this.#changesAtSnapshot = 0;
@@ -71,7 +77,8 @@ export class Compactor {
   async #writeSnapshot(): Promise<void> {
     const changes = this.#view.changesApplied;
     const time = this.#clock.now();
-    await this.#log.writeSnapshot(this.#view.snapshot());
+    const snapshot = await this.#options.scheduler.run(OWNER, snapshotOf(this.#view.capture()));
+    await this.#log.writeSnapshot(snapshot);
     // Set after the write: a snapshot that failed is still due.
     this.#changesAtSnapshot = changes;
     this.#snapshotTime = time;

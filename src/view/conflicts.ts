@@ -7,11 +7,20 @@
  * each further host rewrite all of them.
  */
 import { ipKey } from "../model/address.ts";
+import type { Link } from "../model/entity.ts";
 import { idKey, portId } from "../model/ids.ts";
 import { occupiedPortKey, occupiesPorts } from "./indexes.ts";
 import type { FlagInput } from "./merge.ts";
-import { parseStored, type View } from "./view.ts";
 import type { SourcedClaim } from "./working-set.ts";
+
+/** The network with the changes of the commit so far. */
+export interface ConflictLookups {
+  linksAt(occupiedPortKey: string): Iterable<string>;
+  hostsWith(ipKey: string): Iterable<string>;
+  link(id: string): Pick<Link, "src" | "dst"> | undefined;
+  /** The id of a device as it is shown; its key when it does not exist. */
+  deviceId(id: string): string;
+}
 
 const MAX_NAMED = 3;
 /** Each end of a link, the opposite end, and the word for the direction of another link at that end. */
@@ -20,17 +29,17 @@ const ENDS = [
   ["dst", "src", "from"],
 ] as const;
 
-export function linkConflict(view: View, link: FlagInput["links"]): string | undefined {
+export function linkConflict(lookups: ConflictLookups, link: FlagInput["links"]): string | undefined {
   if (!occupiesPorts(link)) return undefined;
   const messages: string[] = [];
   for (const [end, opposite, preposition] of ENDS) {
     const at = portId(link[end].device, link[end].port);
-    const others = otherLinksAtPort(view, link, end, MAX_NAMED + 1);
+    const others = otherLinksAtPort(lookups, link, end, MAX_NAMED + 1);
     if (others.length > MAX_NAMED) messages.push(`port ${at} has more than ${MAX_NAMED} other links`);
     else {
       for (const id of others) {
-        const { device, port } = parseStored("links", view.get("links", id) ?? "")[opposite];
-        messages.push(`port ${at} has another link ${preposition} ${portId(device, port)}`);
+        const far = lookups.link(id)?.[opposite];
+        if (far) messages.push(`port ${at} has another link ${preposition} ${portId(far.device, far.port)}`);
       }
     }
   }
@@ -38,20 +47,20 @@ export function linkConflict(view: View, link: FlagInput["links"]): string | und
 }
 
 export function hostConflict(
-  view: View,
+  lookups: ConflictLookups,
   host: FlagInput["hosts"],
   claims: readonly SourcedClaim<"hosts">[],
 ): string | undefined {
   const messages: string[] = [];
   for (const ip of host.ipAddresses) {
-    const others = otherHostsWithIp(view, host.id, ip, MAX_NAMED + 1);
+    const others = otherHostsWithIp(lookups, host.id, ip, MAX_NAMED + 1);
     if (others.length > MAX_NAMED) messages.push(`${ip} is also claimed by more than ${MAX_NAMED} others`);
     else for (const id of others) messages.push(`${ip} is also claimed by ${id}`);
   }
   if (claims.length > 1) {
     const ports = claims.map(
       ({ claim }) =>
-        new Set(claim.locations.map((at) => portId(view.shownId("devices", at.elementId), String(at.port)))),
+        new Set(claim.locations.map((at) => portId(lookups.deviceId(at.elementId), String(at.port)))),
     );
     const [first, ...others] = ports;
     if (first && others.some((other) => other.isDisjointFrom(first))) {
@@ -63,23 +72,28 @@ export function hostConflict(
 }
 
 /** The links whose conflict may change when this link is added or removed. */
-export function linksAffectedBy(view: View, link: FlagInput["links"]): string[] {
-  return ENDS.flatMap(([end]) => affected(otherLinksAtPort(view, link, end, MAX_NAMED + 2)));
+export function linksAffectedBy(lookups: ConflictLookups, link: FlagInput["links"]): string[] {
+  return ENDS.flatMap(([end]) => affected(otherLinksAtPort(lookups, link, end, MAX_NAMED + 2)));
 }
 
 /** The hosts whose conflict may change when this host gets or loses the address. */
-export const hostsAffectedBy = (view: View, id: string, ip: string): string[] =>
-  affected(otherHostsWithIp(view, id, ip, MAX_NAMED + 2));
+export const hostsAffectedBy = (lookups: ConflictLookups, id: string, ip: string): string[] =>
+  affected(otherHostsWithIp(lookups, id, ip, MAX_NAMED + 2));
 
-function otherLinksAtPort(view: View, link: FlagInput["links"], end: "src" | "dst", max: number): string[] {
-  const atPort = view.indexes("links").named("occupiedPort").get(occupiedPortKey(end, link[end]));
+function otherLinksAtPort(
+  lookups: ConflictLookups,
+  link: FlagInput["links"],
+  end: "src" | "dst",
+  max: number,
+): string[] {
+  const atPort = lookups.linksAt(occupiedPortKey(end, link[end]));
   const key = idKey("links", link.id);
   return firstMatching(atPort, max, (id) => idKey("links", id) !== key);
 }
 
 /** Only hosts of the same VLAN: the same address in another VLAN belongs to another network. */
-function otherHostsWithIp(view: View, host: string, ip: string, max: number): string[] {
-  const withIp = view.indexes("hosts").named("ip").get(ipKey(ip));
+function otherHostsWithIp(lookups: ConflictLookups, host: string, ip: string, max: number): string[] {
+  const withIp = lookups.hostsWith(ipKey(ip));
   const vlan = host.slice(host.indexOf("/"));
   return firstMatching(withIp, max, (id) => id !== host && id.endsWith(vlan));
 }

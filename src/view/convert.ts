@@ -4,13 +4,15 @@
  * annotations had an empty object. What differs from the current form is claimed again by its sources and merged; an
  * entity keeps its `firstSeen`. Earlier revisions stay as they were written.
  */
+import { runToEnd } from "../lib/steps.ts";
 import type { Log, LogEntry, StoreKind } from "../log/log.ts";
 import { type Claim, canonicalClaim, type PortClaim } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import type { StoredClaims } from "./indexes.ts";
+import { changesGraph } from "./link-graph.ts";
 import { recoverClaim, referencedDevices, sameClaim } from "./recover.ts";
-import { parseStored, storedValueOf, type View } from "./view.ts";
+import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working-set.ts";
 
 /** An entity whose value or claims are not in the current form. */
@@ -32,18 +34,8 @@ export async function convertView(
   if (outdated.length === 0) return 0;
   const revision = view.revision + 1;
   const time = Math.max(now, view.time);
-  const entries: LogEntry[] = [];
-  const remove = (kind: StoreKind, id: string) => {
-    const before = storedValueOf(kind, view.get(kind, id));
-    if (!before) return;
-    view.replaceValue(kind, id, before, undefined);
-    entries.push({ kind, id, before: before.text, after: null, changed: [] });
-  };
-  for (const { kind, id } of outdated) {
-    if (oldClaimsKey(kind, id) !== claimsKey(kind, id)) remove("claims", oldClaimsKey(kind, id));
-    // Another spelling of the same id stays, and gets the claims of both.
-    if (view.shownId(kind, id) !== id) remove(kind, id);
-  }
+  const removals = [...findRemovals(view, outdated)];
+  view.apply({ revision: view.revision, time: view.time, entries: removals });
   const commit = new Commit(view, precedence, revision, time);
   for (const { kind, id, claims } of outdated) {
     for (const [source, claim] of claims) {
@@ -52,18 +44,45 @@ export async function convertView(
     }
     commit.recheck(kind, id);
   }
-  entries.push(...commit.mergeAll());
+  const merged = runToEnd(commit.mergeAll());
+  const entries = [...removals, ...merged];
   if (entries.length > 0) {
-    const batch = { revision, time, entries };
-    await log.append(batch);
-    view.finishRevision(batch);
+    await log.append({ revision, time, entries });
+    view.publish(runToEnd(view.prepare({ revision, time, entries: merged })));
+    setVersions(view, entries);
   }
   return outdated.length;
 }
 
+/** Every collection of the batch has its revision, also where the batch only removes. */
+function setVersions(view: View, entries: readonly LogEntry[]): void {
+  const versions = { ...view.versions };
+  for (const { kind } of entries) versions[kind] = view.revision;
+  const changed = entries.some(changesGraph);
+  if (changed) versions.graph = view.revision;
+  view.setVersions(versions, changed ? view.time : view.graphTime);
+}
+
+/** The values whose ids are no longer used. */
+function* findRemovals(view: View, outdated: readonly Outdated[]): Generator<LogEntry> {
+  const removed = new Set<string>();
+  for (const { kind, id } of outdated) {
+    const ids: [StoreKind, string][] = [];
+    if (oldClaimsKey(kind, id) !== claimsKey(kind, id)) ids.push(["claims", oldClaimsKey(kind, id)]);
+    // Another spelling of the same id stays, and gets the claims of both.
+    if (view.shownId(kind, id) !== id) ids.push([kind, id]);
+    for (const [storeKind, storeId] of ids) {
+      const before = view.get(storeKind, storeId);
+      if (before === undefined || removed.has(`${storeKind} ${storeId}`)) continue;
+      removed.add(`${storeKind} ${storeId}`);
+      yield { kind: storeKind, id: storeId, before, after: null, changed: [] };
+    }
+  }
+}
+
 function* findOutdated(view: View): Generator<Outdated> {
   for (const kind of KINDS) {
-    for (const page of view.pages(kind)) {
+    for (const page of runToEnd(view.capture().pages(kind))) {
       for (const [i, id] of page.ids.entries()) {
         const value = parseStored(kind, page.value(i));
         const stored = view.get("claims", oldClaimsKey(kind, id));
@@ -76,7 +95,7 @@ function* findOutdated(view: View): Generator<Outdated> {
     }
   }
   // Those that are held back have no value.
-  for (const page of view.pages("claims")) {
+  for (const page of runToEnd(view.capture().pages("claims"))) {
     for (const [i, key] of page.ids.entries()) {
       const [name = "", id = ""] = key.split(" ");
       const kind = KINDS.find((candidate) => candidate === name);

@@ -153,10 +153,19 @@ export class EncodedPage implements PageRecord {
   /** This page with `changes` applied (null removes a value), as zero, one or several pages. */
   withChanges(changes: ReadonlyMap<string, string | null>): EncodedPage[] {
     const sorted = [...changes].sort(([a], [b]) => (a < b ? -1 : 1));
+    return this.withSortedChanges(sorted, 0, this.length);
+  }
+
+  /** The same for changes in order of id, and for the values from index `from` to `until` alone. */
+  withSortedChanges(
+    sorted: readonly (readonly [id: string, value: string | null])[],
+    from: number,
+    until: number,
+  ): EncodedPage[] {
     const ids: string[] = [];
     const pieces: (Buffer | string)[] = [];
     const lengths: number[] = [];
-    let at = 0;
+    let at = from;
     const copyUntil = (end: number) => {
       if (end <= at) return;
       pieces.push(this.bytes.subarray(this.start(at), this.ends[end - 1]));
@@ -173,7 +182,7 @@ export class EncodedPage implements PageRecord {
       pieces.push(value);
       lengths.push(Buffer.byteLength(value));
     }
-    copyUntil(this.ids.length);
+    copyUntil(until);
     const total = lengths.reduce((sum, length) => sum + length + 1, 0);
     return splitIntoPages(ids, joinWithCommas(pieces, total - 1), lengths);
   }

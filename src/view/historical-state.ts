@@ -1,180 +1,190 @@
 /**
- * The network at an earlier revision. It is built from the nearer of two states: the current one (undoing later batches)
- * or a snapshot (applying the batches after it). Only pages with changed values are new; all others are shared with the
+ * The network at an earlier revision. It is built in steps from the nearer of two states: the current one (undoing later
+ * batches) or a snapshot (applying the batches after it). Only changed pages are new: all others are shared with the
  * current state, so that a historical state costs as much as what changed.
  */
 import type { Steps } from "../lib/steps.ts";
-import type { CollectionVersions, Log, StoreKind } from "../log/log.ts";
-import { hasOneSpelling, idKey, KINDS, type Kind } from "../model/ids.ts";
-import { pageIndexFor } from "./collection.ts";
+import { type Log, type LogEntry, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
+import { Collection, type Write } from "./collection.ts";
 import { EncodedPage } from "./encoded-page.ts";
-import { changesGraph, LinkGraph } from "./link-graph.ts";
-import { type NetworkState, parseStored, type View } from "./view.ts";
+import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
+import {
+  type Collections,
+  NO_SPELLINGS,
+  noCollections,
+  RevisionState,
+  type Spellings,
+  withSpellings,
+} from "./network-state.ts";
+import { graphOf } from "./view.ts";
+
+const ENTRIES_PER_STEP = 500;
 
 /** By id; null when the entity did not exist. */
 type ChangedValues = Map<string, string | null>;
+type Changes = Readonly<Record<StoreKind, ChangedValues>>;
 
-export class HistoricalState implements NetworkState {
-  readonly revision: number;
-  readonly time: number;
-  readonly #log: Log;
-  readonly #base: (kind: Kind) => readonly EncodedPage[];
-  readonly #changedValues: ReadonlyMap<StoreKind, ChangedValues>;
-  readonly #pages = new Map<Kind, readonly EncodedPage[]>();
-  #graph: LinkGraph | undefined;
-  #graphTime: number | undefined;
-
-  constructor(
-    revision: number,
-    time: number,
-    log: Log,
-    base: (kind: Kind) => readonly EncodedPage[],
-    changedValues: ReadonlyMap<StoreKind, ChangedValues>,
-  ) {
-    this.revision = revision;
-    this.time = time;
-    this.#log = log;
-    this.#base = base;
-    this.#changedValues = changedValues;
-  }
-
-  /** A historical state never changes, so that every version is its revision. */
-  get versions(): CollectionVersions {
-    const { revision } = this;
-    return {
-      devices: revision,
-      ports: revision,
-      links: revision,
-      hosts: revision,
-      claims: revision,
-      graph: revision,
-    };
-  }
-
-  // biome-ignore lint/correctness/useYield: not in steps yet
-  *pages(kind: Kind): Steps<readonly EncodedPage[]> {
-    return this.#pagesOf(kind);
-  }
-
-  findIndex(): undefined {
-    return undefined;
-  }
-
-  get indexesAreExact(): boolean {
-    return false;
-  }
-
-  #pagesOf(kind: Kind): readonly EncodedPage[] {
-    let pages = this.#pages.get(kind);
-    if (!pages) {
-      pages = withChangedValues(this.#base(kind), this.#changedValues.get(kind) ?? new Map());
-      this.#pages.set(kind, pages);
-    }
-    return pages;
-  }
-
-  size(kind: Kind): number {
-    return this.#pagesOf(kind).reduce((sum, page) => sum + page.length, 0);
-  }
-
-  get(kind: Kind, id: string): string | undefined {
-    const pages = this.#pagesOf(kind);
-    return pages[pageIndexFor(pages, id)]?.get(id);
-  }
-
-  /** Without an index: the ids of the kind are searched, but only for an id that is not there as it was given. */
-  shownId(kind: Kind, id: string): string {
-    const key = idKey(kind, id);
-    for (const spelling of [id, key]) if (this.get(kind, spelling) !== undefined) return spelling;
-    if (hasOneSpelling(kind, key)) return key;
-    for (const { ids } of this.#pagesOf(kind)) {
-      const found = ids.find((candidate) => idKey(kind, candidate) === key);
-      if (found !== undefined) return found;
-    }
-    return key;
-  }
-
-  // biome-ignore lint/correctness/useYield: not in steps yet
-  *linkGraph(): Steps<LinkGraph> {
-    if (!this.#graph) {
-      this.#graph = new LinkGraph();
-      for (const [id, text] of valuesWithIds(this.#pagesOf("devices"))) {
-        this.#graph.setDevice(id, parseStored("devices", text));
-      }
-      for (const [id, text] of valuesWithIds(this.#pagesOf("links")))
-        this.#graph.setLink(id, parseStored("links", text));
-    }
-    return this.#graph;
-  }
-
-  // biome-ignore lint/correctness/useYield: not in steps yet
-  *graphTime(): Steps<number> {
-    if (this.#graphTime === undefined) {
-      const snapshot = this.#log.snapshotAtOrBefore(this.revision);
-      let last = snapshot?.graphTime ?? 0;
-      for (const batch of this.#log.read(snapshot?.revision ?? 0, this.revision)) {
-        if (batch?.entries.some(changesGraph)) last = batch.time;
-      }
-      this.#graphTime = last;
-    }
-    return this.#graphTime;
-  }
+/** A state, and the bytes of memory that it needs besides the current one. */
+export interface SizedState {
+  readonly state: RevisionState;
+  readonly bytes: number;
 }
 
-/** `revision` must be at least the log's oldest. */
-export function historicalStateAt(view: View, log: Log, revision: number): HistoricalState {
+/** The history that a state needs was pruned while it was read. */
+export class HistoryPruned extends Error {
+  override readonly name = "HistoryPruned";
+}
+
+interface Base {
+  readonly collections: Collections;
+  readonly spellings: Spellings;
+  /** Undefined where it must be built from the values. */
+  readonly graph: LinkGraph | undefined;
+  readonly bytes: number;
+}
+
+/** `revision` must be at least the log's oldest, and not after `current`. */
+export function* historicalStateAt(current: RevisionState, log: Log, revision: number): Steps<SizedState> {
   const snapshot = log.snapshotAtOrBefore(revision);
-  const revisionsSinceSnapshot = revision - (snapshot?.revision ?? 0);
-  const changedValues = new Map<StoreKind, ChangedValues>();
-  const valuesFor = (kind: StoreKind): ChangedValues => {
-    let values = changedValues.get(kind);
-    if (!values) {
-      values = new Map();
-      changedValues.set(kind, values);
-    }
-    return values;
-  };
   const time = log.timeOf(revision) ?? 0;
-  if (view.revision - revision <= revisionsSinceSnapshot) {
-    const pages = currentPages(view);
-    for (const batch of log.read(revision, view.revision)) {
-      for (const { kind, id, before } of batch?.entries ?? []) {
-        const values = valuesFor(kind);
-        if (!values.has(id)) values.set(id, before);
-      }
+  const isNearCurrent = current.revision - revision <= revision - (snapshot?.revision ?? 0);
+  const base = isNearCurrent ? yield* baseOf(current) : yield* decodeSnapshot(snapshot, current);
+  const changes = isNearCurrent
+    ? yield* readBack(log, revision, current.revision)
+    : yield* readForward(log, snapshot?.revision ?? 0, revision);
+  let { bytes } = base;
+  const collections = { ...base.collections };
+  const existence: [kind: StoreKind, id: string, exists: boolean][] = [];
+  for (const kind of STORE_KINDS) {
+    const writes: Write[] = [];
+    let sizeChange = 0;
+    for (const [id, after] of changes[kind]) {
+      const existed = base.collections[kind].has(id);
+      if (existed !== (after !== null)) existence.push([kind, id, after !== null]);
+      sizeChange += Number(after !== null) - Number(existed);
+      bytes += id.length + (after?.length ?? 0);
+      writes.push({ id, after });
+      if (writes.length % ENTRIES_PER_STEP === 0) yield;
     }
-    return new HistoricalState(revision, time, log, (kind) => pages.get(kind) ?? [], changedValues);
+    if (writes.length > 0) collections[kind] = yield* base.collections[kind].withWrites(writes, sizeChange);
   }
-  for (const batch of log.read(snapshot?.revision ?? 0, revision)) {
-    for (const { kind, id, after } of batch?.entries ?? []) valuesFor(kind).set(id, after);
-  }
-  const storedPages = (kind: Kind) =>
-    snapshot?.pages[kind].map((record) => EncodedPage.decode(record.encode(), record.storedId)) ?? [];
-  return new HistoricalState(revision, time, log, storedPages, changedValues);
-}
-
-function currentPages(view: View): Map<Kind, readonly EncodedPage[]> {
-  return new Map(KINDS.map((kind) => [kind, view.pages(kind)]));
-}
-
-function withChangedValues(pages: readonly EncodedPage[], values: ChangedValues): readonly EncodedPage[] {
-  if (values.size === 0) return pages;
-  const from = pages.length > 0 ? pages : [EncodedPage.empty];
-  const perPage = new Map<number, ChangedValues>();
-  for (const [id, value] of values) {
-    const at = pageIndexFor(from, id);
-    const changes = perPage.get(at);
-    if (changes) changes.set(id, value);
-    else perPage.set(at, new Map([[id, value]]));
-  }
-  return from.flatMap((page, at) => {
-    const changes = perPage.get(at);
-    return changes ? page.withChanges(changes) : [page];
+  // A historical state never changes, so that every version is its revision.
+  const versions = {
+    devices: revision,
+    ports: revision,
+    links: revision,
+    hosts: revision,
+    claims: revision,
+    graph: revision,
+  };
+  const { graph } = base;
+  const state = new RevisionState({
+    revision,
+    time,
+    versions,
+    collections,
+    spellings: yield* withSpellings(base.spellings, existence),
+    graph: () => (graph ? changedGraph(graph, changes) : graphOf(collections)),
+    graphTime: () => graphTimeAt(log, revision),
   });
+  return { state, bytes };
 }
 
-export function* valuesWithIds(pages: readonly EncodedPage[]): Generator<[id: string, text: string]> {
-  for (const page of pages) {
-    for (const [i, id] of page.ids.entries()) yield [id, page.value(i)];
+function* baseOf(current: RevisionState): Steps<Base> {
+  const { collections, spellings } = current;
+  return { collections, spellings, graph: yield* current.linkGraph(), bytes: 0 };
+}
+
+/** The state of a snapshot. Pages that are also in the current state are shared with it. */
+function* decodeSnapshot(snapshot: Snapshot | undefined, current: RevisionState): Steps<Base> {
+  const collections: Record<StoreKind, Collection> = { ...noCollections() };
+  let spellings = NO_SPELLINGS;
+  let bytes = 0;
+  for (const kind of STORE_KINDS) {
+    const shared = new Map<number, EncodedPage>();
+    for (const page of yield* current.pages(kind))
+      if (page.storedId !== undefined) shared.set(page.storedId, page);
+    const pages: EncodedPage[] = [];
+    for (const record of snapshot?.pages[kind] ?? []) {
+      let page = record.storedId === undefined ? undefined : shared.get(record.storedId);
+      if (!page) {
+        page = EncodedPage.decode(record.encode(), record.storedId);
+        bytes += page.bytes.length;
+        yield;
+      }
+      pages.push(page);
+      spellings = yield* withSpellings(spellings, idsOf(kind, page));
+    }
+    collections[kind] = Collection.of(pages);
+    yield;
   }
+  return { collections, spellings, graph: undefined, bytes };
+}
+
+function* idsOf(
+  kind: StoreKind,
+  { ids }: EncodedPage,
+): Generator<[kind: StoreKind, id: string, exists: boolean]> {
+  if (kind !== "hosts" && kind !== "claims") for (const id of ids) yield [kind, id, true];
+}
+
+const noChanges = (): Changes => ({
+  devices: new Map(),
+  ports: new Map(),
+  links: new Map(),
+  hosts: new Map(),
+  claims: new Map(),
+});
+
+/** The values at `revision` of everything that changed until `newest`. */
+function* readBack(log: Log, revision: number, newest: number): Steps<Changes> {
+  const changes = noChanges();
+  yield* readEntries(log, revision, newest, ({ kind, id, before }) => {
+    if (!changes[kind].has(id)) changes[kind].set(id, before);
+  });
+  return changes;
+}
+
+/** The values at `revision` of everything that changed since `oldest`. */
+function* readForward(log: Log, oldest: number, revision: number): Steps<Changes> {
+  const changes = noChanges();
+  yield* readEntries(log, oldest, revision, ({ kind, id, after }) => changes[kind].set(id, after));
+  return changes;
+}
+
+function* readEntries(log: Log, from: number, to: number, onEntry: (entry: LogEntry) => void): Steps<void> {
+  let expected = from + 1;
+  for (const batch of log.read(from, to)) {
+    if (!batch) {
+      yield;
+      continue;
+    }
+    if (batch.revision !== expected++) throw new HistoryPruned(`revision ${expected - 1} was pruned`);
+    let left = ENTRIES_PER_STEP;
+    for (const entry of batch.entries) {
+      onEntry(entry);
+      if (--left > 0) continue;
+      left = ENTRIES_PER_STEP;
+      yield;
+    }
+  }
+  if (expected !== to + 1) throw new HistoryPruned(`revision ${expected} was pruned`);
+}
+
+function changedGraph(graph: LinkGraph, { devices, links }: Changes): Steps<LinkGraph> {
+  return graph.with(graphChangesOf(writesOf(devices), writesOf(links)));
+}
+
+function* writesOf(values: ChangedValues): Generator<Write> {
+  for (const [id, after] of values) yield { id, after };
+}
+
+function* graphTimeAt(log: Log, revision: number): Steps<number> {
+  const snapshot = log.snapshotAtOrBefore(revision);
+  let last = snapshot?.graphTime ?? 0;
+  for (const batch of log.read(snapshot?.revision ?? 0, revision)) {
+    if (batch?.entries.some(changesGraph)) last = batch.time;
+    yield;
+  }
+  return last;
 }

@@ -7,12 +7,14 @@
  * subscribers do.
  */
 import { createBoundedCache } from "../lib/bounded-cache.ts";
-import type { Paced, Steps } from "../lib/steps.ts";
+import { type Paced, SharedSteps, type Steps } from "../lib/steps.ts";
 import type { Batch, Log } from "../log/log.ts";
-import { historicalStateAt } from "./historical-state.ts";
+import { historicalStateAt, type SizedState } from "./historical-state.ts";
 import type { NetworkState, View } from "./view.ts";
 
 const MAX_CACHED_STATES = 8;
+/** Of the cached states together, besides what they share with the view. The newest one is kept whatever its size. */
+const MAX_CACHED_BYTES = 128 * 1024 * 1024;
 /** Counted for each batch in the ring in addition to its texts. */
 const BATCH_OVERHEAD_BYTES = 200;
 
@@ -24,12 +26,21 @@ export type Resolved =
   | { readonly ok: true; readonly revision: number }
   | { readonly ok: false; readonly fault: HistoryFault };
 
+/** Shared by those who wait for it. `bytes` is 0 until it is complete. */
+interface CachedState {
+  readonly building: SharedSteps<SizedState>;
+  readonly bytes: number;
+}
+
+/** `bytes` is the summed length of the texts of the batch. */
+export type BatchListener = (batch: Batch, bytes: number) => void;
+
 /** Where batches come from: the committer that creates them, or a replica that receives them. */
 export interface BatchFeed {
   readonly view: View;
   readonly log: Log;
   /** The listener is called with each batch once it is visible, in order of revision and without a gap. */
-  onBatch(listener: (batch: Batch) => void): () => void;
+  onBatch(listener: BatchListener): () => void;
 }
 
 export class History {
@@ -41,7 +52,10 @@ export class History {
   #ringBytesUsed = 0;
   /** The revision before the first batch in the ring. */
   #ringStart: number;
-  readonly #cachedStates = createBoundedCache<number, NetworkState>({ maxSize: MAX_CACHED_STATES });
+  readonly #cachedStates = createBoundedCache<number, CachedState>({
+    maxSize: MAX_CACHED_BYTES,
+    sizeOf: ({ bytes }) => Math.min(MAX_CACHED_BYTES, Math.max(bytes, MAX_CACHED_BYTES / MAX_CACHED_STATES)),
+  });
   readonly #subscribers = new Set<() => void>();
 
   constructor(feed: BatchFeed, maxRingBytes: number) {
@@ -49,7 +63,7 @@ export class History {
     this.log = feed.log;
     this.maxRingBytes = maxRingBytes;
     this.#ringStart = feed.view.revision;
-    feed.onBatch((batch) => this.#addToRing(batch));
+    feed.onBatch((batch, bytes) => this.#addToRing(batch, bytes + BATCH_OVERHEAD_BYTES));
   }
 
   /** Empties the ring, because the batches that led to the view's revision are not known. */
@@ -60,11 +74,7 @@ export class History {
     for (const wake of this.#subscribers) wake();
   }
 
-  #addToRing(batch: Batch): void {
-    const bytes = batch.entries.reduce(
-      (sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0),
-      BATCH_OVERHEAD_BYTES,
-    );
+  #addToRing(batch: Batch, bytes: number): void {
     this.#ring.push({ batch, bytes });
     this.#ringBytesUsed += bytes;
     let evicted = 0;
@@ -126,15 +136,28 @@ export class History {
     return { ok: false, fault: { code: "revision-expired", oldest, oldestTime: this.timeOf(oldest) } };
   }
 
-  /** The network at a revision that resolves. */
-  // biome-ignore lint/correctness/useYield: not in steps yet
+  /** The network at a revision that resolves. Rejects with `HistoryPruned` when it was pruned meanwhile. */
   *stateAt(revision: number): Steps<NetworkState> {
     if (revision === this.view.revision) return this.view.capture();
-    const cached = this.#cachedStates.get(revision);
-    if (cached) return cached;
-    const state = historicalStateAt(this.view, this.log, revision);
-    this.#cachedStates.set(revision, state);
-    return state;
+    let cached = this.#cachedStates.get(revision);
+    if (!cached) {
+      cached = { building: this.#build(revision), bytes: 0 };
+      this.#cachedStates.set(revision, cached);
+    }
+    try {
+      const { state, bytes } = yield* cached.building.result();
+      // Its size is known now.
+      if (cached.bytes === 0) this.#cachedStates.set(revision, { ...cached, bytes: Math.max(1, bytes) });
+      return state;
+    } catch (error) {
+      this.#cachedStates.delete(revision);
+      throw error;
+    }
+  }
+
+  /** Those who need the same state share the work. */
+  #build(revision: number): SharedSteps<SizedState> {
+    return new SharedSteps(historicalStateAt(this.view.capture(), this.log, revision));
   }
 
   timeOf(revision: number): number {

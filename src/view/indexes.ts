@@ -5,6 +5,7 @@
  * Devices stand in keys as `deviceKey`, so that every spelling of an id finds them.
  */
 import { SortedIndex } from "../lib/sorted-index.ts";
+import type { Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Entities, Host, Link } from "../model/entity.ts";
@@ -86,19 +87,43 @@ export class Indexes<K extends keyof StoredTypes> {
     return found;
   }
 
-  update(id: string, before: StoredTypes[K] | undefined, after: StoredTypes[K] | undefined): void {
+  /**
+   * Replaces a value, while readers still see `base` (a commit that is not visible yet): keys of `base` are retired, so
+   * that readers find them. Without `base` they are deleted.
+   */
+  update(
+    id: string,
+    before: StoredTypes[K] | undefined,
+    after: StoredTypes[K] | undefined,
+    base?: StoredTypes[K],
+  ): void {
     for (const { keysOf, index } of this.#indexes) {
       const { keyOf } = keysOf;
       const oldParts = before ? keysOf(before) : NO_KEYS;
       const newParts = after ? keysOf(after) : NO_KEYS;
-      for (const part of oldParts) if (!newParts.includes(part)) index.delete(keyOf ? keyOf(part) : part, id);
+      for (const part of oldParts) {
+        if (newParts.includes(part)) continue;
+        const key = keyOf ? keyOf(part) : part;
+        if (base && (base === before || keysOf(base).includes(part))) index.retire(key, id);
+        else index.delete(key, id);
+      }
       for (const part of newParts) if (!oldParts.includes(part)) index.add(keyOf ? keyOf(part) : part, id);
     }
   }
 
-  /** See `SortedIndex.sortKeys`. */
-  sortKeys(): void {
-    for (const { index } of this.#indexes) index.sortKeys();
+  /** See `SortedIndex.dropRetired`. */
+  dropRetired(): void {
+    for (const { index } of this.#indexes) index.dropRetired();
+  }
+
+  /** See `SortedIndex.sortKeysNow`. */
+  sortKeysNow(): void {
+    for (const { index } of this.#indexes) index.sortKeysNow();
+  }
+
+  /** Sorts the keys of the indexes where too many are not sorted. */
+  *tidy(): Steps<void> {
+    for (const { index } of this.#indexes) if (index.needsSorting) yield* index.sortKeys();
   }
 }
 

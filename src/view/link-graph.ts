@@ -1,10 +1,19 @@
 /**
- * The graph of devices and links: neighbourhoods and clusters are computed on it without parsing any page. Clusters are
- * computed at the first request and cached until the graph changes.
+ * The graph of devices and links at one version. It is immutable: a change gives a new graph that shares all devices that
+ * did not change, so that readers keep theirs across pauses. Devices are numbered, and links name their ends by number, so
+ * that neighbourhoods and clusters are computed on arrays, without parsing any page. Clusters are computed once a version.
  */
-import type { Steps } from "../lib/steps.ts";
+import { LayeredMap } from "../lib/layered-map.ts";
+import { SharedSteps, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import type { Device, Link } from "../model/entity.ts";
+import { type Components, findComponents, membersOf } from "./clusters.ts";
+
+export interface ClusterMembers {
+  /** In order of id. */
+  readonly devices: readonly string[];
+  readonly links: readonly string[];
+}
 
 export interface GraphLink {
   readonly id: string;
@@ -13,12 +22,17 @@ export interface GraphLink {
   readonly active: boolean;
   /** Of type INDIRECT: it leads through a network that is not known. */
   readonly indirect: boolean;
+  /** The numbers of `src` and `dst`. */
+  readonly from: number;
+  readonly to: number;
 }
 
-export interface ClusterMembers {
-  /** In order of id. */
-  readonly devices: readonly string[];
-  readonly links: readonly string[];
+export interface GraphDevice {
+  readonly id: string;
+  /** Undefined when a link names a device that does not exist. */
+  readonly available: boolean | undefined;
+  readonly out: readonly GraphLink[];
+  readonly in: readonly GraphLink[];
 }
 
 /** The devices and links that differ, by id; undefined when they do not exist any more. */
@@ -29,66 +43,86 @@ export interface GraphChanges {
   >;
 }
 
+/** Null when the value does not exist any more. */
+interface StoredText {
+  readonly id: string;
+  readonly after: string | null;
+}
+
+/** The changes of stored values, parsed one by one. */
+export const graphChangesOf = (devices: Iterable<StoredText>, links: Iterable<StoredText>): GraphChanges => ({
+  devices: parsed<Device>(devices),
+  links: parsed<Link>(links),
+});
+
+function* parsed<T>(texts: Iterable<StoredText>): Generator<[id: string, value: T | undefined]> {
+  for (const { id, after } of texts) yield [id, after === null ? undefined : JSON.parse(after)];
+}
+
+const LINKS_PER_STEP = 1000;
+const CHANGES_PER_STEP = 200;
+
+interface GraphParts {
+  /** By number. A hole is a number that is free. */
+  readonly devices: readonly (GraphDevice | undefined)[];
+  readonly numbers: LayeredMap<string, number>;
+  readonly links: LayeredMap<string, GraphLink>;
+  readonly free: readonly number[];
+}
+
+const EMPTY: GraphParts = { devices: [], numbers: new LayeredMap(), links: new LayeredMap(), free: [] };
+
 export class LinkGraph {
-  readonly #available = new Map<string, boolean>();
-  readonly #links = new Map<string, GraphLink>();
-  readonly #out = new Map<string, Set<GraphLink>>();
-  readonly #in = new Map<string, Set<GraphLink>>();
-  #clusters: readonly ClusterMembers[] | undefined;
+  static readonly empty = new LinkGraph(EMPTY);
+  readonly #parts: GraphParts;
+  #components: SharedSteps<Components> | undefined;
+  #clusters: SharedSteps<readonly ClusterMembers[]> | undefined;
 
-  static get empty(): LinkGraph {
-    return new LinkGraph();
-  }
-
-  *with({ devices, links }: GraphChanges): Steps<LinkGraph> {
-    for (const [id, device] of devices) this.setDevice(id, device);
-    yield;
-    for (const [id, link] of links) this.setLink(id, link);
-    return this;
-  }
-
-  *clusterCount(): Steps<number> {
-    return (yield* this.clusters()).length;
-  }
-
-  setDevice(id: string, device: Pick<Device, "available"> | undefined): void {
-    if (this.#available.get(id) === device?.available) return;
-    if (device) this.#available.set(id, device.available);
-    else this.#available.delete(id);
-    this.#clusters = undefined;
+  private constructor(parts: GraphParts) {
+    this.#parts = parts;
   }
 
   hasDevice(id: string): boolean {
-    return this.#available.has(id);
+    return this.#device(id)?.available !== undefined;
   }
 
   hasLink(id: string): boolean {
-    return this.#links.has(id);
+    return this.#parts.links.has(id);
   }
 
-  setLink(id: string, link: Pick<Link, "src" | "dst" | "state" | "type"> | undefined): void {
-    const old = this.#links.get(id);
-    const active = link?.state === "ACTIVE";
-    const indirect = link?.type === "INDIRECT";
-    if (old ? link && old.active === active && old.indirect === indirect : !link) return;
-    if (old) {
-      this.#links.delete(id);
-      this.#out.get(old.src)?.delete(old);
-      this.#in.get(old.dst)?.delete(old);
+  isAvailable(id: string): boolean {
+    return this.#device(id)?.available === true;
+  }
+
+  /** The active links from a device to available devices; none when the device itself is not available. */
+  outgoing(id: string): GraphLink[] {
+    const device = this.#device(id);
+    return device?.available ? device.out.filter(({ active, to }) => active && this.#isAvailable(to)) : [];
+  }
+
+  /** The same in the other direction. */
+  incoming(id: string): GraphLink[] {
+    const device = this.#device(id);
+    return device?.available ? device.in.filter(({ active, from }) => active && this.#isAvailable(from)) : [];
+  }
+
+  /** The available devices, and the active links between them. */
+  activeCounts(): { devices: number; links: number } {
+    let devices = 0;
+    let links = 0;
+    for (const device of this.#parts.devices) {
+      if (!device?.available) continue;
+      devices++;
+      for (const { active, to } of device.out) if (active && this.#isAvailable(to)) links++;
     }
-    if (link) {
-      const added = { id, src: link.src.device, dst: link.dst.device, active, indirect };
-      this.#links.set(id, added);
-      addToSet(this.#out, added.src, added);
-      addToSet(this.#in, added.dst, added);
-    }
-    this.#clusters = undefined;
+    return { devices, links };
   }
 
   /** Devices within `hops` links of `start`, in either direction and in any state of the links. */
   *devicesWithin(start: Iterable<string>, hops: number): Steps<Set<string>> {
     const reached = new Set<string>(start);
     let frontier = [...reached];
+    let left = LINKS_PER_STEP;
     for (let hop = 0; hop < hops && frontier.length > 0; hop++) {
       const next: string[] = [];
       const reach = (id: string) => {
@@ -96,77 +130,169 @@ export class LinkGraph {
         reached.add(id);
         next.push(id);
       };
-      yield;
       for (const id of frontier) {
-        for (const link of this.#out.get(id) ?? []) reach(link.dst);
-        for (const link of this.#in.get(id) ?? []) reach(link.src);
+        const device = this.#device(id);
+        if (!device) continue;
+        for (const { dst } of device.out) reach(dst);
+        for (const { src } of device.in) reach(src);
+        left -= 1 + device.out.length + device.in.length;
+        if (left > 0) continue;
+        left = LINKS_PER_STEP;
+        yield;
       }
       frontier = next;
     }
     return reached;
   }
 
-  /** The active links from a device to available devices; none when the device itself is not available. */
-  outgoing(id: string): GraphLink[] {
-    if (!this.isAvailable(id)) return [];
-    return Array.from(this.#out.get(id) ?? []).filter(({ active, dst }) => active && this.isAvailable(dst));
-  }
-
-  /** The same in the other direction. */
-  incoming(id: string): GraphLink[] {
-    if (!this.isAvailable(id)) return [];
-    return Array.from(this.#in.get(id) ?? []).filter(({ active, src }) => active && this.isAvailable(src));
-  }
-
-  isAvailable(id: string): boolean {
-    return this.#available.get(id) === true;
-  }
-
-  /** The available devices, and the active links between them. */
-  activeCounts(): { devices: number; links: number } {
-    let devices = 0;
-    let links = 0;
-    for (const available of this.#available.values()) if (available) devices++;
-    for (const { active, src, dst } of this.#links.values())
-      if (active && this.isAvailable(src) && this.isAvailable(dst)) links++;
-    return { devices, links };
-  }
-
   /**
    * Strongly connected components of available devices and active links, ordered by their lowest device id. INDIRECT links
    * do not join them, as in ONOS: what lies between their ends is not known.
    */
-  // biome-ignore lint/correctness/useYield: not in steps yet
   *clusters(): Steps<readonly ClusterMembers[]> {
-    this.#clusters ??= this.#findClusters();
-    return this.#clusters;
+    this.#clusters ??= new SharedSteps(this.#findClusters());
+    return yield* this.#clusters.result();
   }
 
-  #neighbours(id: string): string[] {
-    const ids: string[] = [];
-    for (const link of this.#out.get(id) ?? []) {
-      if (joins(link) && this.isAvailable(link.dst)) ids.push(link.dst);
-    }
-    return ids;
+  /** The number of clusters, without listing their members. */
+  *clusterCount(): Steps<number> {
+    return (yield* this.#findComponents()).count;
   }
 
-  #findClusters(): readonly ClusterMembers[] {
-    const ids = [...this.#available].filter(([, available]) => available).map(([id]) => id);
-    const components = stronglyConnected(ids.sort(), (id) => this.#neighbours(id));
-    const clusterOf = new Map<string, number>();
-    const members = components.map((devices) => ({ devices: devices.sort(), links: [] as string[] }));
-    members.sort((a, b) => ((a.devices[0] ?? "") < (b.devices[0] ?? "") ? -1 : 1));
-    for (const [n, { devices }] of members.entries()) for (const id of devices) clusterOf.set(id, n);
-    for (const link of this.#links.values()) {
-      const n = clusterOf.get(link.src);
-      if (joins(link) && n !== undefined && n === clusterOf.get(link.dst)) members[n]?.links.push(link.id);
+  *#findComponents(): Steps<Components> {
+    this.#components ??= new SharedSteps(findComponents(this.#parts.devices));
+    return yield* this.#components.result();
+  }
+
+  *#findClusters(): Steps<readonly ClusterMembers[]> {
+    return yield* membersOf(this.#parts.devices, yield* this.#findComponents());
+  }
+
+  #device(id: string): GraphDevice | undefined {
+    const number = this.#parts.numbers.get(id);
+    return number === undefined ? undefined : this.#parts.devices[number];
+  }
+
+  #isAvailable(number: number): boolean {
+    return this.#parts.devices[number]?.available === true;
+  }
+
+  /** The graph with these changes; the same graph when none of them matters to it. */
+  *with({ devices, links }: GraphChanges): Steps<LinkGraph> {
+    const draft = new GraphDraft(this.#parts);
+    let left = CHANGES_PER_STEP;
+    for (const [id, device] of devices) {
+      draft.setDevice(id, device?.available);
+      if (--left > 0) continue;
+      left = CHANGES_PER_STEP;
+      yield;
     }
-    for (const { links } of members) links.sort();
-    return members;
+    for (const [id, link] of links) {
+      draft.setLink(id, link);
+      if (--left > 0) continue;
+      left = CHANGES_PER_STEP;
+      yield;
+    }
+    return draft.hasChanged ? new LinkGraph(yield* draft.finish()) : this;
   }
 }
 
-const joins = ({ active, indirect }: GraphLink): boolean => active && !indirect;
+interface DraftDevice {
+  readonly id: string;
+  available: boolean | undefined;
+  readonly out: GraphLink[];
+  readonly in: GraphLink[];
+}
+
+/** A graph that is being changed. A device is copied at its first change. */
+class GraphDraft {
+  readonly #base: GraphParts;
+  readonly #devices: (GraphDevice | undefined)[];
+  readonly #free: number[];
+  readonly #drafts = new Map<number, DraftDevice>();
+  readonly #numbers = new Map<string, number | undefined>();
+  readonly #links = new Map<string, GraphLink | undefined>();
+
+  constructor(base: GraphParts) {
+    this.#base = base;
+    this.#devices = [...base.devices];
+    this.#free = [...base.free];
+  }
+
+  get hasChanged(): boolean {
+    return this.#drafts.size > 0;
+  }
+
+  setDevice(id: string, available: boolean | undefined): void {
+    const number = this.#numberOf(id);
+    const current = number === undefined ? undefined : this.#devices[number]?.available;
+    if (current === available) return;
+    const draft = this.#draft(number ?? this.#addNumber(id), id);
+    draft.available = available;
+  }
+
+  setLink(id: string, link: Pick<Link, "src" | "dst" | "state" | "type"> | undefined): void {
+    const old = this.#links.has(id) ? this.#links.get(id) : this.#base.links.get(id);
+    const active = link?.state === "ACTIVE";
+    const indirect = link?.type === "INDIRECT";
+    if (old ? link && old.active === active && old.indirect === indirect : !link) return;
+    if (old) {
+      remove(this.#draft(old.from, old.src).out, old);
+      remove(this.#draft(old.to, old.dst).in, old);
+      this.#links.set(id, undefined);
+    }
+    if (!link) return;
+    const [src, dst] = [link.src.device, link.dst.device];
+    const from = this.#numberOf(src) ?? this.#addNumber(src);
+    const to = this.#numberOf(dst) ?? this.#addNumber(dst);
+    const added = { id, src, dst, active, indirect, from, to };
+    this.#links.set(id, added);
+    this.#draft(from, src).out.push(added);
+    this.#draft(to, dst).in.push(added);
+  }
+
+  *finish(): Steps<GraphParts> {
+    for (const [number, { id, available, out, in: incoming }] of this.#drafts) {
+      if (available !== undefined || out.length > 0 || incoming.length > 0) continue;
+      this.#devices[number] = undefined;
+      this.#numbers.set(id, undefined);
+      this.#free.push(number);
+    }
+    return {
+      devices: this.#devices,
+      numbers: yield* this.#base.numbers.with(this.#numbers),
+      links: yield* this.#base.links.with(this.#links),
+      free: this.#free,
+    };
+  }
+
+  #numberOf(id: string): number | undefined {
+    return this.#numbers.has(id) ? this.#numbers.get(id) : this.#base.numbers.get(id);
+  }
+
+  #addNumber(id: string): number {
+    const number = this.#free.pop() ?? this.#devices.length;
+    this.#numbers.set(id, number);
+    this.#devices[number] = undefined;
+    return number;
+  }
+
+  #draft(number: number, id: string): DraftDevice {
+    let draft = this.#drafts.get(number);
+    if (!draft) {
+      const { available, out = [], in: incoming = [] } = this.#devices[number] ?? {};
+      draft = { id, available, out: [...out], in: [...incoming] };
+      this.#drafts.set(number, draft);
+      this.#devices[number] = draft;
+    }
+    return draft;
+  }
+}
+
+function remove<T>(list: T[], item: T): void {
+  const at = list.indexOf(item);
+  if (at >= 0) list.splice(at, 1);
+}
 
 /** Whether a change affects the topology: an entity is added or removed, or its availability, state or type changes. */
 export function changesGraph({ kind, before, after, changed }: LogEntry): boolean {
@@ -174,58 +300,4 @@ export function changesGraph({ kind, before, after, changed }: LogEntry): boolea
   if (kind === "devices") return addedOrRemoved || changed.includes("available");
   if (kind === "links") return addedOrRemoved || changed.includes("state") || changed.includes("type");
   return kind === "hosts" && addedOrRemoved;
-}
-
-function addToSet<T>(map: Map<string, Set<T>>, key: string, value: T): void {
-  const set = map.get(key);
-  if (set) set.add(value);
-  else map.set(key, new Set([value]));
-}
-
-interface Visit {
-  readonly id: string;
-  readonly neighbours: string[];
-  next: number;
-}
-
-/** Tarjan's algorithm with an explicit stack: a chain of ten thousand switches would overflow the call stack. */
-function stronglyConnected(ids: readonly string[], neighboursOf: (id: string) => string[]): string[][] {
-  const order = new Map<string, number>();
-  const low = new Map<string, number>();
-  const stack: string[] = [];
-  const onStack = new Set<string>();
-  const components: string[][] = [];
-  for (const root of ids) {
-    if (order.has(root)) continue;
-    const visits: Visit[] = [];
-    const enter = (id: string) => {
-      order.set(id, order.size);
-      low.set(id, order.size - 1);
-      stack.push(id);
-      onStack.add(id);
-      visits.push({ id, neighbours: neighboursOf(id), next: 0 });
-    };
-    const lower = (id: string, to: number) => low.set(id, Math.min(low.get(id) ?? to, to));
-    enter(root);
-    for (let visit = visits.at(-1); visit; visit = visits.at(-1)) {
-      const neighbour = visit.neighbours[visit.next++];
-      if (neighbour !== undefined) {
-        if (!order.has(neighbour)) enter(neighbour);
-        else if (onStack.has(neighbour)) lower(visit.id, order.get(neighbour) ?? 0);
-        continue;
-      }
-      visits.pop();
-      const parent = visits.at(-1);
-      if (parent) lower(parent.id, low.get(visit.id) ?? 0);
-      if (low.get(visit.id) !== order.get(visit.id)) continue;
-      const component: string[] = [];
-      for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
-        onStack.delete(id);
-        component.push(id);
-        if (id === visit.id) break;
-      }
-      components.push(component);
-    }
-  }
-  return components;
 }

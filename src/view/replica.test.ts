@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ClaimedNetwork } from "../../test/support/claims.ts";
+import { ClaimedNetwork, pagesOf } from "../../test/support/claims.ts";
 import { runToEnd } from "../lib/steps.ts";
 import type { Batch } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
@@ -12,25 +12,25 @@ const MAX_RING_BYTES = 1_000_000;
 function publicStateOf(view: View) {
   const { claims: _, ...versions } = view.versions;
   const values = KINDS.map((kind) =>
-    view.pages(kind).flatMap((page) => page.ids.map((id, i) => [kind, id, page.value(i)])),
+    pagesOf(view, kind).flatMap((page) => page.ids.map((id, i) => [kind, id, page.value(i)])),
   );
   return { revision: view.revision, topology: runToEnd(topologyOf(view.capture())), versions, values };
 }
 
-function sendAll(replica: Replica, view: View): void {
+async function sendAll(replica: Replica, view: View): Promise<void> {
   for (const kind of KINDS) {
-    for (const page of view.pages(kind)) {
-      for (const [i, id] of page.ids.entries()) replica.setEntity(kind, id, page.value(i));
+    for (const page of pagesOf(view, kind)) {
+      for (const [i, id] of page.ids.entries()) await replica.setEntity(kind, id, page.value(i));
     }
   }
 }
 
 /** Like the stream, which sends the public collections only. */
-function sendBatch(replica: Replica, { entries, revision, time }: Batch): void {
+async function sendBatch(replica: Replica, { entries, revision, time }: Batch): Promise<void> {
   for (const { kind, id, after, changed } of entries) {
     if (kind !== "claims") replica.addChange(kind, id, after, changed);
   }
-  if (entries.some(({ kind }) => kind !== "claims")) replica.commitUpTo(revision, time);
+  if (entries.some(({ kind }) => kind !== "claims")) await replica.commitUpTo(revision, time);
 }
 
 async function networkOfTwo() {
@@ -43,17 +43,17 @@ async function networkOfTwo() {
   return network;
 }
 
-function replicaOf({ view }: ClaimedNetwork): Replica {
+async function replicaOf({ view }: ClaimedNetwork): Promise<Replica> {
   const replica = new Replica(createReplicaLog("log-id", new Uint8Array(32)), MAX_RING_BYTES);
-  sendAll(replica, view);
-  replica.completeSync(view);
+  await sendAll(replica, view);
+  await replica.completeSync(view);
   return replica;
 }
 
 describe("a replica", () => {
   test("has the entities and versions of the sync, and every change after it", async () => {
     const network = await networkOfTwo();
-    const replica = replicaOf(network);
+    const replica = await replicaOf(network);
     expect(publicStateOf(replica.view)).toEqual(publicStateOf(network.view));
     await network.clock.advance(1000);
     const steps = [
@@ -65,8 +65,8 @@ describe("a replica", () => {
     for (const step of steps) {
       const batch = await step();
       if (!batch) throw new Error("nothing changed");
-      sendBatch(replica, batch);
-      replica.commitUpTo(network.view.revision);
+      await sendBatch(replica, batch);
+      await replica.commitUpTo(network.view.revision);
       expect(publicStateOf(replica.view)).toEqual(publicStateOf(network.view));
     }
     const [, ...changes] = network.batches;
@@ -84,7 +84,7 @@ describe("a replica", () => {
 
   test("a revision without public changes is a revision of the replica too", async () => {
     const network = await networkOfTwo();
-    const replica = replicaOf(network);
+    const replica = await replicaOf(network);
     // Held back: its far end does not exist.
     await network.set("first", "links", {
       src: { device: "of:1", port: "9" },
@@ -93,25 +93,25 @@ describe("a replica", () => {
     const batch = await network.set("first", "devices", { id: "of:1", hw: "new" });
     if (!batch) throw new Error("nothing changed");
     expect(batch.revision).toBe(4);
-    sendBatch(replica, batch);
+    await sendBatch(replica, batch);
     expect(publicStateOf(replica.view)).toEqual(publicStateOf(network.view));
     expect(replica.history.recentBatches(2)?.map(({ revision }) => revision)).toEqual([3, 4]);
   });
 
   test("keeps the old state during a second sync, and has only the new one after it", async () => {
     const network = await networkOfTwo();
-    const replica = replicaOf(network);
+    const replica = await replicaOf(network);
     const before = publicStateOf(replica.view);
     let wakeups = 0;
     replica.history.subscribe(() => wakeups++);
     await network.remove("first", "devices", "of:2");
     await network.set("first", "devices", { id: "of:3" }, { id: "of:1", sw: "2" });
     replica.beginSync();
-    sendAll(replica, network.view);
+    await sendAll(replica, network.view);
     expect(publicStateOf(replica.view)).toEqual(before);
     replica.beginSync(); // the sync starts again after a broken connection
-    sendAll(replica, network.view);
-    replica.completeSync(network.view);
+    await sendAll(replica, network.view);
+    await replica.completeSync(network.view);
     expect(publicStateOf(replica.view)).toEqual(publicStateOf(network.view));
     expect(wakeups).toBe(1);
     expect(replica.history.ringHolds(before.revision)).toBe(false);
@@ -124,17 +124,17 @@ describe("a replica", () => {
   test("a first sync that was interrupted leaves no entities behind", async () => {
     const network = await networkOfTwo();
     const replica = new Replica(createReplicaLog("log-id", new Uint8Array(32)), MAX_RING_BYTES);
-    sendAll(replica, network.view);
+    await sendAll(replica, network.view);
     await network.remove("first", "devices", "of:2");
     replica.beginSync();
-    sendAll(replica, network.view);
-    replica.completeSync(network.view);
+    await sendAll(replica, network.view);
+    await replica.completeSync(network.view);
     expect(publicStateOf(replica.view)).toEqual(publicStateOf(network.view));
   });
 
   test("history beyond the ring throws HistoryNotInReplica", async () => {
     const network = await networkOfTwo();
-    const replica = replicaOf(network);
+    const replica = await replicaOf(network);
     const { history, log, view } = replica;
     expect(history.resolve(view.revision)).toEqual({ ok: true, revision: view.revision });
     expect(runToEnd(history.stateAt(view.revision))).toBe(view.capture());

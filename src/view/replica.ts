@@ -6,10 +6,13 @@
  * Readers see one complete revision at any time. During a second sync the view keeps its old state until the sync is
  * complete; then all differences become one revision. The ring is reset, because the changes in between are not known.
  */
+import { Scheduler } from "../lib/scheduler.ts";
+import { ShardedSet } from "../lib/sharded-set.ts";
+import type { Steps } from "../lib/steps.ts";
 import type { Batch, CollectionVersions, Log, LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
-import { type BatchFeed, History, type Resolved } from "./history.ts";
-import { storedValueOf, View } from "./view.ts";
+import { type BatchFeed, type BatchListener, History, type Resolved } from "./history.ts";
+import { View } from "./view.ts";
 
 /** The history is only in the process that has the log. */
 export class HistoryNotInReplica extends Error {
@@ -28,87 +31,161 @@ export interface SyncedState {
   readonly versions: Omit<CollectionVersions, "claims">;
 }
 
+/** What is received in a sync is applied in parts of this many entities. */
+const ENTITIES_PER_PART = 1000;
+/** The owner of the replica's work on the scheduler. */
+const OWNER = "view";
+
+/** A received entity; null when it was removed. */
+interface Received {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly after: string | null;
+  readonly changed: readonly string[];
+}
+
+/** A sync that is not complete. */
+interface Sync {
+  /** Of the entities received so far; those that are missing at the end were removed. */
+  readonly keys: ShardedSet;
+  /** The entities that differ from the view. */
+  readonly differences: Received[];
+}
+
 export class Replica implements BatchFeed {
   readonly view = new View();
   readonly log: Log;
   readonly history: History;
-  readonly #listeners = new Set<(batch: Batch) => void>();
-  /** Of the revision, or the sync, that is not complete yet. */
-  #entries: LogEntry[] = [];
-  /** The entities received in the current sync; those that are missing at its end were removed. */
-  #syncedKeys: Set<string> | undefined;
+  readonly #scheduler: Scheduler;
+  readonly #listeners = new Set<BatchListener>();
+  /** Of the revision, or the part of a sync, that is not complete yet. */
+  #received: Received[] = [];
+  #sync: Sync | undefined;
   #hasSynced = false;
+  /** The revision that the view has once all work is done. */
+  #newest = 0;
+  /** Work is done in the order in which it was received. */
+  #lastWork: Promise<void> = Promise.resolve();
 
-  constructor(log: Log, maxRingBytes: number) {
+  constructor(log: Log, maxRingBytes: number, scheduler: Scheduler = new Scheduler()) {
     this.log = log;
+    this.#scheduler = scheduler;
     this.history = new ReplicaHistory(this, maxRingBytes);
   }
 
-  onBatch(listener: (batch: Batch) => void): () => void {
+  onBatch(listener: BatchListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /** Starts a sync, or starts it again: all entities follow. */
   beginSync(): void {
-    this.#entries = [];
-    this.#syncedKeys = new Set();
+    this.#received = [];
+    this.#sync = { keys: new ShardedSet(), differences: [] };
   }
 
-  /** An entity of the current sync. */
-  setEntity(kind: Kind, id: string, text: string): void {
-    this.#syncedKeys?.add(keyOf(kind, id));
-    const before = this.view.get(kind, id);
-    if (before === text) return;
-    if (this.#hasSynced) this.#entries.push({ kind, id, before: before ?? null, after: text, changed: [] });
+  /** An entity of the current sync. A caller that awaits the result cannot send faster than entities are applied. */
+  setEntity(kind: Kind, id: string, text: string): Promise<void> | undefined {
+    this.#sync?.keys.add(keyOf(kind, id));
+    this.#received.push({ kind, id, after: text, changed: [] });
+    return this.#received.length < ENTITIES_PER_PART ? undefined : this.#completePart();
+  }
+
+  #completePart(): Promise<void> {
+    const received = this.#received;
+    const sync = this.#sync;
+    this.#received = [];
     // Before the first sync is complete there are no readers, and a million entities need not be in memory twice.
-    else this.view.replaceValue(kind, id, storedValueOf(kind, before), storedValueOf(kind, text));
-  }
-
-  /** Ends a sync. */
-  completeSync({ revision, time, graphTime, versions }: SyncedState): void {
-    for (const kind of KINDS) {
-      for (const [id, text] of this.#removedEntities(kind)) {
-        this.#entries.push({ kind, id, before: text, after: null, changed: [] });
-      }
+    if (!this.#hasSynced || !sync) {
+      const { revision, time } = this.view;
+      return this.#run(() => this.#apply({ revision, time }, received));
     }
-    this.view.apply({ revision, time, entries: this.#entries });
-    this.view.setVersions({ ...versions, claims: revision }, graphTime);
-    this.#entries = [];
-    this.#syncedKeys = undefined;
-    this.#hasSynced = true;
-    this.history.reset();
+    return this.#run(function* (this: Replica) {
+      for (const entity of received)
+        if (this.view.get(entity.kind, entity.id) !== entity.after) sync.differences.push(entity);
+      yield;
+    });
   }
 
-  *#removedEntities(kind: Kind): Generator<[id: string, text: string]> {
-    const syncedKeys = this.#syncedKeys;
-    if (!syncedKeys) return;
-    for (const page of this.view.pages(kind)) {
-      for (const [i, id] of page.ids.entries()) {
-        if (!syncedKeys.has(keyOf(kind, id))) yield [id, page.value(i)];
+  /** Ends a sync. All differences become visible at once. */
+  async completeSync({ revision, time, graphTime, versions }: SyncedState): Promise<void> {
+    await this.#completePart();
+    const sync = this.#sync;
+    this.#sync = undefined;
+    this.#hasSynced = true;
+    this.#newest = revision;
+    await this.#run(function* (this: Replica) {
+      if (sync) yield* this.#addRemovals(sync);
+      yield* this.#apply({ revision, time }, sync?.differences ?? [], () => {
+        this.view.setVersions({ ...versions, claims: revision }, graphTime);
+        this.history.reset();
+      });
+    });
+  }
+
+  /** Adds the removal of all entities of the view that were not received. */
+  *#addRemovals({ keys, differences }: Sync): Steps<void> {
+    const state = this.view.capture();
+    for (const kind of KINDS) {
+      for (const { ids } of yield* state.pages(kind)) {
+        for (const id of ids) {
+          if (!keys.has(keyOf(kind, id))) differences.push({ kind, id, after: null, changed: [] });
+        }
+        yield;
       }
     }
   }
 
   /** A change of the next revision. `text` is null for a removal. */
   addChange(kind: Kind, id: string, text: string | null, changed: readonly string[]): void {
-    this.#entries.push({ kind, id, before: this.view.get(kind, id) ?? null, after: text, changed });
+    this.#received.push({ kind, id, after: text, changed });
   }
 
   /** Completes all revisions up to this one. Revisions without a received change changed nothing public. */
-  commitUpTo(revision: number, time: number = this.view.time): void {
-    if (revision <= this.view.revision) return;
-    const entries = this.#entries;
-    this.#entries = [];
-    while (this.view.revision + 1 < revision) {
-      this.#apply({ revision: this.view.revision + 1, time: this.view.time, entries: [] });
-    }
-    this.#apply({ revision, time, entries });
+  commitUpTo(revision: number, time?: number): Promise<void> {
+    if (revision <= this.#newest) return this.#lastWork;
+    this.#newest = revision;
+    const received = this.#received;
+    this.#received = [];
+    return this.#run(function* (this: Replica) {
+      const { view } = this;
+      const announce = (batch: Batch, bytes: number) => {
+        for (const listener of this.#listeners) listener(batch, bytes);
+      };
+      while (view.revision + 1 < revision)
+        yield* this.#apply({ revision: view.revision + 1, time: view.time }, [], announce);
+      yield* this.#apply({ revision, time: time ?? view.time }, received, announce);
+    });
   }
 
-  #apply(batch: Batch): void {
-    this.view.apply(batch);
-    for (const listener of this.#listeners) listener(batch);
+  #run(work: (this: Replica) => Steps<unknown>): Promise<void> {
+    const done = this.#lastWork.then(async () => {
+      await this.#scheduler.run(OWNER, work.call(this));
+    });
+    this.#lastWork = done.catch(() => {});
+    return done;
+  }
+
+  /** `onVisible` is called in the turn in which the changes become visible. */
+  *#apply(
+    { revision, time }: Pick<Batch, "revision" | "time">,
+    received: readonly Received[],
+    onVisible: BatchListener = () => {},
+  ): Steps<void> {
+    const { view } = this;
+    const entries: LogEntry[] = [];
+    let left = ENTITIES_PER_PART;
+    for (const { kind, id, after, changed } of received) {
+      entries.push({ kind, id, before: view.get(kind, id) ?? null, after, changed });
+      if (--left > 0) continue;
+      left = ENTITIES_PER_PART;
+      yield;
+    }
+    const batch = { revision, time, entries };
+    const prepared = yield* view.indexAndPrepare(batch);
+    view.publish(prepared);
+    onVisible(batch, prepared.bytes);
+    yield* view.tidyIndexes();
   }
 }
 
@@ -138,6 +215,7 @@ export function createReplicaLog(id: string, signingKey: Uint8Array): Log {
     read: unavailable,
     snapshotAtOrBefore: unavailable,
     writeSnapshot: unavailable,
+    dropSnapshot: unavailable,
     revisionAt: unavailable,
     timeOf: unavailable,
     histogram: unavailable,

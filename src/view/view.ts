@@ -1,12 +1,13 @@
 /**
- * The current state of the network in memory: the collections on encoded pages, their indexes, and the graph of links.
+ * The current state of the network in memory, and the indexes that belong to it.
  *
- * The view is a pure function of the log. `load`, `apply` and a commit change it, each within one turn of the event loop,
- * so that a reader always sees one complete revision.
+ * The view is a pure function of the log. A revision is prepared in steps (`prepare`), beside the state that readers see,
+ * and becomes visible at once (`publish`): what happens then does not depend on the number of changes. Indexes are changed
+ * while a revision is prepared: until it is visible they have additional ids, and never lack one.
  */
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import type { Steps } from "../lib/steps.ts";
+import { runToEnd, type Steps } from "../lib/steps.ts";
 import {
   type Batch,
   type CollectionVersions,
@@ -15,21 +16,24 @@ import {
   type StoreKind,
 } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
-import { hasOneSpelling, idKey, KINDS, type Kind } from "../model/ids.ts";
-import { Collection, type EncodedValue, pageIndexFor } from "./collection.ts";
+import type { Kind } from "../model/ids.ts";
+import { Collection, type EncodedValue, type Write } from "./collection.ts";
 import { EncodedPage } from "./encoded-page.ts";
+import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
 import { Indexes, type StoredTypes } from "./indexes.ts";
-import { type ClusterMembers, changesGraph, LinkGraph } from "./link-graph.ts";
+import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
+import {
+  type Collections,
+  type LiveIndexes,
+  NO_SPELLINGS,
+  noCollections,
+  RevisionState,
+  type StateParts,
+  withSpellings,
+} from "./network-state.ts";
+import { type PreparedRevision, prepareRevision } from "./prepare-revision.ts";
 
-/** A value as stored text and as parsed. Both are kept together, so that a value is parsed once. */
-export interface StoredValue<K extends StoreKind> {
-  readonly text: string;
-  readonly value: StoredTypes[K];
-}
-
-/** The kinds whose ids contain ids of devices, and so have several spellings. */
-type SpelledKind = Exclude<Kind, "hosts">;
-type GraphUpdate<K extends StoreKind> = (id: string, value: StoredTypes[K] | undefined) => void;
+const ENTRIES_PER_STEP = 64;
 
 /** The network at one revision. Immutable: safe to use across pauses. */
 export interface NetworkState {
@@ -42,30 +46,26 @@ export interface NetworkState {
   get(kind: Kind, id: string): string | undefined;
   /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
   shownId(kind: Kind, id: string): string;
+  /** Pauses only where pages have pending writes. The array never changes. */
   pages(kind: Kind): Steps<readonly EncodedPage[]>;
   linkGraph(): Steps<LinkGraph>;
+  /** Epoch milliseconds of the last change of the graph: `topology.time` in the interface. */
   graphTime(): Steps<number>;
-  /** The live index, while the view is still at this revision; undefined afterwards and for historical states. */
+  /** The live index, while the view is at this revision; undefined afterwards, and for earlier states. */
   findIndex(kind: Kind, name: string): SortedIndex | undefined;
-  /** False while indexes hold additional ids, so that every candidate must be checked with `matches`. */
+  /** False while a batch is prepared: indexes then have additional ids, so that every candidate must be checked. */
   readonly indexesAreExact: boolean;
 }
 
 export class View {
-  revision = 0;
-  time = 0;
-  graphTime = 0;
   /** Changes applied since the view was created. The compactor decides by it when a snapshot is due. */
   changesApplied = 0;
-  readonly graph = new LinkGraph();
-  #graphRevision = 0;
-  readonly #collections: Record<StoreKind, Collection> = {
-    devices: new Collection(),
-    ports: new Collection(),
-    links: new Collection(),
-    hosts: new Collection(),
-    claims: new Collection(),
-  };
+  /** False while a batch is prepared. */
+  indexesAreExact = true;
+  #state: RevisionState;
+  #graph = LinkGraph.empty;
+  #graphTime = 0;
+  #heldBack: HeldBack = NONE_HELD_BACK;
   readonly #indexes: { readonly [K in keyof StoredTypes]: Indexes<K> } = {
     devices: new Indexes("devices"),
     ports: new Indexes("ports"),
@@ -73,69 +73,79 @@ export class View {
     hosts: new Indexes("hosts"),
     claims: new Indexes("claims"),
   };
+  readonly #live: LiveIndexes;
 
-  /** The ids that are not shown in lower case, by `idKey`. In most networks there are none. */
-  readonly #spellings: Readonly<Record<SpelledKind, Map<string, string>>> = {
-    devices: new Map(),
-    ports: new Map(),
-    links: new Map(),
-  };
-
-  /** Keeps the graph consistent with the collections. */
-  readonly #graphUpdates: { readonly [K in StoreKind]?: GraphUpdate<K> } = {
-    devices: (id, device) => this.graph.setDevice(id, device),
-    links: (id, link) => this.graph.setLink(id, link),
-  };
-
-  get versions(): CollectionVersions {
-    const { devices, ports, links, hosts, claims } = this.#collections;
-    return {
-      devices: devices.revision,
-      ports: ports.revision,
-      links: links.revision,
-      hosts: hosts.revision,
-      claims: claims.revision,
-      graph: this.#graphRevision,
+  constructor() {
+    const view = this;
+    this.#live = {
+      isAt: (state) => state === view.#state,
+      findIndex: (kind, name) => view.findIndex(kind, name),
+      get indexesAreExact() {
+        return view.indexesAreExact;
+      },
     };
+    const versions = { devices: 0, ports: 0, links: 0, hosts: 0, claims: 0, graph: 0 };
+    this.#state = new RevisionState({
+      revision: 0,
+      time: 0,
+      versions,
+      collections: noCollections(),
+      spellings: NO_SPELLINGS,
+      graph: this.#graph,
+      graphTime: 0,
+      live: this.#live,
+    });
   }
-
-  #captured: CapturedState | undefined;
 
   /** The current state. The same object until the next revision. */
-  capture(): NetworkState {
-    if (this.#captured?.revision !== this.revision) this.#captured = new CapturedState(this, this.#captured);
-    return this.#captured;
+  capture(): RevisionState {
+    return this.#state;
   }
 
-  pages(kind: StoreKind): readonly EncodedPage[] {
-    return this.#collections[kind].pages();
+  get revision(): number {
+    return this.#state.revision;
+  }
+
+  get time(): number {
+    return this.#state.time;
+  }
+
+  get graphTime(): number {
+    return this.#graphTime;
+  }
+
+  get versions(): CollectionVersions {
+    return this.#state.versions;
+  }
+
+  /** The number of entities of each kind that are claimed but held back, because a device they refer to is missing. */
+  get heldBack(): HeldBack {
+    return this.#heldBack;
   }
 
   size(kind: StoreKind): number {
-    return this.#collections[kind].size;
+    return this.#state.size(kind);
   }
 
   get(kind: StoreKind, id: string): string | undefined {
-    return this.#collections[kind].get(id);
-  }
-
-  shownId(kind: Kind, id: string): string {
-    const key = idKey(kind, id);
-    return kind === "hosts" ? key : (this.#spellings[kind].get(key) ?? key);
+    return this.#state.get(kind, id);
   }
 
   has(kind: StoreKind, id: string): boolean {
-    return this.#collections[kind].has(id);
+    return this.#state.has(kind, id);
+  }
+
+  shownId(kind: Kind, id: string): string {
+    return this.#state.shownId(kind, id);
+  }
+
+  hasDevice(id: string): boolean {
+    return this.#graph.hasDevice(id);
   }
 
   /** The values whose ids are in [from, to], in order of id. */
-  range(kind: StoreKind, from: string, to: string): Generator<string> {
-    return this.#collections[kind].range(from, to);
-  }
-
-  /** The same values with their ids, as an array. */
-  rangeWithIds(kind: StoreKind, from: string, to: string): EncodedValue[] {
-    return this.#collections[kind].rangeWithIds(from, to);
+  range(kind: StoreKind, from: string, to: string): Generator<EncodedValue> {
+    return this.#state.collections[kind].range(from, to);
   }
 
   indexes<K extends keyof StoredTypes>(kind: K): Indexes<K> {
@@ -147,111 +157,108 @@ export class View {
     return this.#indexes[kind].find(name);
   }
 
-  /** Replaces the whole state. Only for a view that has no readers yet. */
+  /** Replaces the whole state, at once. Only for a view that has no readers yet. */
   load(snapshot: Snapshot, gcPacer = new GcPacer()): void {
+    const collections: Record<StoreKind, Collection> = { ...noCollections() };
+    const ids: [kind: StoreKind, id: string, exists: boolean][] = [];
     for (const kind of STORE_KINDS) {
       const pages: EncodedPage[] = [];
       for (const record of snapshot.pages[kind]) {
         const page = EncodedPage.decode(record.encode(), record.storedId);
         pages.push(page);
-        for (const [i, id] of page.ids.entries())
-          this.#updateIndexes(kind, id, undefined, parseStored(kind, page.value(i)));
+        for (const [i, id] of page.ids.entries()) {
+          this.#updateIndexes(kind, id, null, page.value(i));
+          if (kind !== "hosts" && kind !== "claims") ids.push([kind, id, true]);
+        }
         gcPacer.addGarbage(page.bytes.length);
       }
-      this.#collections[kind] = new Collection(pages);
-      this.#indexes[kind].sortKeys();
+      collections[kind] = Collection.of(pages);
+      this.#indexes[kind].sortKeysNow();
     }
-    this.revision = snapshot.revision;
-    this.time = snapshot.time;
-    this.setVersions(snapshot.versions, snapshot.graphTime);
+    this.#graph = runToEnd(graphOf(collections));
+    this.#graphTime = snapshot.graphTime;
+    const { revision, time, versions } = snapshot;
+    const spellings = runToEnd(withSpellings(NO_SPELLINGS, ids));
+    this.#setState({ revision, time, versions, collections, spellings });
+    this.#heldBack = runToEnd(countAllHeldBack(this.#state));
   }
 
-  /** Sets the versions of a state that was built elsewhere: from a snapshot, or from another process. */
+  /** Sets the versions of a state that was built elsewhere: from another process, or by a conversion. */
   setVersions(versions: CollectionVersions, graphTime: number): void {
-    for (const kind of STORE_KINDS) this.#collections[kind].revision = versions[kind];
-    this.#graphRevision = versions.graph;
-    this.graphTime = graphTime;
+    const { revision, time, collections, spellings } = this.#state;
+    this.#graphTime = graphTime;
+    this.#setState({ revision, time, versions, collections, spellings });
   }
 
+  /** Applies a batch at once: for startup and tests. */
   apply(batch: Batch): void {
+    this.publish(runToEnd(this.indexAndPrepare(batch)));
+  }
+
+  /** Puts the changes of a batch into the indexes, and prepares it. */
+  *indexAndPrepare(batch: Batch): Steps<PreparedRevision> {
+    this.indexesAreExact = false;
+    let left = ENTRIES_PER_STEP;
     for (const { kind, id, before, after } of batch.entries) {
-      this.replaceValue(kind, id, storedValueOf(kind, before), storedValueOf(kind, after));
+      this.#updateIndexes(kind, id, before, after);
+      if (--left > 0) continue;
+      left = ENTRIES_PER_STEP;
+      yield;
     }
-    this.finishRevision(batch);
-  }
-
-  /**
-   * Replaces one value without finishing a revision. For a commit, which changes the view until its batch is complete, and
-   * passes values that are already parsed.
-   */
-  replaceValue<K extends StoreKind>(
-    kind: K,
-    id: string,
-    before: StoredValue<K> | undefined,
-    after: StoredValue<K> | undefined,
-  ) {
-    this.#collections[kind].put(id, before?.text ?? null, after?.text ?? null);
-    this.#updateIndexes(kind, id, before?.value, after?.value);
-  }
-
-  /** Makes the replaced values the new revision. */
-  finishRevision(batch: Batch): void {
-    this.revision = batch.revision;
-    this.time = batch.time;
-    this.changesApplied += batch.entries.length;
-    for (const kind of new Set(batch.entries.map((entry) => entry.kind))) {
-      this.#collections[kind].revision = batch.revision;
-    }
-    if (!batch.entries.some(changesGraph)) return;
-    this.#graphRevision = batch.revision;
-    this.graphTime = batch.time;
+    return yield* this.prepare(batch);
   }
 
   #updateIndexes<K extends StoreKind>(
     kind: K,
     id: string,
-    before: StoredTypes[K] | undefined,
-    after: StoredTypes[K] | undefined,
-  ) {
-    this.#indexes[kind].update(id, before, after);
-    if (!before !== !after && kind !== "hosts" && kind !== "claims")
-      this.#updateSpelling(kind, id, after !== undefined);
-    const updateGraph: GraphUpdate<K> | undefined = this.#graphUpdates[kind];
-    updateGraph?.(id, after);
+    before: string | null,
+    after: string | null,
+  ): void {
+    const base = storedValueOf(kind, before)?.value;
+    this.#indexes[kind].update(id, base, storedValueOf(kind, after)?.value, base);
   }
 
-  #updateSpelling(kind: SpelledKind, id: string, exists: boolean): void {
-    const key = idKey(kind, id);
-    if (key === id) return;
-    const spellings = this.#spellings[kind];
-    if (exists) spellings.set(key, id);
-    else if (spellings.get(key) === id) spellings.delete(key);
+  /** Builds the state after a batch whose changes are in the indexes already. Changes nothing that readers see. */
+  prepare(batch: Batch): Steps<PreparedRevision> {
+    return prepareRevision(this.#state, this.#graph, this.#heldBack, batch);
   }
 
-  /** The number of entities of each kind that are claimed but held back, because a device they refer to is missing. */
-  get heldBack(): Readonly<Record<Kind, number>> {
-    const counts = { devices: 0, ports: 0, links: 0, hosts: 0 };
-    for (const page of this.pages("claims")) {
-      for (const key of page.ids) {
-        const [name = "", id = ""] = key.split(" ");
-        const kind = KINDS.find((candidate) => candidate === name);
-        if (kind && !this.has(kind, this.shownId(kind, id))) counts[kind]++;
-      }
-    }
-    return counts;
+  /** Makes a prepared revision the current one. No other revision may have been published since it was prepared. */
+  publish({ parts, graph, changesGraph, heldBack, changes }: PreparedRevision): void {
+    this.changesApplied += changes;
+    this.#graph = graph;
+    if (changesGraph) this.#graphTime = parts.time;
+    this.#heldBack = heldBack;
+    this.#setState(parts);
+    this.endIndexChange();
   }
 
-  snapshot(): Snapshot {
-    const { revision, time, graphTime, versions } = this;
-    const pages = {
-      devices: this.pages("devices"),
-      ports: this.pages("ports"),
-      links: this.pages("links"),
-      hosts: this.pages("hosts"),
-      claims: this.pages("claims"),
-    };
-    return { revision, time, graphTime, versions, pages };
+  /** Ends the preparation of a batch: indexes are exact for the current state again. */
+  endIndexChange(): void {
+    for (const kind of STORE_KINDS) this.#indexes[kind].dropRetired();
+    this.indexesAreExact = true;
   }
+
+  /** Sorts the keys of indexes where that is due. */
+  *tidyIndexes(): Steps<void> {
+    for (const kind of STORE_KINDS) yield* this.#indexes[kind].tidy();
+  }
+
+  #setState(parts: Omit<StateParts, "graph" | "graphTime" | "live">): void {
+    for (const kind of STORE_KINDS) parts.collections[kind].publish();
+    this.#state = new RevisionState({
+      ...parts,
+      graph: this.#graph,
+      graphTime: this.#graphTime,
+      live: this.#live,
+    });
+  }
+}
+
+/** A value as stored text and as parsed. Both are kept together, so that a value is parsed once. */
+export interface StoredValue<K extends StoreKind> {
+  readonly text: string;
+  readonly value: StoredTypes[K];
 }
 
 export function storedValueOf<K extends StoreKind>(
@@ -261,9 +268,38 @@ export function storedValueOf<K extends StoreKind>(
   return text == null ? undefined : { text, value: parseStored(kind, text) };
 }
 
-/** Not validated: only `replaceValue` and the log produce this text. */
+/** Not validated: only a commit and the log produce this text. */
 export function parseStored<K extends keyof StoredTypes>(_kind: K, text: string): StoredTypes[K] {
   return JSON.parse(text);
+}
+
+/** The graph of all devices and links. */
+export function* graphOf(collections: Collections): Steps<LinkGraph> {
+  return yield* LinkGraph.empty.with(
+    graphChangesOf(valuesOn(yield* collections.devices.pages()), valuesOn(yield* collections.links.pages())),
+  );
+}
+
+function* valuesOn(pages: readonly EncodedPage[]): Generator<Write> {
+  for (const page of pages) for (const [i, id] of page.ids.entries()) yield { id, after: page.value(i) };
+}
+
+/** All pages of a state, for the log. */
+export function* snapshotOf(state: RevisionState): Steps<Snapshot> {
+  const { revision, time, versions } = state;
+  return {
+    revision,
+    time,
+    versions,
+    graphTime: yield* state.graphTime(),
+    pages: {
+      devices: yield* state.pages("devices"),
+      ports: yield* state.pages("ports"),
+      links: yield* state.pages("links"),
+      hosts: yield* state.pages("hosts"),
+      claims: yield* state.pages("claims"),
+    },
+  };
 }
 
 export function* topologyOf(state: NetworkState): Steps<Topology> {
@@ -272,100 +308,9 @@ export function* topologyOf(state: NetworkState): Steps<Topology> {
     time: yield* state.graphTime(),
     devices: state.size("devices"),
     links: state.size("links"),
-    clusters: (yield* graph.clusters()).length,
+    clusters: yield* graph.clusterCount(),
     hosts: state.size("hosts"),
   };
-}
-
-class CapturedState implements NetworkState {
-  readonly revision: number;
-  readonly time: number;
-  readonly versions: CollectionVersions;
-  readonly indexesAreExact = true;
-  readonly #view: View;
-  readonly #graphTime: number;
-  readonly #sizes: Readonly<Record<Kind, number>>;
-  readonly #pages: Readonly<Record<Kind, readonly EncodedPage[]>>;
-  #graph: LinkGraph | undefined;
-
-  constructor(view: View, previous: CapturedState | undefined) {
-    this.#view = view;
-    this.revision = view.revision;
-    this.time = view.time;
-    this.versions = view.versions;
-    this.#graphTime = view.graphTime;
-    const { size, pages } = {
-      size: (kind: Kind) => view.size(kind),
-      pages: (kind: Kind) => view.pages(kind),
-    };
-    this.#sizes = {
-      devices: size("devices"),
-      ports: size("ports"),
-      links: size("links"),
-      hosts: size("hosts"),
-    };
-    this.#pages = {
-      devices: pages("devices"),
-      ports: pages("ports"),
-      links: pages("links"),
-      hosts: pages("hosts"),
-    };
-    const isSameGraph =
-      previous?.versions.devices === this.versions.devices && previous.versions.links === this.versions.links;
-    if (previous && isSameGraph) this.#graph = previous.#graph;
-  }
-
-  size(kind: Kind): number {
-    return this.#sizes[kind];
-  }
-
-  get(kind: Kind, id: string): string | undefined {
-    if (this.#view.revision === this.revision) return this.#view.get(kind, id);
-    const pages = this.#pages[kind];
-    return pages[pageIndexFor(pages, id)]?.get(id);
-  }
-
-  shownId(kind: Kind, id: string): string {
-    if (this.#view.revision === this.revision) return this.#view.shownId(kind, id);
-    const key = idKey(kind, id);
-    for (const spelling of [id, key]) if (this.get(kind, spelling) !== undefined) return spelling;
-    if (hasOneSpelling(kind, key)) return key;
-    for (const { ids } of this.#pages[kind]) {
-      const found = ids.find((candidate) => idKey(kind, candidate) === key);
-      if (found !== undefined) return found;
-    }
-    return key;
-  }
-
-  // biome-ignore lint/correctness/useYield: pages are written when the state is captured
-  *pages(kind: Kind): Steps<readonly EncodedPage[]> {
-    return this.#pages[kind];
-  }
-
-  *linkGraph(): Steps<LinkGraph> {
-    if (this.#graph) return this.#graph;
-    const graph = new LinkGraph();
-    for (const kind of ["devices", "links"] as const) {
-      for (const page of this.#pages[kind]) {
-        for (const [i, id] of page.ids.entries()) {
-          if (kind === "devices") graph.setDevice(id, parseStored(kind, page.value(i)));
-          else graph.setLink(id, parseStored(kind, page.value(i)));
-        }
-        yield;
-      }
-    }
-    this.#graph = graph;
-    return graph;
-  }
-
-  // biome-ignore lint/correctness/useYield: known
-  *graphTime(): Steps<number> {
-    return this.#graphTime;
-  }
-
-  findIndex(kind: Kind, name: string): SortedIndex | undefined {
-    return this.#view.revision === this.revision ? this.#view.findIndex(kind, name) : undefined;
-  }
 }
 
 export const clusterOf = (members: ClusterMembers, id: number): Cluster => ({

@@ -1,9 +1,11 @@
 /**
- * The entities of one kind that a commit touches: the value before, the claims, and the merged value. It changes the view
- * directly, so that every look-up during the commit sees the newest values, and keeps the old ones: from these the commit
- * builds its batch or rolls back. Each value is read and parsed once.
+ * The entities of one kind that a commit touches: the value before, the claims, and the merged value. Look-ups during the
+ * commit find what it has changed here, and everything else in the view, which does not change. The view's indexes have
+ * what the commit adds, and readers still find what it takes out (see `Indexes.update`). Each value is read and parsed
+ * once.
  */
 import { sameJson } from "../lib/same-json.ts";
+import type { Steps } from "../lib/steps.ts";
 import type { LogEntry, StoreKind } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import { entityId } from "../model/entity.ts";
@@ -39,12 +41,17 @@ export interface CommitContext {
   readonly timeText: string;
   /** The precedence of each source; 0 is the highest. */
   readonly rank: ReadonlyMap<string, number>;
+  /** The id of a device as it is shown; undefined when the device does not exist. Includes the changes of the commit. */
+  readonly shownDevice: (id: string) => string | undefined;
+  /** Entities that are handled between two pauses. */
+  readonly entitiesPerStep: number;
 }
 
 type ComputeFlags<K extends Kind> = (
   entity: FlagInput[K],
   claims: readonly SourcedClaim<K>[],
 ) => DerivedFlags;
+const ENTRIES_PER_STEP = 500;
 const NO_FLAGS: DerivedFlags = { hasReverse: false, conflict: undefined };
 
 /** The key of an entity's stored claims. Ids contain no white space, so the space separates kind and id. */
@@ -77,6 +84,29 @@ export class WorkingSet<K extends Kind> {
   /** Merges the entity again, because something it depends on has changed. */
   recheck(id: string): void {
     this.pending.add(this.entity(id));
+  }
+
+  /** The entity, if this commit touches it. */
+  touched(key: string): TouchedEntity<K> | undefined {
+    return this.#entities.get(key);
+  }
+
+  /** The value with the changes of the commit. `id` in any spelling. */
+  current(id: string): StoredValue<K>["value"] | undefined {
+    const key = idKey(this.#kind, id);
+    const touched = this.#entities.get(key);
+    if (touched) return touched.after?.value;
+    const { view } = this.#context;
+    return storedValueOf(this.#kind, view.get(this.#kind, view.shownId(this.#kind, key)))?.value;
+  }
+
+  /** Whether there is a value, with the changes of the commit. `id` in any spelling. */
+  has(id: string): boolean {
+    const key = idKey(this.#kind, id);
+    const touched = this.#entities.get(key);
+    if (touched) return touched.after !== undefined;
+    const { view } = this.#context;
+    return view.has(this.#kind, view.shownId(this.#kind, key));
   }
 
   /** `id` in any spelling. */
@@ -123,31 +153,34 @@ export class WorkingSet<K extends Kind> {
     return claims.sort((a, b) => rankOf(a) - rankOf(b) || (a.source < b.source ? -1 : 1));
   }
 
-  /** Merges the claims of one entity again and replaces its value in the view. */
+  /** Merges the claims of one entity again. */
   remerge(entity: TouchedEntity<K>): void {
     const next = this.#merge(entity);
     if (next === entity.after) return;
-    this.#replaceValue(entity.key, entity.after, next);
+    this.#updateIndexes(entity, next);
     entity.after = next;
   }
 
   /** Where the id is spelled in another way, the old id is removed and the new one added. */
-  #replaceValue(key: string, before: StoredValue<K> | undefined, after: StoredValue<K> | undefined): void {
-    const { view } = this.#context;
-    const oldId = before && shownIdOf(key, before);
-    const newId = after && shownIdOf(key, after);
-    if (oldId === undefined || newId === undefined || oldId === newId) {
-      view.replaceValue(this.#kind, newId ?? oldId ?? key, before, after);
-      return;
+  #updateIndexes({ key, before, after }: TouchedEntity<K>, next: StoredValue<K> | undefined): void {
+    const indexes = this.#context.view.indexes(this.#kind);
+    const baseId = before && shownIdOf(key, before);
+    const oldId = after && shownIdOf(key, after);
+    const newId = next && shownIdOf(key, next);
+    const update = (id: string, from: StoredValue<K> | undefined, to: StoredValue<K> | undefined) =>
+      indexes.update(id, from?.value, to?.value, id === baseId ? before?.value : undefined);
+    if (oldId === undefined || newId === undefined || oldId === newId)
+      update(newId ?? oldId ?? key, after, next);
+    else {
+      update(oldId, after, undefined);
+      update(newId, undefined, next);
     }
-    view.replaceValue(this.#kind, oldId, before, undefined);
-    view.replaceValue(this.#kind, newId, undefined, after);
   }
 
   #merge(entity: TouchedEntity<K>): StoredValue<K> | undefined {
     const { claims, before } = entity;
     if (claims.length === 0) return undefined;
-    const { view, time, timeText, revision } = this.#context;
+    const { time, timeText, revision, shownDevice } = this.#context;
     const value = mergeClaims(
       this.#kind,
       claims.map(({ claim }) => claim),
@@ -160,10 +193,7 @@ export class WorkingSet<K extends Kind> {
           sources: claims.map(({ source }) => source),
           revision,
         },
-        shownDevice: (id) => {
-          const shown = view.shownId("devices", id);
-          return view.graph.hasDevice(shown) ? shown : undefined;
-        },
+        shownDevice,
         flagsOf: (input) => this.#computeFlags(input, claims),
       },
     );
@@ -174,8 +204,13 @@ export class WorkingSet<K extends Kind> {
   }
 
   /** Stores the claims of every touched entity where they cannot be recovered from its value. */
-  storeClaims(): void {
+  *storeClaims(): Steps<void> {
+    let left = this.#context.entitiesPerStep;
     for (const entity of this.#entities.values()) {
+      if (--left === 0) {
+        left = this.#context.entitiesPerStep;
+        yield;
+      }
       const { after, claims } = entity;
       const [first] = claims;
       const recoverable =
@@ -193,35 +228,58 @@ export class WorkingSet<K extends Kind> {
 
   #setStoredClaims(entity: TouchedEntity<K>, next: StoredValue<"claims"> | undefined): void {
     if (next?.text === entity.storedClaims?.text) return;
-    this.#context.view.replaceValue("claims", claimsKey(this.#kind, entity.key), entity.storedClaims, next);
+    this.#updateClaimsIndexes(entity, next);
     entity.storedClaims = next;
   }
 
-  /** The changes of the entities and of their stored claims. */
-  *entries(): Generator<LogEntry> {
+  #updateClaimsIndexes(
+    { key, storedClaimsBefore, storedClaims }: TouchedEntity<K>,
+    next: StoredValue<"claims"> | undefined,
+  ): void {
+    const indexes = this.#context.view.indexes("claims");
+    indexes.update(claimsKey(this.#kind, key), storedClaims?.value, next?.value, storedClaimsBefore?.value);
+  }
+
+  /** Adds the changes of the entities and of their stored claims to `entries`. */
+  *collectEntries(entries: LogEntry[]): Steps<void> {
+    let left = ENTRIES_PER_STEP;
     for (const { key, before, after, changedFields } of this.#entities.values()) {
+      if (--left === 0) {
+        left = ENTRIES_PER_STEP;
+        yield;
+      }
       if (before === after) continue;
       const oldId = before && shownIdOf(key, before);
       const newId = after && shownIdOf(key, after);
-      if (oldId === newId) yield entryOf(this.#kind, newId ?? key, before, after, changedFields);
+      if (oldId === newId) entries.push(entryOf(this.#kind, newId ?? key, before, after, changedFields));
       else {
-        if (oldId !== undefined) yield entryOf(this.#kind, oldId, before, undefined, []);
-        if (newId !== undefined) yield entryOf(this.#kind, newId, undefined, after, []);
+        if (oldId !== undefined) entries.push(entryOf(this.#kind, oldId, before, undefined, []));
+        if (newId !== undefined) entries.push(entryOf(this.#kind, newId, undefined, after, []));
       }
     }
     for (const { key, storedClaimsBefore, storedClaims } of this.#entities.values()) {
+      if (--left === 0) {
+        left = ENTRIES_PER_STEP;
+        yield;
+      }
       if (storedClaimsBefore?.text !== storedClaims?.text) {
-        yield entryOf("claims", claimsKey(this.#kind, key), storedClaimsBefore, storedClaims, []);
+        entries.push(entryOf("claims", claimsKey(this.#kind, key), storedClaimsBefore, storedClaims, []));
       }
     }
   }
 
-  rollBack(): void {
-    const { view } = this.#context;
-    for (const { key, before, after, storedClaimsBefore, storedClaims } of this.#entities.values()) {
-      if (before !== after) this.#replaceValue(key, after, before);
-      if (storedClaimsBefore !== storedClaims)
-        view.replaceValue("claims", claimsKey(this.#kind, key), storedClaims, storedClaimsBefore);
+  /** Restores the indexes to what they were before the commit. */
+  *rollBack(): Steps<void> {
+    let left = this.#context.entitiesPerStep;
+    for (const entity of this.#entities.values()) {
+      const { before, after, storedClaimsBefore, storedClaims } = entity;
+      if (before !== after) this.#updateIndexes(entity, before);
+      if (storedClaimsBefore !== storedClaims) this.#updateClaimsIndexes(entity, storedClaimsBefore);
+      entity.after = before;
+      entity.storedClaims = storedClaimsBefore;
+      if (--left > 0) continue;
+      left = this.#context.entitiesPerStep;
+      yield;
     }
   }
 }

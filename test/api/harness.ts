@@ -4,9 +4,10 @@
  */
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
-import type { ServerLimits } from "../../src/api/handler.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
+import type { ServerLimits } from "../../src/api/server-limits.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
+import type { LiveTlsIdentity } from "../../src/http1/tls-identity.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { Scheduler } from "../../src/lib/scheduler.ts";
@@ -43,13 +44,17 @@ export interface HarnessOptions {
   readonly aliases?: readonly string[];
   readonly origins?: readonly string[];
   readonly trustedProxies?: readonly string[];
+  readonly hosts?: readonly string[];
   /** The file of the log, for tests that open it again after `stop`; in memory when left out. */
   readonly data?: string;
+  /** The module of the log's writer thread. */
+  readonly logWriter?: URL;
   readonly users?: Users;
   readonly clock?: ManualClock;
   readonly sources?: () => readonly SourceReport[];
   readonly site?: StaticSite;
   readonly host?: string;
+  readonly tls?: LiveTlsIdentity;
   readonly scheduler?: Scheduler;
 }
 
@@ -96,7 +101,10 @@ function createAuth(users: Users, clock: ManualClock): AuthSetup {
 export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
   const clock = options.clock ?? new ManualClock();
   const { users, authenticator } = options.users ? createAuth(options.users, clock) : await getSharedAuth();
-  const log = openEmbeddedLog(options.data ?? ":memory:");
+  const log = openEmbeddedLog(
+    options.data ?? ":memory:",
+    options.logWriter ? { worker: options.logWriter } : {},
+  );
   const view = new View();
   const snapshot = log.snapshotAtOrBefore(Number.MAX_SAFE_INTEGER);
   if (snapshot) view.load(snapshot);
@@ -112,6 +120,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     aliases: options.aliases ?? [],
     origins: options.origins ?? [],
     trustedProxies: options.trustedProxies ?? [],
+    hosts: options.hosts ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
     context: { view, history, log, scheduler },
@@ -120,10 +129,11 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     sources: options.sources ?? (() => []),
     rejectedRecords: () => ({}),
     site: options.site,
+    tls: options.tls,
     clock,
     logger: silentLogger,
   });
-  const url = `http://127.0.0.1:${server.port}`;
+  const url = `${options.tls ? "https" : "http"}://127.0.0.1:${server.port}`;
 
   function ingestOf(source: string): ClaimIngest {
     const ingest = ingestBySource.get(source);

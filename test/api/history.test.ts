@@ -1,10 +1,12 @@
 /** Parts 6 and 7 of the interface as properties: streams, `since`, `diff` and `at` agree with the lists. */
+
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { KINDS } from "../../src/model/ids.ts";
 import { Compactor } from "../../src/view/compactor.ts";
+import { snapshotNow } from "../support/claims.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { LocalCopy, openEventReader } from "./events.ts";
 import { type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
@@ -180,7 +182,7 @@ test(
             await h.apply(step.changes, step.source);
             if (recorded.has(h.view.revision)) continue;
             recorded.set(h.view.revision, { responses: await readAll(h), time: h.clock.now() });
-            if (snapshots[i]) await h.log.writeSnapshot(h.view.snapshot());
+            if (snapshots[i]) await h.log.writeSnapshot(snapshotNow(h.view));
           }
           const check = async () => {
             for (const [revision, { responses, time }] of recorded) {

@@ -1,9 +1,11 @@
 /** Part 6 of the interface: streams begin with a snapshot, continue without a gap, and end with a reason. */
+
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { Compactor } from "../../src/view/compactor.ts";
 import { slowRequest } from "../http1/raw-request.ts";
+import { snapshotNow } from "../support/claims.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
 import { openEventReader } from "./events.ts";
@@ -167,7 +169,7 @@ describe("resuming", () => {
   test("a compacted revision is a 410 that names the oldest; a future one and text that is no revision are a 400", async () => {
     await using h = await openHarness();
     for (let n = 1; n <= 5; n++) await h.apply([device(n)]);
-    await h.log.writeSnapshot(h.view.snapshot());
+    await h.log.writeSnapshot(snapshotNow(h.view));
     await h.log.prune(Number.MAX_SAFE_INTEGER, 0);
     const problemOf = async (path: string, headers: Record<string, string> = {}) => {
       const response = await h.fetch(path, { headers: { accept: "text/event-stream", ...headers } });

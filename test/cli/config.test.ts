@@ -127,12 +127,12 @@ test("serve uses the file: host, port, data, users, logLevel and readers", async
   expect(response.status).toBe(200);
   expect(readFileSync(join(data, "log.sqlite")).length).toBeGreaterThan(0);
   expect(await service.stop()).toBe(0);
-  const refused = await runCommand(["serve", "--config", config, "--host", "192.0.2.1"]);
+  const refused = await runCommand(["serve", "--config", config, "--host", "192.0.2.1", "--allow-plaintext"]);
   expect(refused.stderr).toContain("http://192.0.2.1:1 ");
 });
 
 test("an unknown GAZETTEER_ variable is a warning with the nearest name", async () => {
-  const args = ["serve", "--data", ":memory:", "--host", "192.0.2.1"];
+  const args = ["serve", "--data", ":memory:", "--host", "192.0.2.1", "--allow-plaintext"];
   const { stderr } = await runCommand(args, { env: { GAZETTEER_LOGLEVEL: "debug" } });
   expect(stderr).toStartWith(
     "gazetteer serve: warning: GAZETTEER_LOGLEVEL is not known; did you mean GAZETTEER_LOG_LEVEL?\n",

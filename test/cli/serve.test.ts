@@ -51,7 +51,9 @@ describe("the first start", () => {
   });
 
   test("the last two lines are the address of the map, as a browser can open it, and the listening line", async () => {
-    const service = await startService({ args: ["--data", ":memory:", "--host", "0.0.0.0"] });
+    const service = await startService({
+      args: ["--data", ":memory:", "--host", "0.0.0.0", "--allow-plaintext"],
+    });
     const reachable = service.url.replace("0.0.0.0", "127.0.0.1");
     expect(service.stdout().trimEnd().split("\n").slice(-2)).toEqual([
       `The map: ${reachable}/`,
@@ -96,7 +98,7 @@ describe("a failed start prints one line and exits with status 2", () => {
   });
 
   test("an address of another machine", async () => {
-    expect(await failedStart(["--data", ":memory:", "--host", "192.0.2.1"])).toContain(
+    expect(await failedStart(["--data", ":memory:", "--host", "192.0.2.1", "--allow-plaintext"])).toContain(
       "http://192.0.2.1:0 cannot be listened on",
     );
   });

@@ -84,7 +84,7 @@ test.skipIf(!needs("curl"))(
   "20 wrong passwords in a second are throttled; the right one from another address is served",
   async () => {
     const service = await startService({
-      args: ["--data", ":memory:", "--host", "0.0.0.0"],
+      args: ["--data", ":memory:", "--host", "0.0.0.0", "--allow-plaintext"],
       credentials: "ann:right",
     });
     const { port } = new URL(service.url);

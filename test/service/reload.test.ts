@@ -179,7 +179,7 @@ test("a reload is all or nothing: a fault changes nothing, all faults are logged
 
 test("what needs a restart is logged, and the rest is applied", async () => {
   const { service, reloaded } = await startConfigured({});
-  await reloaded({ host: "0.0.0.0", readers: 4, history: { keepDays: 1 }, limits: { pageLimit: 3 } });
+  await reloaded({ host: "::1", readers: 4, history: { keepDays: 1 }, limits: { pageLimit: 3 } });
   await until(() => service.stderr().includes("restart needed"), { what: "the warning" });
   expect(service.stderr()).toContain('warn restart needed keys="host,history.keepDays,readers"');
   expect((await service.fetch(`${DEVICES}?limit=4`)).status).toBe(400);

@@ -4,14 +4,18 @@
  */
 import { ManualClock } from "../../src/lib/clock.ts";
 import { createLogger } from "../../src/lib/logger.ts";
+import { Scheduler } from "../../src/lib/scheduler.ts";
+import { runToEnd } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
-import type { Batch, Log } from "../../src/log/log.ts";
+import type { Batch, Log, Snapshot, StoreKind } from "../../src/log/log.ts";
 import type { ClaimChange, ClaimTypes } from "../../src/model/claim.ts";
 import type { Entities } from "../../src/model/entity.ts";
 import type { Kind } from "../../src/model/ids.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
-import { parseStored, View } from "../../src/view/view.ts";
+import type { EncodedPage } from "../../src/view/encoded-page.ts";
+import type { ClusterMembers } from "../../src/view/link-graph.ts";
+import { parseStored, snapshotOf, View } from "../../src/view/view.ts";
 
 export class ClaimedNetwork {
   readonly clock = new ManualClock();
@@ -23,9 +27,14 @@ export class ClaimedNetwork {
   readonly committer: Committer;
   readonly #ingests: ReadonlyMap<string, ClaimIngest>;
 
-  constructor(sources: readonly string[] = ["first", "second", "third"], log = openMemoryLog()) {
+  constructor(
+    sources: readonly string[] = ["first", "second", "third"],
+    log = openMemoryLog(),
+    scheduler = new Scheduler(),
+    entitiesPerStep?: number,
+  ) {
     this.log = log;
-    this.committer = new Committer(this.view, log, this.clock, sources);
+    this.committer = new Committer(this.view, log, this.clock, sources, scheduler, entitiesPerStep);
     this.committer.onBatch((batch) => this.batches.push(batch));
     const logger = createLogger("debug", (line) => this.logLines.push(line));
     this.#ingests = new Map(sources.map((name) => [name, new ClaimIngest(this.committer, name, logger)]));
@@ -58,9 +67,20 @@ export class ClaimedNetwork {
   }
 
   all<K extends Kind>(kind: K): Entities[K][] {
-    return this.view.pages(kind).flatMap((page) => page.ids.map((_, i) => parseStored(kind, page.value(i))));
+    return pagesOf(this.view, kind).flatMap((page) =>
+      page.ids.map((_, i) => parseStored(kind, page.value(i))),
+    );
   }
 }
+
+/** The pages of the current state. */
+export const pagesOf = (view: View, kind: StoreKind): readonly EncodedPage[] =>
+  runToEnd(view.capture().pages(kind));
+
+export const clustersOf = (view: View): readonly ClusterMembers[] =>
+  runToEnd(runToEnd(view.capture().linkGraph()).clusters());
+
+export const snapshotNow = (view: View): Snapshot => runToEnd(snapshotOf(view.capture()));
 
 export const openMemoryLog = (): Log => openEmbeddedLog(":memory:");
 

@@ -6,6 +6,8 @@ import { schemaOption } from "../../src/lib/schema-faults.ts";
 
 /** Values that differ from each other. Fails for a key of a kind that it does not know: add one then. */
 export function sampleValues(key: ConfigKey): [first: unknown, second: unknown, third: unknown] {
+  // There are no three: the first differs from the default.
+  if (Type.IsBoolean(key.schema)) return [!key.defaultValue, key.defaultValue, !key.defaultValue];
   const [first, second, third] = samplesOf(key.schema).filter(
     (value) => Value.Check(key.schema, value) && !Bun.deepEquals(value, key.defaultValue),
   );

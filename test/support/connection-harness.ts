@@ -3,6 +3,7 @@
  * every kind.
  */
 import type { BodySource } from "../../src/http1/body-source.ts";
+import { BufferAccount } from "../../src/http1/buffer-account.ts";
 import { Connection } from "../../src/http1/connection.ts";
 import {
   ConnectionCounters,
@@ -160,6 +161,7 @@ export class ConnectionHarness implements ServerContext {
   readonly counters = new ConnectionCounters();
   readonly anonymousTurns: TurnQueue;
   readonly authenticatedTurns: TurnQueue;
+  readonly anonymousBytes = new BufferAccount(1_000_000, () => {});
   readonly socket = new FakeSocket();
   readonly connection: Connection;
   stopping = false;
@@ -190,6 +192,11 @@ export class ConnectionHarness implements ServerContext {
 
   receive(...texts: string[]): void {
     for (const bytes of texts) this.connection.onData(Buffer.from(bytes, "latin1"));
+  }
+
+  /** How the socket was closed. Without the pauses while bytes behind the last response are discarded. */
+  get closingCalls(): string[] {
+    return this.socket.calls.filter((call) => call !== "pause" && call !== "resume");
   }
 
   /** The bytes written since the last call. */

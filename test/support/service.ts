@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { until } from "./until.ts";
 
 export const GAZETTEER = join(import.meta.dir, "..", "..", "bin", "gazetteer");
-const LISTENING = /^listening on (http:\/\/\S+)\/controller\/v1$/m;
+const LISTENING = /^listening on (https?:\/\/\S+)\/controller\/v1$/m;
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 
@@ -26,7 +26,7 @@ export interface ServiceOptions {
 }
 
 export interface Service extends AsyncDisposable {
-  /** `http://HOST:PORT`, without a path. */
+  /** `http://HOST:PORT` or `https://…`, without a path. */
   readonly url: string;
   readonly credentials: string;
   readonly pid: number;

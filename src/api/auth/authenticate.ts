@@ -18,11 +18,13 @@ import { addressKey, FailureBuckets, type FailureRate, pairKey } from "./failure
 import { type LoginAttempt, LoginQueue } from "./login-queue.ts";
 import { hashPassword, randomPassword, verifyPassword } from "./password.ts";
 import type { User, Users } from "./users.ts";
+import { CERTIFICATE_ONLY, type Role } from "./users-file.ts";
 
 export interface Credential {
   readonly outcome: "ok";
   readonly user: string;
   readonly credentialId: string;
+  readonly role: Role;
 }
 
 export type AuthResult =
@@ -85,7 +87,12 @@ const MAX_CACHED_CREDENTIALS = 10_000;
 /** Pairs, and addresses, with failures. With the default rates there are never as many: hashing is slower. */
 const MAX_FAILING_KEYS = 20_000;
 
-const INTERNAL_CREDENTIAL: Credential = { outcome: "ok", user: INTERNAL_USER, credentialId: "" };
+const INTERNAL_CREDENTIAL: Credential = {
+  outcome: "ok",
+  user: INTERNAL_USER,
+  credentialId: "",
+  role: "reader",
+};
 const MISSING: AuthResult = { outcome: "missing" };
 const MALFORMED: AuthResult = { outcome: "malformed" };
 const WRONG: AuthResult = { outcome: "wrong" };
@@ -125,7 +132,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   /** The hash that an unknown name is checked against: always the same one for a name, so that its cost is constant. */
   function decoyHash(name: string): Promise<string> | string {
-    const all = users.all();
+    const all = users.all().filter(hasPassword);
     if (all.length === 0) {
       hashWithoutUsers ??= hashPassword(randomPassword());
       return hashWithoutUsers;
@@ -137,8 +144,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   async function findUser(candidates: readonly BasicCredentials[]): Promise<User | undefined> {
     for (const { name, password } of candidates) {
       const user = users.find(name);
-      const isRight = await verifyPassword(password, user ? user.hash : await decoyHash(name));
-      if (isRight && user) return user;
+      const hash = user && hasPassword(user) ? user.hash : await decoyHash(name);
+      const isRight = (await verifyPassword(password, hash)) && hash === user?.hash;
+      if (isRight) return user;
     }
     return undefined;
   }
@@ -147,7 +155,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const user = await findUser(candidates);
     // The user may have changed during the check: then the old password is wrong.
     if (!user || users.find(user.name)?.credentialId !== user.credentialId) return WRONG;
-    const credential: Credential = { outcome: "ok", user: user.name, credentialId: user.credentialId };
+    const { name, credentialId, role } = user;
+    const credential: Credential = { outcome: "ok", user: name, credentialId, role };
     cache.set(digest, credential);
     return credential;
   }
@@ -221,3 +230,5 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     },
   };
 }
+
+const hasPassword = ({ hash }: User): boolean => hash !== CERTIFICATE_ONLY;

@@ -11,7 +11,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MAX_FILE_BYTES, nameFault, parseUsers, readUsersFile, storeUser, UsersError } from "./users-file.ts";
+import {
+  CERTIFICATE_ONLY,
+  MAX_FILE_BYTES,
+  nameFault,
+  parseUsers,
+  readUsersFile,
+  storeUser,
+  UsersError,
+} from "./users-file.ts";
 
 const A = await Bun.password.hash("a", { algorithm: "bcrypt", cost: 4 });
 const B = await Bun.password.hash("b", { algorithm: "bcrypt", cost: 4 });
@@ -31,13 +39,18 @@ describe("parsing", () => {
     ]);
   });
 
+  test("accepts users without a password", () => {
+    expect([...parseUsers("ann:certificate\n", "users")]).toEqual([["ann", CERTIFICATE_ONLY]]);
+  });
+
   const rejected: [title: string, line: string, message: string][] = [
     ["no colon", "ann", "users:2:1: not NAME:HASH"],
     ["a plain password", "ann:secret", "users:2:5: not an argon2id or bcrypt hash"],
     ["an empty name", `:${A}`, "users:2:1: the user name is empty"],
     ["a name twice", `ann:${A}\nann:${B}`, "users:3:1: user ann is listed twice"],
     ["a control character", `a\u0007nn:${A}`, "users:2:1: a user name may not contain control characters"],
-    ["htpasswd's extra fields", `ann:${A}:extra`, "users:2:5: not an argon2id or bcrypt hash"],
+    ["a role that does not exist", `ann:${A}:extra`, "the role must be one of reader, metrics"],
+    ["two roles", `ann:${A}:metrics:metrics`, "the role must be one of reader, metrics"],
   ];
   for (const [title, line, message] of rejected) {
     test(`rejected: ${title}`, () => expect(() => parseUsers(`# head\n${line}`, "users")).toThrow(message));

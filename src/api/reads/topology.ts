@@ -1,7 +1,7 @@
 /** The representations of the topology: counts as JSON, or the graph in a graph format; all of it, or with `around`. */
 import type { Format } from "../../formats/formats.ts";
-import type { TopologyGraph } from "../../formats/graph.ts";
-import { collectPaced, mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
+import { countHosts, deviceIdsOf, type TopologyGraph } from "../../formats/graph.ts";
+import { type Arriving, collectPaced, mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
 import type { Entities, Topology } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
@@ -14,13 +14,21 @@ import { parseStored, topologyOf, type View } from "../../view/view.ts";
 import type { Dialect } from "../dialect/dialect.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../representation.ts";
+import type { DrawingInput, Drawings } from "./drawings.ts";
 import { encodeChunks } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
+
+/** Where drawings are made, and for which user. */
+export interface DrawingScope {
+  readonly drawings: Drawings;
+  readonly owner: string;
+}
 
 export function* topologyRepresentation(
   { history, view, dialect }: RequestContext,
   query: Query,
   format: Format,
+  scope: DrawingScope,
 ): Steps<Representation> {
   const state = throwIfFault(yield* resolveState(history, query));
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
@@ -34,7 +42,7 @@ export function* topologyRepresentation(
     contentType: format.contentType,
     tiny: !format.renderTopology,
   };
-  return { info, render: () => render(filtered, format, dialect) };
+  return { info, render: () => render(filtered, format, dialect, scope) };
 }
 
 interface Versioned {
@@ -51,16 +59,43 @@ function versionOf({ revision, versions }: Versioned, { renderTopology }: Format
 const followVersion = (view: View, format: Format, query: Query) => (): number =>
   versionOf(view, format, query);
 
-function* render(filtered: FilteredState, { renderTopology }: Format, dialect: Dialect): Steps<Content> {
-  const { state } = filtered;
-  if (!filtered.neighbourhood) {
-    const topology = yield* topologyOf(state);
-    if (renderTopology) return { chunks: encodeChunks(renderTopology(graphOf(filtered, topology))) };
-    return { chunks: JSON.stringify(dialect.topology(topology, yield* state.linkGraph())) };
-  }
-  const { topology, graph } = yield* countNeighbourhood(filtered);
-  if (renderTopology) return { chunks: encodeChunks(renderTopology(graphOf(filtered, topology))) };
-  return { chunks: JSON.stringify(dialect.topology(topology, graph)) };
+function* render(
+  filtered: FilteredState,
+  format: Format,
+  dialect: Dialect,
+  scope: DrawingScope,
+): Steps<Content> {
+  const { state, neighbourhood } = filtered;
+  const { topology, graph } = neighbourhood
+    ? yield* countNeighbourhood(filtered)
+    : { topology: yield* topologyOf(state), graph: undefined };
+  if (format.renderTopology) return { chunks: yield* renderGraph(filtered, topology, format, scope) };
+  return { chunks: JSON.stringify(dialect.topology(topology, graph ?? (yield* state.linkGraph()))) };
+}
+
+function* renderGraph(
+  filtered: FilteredState,
+  topology: Topology,
+  { renderTopology, inThread }: Format,
+  { drawings, owner }: DrawingScope,
+): Steps<Arriving<Uint8Array>> {
+  const graph = graphOf(filtered, topology);
+  if (inThread) return yield* drawings.draw(owner, drawingInput(filtered, graph));
+  return encodeChunks(renderTopology?.(graph) ?? []);
+}
+
+function* drawingInput(filtered: FilteredState, graph: TopologyGraph): Steps<DrawingInput> {
+  const { state, filters } = filtered;
+  const hostCounts = yield* countHosts(graph, yield* deviceIdsOf(graph));
+  return {
+    topology: graph.topology,
+    revision: graph.revision,
+    devices: mapPaced(
+      select(state, "devices", filters("devices")),
+      ({ id, text }) => `[${text},${hostCounts.get(id) ?? 0}]`,
+    ),
+    links: mapPaced(select(state, "links", filters("links")), ({ text }) => text),
+  };
 }
 
 function graphOf(filtered: FilteredState, topology: Topology): TopologyGraph {

@@ -5,15 +5,18 @@
  *   before anything else. Changes that follow closely are sent in batches: all of one turn of the event loop, or all
  *   that were queued while the sink was busy.
  * - A claim that changed twice in between is sent once, in its latest form, so the queue never exceeds the claims.
+ * - A batch is bounded, and devices take turns in it: a device with thousands of changes does not delay those of another.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { hostId, type Kind, linkId, portId } from "../../model/ids.ts";
 import type { ClaimSink } from "../source.ts";
+import { FairQueue } from "./fair-queue.ts";
 
 /** A batch of this size means that many more changes follow. A pause after it collects them into fewer batches. */
 const LARGE_BATCH = 32;
 const LARGE_BATCH_PAUSE_MS = 5;
+const MAX_BATCH = 2048;
 /** After a pause this long the next change is sent at once. */
 const QUIET_MS = 2;
 
@@ -23,7 +26,7 @@ export class ClaimBuffer {
   readonly #portsOf = new Map<string, Set<string>>();
   readonly #links = new Map<string, LinkClaim>();
   readonly #hosts = new Map<string, HostClaim>();
-  #pending = new Map<string, ClaimChange>();
+  readonly #pending = new FairQueue<ClaimChange>();
   #wake: (() => void) | undefined;
 
   all(): Claims {
@@ -41,27 +44,27 @@ export class ClaimBuffer {
 
   setDevice(claim: DeviceClaim): void {
     this.#devices.set(claim.id, claim);
-    this.#queue(claim.id, { op: "set", kind: "devices", claim });
+    this.#queue(claim.id, claim.id, { op: "set", kind: "devices", claim });
   }
 
   setPort(claim: PortClaim): void {
     const id = portId(claim.element, String(claim.port));
     this.#ports.set(id, claim);
     this.#portsOf.set(claim.element, (this.#portsOf.get(claim.element) ?? new Set<string>()).add(id));
-    this.#queue(id, { op: "set", kind: "ports", claim });
+    this.#queue(claim.element, id, { op: "set", kind: "ports", claim });
   }
 
   setLink(claim: LinkClaim): void {
     const connectPoint = ({ device, port }: LinkClaim["src"]) => ({ device, port: String(port) });
     const id = linkId(connectPoint(claim.src), connectPoint(claim.dst));
     this.#links.set(id, claim);
-    this.#queue(id, { op: "set", kind: "links", claim });
+    this.#queue(claim.dst.device, id, { op: "set", kind: "links", claim });
   }
 
   setHost(claim: HostClaim): void {
     const id = hostId(claim.mac, String(claim.vlan ?? "None"));
     this.#hosts.set(id, claim);
-    this.#queue(id, { op: "set", kind: "hosts", claim });
+    this.#queue(deviceOfHost(claim), id, { op: "set", kind: "hosts", claim });
   }
 
   /** Removes the ports of a device except those in `keep`. */
@@ -70,18 +73,35 @@ export class ClaimBuffer {
   }
 
   remove(kind: Kind, id: string): void {
-    const claims = { devices: this.#devices, ports: this.#ports, links: this.#links, hosts: this.#hosts }[
-      kind
-    ];
-    if (kind === "ports") this.#portsOf.get(this.#ports.get(id)?.element ?? "")?.delete(id);
-    if (claims.delete(id)) this.#queue(id, { op: "remove", kind, id });
+    const device = this.#delete(kind, id);
+    if (device !== undefined) this.#queue(device, id, { op: "remove", kind, id });
   }
 
-  #queue(id: string, change: ClaimChange): void {
-    const key = `${change.kind} ${id}`;
-    // Deleted first, so that the change moves to the end: changes are sent in the order in which they occurred.
-    this.#pending.delete(key);
-    this.#pending.set(key, change);
+  /** Returns the device whose claim it was; undefined when there was none. */
+  #delete(kind: Kind, id: string): string | undefined {
+    switch (kind) {
+      case "devices":
+        return this.#devices.delete(id) ? id : undefined;
+      case "ports": {
+        const element = this.#ports.get(id)?.element;
+        const ports = this.#portsOf.get(element ?? "");
+        ports?.delete(id);
+        if (ports?.size === 0) this.#portsOf.delete(element ?? "");
+        return this.#ports.delete(id) ? element : undefined;
+      }
+      case "links": {
+        const device = this.#links.get(id)?.dst.device;
+        return this.#links.delete(id) ? device : undefined;
+      }
+      case "hosts": {
+        const claim = this.#hosts.get(id);
+        return this.#hosts.delete(id) && claim ? deviceOfHost(claim) : undefined;
+      }
+    }
+  }
+
+  #queue(device: string, id: string, change: ClaimChange): void {
+    this.#pending.add(device, `${change.kind} ${id}`, change);
     this.#wake?.();
   }
 
@@ -95,7 +115,7 @@ export class ClaimBuffer {
 
   /** Sends all claims and empties the queue. */
   async sendAll(sink: ClaimSink): Promise<void> {
-    this.#pending = new Map();
+    this.#pending.clear();
     await sink.replace(this.all());
   }
 
@@ -116,8 +136,7 @@ export class ClaimBuffer {
         await new Promise<void>((resolve) => setImmediate(resolve));
       }
       if (signal.aborted) break;
-      const changes = [...this.#pending.values()];
-      this.#pending = new Map();
+      const changes = this.#pending.take(MAX_BATCH);
       await sendBatch(sink, changes);
       sentAt = clock.now();
       if (changes.length >= LARGE_BATCH) await clock.sleep(LARGE_BATCH_PAUSE_MS, signal);
@@ -125,6 +144,8 @@ export class ClaimBuffer {
     signal.removeEventListener("abort", wake);
   }
 }
+
+const deviceOfHost = ({ locations: [location] }: HostClaim): string => location?.elementId ?? "";
 
 async function sendBatch(sink: ClaimSink, changes: readonly ClaimChange[]): Promise<void> {
   const removals = changes.length < LARGE_BATCH ? changes.filter(({ op }) => op === "remove") : [];

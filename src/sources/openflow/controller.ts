@@ -2,18 +2,24 @@
  * The OpenFlow controller: accepts sessions and passes their events to the switch table, the link table, the host
  * tracker and the bridge. These do not know each other; the order in which they process an event is decided here.
  * `tick` drives all timeouts and intervals.
+ *
+ * Everything that grows with the network or with what a session sends runs in steps on a scheduler that belongs to this
+ * source. Its owners are the addresses of the peers, the tick and the bridge, so none of them waits for another's end.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { Scheduler } from "../../lib/scheduler.ts";
+import { pausing, type Steps } from "../../lib/steps.ts";
+import { TokenBuckets } from "../../lib/token-bucket.ts";
+import { ChangeBudget } from "./change-budget.ts";
 import { ClaimBuffer } from "./claim-buffer.ts";
 import type { Announcement } from "./codec/announcement.ts";
 import type { VlanTags } from "./codec/ethernet.ts";
 import { PORT } from "./codec/instruction.ts";
 import type { Lldp } from "./codec/lldp.ts";
 import { encode } from "./codec/messages.ts";
-import type { PortDescription } from "./codec/port.ts";
 import { type Counter, Counters } from "./counters.ts";
-import { baseFlows, broadcastProbeFlow, deleteOwnFlows } from "./flows.ts";
+import { baseFlows, deleteOwnFlows } from "./flows.ts";
 import { Forwarding } from "./forwarding.ts";
 import { type HostEnvironment, HostTracker } from "./host-tracker.ts";
 import {
@@ -26,35 +32,30 @@ import {
 import { LldpNeighbours } from "./lldp-neighbours.ts";
 import type { OpenflowSettings } from "./options.ts";
 import { type PacketInEvents, PacketInHandler, type PortRole } from "./packet-in.ts";
-import { isWiredPort, type PortRef } from "./port-ref.ts";
+import type { PortChange } from "./port-damping.ts";
+import { MAX_PROBE_BACKLOG_BYTES, PortProber, type ProberEvents } from "./port-prober.ts";
+import type { PortRef } from "./port-ref.ts";
 import { Probes } from "./probes.ts";
-import { Session, type SessionEvents, type SessionLimits } from "./session.ts";
-import {
-  type Switch,
-  type SwitchEvents,
-  type SwitchPort,
-  SwitchTable,
-  startClassification,
-} from "./switch-table.ts";
+import { Quota } from "./quota.ts";
+import { Session, type SessionContext, type SessionEvents } from "./session.ts";
+import { SessionLimiter } from "./session-limiter.ts";
+import { type Switch, type SwitchPort, startClassification } from "./switch.ts";
+import { MAX_PORTS, type SwitchEvents, SwitchTable } from "./switch-table.ts";
 import type { Channel, ChannelHandler } from "./transport.ts";
 
-const SESSION_LIMITS: Omit<SessionLimits, "echoIntervalMs"> = {
-  handshakeTimeoutMs: 10_000,
-  maxPorts: 8192,
-  maxMessagesPerTick: 2000,
-};
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** Of one session. */
+const MAX_MESSAGES_PER_SECOND = 20_000;
+const MESSAGE_BURST = 4000;
+/** Received and not handled. */
+const HELD_BYTES = { perAddress: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
+/** The owner of the ticks on the scheduler. */
+const OWNER = "tick";
+const PORTS_PER_STEP = 32;
 const SWEEP_INTERVAL_MS = 1000;
-const MIN_SETTLE_TICKS = 3;
-/** After so many ticks the reverse direction of a one-way link is probed at the normal interval only. */
-const MAX_ONE_WAY_TICKS = 30;
-/** A probe sent longer ago than this has arrived or is lost. */
-const PROBE_FLIGHT_MS = 50;
-const BROADCAST_PROBE_FLOW = encode("flowMod", broadcastProbeFlow);
-/** A switch with a larger backlog gets no further probes. */
-const MAX_PROBE_BACKLOG_BYTES = 64 * 1024;
 
 export class OpenflowController
-  implements SessionEvents, SwitchEvents, LinkEvents, PacketInEvents, HostEnvironment
+  implements SessionEvents, SwitchEvents, LinkEvents, PacketInEvents, ProberEvents, HostEnvironment
 {
   readonly claims = new ClaimBuffer();
   readonly counters = new Counters();
@@ -64,8 +65,12 @@ export class OpenflowController
   readonly #neighbours: LldpNeighbours;
   readonly #packetIns: PacketInHandler;
   readonly #probes: Probes;
+  readonly #prober: PortProber;
   readonly #forwarding: Forwarding | undefined;
-  readonly #sessions = new Set<Session>();
+  readonly #sessions: SessionLimiter;
+  readonly #sessionContext: SessionContext;
+  readonly #budget: ChangeBudget;
+  readonly #scheduler = new Scheduler();
   readonly #settings: OpenflowSettings;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -78,16 +83,40 @@ export class OpenflowController
     this.#settings = settings;
     this.#clock = clock;
     this.#log = log;
-    this.#graceEndsAt = clock.now() + settings.graceMs;
+    this.#graceEndsAt = clock.monotonic() + settings.graceMs;
     this.#baseFlows = Buffer.concat(baseFlows(settings).map((flow) => encode("flowMod", flow)));
-    this.switches = new SwitchTable(this.claims, this, settings);
+    this.#budget = new ChangeBudget(clock, settings);
+    this.#sessions = new SessionLimiter(
+      settings,
+      (session) => this.switches.get(session.deviceId)?.isKnown === true,
+    );
+    this.#sessionContext = {
+      events: this,
+      limits: {
+        handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
+        maxPorts: MAX_PORTS,
+        echoIntervalMs: settings.echoIntervalMs,
+      },
+      log,
+      scheduler: this.#scheduler,
+      messageBuckets: new TokenBuckets(clock, {
+        burst: MESSAGE_BURST,
+        refillMs: 1000 / MAX_MESSAGES_PER_SECOND,
+        maxKeys: settings.maxSessions,
+      }),
+      heldPorts: new Quota({ perAddress: settings.maxPortsPerAddress, total: settings.maxPorts }),
+      heldBytes: new Quota(HELD_BYTES),
+    };
+    this.switches = new SwitchTable(this.claims, this, settings, clock, this.#budget);
     this.links = new LinkTable(this.claims, this, settings.probeIntervalMs);
     this.hosts = new HostTracker(this.claims, this, settings);
     this.#neighbours = new LldpNeighbours(this.claims);
     this.#probes = new Probes(settings.probeMaxAgeMs);
-    this.#packetIns = new PacketInHandler(this, this.#probes, clock, settings.maxPacketInRate);
+    this.#prober = new PortProber(this, this.links, this.#probes, clock, settings);
+    this.#packetIns = new PacketInHandler(this, this.#probes, clock, settings);
     if (settings.forwarding === "bridge") {
-      this.#forwarding = new Forwarding(this.switches, this.links, clock, settings.probeIntervalMs);
+      const { probeIntervalMs } = settings;
+      this.#forwarding = new Forwarding(this.switches, this.links, clock, this.#scheduler, probeIntervalMs);
     }
   }
 
@@ -101,86 +130,103 @@ export class OpenflowController
 
   /** Returns undefined when there are too many sessions. */
   accept(channel: Channel): ChannelHandler | undefined {
-    if (this.#sessions.size >= this.#settings.maxSessions) {
+    if (!this.#sessions.makeRoom(channel.remoteAddress)) {
       this.count("sessions_refused_total");
       return undefined;
     }
-    const limits = { ...SESSION_LIMITS, echoIntervalMs: this.#settings.echoIntervalMs };
-    const session = new Session(channel, this, limits, this.#log, this.#clock.now());
+    const session = new Session(channel, this.#sessionContext, this.#clock.monotonic());
     this.#sessions.add(session);
     session.start();
     return session;
   }
 
-  tick(): void {
-    const now = this.#clock.now();
-    for (const session of this.#sessions) session.tick(now);
-    this.switches.tick(now);
-    this.links.tick(now);
-    for (const sw of this.switches.all()) this.#tickSwitch(sw, now);
-    this.hosts.tick(now);
+  /** Resolves when all is done that is due now. Sessions are first: they wait for the tick. */
+  async tick(): Promise<void> {
+    const now = this.#clock.monotonic();
+    for (const session of this.#sessions.all()) session.tick(now);
+    await this.#scheduler.run(OWNER, this.#tickSteps(now));
+  }
+
+  *#tickSteps(now: number): Steps<void> {
+    yield* this.links.tick(now);
+    for (const sw of this.switches.all()) {
+      yield* this.switches.tickSwitch(sw, now);
+      if (sw.disconnectedAt === undefined) yield* this.#prober.tick(sw);
+      else yield* this.#removeHostsOf(sw, sw.disconnectedAt);
+      yield;
+    }
+    yield* this.hosts.tick(now);
     this.#forwarding?.tick(now);
     if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return;
     this.#sweptAt = now;
-    this.hosts.sweep(now);
-    this.#neighbours.sweep(now);
+    yield* this.hosts.sweep(now);
+    yield* this.#neighbours.sweep(now);
   }
 
   // Session events.
 
-  sessionReady(session: Session): void {
+  mayConnect(session: Session): boolean {
+    return this.switches.mayConnect(session);
+  }
+
+  mustWait(session: Session): boolean {
+    return this.switches.mustWait(session);
+  }
+
+  sessionReady(session: Session): Steps<void> {
     this.count("sessions_total");
-    this.switches.sessionReady(session, this.#clock.now());
+    return this.switches.sessionReady(session);
   }
 
-  portChanged(session: Session, port: PortDescription): void {
-    this.switches.portChanged(session, port, this.#clock.now());
-  }
-
-  portRemoved(session: Session, port: number): void {
-    this.switches.portRemoved(session, port);
+  portChanged(session: Session, change: PortChange): void {
+    this.switches.portChanged(session, change, this.#clock.monotonic());
   }
 
   packetIn(session: Session, inPort: number, frame: Uint8Array): void {
-    this.#packetIns.handle({ device: session.deviceId, port: inPort }, frame, this.#clock.now());
+    this.#packetIns.handle({ device: session.deviceId, port: inPort }, frame, this.#clock.monotonic());
   }
 
   sessionClosed(session: Session, reason: string, byPeer: boolean): void {
     this.#sessions.delete(session);
     const level = session.deviceId === "" ? "debug" : "info";
     this.#log[level]("openflow session closed", { device: session.deviceId, remote: session.remote, reason });
-    this.switches.sessionClosed(session, byPeer, this.#clock.now());
+    this.switches.sessionClosed(session, byPeer, this.#clock.monotonic());
   }
 
   // Switch and port events.
 
-  switchConnected(sw: Switch): void {
+  switchConnecting(sw: Switch): void {
     const { session } = sw;
     if (!session) return;
-    this.#log.info("openflow switch connected", {
-      device: sw.id,
-      remote: session.remote,
-      ports: sw.ports.size,
-    });
     if (session.inheritedFlows > 0) {
       if (this.#forwarding) this.#forwarding.deferUntil(this.#graceEndsAt);
       else session.send("flowMod", deleteOwnFlows);
     }
     session.sendBytes(this.#baseFlows);
-    for (const port of sw.ports.values())
-      port.isLinked = this.links.hasLink({ device: sw.id, port: port.number });
-    this.#forwarding?.switchConnected(sw);
-    this.#probeAllPorts(sw, this.#clock.now());
+    this.#prober.startInterval(sw);
+  }
+
+  portConnected(sw: Switch, port: SwitchPort): void {
+    port.isLinked = this.links.hasLink({ device: sw.id, port: port.number });
+    this.#forwarding?.portConnected(sw, port);
+    // Only an LLDP probe: most ports lead to a switch and need no broadcast probe.
+    this.#prober.send(sw, port, true);
+  }
+
+  switchConnected(sw: Switch): void {
+    this.#log.info("openflow switch connected", {
+      device: sw.id,
+      remote: sw.session?.remote,
+      ports: sw.ports.size,
+    });
   }
 
   switchDisconnected(sw: Switch): void {
-    const now = this.#clock.now();
-    for (const port of sw.ports.values()) {
-      port.isEdge = false;
-      this.#packetIns.discardPending({ device: sw.id, port: port.number });
-    }
+    const now = this.#clock.monotonic();
+    for (const port of sw.ports.values()) port.isEdge = false;
+    this.#packetIns.discardSwitch(sw.id);
     this.links.deviceDisconnected(sw.id, now);
-    this.#forwarding?.changed();
+    this.#forwarding?.changed(sw.id);
   }
 
   switchRemoved(sw: Switch): void {
@@ -188,8 +234,12 @@ export class OpenflowController
   }
 
   portUp(sw: Switch, port: SwitchPort): void {
-    this.#sendProbe(sw, port, true, this.#clock.now());
-    this.#forwarding?.changed();
+    this.#prober.send(sw, port, true);
+    this.#forwarding?.changed(sw.id);
+  }
+
+  portRemoved(sw: Switch, port: SwitchPort): void {
+    this.#forwarding?.portRemoved({ device: sw.id, port: port.number });
   }
 
   portDown(sw: Switch, port: SwitchPort): void {
@@ -203,7 +253,22 @@ export class OpenflowController
     this.#forwarding?.portDown(ref);
   }
 
+  portSettled(sw: Switch, port: SwitchPort): void {
+    const ref = { device: sw.id, port: port.number };
+    this.#packetIns.releasePending(ref);
+    this.hosts.portSettled(ref, port.probeableSince, this.#clock.monotonic());
+    this.#forwarding?.changed(sw.id);
+  }
+
+  isSuspect(ref: PortRef): boolean {
+    return this.#forwarding?.isSuspect(ref) === true;
+  }
+
   // Link events.
+
+  mayAddLink(dst: PortRef): boolean {
+    return this.mayChange(dst);
+  }
 
   linkFound(link: DiscoveredLink): void {
     for (const ref of [link.src, link.dst]) {
@@ -225,7 +290,7 @@ export class OpenflowController
     for (const ref of [link.src, link.dst]) {
       const port = this.#findPort(ref);
       if (!port) continue;
-      startClassification(port, this.#clock.now());
+      startClassification(port, this.#clock.monotonic());
       port.isLinked = this.links.hasLink(ref);
     }
   }
@@ -251,22 +316,28 @@ export class OpenflowController
     // A probe can arrive after the session it was sent on has closed.
     if (!sender?.session || !receiver || !sourcePort?.up || !arrivalPort?.up || sourcePort === arrivalPort)
       return;
-    const now = this.#clock.now();
-    this.links.probeReceived(from, at, direct, now);
-    // The other direction is probed at once, unless a probe that the other switch can receive is in flight.
-    const inFlight =
-      arrivalPort.probedAt > sender.connectedAt && now - arrivalPort.probedAt < PROBE_FLIGHT_MS;
-    if (!inFlight && !this.links.isActive(at, from)) this.#sendProbe(receiver, arrivalPort, direct, now);
+    this.links.probeReceived(from, at, direct, this.#clock.monotonic());
+    this.#prober.sendBack(from, sender, at, receiver, arrivalPort, direct);
   }
 
   neighbourReceived(lldp: Lldp, at: PortRef): void {
     if (this.#settings.foreignLldp && this.isEdge(at))
-      this.#neighbours.lldpReceived(lldp, at, this.#clock.now());
+      this.#neighbours.lldpReceived(lldp, at, this.#clock.monotonic());
   }
 
   announcementReceived(at: PortRef, tags: VlanTags, announcement: Announcement): void {
-    if (this.switches.isSwitchMac(announcement.mac)) return;
-    this.hosts.announcementReceived(at, tags, announcement, this.#clock.now());
+    if (this.switches.isSwitchMac(at.device, announcement.mac)) return;
+    this.hosts.announcementReceived(at, tags, announcement, this.#clock.monotonic());
+  }
+
+  addressOf({ device }: PortRef): string {
+    return this.switches.get(device)?.address ?? "";
+  }
+
+  /** What was claimed before a restart is not limited. */
+  mayChange({ device }: PortRef): boolean {
+    const sw = this.switches.get(device);
+    return !sw || this.#budget.take(sw) === 0;
   }
 
   sendFrame({ device, port }: PortRef, frame: Uint8Array): void {
@@ -277,72 +348,16 @@ export class OpenflowController
 
   // Ticks.
 
-  #tickSwitch(sw: Switch, now: number): void {
-    if (sw.disconnectedAt !== undefined) {
-      // The hosts of a disconnected switch are removed after the link timeout.
-      if (!sw.hostsRemoved && now - sw.disconnectedAt > linkTimeoutMs(this.#settings.probeIntervalMs)) {
-        sw.hostsRemoved = true;
-        for (const port of sw.ports.values())
-          this.hosts.removeHostsAt({ device: sw.id, port: port.number }, true);
-      }
-      return;
+  /** The hosts of a disconnected switch are removed after the link timeout. */
+  *#removeHostsOf(sw: Switch, disconnectedAt: number): Steps<void> {
+    const dueAt = disconnectedAt + linkTimeoutMs(this.#settings.probeIntervalMs);
+    if (sw.hostsRemoved || this.#clock.monotonic() <= dueAt) return;
+    sw.hostsRemoved = true;
+    for (const port of pausing(sw.ports.values(), PORTS_PER_STEP)) {
+      if (!port) yield;
+      else if (sw.session) return;
+      else this.hosts.removeHostsAt({ device: sw.id, port: port.number }, true);
     }
-    if (!sw.session) return;
-    for (const port of sw.ports.values()) {
-      const classified = port.isEdge || (port.isLinked && port.unclassifiedTicks > MAX_ONE_WAY_TICKS);
-      if (port.up && !classified) this.#classifyPort(sw, port, now);
-    }
-    if (now >= sw.nextProbeAt) {
-      sw.session.sendBytes(BROADCAST_PROBE_FLOW);
-      this.#probeAllPorts(sw, now);
-    }
-  }
-
-  /** A port without a link is probed again until it has settled; then it is an edge. */
-  #classifyPort(sw: Switch, port: SwitchPort, now: number): void {
-    const ref = { device: sw.id, port: port.number };
-    const { settleMs } = this.#settings;
-    port.unclassifiedTicks++;
-    if (port.isLinked) {
-      // Only one direction is known: the probe in the other may have arrived before that switch had its flows.
-      const retryAfterMs = port.unclassifiedTicks <= MIN_SETTLE_TICKS ? PROBE_FLIGHT_MS : settleMs / 2;
-      if (now - port.probedAt < retryAfterMs || this.links.hasLinkFrom(ref)) return;
-      this.#sendProbe(sw, port, this.links.hasDirectLink(ref), now);
-      return;
-    }
-    if (this.#forwarding?.isSuspect(ref)) return;
-    const ageMs = now - port.probeableSince;
-    // A number of ticks is required too: on a busy machine received probes may not have been read yet.
-    if ((ageMs >= settleMs && port.unclassifiedTicks >= MIN_SETTLE_TICKS) || !isWiredPort(port.number)) {
-      port.isEdge = true;
-      this.#packetIns.releasePending(ref);
-      this.hosts.portSettled(ref, port.probeableSince, now);
-      this.#forwarding?.changed();
-    } else if (now - port.probedAt >= settleMs / 2) {
-      this.#sendProbe(sw, port, true, now);
-      this.#sendProbe(sw, port, false, now);
-    }
-  }
-
-  #probeAllPorts(sw: Switch, now: number): void {
-    sw.nextProbeAt = now + this.#settings.probeIntervalMs;
-    for (const port of sw.ports.values()) {
-      this.#sendProbe(sw, port, true, now);
-      // A new port gets an LLDP probe only: most lead to a switch and need no broadcast probe.
-      const isNew = now === port.probeableSince;
-      if (!isNew && !this.links.hasDirectLink({ device: sw.id, port: port.number }))
-        this.#sendProbe(sw, port, false, now);
-    }
-  }
-
-  #sendProbe(sw: Switch, port: SwitchPort, direct: boolean, now: number): void {
-    const { session } = sw;
-    if (!session || !port.up || !isWiredPort(port.number)) return;
-    port.probedAt = now;
-    this.count("probes_sent_total");
-    if (session.channel.backlogBytes > MAX_PROBE_BACKLOG_BYTES) return;
-    const ref = { device: sw.id, port: port.number };
-    session.sendBytes(this.#probes.create(ref, port.description.mac, direct, now));
   }
 
   #findPort({ device, port }: PortRef): SwitchPort | undefined {

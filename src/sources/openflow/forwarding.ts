@@ -8,15 +8,24 @@
  * Ports are always closed first; others open only after the switches have confirmed that (barrier), so there is never a
  * loop. Without information nothing changes: a switch that became unreachable may still forward, so its links stay in
  * the graph until that is known; after a start, switches with flows from before keep them until all had time to connect.
+ *
+ * The rules are computed in steps. A change meanwhile may rule out an opening in the same component of the graph, and in no
+ * other: switches that change all the time do not affect networks that they are not connected to.
  */
 import type { Clock } from "../../lib/clock.ts";
+import type { Scheduler } from "../../lib/scheduler.ts";
+import { pausing, type Steps } from "../../lib/steps.ts";
 import type { FlowMod } from "./codec/messages.ts";
 import { PORT_CONFIG } from "./codec/port.ts";
 import { BROADCAST_PROBE_SECONDS, type PortRule, ruleFlows } from "./flows.ts";
 import { type DiscoveredLink, type LinkEndReason, type LinkTable, linkTimeoutMs } from "./link-table.ts";
 import { isWiredPort, type PortRef, portKey } from "./port-ref.ts";
-import { type GraphEdge, spanningForest } from "./spanning-tree.ts";
-import type { Switch, SwitchPort, SwitchTable } from "./switch-table.ts";
+import { findSegments } from "./segments.ts";
+import type { Session } from "./session.ts";
+import { type Forest, type GraphEdge, spanningForest } from "./spanning-tree.ts";
+import { Suspects } from "./suspects.ts";
+import type { Switch, SwitchPort } from "./switch.ts";
+import type { SwitchTable } from "./switch-table.ts";
 
 interface Rule extends PortRule {
   /** The switch does not send out of the port. */
@@ -33,6 +42,11 @@ interface LinkEdge extends GraphEdge {
   readonly mute: boolean;
 }
 
+interface RuleChanges {
+  readonly changes: readonly RuleChange[];
+  readonly rootOf: Forest["rootOf"];
+}
+
 interface RuleChange {
   readonly sw: Switch;
   readonly port: SwitchPort;
@@ -40,6 +54,9 @@ interface RuleChange {
 }
 
 const BARRIER_TIMEOUT_MS = 2000;
+const PORTS_PER_STEP = 128;
+/** The owner of its computations on the scheduler. */
+const OWNER = "bridge";
 /** While switches and links are being added, the forest is computed after one tick without additions, or after this. */
 const MAX_GROWTH_WAIT_MS = 500;
 
@@ -47,10 +64,14 @@ export class Forwarding {
   readonly #switches: SwitchTable;
   readonly #links: LinkTable;
   readonly #clock: Clock;
+  readonly #scheduler: Scheduler;
   readonly #probeIntervalMs: number;
   readonly #applied = new Map<string, Rule>();
-  /** Removed links of unreachable switches that may still forward. */
-  readonly #suspects = new Map<string, { readonly link: DiscoveredLink; readonly until: number }>();
+  readonly #suspects = new Suspects();
+  /** The switches with changes since the rules were last computed. */
+  #touched = new Set<string>();
+  /** Sessions that did not confirm a change in time. They are not waited for until they do. */
+  readonly #unconfirmed = new WeakSet<Session>();
   #deferredUntil = 0;
   #dirty = false;
   #converging = false;
@@ -60,17 +81,25 @@ export class Forwarding {
   #grew = false;
   #growingSince: number | undefined;
 
-  constructor(switches: SwitchTable, links: LinkTable, clock: Clock, probeIntervalMs: number) {
+  constructor(
+    switches: SwitchTable,
+    links: LinkTable,
+    clock: Clock,
+    scheduler: Scheduler,
+    probeIntervalMs: number,
+  ) {
     this.#switches = switches;
     this.#links = links;
     this.#clock = clock;
+    this.#scheduler = scheduler;
     this.#probeIntervalMs = probeIntervalMs;
   }
 
-  /** A port, link or switch changed. */
-  changed(): void {
+  /** A port or link of these switches, or one of them, changed. */
+  changed(...devices: readonly string[]): void {
     this.#dirty = true;
     this.#urgent = true;
+    for (const device of devices) this.#touched.add(device);
   }
 
   /** No rule is changed before this time. */
@@ -78,69 +107,57 @@ export class Forwarding {
     this.#deferredUntil = Math.max(this.#deferredUntil, time);
   }
 
-  switchConnected(sw: Switch): void {
-    const inherited = (sw.session?.inheritedFlows ?? 0) > 0;
-    for (const { number } of sw.ports.values()) {
-      const key = portKey({ device: sw.id, port: number });
-      if (inherited) this.#applied.delete(key);
-      else this.#applied.set(key, CLOSED);
-    }
-    this.#recordGrowth();
+  /** A port of a switch that connects. */
+  portConnected(sw: Switch, { number }: SwitchPort): void {
+    const key = portKey({ device: sw.id, port: number });
+    if ((sw.session?.inheritedFlows ?? 0) > 0) this.#applied.delete(key);
+    else this.#applied.set(key, CLOSED);
+    this.#recordGrowth(sw.id);
   }
 
   portDown(ref: PortRef): void {
-    this.#clearSuspects(ref);
-    this.changed();
+    this.#suspects.clear(ref);
+    this.changed(ref.device);
   }
 
-  linkFound(link: DiscoveredLink): void {
-    this.#clearSuspects(link.src);
-    this.#clearSuspects(link.dst);
+  portRemoved(ref: PortRef): void {
+    this.#applied.delete(portKey(ref));
+  }
+
+  linkFound({ src, dst }: DiscoveredLink): void {
+    this.#suspects.clear(src);
+    this.#suspects.clear(dst);
     // A link between closed ports cannot close a loop, so it is not urgent.
-    const closed = [link.src, link.dst].every((ref) => this.#applied.get(portKey(ref))?.open === false);
-    if (closed) this.#recordGrowth();
-    else this.changed();
+    const closed = [src, dst].every((ref) => this.#applied.get(portKey(ref))?.open === false);
+    if (closed) this.#recordGrowth(src.device, dst.device);
+    else this.changed(src.device, dst.device);
   }
 
-  #recordGrowth(): void {
+  #recordGrowth(...devices: readonly string[]): void {
     this.#dirty = true;
     this.#grew = true;
-  }
-
-  /** It is known again where the port leads. */
-  #clearSuspects(ref: PortRef): void {
-    const key = portKey(ref);
-    for (const [id, { link }] of this.#suspects) {
-      if (portKey(link.src) === key || portKey(link.dst) === key) this.#suspects.delete(id);
-    }
+    for (const device of devices) this.#touched.add(device);
   }
 
   linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void {
-    this.changed();
+    this.changed(link.src.device, link.dst.device);
     const disconnected = [link.src, link.dst]
       .map(({ device }) => this.#switches.get(device))
       .find((sw) => !sw?.session);
     if (reason !== "timeout" || !disconnected || disconnected.closedByPeer) return;
     // Until then its broadcast probe flow has expired, and three probes have passed through it if it still forwards.
-    const until = this.#clock.now() + BROADCAST_PROBE_SECONDS * 1000 + linkTimeoutMs(this.#probeIntervalMs);
-    this.#suspects.set(link.id, { link, until });
+    const until =
+      this.#clock.monotonic() + BROADCAST_PROBE_SECONDS * 1000 + linkTimeoutMs(this.#probeIntervalMs);
+    this.#suspects.add(link, until);
   }
 
   /** Whether the port leads to an unreachable switch that may still forward. Such a port is not an edge. */
   isSuspect(ref: PortRef): boolean {
-    const key = portKey(ref);
-    for (const { link } of this.#suspects.values()) {
-      if (portKey(link.src) === key || portKey(link.dst) === key) return true;
-    }
-    return false;
+    return this.#suspects.has(ref);
   }
 
   tick(now: number): void {
-    for (const [id, { until }] of this.#suspects) {
-      if (now < until) continue;
-      this.#suspects.delete(id);
-      this.changed();
-    }
+    for (const { src, dst } of this.#suspects.takeExpired(now)) this.changed(src.device, dst.device);
     if (!this.#dirty || this.#converging || now < this.#deferredUntil || this.#isStillGrowing(now)) return;
     this.#converging = true;
     this.#converge().finally(() => {
@@ -160,26 +177,33 @@ export class Forwarding {
   async #converge(): Promise<void> {
     this.#dirty = false;
     this.#urgent = false;
-    const changes = this.#ruleChanges();
+    this.#touched = new Set();
+    const { changes, rootOf } = await this.#scheduler.run(OWNER, this.#ruleChanges());
     await this.#applyChanges(changes.filter(({ rule }) => !rule.open));
-    // A change while the ports were closed may rule out an opening: compute again at the next tick.
-    if (this.#dirty) return;
-    await this.#applyChanges(changes.filter(({ rule }) => rule.open));
+    await this.#applyChanges(
+      changes.filter(({ rule }) => rule.open),
+      rootOf,
+    );
   }
 
-  #ruleChanges(): RuleChange[] {
-    const linkRules = this.#linkRules();
+  *#ruleChanges(): Steps<RuleChanges> {
+    const { rules, rootOf } = yield* this.#linkRules();
     const changes: RuleChange[] = [];
     for (const sw of this.#switches.all()) {
       if (!sw.session) continue;
-      for (const port of sw.ports.values()) {
+      for (const port of pausing(sw.ports.values(), PORTS_PER_STEP)) {
+        if (!port) {
+          yield;
+          continue;
+        }
         const key = portKey({ device: sw.id, port: port.number });
         const current = this.#applied.get(key);
-        const rule = this.#ruleOf(port, linkRules.get(key), current);
+        const rule = this.#ruleOf(port, rules.get(key), current);
         if (rule && !(current && sameRule(current, rule))) changes.push({ sw, port, rule });
       }
+      yield;
     }
-    return changes;
+    return { changes, rootOf };
   }
 
   #ruleOf(port: SwitchPort, linkRule: Rule | undefined, current: Rule | undefined): Rule | undefined {
@@ -190,34 +214,41 @@ export class Forwarding {
     return current && CLOSED;
   }
 
-  #linkRules(): Map<string, Rule> {
-    const edges = this.#linkEdges();
-    const forest = spanningForest(edges);
+  *#linkRules(): Steps<{ readonly rules: Map<string, Rule>; readonly rootOf: Forest["rootOf"] }> {
+    const edges = yield* this.#linkEdges();
+    const { chosen, rootOf } = yield* spanningForest(edges);
     const rules = new Map<string, Rule>();
-    for (const edge of edges) {
-      const open = forest.has(edge.id);
-      for (const ref of edge.ports) {
-        rules.set(portKey(ref), { open, link: true, mute: edge.mute && !open });
+    for (const edge of pausing(edges, PORTS_PER_STEP)) {
+      if (!edge) {
+        yield;
+        continue;
       }
+      const open = chosen.has(edge.id);
+      for (const ref of edge.ports) rules.set(portKey(ref), { open, link: true, mute: edge.mute && !open });
     }
-    return rules;
+    return { rules, rootOf };
   }
 
-  #linkEdges(): LinkEdge[] {
-    const links = [...this.#links.all(), ...[...this.#suspects.values()].map(({ link }) => link)];
+  *#linkEdges(): Steps<LinkEdge[]> {
+    const links = [...this.#links.all(), ...this.#suspects.links()];
     const edges = new Map<string, LinkEdge>();
-    for (const link of links) {
+    for (const link of pausing(links, PORTS_PER_STEP)) {
+      if (!link) {
+        yield;
+        continue;
+      }
       if (!link.direct) continue;
       const ports = [link.src, link.dst].sort((a, b) => (portKey(a) < portKey(b) ? -1 : 1));
       const id = ports.map(portKey).join(" ");
       const [a = link.src, b = link.dst] = ports;
       edges.set(id, { id, a: a.device, b: b.device, ports, mute: false, ...this.#edgeState(ports) });
     }
-    for (const [segment, ports] of findSegments(links.filter((link) => !link.direct))) {
+    for (const [segment, ports] of yield* findSegments(links.filter((link) => !link.direct))) {
       for (const ref of ports) {
         const id = portKey(ref);
         edges.set(id, { id, a: ref.device, b: segment, ports: [ref], mute: true, ...this.#edgeState([ref]) });
       }
+      yield;
     }
     return [...edges.values()];
   }
@@ -229,20 +260,44 @@ export class Forwarding {
     };
   }
 
-  async #applyChanges(changes: readonly RuleChange[]): Promise<void> {
+  /** With `rootOf`: not those in components that have changed since. They are computed again at the next tick. */
+  async #applyChanges(changes: readonly RuleChange[], rootOf?: Forest["rootOf"]): Promise<void> {
     if (changes.length === 0) return;
-    const affected = new Set<Switch>();
-    for (const { sw, port, rule } of changes) {
-      if (!sw.session) continue;
-      affected.add(sw);
+    const affected = await this.#scheduler.run(OWNER, this.#sendChanges(changes, rootOf));
+    const waiting = new Set([...affected].filter((session) => !this.#unconfirmed.has(session)));
+    const confirm = async (session: Session) => {
+      await session.barrier();
+      waiting.delete(session);
+      this.#unconfirmed.delete(session);
+    };
+    const confirmations = new Map(Array.from(affected, (session) => [session, confirm(session)]));
+    const awaited = Promise.all(Array.from(waiting, (session) => confirmations.get(session)));
+    const timeout = new AbortController();
+    await Promise.race([awaited, this.#clock.sleep(BARRIER_TIMEOUT_MS, timeout.signal)]);
+    timeout.abort();
+    for (const session of waiting) this.#unconfirmed.add(session);
+  }
+
+  /** Returns the sessions that were sent something. */
+  *#sendChanges(changes: readonly RuleChange[], rootOf: Forest["rootOf"] | undefined): Steps<Set<Session>> {
+    const affected = new Set<Session>();
+    const rootOfSwitch = (device: string) => rootOf?.get(device) ?? device;
+    const touchedRoots = () => new Set(rootOf ? Array.from(this.#touched, rootOfSwitch) : []);
+    let touched = touchedRoots();
+    for (const change of pausing(changes, PORTS_PER_STEP)) {
+      if (!change) {
+        yield;
+        touched = touchedRoots();
+        continue;
+      }
+      const { sw, port, rule } = change;
+      if (!sw.session || sw.ports.get(port.number) !== port || touched.has(rootOfSwitch(sw.id))) continue;
+      affected.add(sw.session);
       for (const flow of this.#flowsFor(sw, port, rule)) sw.session.send("flowMod", flow);
       this.#setMuted(sw, port, rule.mute);
       this.#applied.set(portKey({ device: sw.id, port: port.number }), rule);
     }
-    const confirmed = Promise.all([...affected].map((sw) => sw.session?.barrier()));
-    const timeout = new AbortController();
-    await Promise.race([confirmed, this.#clock.sleep(BARRIER_TIMEOUT_MS, timeout.signal)]);
-    timeout.abort();
+    return affected;
   }
 
   #flowsFor(sw: Switch, port: SwitchPort, rule: Rule): FlowMod[] {
@@ -258,38 +313,4 @@ export class Forwarding {
     const config = mute ? PORT_CONFIG.noForward : 0;
     sw.session?.send("portMod", { port, mac: description.mac, config, mask: PORT_CONFIG.noForward });
   }
-}
-
-/** Ports that receive each other's broadcast probes are on one segment. Returns each segment's name and its ports. */
-function findSegments(links: readonly DiscoveredLink[]): Map<string, PortRef[]> {
-  const neighbours = new Map<string, { readonly ref: PortRef; readonly others: PortRef[] }>();
-  for (const { src, dst } of links) {
-    for (const [ref, other] of [
-      [src, dst],
-      [dst, src],
-    ] as const) {
-      const known = neighbours.get(portKey(ref)) ?? { ref, others: [] };
-      known.others.push(other);
-      neighbours.set(portKey(ref), known);
-    }
-  }
-  const segments = new Map<string, PortRef[]>();
-  const visited = new Set<string>();
-  for (const key of [...neighbours.keys()].sort()) {
-    if (visited.has(key)) continue;
-    const ports: PortRef[] = [];
-    const queue = [key];
-    visited.add(key);
-    for (const next of queue) {
-      const node = neighbours.get(next);
-      if (!node) continue;
-      ports.push(node.ref);
-      for (const other of node.others.map(portKey)) {
-        if (!visited.has(other)) queue.push(other);
-        visited.add(other);
-      }
-    }
-    segments.set(`segment ${key}`, ports);
-  }
-  return segments;
 }

@@ -6,8 +6,12 @@
  * - A silent host is probed three times in the second half of its timeout, at each of its addresses.
  * - When a port goes down, its hosts are removed at once; when a switch disconnects, after the link timeout. They are
  *   stored for a while and probed when the port settles again, because an idle host would not be discovered otherwise.
+ *
+ * Each announcement costs the same, whatever others have announced: locations of a host and owners of an address are few.
+ * Hosts are limited per peer address and in total, and a new host or a move needs the change budget of its switch.
  */
 import ipaddr from "ipaddr.js";
+import type { Steps } from "../../lib/steps.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
 import { type Announcement, writeArpProbe, writeNeighbourSolicitation } from "./codec/announcement.ts";
 import { isStationIp, isStationMac, type VlanTags } from "./codec/ethernet.ts";
@@ -17,9 +21,17 @@ import { PROBE_SOURCE_MAC } from "./flows.ts";
 import { firstActivity, type HostLocation, LearnedHost, recordActivity } from "./learned-host.ts";
 import type { OpenflowSettings } from "./options.ts";
 import { type PortRef, portKey } from "./port-ref.ts";
+import { Quota } from "./quota.ts";
+import { RecentHosts } from "./recent-hosts.ts";
 
 const MAX_ADDRESSES = 64;
-const MAX_RECENT_HOSTS = 10_000;
+/** Of one host, during a conflict. */
+const MAX_LOCATIONS = 8;
+/** Hosts with the same address, during a conflict. */
+const MAX_OWNERS = 8;
+/** Of the hosts of one port that comes back. The others are probed when they are due. */
+const MAX_PROBED_AT_ONCE = 256;
+const SWEPT_PER_STEP = 64;
 const MAX_PROBES = 3;
 /** During a conflict each owner is probed at this interval, and removed when it does not reply within the timeout. */
 const CONFLICT_PROBE_INTERVAL_MS = 5000;
@@ -29,6 +41,10 @@ export interface HostEnvironment {
   /** The port is up, its switch is connected, and it does not lead to another switch: its hosts can reply. */
   isEdge(ref: PortRef): boolean;
   sendFrame(ref: PortRef, frame: Uint8Array): void;
+  /** The peer address of the port's switch. */
+  addressOf(ref: PortRef): string;
+  /** Whether the port's switch may add or change a record now. */
+  mayChange(ref: PortRef): boolean;
   count(what: "hosts_refused_total" | "host_conflicts_total" | "host_moves_total"): void;
 }
 
@@ -41,12 +57,14 @@ export class HostTracker {
   /** The hosts that use an address: one, or several during a conflict. */
   readonly #owners = new Map<string, Set<LearnedHost>>();
   readonly #duplicates = new DuplicateDetection();
-  readonly #recentHosts = new Map<string, { readonly host: LearnedHost; readonly ref: PortRef }>();
+  readonly #recentHosts = new RecentHosts();
+  readonly #quota: Quota;
 
   constructor(claims: ClaimBuffer, environment: HostEnvironment, settings: OpenflowSettings) {
     this.#claims = claims;
     this.#environment = environment;
     this.#settings = settings;
+    this.#quota = new Quota({ perAddress: settings.maxHostsPerAddress, total: settings.maxHosts });
   }
 
   get size(): number {
@@ -64,7 +82,8 @@ export class HostTracker {
     else if (host.locations.some((old) => this.#environment.isEdge(old.ref)) && host.addresses.size > 0) {
       this.#checkLocation(host, ref, now);
       return; // Nothing is learned from a location that is not confirmed yet.
-    } else this.#move(host, ref, now);
+    } else if (host === newHost || this.#environment.mayChange(ref)) this.#move(host, ref, now);
+    else return;
     if (announcement.dhcpTransaction !== undefined) host.dhcpTransaction = announcement.dhcpTransaction;
     if (announcement.ip !== undefined && isStationIp(announcement.ip))
       this.#addressUsed(host, announcement.ip, now);
@@ -73,15 +92,14 @@ export class HostTracker {
   /** The port is now an edge. Probes the hosts last known there that were not seen since it came up. */
   portSettled(ref: PortRef, since: number, now: number): void {
     const key = portKey(ref);
+    let left = MAX_PROBED_AT_ONCE;
     for (const host of this.#byPort.get(key) ?? []) {
       const location = host.locationAt(ref);
       if (location && location.lastSeenAt < since) this.#probeLocation(host, location, now);
+      if (--left <= 0) break;
     }
-    for (const [id, { host, ref: lastRef }] of this.#recentHosts) {
-      if (portKey(lastRef) !== key) continue;
-      this.#recentHosts.delete(id);
+    for (const host of this.#recentHosts.takeAt(key))
       this.#probeLocation(host, { ref, ...firstActivity(0) }, now);
-    }
   }
 
   /** `expectBack`: the hosts are stored and probed when the port settles again. */
@@ -93,49 +111,69 @@ export class HostTracker {
   /** Adds a host that was claimed before a restart. Returns false when the limit is reached. */
   restore(host: LearnedHost): boolean {
     if (this.#hosts.has(host.id) || this.#hosts.size >= this.#settings.maxHosts) return false;
-    this.#hosts.set(host.id, host);
+    const [location] = host.locations;
+    this.#add(host, location ? this.#environment.addressOf(location.ref) : "");
     for (const { ref } of host.locations) this.#index(host, ref);
     for (const ip of host.addresses.keys()) this.#addOwner(host, ip);
     return true;
   }
 
-  tick(now: number): void {
-    this.#duplicates.tick(now);
+  tick(now: number): Steps<void> {
+    return this.#duplicates.tick(now);
   }
 
   /** Probes and expires hosts. Iterates over all hosts, so it is not run at every tick. */
-  sweep(now: number): void {
+  *sweep(now: number): Steps<void> {
+    let left = SWEPT_PER_STEP;
     for (const host of this.#hosts.values()) {
       this.#sweepAddresses(host, now);
       this.#sweepLocations(host, now);
+      if (--left > 0) continue;
+      yield;
+      left = SWEPT_PER_STEP;
     }
   }
 
   #admit(host: LearnedHost, ref: PortRef): boolean {
     const hostsAtPort = this.#byPort.get(portKey(ref))?.size ?? 0;
-    if (this.#hosts.size < this.#settings.maxHosts && hostsAtPort < this.#settings.maxHostsPerPort) {
-      this.#hosts.set(host.id, host);
-      this.#recentHosts.delete(host.id);
+    const address = this.#environment.addressOf(ref);
+    const hasRoom =
+      hostsAtPort < this.#settings.maxHostsPerPort && this.#quota.exceededBy(address) === undefined;
+    if (hasRoom && this.#environment.mayChange(ref)) {
+      this.#add(host, address);
       return true;
     }
     this.#environment.count("hosts_refused_total");
     return false;
   }
 
+  #add(host: LearnedHost, address: string): void {
+    host.peerAddress = address;
+    this.#hosts.set(host.id, host);
+    this.#quota.add(address);
+    this.#recentHosts.delete(host.id);
+  }
+
   #checkLocation(host: LearnedHost, ref: PortRef, now: number): void {
+    if (host.locations.length >= MAX_LOCATIONS) {
+      this.#environment.count("hosts_refused_total");
+      return;
+    }
     const timesSeen = ({ locations }: LearnedHost) =>
       locations.reduce((sum, location) => sum + location.count, 0);
     const before = timesSeen(host);
     const started = this.#duplicates.start(`${host.id} ${portKey(ref)}`, {
+      startedBy: ref.device,
       startedAt: now,
       ownerReplied: () => timesSeen(host) > before,
       onConflict: () => {
         this.#environment.count("host_conflicts_total");
-        this.#addLocation(host, ref, now);
+        if (host.locations.length < MAX_LOCATIONS) this.#addLocation(host, ref, now);
         this.#publish(host);
       },
       onMove: () => {
-        if (this.#hosts.has(host.id) && this.#environment.isEdge(ref)) this.#move(host, ref, now);
+        if (this.#hosts.has(host.id) && this.#environment.isEdge(ref) && this.#environment.mayChange(ref))
+          this.#move(host, ref, now);
       },
     });
     if (started) for (const location of host.locations) this.#probeLocation(host, location, now);
@@ -163,12 +201,11 @@ export class HostTracker {
       return;
     }
     this.#remove(host);
-    if (!expectBack || this.#recentHosts.size >= MAX_RECENT_HOSTS) return;
-    this.#recentHosts.set(host.id, { host, ref });
+    if (expectBack) this.#recentHosts.add(host, portKey(ref));
   }
 
   #remove(host: LearnedHost): void {
-    this.#hosts.delete(host.id);
+    if (this.#hosts.delete(host.id)) this.#quota.remove(host.peerAddress);
     for (const location of host.locations) this.#unindex(host, location.ref);
     for (const ip of host.addresses.keys()) this.#removeOwner(host, ip);
     this.#claims.remove("hosts", host.id);
@@ -192,6 +229,10 @@ export class HostTracker {
       return;
     }
     const owners = [...this.#ownersOf(host, ip)].filter((other) => other !== host);
+    if (owners.length >= MAX_OWNERS) {
+      this.#environment.count("hosts_refused_total");
+      return;
+    }
     const addAddress = () => {
       if (!this.#hosts.has(host.id)) return;
       host.addresses.set(ip, firstActivity(now));
@@ -209,6 +250,7 @@ export class HostTracker {
     const timesSeen = () => reachable.reduce((sum, other) => sum + (other.addresses.get(ip)?.count ?? 0), 0);
     const before = timesSeen();
     const started = this.#duplicates.start(`${host.id} ${ip}`, {
+      startedBy: host.locations[0]?.ref.device ?? "",
       startedAt: now,
       ownerReplied: () => timesSeen() > before,
       onConflict: () => {

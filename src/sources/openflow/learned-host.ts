@@ -30,6 +30,8 @@ export class LearnedHost {
   /** Newest first. More than one only during a conflict. */
   locations: HostLocation[] = [];
   readonly addresses = new Map<string, Activity>();
+  /** The address of the switch that first reported it. It counts for this peer. */
+  peerAddress = "";
   /** The transaction id of a DHCP exchange in progress. */
   dhcpTransaction: number | undefined;
 

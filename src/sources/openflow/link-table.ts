@@ -6,6 +6,7 @@
  * LLDP probes prove a direct cable. A link found only by broadcast probes is INDIRECT; broadcast probes add nothing on
  * a port that has a direct link. Two links on one port are both stored: the view flags them as a conflict.
  */
+import type { Steps } from "../../lib/steps.ts";
 import { linkId } from "../../model/ids.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
 import { type PortRef, portKey, portText } from "./port-ref.ts";
@@ -21,6 +22,9 @@ export interface DiscoveredLink {
 export type LinkEndReason = "port-down" | "timeout" | "superseded";
 
 export interface LinkEvents {
+  /** Whether a new link that ends at the port may be added now. */
+  mayAddLink(dst: PortRef): boolean;
+  count(what: "links_refused_total"): void;
   linkFound(link: DiscoveredLink): void;
   linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void;
 }
@@ -31,12 +35,12 @@ interface TrackedLink extends DiscoveredLink {
 }
 
 const MAX_MISSED_PROBES = 3;
+/** Switches behind one bridge without OpenFlow have links with each other. */
+const MAX_LINKS_PER_PORT = 256;
+const LINKS_PER_STEP = 128;
 
 /** Half an interval is added so that the third probe has time to arrive. */
 export const linkTimeoutMs = (probeIntervalMs: number): number => probeIntervalMs * (MAX_MISSED_PROBES + 0.5);
-
-const touchesDevice = (link: DiscoveredLink, device: string) =>
-  link.src.device === device || link.dst.device === device;
 
 export class LinkTable {
   readonly #claims: ClaimBuffer;
@@ -44,6 +48,7 @@ export class LinkTable {
   readonly #timeoutMs: number;
   readonly #links = new Map<string, TrackedLink>();
   readonly #byPort = new Map<string, Set<TrackedLink>>();
+  readonly #byDevice = new Map<string, Set<TrackedLink>>();
 
   constructor(claims: ClaimBuffer, events: LinkEvents, probeIntervalMs: number) {
     this.#claims = claims;
@@ -94,6 +99,10 @@ export class LinkTable {
       return;
     }
     if (!direct && (this.hasDirectLink(src) || this.hasDirectLink(dst))) return;
+    if (!known && (this.#isFull(src) || this.#isFull(dst) || !this.#events.mayAddLink(dst))) {
+      this.#events.count("links_refused_total");
+      return;
+    }
     if (direct) {
       for (const link of [...this.#linksAt(src), ...this.#linksAt(dst)])
         if (!link.direct) this.#remove(link, "superseded");
@@ -102,8 +111,8 @@ export class LinkTable {
     this.#links.set(id, link);
     for (const ref of [src, dst]) {
       const key = portKey(ref);
-      const linksAtPort = this.#byPort.get(key) ?? new Set();
-      this.#byPort.set(key, linksAtPort.add(link));
+      this.#byPort.set(key, (this.#byPort.get(key) ?? new Set()).add(link));
+      this.#byDevice.set(ref.device, (this.#byDevice.get(ref.device) ?? new Set()).add(link));
     }
     this.#publish(link);
     this.#events.linkFound(link);
@@ -114,23 +123,31 @@ export class LinkTable {
   }
 
   deviceDisconnected(device: string, now: number): void {
-    for (const link of this.#links.values()) {
-      if (!link.active || !touchesDevice(link, device)) continue;
+    for (const link of this.#byDevice.get(device) ?? []) {
+      if (!link.active) continue;
       link.active = false;
       link.lastProbeAt = now;
       this.#publish(link);
     }
   }
 
-  tick(now: number): void {
+  *tick(now: number): Steps<void> {
+    let left = LINKS_PER_STEP;
     for (const link of this.#links.values()) {
       if (now - link.lastProbeAt > this.#timeoutMs) this.#remove(link, "timeout");
+      if (--left > 0) continue;
+      yield;
+      left = LINKS_PER_STEP;
     }
   }
 
   /** Adds a link that was claimed before a restart. It times out at `graceEndsAt` unless a probe confirms it. */
   restore(src: PortRef, dst: PortRef, direct: boolean, graceEndsAt: number): void {
     this.probeReceived(src, dst, direct, graceEndsAt - this.#timeoutMs);
+  }
+
+  #isFull(ref: PortRef): boolean {
+    return (this.#byPort.get(portKey(ref))?.size ?? 0) >= MAX_LINKS_PER_PORT;
   }
 
   #linksAt(ref: PortRef): Iterable<TrackedLink> {
@@ -140,10 +157,8 @@ export class LinkTable {
   #remove(link: TrackedLink, reason: LinkEndReason): void {
     this.#links.delete(link.id);
     for (const ref of [link.src, link.dst]) {
-      const key = portKey(ref);
-      const linksAtPort = this.#byPort.get(key);
-      linksAtPort?.delete(link);
-      if (linksAtPort?.size === 0) this.#byPort.delete(key);
+      unindex(this.#byPort, portKey(ref), link);
+      unindex(this.#byDevice, ref.device, link);
     }
     this.#claims.remove("links", link.id);
     this.#events.linkRemoved(link, reason);
@@ -158,4 +173,10 @@ export class LinkTable {
       verified: true,
     });
   }
+}
+
+function unindex(index: Map<string, Set<TrackedLink>>, key: string, link: TrackedLink): void {
+  const links = index.get(key);
+  links?.delete(link);
+  if (links?.size === 0) index.delete(key);
 }

@@ -3,13 +3,18 @@
  * links. Any host can send LLDP, so texts and the number of neighbours are limited, and a neighbour is removed when its
  * time to live ends or its port goes down.
  */
+import type { Steps } from "../../lib/steps.ts";
 import { portId } from "../../model/ids.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
 import type { Lldp } from "./codec/lldp.ts";
 import { type PortRef, portKey, portText } from "./port-ref.ts";
+import { Quota } from "./quota.ts";
 
 const MAX_NEIGHBOURS_PER_PORT = 4;
 const MAX_NEIGHBOURS = 10_000;
+/** Received by one switch, so that no switch takes the room of all others. */
+const MAX_NEIGHBOURS_PER_SWITCH = 512;
+const SWEPT_PER_STEP = 64;
 const MAX_TEXT_LENGTH = 200;
 const MAX_TTL_SECONDS = 3600;
 
@@ -26,6 +31,8 @@ export class LldpNeighbours {
   readonly #claims: ClaimBuffer;
   readonly #neighbours = new Map<string, Neighbour>();
   readonly #byPort = new Map<string, Set<Neighbour>>();
+  readonly #byDevice = new Map<string, Set<Neighbour>>();
+  readonly #quota = new Quota({ perAddress: MAX_NEIGHBOURS_PER_SWITCH, total: MAX_NEIGHBOURS });
 
   constructor(claims: ClaimBuffer) {
     this.#claims = claims;
@@ -44,7 +51,8 @@ export class LldpNeighbours {
     }
     const neighboursAtPort = this.#byPort.get(portKey(receivedOn)) ?? new Set<Neighbour>();
     const isFull =
-      neighboursAtPort.size >= MAX_NEIGHBOURS_PER_PORT || this.#neighbours.size >= MAX_NEIGHBOURS;
+      neighboursAtPort.size >= MAX_NEIGHBOURS_PER_PORT ||
+      this.#quota.exceededBy(receivedOn.device) !== undefined;
     if (!known && isFull) return;
     const expiresAt = now + ttlSeconds * 1000;
     if (known) {
@@ -54,6 +62,8 @@ export class LldpNeighbours {
     const neighbour = { key, device, port: toPortNumber(portName), portName, receivedOn, expiresAt };
     this.#neighbours.set(key, neighbour);
     this.#byPort.set(portKey(receivedOn), neighboursAtPort.add(neighbour));
+    this.#byDevice.set(device, (this.#byDevice.get(device) ?? new Set<Neighbour>()).add(neighbour));
+    this.#quota.add(receivedOn.device);
     this.#publish(neighbour, lldp);
   }
 
@@ -61,19 +71,30 @@ export class LldpNeighbours {
     for (const neighbour of [...(this.#byPort.get(portKey(ref)) ?? [])]) this.#remove(neighbour);
   }
 
-  sweep(now: number): void {
-    for (const neighbour of this.#neighbours.values())
+  *sweep(now: number): Steps<void> {
+    let left = SWEPT_PER_STEP;
+    for (const neighbour of this.#neighbours.values()) {
       if (now >= neighbour.expiresAt) this.#remove(neighbour);
+      if (--left > 0) continue;
+      yield;
+      left = SWEPT_PER_STEP;
+    }
   }
 
   #remove(neighbour: Neighbour): void {
     const { key, device, port, receivedOn } = neighbour;
     this.#neighbours.delete(key);
-    this.#byPort.get(portKey(receivedOn))?.delete(neighbour);
+    const atPort = this.#byPort.get(portKey(receivedOn));
+    atPort?.delete(neighbour);
+    if (atPort?.size === 0) this.#byPort.delete(portKey(receivedOn));
+    this.#quota.remove(receivedOn.device);
     for (const id of linkIds(neighbour)) this.#claims.remove("links", id);
-    const rest = [...this.#neighbours.values()].filter((other) => other.device === device);
-    if (!rest.some((other) => other.port === port)) this.#claims.remove("ports", portId(device, port));
-    if (rest.length === 0) this.#claims.remove("devices", device);
+    const rest = this.#byDevice.get(device) ?? new Set<Neighbour>();
+    rest.delete(neighbour);
+    if (![...rest].some((other) => other.port === port)) this.#claims.remove("ports", portId(device, port));
+    if (rest.size > 0) return;
+    this.#byDevice.delete(device);
+    this.#claims.remove("devices", device);
   }
 
   #publish({ device, port, portName, receivedOn }: Neighbour, lldp: Lldp): void {

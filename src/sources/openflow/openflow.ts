@@ -5,9 +5,11 @@
  * within that time continues; one that does not becomes unavailable, and its links and hosts are removed. Without stored
  * claims the view keeps the old ones for the same time, then they are replaced by those of the reconnected switches.
  */
+import { CertificateError, CertificateFiles } from "../../lib/certificate-files.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import type { Sink, Source } from "../source.ts";
+import { type Sink, type Source, SourceError } from "../source.ts";
+import { AllowList } from "./allow-list.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
 import { OpenflowController } from "./controller.ts";
 import { GracefulRestart } from "./graceful-restart.ts";
@@ -53,16 +55,19 @@ class OpenflowSource implements Source {
   }
 
   async run(sink: Sink, signal: AbortSignal): Promise<void> {
+    const certificates = await this.#openCertificates();
     const previous = this.#previousClaims?.all() ?? (await sink.lastClaims?.());
     const controller = new OpenflowController(this.#settings, this.#clock, this.#log);
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const gracefulRestart = new GracefulRestart(
       controller,
       previous ?? {},
       now,
       now + this.#settings.graceMs,
     );
-    const listener = listen(this.#settings, (channel) => controller.accept(channel));
+    const listener = listen(this.#settings, certificates && (() => certificates.current), (channel) =>
+      controller.accept(channel),
+    );
     // A free port chosen by the system is used again after a restart, so that the switches find it.
     this.#settings = { ...this.#settings, port: listener.port };
     this.#controller = controller;
@@ -79,6 +84,7 @@ class OpenflowSource implements Source {
       await Promise.all([
         controller.claims.sendChanges(sink, this.#clock, run.signal),
         this.#runTicks(controller, run.signal),
+        certificates?.run(run.signal),
         this.#endGrace(controller, gracefulRestart, sink, previous === undefined, run.signal),
       ]).finally(abortRun);
     } finally {
@@ -88,10 +94,21 @@ class OpenflowSource implements Source {
     }
   }
 
+  async #openCertificates(): Promise<CertificateFiles | undefined> {
+    const { tls } = this.#settings;
+    if (tls?.ca === undefined && new AllowList(this.#settings).hasCertificates)
+      throw new SourceError("a certificate in allow needs tls.ca, which verifies it");
+    try {
+      return tls && (await CertificateFiles.open(tls, this.#clock, this.#log));
+    } catch (error) {
+      throw error instanceof CertificateError ? new SourceError(error.message) : error;
+    }
+  }
+
   async #runTicks(controller: OpenflowController, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(TICK_INTERVAL_MS, signal);
-      if (!signal.aborted) controller.tick();
+      if (!signal.aborted) await controller.tick();
     }
   }
 
@@ -104,7 +121,7 @@ class OpenflowSource implements Source {
   ): Promise<void> {
     await this.#clock.sleep(this.#settings.graceMs, signal);
     if (signal.aborted) return;
-    gracefulRestart.endGrace(this.#clock.now());
+    gracefulRestart.endGrace(this.#clock.monotonic());
     if (replace) await controller.claims.sendAll(sink);
   }
 }

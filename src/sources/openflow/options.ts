@@ -5,6 +5,17 @@ const HOST = String.raw`(?:[^\s:\[\]/]+|\[[0-9A-Fa-f:.]+\])`;
 /** 0 to 65535. */
 const PORT = String.raw`(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])`;
 
+/** A datapath id: 16 hexadecimal digits, with or without the prefix of device ids. */
+const DATAPATH_ID = "^(?:of:)?[0-9A-Fa-f]{16}$";
+const datapathId = () =>
+  Type.String({
+    pattern: DATAPATH_ID,
+    title: "a datapath id of 16 hexadecimal digits, such as of:0000000000000001",
+  });
+
+const count = (maximum: number, description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum, description }));
+
 const milliseconds = (minimum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum, maximum: 2_147_483_647, description }));
 
@@ -78,34 +89,70 @@ export const OpenflowOptions = Type.Object(
         description: "Show neighbours that send LLDP but have no OpenFlow session. Default false.",
       }),
     ),
-    maxSessions: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100_000,
-        description: "Maximum number of sessions. Default 5000.",
+    allow: Type.Optional(
+      Type.Array(
+        Type.Union([
+          datapathId(),
+          Type.Object(
+            {
+              id: datapathId(),
+              certificate: Type.Optional(
+                Type.String({
+                  minLength: 1,
+                  maxLength: 200,
+                  description:
+                    "The common name (CN) of the certificate that this switch must present, or sha256: and its fingerprint. Needs tls.ca.",
+                }),
+              ),
+            },
+            { additionalProperties: false },
+          ),
+        ]),
+        {
+          maxItems: 100_000,
+          description:
+            "The datapath ids that are accepted, each optionally with its certificate. Listed switches are never displaced by others.",
+        },
+      ),
+    ),
+    allowOthers: Type.Optional(
+      Type.Boolean({
+        description: "Accept switches that are not in allow. Default: true without allow, false with it.",
       }),
     ),
-    maxPacketInRate: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        description:
-          "Announcements per second accepted from one port; more are dropped and counted. Default 100.",
-      }),
+    maxSessions: count(100_000, "Maximum number of sessions. Default 5000."),
+    maxDevices: count(100_000, "Maximum number of switches, connected or not. Default 10000."),
+    maxDevicesPerAddress: count(
+      100_000,
+      "Maximum number of switches, and of sessions, of one peer address. Default 2500.",
     ),
-    maxHosts: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 10_000_000,
-        description: "Maximum number of hosts. Default 200000.",
-      }),
+    maxPorts: count(10_000_000, "Maximum number of ports. Default 262144."),
+    maxPortsPerAddress: count(
+      10_000_000,
+      "Maximum number of ports of the switches of one peer address. Default 65536.",
     ),
-    maxHostsPerPort: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        description: "Maximum number of hosts on one port. Default 4096.",
-      }),
+    maxHosts: count(10_000_000, "Maximum number of hosts. Default 200000."),
+    maxHostsPerAddress: count(
+      10_000_000,
+      "Maximum number of hosts at the switches of one peer address. Default 100000.",
+    ),
+    maxHostsPerPort: count(1_000_000, "Maximum number of hosts on one port. Default 4096."),
+    maxPacketInRate: count(
+      1_000_000,
+      "Announcements per second accepted from one port; more are dropped and counted. Default 100.",
+    ),
+    maxSessionPacketInRate: count(
+      1_000_000,
+      "Announcements per second accepted from one session; more are dropped and counted. Default 2000.",
+    ),
+    maxSourcePacketInRate: count(
+      10_000_000,
+      "Announcements per second accepted from all sessions; more are dropped and counted. Default 20000.",
+    ),
+    maxChangeRate: count(
+      1_000_000,
+      "Records per second that the switches of one peer address may add or change, after a burst of maxPortsPerAddress; " +
+        "more are delayed or refused. Default 100.",
     ),
   },
   { additionalProperties: false },
@@ -113,11 +160,12 @@ export const OpenflowOptions = Type.Object(
 export type OpenflowOptions = Type.Static<typeof OpenflowOptions>;
 
 /** The options with every default filled in. */
-export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen">> & {
-  readonly host: string;
-  readonly port: number;
-  readonly tls: OpenflowOptions["tls"];
-};
+export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen" | "allow" | "allowOthers">> &
+  Pick<OpenflowOptions, "allow" | "allowOthers"> & {
+    readonly host: string;
+    readonly port: number;
+    readonly tls: OpenflowOptions["tls"];
+  };
 
 export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
   const { tls, listen, ...rest } = options;
@@ -133,9 +181,17 @@ export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
     echoIntervalMs: 5000,
     foreignLldp: false,
     maxSessions: 5000,
-    maxPacketInRate: 100,
+    maxDevices: 10_000,
+    maxDevicesPerAddress: 2500,
+    maxPorts: 262_144,
+    maxPortsPerAddress: 65_536,
     maxHosts: 200_000,
+    maxHostsPerAddress: 100_000,
     maxHostsPerPort: 4096,
+    maxPacketInRate: 100,
+    maxSessionPacketInRate: 2000,
+    maxSourcePacketInRate: 20_000,
+    maxChangeRate: 100,
     ...rest,
     ...parseListenAddress(listen ?? "127.0.0.1:6653"),
     tls,

@@ -1,9 +1,7 @@
 /**
- * Handles the frames that switches send as packet-ins. Probes and announcements (ARP, ND, DHCP) have separate token
- * buckets per port, so that a host which floods one kind affects neither the other kind nor any other port.
- *
- * Announcements from a port that is not classified yet are buffered, up to a limit, until the port turns out to be an
- * edge: a quiet host often announces itself only when its link comes up.
+ * Classifies the frames that switches send as packet-ins. Probes and announcements (ARP, ND, DHCP) have separate token
+ * buckets, each per port, per switch and for the source, so that a host which floods one kind affects neither the other
+ * kind nor any other port, and a switch that floods affects no other switch. Frames beyond a bucket are dropped and counted.
  */
 import type { Clock } from "../../lib/clock.ts";
 import { TokenBuckets } from "../../lib/token-bucket.ts";
@@ -12,16 +10,21 @@ import { ETHER, readFrame, type VlanTags } from "./codec/ethernet.ts";
 import { type Lldp, readLldp } from "./codec/lldp.ts";
 import { WireError } from "./codec/wire.ts";
 import type { Counter } from "./counters.ts";
+import type { OpenflowSettings } from "./options.ts";
+import { PendingAnnouncements } from "./pending-announcements.ts";
 import { type PortRef, portKey } from "./port-ref.ts";
 import type { Probes } from "./probes.ts";
 
-const MAX_PENDING_PER_PORT = 64;
 const ETHERNET_HEADER_BYTES = 14;
 /** Far above the normal rate: one probe of each type per interval, and a few more while a port settles. */
 const MAX_PROBES_PER_SECOND = 50;
+/** A switch with the most ports receives two probes per port and interval. */
+const MAX_SWITCH_PROBES_PER_SECOND = 10_000;
 const BURST_SECONDS = 2;
-/** A port whose bucket was evicted has a full bucket again. */
+/** A port or switch whose bucket was evicted has a full bucket again. */
 const MAX_LIMITED_PORTS = 100_000;
+const MAX_LIMITED_SWITCHES = 10_000;
+const SOURCE = "";
 
 /**
  * - `edge`: hosts are attached. `link`: leads to another switch.
@@ -37,35 +40,40 @@ export interface PacketInEvents {
   count(what: Counter): void;
 }
 
-interface PendingAnnouncement {
-  readonly tags: VlanTags;
-  readonly announcement: Announcement;
-}
+type RateSettings = Pick<
+  OpenflowSettings,
+  "maxPacketInRate" | "maxSessionPacketInRate" | "maxSourcePacketInRate"
+>;
 
 export class PacketInHandler {
   readonly #events: PacketInEvents;
   readonly #probes: Probes;
-  readonly #probeBuckets: TokenBuckets;
-  readonly #announcementBuckets: TokenBuckets;
-  readonly #pending = new Map<string, PendingAnnouncement[]>();
+  readonly #probeLimits: FrameLimits;
+  readonly #announcementLimits: FrameLimits;
+  readonly #pending = new PendingAnnouncements();
 
   constructor(
     events: PacketInEvents,
     probes: Probes,
     clock: Pick<Clock, "monotonic">,
-    maxAnnouncementsPerSecond: number,
+    settings: RateSettings,
   ) {
     this.#events = events;
     this.#probes = probes;
-    this.#probeBuckets = createBuckets(clock, MAX_PROBES_PER_SECOND);
-    this.#announcementBuckets = createBuckets(clock, maxAnnouncementsPerSecond);
+    // Probes are not limited for the source: a switch that loses its probes because of another one would lose its links.
+    this.#probeLimits = new FrameLimits(clock, MAX_PROBES_PER_SECOND, MAX_SWITCH_PROBES_PER_SECOND);
+    this.#announcementLimits = new FrameLimits(
+      clock,
+      settings.maxPacketInRate,
+      settings.maxSessionPacketInRate,
+      settings.maxSourcePacketInRate,
+    );
   }
 
   handle(ref: PortRef, bytes: Uint8Array, now: number): void {
     const type = ((bytes[12] ?? 0) << 8) | (bytes[13] ?? 0);
     const isProbe = type === ETHER.lldp || type === ETHER.broadcastProbe;
-    const buckets = isProbe ? this.#probeBuckets : this.#announcementBuckets;
-    if (buckets.take(portKey(ref)) > 0) {
+    if (!(isProbe ? this.#probeLimits : this.#announcementLimits).allow(ref)) {
       this.#events.count("frames_limited_total");
       return;
     }
@@ -80,15 +88,18 @@ export class PacketInHandler {
 
   /** Processes the buffered announcements of a port that is now an edge. */
   releasePending(ref: PortRef): void {
-    const key = portKey(ref);
-    const pending = this.#pending.get(key) ?? [];
-    this.#pending.delete(key);
-    for (const { tags, announcement } of pending) this.#events.announcementReceived(ref, tags, announcement);
+    for (const { tags, announcement } of this.#pending.takeAt(ref))
+      this.#events.announcementReceived(ref, tags, announcement);
   }
 
   /** Drops the buffered announcements of a port that is not an edge or went down. */
   discardPending(ref: PortRef): void {
-    this.#pending.delete(portKey(ref));
+    this.#pending.takeAt(ref);
+  }
+
+  /** Drops the buffered announcements of a switch that disconnected. */
+  discardSwitch(device: string): void {
+    this.#pending.discard(device);
   }
 
   #handleProbe(at: PortRef, type: number, payload: Uint8Array, now: number): void {
@@ -112,19 +123,30 @@ export class PacketInHandler {
       ...(innerVlan !== undefined && { innerVlan }),
       ...(tpid !== undefined && { tpid }),
     };
-    if (role === "edge") {
-      this.#events.announcementReceived(at, tags, announcement);
-      return;
-    }
-    const pending = this.#pending.get(portKey(at)) ?? [];
-    if (pending.length < MAX_PENDING_PER_PORT) pending.push({ tags, announcement });
-    this.#pending.set(portKey(at), pending);
+    if (role === "edge") this.#events.announcementReceived(at, tags, announcement);
+    else if (!this.#pending.add(at, { tags, announcement })) this.#events.count("frames_limited_total");
   }
 }
 
-const createBuckets = (clock: Pick<Clock, "monotonic">, perSecond: number): TokenBuckets =>
-  new TokenBuckets(clock, {
-    burst: perSecond * BURST_SECONDS,
-    refillMs: 1000 / perSecond,
-    maxKeys: MAX_LIMITED_PORTS,
-  });
+/** The token buckets of one kind of frame. */
+class FrameLimits {
+  readonly #ofPort: TokenBuckets;
+  readonly #ofSwitch: TokenBuckets;
+  readonly #ofSource: TokenBuckets | undefined;
+
+  constructor(clock: Pick<Clock, "monotonic">, perPort: number, perSwitch: number, perSource?: number) {
+    const buckets = (perSecond: number, maxKeys: number) =>
+      new TokenBuckets(clock, { burst: perSecond * BURST_SECONDS, refillMs: 1000 / perSecond, maxKeys });
+    this.#ofPort = buckets(perPort, MAX_LIMITED_PORTS);
+    this.#ofSwitch = buckets(perSwitch, MAX_LIMITED_SWITCHES);
+    this.#ofSource = perSource === undefined ? undefined : buckets(perSource, 1);
+  }
+
+  allow(ref: PortRef): boolean {
+    return (
+      this.#ofPort.take(portKey(ref)) === 0 &&
+      this.#ofSwitch.take(ref.device) === 0 &&
+      (this.#ofSource?.take(SOURCE) ?? 0) === 0
+    );
+  }
+}

@@ -59,7 +59,7 @@ export class ProbeTemplates {
     putText(message, PORT_NAME, name);
     putHex(message, signedAt + SIGNED_OFFSETS.device, dpid);
     putUint(message, signedAt + SIGNED_OFFSETS.port, 4, port);
-    putUint(message, signedAt + SIGNED_OFFSETS.time, 8, now);
+    putUint(message, signedAt + SIGNED_OFFSETS.time, 8, Math.floor(now));
     putUint(message, signedAt + SIGNED_OFFSETS.sequence, 8, sequence);
     message[signedAt + SIGNED_OFFSETS.direct] = direct ? 1 : 0;
     return { message, signedAt };

@@ -2,11 +2,17 @@
  * The OpenFlow session of one switch: handshake (§6.3.1), echo, limits. It knows the protocol but not the network: what
  * it receives is passed to its `SessionEvents`.
  *
+ * Messages are handled in steps (`inbox.ts`).
+ *
  * A session that violates the protocol or a limit is closed, with an error message where the protocol has one, and no
  * other session is affected. Reasons: a malformed message, another version than 1.3, a handshake or echo timeout, too
- * many ports. A session that floods is paused for the rest of the tick, so that TCP applies backpressure.
+ * many ports. A session that has no tokens left for messages, or whose events must wait, is paused until the next tick, so
+ * that TCP applies backpressure.
  */
 import type { Logger } from "../../lib/logger.ts";
+import type { Scheduler } from "../../lib/scheduler.ts";
+import type { Steps } from "../../lib/steps.ts";
+import type { TokenBuckets } from "../../lib/token-bucket.ts";
 import { MessageFramer } from "./codec/framing.ts";
 import {
   type Bodies,
@@ -23,29 +29,53 @@ import {
 } from "./codec/messages.ts";
 import type { PortDescription } from "./codec/port.ts";
 import { WireError } from "./codec/wire.ts";
+import type { Counter } from "./counters.ts";
 import { COOKIE, COOKIE_MASK } from "./flows.ts";
+import { Inbox, type InboxOwner } from "./inbox.ts";
+import type { PortChange } from "./port-damping.ts";
+import type { Quota } from "./quota.ts";
 import type { Channel, ChannelHandler } from "./transport.ts";
 
 export interface SessionLimits {
   readonly handshakeTimeoutMs: number;
   readonly echoIntervalMs: number;
   readonly maxPorts: number;
-  readonly maxMessagesPerTick: number;
+}
+
+/** What all sessions of a source share. */
+export interface SessionContext {
+  readonly events: SessionEvents;
+  readonly limits: SessionLimits;
+  readonly log: Logger;
+  readonly scheduler: Scheduler;
+  /** By `Session.remote`. */
+  readonly messageBuckets: TokenBuckets;
+  /** The ports of sessions whose handshake is not complete. */
+  readonly heldPorts: Quota;
+  /** Bytes that were received and are not handled. */
+  readonly heldBytes: Quota;
 }
 
 export interface SessionEvents {
-  sessionReady(session: Session): void;
-  portChanged(session: Session, port: PortDescription): void;
-  portRemoved(session: Session, port: number): void;
+  /** Whether the handshake may end now. Checked again at each tick until it does. */
+  mayConnect(session: Session): boolean;
+  /** Whether no further message is handled until the next tick. */
+  mustWait(session: Session): boolean;
+  sessionReady(session: Session): Steps<void>;
+  portChanged(session: Session, change: PortChange): void;
   packetIn(session: Session, inPort: number, frame: Uint8Array): void;
   sessionClosed(session: Session, reason: string, byPeer: boolean): void;
-  count(counter: "malformed_total" | "switch_errors_total" | "paused_total"): void;
+  count(counter: Counter): void;
 }
 
 const EMPTY = new Uint8Array(0);
 const ALIVE_CHECK_TIMEOUT_MS = 2000;
+const MAX_BARRIERS = 1000;
+/** A peer that does not close its side is disconnected after this time. */
+const CLOSE_TIMEOUT_MS = 2000;
 const MAX_HELLO_BYTES = 2048;
 const MAX_MESSAGE_BYTES = 0xffff;
+const MESSAGES_PER_STEP = 8;
 type HandshakeReply = "features" | "description" | "ports";
 const HELLO = encode("hello", { versions: [VERSION] });
 /** All requests of the handshake in one write. A switch replies in the same order. */
@@ -57,8 +87,10 @@ const HANDSHAKE_REQUESTS = Buffer.concat([
   encode("roleRequest", { role: ROLE.equal, generation: 0n }),
 ]);
 
-export class Session implements ChannelHandler {
+export class Session implements ChannelHandler, InboxOwner {
   readonly channel: Channel;
+  /** `HOST:PORT` of the peer. */
+  readonly remote: string;
   /** Filled by the handshake. */
   deviceId = "";
   auxiliary = 0;
@@ -66,11 +98,12 @@ export class Session implements ChannelHandler {
   /** Flows with our cookie that the switch had when it connected: installed before a restart. */
   inheritedFlows = 0;
   description: SwitchDescription | undefined;
+  /** Until its switch has them. */
   readonly ports = new Map<number, PortDescription>();
+  readonly #context: SessionContext;
   readonly #events: SessionEvents;
-  readonly #limits: SessionLimits;
-  readonly #log: Logger;
   readonly #framer = new MessageFramer();
+  readonly #inbox: Inbox;
   readonly #handlers: Handlers;
   readonly #openedAt: number;
   readonly #barriers = new Map<number, () => void>();
@@ -83,27 +116,30 @@ export class Session implements ChannelHandler {
   #echoRepliedAt: number;
   #echoDeadline = Number.POSITIVE_INFINITY;
   #xid = 1;
-  #messagesThisTick = 0;
-  #paused = false;
+  #wasDelayed = false;
+  /** Set when it was closed here. */
+  #closedAt: number | undefined;
 
-  constructor(channel: Channel, events: SessionEvents, limits: SessionLimits, log: Logger, now: number) {
+  constructor(channel: Channel, context: SessionContext, now: number) {
     this.channel = channel;
-    this.#events = events;
-    this.#limits = limits;
-    this.#log = log;
+    const { remoteAddress: host, remotePort: port } = channel;
+    this.remote = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    this.#context = context;
+    this.#events = context.events;
     this.#openedAt = now;
     this.#now = now;
     this.#echoRepliedAt = now;
     this.#handlers = this.#createHandlers();
+    this.#inbox = new Inbox(this, this.#framer, context.scheduler, context.heldBytes);
   }
 
   get isReady(): boolean {
     return this.#state === "ready";
   }
 
-  get remote(): string {
-    const { remoteAddress: host, remotePort: port } = this.channel;
-    return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  /** Nothing of it is handled any more, though its connection may not be closed yet. */
+  get isClosed(): boolean {
+    return this.#state === "closed" || this.#closedAt !== undefined;
   }
 
   start(): void {
@@ -122,7 +158,8 @@ export class Session implements ChannelHandler {
 
   /** Resolves when the switch has processed all messages sent so far, or the session is closed. */
   barrier(): Promise<void> {
-    if (this.#state === "closed") return Promise.resolve();
+    if (this.#barriers.size >= MAX_BARRIERS) this.close("does not reply to barriers");
+    if (this.isClosed) return Promise.resolve();
     return new Promise((resolve) => {
       const xid = this.#xid++;
       this.#barriers.set(xid, resolve);
@@ -138,26 +175,51 @@ export class Session implements ChannelHandler {
   }
 
   close(reason: string): void {
+    this.#closedAt ??= this.#now;
     this.channel.close(reason);
   }
 
   onData(chunk: Uint8Array): void {
-    if (this.#state === "closed") return;
+    if (this.isClosed) return;
+    this.#inbox.push(chunk);
+  }
+
+  paused(): void {
+    this.#events.count("paused_total");
+  }
+
+  *handleMessages(): Steps<"wait" | "done"> {
+    let left = MESSAGES_PER_STEP;
     try {
-      this.#framer.push(chunk);
-      for (let message = this.#framer.next(); message; message = this.#framer.next()) {
+      while (!this.isClosed) {
+        if (this.#pendingReplies.size === 0 && this.#state === "handshake") {
+          if (!this.#mayConnect()) return "wait";
+          this.#state = "ready";
+          yield* this.#events.sessionReady(this);
+          this.#releasePorts();
+          continue;
+        }
+        if (this.#events.mustWait(this)) return "wait";
+        const message = this.#framer.next();
+        if (!message) return "done";
         this.#handleMessage(message);
-        if (this.#isClosed()) return;
+        if (this.#context.messageBuckets.take(this.remote) > 0) return "wait";
+        if (--left > 0) continue;
+        yield;
+        left = MESSAGES_PER_STEP;
       }
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
       this.#closeMalformed(error);
     }
-    if (this.#messagesThisTick > this.#limits.maxMessagesPerTick && !this.#paused && !this.#isClosed()) {
-      this.#paused = true;
-      this.#events.count("paused_total");
-      this.channel.pause();
-    }
+    return "done";
+  }
+
+  #mayConnect(): boolean {
+    if (this.#events.mayConnect(this)) return true;
+    if (!this.#wasDelayed) this.#events.count("changes_delayed_total");
+    this.#wasDelayed = true;
+    return false;
   }
 
   onClose(reason: string, byPeer: boolean): void {
@@ -165,17 +227,19 @@ export class Session implements ChannelHandler {
     this.#state = "closed";
     for (const resolve of this.#barriers.values()) resolve();
     this.#barriers.clear();
+    this.#inbox.clear();
+    this.#releasePorts();
     this.#events.sessionClosed(this, reason, byPeer);
   }
 
   tick(now: number): void {
     this.#now = now;
-    this.#messagesThisTick = 0;
-    if (this.#paused) {
-      this.#paused = false;
-      this.channel.resume();
+    if (this.#closedAt !== undefined) {
+      if (now - this.#closedAt >= CLOSE_TIMEOUT_MS) this.channel.terminate();
+      return;
     }
-    const { handshakeTimeoutMs, echoIntervalMs } = this.#limits;
+    this.#inbox.tick();
+    const { handshakeTimeoutMs, echoIntervalMs } = this.#context.limits;
     if (this.#state === "hello" || this.#state === "handshake") {
       if (now - this.#openedAt >= handshakeTimeoutMs) this.close("handshake timeout");
       return;
@@ -189,13 +253,7 @@ export class Session implements ChannelHandler {
     }
   }
 
-  // A method, because the compiler narrows `#state` across calls that change it.
-  #isClosed(): boolean {
-    return this.#state === "closed";
-  }
-
   #handleMessage(message: Uint8Array): void {
-    this.#messagesThisTick++;
     const [version = 0, type] = message;
     this.#peerVersion = version;
     if (this.#state === "hello" && type !== 0 && type !== 1)
@@ -229,7 +287,7 @@ export class Session implements ChannelHandler {
       hello: (body) => this.#handleHello(body),
       error: (body) => {
         this.#events.count("switch_errors_total");
-        this.#log.debug("switch reports an error", {
+        this.#context.log.debug("switch reports an error", {
           device: this.deviceId,
           type: body.type,
           code: body.code,
@@ -245,10 +303,10 @@ export class Session implements ChannelHandler {
       featuresReply: (body) => this.#handleFeatures(body),
       multipartReply: (body) => this.#handleMultipart(body),
       portStatus: ({ reason, port }) => {
-        if (reason === PORT_REASON.delete) {
-          this.ports.delete(port.number);
-          if (this.isReady) this.#events.portRemoved(this, port.number);
-        } else if (this.#storePort(port) && this.isReady) this.#events.portChanged(this, port);
+        const removed = reason === PORT_REASON.delete;
+        if (this.isReady) this.#events.portChanged(this, { description: port, removed });
+        else if (!removed) this.#storePort(port);
+        else if (this.ports.delete(port.number)) this.#context.heldPorts.remove(this.channel.remoteAddress);
       },
       packetIn: ({ inPort, frame }) => {
         if (this.isReady) this.#events.packetIn(this, inPort, frame);
@@ -293,17 +351,32 @@ export class Session implements ChannelHandler {
     if (body.ports && !body.more) this.#replyReceived("ports");
   }
 
-  #storePort(port: PortDescription): boolean {
+  #storePort(port: PortDescription): void {
+    const { heldPorts, limits } = this.#context;
+    const { remoteAddress } = this.channel;
+    if (this.isClosed) return;
+    if (!this.ports.has(port.number)) {
+      if (this.ports.size >= limits.maxPorts) {
+        this.close(`more than ${limits.maxPorts} ports`);
+        return;
+      }
+      if (heldPorts.exceededBy(remoteAddress) !== undefined) {
+        this.#events.count("ports_refused_total");
+        this.close("too many ports in the handshakes of its peer");
+        return;
+      }
+      heldPorts.add(remoteAddress);
+    }
     this.ports.set(port.number, port);
-    if (this.ports.size <= this.#limits.maxPorts) return true;
-    this.close(`more than ${this.#limits.maxPorts} ports`);
-    return false;
   }
 
+  #releasePorts(): void {
+    this.#context.heldPorts.remove(this.channel.remoteAddress, this.ports.size);
+    this.ports.clear();
+  }
+
+  /** When all are there, the handshake ends before the next message is handled. */
   #replyReceived(reply: HandshakeReply): void {
     this.#pendingReplies.delete(reply);
-    if (this.#pendingReplies.size > 0 || this.#state !== "handshake") return;
-    this.#state = "ready";
-    this.#events.sessionReady(this);
   }
 }

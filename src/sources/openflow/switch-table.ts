@@ -1,77 +1,76 @@
 /**
  * The switches, their ports and their claims. A datapath id has one session: while the first session replies, a second
  * one is rejected and the device is flagged. A switch whose session ends is unavailable at once, and is removed from the
- * inventory after `removeAfterMs`.
+ * inventory after `removeAfterMs`; one that was never connected longer than `KNOWN_AFTER_MS` after that time already.
+ *
+ * What grows with the number of ports runs in steps. A switch whose ports are being removed stays in the table until it is
+ * done, and its datapath id cannot connect meanwhile.
  */
+import type { Clock } from "../../lib/clock.ts";
+import type { Steps } from "../../lib/steps.ts";
 import type { DeviceClaim } from "../../model/claim.ts";
 import { portId } from "../../model/ids.ts";
+import type { ChangeBudget } from "./change-budget.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
-import { isFiber, isUp, type PortDescription, speedMbps } from "./codec/port.ts";
+import { isUp, type PortDescription } from "./codec/port.ts";
+import type { Counter } from "./counters.ts";
 import type { OpenflowSettings } from "./options.ts";
+import { type PortChange, PortDamping } from "./port-damping.ts";
+import { PortMacs } from "./port-macs.ts";
 import { isRealPort, portText } from "./port-ref.ts";
 import type { Session } from "./session.ts";
+import { Switch, type SwitchPort, startClassification } from "./switch.ts";
+import { SwitchAdmission } from "./switch-admission.ts";
+import { deviceClaim, portClaim, unavailableClaim } from "./switch-claims.ts";
 
 /** How long the conflict annotation stays after the last rejected session. */
 const CONFLICT_FLAG_MS = 60_000;
-
-export interface SwitchPort {
-  readonly number: number;
-  description: PortDescription;
-  up: boolean;
-  /** When it last became up on a connected switch. */
-  probeableSince: number;
-  /** Classified: it was probed for `settleMs` and does not lead to another switch. */
-  isEdge: boolean;
-  /** Classified: it leads to another switch. */
-  isLinked: boolean;
-  probedAt: number;
-  /** Ticks since `probeableSince` without a classification. */
-  unclassifiedTicks: number;
-}
-
-export function startClassification(port: SwitchPort, now: number): void {
-  port.probeableSince = now;
-  port.unclassifiedTicks = 0;
-}
-
-export class Switch {
-  readonly id: string;
-  session: Session | undefined;
-  readonly ports = new Map<number, SwitchPort>();
-  /** Set while there is no session. */
-  disconnectedAt: number | undefined;
-  /** The switch closed its last session itself. Otherwise it may be unreachable but still forward. */
-  closedByPeer = false;
-  conflict: { readonly text: string; readonly at: number } | undefined;
-  connectedAt = 0;
-  nextProbeAt = 0;
-  /** Whether its hosts were removed since it disconnected. */
-  hostsRemoved = false;
-
-  constructor(id: string) {
-    this.id = id;
-  }
-}
+/** A switch that was connected so long is known. */
+const KNOWN_AFTER_MS = 60_000;
+const PORTS_PER_STEP = 32;
+/** Of one switch. */
+export const MAX_PORTS = 8192;
+/** Ports of one switch that changed within the last seconds. Then the session is paused. */
+const MAX_DAMPINGS = 16_384;
 
 export interface SwitchEvents {
+  /** Before its ports are known. */
+  switchConnecting(sw: Switch): void;
+  /** A port of a switch that connects. */
+  portConnected(sw: Switch, port: SwitchPort): void;
   switchConnected(sw: Switch): void;
   switchDisconnected(sw: Switch): void;
   switchRemoved(sw: Switch): void;
   portUp(sw: Switch, port: SwitchPort): void;
   portDown(sw: Switch, port: SwitchPort): void;
+  /** After `portDown`. */
+  portRemoved(sw: Switch, port: SwitchPort): void;
+  count(counter: Counter): void;
 }
 
 export class SwitchTable {
   readonly #claims: ClaimBuffer;
   readonly #events: SwitchEvents;
   readonly #settings: OpenflowSettings;
+  readonly #clock: Clock;
+  readonly #budget: ChangeBudget;
+  readonly #admission: SwitchAdmission;
   readonly #switches = new Map<string, Switch>();
-  readonly #portMacs = new Map<string, string>();
+  readonly #portMacs = new PortMacs();
 
-  constructor(claims: ClaimBuffer, events: SwitchEvents, settings: OpenflowSettings) {
+  constructor(
+    claims: ClaimBuffer,
+    events: SwitchEvents,
+    settings: OpenflowSettings,
+    clock: Clock,
+    budget: ChangeBudget,
+  ) {
     this.#claims = claims;
     this.#events = events;
     this.#settings = settings;
+    this.#clock = clock;
+    this.#budget = budget;
+    this.#admission = new SwitchAdmission(settings);
   }
 
   get(id: string): Switch | undefined {
@@ -86,60 +85,88 @@ export class SwitchTable {
     return this.#switches.size;
   }
 
-  /** Whether the MAC belongs to a port of a switch. Such a MAC is not a host. */
-  isSwitchMac(mac: string): boolean {
-    return this.#portMacs.has(mac);
+  /** Whether an announcement that the device reports has the MAC of a switch port. Such a MAC is not a host. */
+  isSwitchMac(device: string, mac: string): boolean {
+    return this.#portMacs.has(device, mac);
   }
 
-  sessionReady(session: Session, now: number): void {
-    const sw = this.#switches.get(session.deviceId) ?? new Switch(session.deviceId);
-    if (sw.session) {
-      if (session.auxiliary === 0) this.#flagDuplicateSession(sw, session, now);
-      session.reject(
-        session.auxiliary === 0
-          ? "this datapath id is already connected"
-          : "auxiliary connections are not supported",
-      );
+  /** Whether the handshake of the session may end now. Otherwise it waits: its peer has changed too much lately. */
+  mayConnect(session: Session): boolean {
+    const sw = this.#switches.get(session.deviceId);
+    if (sw?.isRemoving) return false;
+    const isKnown = sw?.isKnown ?? this.#admission.allowList.has(session.deviceId);
+    const changer = { address: session.channel.remoteAddress, isKnown };
+    return this.#budget.take(changer, 1 + session.ports.size) === 0;
+  }
+
+  /** Whether no further message of the session is handled for now. */
+  mustWait(session: Session): boolean {
+    return (this.#switchOf(session)?.dampings.size ?? 0) >= MAX_DAMPINGS;
+  }
+
+  *sessionReady(session: Session): Steps<void> {
+    if (this.#isDuplicate(session)) return;
+    const refusal = this.#admission.refusal(session) ?? (yield* this.#makeRoom(session));
+    if (session.isClosed || this.#isDuplicate(session)) return;
+    if (refusal !== undefined) {
+      this.#events.count("devices_refused_total");
+      session.reject(refusal);
       return;
     }
-    this.#switches.set(sw.id, sw);
-    sw.session = session;
-    sw.disconnectedAt = undefined;
-    sw.closedByPeer = false;
-    sw.hostsRemoved = false;
-    sw.connectedAt = now;
+    const now = this.#clock.monotonic();
+    const sw = this.#connect(session, now);
     this.#publishDevice(sw);
+    this.#events.switchConnecting(sw);
+    // The cabling may have changed while the switch was disconnected, so its ports are classified again.
+    for (const port of sw.ports.values()) {
+      startClassification(port, now);
+      port.isEdge = false;
+    }
+    let left = PORTS_PER_STEP;
     const removed = [...sw.ports.values()].filter((port) => !session.ports.has(port.number));
-    for (const port of removed) this.#removePort(sw, port);
+    for (const port of removed) {
+      this.#removePort(sw, port);
+      if (--left <= 0) {
+        yield;
+        left = PORTS_PER_STEP;
+        if (sw.session !== session) return;
+      }
+    }
     this.#claims.removePorts(
       sw.id,
       new Set([...session.ports.keys()].map((port) => portId(sw.id, portText(port)))),
     );
     for (const description of session.ports.values()) {
-      const port = sw.ports.get(description.number);
-      // The cabling may have changed while the switch was disconnected, so the port is classified again.
-      if (port) {
-        startClassification(port, now);
-        port.isEdge = false;
-      }
-      this.#updatePort(sw, description, now);
+      const port = this.#updatePort(sw, description, this.#clock.monotonic());
+      if (port) this.#events.portConnected(sw, port);
+      if (--left > 0) continue;
+      yield;
+      left = PORTS_PER_STEP;
+      if (sw.session !== session) return;
     }
     this.#events.switchConnected(sw);
   }
 
-  portChanged(session: Session, description: PortDescription, now: number): void {
+  /** Applies a change of a port, or holds it while the port is flapping or its switch has changed too much. */
+  portChanged(session: Session, change: PortChange, now: number): void {
     const sw = this.#switchOf(session);
-    if (!sw) return;
-    const wasUp = sw.ports.get(description.number)?.up;
-    this.#updatePort(sw, description, now);
-    const port = sw.ports.get(description.number);
-    if (port?.up && !wasUp) this.#events.portUp(sw, port);
-  }
-
-  portRemoved(session: Session, number: number): void {
-    const sw = this.#switchOf(session);
-    const port = sw?.ports.get(number);
-    if (sw && port) this.#removePort(sw, port);
+    const { number } = change.description;
+    if (!sw || !isRealPort(number)) return;
+    const damping = sw.dampings.get(number) ?? new PortDamping();
+    if (isSameState(damping.held ?? stateOf(sw.ports.get(number)), change)) return;
+    sw.dampings.set(number, damping);
+    const wasFlapping = damping.isFlapping;
+    const isDue = damping.record(now);
+    if (damping.isFlapping && !wasFlapping) this.#events.count("ports_flapping_total");
+    if (isDue && this.#budget.take(sw) === 0) {
+      damping.held = undefined;
+      this.#applyChange(sw, change, now);
+      return;
+    }
+    this.#events.count("changes_delayed_total");
+    damping.held = change;
+    const port = sw.ports.get(number);
+    if (port) this.#portWentDown(sw, port);
   }
 
   sessionClosed(session: Session, closedByPeer: boolean, now: number): void {
@@ -148,29 +175,41 @@ export class SwitchTable {
     sw.session = undefined;
     sw.disconnectedAt = now;
     sw.closedByPeer = closedByPeer;
+    sw.isKnown ||= now - sw.connectedAt >= KNOWN_AFTER_MS;
+    for (const damping of sw.dampings.values()) damping.held = undefined;
     this.#publishUnavailable(sw, this.#claims.getDevice(sw.id));
     this.#events.switchDisconnected(sw);
   }
 
-  tick(now: number): void {
-    for (const sw of this.#switches.values()) {
-      if (sw.conflict && now - sw.conflict.at > CONFLICT_FLAG_MS) {
-        sw.conflict = undefined;
-        if (sw.session) this.#publishDevice(sw);
-      }
-      if (sw.disconnectedAt !== undefined && now - sw.disconnectedAt >= this.#settings.removeAfterMs)
-        this.#remove(sw);
+  /** Conflicts, damped ports and removals of one switch. */
+  *tickSwitch(sw: Switch, now: number): Steps<void> {
+    if (sw.conflict && now - sw.conflict.at > CONFLICT_FLAG_MS) {
+      sw.conflict = undefined;
+      this.#publishDevice(sw);
     }
+    if (sw.session && now - sw.connectedAt >= KNOWN_AFTER_MS) sw.isKnown = true;
+    let left = PORTS_PER_STEP;
+    for (const [number, damping] of sw.dampings) {
+      this.#tickDamping(sw, number, damping, now);
+      if (--left > 0) continue;
+      yield;
+      left = PORTS_PER_STEP;
+    }
+    if (sw.disconnectedAt === undefined || sw.isRemoving) return;
+    const { removeAfterMs } = this.#settings;
+    const keepMs = sw.isKnown || sw.isRestored ? removeAfterMs : Math.min(removeAfterMs, KNOWN_AFTER_MS);
+    if (now - sw.disconnectedAt >= keepMs) yield* this.#remove(sw);
   }
 
   /** Adds a device that was claimed before a restart and did not reconnect within the grace period. */
   restoreDisconnected(claim: DeviceClaim, now: number): void {
     if (this.#switches.has(claim.id)) return;
-    const sw = new Switch(claim.id);
+    const sw = this.#add(claim.id, claim.annotations?.managementAddress ?? "");
+    sw.isRestored = true;
     // A device that was disconnected before the restart keeps that time: a restart does not prolong `removeAfterMs`.
-    const disconnectedAt = claim.available === false ? Number(claim.lastUpdate ?? now) : now;
-    sw.disconnectedAt = Math.min(disconnectedAt, now);
-    this.#switches.set(sw.id, sw);
+    const ageMs =
+      claim.available === false ? this.#clock.now() - Number(claim.lastUpdate ?? this.#clock.now()) : 0;
+    sw.disconnectedAt = now - Math.max(0, ageMs);
     this.#publishUnavailable(sw, claim);
   }
 
@@ -179,23 +218,116 @@ export class SwitchTable {
     return sw?.session === session ? sw : undefined;
   }
 
+  #add(id: string, address: string): Switch {
+    const sw = new Switch(id, address, this.#admission.allowList.has(id));
+    this.#switches.set(id, sw);
+    this.#admission.devices.add(address);
+    return sw;
+  }
+
+  /** Rejects a session whose datapath id is connected. */
+  #isDuplicate(session: Session): boolean {
+    const sw = this.#switches.get(session.deviceId);
+    if (!sw?.session) return false;
+    if (session.auxiliary === 0) this.#flagDuplicateSession(sw, session, this.#clock.monotonic());
+    session.reject(
+      session.auxiliary === 0
+        ? "this datapath id is already connected"
+        : "auxiliary connections are not supported",
+    );
+    return true;
+  }
+
   #flagDuplicateSession(sw: Switch, second: Session, now: number): void {
-    sw.conflict = {
-      text: `a second session from ${second.channel.remoteAddress} claims this datapath id`,
-      at: now,
-    };
-    this.#publishDevice(sw);
+    const text = `a second session from ${second.channel.remoteAddress} claims this datapath id`;
+    const isNew = sw.conflict?.text !== text;
+    sw.conflict = { text, at: now };
+    if (isNew) this.#publishDevice(sw);
     // The first session may be a dead TCP connection. Then it is closed here and the switch connects again.
     sw.session?.checkAlive(now);
   }
 
-  #updatePort(sw: Switch, description: PortDescription, now: number): void {
+  /** Removes switches until there is room. Returns why there is none. */
+  *#makeRoom(session: Session): Steps<string | undefined> {
+    for (;;) {
+      const known = this.#switches.get(session.deviceId);
+      const scope = this.#admission.exceededBy(session, known);
+      if (!scope) return undefined;
+      const isKnown = known?.isKnown === true;
+      const displaced = this.#admission.findDisplaceable(this.all(), scope, session, isKnown);
+      if (!displaced) return `too many switches or ports of this ${scope}`;
+      this.#events.count("devices_displaced_total");
+      const { session: displacedSession } = displaced;
+      displaced.session = undefined;
+      displacedSession?.reject("displaced by another switch: there are too many");
+      yield* this.#remove(displaced);
+      yield;
+    }
+  }
+
+  #connect(session: Session, now: number): Switch {
+    const address = session.channel.remoteAddress;
+    const known = this.#switches.get(session.deviceId);
+    const sw = known ?? this.#add(session.deviceId, address);
+    if (sw.address !== address) this.#admission.move(sw, address);
+    sw.session = session;
+    sw.disconnectedAt = undefined;
+    sw.closedByPeer = false;
+    sw.hostsRemoved = false;
+    sw.connectedAt = now;
+    return sw;
+  }
+
+  #tickDamping(sw: Switch, number: number, damping: PortDamping, now: number): void {
+    const wasFlapping = damping.isFlapping;
+    const { held } = damping;
+    if (damping.tick(now)) {
+      const port = sw.ports.get(number);
+      if (held && sw.session && this.#budget.take(sw) === 0) {
+        damping.held = undefined;
+        this.#applyChange(sw, held, now);
+      } else if (wasFlapping && !damping.isFlapping && port) this.#publishPort(sw, port);
+    }
+    if (damping.isOver(now)) sw.dampings.delete(number);
+  }
+
+  #applyChange(sw: Switch, { description, removed }: PortChange, now: number): void {
+    const known = sw.ports.get(description.number);
+    if (removed) {
+      if (known) this.#removePort(sw, known);
+      return;
+    }
+    const wasUp = known?.up === true;
+    const port = this.#updatePort(sw, description, now);
+    if (port?.up && !wasUp) this.#events.portUp(sw, port);
+  }
+
+  #updatePort(sw: Switch, description: PortDescription, now: number): SwitchPort | undefined {
     const { number } = description;
-    if (!isRealPort(number)) return;
-    const up = isUp(description);
-    const known = sw.ports.get(number);
-    const port: SwitchPort = known ?? {
-      number,
+    if (!isRealPort(number)) return undefined;
+    const port = sw.ports.get(number) ?? this.#addPort(sw, description, now);
+    if (!port) return undefined;
+    if (port.description.mac !== description.mac) {
+      this.#portMacs.remove(sw.id, sw.isAllowed, port.description.mac);
+      this.#portMacs.add(sw.id, sw.isAllowed, description.mac);
+    }
+    port.description = description;
+    this.#publishPort(sw, port);
+    if (!isUp(description)) this.#portWentDown(sw, port);
+    else if (!port.up) {
+      startClassification(port, now);
+      port.up = true;
+    }
+    return port;
+  }
+
+  #addPort(sw: Switch, description: PortDescription, now: number): SwitchPort | undefined {
+    if (sw.ports.size >= MAX_PORTS || !this.#admission.acceptsPort(sw)) {
+      this.#events.count("ports_refused_total");
+      return undefined;
+    }
+    const port: SwitchPort = {
+      number: description.number,
       description,
       up: false,
       probeableSince: now,
@@ -204,70 +336,64 @@ export class SwitchTable {
       probedAt: 0,
       unclassifiedTicks: 0,
     };
-    sw.ports.set(number, port);
-    if (known && known.description.mac !== description.mac) this.#portMacs.delete(known.description.mac);
-    this.#portMacs.set(description.mac, sw.id);
-    const wentDown = port.up && !up;
-    if (up && !port.up) startClassification(port, now);
-    port.description = description;
-    port.up = up;
-    this.#publishPort(sw, port);
-    if (wentDown) this.#events.portDown(sw, port);
+    sw.ports.set(port.number, port);
+    this.#admission.ports.add(sw.address);
+    this.#portMacs.add(sw.id, sw.isAllowed, description.mac);
+    return port;
+  }
+
+  #portWentDown(sw: Switch, port: SwitchPort): void {
+    if (!port.up) return;
+    port.up = false;
+    this.#events.portDown(sw, port);
   }
 
   #removePort(sw: Switch, port: SwitchPort): void {
     sw.ports.delete(port.number);
-    this.#portMacs.delete(port.description.mac);
+    this.#admission.ports.remove(sw.address);
+    this.#portMacs.remove(sw.id, sw.isAllowed, port.description.mac);
     port.up = false;
     this.#events.portDown(sw, port);
+    this.#events.portRemoved(sw, port);
     this.#claims.remove("ports", portId(sw.id, portText(port.number)));
   }
 
-  #remove(sw: Switch): void {
+  *#remove(sw: Switch): Steps<void> {
+    sw.isRemoving = true;
+    let left = PORTS_PER_STEP;
+    for (const port of sw.ports.values()) {
+      this.#removePort(sw, port);
+      if (--left > 0) continue;
+      yield;
+      left = PORTS_PER_STEP;
+    }
     this.#switches.delete(sw.id);
-    for (const port of sw.ports.values()) this.#removePort(sw, port);
+    this.#admission.devices.remove(sw.address);
     this.#claims.removePorts(sw.id);
     this.#events.switchRemoved(sw);
     this.#claims.remove("devices", sw.id);
   }
 
   #publishDevice(sw: Switch): void {
-    const { session } = sw;
-    if (!session) return;
-    const { remoteAddress } = session.channel;
-    this.#claims.setDevice({
-      id: sw.id,
-      type: "SWITCH",
-      available: true,
-      role: this.#settings.forwarding === "bridge" ? "MASTER" : "NONE",
-      mfr: session.description?.mfr ?? "",
-      hw: session.description?.hw ?? "",
-      sw: session.description?.sw ?? "",
-      serial: session.description?.serial ?? "",
-      chassisId: sw.id.slice(3).replace(/^0+(?=.)/, ""),
-      annotations: {
-        managementAddress: remoteAddress,
-        channelId: session.remote,
-        protocol: "OF_13",
-        datapathDescription: session.description?.datapath ?? "",
-        ...(sw.conflict && { conflict: sw.conflict.text }),
-      },
-    });
+    if (sw.session) this.#claims.setDevice(deviceClaim(sw, sw.session, this.#settings.forwarding));
   }
 
   #publishUnavailable({ disconnectedAt }: Switch, last: DeviceClaim | undefined): void {
     if (!last || disconnectedAt === undefined) return;
-    this.#claims.setDevice({ ...last, available: false, role: "NONE", lastUpdate: String(disconnectedAt) });
+    const ageMs = this.#clock.monotonic() - disconnectedAt;
+    this.#claims.setDevice(unavailableClaim(last, this.#clock.now() - ageMs));
   }
 
-  #publishPort(sw: Switch, { number, description, up }: SwitchPort): void {
-    this.#claims.setPort({
-      element: sw.id,
-      port: portText(number),
-      isEnabled: up,
-      type: isFiber(description) ? "fiber" : "copper",
-      portSpeed: speedMbps(description),
-      annotations: { portName: description.name, portMac: description.mac },
-    });
+  #publishPort(sw: Switch, port: SwitchPort): void {
+    const isFlapping = sw.dampings.get(port.number)?.isFlapping === true;
+    this.#claims.setPort(portClaim(sw.id, port, isFlapping));
   }
+}
+
+const stateOf = (port: SwitchPort | undefined): PortChange | undefined =>
+  port && { description: port.description, removed: false };
+
+function isSameState(state: PortChange | undefined, { description, removed }: PortChange): boolean {
+  if (!state || state.removed || removed) return (state?.removed ?? true) === removed;
+  return Bun.deepEquals(state.description, description);
 }

@@ -68,6 +68,8 @@ export interface RunningSource {
   readonly source: Source;
   readonly sink: MemorySink;
   readonly port: number;
+  /** The latest lines of its log. */
+  readonly log: readonly string[];
   metric(name: string): number;
   stop(): Promise<void>;
 }
@@ -81,12 +83,16 @@ export const FAST_OPTIONS: OpenflowOptions = {
   echoIntervalMs: 1000,
 };
 
+const MAX_LOG_LINES = 1000;
+
 export async function startSource(
   options: OpenflowOptions = {},
   { sink = new MemorySink(), clock = systemClock }: { sink?: MemorySink; clock?: Clock } = {},
 ): Promise<RunningSource> {
   let port = 0;
+  const lines: string[] = [];
   const log = createLogger("info", (line) => {
+    if (lines.push(line) > MAX_LOG_LINES) lines.shift();
     port ||= Number(/openflow listening on \S+:(\d+)/.exec(line)?.[1] ?? 0);
   });
   const source = createOpenflowSource({ ...FAST_OPTIONS, ...options, name: "openflow" }, { clock, log });
@@ -98,6 +104,7 @@ export async function startSource(
     source,
     sink,
     port,
+    log: lines,
     metric: (name) => source.metrics?.()[name] ?? 0,
     async stop() {
       abort.abort();

@@ -167,11 +167,11 @@ describe("hosts", () => {
 });
 
 describe("these are not learned as hosts", () => {
-  test("group addresses, the probe source address, switch ports, and ARP with another Ethernet source", async () => {
+  test("group addresses, the probe source address, ports of the same switch, and ARP with another Ethernet source", async () => {
     const { network, hosts, sink, metric } = await startNetwork();
     const host = first(hosts);
     const before = metric("frames_malformed_total");
-    for (const mac of ["01:00:5E:00:00:01", "02:67:7A:74:00:01", "02:EE:00:01:00:02"]) {
+    for (const mac of ["01:00:5E:00:00:01", "02:67:7A:74:00:01", "02:EE:00:02:00:02"]) {
       new EmulatedHost(network.net, network.net.get(2), 9, mac, "10.6.6.6").announce();
     }
     const spoofed = startFrame("FF:FF:FF:FF:FF:FF", macOf(5), ETHER.arp)

@@ -1,6 +1,7 @@
 /**
- * Splits a byte stream into OpenFlow messages (§7.1: version, type, length, transaction id). Buffers at most one
- * incomplete message (64 KiB, because the length has 16 bits) and copies nothing when messages arrive complete.
+ * Splits a byte stream into OpenFlow messages (§7.1: version, type, length, transaction id). Buffers one
+ * incomplete message (64 KiB, because the length has 16 bits), or the rest of a chunk whose messages are handled later, and
+ * copies nothing when messages arrive complete and are handled at once.
  */
 import { HEADER_BYTES } from "./messages.ts";
 import { WireError } from "./wire.ts";
@@ -20,7 +21,7 @@ export class MessageFramer {
     return this.#bytes.length - this.#at;
   }
 
-  /** Adds received bytes. Then `next` must be called until it returns undefined. */
+  /** Adds received bytes. When `next` is not called until it returns undefined, `hold` must be called. */
   push(chunk: Uint8Array): void {
     this.#bytes = this.bufferedBytes > 0 ? this.#append(chunk) : chunk;
     this.#at = 0;
@@ -47,8 +48,15 @@ export class MessageFramer {
     return undefined;
   }
 
+  /** Copies the bytes that were not read yet: the chunk is valid only until the socket reads again. */
+  hold(): void {
+    this.#retain(this.bufferedBytes);
+  }
+
   /** Grows by doubling, so that a message sent byte by byte costs linear time. */
   #append(chunk: Uint8Array): Uint8Array {
+    // Messages that were read make room.
+    if (this.#at > 0) this.#retain(this.bufferedBytes);
     const held = this.bufferedBytes;
     const length = held + chunk.length;
     if (length > this.#buffer.length) {

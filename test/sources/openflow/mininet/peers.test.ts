@@ -4,9 +4,9 @@
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { createCertificates } from "../../../support/certificates.ts";
 import { needs } from "../../../support/needs.ts";
 import { until } from "../../../support/until.ts";
-import { createCertificates } from "../certificates.ts";
 import { type Lab, TEST_TIMEOUT_MS, useLab } from "./lab.ts";
 import { canRunMininet, SYSTEM_PYTHON } from "./mininet.ts";
 import { ServiceUnderTest } from "./service-under-test.ts";

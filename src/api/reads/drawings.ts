@@ -1,0 +1,88 @@
+/**
+ * Drawings are made in a thread, one at a time, and users take turns: a user with many drawings delays another one by a
+ * single drawing. A drawing whose client goes away leaves the queue, or is not drawn any further.
+ *
+ * What exists for a user is bounded: the drawings that wait, and the bytes of those that are drawn and not read yet. The
+ * thread holds these, so that a slow reader delays nobody else.
+ */
+import { SvgThread, type SvgThreadOptions } from "../../formats/svg-thread.ts";
+import { FairSemaphore } from "../../lib/fair-semaphore.ts";
+import { type Arriving, type Paced, type Steps, waitFor } from "../../lib/steps.ts";
+import type { Topology } from "../../model/entity.ts";
+import { Problem } from "../problem.ts";
+
+/** Drawings of one user that wait or are under way. */
+const MAX_DRAWINGS_PER_USER = 16;
+/** Of documents that a user has not read yet. Above that, no further one is drawn for this user. */
+const MAX_UNREAD_BYTES_PER_USER = 32 * 1024 * 1024;
+const RETRY_AFTER_SECONDS = "5";
+
+/** What a drawing shows, as JSON texts. */
+export interface DrawingInput {
+  readonly topology: Topology;
+  readonly revision: number;
+  /** Each one an array: the device, and the number of its hosts. */
+  readonly devices: Paced<string>;
+  /** The links between these devices. */
+  readonly links: Paced<string>;
+}
+
+export class Drawings implements Disposable {
+  readonly #thread: SvgThread;
+  readonly #turns = new FairSemaphore(1);
+  readonly #underWay = new Map<string, number>();
+
+  constructor(options?: SvgThreadOptions) {
+    this.#thread = new SvgThread(options);
+  }
+
+  /**
+   * The bytes of a drawing, which must be read to their end or closed. The input is made before the drawing takes its
+   * turn, in the user's own time.
+   */
+  *draw(owner: string, input: Steps<DrawingInput>): Steps<Arriving<Uint8Array>> {
+    const count = this.#underWay.get(owner) ?? 0;
+    if (count >= MAX_DRAWINGS_PER_USER) throw tooMany("Too many drawings wait for this user");
+    this.#underWay.set(owner, count + 1);
+    try {
+      return yield* this.#drawInTurn(owner, yield* input);
+    } finally {
+      const left = (this.#underWay.get(owner) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(owner, left);
+      else this.#underWay.delete(owner);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#thread[Symbol.dispose]();
+  }
+
+  *#drawInTurn(owner: string, input: DrawingInput): Steps<Arriving<Uint8Array>> {
+    const slot = this.#turns.request(owner);
+    try {
+      yield* waitFor(slot.granted);
+      if (this.#thread.heldBytes(owner) > MAX_UNREAD_BYTES_PER_USER)
+        throw tooMany("Other drawings of this user are not read yet");
+      return yield* this.#drawInThread(owner, input);
+    } finally {
+      slot.release();
+    }
+  }
+
+  *#drawInThread(owner: string, { topology, revision, devices, links }: DrawingInput) {
+    const drawing = this.#thread.begin(owner);
+    let isDrawn = false;
+    try {
+      yield* drawing.send("devices", devices);
+      yield* drawing.send("links", links);
+      yield* drawing.draw(topology, revision);
+      isDrawn = true;
+      return drawing;
+    } finally {
+      if (!isDrawn) drawing.return();
+    }
+  }
+}
+
+const tooMany = (reason: string): Problem =>
+  new Problem("overloaded", `${reason}; try again in a moment.`, { "Retry-After": RETRY_AFTER_SECONDS });

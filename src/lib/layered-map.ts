@@ -1,0 +1,80 @@
+/**
+ * An immutable map whose changed copies are cheap: a copy shares the large base and has its own small layer of changes. A
+ * layer that becomes too large is merged into a new base, in steps. Readers keep a map as long as they need.
+ */
+import type { Steps } from "./steps.ts";
+
+const ENTRIES_PER_STEP = 1000;
+/** Changes that a layer may hold: this many, and two for each root of the base's size. Both copies then cost the same. */
+const MIN_LAYER_SIZE = 64;
+
+export class LayeredMap<K, V extends {}> {
+  readonly size: number;
+  readonly #base: ReadonlyMap<K, V>;
+  /** Undefined is a removal. */
+  readonly #layer: ReadonlyMap<K, V | undefined>;
+
+  constructor(
+    base: ReadonlyMap<K, V> = new Map(),
+    layer: ReadonlyMap<K, V | undefined> = new Map(),
+    size = base.size,
+  ) {
+    this.#base = base;
+    this.#layer = layer;
+    this.size = size;
+  }
+
+  get(key: K): V | undefined {
+    if (this.#layer.size === 0) return this.#base.get(key);
+    const changed = this.#layer.get(key);
+    return changed !== undefined || this.#layer.has(key) ? changed : this.#base.get(key);
+  }
+
+  has(key: K): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  *values(): Generator<V> {
+    for (const [key, value] of this.#base) if (!this.#layer.has(key)) yield value;
+    for (const value of this.#layer.values()) if (value !== undefined) yield value;
+  }
+
+  /** A map with these changes; undefined removes a key. */
+  *with(changes: Iterable<readonly [K, V | undefined]>): Steps<LayeredMap<K, V>> {
+    const layer = new Map(this.#layer);
+    let { size } = this;
+    let left = ENTRIES_PER_STEP;
+    for (const [key, value] of changes) {
+      const exists = layer.has(key) ? layer.get(key) !== undefined : this.#base.has(key);
+      size += (value === undefined ? 0 : 1) - (exists ? 1 : 0);
+      layer.set(key, value);
+      if (--left > 0) continue;
+      left = ENTRIES_PER_STEP;
+      yield;
+    }
+    if (layer.size <= MIN_LAYER_SIZE + 2 * Math.sqrt(this.#base.size))
+      return new LayeredMap(this.#base, layer, size);
+    return new LayeredMap(yield* merge(this.#base, layer));
+  }
+}
+
+function* merge<K, V extends {}>(
+  base: ReadonlyMap<K, V>,
+  layer: ReadonlyMap<K, V | undefined>,
+): Steps<ReadonlyMap<K, V>> {
+  const merged = new Map<K, V>();
+  let left = ENTRIES_PER_STEP;
+  for (const [key, value] of base) {
+    if (!layer.has(key)) merged.set(key, value);
+    if (--left > 0) continue;
+    left = ENTRIES_PER_STEP;
+    yield;
+  }
+  for (const [key, value] of layer) {
+    if (value !== undefined) merged.set(key, value);
+    if (--left > 0) continue;
+    left = ENTRIES_PER_STEP;
+    yield;
+  }
+  return merged;
+}

@@ -1,0 +1,80 @@
+/**
+ * The embedded log of the service. A batch that cannot be written, because the disk is full or the writer ended, is
+ * written again after a pause, until it is stored or the log is closed. Meanwhile sources keep their sessions and wait with
+ * their claims, and readers see the last revision. The failure is logged once, and its end; `stats` reports it.
+ */
+import { createBackoff } from "../lib/backoff.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
+import { EmbeddedLog, type EmbeddedLogOptions } from "./embedded.ts";
+import { type Batch, LogError, type LogStats, type WriteFailure } from "./log.ts";
+import { openLogFile } from "./log-file.ts";
+
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 5_000;
+
+export interface RetryOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Opens or creates the log at `path`, a file or `:memory:`. Throws `LogError`. */
+export const openRetryingLog = (
+  path: string,
+  retry: RetryOptions,
+  options: EmbeddedLogOptions = {},
+): RetryingLog => new RetryingLog(path, retry, options);
+
+export class RetryingLog extends EmbeddedLog {
+  readonly #retry: RetryOptions;
+  readonly #closing = new AbortController();
+  #failure: WriteFailure | undefined;
+  #failures = 0;
+
+  constructor(path: string, retry: RetryOptions, options: EmbeddedLogOptions) {
+    super(openLogFile(path), path, options);
+    this.#retry = retry;
+  }
+
+  override async append(batch: Batch): Promise<void> {
+    const { clock, logger } = this.#retry;
+    const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
+    const startedAt = clock.monotonic();
+    for (;;) {
+      try {
+        await super.append(batch);
+        break;
+      } catch (error) {
+        if (!(error instanceof LogError) || this.#closing.signal.aborted) throw error;
+        this.#onFailure(error.message);
+        await clock.sleep(backoff.nextMs(), this.#closing.signal);
+      }
+    }
+    if (!this.#failure) return;
+    this.#failure = undefined;
+    const seconds = Math.round((clock.monotonic() - startedAt) / 1000);
+    logger.info("the log is written again", { seconds });
+  }
+
+  #onFailure(error: string): void {
+    const { clock, logger } = this.#retry;
+    this.#failures++;
+    if (!this.#failure) logger.error("the log cannot be written; changes wait until it can", { why: error });
+    this.#failure = { error, since: this.#failure?.since ?? clock.now() };
+  }
+
+  override stats(): LogStats {
+    const stats = super.stats();
+    if (this.#failures === 0) return stats;
+    return {
+      ...stats,
+      writeFailures: this.#failures,
+      ...(this.#failure && { writeFailure: this.#failure }),
+    };
+  }
+
+  override async close(): Promise<void> {
+    this.#closing.abort();
+    await super.close();
+  }
+}

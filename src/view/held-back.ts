@@ -1,0 +1,67 @@
+/**
+ * The number of entities that are claimed but held back, because a device they refer to is missing. It is kept up to date
+ * with each batch: counting all claims would take as long as there are claims.
+ */
+import type { Steps } from "../lib/steps.ts";
+import type { LogEntry } from "../log/log.ts";
+import { idKey, KINDS, type Kind } from "../model/ids.ts";
+import type { RevisionState } from "./network-state.ts";
+
+export type HeldBack = Readonly<Record<Kind, number>>;
+export const NONE_HELD_BACK: HeldBack = { devices: 0, ports: 0, links: 0, hosts: 0 };
+
+const ENTRIES_PER_STEP = 200;
+
+/** What is held back depends on a state's claims and on what it shows. */
+type ClaimState = Pick<RevisionState, "has" | "shownId" | "size">;
+
+export function* countAllHeldBack(state: RevisionState): Steps<HeldBack> {
+  const counts = { ...NONE_HELD_BACK };
+  for (const page of yield* state.pages("claims")) {
+    for (const key of page.ids) {
+      const parsed = parseClaimsKey(key);
+      if (parsed && isHeldBack(state, parsed.kind, parsed.key)) counts[parsed.kind]++;
+    }
+    yield;
+  }
+  return counts;
+}
+
+/** The counts after a batch that leads from one state to the other. */
+export function* updateHeldBack(
+  counts: HeldBack,
+  before: ClaimState,
+  after: ClaimState,
+  entries: readonly LogEntry[],
+): Steps<HeldBack> {
+  if (before.size("claims") === 0 && after.size("claims") === 0) return counts;
+  const updated = { ...counts };
+  const seen = new Set<string>();
+  let left = ENTRIES_PER_STEP;
+  for (const { kind, id, before: oldText, after: newText } of entries) {
+    if (--left === 0) {
+      left = ENTRIES_PER_STEP;
+      yield;
+    }
+    if ((oldText === null) === (newText === null)) continue;
+    const parsed = kind === "claims" ? parseClaimsKey(id) : { kind, key: idKey(kind, id) };
+    if (!parsed) continue;
+    const storedKey = `${parsed.kind} ${parsed.key}`;
+    if (seen.has(storedKey)) continue;
+    seen.add(storedKey);
+    updated[parsed.kind] +=
+      Number(isHeldBack(after, parsed.kind, parsed.key)) -
+      Number(isHeldBack(before, parsed.kind, parsed.key));
+  }
+  return updated;
+}
+
+const isHeldBack = (state: ClaimState, kind: Kind, key: string): boolean =>
+  state.has("claims", `${kind} ${key}`) && !state.has(kind, state.shownId(kind, key));
+
+/** The inverse of `claimsKey`. */
+export function parseClaimsKey(stored: string): { readonly kind: Kind; readonly key: string } | undefined {
+  const [name = "", key = ""] = stored.split(" ");
+  const kind = KINDS.find((candidate) => candidate === name);
+  return kind && { kind, key };
+}

@@ -1,0 +1,147 @@
+/**
+ * The network at one revision: the current one or an earlier one. It never changes, so that a computation may use it across
+ * pauses. All states share the pages, devices and links that are the same in them.
+ */
+import { LayeredMap } from "../lib/layered-map.ts";
+import type { SortedIndex } from "../lib/sorted-index.ts";
+import { SharedSteps, type Steps } from "../lib/steps.ts";
+import type { CollectionVersions, StoreKind } from "../log/log.ts";
+import { idKey, type Kind } from "../model/ids.ts";
+import { Collection } from "./collection.ts";
+import type { EncodedPage } from "./encoded-page.ts";
+import { LinkGraph } from "./link-graph.ts";
+
+/** The kinds whose ids contain ids of devices, and so have several spellings. */
+export type SpelledKind = Exclude<Kind, "hosts">;
+export const isSpelled = (kind: StoreKind): kind is SpelledKind => kind !== "hosts" && kind !== "claims";
+
+/** The ids that are not shown in lower case, by `idKey`. In most networks there are none. */
+export type Spellings = Readonly<Record<SpelledKind, LayeredMap<string, string>>>;
+
+export type Collections = Readonly<Record<StoreKind, Collection>>;
+
+/** The live indexes of the view, while it is at this state. */
+export interface LiveIndexes {
+  isAt(state: object): boolean;
+  findIndex(kind: Kind, name: string): SortedIndex | undefined;
+  readonly indexesAreExact: boolean;
+}
+
+export interface StateParts {
+  readonly revision: number;
+  readonly time: number;
+  readonly versions: CollectionVersions;
+  readonly collections: Collections;
+  readonly spellings: Spellings;
+  /** Computed when it is needed, where it is not known. */
+  readonly graph: LinkGraph | (() => Steps<LinkGraph>);
+  readonly graphTime: number | (() => Steps<number>);
+  readonly live?: LiveIndexes;
+}
+
+/** A `NetworkState`, and what only this room uses. */
+export class RevisionState {
+  readonly revision: number;
+  readonly time: number;
+  readonly versions: CollectionVersions;
+  readonly collections: Collections;
+  readonly spellings: Spellings;
+  readonly #live: LiveIndexes | undefined;
+  readonly #graph: LinkGraph | SharedSteps<LinkGraph>;
+  readonly #graphTime: number | SharedSteps<number>;
+
+  constructor({ revision, time, versions, collections, spellings, graph, graphTime, live }: StateParts) {
+    this.revision = revision;
+    this.time = time;
+    this.versions = versions;
+    this.collections = collections;
+    this.spellings = spellings;
+    this.#live = live;
+    this.#graph = typeof graph === "function" ? new SharedSteps(graph()) : graph;
+    this.#graphTime = typeof graphTime === "function" ? new SharedSteps(graphTime()) : graphTime;
+  }
+
+  size(kind: StoreKind): number {
+    return this.collections[kind].size;
+  }
+
+  get(kind: StoreKind, id: string): string | undefined {
+    return this.collections[kind].get(id);
+  }
+
+  has(kind: StoreKind, id: string): boolean {
+    return this.collections[kind].has(id);
+  }
+
+  shownId(kind: Kind, id: string): string {
+    const key = idKey(kind, id);
+    return kind === "hosts" ? key : (this.spellings[kind].get(key) ?? key);
+  }
+
+  pages(kind: StoreKind): Steps<readonly EncodedPage[]> {
+    return this.collections[kind].pages();
+  }
+
+  *linkGraph(): Steps<LinkGraph> {
+    return this.#graph instanceof LinkGraph ? this.#graph : yield* this.#graph.result();
+  }
+
+  *graphTime(): Steps<number> {
+    return typeof this.#graphTime === "number" ? this.#graphTime : yield* this.#graphTime.result();
+  }
+
+  findIndex(kind: Kind, name: string): SortedIndex | undefined {
+    return this.#live?.isAt(this) ? this.#live.findIndex(kind, name) : undefined;
+  }
+
+  get indexesAreExact(): boolean {
+    return this.#live?.isAt(this) === true && this.#live.indexesAreExact;
+  }
+}
+
+export const noCollections = (): Collections => ({
+  devices: Collection.of([]),
+  ports: Collection.of([]),
+  links: Collection.of([]),
+  hosts: Collection.of([]),
+  claims: Collection.of([]),
+});
+
+export const NO_SPELLINGS: Spellings = {
+  devices: new LayeredMap(),
+  ports: new LayeredMap(),
+  links: new LayeredMap(),
+};
+
+/** Values that appear or disappear, by kind and id. */
+export type Existence = Iterable<readonly [kind: StoreKind, id: string, exists: boolean]>;
+
+/** The spellings after these ids were added or removed. */
+export function* withSpellings(spellings: Spellings, changes: Existence): Steps<Spellings> {
+  const byKind: Record<SpelledKind, Map<string, string | undefined>> = {
+    devices: new Map(),
+    ports: new Map(),
+    links: new Map(),
+  };
+  let left = 500;
+  for (const [kind, id, exists] of changes) {
+    if (--left === 0) {
+      left = 500;
+      yield;
+    }
+    if (!isSpelled(kind)) continue;
+    const key = idKey(kind, id);
+    if (key === id) continue;
+    const changed = byKind[kind];
+    if (exists) changed.set(key, id);
+    // Another spelling of the same id may have replaced this one.
+    else if ((changed.get(key) ?? spellings[kind].get(key)) === id) changed.set(key, undefined);
+  }
+  const { devices, ports, links } = byKind;
+  if (devices.size + ports.size + links.size === 0) return spellings;
+  return {
+    devices: yield* spellings.devices.with(devices),
+    ports: yield* spellings.ports.with(ports),
+    links: yield* spellings.links.with(links),
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * Rewrites pages with pending writes, and builds the list of pages that results. Small neighbours are joined: otherwise
+ * removals would leave many tiny pages.
+ */
+import { SortedTexts } from "../lib/sorted-texts.ts";
+import { type Steps, sortInSteps } from "../lib/steps.ts";
+import { EncodedPage, TARGET_PAGE_SIZE } from "./encoded-page.ts";
+
+/** By id; null is a removal. */
+export type PendingWrites = ReadonlyMap<string, string | null>;
+
+/** Writes that are applied to a page in one step. */
+const WRITES_PER_REWRITE = 512;
+
+/** The page with its pending writes: none, one or several pages. Pauses only when there are many writes. */
+export function* rewritePage(page: EncodedPage, writes: PendingWrites): Steps<EncodedPage[]> {
+  if (writes.size <= WRITES_PER_REWRITE) return page.withChanges(writes);
+  const sorted = yield* sortInSteps([...writes], ([a], [b]) => (a < b ? -1 : 1));
+  const rewritten: EncodedPage[] = [];
+  let from = 0;
+  for (let start = 0; start < sorted.length; start += WRITES_PER_REWRITE) {
+    const next = sorted[start + WRITES_PER_REWRITE];
+    const until = next ? page.insertionIndex(next[0]) : page.length;
+    rewritten.push(...page.withSortedChanges(sorted.slice(start, start + WRITES_PER_REWRITE), from, until));
+    from = until;
+    yield;
+  }
+  return rewritten;
+}
+
+/** Immutable. The arrays are parallel. */
+export interface PageLists {
+  /** Not empty: `EncodedPage.empty` alone stands for no pages, and no other page is empty. */
+  readonly pages: readonly EncodedPage[];
+  readonly writes: readonly (PendingWrites | undefined)[];
+  /** The first id of each page. A separate object, because a binary search over the pages would miss the CPU cache. */
+  readonly firstIds: SortedTexts;
+  readonly pendingCount: number;
+  readonly bytes: number;
+}
+
+/** The lists with the pages at these indexes replaced. The replaced pages have no pending writes any more. */
+export function replacePages(
+  content: PageLists,
+  rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
+): PageLists {
+  if (rewritten.size === 0) return content;
+  return replaceEach(content, rewritten) ?? rebuild(content, rewritten);
+}
+
+/** Where every page is replaced by one with the same first id that is too large to be joined. Undefined otherwise. */
+function replaceEach(
+  { pages, writes, firstIds, pendingCount, bytes }: PageLists,
+  rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
+): PageLists | undefined {
+  const replaced = [...pages];
+  const left = [...writes];
+  let total = bytes;
+  for (const [at, [single, ...more]] of rewritten) {
+    const page = pages[at];
+    if (!page || !single || more.length > 0 || single.firstId !== page.firstId || isSmall(single.length)) {
+      return undefined;
+    }
+    replaced[at] = single;
+    left[at] = undefined;
+    total += single.bytes.length - page.bytes.length;
+  }
+  return { pages: replaced, writes: left, firstIds, pendingCount, bytes: total };
+}
+
+function rebuild(
+  { pages, writes, pendingCount }: PageLists,
+  rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
+): PageLists {
+  const newPages: EncodedPage[] = [];
+  const newWrites: (PendingWrites | undefined)[] = [];
+  let bytes = 0;
+  let lastIsNew = false;
+  const append = (page: EncodedPage, pageWrites: PendingWrites | undefined, isNew: boolean) => {
+    const last = newPages.at(-1);
+    if (
+      last &&
+      (isNew || lastIsNew) &&
+      isSmall(last.length + page.length) &&
+      !pageWrites &&
+      !newWrites[newPages.length - 1]
+    ) {
+      const [joined = last] = last.withChanges(page.toMap());
+      newPages[newPages.length - 1] = joined;
+      bytes += joined.bytes.length - last.bytes.length;
+      lastIsNew = true;
+      return;
+    }
+    newPages.push(page);
+    newWrites.push(pageWrites);
+    bytes += page.bytes.length;
+    lastIsNew = isNew;
+  };
+  for (const [at, page] of pages.entries()) {
+    const replacement = rewritten.get(at);
+    if (replacement) for (const newPage of replacement) append(newPage, undefined, true);
+    else append(page, writes[at], false);
+  }
+  if (newPages.length === 0) append(EncodedPage.empty, undefined, false);
+  return {
+    pages: newPages,
+    writes: newWrites,
+    firstIds: new SortedTexts(newPages.map(({ firstId }) => firstId)),
+    pendingCount,
+    bytes,
+  };
+}
+
+/** Whether this many values should share a page. */
+const isSmall = (values: number): boolean => values <= TARGET_PAGE_SIZE / 2;
+
+export const sumOfBytes = (pages: readonly EncodedPage[]): number =>
+  pages.reduce((sum, { bytes }) => sum + bytes.length, 0);
