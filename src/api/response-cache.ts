@@ -23,7 +23,7 @@ const MAX_TARGET_LENGTH = 1024;
 /** Counted for each entry besides its body. */
 const ENTRY_OVERHEAD_BYTES = 1024;
 /** A larger body is not worth caching: to send it costs far more than to find it. */
-const MAX_ENTRY_BYTES = 1024 * 1024 + ENTRY_OVERHEAD_BYTES;
+const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
 interface ResponseCounters {
