@@ -153,7 +153,6 @@ export class RequestHandler implements Handler {
   /** Runs the background work until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    using _router = this.#router;
     await Promise.all([this.#streams.runHeartbeat(clock, signal), this.#loadShedder.run(clock, signal)]);
   }
 

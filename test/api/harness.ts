@@ -5,6 +5,7 @@
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import type { ServerLimits } from "../../src/api/handler.ts";
+import { Drawings } from "../../src/api/reads/drawings.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
 import type { LiveTlsIdentity } from "../../src/http1/tls-identity.ts";
@@ -55,6 +56,7 @@ export interface HarnessOptions {
   readonly host?: string;
   readonly tls?: LiveTlsIdentity;
   readonly scheduler?: Scheduler;
+  readonly drawings?: Drawings;
 }
 
 export interface Harness extends AsyncDisposable {
@@ -121,7 +123,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     trustedProxies: options.trustedProxies ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
-    context: { view, history, log, scheduler },
+    context: { view, history, log, scheduler, drawings: options.drawings ?? new Drawings() },
     authenticator,
     users,
     sources: options.sources ?? (() => []),
