@@ -50,6 +50,7 @@ const server = openServer({
   aliases: [],
   origins: [],
   trustedProxies: [],
+  hosts: [],
   limits: { ...config.limits, streamsPerUser: 100_000 },
   version: "bench",
   context: { ...store, drawings: new Drawings() },

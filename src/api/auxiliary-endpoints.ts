@@ -63,9 +63,10 @@ export class AuxiliaryEndpoints {
     this.#counters = counters;
   }
 
-  health(path: HealthPath, isStopping: boolean): Response {
+  health(path: HealthPath, isStopping: boolean, isUser: boolean): Response {
     const { context, sources } = this.#options;
-    return path === "/healthz" ? livenessResponse() : readinessResponse(context, sources(), isStopping);
+    if (path === "/healthz") return livenessResponse();
+    return readinessResponse({ context, sources: sources(), isStopping, isUser });
   }
 
   /** The client is authenticated. Throws a `Problem` for a path or a method that does not exist. */

@@ -5,12 +5,16 @@
 import type { BodySource } from "../http1/body-source.ts";
 import type { Scheduler } from "../lib/scheduler.ts";
 import type { Arriving, Steps } from "../lib/steps.ts";
+import { joinBytes } from "./chunks.ts";
 
 /** Where a body is produced: the user's share of the scheduler. */
 export interface ProducerScope {
   readonly scheduler: Scheduler;
   readonly owner: string;
 }
+
+/** Smaller chunks are joined: the copy costs less than so many writes. */
+const CHUNK_BYTES = 128 * 1024;
 
 /** The next chunk; undefined after the last one. */
 type Produced = Uint8Array | undefined;
@@ -45,11 +49,19 @@ export class BodyProducer {
   }
 
   *#nextChunk(): Steps<Produced> {
-    for (let next = this.#chunks.next(); !next.done; next = this.#chunks.next()) {
-      if (next.value instanceof Uint8Array) return next.value;
-      yield next.value;
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    while (bytes < CHUNK_BYTES) {
+      const next = this.#chunks.next();
+      if (next.done) break;
+      if (!(next.value instanceof Uint8Array)) {
+        yield next.value;
+        continue;
+      }
+      parts.push(next.value);
+      bytes += next.value.length;
     }
-    return undefined;
+    return parts.length === 0 ? undefined : joinBytes(parts);
   }
 }
 

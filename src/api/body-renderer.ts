@@ -9,13 +9,13 @@
 import type { BodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
-import { type Steps, waitFor } from "../lib/steps.ts";
+import type { Steps } from "../lib/steps.ts";
 import { BodyProducer, type ProducerScope } from "./body-producer.ts";
 import { bufferChunks, closeChunks, concatChunks, joinBytes } from "./chunks.ts";
 import { createEncodedBody, encode } from "./content-encoding.ts";
 import { EntityTags, type TaggedContent, type TagScope } from "./entity-tags.ts";
 import { matchesEtag } from "./etag.ts";
-import { createFragmentedBody, gzipWhole } from "./gzip-fragments.ts";
+import { gzipBody } from "./gzip-fragments.ts";
 import { allowsIdentity, type ContentEncoding, negotiateEncoding } from "./negotiate.ts";
 import type { Content, Representation, RepresentationInfo } from "./representation.ts";
 
@@ -101,6 +101,8 @@ export class PreparedResponse {
 const MIN_CACHED_BYTES = 16 * 1024;
 /** A larger body is produced while it is sent, and not cached. */
 const MAX_WHOLE_BYTES = 1024 * 1024;
+/** The same for pages of the view. They are not rendered, and all readers of a version share one copy. */
+const MAX_WHOLE_PAGES_BYTES = 4 * 1024 * 1024;
 const MAX_CACHE_BYTES = 96 * 1024 * 1024;
 /** Counted for each cached body besides its bytes. */
 const ENTRY_OVERHEAD_BYTES = 16 * 1024;
@@ -157,14 +159,14 @@ export class BodyRenderer {
       if (encoding === "identity") return { body: chunks, headers };
       return finish(yield* encode(Buffer.from(chunks), encoding, scope.owner));
     }
-    const isFragmentGzip = persistent === true && encoding === "gzip";
-    const { buffered, rest } = yield* bufferChunks(chunks, MAX_WHOLE_BYTES);
-    if (!rest) {
-      if (isFragmentGzip) return finish(yield* waitFor(gzipWhole(buffered, scope.owner)));
-      return finish(yield* encode(joinBytes(buffered), encoding, scope.owner));
+    if (persistent && encoding === "gzip") {
+      const body = yield* gzipBody(chunks, MAX_WHOLE_BYTES, scope);
+      return body instanceof Uint8Array ? finish(body) : { body, headers };
     }
-    const producer = new BodyProducer(scope, concatChunks(buffered, rest));
-    const body = isFragmentGzip ? createFragmentedBody(producer) : createEncodedBody(producer, encoding);
+    const maxBytes = persistent ? MAX_WHOLE_PAGES_BYTES : MAX_WHOLE_BYTES;
+    const { buffered, rest } = yield* bufferChunks(chunks, maxBytes);
+    if (!rest) return finish(yield* encode(joinBytes(buffered), encoding, scope.owner));
+    const body = createEncodedBody(new BodyProducer(scope, concatChunks(buffered, rest)), encoding);
     const hasLength = encoding === "identity" && length !== undefined;
     return { body, headers: hasLength ? { ...headers, "Content-Length": String(length) } : headers };
   }

@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 import { constants, crc32, deflateRaw } from "node:zlib";
 import { AsyncBodySource, type BodySource } from "../http1/body-source.ts";
 import { crc32Combine } from "../lib/crc32.ts";
-import type { BodyProducer } from "./body-producer.ts";
+import { type Arriving, type Steps, waitFor } from "../lib/steps.ts";
+import type { ProducerScope } from "./body-producer.ts";
 import { compressions, GZIP_LEVEL } from "./content-encoding.ts";
 
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
@@ -66,31 +67,66 @@ class GzipMember {
   }
 }
 
-/** The whole body of a few chunks. */
-export async function gzipWhole(chunks: readonly Uint8Array[], owner: string): Promise<Uint8Array> {
-  const member = new GzipMember();
-  const compressed = await Promise.all(chunks.map((chunk) => fragmentOf(chunk, owner)));
-  return Buffer.concat([GZIP_HEADER, ...compressed.map((fragment) => member.add(fragment)), member.end()]);
+type Bytes = Uint8Array;
+
+/** The fragments of the next few chunks, each compressed or being compressed. */
+function* nextFragments(
+  chunks: Iterator<Bytes | undefined | Promise<unknown>>,
+  owner: string,
+): Steps<readonly (Fragment | Promise<Fragment>)[]> {
+  const found: (Fragment | Promise<Fragment>)[] = [];
+  while (found.length < CHUNKS_AT_ONCE) {
+    const next = chunks.next();
+    if (next.done) break;
+    if (next.value instanceof Uint8Array) found.push(fragmentOf(next.value, owner));
+    else yield next.value;
+  }
+  return found;
 }
 
-/** A body that is compressed while it is sent, where its chunks are not compressed yet. */
-export function createFragmentedBody(producer: BodyProducer): BodySource {
+/** Whole where it has at most `maxBytes`; otherwise the rest is compressed while it is sent. */
+export function* gzipBody(
+  chunks: Arriving<Bytes>,
+  maxBytes: number,
+  scope: ProducerScope,
+): Steps<Bytes | BodySource> {
   const member = new GzipMember();
-  let pieces: Uint8Array[] = [GZIP_HEADER];
-  let hasEnded = false;
-  async function readFragments(): Promise<Fragment[]> {
-    const known: (Fragment | Promise<Fragment>)[] = [];
-    while (!hasEnded && known.length < CHUNKS_AT_ONCE) {
-      const chunk = await producer.next();
-      if (chunk) known.push(fragmentOf(chunk, producer.owner));
-      else hasEnded = true;
+  const pieces: Bytes[] = [GZIP_HEADER];
+  const iterator = chunks[Symbol.iterator]();
+  for (let bytes = 0; bytes <= maxBytes; ) {
+    const fragments = yield* nextFragments(iterator, scope.owner);
+    if (fragments.length === 0) return Buffer.concat([...pieces, member.end()]);
+    for (const known of fragments) {
+      const fragment = known instanceof Promise ? yield* waitFor(known) : known;
+      pieces.push(member.add(fragment));
+      bytes += fragment.bytes.length;
     }
-    return Promise.all(known);
+    yield;
   }
-  async function read(): Promise<{ value?: Uint8Array; done?: boolean }> {
+  return createFragmentedBody(scope, iterator, member, pieces);
+}
+
+function createFragmentedBody(
+  { scheduler, owner }: ProducerScope,
+  chunks: Iterator<Bytes | undefined | Promise<unknown>>,
+  member: GzipMember,
+  begun: readonly Bytes[],
+): BodySource {
+  let pieces = [...begun];
+  let hasEnded = false;
+  let isClosed = false;
+  const signal = {
+    get aborted() {
+      return isClosed;
+    },
+  };
+  async function read(): Promise<{ value?: Bytes; done?: boolean }> {
     if (hasEnded) return { done: true };
     for (let bytes = 0; !hasEnded && bytes < MIN_CHUNK_BYTES; ) {
-      for (const fragment of await readFragments()) {
+      const fragments = await scheduler.run(owner, nextFragments(chunks, owner), signal);
+      hasEnded = fragments.length === 0;
+      for (const known of fragments) {
+        const fragment = known instanceof Promise ? await known : known;
         pieces.push(member.add(fragment));
         bytes += fragment.bytes.length;
       }
@@ -100,5 +136,8 @@ export function createFragmentedBody(producer: BodyProducer): BodySource {
     pieces = [];
     return { value };
   }
-  return new AsyncBodySource(read, () => producer.close());
+  return new AsyncBodySource(read, () => {
+    isClosed = true;
+    chunks.return?.();
+  });
 }

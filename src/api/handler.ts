@@ -13,45 +13,48 @@
  * Every exception becomes a problem response. `handle` runs up to 100,000 times a second: it is synchronous for a cached
  * credential, and does little more than two look-ups for a cached response.
  */
+import type { CommonHeaders } from "../http1/common-headers.ts";
 import { ConnectionCounters, type ConnectionInfo, type Handler } from "../http1/handler.ts";
 import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
-import type { SerializedResponse } from "../http1/serialized-response.ts";
+import { SerializedResponse } from "../http1/serialized-response.ts";
 import type { HandshakeCounts } from "../http1/tls.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Cancelled } from "../lib/scheduler.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
+import type { AccessLog } from "./access-log.ts";
 import { addHeaders } from "./add-headers.ts";
+import { AuditLog } from "./auth/audit.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
-import { authenticateWithCertificate } from "./auth/certificate.ts";
-import { type Client, ClientAddresses } from "./auth/client-address.ts";
-import { LOGIN_CHECK_PATH, loginCheckResponse } from "./auth/login-relay.ts";
+import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
+import { Logins } from "./auth/logins.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
 import type { Users } from "./auth/users.ts";
-import {
-  AuxiliaryEndpoints,
-  type AuxiliaryEndpointsOptions,
-  type HealthPath,
-  isHealthPath,
-} from "./auxiliary-endpoints.ts";
+import { AuxiliaryEndpoints, type AuxiliaryEndpointsOptions, isHealthPath } from "./auxiliary-endpoints.ts";
 import { BodyRenderer, type PreparedResponse } from "./body-renderer.ts";
 import { type Cors, createCors } from "./cors.ts";
 import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
+import { KnownHosts } from "./known-hosts.ts";
 import { LoadShedder } from "./load-shedder.ts";
-import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
 import { Problem } from "./problem.ts";
 import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
+import { PublicEndpoints } from "./public-endpoints.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
-import { isPlainGet, pathOf, readRequestOf, targetTooLong } from "./read-request.ts";
+import { isPlainGet, NOT_SENT, pathOf, readRequestOf, targetTooLong } from "./read-request.ts";
 import type { Relay } from "./relay.ts";
 import { RepeatHit } from "./repeat-hit.ts";
+import { type RecordedResponse, RequestRecorder } from "./request-recorder.ts";
+import { RequestState } from "./request-state.ts";
 import { ResponseCache } from "./response-cache.ts";
 import { parseRoute } from "./route.ts";
 import { type ReadOutcome, Router } from "./router.ts";
+import { createSecurityHeaders } from "./security-headers.ts";
+import type { ServerLimits } from "./server-limits.ts";
 import { SseHub } from "./stream/sse-hub.ts";
+import { UsageRecorder, userUsages } from "./usage-counters.ts";
 
 export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   /** Path prefixes that mean the same as `controller`; `onos` in the dialect of ONOS. */
@@ -60,31 +63,21 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly origins: readonly string[];
   /** Addresses and CIDR blocks of the proxies that name the client's address. */
   readonly trustedProxies: readonly string[];
+  /** The host names of the service; empty for any. */
+  readonly hosts: readonly string[];
   readonly limits: ServerLimits;
   readonly authenticator: Authenticator;
   readonly users: Users;
   /** In a reader process: forwards requests that it cannot serve to the main process. */
   readonly relay?: Relay;
+  /** Memory that exists because of a user's responses. */
+  readonly bytesHeld?: ((user: string) => number) | undefined;
+  readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Read at each use: the values change when the service reloads its configuration. */
-export interface ServerLimits {
-  readonly urlBytes: number;
-  readonly headerBytes: number;
-  readonly connections: number;
-  readonly streamsPerUser: number;
-  readonly pageLimit: number;
-  readonly paths: number;
-  readonly requestsPerSecond: number;
-  readonly idleTimeoutSeconds: number;
-  readonly minReadBytesPerSecond: number;
-}
-
 const HEARTBEAT_MS = 15_000;
-/** The target of `OPTIONS *`, which is about the service as a whole (RFC 9112, 3.2.4). */
-const SERVER_WIDE = "*";
 /** A reader process has forwarded a request of a user who was removed since. */
 const REMOVED_USER = { outcome: "unknown-certificate" } as const;
 const NO_HEADERS: Readonly<Record<string, string>> = {};
@@ -99,23 +92,24 @@ interface ServedRead {
   readonly rateLimitHeaders: Readonly<Record<string, string>>;
 }
 
-/** The client is gone: the connection drops the response. */
-const NOT_SENT: Response = { status: 503, headers: {}, body: null };
-
 export class RequestHandler implements Handler {
   readonly #options: RequestHandlerOptions;
   readonly #credentials: RequestCredentials;
   readonly #streams: SseHub;
   readonly #router: Router;
   readonly #auxiliary: AuxiliaryEndpoints;
+  readonly #public: PublicEndpoints;
   readonly #problems: ProblemResponder;
   readonly #connections: ConnectionCounters;
   readonly #counters = new RequestCounters();
-  readonly #responseCache = new ResponseCache();
+  readonly #usage = new UsageRecorder();
+  readonly #recorder: RequestRecorder;
+  readonly commonHeaders: CommonHeaders;
+  readonly #responseCache: ResponseCache;
   readonly #loadShedder = new LoadShedder();
   readonly #cors: Cors;
-  readonly #clientAddresses: ClientAddresses;
-  readonly #failuresByConnection = new WeakMap<ConnectionInfo, number>();
+  readonly #hosts: KnownHosts;
+  readonly #logins: Logins;
   readonly #rateLimiter: RateLimiter;
   readonly #prefixes: Prefixes;
   #isStopping = false;
@@ -142,18 +136,32 @@ export class RequestHandler implements Handler {
       },
     });
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
+    this.commonHeaders = createSecurityHeaders(origins);
+    this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
-    this.#clientAddresses = new ClientAddresses(options.trustedProxies);
+    this.#hosts = new KnownHosts(options.hosts);
+    this.#recorder = new RequestRecorder(this.#usage, options.accessLog, options.clock);
+    this.#logins = new Logins(options, new AuditLog(options.logger, options.clock));
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#rateLimiter = createRateLimiter(limits, options.clock);
     this.#prefixes = createPrefixes(options.aliases);
+    const { relay } = options;
+    this.#public = new PublicEndpoints({
+      auxiliary: this.#auxiliary,
+      problems: this.#problems,
+      cors: this.#cors,
+      prefixes: this.#prefixes,
+      logins: this.#logins,
+      forward: relay && ((request, connection) => this.#forward(relay, request, connection)),
+    });
     users.onChange((names) => this.#streams.closeStreamsOf(names));
   }
 
   /** Runs the background work until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    await Promise.all([this.#streams.runHeartbeat(clock, signal), this.#loadShedder.run(clock, signal)]);
+    const { clock, accessLog } = this.#options;
+    const shedding = this.#loadShedder.run(clock, signal);
+    await Promise.all([this.#streams.runHeartbeat(clock, signal), shedding, accessLog?.run(signal)]);
   }
 
   /** The listener counts its handshakes here. */
@@ -162,7 +170,13 @@ export class RequestHandler implements Handler {
   }
 
   counters(): ProcessCounters {
-    return this.#counters.snapshot(this.#streams, this.#connections);
+    const { accessLog, bytesHeld, context } = this.#options;
+    const usage = this.#usage.snapshot(userUsages(context.scheduler.usage(), bytesHeld), {
+      loopDelay: this.#loadShedder.delays.snapshot(),
+      logins: this.#logins.outcomes(),
+      accessLogDropped: accessLog?.dropped ?? 0,
+    });
+    return this.#counters.snapshot(this.#streams, this.#connections, usage);
   }
 
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
@@ -172,7 +186,20 @@ export class RequestHandler implements Handler {
   }
 
   handle(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response> {
-    const { authenticator, context, relay } = this.#options;
+    request.handlerState = undefined;
+    const response = this.#dispatch(request, connection);
+    if (response instanceof SerializedResponse && !this.#recorder.recordsAll) return response;
+    const origin = {
+      user: () => this.#credentials.cached(request, connection)?.user,
+      address: () => this.#logins.externalAddress(request, connection),
+    };
+    return response instanceof Promise
+      ? response.then((resolved) => this.#recorder.record(request, resolved, origin))
+      : this.#recorder.record(request, response, origin);
+  }
+
+  #dispatch(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response> {
+    const { authenticator, context } = this.#options;
     const repeat = request.handlerCache;
     if (
       repeat instanceof RepeatHit &&
@@ -182,19 +209,29 @@ export class RequestHandler implements Handler {
       const response = repeat.cachedResponse.serialize(repeat.ifNoneMatch, context.view.revision);
       if (response) return response;
     }
+    const misdirected = this.#hosts.isAny ? undefined : this.#hosts.check(request, connection);
+    if (misdirected) {
+      this.#begin(request);
+      return this.#problems.respondTo(request, misdirected, "misdirected");
+    }
     const credential = this.#credentials.cached(request, connection);
     if (credential) connection.markAuthenticated();
-    if (credential && this.#isCacheUsable && isPlainGet(request)) {
+    if (credential && credential.role === "reader" && this.#isCacheUsable && isPlainGet(request)) {
       const response = this.#findCachedResponse(request);
       if (response) return response;
     }
+    this.#begin(request);
     const path = pathOf(request.target);
-    if (request.method === "OPTIONS") return this.#serveOptions(request, connection, path);
-    if (path === "/readyz" && relay) return this.#forward(relay, request, connection);
-    if (isHealthPath(path)) return this.#healthResponse(request, path);
+    if (request.method === "OPTIONS") return this.#public.options(request, connection, path);
+    if (isHealthPath(path))
+      return this.#public.health(request, connection, path, credential, this.#isStopping);
     return credential
       ? this.#serve(request, connection, path, credential)
       : this.#authenticateAndServe(request, connection, path);
+  }
+
+  #begin(request: Request): void {
+    request.handlerState = new RequestState(this.#options.clock.monotonic());
   }
 
   onParseError({ code, detail }: ParseError): Response {
@@ -229,54 +266,12 @@ export class RequestHandler implements Handler {
     return cachedResponse.serialize(ifNoneMatch, context.view.revision);
   }
 
-  /** The paths that exist are public, so a preflight needs no credentials. Items are not looked up. */
-  async #serveOptions(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
-    const { relay } = this.#options;
-    try {
-      if (path !== SERVER_WIDE && !parseRoute(path, this.#prefixes)) {
-        if (relay) return await this.#forward(relay, request, connection);
-        await this.#auxiliary.requirePath(path);
-      }
-      return this.#optionsResponse(request);
-    } catch (error) {
-      const dialect = dialectOf(path, this.#prefixes);
-      return this.#problems.respondTo(request, error, "options", NO_HEADERS, dialect);
-    }
-  }
-
-  #optionsResponse(request: Request): Response {
-    const corsHeaders = this.#cors.preflightHeaders(request.header("origin"));
-    return { status: 204, headers: { Allow: ALLOWED_METHODS, ...corsHeaders }, body: null };
-  }
-
-  #healthResponse(request: Request, path: HealthPath): Response {
-    if (isReadMethod(request.method)) return this.#auxiliary.health(path, this.#isStopping);
-    return this.#problems.respondTo(request, methodNotAllowed(request.method), "health");
-  }
-
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
-    const { authenticator, users } = this.#options;
-    const authorization = request.header("authorization");
-    const { address, isPeer } = this.#clientOf(request, connection);
-    const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
-    const isGone = () => connection.isEnded;
-    const client = { address, connectionFailures, isGone };
-    const result = await authenticateWithCertificate(users, connection.clientCertificate, () =>
-      authenticator.authenticate(authorization, client),
-    );
-    if (isPeer && result.outcome !== "ok") this.#failuresByConnection.set(connection, connectionFailures + 1);
+    const result = await this.#logins.authenticate(request, connection);
     if (result.outcome !== "ok") return this.#problems.respondTo(request, authProblem(result), "auth");
     const credential = this.#credentials.ofUser(request, result);
     if (!credential) return this.#problems.respondTo(request, authProblem(REMOVED_USER), "auth");
-    connection.markAuthenticated();
     return this.#serve(request, connection, path, credential);
-  }
-
-  /** For a reader process: checks the login of one of its clients. */
-  #checkLogin(request: Request, connection: ConnectionInfo): Promise<Response> {
-    const { address } = this.#clientOf(request, connection);
-    const isGone = () => connection.isEnded;
-    return loginCheckResponse(request, this.#options.authenticator, { address, isGone });
   }
 
   /** Serves a request whose credential is valid. */
@@ -288,10 +283,11 @@ export class RequestHandler implements Handler {
   ): Response | Promise<Response> {
     const { relay, limits } = this.#options;
     if (credential.user === INTERNAL_USER && path === LOGIN_CHECK_PATH)
-      return this.#checkLogin(request, connection);
+      return this.#logins.checkForReader(request, connection);
     let readName = "other";
     let rateLimitHeaders = NO_HEADERS;
     try {
+      this.#logins.requireRole(request, connection, credential, path);
       if (connection.inFlight >= limits.connections) throw this.#overloaded();
       if (request.target.length > limits.urlBytes) throw targetTooLong(request.target, limits.urlBytes);
       if (credential.user !== INTERNAL_USER) rateLimitHeaders = this.#rateLimiter.consume(credential.user);
@@ -334,8 +330,9 @@ export class RequestHandler implements Handler {
   ): Response {
     if (prepared) this.#cacheResponse(request, readName, prepared, response);
     this.#counters.responses(readName, response.status).count++;
-    if (!this.#hasPerRequestHeaders) return response;
-    return addHeaders(response, this.#perRequestHeaders(request, rateLimitHeaders));
+    const recorded: RecordedResponse = { ...response, read: readName };
+    if (!this.#hasPerRequestHeaders) return recorded;
+    return addHeaders(recorded, this.#perRequestHeaders(request, rateLimitHeaders));
   }
 
   #respondToFailure(
@@ -376,15 +373,11 @@ export class RequestHandler implements Handler {
 
   async #forward(relay: Relay, request: Request, connection: ConnectionInfo): Promise<Response> {
     try {
-      const { address } = this.#clientOf(request, connection);
+      const { address } = this.#logins.clientOf(request, connection);
       return await relay(request, address, this.#credentials.certificateUser(request, connection));
     } catch (error) {
       return this.#problems.respondTo(request, error, "relayed");
     }
-  }
-
-  #clientOf(request: Request, connection: ConnectionInfo): Client {
-    return this.#clientAddresses.clientOf(request, connection.remoteAddress);
   }
 
   #perRequestHeaders(

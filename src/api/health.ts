@@ -1,6 +1,6 @@
 /**
- * The health endpoints: `/healthz` (the process responds) and `/readyz` (whether the network is complete, with the
- * status of each source). Both need no credentials, so they contain no more than a probe or an operator needs.
+ * The health endpoints: `/healthz` (the process responds) and `/readyz` (whether the network is complete). Both need no
+ * credentials, so they contain no more than a probe needs; the status of each source is for users.
  */
 import type { Response } from "../http1/response.ts";
 import type { SourceReport, SourceStatus } from "../model/source-status.ts";
@@ -15,26 +15,31 @@ export const livenessResponse = (): Response => ({
   body: '{"status":"alive"}',
 });
 
+export interface ReadinessInput {
+  readonly context: Pick<ReadContext, "view" | "log">;
+  readonly sources: readonly SourceReport[];
+  readonly isStopping: boolean;
+  /** Whether the request has valid credentials. */
+  readonly isUser: boolean;
+}
+
 /**
  * Ready once every source has synced. A source that becomes stale later, or a log that cannot be written, makes it
  * degraded, which is still ready: reads are served.
  */
-export function readinessResponse(
-  { view, log }: Pick<ReadContext, "view" | "log">,
-  sources: readonly SourceReport[],
-  isStopping: boolean,
-): Response {
+export function readinessResponse({ context, sources, isStopping, isUser }: ReadinessInput): Response {
+  const { view, log } = context;
   const isStarting = sources.some((source) => source.status === "starting");
   const hasStale = sources.some((source) => source.status === "stale");
   const { writeFailure } = log.stats();
   const isDegraded = hasStale || writeFailure !== undefined;
   const status = isStopping ? "stopping" : isStarting ? "starting" : isDegraded ? "degraded" : "ready";
-  const body = {
-    status,
+  const details = {
     revision: view.revision,
     sources: sources.map(withoutMetrics),
     ...(writeFailure && { log: { status: "failing", ...writeFailure } }),
   };
+  const body = isUser ? { status, ...details } : { status };
   return { status: isStopping || isStarting ? 503 : 200, headers: HEADERS, body: JSON.stringify(body) };
 }
 

@@ -4,8 +4,10 @@ import type { Response } from "../http1/response.ts";
 import type { Steps } from "../lib/steps.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
+import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
 import type { ReadContext } from "./reads/read-context.ts";
+import { usageFamilies } from "./usage-metrics.ts";
 
 export interface MetricsInput {
   readonly context: ReadContext;
@@ -36,9 +38,6 @@ export interface ReaderMetrics {
   /** The sum over all readers, ended ones included. */
   counters(): ProcessCounters;
 }
-
-type Labels = Readonly<Record<string, string>>;
-type Sample = readonly [labels: Labels, value: number];
 
 const HEADERS = {
   "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
@@ -154,6 +153,7 @@ function* httpFamilies({ counters, readers }: MetricsInput): Generator<string> {
     "Connections closed because a request body was longer than is skipped.",
     total.longBodies,
   );
+  yield* usageFamilies(total);
 }
 
 /** Only where TLS is configured. */
@@ -215,24 +215,3 @@ function* processFamilies({ readers, configReload }: MetricsInput): Generator<st
     Math.round(Date.now() / 1000 - process.uptime()),
   );
 }
-
-/** A single number is one sample without labels. */
-type Samples = number | readonly Sample[];
-
-const gauge = (name: string, help: string, samples: Samples): string =>
-  renderFamily(name, "gauge", help, samples);
-
-const counter = (name: string, help: string, samples: Samples): string =>
-  renderFamily(name, "counter", help, samples);
-
-function renderFamily(name: string, type: "gauge" | "counter", help: string, samples: Samples): string {
-  const list: readonly Sample[] = typeof samples === "number" ? [[{}, samples]] : samples;
-  const lines = list.map(([labels, value]) => {
-    const pairs = Object.entries(labels).map(([label, content]) => `${label}="${escapeLabel(content)}"`);
-    return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}\n`;
-  });
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
-}
-
-const escapeLabel = (text: string): string =>
-  text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");

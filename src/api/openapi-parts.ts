@@ -41,18 +41,27 @@ export const HEADERS = {
   "Access-Control-Expose-Headers": header(
     "Where origins are configured: the headers that their pages may read.",
   ),
-  "Content-Security-Policy": header("What the page may load: only files of this origin."),
+  "Content-Security-Policy": header(
+    "No page may show the response in a frame; for a page also what it may load: only files of this origin.",
+  ),
   "Cross-Origin-Opener-Policy": header("same-origin."),
-  "Cross-Origin-Resource-Policy": header("same-origin."),
+  "Cross-Origin-Resource-Policy": header("`cross-origin` where origins are configured, else `same-origin`."),
   "Permissions-Policy": header("The browser features that the page may use: none."),
   "Referrer-Policy": header("no-referrer."),
 } as const;
 export type HeaderName = keyof typeof HEADERS;
 
+/** The headers of every response. */
+export const SECURITY_HEADERS: readonly HeaderName[] = [
+  "X-Content-Type-Options",
+  "Content-Security-Policy",
+  "Cross-Origin-Resource-Policy",
+];
+
 /** The headers of every response to an authenticated request. */
 export const COMMON_HEADERS: readonly HeaderName[] = [
   "Cache-Control",
-  "X-Content-Type-Options",
+  ...SECURITY_HEADERS,
   "RateLimit",
   "RateLimit-Policy",
   "Access-Control-Allow-Origin",
@@ -65,7 +74,7 @@ export const headerRefs = (names: readonly HeaderName[]): Json =>
 
 const CODES = Object.keys(PROBLEMS).filter((code): code is ProblemCode => code in PROBLEMS);
 /** The statuses that operations refer to. What is the same everywhere (405, 408, 505) stands in the description. */
-const STATUSES = [400, 401, 404, 406, 410, 414, 429, 431, 500, 503] as const;
+const STATUSES = [400, 401, 403, 404, 406, 410, 414, 421, 429, 431, 500, 503] as const;
 const STATUS_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ["WWW-Authenticate"],
   429: ["Retry-After"],

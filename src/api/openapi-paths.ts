@@ -19,6 +19,7 @@ import {
   headerRefs,
   mediaType,
   problemRefs,
+  SECURITY_HEADERS,
 } from "./openapi-parts.ts";
 import {
   Broadcast,
@@ -114,7 +115,7 @@ function collectionPath(resource: Resource, text: OperationText): Json {
       ...(hasStream ? (["X-Accel-Buffering"] as const) : []),
     ],
     content: contentOf(resource, resource === "topology" ? Topology : LIST_SCHEMAS[resource]),
-    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 406, 410, 414, 429, 431, 500, 503) },
+    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
   });
 }
 
@@ -132,9 +133,9 @@ function itemPath(schema: Schema, pathParameters: readonly string[], text: Opera
     content: { [JSON_TYPE]: mediaType(schema) },
     responses: {
       ...NOT_MODIFIED,
-      ...problemRefs(400, 401),
+      ...problemRefs(400, 401, 403),
       ...(pathParameters.length > 0 && problemRefs(404)),
-      ...problemRefs(406, 410, 414, 429, 431, 500, 503),
+      ...problemRefs(406, 410, 414, 421, 429, 431, 500, 503),
     },
   });
 }
@@ -149,7 +150,7 @@ function pathsPath(schema: Schema, text: OperationText): Json {
     ],
     headers: [...READ_HEADERS, "Content-Encoding", "Link", "Gazetteer-Paths"],
     content: { [JSON_TYPE]: mediaType(schema) },
-    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 406, 410, 414, 429, 431, 500, 503) },
+    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
   });
 }
 
@@ -169,14 +170,12 @@ const DOCUMENTS =
 const TARGETS =
   'With `format=prometheus` the body is, also as `application/json`, the array of Prometheus\' HTTP service discovery: `[{"targets": ["192.0.2.1"], "labels": {}}]`.';
 
-const AUXILIARY_PROBLEMS = problemRefs(401, 414, 429, 431, 500, 503);
-const HEALTH_HEADERS: readonly HeaderName[] = ["Cache-Control", "X-Content-Type-Options"];
+const AUXILIARY_PROBLEMS = problemRefs(401, 403, 414, 421, 429, 431, 500, 503);
+const HEALTH_HEADERS: readonly HeaderName[] = ["Cache-Control", ...SECURITY_HEADERS];
 const FILE_HEADERS: readonly HeaderName[] = [...COMMON_HEADERS, "ETag", "Content-Encoding"];
 const PAGE_HEADERS: readonly HeaderName[] = [
   ...FILE_HEADERS,
-  "Content-Security-Policy",
   "Cross-Origin-Opener-Policy",
-  "Cross-Origin-Resource-Policy",
   "Permissions-Policy",
   "Referrer-Policy",
 ];
@@ -332,7 +331,8 @@ export const PATHS: Json = {
     id: "getReadiness",
     tag: "Service",
     summary: "Whether every source has synced",
-    description: "For readiness probes, with the state of every source. Needs no credentials.",
+    description:
+      "For readiness probes. Needs no credentials; with valid ones the body has the state of every source.",
     headers: HEALTH_HEADERS,
     content: { [JSON_TYPE]: mediaType(READINESS_SCHEMA) },
     responses: {

@@ -151,8 +151,10 @@ export const LIVENESS_SCHEMA = Type.Object({ status: Type.Literal("alive") }, { 
 export const READINESS_SCHEMA = Type.Object(
   {
     status: Type.Enum(["ready", "degraded", "starting", "stopping"], { $id: "ReadinessStatus" }),
-    revision: int64("The revision of the view."),
-    sources: Type.Array(SourceStatus),
+    revision: Type.Optional(int64("The revision of the view; only with valid credentials.")),
+    sources: Type.Optional(
+      Type.Array(SourceStatus, { description: "The sources; only with valid credentials." }),
+    ),
     log: Type.Optional(
       Type.Object(
         {

@@ -4,7 +4,6 @@
  * log has them under the same `instance`.
  */
 import type { Request } from "../http1/request.ts";
-import type { Response } from "../http1/response.ts";
 import type { Logger } from "../lib/logger.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { Cors } from "./cors.ts";
@@ -12,6 +11,8 @@ import { PLAIN } from "./dialect/dialect.ts";
 import { isBrowser, renderUnknownPathPage, unknownPathHeaders } from "./docs/unknown-path-page.ts";
 import { Problem, UnknownPathProblem } from "./problem.ts";
 import type { RequestCounters } from "./process-counters.ts";
+import type { RecordedResponse } from "./request-recorder.ts";
+import { requestId } from "./request-state.ts";
 
 export class ProblemResponder {
   readonly #cors: Cors;
@@ -31,9 +32,9 @@ export class ProblemResponder {
     readName: string,
     headers: Readonly<Record<string, string>> = {},
     dialect = PLAIN,
-  ): Response {
+  ): RecordedResponse {
     const allHeaders = { ...this.#cors.headers(request.header("origin")), ...headers };
-    const problem = this.respond(error, readName, allHeaders, dialect);
+    const problem = this.respond(error, readName, allHeaders, dialect, requestId(request));
     const isForPeople = error instanceof UnknownPathProblem && dialect === PLAIN;
     if (!isForPeople || !isBrowser(request.header("accept"))) return problem;
     return { ...addHeaders(problem, unknownPathHeaders), body: renderUnknownPathPage(error) };
@@ -44,8 +45,9 @@ export class ProblemResponder {
     readName: string,
     headers: Readonly<Record<string, string>> = {},
     dialect = PLAIN,
-  ): Response {
-    const instance = `urn:uuid:${crypto.randomUUID()}`;
+    id: string = crypto.randomUUID(),
+  ): RecordedResponse {
+    const instance = `urn:uuid:${id}`;
     const problem = error instanceof Problem ? error : this.#logUnexpected(error, instance);
     this.#counters.responses(readName, problem.status).count++;
     const { contentType, body } = dialect.error(problem, instance);
@@ -58,6 +60,8 @@ export class ProblemResponder {
         ...problem.headers,
       },
       body,
+      read: readName,
+      problem: problem.code,
     };
   }
 

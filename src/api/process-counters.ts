@@ -6,6 +6,7 @@
 import type { ConnectionCounters } from "../http1/handler.ts";
 import { createHandshakeCounts, type HandshakeCounts } from "../http1/tls.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
+import { addUsage, endedUsage, type UsageCounters, ZERO_USAGE } from "./usage-counters.ts";
 
 export interface ProcessCounters {
   /** Responses by what was read and status. A key is `devices 200`. */
@@ -18,6 +19,7 @@ export interface ProcessCounters {
   readonly connectionsEvicted: number;
   readonly slowReaders: number;
   readonly longBodies: number;
+  readonly usage: UsageCounters;
 }
 
 export const ZERO_COUNTERS: ProcessCounters = {
@@ -30,6 +32,7 @@ export const ZERO_COUNTERS: ProcessCounters = {
   connectionsEvicted: 0,
   slowReaders: 0,
   longBodies: 0,
+  usage: ZERO_USAGE,
 };
 
 export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCounters {
@@ -45,8 +48,16 @@ export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCoun
     connectionsEvicted: a.connectionsEvicted + b.connectionsEvicted,
     slowReaders: a.slowReaders + b.slowReaders,
     longBodies: a.longBodies + b.longBodies,
+    usage: addUsage(a.usage, b.usage),
   };
 }
+
+/** The counters of a process that has ended: what it had open is closed. */
+export const endedCounters = (counters: ProcessCounters): ProcessCounters => ({
+  ...counters,
+  streamsOpen: 0,
+  usage: endedUsage(counters.usage),
+});
 
 const addHandshakes = (a: HandshakeCounts, b: HandshakeCounts): HandshakeCounts => ({
   completed: a.completed + b.completed,
@@ -84,6 +95,7 @@ export class RequestCounters {
   snapshot(
     { openCount, openedTotal, overflowedTotal }: SseHub,
     connections: ConnectionCounters,
+    usage: UsageCounters,
   ): ProcessCounters {
     return {
       requests: Object.fromEntries([...this.#responses].map(([key, { count }]) => [key, count])),
@@ -95,6 +107,7 @@ export class RequestCounters {
       connectionsEvicted: connections.evicted,
       slowReaders: connections.slowReaders,
       longBodies: connections.longBodies,
+      usage,
     };
   }
 }

@@ -1,5 +1,6 @@
 /** What a read takes from a request. Throws a `Problem` for a method that does not read. */
 import type { Request } from "../http1/request.ts";
+import type { Response } from "../http1/response.ts";
 import type { Dialect } from "./dialect/dialect.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
 import { Problem } from "./problem.ts";
@@ -51,3 +52,6 @@ export const targetTooLong = (target: string, maxBytes: number): Problem =>
     "uri-too-long",
     `The path and query are ${target.length} bytes long; at most ${maxBytes} are allowed.`,
   );
+
+/** The client is gone: the connection drops the response. */
+export const NOT_SENT: Response = { status: 503, headers: {}, body: null };

@@ -47,7 +47,15 @@ const NOT_FORWARDED = [
   RELAYED_USER_HEADER,
 ];
 /** The server of this process adds its own. */
-const NOT_RETURNED = [...HOP_BY_HOP_HEADERS, "date", "content-length", "x-content-type-options"];
+const NOT_RETURNED = [
+  ...HOP_BY_HOP_HEADERS,
+  "date",
+  "content-length",
+  "x-content-type-options",
+  "cross-origin-resource-policy",
+];
+/** As the server of this process spells it: it adds its own to a response without one. */
+const POLICY = "Content-Security-Policy";
 const CATCH_UP_TIMEOUT_MS = 5_000;
 /** A path with `.` or `..`, which `fetch` would normalise to another path. No resource has such a path. */
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
@@ -104,7 +112,7 @@ function forwardedHeaders(request: Request, clientAddress: string): globalThis.H
 function toResponse({ status, headers, body }: FetchResponse): Response {
   const returned: Record<string, string> = {};
   headers.forEach((value, name) => {
-    if (!NOT_RETURNED.includes(name)) returned[name] = value;
+    if (!NOT_RETURNED.includes(name)) returned[name === POLICY.toLowerCase() ? POLICY : name] = value;
   });
   const length = headers.get("content-length");
   if (length !== null) returned["Content-Length"] = length;

@@ -91,9 +91,9 @@ describe("the bounds of the cache", () => {
     expect([cache.shouldStore(long), cache.shouldStore(long)]).toEqual([false, false]);
   });
 
-  test("a body above 1 MiB is not stored", () => {
+  test("a body above 4 MiB is not stored", () => {
     const { store, read } = createCache();
-    store(createRequest("/a"), MIB + 1);
+    store(createRequest("/a"), 4 * MIB);
     expect(read(createRequest("/a"))).toBeUndefined();
   });
 

@@ -24,6 +24,8 @@ export interface Server {
   counters(): ProcessCounters;
   /** To be called when values of `limits` were changed. */
   onLimitsChanged(): void;
+  /** The file was renamed by a rotation. */
+  reopenAccessLog(): void;
   /** Closes event streams at once, and all connections when their requests are done or after `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }
@@ -79,6 +81,7 @@ export function openServer(options: ServerOptions): Server {
     port: bound.port,
     counters: () => handler.counters(),
     onLimitsChanged: () => handler.onLimitsChanged(),
+    reopenAccessLog: () => options.accessLog?.reopen(),
     async stop(drainMs) {
       handler.stop();
       await listener.stop(drainMs);

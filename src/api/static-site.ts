@@ -5,6 +5,7 @@
  * (a device's name) can never run as code.
  */
 import type { Response } from "../http1/response.ts";
+import { FRAME_ANCESTORS } from "./security-headers.ts";
 import { type RequestHeaders, StaticFile } from "./static-file.ts";
 
 export interface SiteFile {
@@ -31,14 +32,13 @@ const CONTENT_SECURITY_POLICY = [
   "font-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  FRAME_ANCESTORS,
 ].join("; ");
 
 /** Of every HTML page of the service and what it loads. */
 export const PAGE_HEADERS = {
   "Content-Security-Policy": CONTENT_SECURITY_POLICY,
   "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Resource-Policy": "same-origin",
   "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
   "Referrer-Policy": "no-referrer",
 } as const;

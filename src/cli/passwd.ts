@@ -4,7 +4,7 @@
  * one line of standard input. It is never an argument, because every user of the machine can read those.
  */
 import { hashPassword } from "../api/auth/password.ts";
-import { CERTIFICATE_ONLY, nameFault, storeUser, UsersError } from "../api/auth/users-file.ts";
+import { CERTIFICATE_ONLY, isRole, nameFault, ROLES, storeUser, UsersError } from "../api/auth/users-file.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Command, Context } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
@@ -15,6 +15,12 @@ export const passwdCommand: Command = {
   operands: "USERSFILE NAME",
   summary: "Add a user to a users file, or set a new password.",
   flags: [
+    {
+      name: "role",
+      value: "ROLE",
+      choices: ROLES,
+      help: `What the user may read: ${ROLES.join(", ")} (/metrics only). Default: as before, or reader`,
+    },
     { name: "certificate", help: "The user has no password and needs a client certificate with this CN." },
   ],
   notes: `
@@ -27,11 +33,13 @@ Creates the file if it does not exist. A service that uses it applies the change
       throw usageFailure("wants USERSFILE NAME");
     const fault = nameFault(name);
     if (fault) throw usageFailure(fault);
+    const role = args.one("role");
+    if (role !== undefined && !isRole(role)) throw usageFailure(`--role must be one of ${ROLES.join(", ")}`);
     const isCertificateUser = args.has("certificate");
     const hash = isCertificateUser ? CERTIFICATE_ONLY : await hashPassword(await readPassword(name, context));
     let outcome: string;
     try {
-      outcome = await storeUser(path, name, hash);
+      outcome = await storeUser(path, name, hash, role);
     } catch (error) {
       if (error instanceof UsersError) throw usageFailure(error.message);
       throw usageFailure(`${path} cannot be written: ${errorMessage(error)}`);

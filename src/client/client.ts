@@ -152,7 +152,7 @@ export function createClient(options: ClientOptions): Client {
   // A wrapper, because a browser's `fetch` throws when it is called as a method of another object.
   const common = { clock, fetch: options.fetch ?? ((url, init) => fetch(url, init)) };
   const api = createTransport({ ...common, base: apiUrl, authorization });
-  const unauthenticated = createTransport({ ...common, base: serviceUrl, authorization: undefined });
+  const service = createTransport({ ...common, base: serviceUrl, authorization });
 
   /** The log of the last list, so that a watch from its revision detects a new log. */
   let lastListLogId: string | undefined;
@@ -251,8 +251,8 @@ export function createClient(options: ClientOptions): Client {
     raw: (path, query = {}, options = {}) => api.send(`/${path.replace(/^\/+/, "")}`, query, options),
     ready: async (options = {}) => {
       // 503 has the same body: it means not ready, not that the request failed.
-      const response = await unauthenticated.send("/readyz", {}, { ...options, acceptedStatuses: [503] });
-      return parseJson(await unauthenticated.readText(response, options.signal));
+      const response = await service.send("/readyz", {}, { ...options, acceptedStatuses: [503] });
+      return parseJson(await service.readText(response, options.signal));
     },
   };
 }

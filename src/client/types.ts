@@ -84,8 +84,10 @@ export interface Timeline {
 /** `degraded`: every source was synced once, but at least one is stale. */
 export interface Readiness {
   readonly status: "starting" | "ready" | "degraded" | "stopping";
-  readonly revision: number;
-  readonly sources: SourceStatus[];
+  /** Absent when the credentials are missing or wrong. */
+  readonly revision?: number;
+  /** Absent when the credentials are missing or wrong. */
+  readonly sources?: SourceStatus[];
 }
 
 /**

@@ -129,6 +129,19 @@ export const Configuration = Type.Object(
           "Addresses and CIDR blocks of reverse proxies. From them, `Forwarded` or else `X-Forwarded-For` names the client; from others both are ignored.",
       },
     ),
+    hosts: Type.Array(
+      Type.String({
+        maxLength: 255,
+        pattern: "^([A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?|\\[?[0-9A-Fa-f:.]+\\]?)$",
+        title: "a host name or address without a port, such as net.example.org",
+      }),
+      {
+        maxItems: 1000,
+        default: [],
+        description:
+          "Host names by which clients reach this service; a request for another host gets 421, except `/healthz` and `/readyz`. Empty is any.",
+      },
+    ),
     cors: section(
       {
         origins: Type.Array(
@@ -145,6 +158,14 @@ export const Configuration = Type.Object(
         ),
       },
       "Cross-origin requests from browsers.",
+    ),
+    accessLog: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          "File for a JSON line of each response; `-` is standard output. Absent is none. SIGHUP opens it again.",
+      }),
     ),
     logLevel: Type.Enum([...LEVELS], {
       default: "info",

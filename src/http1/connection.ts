@@ -326,7 +326,8 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   #serializeHead(request: Request, { status, headers }: Response): string {
     const connection = this.#closeAfterCurrent ? "close" : request.isHttp10 ? "keep-alive" : undefined;
-    const head = serializeHead(status, headers) + dateLine(this.#context.now());
+    const head =
+      serializeHead(status, headers, this.#context.handler.commonHeaders) + dateLine(this.#context.now());
     const complete = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
     // The body must come, even though it is not read: otherwise the next request could not be found behind it.
     return request.expectsContinue && !this.#closeAfterCurrent ? CONTINUE_RESPONSE + complete : complete;

@@ -3,6 +3,7 @@
  * and the socket it reads and writes. They stand here so that a connection can be tested without a network.
  */
 import type { BufferAccount } from "./buffer-account.ts";
+import type { CommonHeaders } from "./common-headers.ts";
 import type { ParseError, Request } from "./request.ts";
 import type { HeadLimits } from "./request-parser.ts";
 import type { Response } from "./response.ts";
@@ -11,6 +12,8 @@ import type { SerializedResponse } from "./serialized-response.ts";
 import type { TurnQueue } from "./turn-queue.ts";
 
 export interface Handler {
+  /** Of every response. */
+  readonly commonHeaders?: CommonHeaders;
   /** A `SerializedResponse` is only valid for a GET that keeps its connection open. */
   handle(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response>;
   /** The response to bytes that are no valid request. The connection closes after it. */

@@ -41,20 +41,37 @@ export class Request {
   /** HTTP/1.0 has no chunks, and closes by default. */
   readonly isHttp10: boolean;
   readonly keepAlive: boolean;
+  /** The host of a target `http://HOST/PATH`. */
+  readonly #targetHost: string | undefined;
   /** For the handler: what it derived from the whole request. Valid while the connection repeats the same bytes. */
   handlerCache: unknown = undefined;
+  /** For the handler: what it knows of this one request while it handles it. */
+  handlerState: unknown = undefined;
 
-  constructor(method: string, target: string, headers: Headers, bodyLength: BodyLength, isHttp10: boolean) {
+  constructor(
+    method: string,
+    target: string,
+    headers: Headers,
+    bodyLength: BodyLength,
+    isHttp10: boolean,
+    targetHost?: string,
+  ) {
     this.method = method;
     this.target = target;
     this.headers = headers;
     this.bodyLength = bodyLength;
     this.isHttp10 = isHttp10;
+    this.#targetHost = targetHost;
     const connection = this.header("connection");
     this.keepAlive =
       connection === null
         ? !isHttp10
         : !listIncludes(connection, "close") && (!isHttp10 || listIncludes(connection, "keep-alive"));
+  }
+
+  /** The host that the request is for. That of the target takes precedence (RFC 9112, 3.2.2). */
+  get authority(): string | null {
+    return this.#targetHost ?? this.header("host");
   }
 
   /** Whether the client waits for a 100 response before it sends the body (RFC 9110, 10.1.1). */
@@ -108,12 +125,12 @@ export function parseHead(head: string, previous?: Request): Request | ParseErro
     return badRequest("The target of the request is neither a path nor http://HOST/PATH.");
   const text = lineEnd < 0 ? "" : head.slice(lineEnd + 2);
   if (previous && previous.isHttp10 === isHttp10 && previous.headers.text === text)
-    return new Request(method, target, previous.headers, previous.bodyLength, isHttp10);
+    return new Request(method, target, previous.headers, previous.bodyLength, isHttp10, hostOf(rawTarget));
   const lines = parseHeaderLines(text);
   if (lines instanceof ParseError) return lines;
   const bodyLength = parseBodyLength(lines, isHttp10);
   if (bodyLength instanceof ParseError) return bodyLength;
-  return new Request(method, target, new Headers(text, lines), bodyLength, isHttp10);
+  return new Request(method, target, new Headers(text, lines), bodyLength, isHttp10, hostOf(rawTarget));
 }
 
 function parseHeaderLines(text: string): string[] | ParseError {
@@ -160,6 +177,10 @@ function pathOfAbsoluteForm(target: string): string | undefined {
   const path = target.slice(end);
   return path.startsWith("/") ? path : `/${path}`;
 }
+
+/** The host of `http://HOST/PATH`; undefined for a path. */
+const hostOf = (target: string): string | undefined =>
+  target.startsWith("/") ? undefined : /^https?:\/\/([^/?]*)/i.exec(target)?.[1];
 
 function parseBodyLength(headers: readonly string[], isHttp10: boolean): BodyLength | ParseError {
   let hosts = 0;

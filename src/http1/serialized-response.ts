@@ -2,18 +2,22 @@
  * Responses as bytes: the text of a head, and responses that are serialized once and sent many times. A head contains the
  * date, so a serialized response is valid for one second and then gets a new date line.
  */
+import { type CommonHeaders, NO_SNIFF } from "./common-headers.ts";
+
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
   204: "No Content",
   304: "Not Modified",
   400: "Bad Request",
   401: "Unauthorized",
+  403: "Forbidden",
   404: "Not Found",
   405: "Method Not Allowed",
   406: "Not Acceptable",
   408: "Request Timeout",
   410: "Gone",
   414: "URI Too Long",
+  421: "Misdirected Request",
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",
@@ -24,11 +28,13 @@ const REASONS: Readonly<Record<number, string>> = {
 /** A line break in a value would end the header and start another one: response splitting. */
 const INVALID_HEADER_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-const COMMON_HEADERS = "X-Content-Type-Options: nosniff\r\n";
-
 /** Status line and headers, without the date and without the empty line at the end. */
-export function serializeHead(status: number, headers: Readonly<Record<string, string>>): string {
-  let text = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${COMMON_HEADERS}`;
+export function serializeHead(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  common: CommonHeaders = NO_SNIFF,
+): string {
+  let text = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${common.linesFor(headers)}`;
   for (const name in headers) {
     const value = headers[name] ?? "";
     if (INVALID_HEADER_VALUE.test(value))
@@ -60,15 +66,26 @@ const FIRST_WRITE_BODY_BYTES = 64 * 1024;
 
 /** A response to a GET that keeps the connection open, to be sent many times. */
 export class SerializedResponse {
+  readonly status: number;
   readonly #head: string;
   readonly #body: Uint8Array | undefined;
   #dateLine = "";
   #buffers: readonly Uint8Array[] = [];
 
-  constructor(status: number, headers: Readonly<Record<string, string>>, body: Uint8Array | undefined) {
+  constructor(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Uint8Array | undefined,
+    common?: CommonHeaders,
+  ) {
     const length = statusAllowsBody(status) ? `Content-Length: ${body?.length ?? 0}\r\n` : "";
-    this.#head = serializeHead(status, headers) + length;
+    this.#head = serializeHead(status, headers, common) + length;
     this.#body = body;
+    this.status = status;
+  }
+
+  get bodyBytes(): number {
+    return this.#body?.length ?? 0;
   }
 
   serialize(nowMs: number): readonly Uint8Array[] {

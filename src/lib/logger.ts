@@ -1,6 +1,7 @@
 /**
  * The log of the service, on standard error: one line per event, `time level event key=value …`. Values may come from the
  * network, so they are quoted and control characters are escaped: input cannot forge a log line. Callers pass no secrets.
+ * Audit lines (logins, refusals, changed users) have a level of their own, which is always logged.
  */
 export type Level = "debug" | "info" | "warn" | "error";
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -9,6 +10,7 @@ export interface Logger {
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
   error(event: string, fields?: LogFields): void;
+  audit(event: string, fields?: LogFields): void;
 }
 
 export const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
@@ -20,16 +22,22 @@ export function createLogger(
 ): Logger {
   const currentLevel = typeof level === "function" ? level : () => level;
   const logAt =
-    (lineLevel: Level) =>
+    (lineLevel: Level | "audit") =>
     (event: string, fields: LogFields = {}) => {
-      if (LEVELS.indexOf(lineLevel) < LEVELS.indexOf(currentLevel())) return;
+      if (lineLevel !== "audit" && LEVELS.indexOf(lineLevel) < LEVELS.indexOf(currentLevel())) return;
       let line = `${new Date().toISOString()} ${lineLevel} ${event}`;
       for (const [key, value] of Object.entries(fields)) {
         if (value !== undefined) line += ` ${key}=${renderValue(value)}`;
       }
       write(`${line}\n`);
     };
-  return { debug: logAt("debug"), info: logAt("info"), warn: logAt("warn"), error: logAt("error") };
+  return {
+    debug: logAt("debug"),
+    info: logAt("info"),
+    warn: logAt("warn"),
+    error: logAt("error"),
+    audit: logAt("audit"),
+  };
 }
 
 function renderValue(value: string | number | boolean): string {

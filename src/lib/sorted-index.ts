@@ -12,9 +12,9 @@
 import { ShardedMap, ShardedSet } from "./sharded-set.ts";
 import { SharedSteps, type Steps, sortInSteps } from "./steps.ts";
 
-/** Unsorted keys that a range look-up may scan: this many, and one per 128 sorted keys. */
+/** Unsorted keys that a range look-up may scan: this many, and one per 1024 sorted keys. */
 const MAX_NEW_KEYS = 1024;
-const SORTED_PER_NEW_KEY = 128;
+const SORTED_PER_NEW_KEY = 1024;
 const KEYS_PER_STEP = 2000;
 
 /**

@@ -7,6 +7,7 @@
  * iterates, with a pause after each page or after as many entities as a page has.
  */
 
+import type { SortedIndex } from "../lib/sorted-index.ts";
 import { onlyPausing, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { type EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
@@ -31,12 +32,37 @@ export function select(
   if (filters.length === 0) return allEntities(state, kind, after);
   const byId = filters.find((filter) => filter.ids);
   if (byId?.ids) return selectByIdHint(state, kind, byId, byId.ids, filters, after);
+  const unsorted = unsortedIndexes(state, kind, filters);
+  if (unsorted.length > 0) return selectAfterSorting(unsorted, state, kind, filters, after);
   const candidates = findCandidates(state, kind, filters);
   if (!candidates) return scan(state, kind, filters, after);
   const { filter, ids } = candidates;
   const rest = filter.exact && state.indexesAreExact ? without(filters, filter) : filters;
   if (ids.length <= ENTITIES_PER_STEP) return getByIds(state, kind, uniqueInOrder(ids), rest, after);
   return getByIdsInSteps(state, kind, ids, rest, after);
+}
+
+/** The indexes in which a range look-up, which is made in one turn, would have to scan many keys. */
+function unsortedIndexes(state: NetworkState, kind: Kind, filters: readonly Filter[]): SortedIndex[] {
+  const found: SortedIndex[] = [];
+  for (const { indexRanges } of filters) {
+    for (const { index: name, ranges } of indexRanges ?? []) {
+      const index = state.findIndex(kind, name);
+      if (index?.isUnsorted && ranges.some(([from, to]) => from !== to)) found.push(index);
+    }
+  }
+  return found;
+}
+
+function* selectAfterSorting(
+  unsorted: readonly SortedIndex[],
+  state: NetworkState,
+  kind: Kind,
+  filters: readonly Filter[],
+  after: string,
+): Generator<EncodedValue | undefined, void, void> {
+  for (const index of unsorted) yield* onlyPausing(index.sortKeys());
+  yield* select(state, kind, filters, after);
 }
 
 const without = (filters: readonly Filter[], filter: Filter): readonly Filter[] =>

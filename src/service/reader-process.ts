@@ -85,6 +85,7 @@ interface ReaderSettings {
   readonly live: LiveSettings;
   update(values: SettingsValues): void;
   onUpdate: () => void;
+  onReopenAccessLog: () => void;
 }
 
 function createReaderSettings(values: SettingsValues): ReaderSettings {
@@ -92,6 +93,7 @@ function createReaderSettings(values: SettingsValues): ReaderSettings {
   return {
     live,
     onUpdate: () => {},
+    onReopenAccessLog: () => {},
     update(next) {
       updateSettings(live, next);
       this.onUpdate();
@@ -115,6 +117,7 @@ async function receiveMessages(
     const message = parseWriterMessage(line);
     if (message.users) users.replace(message.users);
     if (message.settings) settings.update(message.settings);
+    if (message.reopenAccessLog) settings.onReopenAccessLog();
     if (message.tls) tls?.replace(message.tls);
     if (message.stop) stop.abort();
   }
@@ -162,6 +165,7 @@ async function serveReplica(
       rejectedRecords: () => ({}),
       site: undefined,
     });
+    settings.onReopenAccessLog = () => server.reopenAccessLog();
     settings.onUpdate = () => {
       replica.history.maxRingBytes = live.limits.streamBufferBytes;
       server.onLimitsChanged();

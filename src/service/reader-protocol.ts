@@ -5,13 +5,27 @@
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { ROLES } from "../api/auth/users-file.ts";
+import { UsageCounters } from "../api/usage-counters.ts";
 import { Configuration, type Immutable } from "../config/schema.ts";
 import { SettingsSchema } from "./live-settings.ts";
 
 /** The part of the configuration that a server needs. */
-const ReaderConfiguration = Type.Pick(Configuration, ["host", "aliases", "cors", "trustedProxies"]);
+const ReaderConfiguration = Type.Pick(Configuration, [
+  "host",
+  "aliases",
+  "cors",
+  "trustedProxies",
+  "hosts",
+  "accessLog",
+]);
 
-const ReaderUser = Type.Object({ name: Type.String(), hash: Type.String(), credentialId: Type.String() });
+const ReaderUser = Type.Object({
+  name: Type.String(),
+  hash: Type.String(),
+  role: Type.Enum([...ROLES]),
+  credentialId: Type.String(),
+});
 
 /** PEM texts: readers do not read the files, so that all processes change their certificate at the same time. */
 const ReaderTls = Type.Object({
@@ -43,6 +57,8 @@ const WriterMessage = Type.Object({
   users: Type.Optional(Type.Array(ReaderUser)),
   /** After each reload of the configuration. */
   settings: Type.Optional(SettingsSchema),
+  /** After SIGHUP: the access log may have been renamed. */
+  reopenAccessLog: Type.Optional(Type.Boolean()),
   /** Whenever the certificate changes. */
   tls: Type.Optional(ReaderTls),
   stop: Type.Optional(Type.Boolean()),
@@ -63,6 +79,7 @@ const ReaderMessage = Type.Object({
       connectionsEvicted: count,
       slowReaders: count,
       longBodies: count,
+      usage: UsageCounters,
       tlsHandshakes: Type.Object({ completed: count, failed: count, timeout: count, displaced: count }),
     }),
   ),

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { internalAuthorization } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ReaderMetrics } from "../api/metrics.ts";
-import { addCounters, type ProcessCounters, ZERO_COUNTERS } from "../api/process-counters.ts";
+import { addCounters, endedCounters, type ProcessCounters, ZERO_COUNTERS } from "../api/process-counters.ts";
 import type { Config } from "../config/schema.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { createBackoff } from "../lib/backoff.ts";
@@ -152,6 +152,10 @@ export class Readers implements ReaderMetrics, Disposable {
     for (const child of this.#children) send(child, { settings: this.#options.settings });
   }
 
+  reopenAccessLogs(): void {
+    for (const child of this.#children) send(child, { reopenAccessLog: true });
+  }
+
   [Symbol.dispose](): void {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -203,7 +207,7 @@ export class Readers implements ReaderMetrics, Disposable {
       signal.removeEventListener("abort", onAbort);
       this.#children.delete(child);
       const lastCounters = this.#counters.get(child) ?? ZERO_COUNTERS;
-      this.#endedCounters = addCounters(this.#endedCounters, { ...lastCounters, streamsOpen: 0 });
+      this.#endedCounters = addCounters(this.#endedCounters, endedCounters(lastCounters));
       this.#counters.delete(child);
       if (listening) this.#listening--;
       killIfRunning(child);
@@ -212,7 +216,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   #spawn(reader: number, port: number): Child {
     const { config, settings, users, tls, log } = this.#options;
-    const { host, aliases, cors, trustedProxies } = config;
+    const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
     const { GAZETTEER_CREDENTIALS: _, ...env } = process.env;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
@@ -228,7 +232,7 @@ export class Readers implements ReaderMetrics, Disposable {
       password: this.#password,
       epoch: log.id,
       secret: Buffer.from(log.signingKey).toString("base64"),
-      config: { host, aliases, cors, trustedProxies },
+      config: { host, aliases, cors, trustedProxies, hosts, ...(accessLog !== undefined && { accessLog }) },
       settings,
       ...(tls && { tls: tls.current }),
     };

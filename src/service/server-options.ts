@@ -1,4 +1,5 @@
 /** The server options that the writer and the reader processes share, from the configuration. */
+import { AccessLog } from "../api/access-log.ts";
 import { createAuthenticator, type RemoteCheck, type ThrottleOptions } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ServerOptions } from "../api/server.ts";
@@ -13,7 +14,7 @@ import type { LiveSettings } from "./live-settings.ts";
 export const DRAIN_TIMEOUT_MS = 3000;
 
 export interface SharedServerInput {
-  readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies">;
+  readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies" | "hosts" | "accessLog">;
   readonly settings: Pick<LiveSettings, "limits">;
   readonly users: Users;
   readonly tls: LiveTlsIdentity | undefined;
@@ -30,6 +31,8 @@ type SharedOption =
   | "aliases"
   | "origins"
   | "trustedProxies"
+  | "hosts"
+  | "accessLog"
   | "limits"
   | "version"
   | "authenticator"
@@ -40,7 +43,7 @@ type SharedOption =
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
   const { config, settings, users, tls, clock, logger, internalAuthorization, checkRemotely } = input;
-  const { host, aliases, cors, trustedProxies } = config;
+  const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
   const { limits } = settings;
   const throttle: ThrottleOptions = {
     pair: {
@@ -65,6 +68,8 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
     aliases,
     origins: cors.origins,
     trustedProxies,
+    hosts,
+    accessLog: accessLog === undefined ? undefined : new AccessLog(accessLog, clock, logger),
     limits,
     version: VERSION,
     authenticator: createAuthenticator({

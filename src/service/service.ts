@@ -164,7 +164,11 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
       const url = formatUrl(config, server.port);
       await onListening({ url, host: config.host, users, sources: sources.names });
     }
-    stopReloads = reload.onRequest(() => reloader.request());
+    stopReloads = reload.onRequest(() => {
+      server.reopenAccessLog();
+      readers.reopenAccessLogs();
+      reloader.request();
+    });
     // Until the signal, or until the sources or the background work fail with an error that nothing handles.
     await Promise.race([Promise.all([sourcesEnded, backgroundEnded, aborted(signal)]), aborted(signal)]);
     logger.info("stopping");

@@ -53,7 +53,7 @@ function messageOf(store: Store): ComponentChildren {
       </>
     );
   }
-  return <NoDevices sources={readiness.value?.sources.map(describeSource) ?? []} />;
+  return <NoDevices sources={readiness.value?.sources?.map(describeSource) ?? []} />;
 }
 
 const describeSource = ({ name, kind, error, status }: SourceStatus): string =>

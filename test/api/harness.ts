@@ -4,9 +4,9 @@
  */
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
-import type { ServerLimits } from "../../src/api/handler.ts";
 import { Drawings } from "../../src/api/reads/drawings.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
+import type { ServerLimits } from "../../src/api/server-limits.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
 import type { LiveTlsIdentity } from "../../src/http1/tls-identity.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
@@ -45,6 +45,7 @@ export interface HarnessOptions {
   readonly aliases?: readonly string[];
   readonly origins?: readonly string[];
   readonly trustedProxies?: readonly string[];
+  readonly hosts?: readonly string[];
   /** The file of the log, for tests that open it again after `stop`; in memory when left out. */
   readonly data?: string;
   /** The module of the log's writer thread. */
@@ -121,6 +122,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     aliases: options.aliases ?? [],
     origins: options.origins ?? [],
     trustedProxies: options.trustedProxies ?? [],
+    hosts: options.hosts ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
     context: { view, history, log, scheduler, drawings: options.drawings ?? new Drawings() },

@@ -145,7 +145,7 @@ test("readiness: 503 while a source has not synced, 200 when one is stale, with 
       })),
   });
   const ready = async () => {
-    const response = await fetch(`${service.url}/readyz`);
+    const response = await service.fetch("/readyz");
     expect(response.headers.get("content-type")).toBe("application/json");
     return [response.status, await response.json()];
   };

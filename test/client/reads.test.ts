@@ -93,13 +93,13 @@ describe("every other read sends the right request", () => {
     expect(request?.headers.authorization).toBe(`Basic ${btoa("reader:secret")}`);
   });
 
-  test("ready sends no credentials and accepts a 503", async () => {
+  test("ready sends credentials, for the state of the sources, and accepts a 503", async () => {
     const { service, client } = await startClient(
       textResponse('{"status":"starting","revision":0,"sources":[]}', {}, 503),
     );
     expect((await client.ready()).status).toBe("starting");
     expect(service.requests[0]?.path).toBe("/readyz");
-    expect(service.requests[0]?.headers.authorization).toBeUndefined();
+    expect(service.requests[0]?.headers.authorization).toBe(`Basic ${btoa("reader:secret")}`);
   });
 });
 

@@ -8,6 +8,12 @@ import type { CertificateAuthResult } from "./certificate.ts";
 
 const CHALLENGE = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
 
+/** The problem of a user who may not read this path. The health endpoints are not checked: they are for all. */
+export const roleProblem = ({ role }: Credential, path: string): Problem | undefined =>
+  role === "metrics" && path !== "/metrics"
+    ? new Problem("forbidden", "This user may read /metrics only.")
+    : undefined;
+
 export function authProblem(result: Exclude<CertificateAuthResult, Credential>): Problem {
   if (result.outcome === "throttled") {
     const seconds = String(result.retryAfterSeconds);

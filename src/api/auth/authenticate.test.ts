@@ -30,7 +30,7 @@ class FakeUsers implements Users {
   readonly users = new Map<string, User>();
 
   set(name: string, hash: string): void {
-    this.users.set(name, { name, hash, credentialId: `${name} ${hash}` });
+    this.users.set(name, { name, hash, role: "reader", credentialId: `${name} ${hash}` });
     for (const listener of this.listeners) listener(new Set([name]));
   }
   remove(name: string): void {
@@ -115,7 +115,7 @@ describe("outcomes", () => {
 
   test("the result names the user and the credential", async () => {
     const result = await create().authenticate(basic("ann:secret"), HERE);
-    expect(result).toEqual({ outcome: "ok", user: "ann", credentialId: `ann ${SECRET}` });
+    expect(result).toEqual({ outcome: "ok", user: "ann", credentialId: `ann ${SECRET}`, role: "reader" });
   });
 
   test("without any users every credential is wrong, not an error", async () => {

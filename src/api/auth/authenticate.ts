@@ -18,12 +18,13 @@ import { addressKey, FailureBuckets, type FailureRate, pairKey } from "./failure
 import { type LoginAttempt, LoginQueue } from "./login-queue.ts";
 import { hashPassword, randomPassword, verifyPassword } from "./password.ts";
 import type { User, Users } from "./users.ts";
-import { CERTIFICATE_ONLY } from "./users-file.ts";
+import { CERTIFICATE_ONLY, type Role } from "./users-file.ts";
 
 export interface Credential {
   readonly outcome: "ok";
   readonly user: string;
   readonly credentialId: string;
+  readonly role: Role;
 }
 
 export type AuthResult =
@@ -86,7 +87,12 @@ const MAX_CACHED_CREDENTIALS = 10_000;
 /** Pairs, and addresses, with failures. With the default rates there are never as many: hashing is slower. */
 const MAX_FAILING_KEYS = 20_000;
 
-const INTERNAL_CREDENTIAL: Credential = { outcome: "ok", user: INTERNAL_USER, credentialId: "" };
+const INTERNAL_CREDENTIAL: Credential = {
+  outcome: "ok",
+  user: INTERNAL_USER,
+  credentialId: "",
+  role: "reader",
+};
 const MISSING: AuthResult = { outcome: "missing" };
 const MALFORMED: AuthResult = { outcome: "malformed" };
 const WRONG: AuthResult = { outcome: "wrong" };
@@ -149,7 +155,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const user = await findUser(candidates);
     // The user may have changed during the check: then the old password is wrong.
     if (!user || users.find(user.name)?.credentialId !== user.credentialId) return WRONG;
-    const credential: Credential = { outcome: "ok", user: user.name, credentialId: user.credentialId };
+    const { name, credentialId, role } = user;
+    const credential: Credential = { outcome: "ok", user: name, credentialId, role };
     cache.set(digest, credential);
     return credential;
   }

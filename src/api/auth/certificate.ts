@@ -16,7 +16,7 @@ const DIFFERENT_USERS: CertificateAuthResult = { outcome: "different-users" };
 /** The credential of a user who is authenticated otherwise than by password. */
 export function credentialOf(users: Users, name: string): Credential | undefined {
   const user = users.find(name.normalize("NFC"));
-  return user && { outcome: "ok", user: user.name, credentialId: user.credentialId };
+  return user && { outcome: "ok", user: user.name, credentialId: user.credentialId, role: user.role };
 }
 
 /** Undefined when the certificate is not valid, or its CN is not a user. */

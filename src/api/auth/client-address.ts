@@ -22,6 +22,9 @@ export interface Client {
 /** The peer address of a Unix socket: only the service's own processes can reach it. */
 const OWN_PROCESS = "";
 
+export const isOwnProcess = (peerAddress: string | undefined): boolean =>
+  (peerAddress ?? OWN_PROCESS) === OWN_PROCESS;
+
 export class ClientAddresses {
   readonly #trusted: AddressRanges;
 

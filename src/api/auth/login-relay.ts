@@ -11,6 +11,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import type { Authenticator, AuthResult, LoginClient, RemoteCheck } from "./authenticate.ts";
 import { forwardedHeader } from "./forwarded.ts";
+import { ROLES } from "./users-file.ts";
 
 /** Known to the main process, and only for its own processes. */
 export const LOGIN_CHECK_PATH = "/-/login";
@@ -21,7 +22,12 @@ const GONE_CHECK_INTERVAL_MS = 250;
 
 const Result = Compile(
   Type.Union([
-    Type.Object({ outcome: Type.Literal("ok"), user: Type.String(), credentialId: Type.String() }),
+    Type.Object({
+      outcome: Type.Literal("ok"),
+      user: Type.String(),
+      credentialId: Type.String(),
+      role: Type.Enum([...ROLES]),
+    }),
     Type.Object({ outcome: Type.Enum(["missing", "malformed", "wrong"]) }),
     Type.Object({ outcome: Type.Literal("throttled"), retryAfterSeconds: Type.Number() }),
   ]),

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { PushedUsers } from "./pushed-users.ts";
 
-const user = (name: string, hash: string) => ({ name, hash, credentialId: `${name}:${hash}` });
+const user = (name: string, hash: string) =>
+  ({ name, hash, role: "reader", credentialId: `${name}:${hash}` }) as const;
 
 test("listeners get the names of changed and removed users, not of added ones, after the users are replaced", () => {
   const users = new PushedUsers([user("ann", "1"), user("bob", "1")]);

@@ -49,7 +49,8 @@ describe("parsing", () => {
     ["an empty name", `:${A}`, "users:2:1: the user name is empty"],
     ["a name twice", `ann:${A}\nann:${B}`, "users:3:1: user ann is listed twice"],
     ["a control character", `a\u0007nn:${A}`, "users:2:1: a user name may not contain control characters"],
-    ["htpasswd's extra fields", `ann:${A}:extra`, "users:2:5: not an argon2id or bcrypt hash"],
+    ["a role that does not exist", `ann:${A}:extra`, "the role must be one of reader, metrics"],
+    ["two roles", `ann:${A}:metrics:metrics`, "the role must be one of reader, metrics"],
   ];
   for (const [title, line, message] of rejected) {
     test(`rejected: ${title}`, () => expect(() => parseUsers(`# head\n${line}`, "users")).toThrow(message));

@@ -1,5 +1,6 @@
 /**
- * The users file: one `name:hash` a line, or `name:certificate` for a user without a password; blank lines and `#` comments are allowed. Parsing is strict: a line that
+ * The users file: one `name:hash` a line, or `name:certificate` for a user without a password, with `:role` behind it for a
+ * user that may not read everything; blank lines and `#` comments are allowed. Parsing is strict: a line that
  * cannot be parsed is an error with its line number, because to skip it would lock a user out silently. The file is
  * written to a temporary file and renamed, so that a concurrent reader never sees half of it.
  */
@@ -12,8 +13,24 @@ const MAX_NAME_CHARACTERS = 255;
 /** In place of a hash: the user has no password and needs a client certificate. */
 export const CERTIFICATE_ONLY = "certificate";
 
-/** Name → hash, in the order of the file. */
+/** What a user may read: everything, or `/metrics` and the health endpoints only. */
+export const ROLES = ["reader", "metrics"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Name → hash, and `:role` where it is not `reader`, in the order of the file. */
 export type StoredUsers = ReadonlyMap<string, string>;
+
+export const isRole = (text: string): text is Role => ROLES.some((role) => role === text);
+
+/** The parts of what stands behind the name. Undefined as role: there is no such role. */
+export function parseEntry(entry: string): { readonly hash: string; readonly role: Role | undefined } {
+  const colon = entry.indexOf(":");
+  if (colon < 0) return { hash: entry, role: "reader" };
+  const role = entry.slice(colon + 1);
+  return { hash: entry.slice(0, colon), role: isRole(role) ? role : undefined };
+}
+
+const formatEntry = (hash: string, role: Role): string => (role === "reader" ? hash : `${hash}:${role}`);
 
 /** For the operator: each fault is one line that names the file and the position, or what to do. */
 export class UsersError extends Error {
@@ -52,13 +69,15 @@ export function parseUsers(text: string, path: string): StoredUsers {
       faults.push(`${path}:${index + 1}:${start + offset + 1}: ${fault}`);
     const colon = line.indexOf(":");
     const name = line.slice(0, colon).normalize("NFC");
-    const hash = line.slice(colon + 1);
+    const entry = line.slice(colon + 1);
+    const { hash, role } = parseEntry(entry);
     const badName = colon < 0 ? "not NAME:HASH" : nameFault(name);
     const badHash = hash === CERTIFICATE_ONLY ? undefined : hashFault(hash);
     if (badName) addFault(0, `${badName}; make the line with gazetteer passwd`);
     else if (badHash) addFault(colon + 1, `${badHash}; make the line with gazetteer passwd`);
+    else if (!role) addFault(colon + 1 + hash.length + 1, `the role must be one of ${ROLES.join(", ")}`);
     else if (users.has(name)) addFault(0, `user ${name} is listed twice; remove one of the lines`);
-    else users.set(name, hash);
+    else users.set(name, entry);
   }
   if (faults.length > 0) throw new UsersError(...faults);
   return users;
@@ -81,8 +100,8 @@ async function readText(path: string): Promise<string> {
 }
 
 /** Replaces the line of `name`, or appends one; every other line stays as it is. */
-function setUserLine(text: string, name: string, hash: string): string {
-  const line = `${name}:${hash}`;
+function setUserLine(text: string, name: string, entry: string): string {
+  const line = `${name}:${entry}`;
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   const index = lines.findIndex((existing) => existing.trim().normalize("NFC").startsWith(`${name}:`));
@@ -91,15 +110,23 @@ function setUserLine(text: string, name: string, hash: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-export async function storeUser(path: string, name: string, hash: string): Promise<"added" | "replaced"> {
+/** Without `role` a known user keeps its role, and a new one may read everything. */
+export async function storeUser(
+  path: string,
+  name: string,
+  hash: string,
+  role?: Role,
+): Promise<"added" | "replaced"> {
   const normalizedName = name.normalize("NFC");
   const owner = await ownerOfFile(path);
   // A symbolic link stays: the file that it points to is replaced.
   const target = owner ? await realpath(path) : path;
   const text = owner ? await readText(target) : "";
-  const isKnown = parseUsers(text, path).has(normalizedName);
-  await replaceFile(target, setUserLine(text, normalizedName, hash), owner);
-  return isKnown ? "replaced" : "added";
+  const before = parseUsers(text, path).get(normalizedName);
+  const keptRole = before === undefined ? undefined : parseEntry(before).role;
+  const entry = formatEntry(hash, role ?? keptRole ?? "reader");
+  await replaceFile(target, setUserLine(text, normalizedName, entry), owner);
+  return before === undefined ? "added" : "replaced";
 }
 
 /** The owner stays, because root may change a password for a service that runs as another user. Undefined without a file. */

@@ -14,12 +14,21 @@ import { errorMessage } from "../../lib/error-message.ts";
 import { FileWatcher } from "../../lib/file-watcher.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { hashPassword, randomPassword } from "./password.ts";
-import { nameFault, readUsersFile, type StoredUsers, storeUser, UsersError } from "./users-file.ts";
+import {
+  nameFault,
+  parseEntry,
+  type Role,
+  readUsersFile,
+  type StoredUsers,
+  storeUser,
+  UsersError,
+} from "./users-file.ts";
 
 export interface User {
   readonly name: string;
   readonly hash: string;
-  /** Differs whenever the name or the hash differs. */
+  readonly role: Role;
+  /** Differs whenever the name, the hash or the role differs. */
   readonly credentialId: string;
 }
 
@@ -132,7 +141,28 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
     list = [...byName.values()];
     const names = changedUsers(before, byName);
     logger.info("users-read", { file, users: list.length, changed: names.size });
+    auditChange(before, byName, file);
     for (const listener of listeners) listener(names);
+  }
+
+  function auditChange(
+    before: readonly User[],
+    now: ReadonlyMap<string, User>,
+    path: string | undefined,
+  ): void {
+    const knownBefore = new Set(before.map(({ name }) => name));
+    const isKept = ({ name }: User) => now.has(name);
+    const differs = ({ name, credentialId }: User) => now.get(name)?.credentialId !== credentialId;
+    const added = [...now.values()].filter(({ name }) => !knownBefore.has(name));
+    const changed = before.filter((user) => isKept(user) && differs(user));
+    const removed = before.filter((user) => !isKept(user));
+    if (added.length + changed.length + removed.length === 0) return;
+    logger.audit("users-changed", {
+      file: path,
+      added: nameList(added),
+      changed: nameList(changed),
+      removed: nameList(removed),
+    });
   }
 
   async function reload(path: string): Promise<void> {
@@ -190,6 +220,16 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
   };
 }
 
+const MAX_LISTED_NAMES = 20;
+
+/** For the log: the first names, and how many there are besides. Undefined without any. */
+function nameList(users: readonly User[]): string | undefined {
+  if (users.length === 0) return undefined;
+  const names = users.slice(0, MAX_LISTED_NAMES).map(({ name }) => name);
+  const others = users.length - names.length;
+  return others > 0 ? `${names.join(",")} and ${others} more` : names.join(",");
+}
+
 /** The names of users whose credential differs from before, or who are gone. */
 export function changedUsers(before: Iterable<User>, now: ReadonlyMap<string, User>): Set<string> {
   const changed = [...before].filter((user) => now.get(user.name)?.credentialId !== user.credentialId);
@@ -199,9 +239,10 @@ export function changedUsers(before: Iterable<User>, now: ReadonlyMap<string, Us
 /** A user of the environment takes precedence over one of the same name in the file. */
 function mergeUsers(stored: StoredUsers, fromEnvironment: StoredUsers): Map<string, User> {
   const users = new Map<string, User>();
-  for (const [name, hash] of new Map([...stored, ...fromEnvironment])) {
-    const credentialId = Bun.SHA256.hash(`${name}:${hash}`, "base64");
-    users.set(name, { name, hash, credentialId });
+  for (const [name, entry] of new Map([...stored, ...fromEnvironment])) {
+    const credentialId = Bun.SHA256.hash(`${name}:${entry}`, "base64");
+    const { hash, role = "reader" } = parseEntry(entry);
+    users.set(name, { name, hash, role, credentialId });
   }
   return users;
 }

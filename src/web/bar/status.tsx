@@ -20,7 +20,7 @@ function statusOf(store: Store): StatusText {
     return { level: "lost", text: hasNetwork ? "Connection lost" : "No connection" };
   if (compare !== undefined) return { level: "past", text: "Comparing" };
   if (at !== undefined) return { level: "past", text: "The past" };
-  const stale = store.readiness.value?.sources.filter(isStale) ?? [];
+  const stale = store.readiness.value?.sources?.filter(isStale) ?? [];
   const [first] = stale;
   if (first) {
     const text = stale.length === 1 ? `${first.name} stale` : `${stale.length} sources stale`;

@@ -1,0 +1,98 @@
+/**
+ * Logins of requests: finds the client behind a request, and authenticates it. It counts the failures of each connection,
+ * writes the audit lines, and checks the logins of reader processes in the main process.
+ */
+import type { ConnectionInfo } from "../../http1/handler.ts";
+import type { Request } from "../../http1/request.ts";
+import type { Response } from "../../http1/response.ts";
+import { requestId } from "../request-state.ts";
+import type { AuditLog } from "./audit.ts";
+import { roleProblem } from "./auth-problem.ts";
+import type { Authenticator, Credential } from "./authenticate.ts";
+import { parseBasicAuthorization } from "./basic.ts";
+import { authenticateWithCertificate, type CertificateAuthResult } from "./certificate.ts";
+import { type Client, ClientAddresses, isOwnProcess } from "./client-address.ts";
+import { loginCheckResponse } from "./login-relay.ts";
+import type { Users } from "./users.ts";
+
+const MAX_LOGGED_NAME_LENGTH = 255;
+
+/** The user name of the request, which may be any text. */
+const claimedUser = (request: Request): string | undefined =>
+  parseBasicAuthorization(request.header("authorization") ?? "")[0]?.name.slice(0, MAX_LOGGED_NAME_LENGTH);
+
+export interface LoginsOptions {
+  readonly authenticator: Authenticator;
+  readonly users: Users;
+  readonly trustedProxies: readonly string[];
+}
+
+export class Logins {
+  readonly #authenticator: Authenticator;
+  readonly #addresses: ClientAddresses;
+  readonly #users: Users;
+  readonly #audit: AuditLog;
+  readonly #failuresByConnection = new WeakMap<ConnectionInfo, number>();
+  readonly #outcomes = new Map<string, number>();
+
+  constructor({ authenticator, users, trustedProxies }: LoginsOptions, audit: AuditLog) {
+    this.#authenticator = authenticator;
+    this.#users = users;
+    this.#audit = audit;
+    this.#addresses = new ClientAddresses(trustedProxies);
+  }
+
+  clientOf(request: Request, connection: ConnectionInfo): Client {
+    return this.#addresses.clientOf(request, connection.remoteAddress);
+  }
+
+  /** Undefined for a request of the service's own processes: the process that it came to records it. */
+  externalAddress(request: Request, connection: ConnectionInfo): string | undefined {
+    return isOwnProcess(connection.remoteAddress) ? undefined : this.clientOf(request, connection).address;
+  }
+
+  async authenticate(request: Request, connection: ConnectionInfo): Promise<CertificateAuthResult> {
+    const { address, isPeer } = this.clientOf(request, connection);
+    const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
+    const isGone = () => connection.isEnded;
+    const client = { address, connectionFailures, isGone };
+    const result = await authenticateWithCertificate(this.#users, connection.clientCertificate, () =>
+      this.#authenticator.authenticate(request.header("authorization"), client),
+    );
+    if (result.outcome === "ok") connection.markAuthenticated();
+    if (isPeer && result.outcome !== "ok") this.#failuresByConnection.set(connection, connectionFailures + 1);
+    this.#record(request, address, result);
+    return result;
+  }
+
+  /** First logins by outcome. */
+  outcomes(): Record<string, number> {
+    return Object.fromEntries(this.#outcomes);
+  }
+
+  /** Throws a `Problem` when the user may not read this path. */
+  requireRole(request: Request, connection: ConnectionInfo, credential: Credential, path: string): void {
+    const problem = roleProblem(credential, path);
+    if (!problem) return;
+    const { address } = this.clientOf(request, connection);
+    const { user } = credential;
+    this.#audit.refused("forbidden", { user, address, id: requestId(request), target: request.target });
+    throw problem;
+  }
+
+  /** A request without credentials is not recorded: it is how a browser begins. */
+  #record(request: Request, address: string, result: CertificateAuthResult): void {
+    if (result.outcome === "missing") return;
+    this.#outcomes.set(result.outcome, (this.#outcomes.get(result.outcome) ?? 0) + 1);
+    const id = requestId(request);
+    if (result.outcome === "ok") this.#audit.login(result.user, { address, id });
+    else this.#audit.refused(result.outcome, { user: claimedUser(request), address, id });
+  }
+
+  /** For a reader process: checks the login of one of its clients. */
+  checkForReader(request: Request, connection: ConnectionInfo): Promise<Response> {
+    const { address } = this.clientOf(request, connection);
+    const isGone = () => connection.isEnded;
+    return loginCheckResponse(request, this.#authenticator, { address, isGone });
+  }
+}
