@@ -160,7 +160,6 @@ export class RequestHandler implements Handler {
   /** Runs the background work until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, accessLog } = this.#options;
-    using _router = this.#router;
     const shedding = this.#loadShedder.run(clock, signal);
     await Promise.all([this.#streams.runHeartbeat(clock, signal), shedding, accessLog?.run(signal)]);
   }
