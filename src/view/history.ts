@@ -10,6 +10,7 @@ import { createBoundedCache } from "../lib/bounded-cache.ts";
 import { type Paced, SharedSteps, type Steps } from "../lib/steps.ts";
 import type { Batch, Log } from "../log/log.ts";
 import { historicalStateAt, type SizedState } from "./historical-state.ts";
+import type { RevisionState } from "./network-state.ts";
 import { readAll } from "./read-all.ts";
 import type { NetworkState, View } from "./view.ts";
 
@@ -31,6 +32,7 @@ export type Resolved =
 interface CachedState {
   readonly building: SharedSteps<SizedState>;
   readonly bytes: number;
+  readonly state?: RevisionState;
 }
 
 /** `bytes` is the summed length of the texts of the batch. */
@@ -56,6 +58,10 @@ export class History {
   readonly #cachedStates = createBoundedCache<number, CachedState>({
     maxSize: MAX_CACHED_BYTES,
     sizeOf: ({ bytes }) => Math.min(MAX_CACHED_BYTES, Math.max(bytes, MAX_CACHED_BYTES / MAX_CACHED_STATES)),
+    // From now on it exists because of those who read it.
+    onRemove: ({ state, bytes }, _revision, reason) => {
+      if (state && reason !== "set") state.ownBytes = bytes;
+    },
   });
   readonly #subscribers = new Set<() => void>();
 
@@ -108,6 +114,11 @@ export class History {
     return this.#ring.slice(revision - this.#ringStart).map(({ batch }) => batch);
   }
 
+  /** The batch of a revision, where the ring has it. */
+  recentBatch(revision: number): Batch | undefined {
+    return this.#ring[revision - this.#ringStart - 1]?.batch;
+  }
+
   /** The batches in (from, to], from the ring or from the log. `from` must resolve. Ends early where they were pruned. */
   batches(from: number, to: number = this.view.revision): Paced<Batch> {
     const recent = this.recentBatches(from);
@@ -153,7 +164,8 @@ export class History {
     try {
       const { state, bytes } = yield* cached.building.result();
       // Its size is known now.
-      if (cached.bytes === 0) this.#cachedStates.set(revision, { ...cached, bytes: Math.max(1, bytes) });
+      if (cached.bytes === 0)
+        this.#cachedStates.set(revision, { ...cached, state, bytes: Math.max(1, bytes) });
       return state;
     } catch (error) {
       this.#cachedStates.delete(revision);
