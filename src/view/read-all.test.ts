@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { withoutPauses } from "../lib/steps.ts";
-import { openEmbeddedLog } from "../log/embedded.ts";
 import type { Batch, Log } from "../log/log.ts";
 import { HistoryPruned, readAll } from "./read-all.ts";
+import { createReplicaLog } from "./replica.ts";
 
 const batchOf = (revision: number): Batch => ({ revision, time: revision, entries: [] });
-const logWith = (batches: readonly Batch[]): Log => {
-  const log = openEmbeddedLog(":memory:");
-  return Object.assign(Object.create(log), { read: () => batches });
-};
+const logWith = (batches: readonly Batch[]): Log => ({
+  ...createReplicaLog("log", new Uint8Array()),
+  read: () => batches,
+});
 const revisionsIn = (log: Log, from: number, to: number) =>
   Array.from(withoutPauses(readAll(log, from, to)), ({ revision }) => revision);
 
