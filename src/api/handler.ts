@@ -173,6 +173,7 @@ export class RequestHandler implements Handler {
     const bytesHeld = (user: string) => this.#memory.bytesOf(user);
     const usage = this.#usage.snapshot(userUsages(context.scheduler.usage(), bytesHeld), {
       loopDelay: this.#loadShedder.delays.snapshot(),
+      longSteps: context.scheduler.longSteps,
       logins: this.#logins.outcomes(),
       accessLogDropped: accessLog?.dropped ?? 0,
     });
