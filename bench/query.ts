@@ -7,6 +7,7 @@
 import { PLAIN } from "../src/api/dialect/dialect.ts";
 import { throwIfFault } from "../src/api/query-problem.ts";
 import { parseQueryString } from "../src/api/query-string.ts";
+import { Drawings } from "../src/api/reads/drawings.ts";
 import { listRepresentation } from "../src/api/reads/list.ts";
 import type { ReadContext } from "../src/api/reads/read-context.ts";
 import { formatsOf } from "../src/formats/formats.ts";
@@ -116,7 +117,7 @@ async function networkOf({ devices, hosts }: typeof SMALL): Promise<ReadContext>
     links: ring(devices),
     hosts: hostClaims(hosts, devices),
   });
-  return { view, history, log, scheduler: new Scheduler() };
+  return { view, history, log, scheduler: new Scheduler(), drawings: new Drawings() };
 }
 
 function* ring(devices: number) {

@@ -8,8 +8,10 @@
  * and prints `applied MILLISECONDS`; `pause` and `resume` stop and start the changes, so that a service that is not being
  * measured uses no CPU.
  */
+
 import { createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers } from "../../src/api/auth/users.ts";
+import { Drawings } from "../../src/api/reads/drawings.ts";
 import { openServer } from "../../src/api/server.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { renderFault } from "../../src/config/faults.ts";
@@ -51,7 +53,7 @@ const server = openServer({
   hosts: [],
   limits: { ...config.limits, streamsPerUser: 100_000 },
   version: "bench",
-  context: store,
+  context: { ...store, drawings: new Drawings() },
   authenticator: createAuthenticator({ users, clock: systemClock }),
   users,
   sources: () => [],

@@ -14,6 +14,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
+import type { Log } from "../../src/log/log.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim } from "../../src/model/claim.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
@@ -102,8 +103,17 @@ async function timed(work: () => Promise<void>): Promise<{ seconds: number; cpu:
 const rssMiB = () => Math.round(process.memoryUsage().rss / 2 ** 20);
 
 async function measure(phase: string, hosts: number, path: string): Promise<Record<string, number>> {
-  const network = new ClaimGenerator(hosts);
   const log = openEmbeddedLog(path);
+  try {
+    return await measureWith(log, phase, hosts);
+  } finally {
+    // Its thread would keep the process alive.
+    await log.close();
+  }
+}
+
+async function measureWith(log: Log, phase: string, hosts: number): Promise<Record<string, number>> {
+  const network = new ClaimGenerator(hosts);
   let view = new View();
   const restart = await timed(async () => {
     view = restoreView(log).view;

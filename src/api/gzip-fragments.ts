@@ -71,7 +71,7 @@ type Bytes = Uint8Array;
 
 /** The fragments of the next few chunks, each compressed or being compressed. */
 function* nextFragments(
-  chunks: Iterator<Bytes | undefined | Promise<unknown>>,
+  chunks: Iterator<Bytes | Promise<unknown> | undefined>,
   owner: string,
 ): Steps<readonly (Fragment | Promise<Fragment>)[]> {
   const found: (Fragment | Promise<Fragment>)[] = [];
@@ -108,7 +108,7 @@ export function* gzipBody(
 
 function createFragmentedBody(
   { scheduler, owner }: ProducerScope,
-  chunks: Iterator<Bytes | undefined | Promise<unknown>>,
+  chunks: Iterator<Bytes | Promise<unknown> | undefined>,
   member: GzipMember,
   begun: readonly Bytes[],
 ): BodySource {

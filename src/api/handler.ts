@@ -159,7 +159,6 @@ export class RequestHandler implements Handler {
   /** Runs the background work until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, accessLog } = this.#options;
-    using _router = this.#router;
     const shedding = this.#loadShedder.run(clock, signal);
     await Promise.all([this.#streams.runHeartbeat(clock, signal), shedding, accessLog?.run(signal)]);
   }
@@ -174,6 +173,7 @@ export class RequestHandler implements Handler {
     const bytesHeld = (user: string) => this.#memory.bytesOf(user);
     const usage = this.#usage.snapshot(userUsages(context.scheduler.usage(), bytesHeld), {
       loopDelay: this.#loadShedder.delays.snapshot(),
+      longSteps: context.scheduler.longSteps,
       logins: this.#logins.outcomes(),
       accessLogDropped: accessLog?.dropped ?? 0,
     });

@@ -20,7 +20,6 @@ import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
 import type { ReadRequest } from "./read-request.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
-import { Drawings } from "./reads/drawings.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
 import { pathsRepresentation } from "./reads/paths.ts";
@@ -48,17 +47,11 @@ export interface ReadOutcome {
 
 type CollectionRoute = Extract<Route, { read: "list" | "topology" }>;
 
-export class Router implements Disposable {
+export class Router {
   readonly #options: RouterOptions;
-  readonly #drawings = new Drawings();
 
   constructor(options: RouterOptions) {
     this.#options = options;
-  }
-
-  /** Ends what would run on. */
-  [Symbol.dispose](): void {
-    this.#drawings[Symbol.dispose]();
   }
 
   /** `memory` is the account of the response. */
@@ -88,7 +81,7 @@ export class Router implements Disposable {
       };
     const representation = yield* parameter
       ? documentRepresentation(context, kind, query, parameter, format)
-      : collectionRepresentation(context, kind, query, format, request, this.#drawings);
+      : collectionRepresentation(context, kind, query, format, request);
     return yield* this.#respond(representation, request, memory);
   }
 
@@ -169,11 +162,10 @@ const collectionRepresentation = (
   query: Query,
   format: Format,
   { target, owner }: ReadRequest,
-  drawings: Drawings,
 ): Steps<Representation> =>
   kind
     ? listRepresentation(context, kind, query, format, target)
-    : topologyRepresentation(context, query, format, { drawings, owner });
+    : topologyRepresentation(context, query, format, owner);
 
 const UNSTREAMABLE_PARAMETERS = ["at", "limit", "cursor", "fields"] as const;
 

@@ -87,6 +87,7 @@ export function openServer(options: ServerOptions): Server {
       await listener.stop(drainMs);
       abort.abort();
       await background;
+      options.context.drawings[Symbol.dispose]();
     },
   };
 }

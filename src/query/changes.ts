@@ -76,7 +76,7 @@ export function* changesSince(
   until: number,
 ): PacedGenerator<CommittedChange> {
   const scope = changeScope(kind);
-  for (const batch of history.batches(since, until)) {
+  for (const batch of history.allBatches(since, until)) {
     if (batch === undefined) {
       yield undefined;
       continue;
@@ -104,7 +104,7 @@ export function* foldedChangesSince(
 ): PacedGenerator<CommittedChange> {
   const scope = changeScope(kind);
   const folded = new Map<string, { entry: LogEntry; revision: number; time: number }>();
-  for (const batch of history.batches(since, until)) {
+  for (const batch of history.allBatches(since, until)) {
     yield undefined;
     if (batch === undefined) continue;
     const { entries, revision, time } = batch;

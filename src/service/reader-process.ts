@@ -4,12 +4,14 @@
  * when the writer or a signal says so. When the writer is gone it ends at once: a replica that is no longer updated
  * must not be served.
  */
+
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { INTERNAL_USER, internalAuthorization } from "../api/auth/authenticate.ts";
 import { createLoginRelay } from "../api/auth/login-relay.ts";
 import { PushedUsers } from "../api/auth/pushed-users.ts";
 import type { User } from "../api/auth/users.ts";
+import { Drawings } from "../api/reads/drawings.ts";
 import { createRelay } from "../api/relay.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { type Client, createClient, idOf } from "../client/client.ts";
@@ -157,7 +159,7 @@ async function serveReplica(
       ...sharedServerOptions({ config, settings: live, users, tls, clock, logger, checkRemotely }),
       port,
       sharedPort: true,
-      context: { view: replica.view, history: replica.history, log, scheduler },
+      context: { view: replica.view, history: replica.history, log, scheduler, drawings: new Drawings() },
       relay: createRelay(socket, replica.history, clock, internalAuthorization(password)),
       sources: () => [],
       rejectedRecords: () => ({}),

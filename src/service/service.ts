@@ -13,9 +13,11 @@
  * 4. The socket folder of the readers is removed.
  * 5. The log closes: until here a change may still have been written.
  */
+
 import { isIPv6 } from "node:net";
 import { openUsers, type ReloadableUsers, type Users } from "../api/auth/users.ts";
 import { UsersError } from "../api/auth/users-file.ts";
+import { Drawings } from "../api/reads/drawings.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { createStaticSite } from "../api/static-site.ts";
 import type { ConfigResult } from "../config/config.ts";
@@ -200,7 +202,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       sharedPort: readers.processes > 1,
       unixSocketPath: readers.socket,
       readers,
-      context: store,
+      context: { ...store, drawings: new Drawings() },
       sources: () => sources.status(),
       rejectedRecords: () => sources.rejectedRecords(),
       configReload,

@@ -11,6 +11,7 @@ import { type Paced, SharedSteps, type Steps } from "../lib/steps.ts";
 import type { Batch, Log } from "../log/log.ts";
 import { historicalStateAt, type SizedState } from "./historical-state.ts";
 import type { RevisionState } from "./network-state.ts";
+import { readAll } from "./read-all.ts";
 import type { NetworkState, View } from "./view.ts";
 
 const MAX_CACHED_STATES = 8;
@@ -118,10 +119,15 @@ export class History {
     return this.#ring[revision - this.#ringStart - 1]?.batch;
   }
 
-  /** The batches in (from, to], from the ring or from the log. `from` must resolve. */
+  /** The batches in (from, to], from the ring or from the log. `from` must resolve. Ends early where they were pruned. */
   batches(from: number, to: number = this.view.revision): Paced<Batch> {
     const recent = this.recentBatches(from);
     return recent ? recent.filter((batch) => batch.revision <= to) : this.log.read(from, to);
+  }
+
+  /** The same, all of them: throws `HistoryPruned` where they were pruned. */
+  allBatches(from: number, to: number): Paced<Batch> {
+    return this.ringHolds(from) ? this.batches(from, to) : readAll(this.log, from, to);
   }
 
   /** Whether the state at `revision`, and so every change after it, is in the history. */

@@ -4,6 +4,7 @@
  */
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
+import { Drawings } from "../../src/api/reads/drawings.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
 import type { ServerLimits } from "../../src/api/server-limits.ts";
 import type { StaticSite } from "../../src/api/static-site.ts";
@@ -58,6 +59,7 @@ export interface HarnessOptions {
   readonly host?: string;
   readonly tls?: LiveTlsIdentity;
   readonly scheduler?: Scheduler;
+  readonly drawings?: Drawings;
 }
 
 export interface Harness extends AsyncDisposable {
@@ -125,7 +127,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     hosts: options.hosts ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
-    context: { view, history, log, scheduler },
+    context: { view, history, log, scheduler, drawings: options.drawings ?? new Drawings() },
     authenticator,
     users,
     sources: options.sources ?? (() => []),

@@ -101,9 +101,14 @@ test(
           for (const path of [...FIXED_QUERIES, ...queries.map((query) => queryPath(query))]) {
             const atOnce = await read(h, path);
             mode.turns = 0;
-            mode.onTurn = change;
+            let changed = Promise.resolve();
+            mode.onTurn = () => {
+              changed = changed.then(change);
+              return changed;
+            };
             const inSlices = await read(h, path);
             mode.onTurn = undefined;
+            await changed;
             turns += mode.turns;
             expect({ path, ...inSlices }).toEqual({ path, ...atOnce });
           }

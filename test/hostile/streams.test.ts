@@ -115,8 +115,8 @@ test("streams around the same device share the neighbourhood and its comparison"
 test("a change wakes at most 256 streams in one turn of the event loop", async () => {
   await using h = await openHarness();
   const hub = new SseHub(h.history, h.scheduler, { streamsPerUser: 10_000 }, 15_000);
-  const { view, history, log, scheduler } = h;
-  const context = { view, history, log, scheduler, dialect: PLAIN, memory: uncountedMemory() };
+  const { view, history } = h;
+  const context = { view, history, dialect: PLAIN, memory: uncountedMemory() };
   const query = throwIfFault(parseQuery([], "devices", { pageLimit: 1 }));
   let woken = 0;
   const streams = Array.from({ length: 600 }, () => {

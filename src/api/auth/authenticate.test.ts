@@ -238,6 +238,19 @@ describe("throttling", () => {
     await Promise.all(spray);
   });
 
+  test("an address that failed half a minute ago is after one that never did, though its throttle has ended", async () => {
+    const auth = create({ maxConcurrentChecks: 1 });
+    await guess(auth, 0);
+    await clock.advance(30_000);
+    const order: string[] = [];
+    const running = guess(auth, 1, clientAt("198.51.100.1"));
+    const others = [2, 3, 4].map((n) => guess(auth, n, clientAt(`198.51.100.${n}`)));
+    const right = auth.authenticate(basic("ann:secret"), ELSEWHERE).then(() => order.push("right"));
+    const guesses = [5, 6, 7].map((n) => guess(auth, n).then(() => order.push("guess")));
+    await Promise.all([running, ...others, right, ...guesses]);
+    expect(order[0]).toBe("right");
+  });
+
   test("what waits for a client that is gone is not checked, and makes room", async () => {
     const auth = create({ maxConcurrentChecks: 1 });
     const gone = Array.from({ length: 9 }, (_, i) => guess(auth, i, { ...HERE, isGone: () => true }));

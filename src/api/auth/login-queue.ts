@@ -3,8 +3,9 @@
  * a bounded number waits. It decides who is next such that guessing delays nobody else:
  *
  * - Failures are counted per pair of address and user name, and per address. An attempt whose pair and address may fail
- *   once more is ready. Of those the one with the fewest failures is next, and of equal ones the newest, so that a client
- *   without failures is served at once while many addresses guess.
+ *   once more is ready. Of those the one whose address has the fewest failures in the last minutes is next, and of equal
+ *   ones the newest, so that a client without failures is served at once while many addresses guess. The throttle itself
+ *   forgets sooner than many addresses come round again, so this order has a longer memory.
  * - An attempt whose pair or address may not fail now is throttled. It waits until a failure is forgotten (one a second
  *   for a pair), and the pairs with waiting attempts are taken in turn. Within a pair, connections with the fewest
  *   failures go first, so that a client that shares the pair with a guesser is served.
@@ -33,6 +34,8 @@ export interface LoginQueueOptions {
   readonly clock: Clock;
   readonly pairs: FailureBuckets;
   readonly addresses: FailureBuckets;
+  /** Failures of addresses over a longer time. They decide the order only. */
+  readonly recent: FailureBuckets;
   readonly maxRunning: number;
   readonly maxWaiting: number;
   /** Throttled attempts of one pair. */
@@ -41,7 +44,7 @@ export interface LoginQueueOptions {
 
 class Entry {
   readonly attempt: LoginAttempt;
-  /** Failures of the pair and its address when the attempt came. */
+  /** Recent failures of the address when the attempt came. */
   readonly failures: number;
   readonly settle: (refusal: Refusal | undefined) => void;
 
@@ -98,13 +101,8 @@ export class LoginQueue {
   }
 
   #enqueue(attempt: LoginAttempt, settle: (refusal: Refusal | undefined) => void): void {
-    const { pairs, addresses } = this.#options;
     const { pairKey, addressKey } = attempt;
-    const entry = new Entry(
-      attempt,
-      Math.max(pairs.failures(pairKey), addresses.failures(addressKey)),
-      settle,
-    );
+    const entry = new Entry(attempt, this.#options.recent.failures(addressKey), settle);
     const waitMs = this.#waitMs(attempt);
     if (waitMs === 0 && !this.#throttled.has(pairKey)) this.#enqueueReady(entry);
     else this.#enqueueThrottled(entry, waitMs);
@@ -255,11 +253,13 @@ export class LoginQueue {
   #count({ pairKey, addressKey }: LoginAttempt): void {
     this.#options.pairs.add(pairKey);
     this.#options.addresses.add(addressKey);
+    this.#options.recent.add(addressKey);
   }
 
   #uncount({ pairKey, addressKey }: LoginAttempt): void {
     this.#options.pairs.remove(pairKey);
     this.#options.addresses.remove(addressKey);
+    this.#options.recent.remove(addressKey);
   }
 }
 

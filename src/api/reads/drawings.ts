@@ -36,6 +36,11 @@ export class Drawings implements Disposable {
     this.#thread = new SvgThread(options);
   }
 
+  /** So far. */
+  get threadsStarted(): number {
+    return this.#thread.started;
+  }
+
   /**
    * The bytes of a drawing, which must be read to their end or closed. The input is made before the drawing takes its
    * turn, in the user's own time.

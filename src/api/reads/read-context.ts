@@ -5,6 +5,7 @@ import type { Log } from "../../log/log.ts";
 import type { History } from "../../view/history.ts";
 import type { View } from "../../view/view.ts";
 import type { Dialect } from "../dialect/dialect.ts";
+import type { Drawings } from "./drawings.ts";
 
 export interface ReadContext {
   readonly view: View;
@@ -12,6 +13,8 @@ export interface ReadContext {
   readonly log: Log;
   /** Everything that grows with the network runs on it. */
   readonly scheduler: Scheduler;
+  /** What cannot be drawn in steps is drawn there. */
+  readonly drawings: Drawings;
 }
 
 /** The same for one request, which is answered in the dialect of its path. */

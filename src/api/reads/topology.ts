@@ -14,21 +14,18 @@ import { parseStored, topologyOf, type View } from "../../view/view.ts";
 import type { Dialect } from "../dialect/dialect.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../representation.ts";
-import type { DrawingInput, Drawings } from "./drawings.ts";
+import type { DrawingInput } from "./drawings.ts";
 import { encodeChunks } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 
-/** Where drawings are made, and for which user. */
-export interface DrawingScope {
-  readonly drawings: Drawings;
-  readonly owner: string;
-}
+type Draw = (input: Steps<DrawingInput>) => Steps<Arriving<Uint8Array>>;
 
+/** `owner` is the user for whom it may be drawn. */
 export function* topologyRepresentation(
-  { history, view, dialect, memory }: RequestContext,
+  { history, view, drawings, dialect, memory }: RequestContext,
   query: Query,
   format: Format,
-  scope: DrawingScope,
+  owner: string,
 ): Steps<Representation> {
   const state = throwIfFault(yield* resolveState(history, query));
   memory.hold(state);
@@ -43,7 +40,7 @@ export function* topologyRepresentation(
     contentType: format.contentType,
     tiny: !format.renderTopology,
   };
-  return { info, render: () => render(filtered, format, dialect, scope) };
+  return { info, render: () => render(filtered, format, dialect, (input) => drawings.draw(owner, input)) };
 }
 
 interface Versioned {
@@ -60,17 +57,12 @@ function versionOf({ revision, versions }: Versioned, { renderTopology }: Format
 const followVersion = (view: View, format: Format, query: Query) => (): number =>
   versionOf(view, format, query);
 
-function* render(
-  filtered: FilteredState,
-  format: Format,
-  dialect: Dialect,
-  scope: DrawingScope,
-): Steps<Content> {
+function* render(filtered: FilteredState, format: Format, dialect: Dialect, draw: Draw): Steps<Content> {
   const { state, neighbourhood } = filtered;
   const { topology, graph } = neighbourhood
     ? yield* countNeighbourhood(filtered)
     : { topology: yield* topologyOf(state), graph: undefined };
-  if (format.renderTopology) return { chunks: yield* renderGraph(filtered, topology, format, scope) };
+  if (format.renderTopology) return { chunks: yield* renderGraph(filtered, topology, format, draw) };
   return { chunks: JSON.stringify(dialect.topology(topology, graph ?? (yield* state.linkGraph()))) };
 }
 
@@ -78,10 +70,10 @@ function* renderGraph(
   filtered: FilteredState,
   topology: Topology,
   { renderTopology, inThread }: Format,
-  { drawings, owner }: DrawingScope,
+  draw: Draw,
 ): Steps<Arriving<Uint8Array>> {
   const graph = graphOf(filtered, topology);
-  if (inThread) return yield* drawings.draw(owner, drawingInput(filtered, graph));
+  if (inThread) return yield* draw(drawingInput(filtered, graph));
   return encodeChunks(renderTopology?.(graph) ?? []);
 }
 
