@@ -3,13 +3,14 @@
  * leads to no switch after `settleMs` is an edge. In steps, because a switch can have thousands of ports.
  */
 import type { Clock } from "../../lib/clock.ts";
-import { pausing, type Steps } from "../../lib/steps.ts";
+import type { Steps } from "../../lib/steps.ts";
 import { encode } from "./codec/messages.ts";
 import { broadcastProbeFlow } from "./flows.ts";
 import type { LinkTable } from "./link-table.ts";
 import type { OpenflowSettings } from "./options.ts";
 import { isWiredPort, type PortRef } from "./port-ref.ts";
 import type { Probes } from "./probes.ts";
+import type { Session } from "./session.ts";
 import type { Switch, SwitchPort } from "./switch.ts";
 
 const MIN_SETTLE_TICKS = 3;
@@ -57,19 +58,32 @@ export class PortProber {
     sw.nextProbeAt = this.#clock.monotonic() + this.#settings.probeIntervalMs;
   }
 
-  *tick(sw: Switch): Steps<void> {
+  /** Returns the steps that are left. */
+  tick(sw: Switch): Steps<void> | undefined {
     const { session } = sw;
-    if (!session) return;
+    if (!session) return undefined;
     const isProbing = this.#clock.monotonic() >= sw.nextProbeAt;
     if (isProbing) {
       this.startInterval(sw);
       session.sendBytes(BROADCAST_PROBE_FLOW);
     }
-    for (const port of pausing(sw.ports.values(), isProbing ? PROBED_PER_STEP : CHECKED_PER_STEP)) {
-      if (!port) yield;
-      else if (sw.session !== session) return;
-      else if (port.up) this.#tickPort(sw, port, isProbing);
+    const ports = sw.ports.values();
+    return this.#tickPorts(sw, ports, isProbing) ? this.#tickRest(sw, session, ports, isProbing) : undefined;
+  }
+
+  *#tickRest(sw: Switch, session: Session, ports: Iterator<SwitchPort>, isProbing: boolean): Steps<void> {
+    do yield;
+    while (sw.session === session && this.#tickPorts(sw, ports, isProbing));
+  }
+
+  /** One step. Returns whether ports are left. */
+  #tickPorts(sw: Switch, ports: Iterator<SwitchPort>, isProbing: boolean): boolean {
+    for (let left = isProbing ? PROBED_PER_STEP : CHECKED_PER_STEP; left > 0; left--) {
+      const { value: port, done } = ports.next();
+      if (done) return false;
+      if (port.up) this.#tickPort(sw, port, isProbing);
     }
+    return true;
   }
 
   /** `direct`: an LLDP probe, otherwise a broadcast probe. */

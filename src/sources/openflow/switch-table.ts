@@ -181,24 +181,15 @@ export class SwitchTable {
     this.#events.switchDisconnected(sw);
   }
 
-  /** Conflicts, damped ports and removals of one switch. */
-  *tickSwitch(sw: Switch, now: number): Steps<void> {
+  /** Conflicts, damped ports and removals of one switch. Returns the steps that are left. */
+  tickSwitch(sw: Switch, now: number): Steps<void> | undefined {
     if (sw.conflict && now - sw.conflict.at > CONFLICT_FLAG_MS) {
       sw.conflict = undefined;
       this.#publishDevice(sw);
     }
     if (sw.session && now - sw.connectedAt >= KNOWN_AFTER_MS) sw.isKnown = true;
-    let left = PORTS_PER_STEP;
-    for (const [number, damping] of sw.dampings) {
-      this.#tickDamping(sw, number, damping, now);
-      if (--left > 0) continue;
-      yield;
-      left = PORTS_PER_STEP;
-    }
-    if (sw.disconnectedAt === undefined || sw.isRemoving) return;
-    const { removeAfterMs } = this.#settings;
-    const keepMs = sw.isKnown || sw.isRestored ? removeAfterMs : Math.min(removeAfterMs, KNOWN_AFTER_MS);
-    if (now - sw.disconnectedAt >= keepMs) yield* this.#remove(sw);
+    if (sw.dampings.size > 0) return this.#tickDampings(sw, now);
+    return this.#isRemovalDue(sw, now) ? this.#remove(sw) : undefined;
   }
 
   /** Adds a device that was claimed before a restart and did not reconnect within the grace period. */
@@ -276,6 +267,24 @@ export class SwitchTable {
     sw.hostsRemoved = false;
     sw.connectedAt = now;
     return sw;
+  }
+
+  #isRemovalDue({ disconnectedAt, isRemoving, isKnown, isRestored }: Switch, now: number): boolean {
+    if (disconnectedAt === undefined || isRemoving) return false;
+    const { removeAfterMs } = this.#settings;
+    const keepMs = isKnown || isRestored ? removeAfterMs : Math.min(removeAfterMs, KNOWN_AFTER_MS);
+    return now - disconnectedAt >= keepMs;
+  }
+
+  *#tickDampings(sw: Switch, now: number): Steps<void> {
+    let left = PORTS_PER_STEP;
+    for (const [number, damping] of sw.dampings) {
+      this.#tickDamping(sw, number, damping, now);
+      if (--left > 0) continue;
+      yield;
+      left = PORTS_PER_STEP;
+    }
+    if (this.#isRemovalDue(sw, now)) yield* this.#remove(sw);
   }
 
   #tickDamping(sw: Switch, number: number, damping: PortDamping, now: number): void {
