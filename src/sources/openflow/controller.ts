@@ -310,15 +310,15 @@ export class OpenflowController
     return this.portRole(ref) === "edge";
   }
 
-  probeReceived(from: PortRef, at: PortRef, direct: boolean): void {
+  probeReceived(from: PortRef, at: PortRef, direct: boolean, now: number): void {
     const [sender, receiver] = [this.switches.get(from.device), this.switches.get(at.device)];
     const sourcePort = sender?.ports.get(from.port);
     const arrivalPort = receiver?.ports.get(at.port);
     // A probe can arrive after the session it was sent on has closed.
     if (!sender?.session || !receiver || !sourcePort?.up || !arrivalPort?.up || sourcePort === arrivalPort)
       return;
-    this.links.probeReceived(from, at, direct, this.#clock.monotonic());
-    this.#prober.sendBack(from, sender, at, receiver, arrivalPort, direct);
+    this.links.probeReceived(from, at, direct, now);
+    this.#prober.sendBack(from, sender, at, receiver, arrivalPort, direct, now);
   }
 
   neighbourReceived(lldp: Lldp, at: PortRef): void {
