@@ -19,14 +19,12 @@ import { type PortChange, PortDamping } from "./port-damping.ts";
 import { PortMacs } from "./port-macs.ts";
 import { isRealPort, portText } from "./port-ref.ts";
 import type { Session } from "./session.ts";
-import { Switch, type SwitchPort, startClassification } from "./switch.ts";
+import { KNOWN_AFTER_MS, Switch, type SwitchPort, startClassification } from "./switch.ts";
 import { SwitchAdmission } from "./switch-admission.ts";
 import { deviceClaim, portClaim, unavailableClaim } from "./switch-claims.ts";
 
 /** How long the conflict annotation stays after the last rejected session. */
 const CONFLICT_FLAG_MS = 60_000;
-/** A switch that was connected so long is known. */
-const KNOWN_AFTER_MS = 60_000;
 const PORTS_PER_STEP = 32;
 /** Of one switch. */
 export const MAX_PORTS = 8192;
@@ -189,7 +187,7 @@ export class SwitchTable {
     }
     if (sw.session && now - sw.connectedAt >= KNOWN_AFTER_MS) sw.isKnown = true;
     if (sw.dampings.size > 0) return this.#tickDampings(sw, now);
-    return this.#isRemovalDue(sw, now) ? this.#remove(sw) : undefined;
+    return sw.isRemovalDue(now, this.#settings.removeAfterMs) ? this.#remove(sw) : undefined;
   }
 
   /** Adds a device that was claimed before a restart and did not reconnect within the grace period. */
@@ -269,13 +267,6 @@ export class SwitchTable {
     return sw;
   }
 
-  #isRemovalDue({ disconnectedAt, isRemoving, isKnown, isRestored }: Switch, now: number): boolean {
-    if (disconnectedAt === undefined || isRemoving) return false;
-    const { removeAfterMs } = this.#settings;
-    const keepMs = isKnown || isRestored ? removeAfterMs : Math.min(removeAfterMs, KNOWN_AFTER_MS);
-    return now - disconnectedAt >= keepMs;
-  }
-
   *#tickDampings(sw: Switch, now: number): Steps<void> {
     let left = PORTS_PER_STEP;
     for (const [number, damping] of sw.dampings) {
@@ -284,7 +275,7 @@ export class SwitchTable {
       yield;
       left = PORTS_PER_STEP;
     }
-    if (this.#isRemovalDue(sw, now)) yield* this.#remove(sw);
+    if (sw.isRemovalDue(now, this.#settings.removeAfterMs)) yield* this.#remove(sw);
   }
 
   #tickDamping(sw: Switch, number: number, damping: PortDamping, now: number): void {
