@@ -21,6 +21,7 @@ import { SerializedResponse } from "../http1/serialized-response.ts";
 import type { HandshakeCounts } from "../http1/tls.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import { MemoryBudget, type SharedMemory } from "../lib/memory-budget.ts";
 import { Cancelled } from "../lib/scheduler.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
 import type { AccessLog } from "./access-log.ts";
@@ -44,6 +45,7 @@ import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
 import { PublicEndpoints } from "./public-endpoints.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 import { isPlainGet, NOT_SENT, pathOf, readRequestOf, targetTooLong } from "./read-request.ts";
+import { ReadRunner } from "./read-runner.ts";
 import type { Relay } from "./relay.ts";
 import { RepeatHit } from "./repeat-hit.ts";
 import { type RecordedResponse, RequestRecorder } from "./request-recorder.ts";
@@ -70,8 +72,6 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly users: Users;
   /** In a reader process: forwards requests that it cannot serve to the main process. */
   readonly relay?: Relay;
-  /** Memory that exists because of a user's responses. */
-  readonly bytesHeld?: ((user: string) => number) | undefined;
   readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -97,6 +97,8 @@ export class RequestHandler implements Handler {
   readonly #credentials: RequestCredentials;
   readonly #streams: SseHub;
   readonly #router: Router;
+  readonly #memory: MemoryBudget;
+  readonly #reads: ReadRunner;
   readonly #auxiliary: AuxiliaryEndpoints;
   readonly #public: PublicEndpoints;
   readonly #problems: ProblemResponder;
@@ -119,7 +121,7 @@ export class RequestHandler implements Handler {
     this.#options = options;
     this.#credentials = new RequestCredentials(options.authenticator, users);
     this.#connections = connections;
-    this.#streams = new SseHub(context.history, limits, HEARTBEAT_MS);
+    this.#streams = new SseHub(context.history, context.scheduler, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
       streams: this.#streams,
@@ -128,13 +130,10 @@ export class RequestHandler implements Handler {
         signingKey: context.log.signingKey,
         serviceVersion: version,
       }),
-      get pageLimit() {
-        return limits.pageLimit;
-      },
-      get maxPaths() {
-        return limits.paths;
-      },
+      limits,
     });
+    this.#memory = new MemoryBudget(limits);
+    this.#reads = new ReadRunner(this.#router, context.scheduler, this.#memory);
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
     this.commonHeaders = createSecurityHeaders(origins);
     this.#responseCache = new ResponseCache(this.commonHeaders);
@@ -170,9 +169,11 @@ export class RequestHandler implements Handler {
   }
 
   counters(): ProcessCounters {
-    const { accessLog, bytesHeld, context } = this.#options;
+    const { accessLog, context } = this.#options;
+    const bytesHeld = (user: string) => this.#memory.bytesOf(user);
     const usage = this.#usage.snapshot(userUsages(context.scheduler.usage(), bytesHeld), {
       loopDelay: this.#loadShedder.delays.snapshot(),
+      longSteps: context.scheduler.longSteps,
       logins: this.#logins.outcomes(),
       accessLogDropped: accessLog?.dropped ?? 0,
     });
@@ -242,6 +243,11 @@ export class RequestHandler implements Handler {
     return this.#problems.respond(error, "other");
   }
 
+  onUnsent(request: Request, connection: ConnectionInfo, bytes: number, shared?: SharedMemory) {
+    const user = this.#credentials.cached(request, connection)?.user;
+    return user === undefined ? undefined : this.#memory.holdFor(user, shared ?? { heldBytes: bytes });
+  }
+
   /** Call it after a change of the limits: cached responses were made with the old ones. */
   onLimitsChanged(): void {
     this.#responseCache.clear();
@@ -300,11 +306,10 @@ export class RequestHandler implements Handler {
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
       const read = readRequestOf(request, path, credential.user, dialectOf(path, this.#prefixes));
-      const { scheduler } = this.#options.context;
-      const outcome = scheduler.run(read.owner, this.#router.read(route, read), connection);
+      const outcome = this.#reads.run(route, read, connection);
       if (outcome instanceof Promise)
         return this.#respondLater({ request, connection, path, readName, rateLimitHeaders }, outcome);
-      return this.#respond(request, readName, rateLimitHeaders, outcome.prepared, outcome.response);
+      return this.#respond(request, readName, rateLimitHeaders, outcome);
     } catch (error) {
       return this.#respondToFailure({ request, connection, path, readName, rateLimitHeaders }, error);
     }
@@ -313,9 +318,8 @@ export class RequestHandler implements Handler {
   /** The read needs more than one slice of the scheduler, or waits for its body to be compressed. */
   async #respondLater(served: ServedRead, outcome: Promise<ReadOutcome>): Promise<Response> {
     try {
-      const { prepared, response } = await outcome;
       const { request, readName, rateLimitHeaders } = served;
-      return this.#respond(request, readName, rateLimitHeaders, prepared, response);
+      return this.#respond(request, readName, rateLimitHeaders, await outcome);
     } catch (error) {
       return this.#respondToFailure(served, error);
     }
@@ -325,8 +329,7 @@ export class RequestHandler implements Handler {
     request: Request,
     readName: string,
     rateLimitHeaders: Readonly<Record<string, string>>,
-    prepared: PreparedResponse | undefined,
-    response: Response,
+    { prepared, response }: ReadOutcome,
   ): Response {
     if (prepared) this.#cacheResponse(request, readName, prepared, response);
     this.#counters.responses(readName, response.status).count++;

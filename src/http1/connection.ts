@@ -18,6 +18,7 @@ import { ResponseWriter } from "./response-writer.ts";
 import { dateLine, joinHeadAndBody, SerializedResponse, serializeHead } from "./serialized-response.ts";
 import type { TurnTaker } from "./turn-queue.ts";
 import { TurnShare } from "./turn-share.ts";
+import { UnsentBytes } from "./unsent-bytes.ts";
 
 /** A client that has pipelined more than this is not read from until some of its requests are handled. */
 const AUTHENTICATED_PIPELINED_BYTES = 256 * 1024;
@@ -34,6 +35,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   readonly #writer: ResponseWriter;
   readonly #turn: TurnShare;
   readonly #reading: ReadControl;
+  readonly #unsent = new UnsentBytes();
   readonly #readRate: ReadRate;
   readonly #parser: RequestParser;
   #state: State = "idle";
@@ -131,6 +133,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#state = "closed";
     this.#reading.close();
     this.#writer.abort();
+    this.#unsent.forget();
   }
 
   /** The loop has turned, and this connection may continue with what is buffered. */
@@ -265,8 +268,10 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#headStarted = false;
     if (request.bodyLength !== 0) this.#requestAuthenticated = false;
     const response = this.#callHandler(request);
-    if (response instanceof SerializedResponse) this.#send(response.serialize(this.#context.now()));
-    else if (response instanceof Promise) {
+    if (response instanceof SerializedResponse) {
+      this.#send(response.serialize(this.#context.now()));
+      if (this.#writer.blocked) this.#countUnsent(request, response);
+    } else if (response instanceof Promise) {
       this.#markInFlight();
       response
         .catch((error: unknown) => this.#context.handler.onError(error))
@@ -312,6 +317,11 @@ export class Connection implements ConnectionInfo, TurnTaker {
       source?.close();
       this.#send(joinHeadAndBody(head));
     } else this.#send(joinHeadAndBody(head, bytes), source, chunked);
+    if (!source && this.#writer.blocked) this.#countUnsent(request);
+  }
+
+  #countUnsent(request: Request, response?: SerializedResponse): void {
+    this.#unsent.count(this.#context.handler, request, this, this.#writer.queuedBytes, response);
   }
 
   /** Decides how much of a request body is skipped, or closes the connection after this response. */
@@ -348,6 +358,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   #onResponseSent(): void {
     if (this.#state === "responding") {
+      this.#unsent.forget();
       this.#state = "idle";
       if (this.#authenticated) this.#context.inFlight--;
     }
