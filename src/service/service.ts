@@ -24,6 +24,7 @@ import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
+import { CertificateError } from "../lib/certificate-files.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
@@ -42,7 +43,7 @@ import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { type CreatedSource, createEntries, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store } from "./store.ts";
-import { openTlsFiles, TlsError, type TlsFiles } from "./tls-files.ts";
+import { openTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** Sources that sync at once (a file, the demo) are complete before the service reports that it listens. */
 const INITIAL_SYNC_TIMEOUT_MS = 3000;
@@ -237,7 +238,7 @@ async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {
     return await open();
   } catch (error) {
     if (error instanceof UsersError) throw new StartupError("users", error.message, { cause: error });
-    if (error instanceof TlsError) throw new StartupError("tls", error.message, { cause: error });
+    if (error instanceof CertificateError) throw new StartupError("tls", error.message, { cause: error });
     if (error instanceof LogError) throw new StartupError("log", error.message, { cause: error });
     throw error;
   }
