@@ -11,6 +11,7 @@ import type { BodySource } from "../../http1/body-source.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { History } from "../../view/history.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
+import type { Shares } from "../limits/shares.ts";
 import { Problem } from "../problem.ts";
 import type { ChangeCursor } from "./change-cursor.ts";
 import { closingRecord, heartbeatRecord, OPENING_COMMENT, overflowRecord } from "./sse.ts";
@@ -25,16 +26,17 @@ const CREDENTIALS_RETRY_MS = 10_000;
 
 export class SseHub {
   readonly #limits: StreamLimits;
+  readonly #shares: Shares;
   readonly #heartbeatMs: number;
   readonly #streams = new Set<EventStream>();
-  readonly #countByUser = new Map<string, number>();
   #openedTotal = 0;
   #overflowedTotal = 0;
   #isStopping = false;
   #isWakeScheduled = false;
 
-  constructor(history: History, limits: StreamLimits, heartbeatMs: number) {
+  constructor(history: History, limits: StreamLimits, shares: Shares, heartbeatMs: number) {
     this.#limits = limits;
+    this.#shares = shares;
     this.#heartbeatMs = heartbeatMs;
     history.subscribe(() => this.#scheduleWake());
   }
@@ -61,21 +63,20 @@ export class SseHub {
     return this.#overflowedTotal;
   }
 
-  /** A body that lasts until the client disconnects or the stream is closed. Throws a problem past the limits. */
+  /** A body that lasts until the client disconnects or the stream is closed. Throws a problem past the limits, or `ShareExhausted`. */
   openStream(user: string, cursor: ChangeCursor): BodySource {
     if (this.#isStopping)
       throw new Problem("stopping", "The service is stopping; try again in a moment.", {
         "Retry-After": "2",
       });
-    const count = this.#countByUser.get(user) ?? 0;
-    if (count >= this.#limits.streamsPerUser && user !== INTERNAL_USER) {
+    if (user !== INTERNAL_USER && !this.#shares.admitsStream(user)) {
       throw new Problem(
         "too-many-streams",
-        `This user has ${count} open streams, which is the maximum; close one first.`,
+        `This user has ${this.#limits.streamsPerUser} open streams, which is the maximum; close one first.`,
         { "Retry-After": "10" },
       );
     }
-    this.#countByUser.set(user, count + 1);
+    this.#shares.countStream(user, 1);
     this.#openedTotal++;
     const stream = new EventStream(user, cursor, (overflow) => this.#remove(stream, overflow));
     this.#streams.add(stream);
@@ -85,9 +86,7 @@ export class SseHub {
   #remove(stream: EventStream, overflow: boolean): void {
     if (!this.#streams.delete(stream)) return;
     if (overflow) this.#overflowedTotal++;
-    const count = (this.#countByUser.get(stream.user) ?? 1) - 1;
-    if (count > 0) this.#countByUser.set(stream.user, count);
-    else this.#countByUser.delete(stream.user);
+    this.#shares.countStream(stream.user, -1);
   }
 
   /** Sends heartbeats until the signal aborts: without them, clients and proxies close idle connections. */
