@@ -13,6 +13,7 @@ import type { ReadContext } from "../src/api/reads/read-context.ts";
 import { formatsOf } from "../src/formats/formats.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
+import { uncountedMemory } from "../src/lib/memory-budget.ts";
 import { Scheduler } from "../src/lib/scheduler.ts";
 import { runToEnd } from "../src/lib/steps.ts";
 import { openEmbeddedLog } from "../src/log/embedded.ts";
@@ -140,7 +141,13 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
     const text = query(n++ * 7919, size);
     const parsed = throwIfFault(parseQuery(parseQueryString(text), kind, { pageLimit: 10_000 }));
     const target = `/controller/v1/${list}?${text}`;
-    const read = listRepresentation({ ...context, dialect: PLAIN }, kind, parsed, json, target);
+    const read = listRepresentation(
+      { ...context, dialect: PLAIN, memory: uncountedMemory() },
+      kind,
+      parsed,
+      json,
+      target,
+    );
     const { chunks } = runToEnd(runToEnd(read).render());
     let bytes = 0;
     for (const chunk of chunks) if (!(chunk instanceof Promise)) bytes += chunk?.length ?? 0;

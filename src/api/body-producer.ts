@@ -3,6 +3,7 @@
  * one. Every byte of a body that is not whole in memory passes here.
  */
 import type { BodySource } from "../http1/body-source.ts";
+import type { MemoryAccount } from "../lib/memory-budget.ts";
 import type { Scheduler } from "../lib/scheduler.ts";
 import type { Arriving, Steps } from "../lib/steps.ts";
 import { joinBytes } from "./chunks.ts";
@@ -11,6 +12,8 @@ import { joinBytes } from "./chunks.ts";
 export interface ProducerScope {
   readonly scheduler: Scheduler;
   readonly owner: string;
+  /** Of the response. */
+  readonly memory: MemoryAccount;
 }
 
 /** Smaller chunks are joined: the copy costs less than so many writes. */
@@ -22,12 +25,17 @@ type Produced = Uint8Array | undefined;
 export class BodyProducer {
   /** The owner on the scheduler. */
   readonly owner: string;
+  readonly memory: MemoryAccount;
   readonly #scheduler: Scheduler;
   readonly #chunks: Iterator<Uint8Array | undefined | Promise<unknown>>;
+  /** Of the chunks that were counted already, because they were made before the first one was wanted. */
+  #countedBytes: number;
   #closed = false;
 
-  constructor({ scheduler, owner }: ProducerScope, chunks: Arriving<Uint8Array>) {
+  constructor({ scheduler, owner, memory }: ProducerScope, chunks: Arriving<Uint8Array>, countedBytes = 0) {
     this.owner = owner;
+    this.memory = memory;
+    this.#countedBytes = countedBytes;
     this.#scheduler = scheduler;
     this.#chunks = chunks[Symbol.iterator]();
   }
@@ -39,7 +47,7 @@ export class BodyProducer {
 
   /** Only after the chunk before is there. */
   next(): Produced | Promise<Produced> {
-    return this.#scheduler.run(this.owner, this.#nextChunk(), this);
+    return this.#scheduler.run(this.owner, this.memory.paced(this.#nextChunk()), this);
   }
 
   close(): void {
@@ -61,6 +69,9 @@ export class BodyProducer {
       parts.push(next.value);
       bytes += next.value.length;
     }
+    const handedOver = Math.min(bytes, this.#countedBytes);
+    this.#countedBytes -= handedOver;
+    if (handedOver > 0) this.memory.add(-handedOver);
     return parts.length === 0 ? undefined : joinBytes(parts);
   }
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { isBodySource } from "../http1/body-source.ts";
+import { uncountedMemory } from "../lib/memory-budget.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import { runToEnd, type Steps } from "../lib/steps.ts";
 import { BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
 import type { Content, Representation, RepresentationInfo } from "./representation.ts";
 
-const SCOPE = { scheduler: new Scheduler(), owner: "user:test" };
+const SCOPE = { scheduler: new Scheduler(), owner: "user:test", memory: uncountedMemory() };
 
 const run = <Result>(steps: Steps<Result>) => SCOPE.scheduler.run(SCOPE.owner, steps);
 

@@ -11,7 +11,7 @@ import type { Response } from "../http1/response.ts";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
 import type { Steps } from "../lib/steps.ts";
 import { BodyProducer, type ProducerScope } from "./body-producer.ts";
-import { bufferChunks, closeChunks, concatChunks, joinBytes } from "./chunks.ts";
+import { bufferChunks, closeChunks, concatChunks, joinBytes, sizeOf } from "./chunks.ts";
 import { createEncodedBody, encode } from "./content-encoding.ts";
 import { EntityTags, type TaggedContent, type TagScope } from "./entity-tags.ts";
 import { matchesEtag } from "./etag.ts";
@@ -165,8 +165,12 @@ export class BodyRenderer {
     }
     const maxBytes = persistent ? MAX_WHOLE_PAGES_BYTES : MAX_WHOLE_BYTES;
     const { buffered, rest } = yield* bufferChunks(chunks, maxBytes);
+    // Pages are in memory in any case.
+    const ownBytes = persistent ? 0 : sizeOf(buffered);
+    scope.memory.add(ownBytes);
     if (!rest) return finish(yield* encode(joinBytes(buffered), encoding, scope.owner));
-    const body = createEncodedBody(new BodyProducer(scope, concatChunks(buffered, rest)), encoding);
+    const producer = new BodyProducer(scope, concatChunks(buffered, rest), ownBytes);
+    const body = createEncodedBody(producer, encoding);
     const hasLength = encoding === "identity" && length !== undefined;
     return { body, headers: hasLength ? { ...headers, "Content-Length": String(length) } : headers };
   }

@@ -56,6 +56,9 @@ export function closeChunks(chunks: string | Arriving<Uint8Array>): void {
   if (typeof chunks !== "string") chunks[Symbol.iterator]().return?.();
 }
 
+export const sizeOf = (chunks: readonly Uint8Array[]): number =>
+  chunks.reduce((sum, { length }) => sum + length, 0);
+
 export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const [only] = chunks;
   return only && chunks.length === 1 ? only : Buffer.concat(chunks);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { readBody } from "../../test/support/read-body.ts";
 import { until } from "../../test/support/until.ts";
+import { uncountedMemory } from "../lib/memory-budget.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import type { Paced } from "../lib/steps.ts";
 import { BodyProducer } from "./body-producer.ts";
@@ -9,7 +10,10 @@ import { createEncodedBody as encodeBody } from "./content-encoding.ts";
 import type { ContentEncoding } from "./negotiate.ts";
 
 const createEncodedBody = (chunks: Paced<Uint8Array>, encoding: ContentEncoding) =>
-  encodeBody(new BodyProducer({ scheduler: new Scheduler(), owner: "user:test" }, chunks), encoding);
+  encodeBody(
+    new BodyProducer({ scheduler: new Scheduler(), owner: "user:test", memory: uncountedMemory() }, chunks),
+    encoding,
+  );
 
 function decode(
   bytes: Uint8Array,

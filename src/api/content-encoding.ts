@@ -23,6 +23,17 @@ import type { ContentEncoding } from "./negotiate.ts";
 export const GZIP_LEVEL = 5;
 const BROTLI_PARAMS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const ZSTD_LEVEL = 3;
+/**
+ * Of a body that is encoded while it is sent: 256 kB. With the default windows, which are larger, a compressor has 12 MB
+ * (Brotli) or 3.5 MB (Zstandard) for as long as its client reads, takes longer, and saves nothing on such bodies.
+ */
+const WINDOW_BITS = 18;
+/** Measured, for one body that is encoded while it is sent. */
+const COMPRESSOR_BYTES: Readonly<Record<Compressed, number>> = {
+  gzip: 700_000,
+  zstd: 1_200_000,
+  br: 2_500_000,
+};
 /** A larger body would take long on the event loop: this many bytes take some 0.3 ms. */
 const MAX_SYNC_BYTES = 16 * 1024;
 /** Compressions that run at once. More would only take processors from the event loop. */
@@ -74,9 +85,18 @@ function createCompressor(encoding: Compressed) {
     case "gzip":
       return createGzip({ level: GZIP_LEVEL });
     case "zstd":
-      return createZstdCompress();
+      return createZstdCompress({
+        params: {
+          [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL,
+          [constants.ZSTD_c_windowLog]: WINDOW_BITS,
+          [constants.ZSTD_c_hashLog]: WINDOW_BITS - 2,
+          [constants.ZSTD_c_chainLog]: WINDOW_BITS - 2,
+        },
+      });
     case "br":
-      return createBrotliCompress(BROTLI_PARAMS);
+      return createBrotliCompress({
+        params: { ...BROTLI_PARAMS.params, [constants.BROTLI_PARAM_LGWIN]: WINDOW_BITS },
+      });
   }
 }
 
@@ -84,6 +104,7 @@ function createCompressor(encoding: Compressed) {
 export function createEncodedBody(producer: BodyProducer, encoding: ContentEncoding): BodySource {
   if (encoding === "identity") return new ProducedBody(producer);
   const compressor = createCompressor(encoding);
+  producer.memory.add(COMPRESSOR_BYTES[encoding]);
   /** What the compressor has written since it was last read: at most what one chunk becomes. */
   let written: Uint8Array[] = [];
   let failure: Error | undefined;

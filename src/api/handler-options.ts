@@ -25,8 +25,6 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly shares?: Shares;
   /** In a reader process: forwards requests that it cannot serve to the main process. */
   readonly relay?: Relay;
-  /** Memory that exists because of a user's responses. */
-  readonly bytesHeld?: ((user: string) => number) | undefined;
   readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
   readonly logger: Logger;

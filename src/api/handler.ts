@@ -19,6 +19,7 @@ import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { SerializedResponse } from "../http1/serialized-response.ts";
 import type { HandshakeCounts } from "../http1/tls.ts";
+import { MemoryBudget, type SharedMemory } from "../lib/memory-budget.ts";
 import { Cancelled } from "../lib/scheduler.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
 import { addHeaders } from "./add-headers.ts";
@@ -43,6 +44,7 @@ import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
 import { PublicEndpoints } from "./public-endpoints.ts";
 import { isPlainGet, NOT_SENT, pathOf, readRequestOf } from "./read-request.ts";
+import { ReadRunner } from "./read-runner.ts";
 import { RepeatHit } from "./repeat-hit.ts";
 import { type RecordedResponse, RequestRecorder } from "./request-recorder.ts";
 import { RequestState } from "./request-state.ts";
@@ -74,6 +76,8 @@ export class RequestHandler implements Handler {
   readonly #credentials: RequestCredentials;
   readonly #streams: SseHub;
   readonly #router: Router;
+  readonly #memory: MemoryBudget;
+  readonly #reads: ReadRunner;
   readonly #auxiliary: AuxiliaryEndpoints;
   readonly #public: PublicEndpoints;
   readonly #problems: ProblemResponder;
@@ -99,7 +103,7 @@ export class RequestHandler implements Handler {
     this.#credentials = new RequestCredentials(options.authenticator, users);
     this.#connections = connections;
     this.shares = options.shares ?? createOwnShares(limits, options.clock);
-    this.#streams = new SseHub(context.history, limits, this.shares, HEARTBEAT_MS);
+    this.#streams = new SseHub(context.history, context.scheduler, limits, this.shares, HEARTBEAT_MS);
     this.#router = new Router({
       context,
       streams: this.#streams,
@@ -108,13 +112,10 @@ export class RequestHandler implements Handler {
         signingKey: context.log.signingKey,
         serviceVersion: version,
       }),
-      get pageLimit() {
-        return limits.pageLimit;
-      },
-      get maxPaths() {
-        return limits.paths;
-      },
+      limits,
     });
+    this.#memory = new MemoryBudget(limits);
+    this.#reads = new ReadRunner(this.#router, context.scheduler, this.#memory);
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
     this.commonHeaders = createSecurityHeaders(origins);
     this.#responseCache = new ResponseCache(this.commonHeaders);
@@ -158,9 +159,11 @@ export class RequestHandler implements Handler {
   }
 
   counters(): ProcessCounters {
-    const { accessLog, bytesHeld, context } = this.#options;
+    const { accessLog, context } = this.#options;
+    const bytesHeld = (user: string) => this.#memory.bytesOf(user);
     const usage = this.#usage.snapshot(userUsages(context.scheduler.usage(), bytesHeld), {
       loopDelay: this.#loadShedder.delays.snapshot(),
+      longSteps: context.scheduler.longSteps,
       logins: this.#logins.outcomes(),
       accessLogDropped: accessLog?.dropped ?? 0,
     });
@@ -228,6 +231,11 @@ export class RequestHandler implements Handler {
 
   onError(error: unknown): Response {
     return this.#problems.respond(error, "other");
+  }
+
+  onUnsent(request: Request, connection: ConnectionInfo, bytes: number, shared?: SharedMemory) {
+    const user = this.#credentials.cached(request, connection)?.user;
+    return user === undefined ? undefined : this.#memory.holdFor(user, shared ?? { heldBytes: bytes });
   }
 
   /** Call it after a change of the limits: cached responses were made with the old ones. */
@@ -306,10 +314,9 @@ export class RequestHandler implements Handler {
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
       const read = readRequestOf(request, path, credential.user, dialectOf(path, this.#prefixes));
-      const { scheduler } = this.#options.context;
-      const outcome = scheduler.run(read.owner, this.#router.read(route, read), connection);
+      const outcome = this.#reads.run(route, read, connection);
       if (outcome instanceof Promise) return this.#respondLater({ ...served, readName }, outcome);
-      return this.#respond(request, readName, rateLimitHeaders, outcome.prepared, outcome.response);
+      return this.#respond(request, readName, rateLimitHeaders, outcome);
     } catch (error) {
       return this.#respondToFailure({ ...served, readName }, error);
     }
@@ -318,9 +325,8 @@ export class RequestHandler implements Handler {
   /** The read needs more than one slice of the scheduler, or waits for its body to be compressed. */
   async #respondLater(served: ServedRead, outcome: Promise<ReadOutcome>): Promise<Response> {
     try {
-      const { prepared, response } = await outcome;
       const { request, readName, rateLimitHeaders } = served;
-      return this.#respond(request, readName, rateLimitHeaders, prepared, response);
+      return this.#respond(request, readName, rateLimitHeaders, await outcome);
     } catch (error) {
       return this.#respondToFailure(served, error);
     }
@@ -330,8 +336,7 @@ export class RequestHandler implements Handler {
     request: Request,
     readName: string,
     rateLimitHeaders: Readonly<Record<string, string>>,
-    prepared: PreparedResponse | undefined,
-    response: Response,
+    { prepared, response }: ReadOutcome,
   ): Response {
     if (prepared) this.#cacheResponse(request, readName, prepared, response);
     this.#counters.responses(readName, response.status).count++;

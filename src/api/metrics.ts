@@ -139,6 +139,11 @@ function* httpFamilies({ counters, readers }: MetricsInput): Generator<string> {
     total.streamsOverflowed,
   );
   yield counter(
+    "gazetteer_stream_chunks_rendered_total",
+    "Chunks rendered for event streams; streams with the same filters at the same revision share them.",
+    total.streamChunks,
+  );
+  yield counter(
     "gazetteer_connections_evicted_total",
     "Connections closed or refused because there were too many, or too few file descriptors.",
     total.connectionsEvicted,

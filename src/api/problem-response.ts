@@ -5,6 +5,7 @@
  */
 import type { Request } from "../http1/request.ts";
 import type { Logger } from "../lib/logger.ts";
+import { HistoryPruned } from "../view/read-all.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { Cors } from "./cors.ts";
 import { PLAIN } from "./dialect/dialect.ts";
@@ -48,7 +49,7 @@ export class ProblemResponder {
     id: string = crypto.randomUUID(),
   ): RecordedResponse {
     const instance = `urn:uuid:${id}`;
-    const problem = error instanceof Problem ? error : this.#logUnexpected(error, instance);
+    const problem = this.#problemOf(error, instance);
     this.#counters.responses(readName, problem.status).count++;
     const { contentType, body } = dialect.error(problem, instance);
     return {
@@ -63,6 +64,13 @@ export class ProblemResponder {
       read: readName,
       problem: problem.code,
     };
+  }
+
+  #problemOf(error: unknown, instance: string): Problem {
+    if (error instanceof Problem) return error;
+    if (error instanceof HistoryPruned)
+      return new Problem("revision-expired", "The revision was pruned while it was read. List again.");
+    return this.#logUnexpected(error, instance);
   }
 
   #logUnexpected(error: unknown, instance: string): Problem {

@@ -27,6 +27,7 @@ export const PROBLEMS = {
   "headers-too-large": { status: 431, title: "The request's headers are too large" },
   internal: { status: 500, title: "The service failed" },
   overloaded: { status: 503, title: "The service is overloaded" },
+  "over-budget": { status: 503, title: "Responses hold too much memory" },
   stopping: { status: 503, title: "The service is stopping" },
   "http-version": { status: 505, title: "That version of HTTP is not supported" },
 } as const;

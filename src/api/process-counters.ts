@@ -15,6 +15,8 @@ export interface ProcessCounters {
   readonly streamsOpen: number;
   readonly streamsOpened: number;
   readonly streamsOverflowed: number;
+  /** Of all streams: those at the same position share them. */
+  readonly streamChunks: number;
   readonly tlsHandshakes: Readonly<HandshakeCounts>;
   readonly connectionsEvicted: number;
   readonly slowReaders: number;
@@ -28,6 +30,7 @@ export const ZERO_COUNTERS: ProcessCounters = {
   streamsOpen: 0,
   streamsOpened: 0,
   streamsOverflowed: 0,
+  streamChunks: 0,
   tlsHandshakes: createHandshakeCounts(),
   connectionsEvicted: 0,
   slowReaders: 0,
@@ -44,6 +47,7 @@ export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCoun
     streamsOpen: a.streamsOpen + b.streamsOpen,
     streamsOpened: a.streamsOpened + b.streamsOpened,
     streamsOverflowed: a.streamsOverflowed + b.streamsOverflowed,
+    streamChunks: a.streamChunks + b.streamChunks,
     tlsHandshakes: addHandshakes(a.tlsHandshakes, b.tlsHandshakes),
     connectionsEvicted: a.connectionsEvicted + b.connectionsEvicted,
     slowReaders: a.slowReaders + b.slowReaders,
@@ -93,7 +97,7 @@ export class RequestCounters {
   }
 
   snapshot(
-    { openCount, openedTotal, overflowedTotal }: SseHub,
+    { openCount, openedTotal, overflowedTotal, chunks }: SseHub,
     connections: ConnectionCounters,
     usage: UsageCounters,
   ): ProcessCounters {
@@ -103,6 +107,7 @@ export class RequestCounters {
       streamsOpen: openCount,
       streamsOpened: openedTotal,
       streamsOverflowed: overflowedTotal,
+      streamChunks: chunks.rendered,
       tlsHandshakes: { ...this.tlsHandshakes },
       connectionsEvicted: connections.evicted,
       slowReaders: connections.slowReaders,

@@ -35,6 +35,7 @@ const REFUSALS: ReadonlySet<ProblemCode | undefined> = new Set<ProblemCode>([
   "too-many-requests",
   "too-many-streams",
   "overloaded",
+  "over-budget",
 ]);
 
 export class RequestRecorder {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ParseError, parseHead, type Request } from "../http1/request.ts";
+import { uncountedMemory } from "../lib/memory-budget.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import { runToEnd } from "../lib/steps.ts";
 import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
@@ -7,7 +8,7 @@ import type { Representation } from "./representation.ts";
 import { ResponseCache } from "./response-cache.ts";
 
 const MIB = 1024 * 1024;
-const SCOPE = { scheduler: new Scheduler(), owner: "user:test" };
+const SCOPE = { scheduler: new Scheduler(), owner: "user:test", memory: uncountedMemory() };
 const renderer = new BodyRenderer({ logId: "log", signingKey: new Uint8Array(32), serviceVersion: "1.0" });
 
 function createRequest(target: string, accept = "application/json"): Request {

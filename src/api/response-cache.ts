@@ -101,6 +101,12 @@ export class CachedResponse {
   /** Drops the body. Connections may hold the entry longer than the cache does; the bytes must not live as long. */
   release(): void {
     this.#body = undefined;
+    this.#dropSerialized();
+  }
+
+  /** Clients that still read it hold it from now on. */
+  #dropSerialized(): void {
+    if (this.#ok) this.#ok.isCached = false;
     this.#ok = undefined;
   }
 
@@ -108,7 +114,7 @@ export class CachedResponse {
   #setRevision(revision: number): void {
     this.#revision = revision;
     if (this.#prepared.info.isPage) return;
-    this.#ok = undefined;
+    this.#dropSerialized();
     this.#notModified = undefined;
   }
 }

@@ -5,6 +5,7 @@
 import { DOCUMENT_FORMATS, type DocumentParameter, type Format } from "../formats/formats.ts";
 import { IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
+import type { MemoryAccount } from "../lib/memory-budget.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { badParameter } from "../query/fault.ts";
@@ -27,6 +28,7 @@ import { timelineRepresentation } from "./reads/timeline.ts";
 import { topologyRepresentation } from "./reads/topology.ts";
 import type { Representation } from "./representation.ts";
 import type { Route } from "./route.ts";
+import type { ServerLimits } from "./server-limits.ts";
 import { createChangeCursor } from "./stream/change-cursor.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
 
@@ -34,10 +36,7 @@ export interface RouterOptions {
   readonly context: ReadContext;
   readonly streams: SseHub;
   readonly renderer: BodyRenderer;
-  /** The largest `limit` of a list. */
-  readonly pageLimit: number;
-  /** The largest number of paths in a response. */
-  readonly maxPaths: number;
+  readonly limits: Pick<ServerLimits, "pageLimit" | "paths">;
 }
 
 export interface ReadOutcome {
@@ -55,47 +54,51 @@ export class Router {
     this.#options = options;
   }
 
-  *read(route: Route, request: ReadRequest): Steps<ReadOutcome> {
-    const { maxPaths } = this.#options;
+  /** `memory` is the account of the response. */
+  *read(route: Route, request: ReadRequest, memory: MemoryAccount): Steps<ReadOutcome> {
+    const { limits } = this.#options;
     const { dialect } = request;
-    const context: RequestContext = { ...this.#options.context, dialect };
+    const context: RequestContext = { ...this.#options.context, dialect, memory };
     const queryTarget = queryTargetOf(route);
     const parameters = dialect.parameters(parseQueryString(request.queryText), queryTarget);
-    const pageLimit = route.read === "paths" ? maxPaths : this.#options.pageLimit;
+    const pageLimit = route.read === "paths" ? limits.paths : limits.pageLimit;
     const query = throwIfFault(parseQuery(parameters, queryTarget, { pageLimit }));
     if (route.read !== "list" && route.read !== "topology") {
       ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
       const item =
         route.read === "paths"
-          ? yield* pathsRepresentation(context, route, query, maxPaths, request.target)
+          ? yield* pathsRepresentation(context, route, query, limits.paths, request.target)
           : yield* itemRepresentation(context, route, query);
-      return yield* this.#respond(item, request);
+      return yield* this.#respond(item, request, memory);
     }
     const kind = kindOf(route);
     const parameter = documentParameterOf(query);
     const format = negotiateFormat(kind ?? "topology", parameter, query.format, request.accept);
     if (format.stream)
-      return { prepared: undefined, response: this.#openStream(context, kind, query, format, request) };
+      return {
+        prepared: undefined,
+        response: yield* this.#openStream(context, kind, query, format, request),
+      };
     const representation = yield* parameter
       ? documentRepresentation(context, kind, query, parameter, format)
       : collectionRepresentation(context, kind, query, format, request);
-    return yield* this.#respond(representation, request);
+    return yield* this.#respond(representation, request, memory);
   }
 
-  *#respond(representation: Representation, request: ReadRequest): Steps<ReadOutcome> {
+  *#respond(representation: Representation, request: ReadRequest, memory: MemoryAccount): Steps<ReadOutcome> {
     const { renderer, context } = this.#options;
     const prepared = yield* renderer.prepare(representation, request.acceptEncoding);
-    const scope = { scheduler: context.scheduler, owner: request.owner };
+    const scope = { scheduler: context.scheduler, owner: request.owner, memory };
     return { prepared, response: yield* conditionalResponse(prepared, request.ifNoneMatch, scope) };
   }
 
-  #openStream(
+  *#openStream(
     context: RequestContext,
     kind: Kind | undefined,
     query: Query,
     format: Format,
     request: ReadRequest,
-  ): Response {
+  ): Steps<Response> {
     rejectUnstreamableParameters(query);
     // A browser reconnects with the URL it started with. Its position is in the header, which therefore wins.
     const [from, name] = request.lastEventId
@@ -112,9 +115,14 @@ export class Router {
       "X-Accel-Buffering": "no",
     };
     // A body source, although it is never read: the length must be unknown, as it is for GET.
+    const { memory } = context;
+    if (request.method === "HEAD" || since !== undefined) memory.release();
     if (request.method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
-    const cursor = createChangeCursor(context, kind, query, since);
-    return { status: 200, headers, body: this.#options.streams.openStream(request.user, cursor) };
+    const { streams } = this.#options;
+    streams.requireRoom(request.user);
+    const cursor = yield* createChangeCursor(context, kind, query, since, streams.chunks);
+    headers["Gazetteer-Revision"] = String(cursor.revision);
+    return { status: 200, headers, body: streams.openStream(request.user, request.owner, cursor, memory) };
   }
 }
 

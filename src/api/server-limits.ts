@@ -11,4 +11,6 @@ export interface ServerLimits {
   readonly requestsPerSecond: number;
   readonly idleTimeoutSeconds: number;
   readonly minReadBytesPerSecond: number;
+  readonly responseBytesPerUser: number;
+  readonly responseBytes: number;
 }

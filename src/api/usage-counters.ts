@@ -26,6 +26,8 @@ export const UsageCounters = Type.Object({
   /** By what was read and status. A key is `devices 200`. Responses from the cache are not measured. */
   latency: Type.Record(Type.String(), Histograms),
   loopDelay: Histograms,
+  /** Steps on the scheduler that took longer than a slice may. */
+  longSteps: Count,
   /** First logins by outcome. */
   logins: Type.Record(Type.String(), Count),
   users: Type.Record(Type.String(), UserCounters),
@@ -59,6 +61,7 @@ export function* userUsages(
 export const ZERO_USAGE: UsageCounters = {
   latency: {},
   loopDelay: { counts: [], sum: 0 },
+  longSteps: 0,
   logins: {},
   users: {},
   accessLogDropped: 0,
@@ -91,6 +94,7 @@ const addUsers = (a: UserCounters, b: UserCounters): UserCounters => ({
 export const addUsage = (a: UsageCounters, b: UsageCounters): UsageCounters => ({
   latency: addRecords(a.latency, b.latency, addHistograms),
   loopDelay: addHistograms(a.loopDelay, b.loopDelay),
+  longSteps: a.longSteps + b.longSteps,
   logins: addRecords(a.logins, b.logins, addNumbers),
   users: addRecords(a.users, b.users, addUsers),
   accessLogDropped: a.accessLogDropped + b.accessLogDropped,
@@ -127,7 +131,7 @@ export class UsageRecorder {
 
   snapshot(
     usages: Iterable<UserUsage>,
-    rest: Pick<UsageCounters, "logins" | "accessLogDropped" | "loopDelay">,
+    rest: Pick<UsageCounters, "logins" | "accessLogDropped" | "loopDelay" | "longSteps">,
   ): UsageCounters {
     const users = new Map<string, UserCounters>();
     for (const [user, codes] of this.#refusals)

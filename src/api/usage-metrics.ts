@@ -20,6 +20,11 @@ export function* usageFamilies({ requests, usage }: ProcessCounters): Generator<
     [[{}, usage.loopDelay]],
   );
   yield counter(
+    "gazetteer_long_steps_total",
+    "Steps of computations that held the event loop for more than 10 ms.",
+    usage.longSteps,
+  );
+  yield counter(
     "gazetteer_logins_total",
     "First logins: accepted, with wrong or malformed credentials, or throttled.",
     Object.entries(usage.logins).map(([outcome, n]) => [{ outcome }, n]),

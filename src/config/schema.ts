@@ -49,6 +49,18 @@ export const Limits = section(
       1024,
       "A client that reads a response more slowly than this, over 30 s, is disconnected; 0 is no limit. Event streams have `streamBufferBytes`.",
     ),
+    responseBytesPerUser: integer(
+      MiB,
+      1024 * GiB,
+      64 * MiB,
+      "Memory that one user's responses may hold; beyond it, further reads of the user get 503 until some are sent.",
+    ),
+    responseBytes: integer(
+      MiB,
+      1024 * GiB,
+      256 * MiB,
+      "Memory that the responses of all users may hold; beyond it, further reads of users with a response outstanding get 503.",
+    ),
     failureBurst: integer(
       1,
       10_000,

@@ -18,6 +18,7 @@ import { ResponseWriter } from "./response-writer.ts";
 import { dateLine, joinHeadAndBody, SerializedResponse, serializeHead } from "./serialized-response.ts";
 import type { TurnTaker } from "./turn-queue.ts";
 import { TurnShare } from "./turn-share.ts";
+import { UnsentBytes } from "./unsent-bytes.ts";
 
 /** A client that has pipelined more than this is not read from until some of its requests are handled. */
 const AUTHENTICATED_PIPELINED_BYTES = 256 * 1024;
@@ -34,11 +35,12 @@ export class Connection implements ConnectionInfo, TurnTaker {
   readonly #writer: ResponseWriter;
   readonly #turn: TurnShare;
   readonly #reading: ReadControl;
+  readonly #unsent = new UnsentBytes();
   readonly #readRate: ReadRate;
   readonly #parser: RequestParser;
   #state: State = "idle";
   #authenticated = false;
-  /** Whether its responses count as in flight. */
+  /** Whether its responses count as in flight. The process behind a Unix socket counts its own. */
   #isCounted = false;
   /** Of the last request with a body. */
   #requestAuthenticated = false;
@@ -79,7 +81,6 @@ export class Connection implements ConnectionInfo, TurnTaker {
     if (this.#authenticated) return;
     this.#authenticated = true;
     this.#turn.onAuthenticated(this.#context.authenticatedTurns);
-    // Requests on a Unix socket come from another process of the service, which counts them.
     this.#isCounted = Boolean(this.#socket.remoteAddress);
     if (this.#isCounted && this.#state === "responding") this.#context.inFlight++;
     this.#context.onAuthenticated(this);
@@ -135,6 +136,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#state = "closed";
     this.#reading.close();
     this.#writer.abort();
+    this.#unsent.forget();
   }
 
   /** The loop has turned, and this connection may continue with what is buffered. */
@@ -269,8 +271,10 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#headStarted = false;
     if (request.bodyLength !== 0) this.#requestAuthenticated = false;
     const response = this.#callHandler(request);
-    if (response instanceof SerializedResponse) this.#send(response.serialize(this.#context.now()));
-    else if (response instanceof Promise) {
+    if (response instanceof SerializedResponse) {
+      this.#send(response.serialize(this.#context.now()));
+      if (this.#writer.blocked) this.#countUnsent(request, response);
+    } else if (response instanceof Promise) {
       this.#markInFlight();
       response
         .catch((error: unknown) => this.#context.handler.onError(error))
@@ -316,6 +320,11 @@ export class Connection implements ConnectionInfo, TurnTaker {
       source?.close();
       this.#send(joinHeadAndBody(head));
     } else this.#send(joinHeadAndBody(head, bytes), source, chunked);
+    if (!source && this.#writer.blocked) this.#countUnsent(request);
+  }
+
+  #countUnsent(request: Request, response?: SerializedResponse): void {
+    this.#unsent.count(this.#context.handler, request, this, this.#writer.queuedBytes, response);
   }
 
   /** Decides how much of a request body is skipped, or closes the connection after this response. */
@@ -352,6 +361,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   #onResponseSent(): void {
     if (this.#state === "responding") {
+      this.#unsent.forget();
       this.#state = "idle";
       if (this.#isCounted) this.#context.inFlight--;
     }

@@ -23,6 +23,16 @@ export interface Handler {
    * Must not throw.
    */
   onError(error: unknown): Response;
+  /**
+   * The socket did not accept all bytes of a response that is whole in memory. The function that is returned is called
+   * when they are sent or the client is gone. `shared` is the response where others get it too.
+   */
+  onUnsent?(
+    request: Request,
+    connection: ConnectionInfo,
+    bytes: number,
+    shared: SerializedResponse | undefined,
+  ): (() => void) | undefined;
 }
 
 /** What a handler can know of the connection that a request came on. */

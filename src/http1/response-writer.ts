@@ -16,7 +16,8 @@ export interface ResponseWriterCallbacks {
   onBodyError(error: unknown): void;
 }
 
-const MAX_CHUNK_BYTES = 1024 * 1024;
+/** What is read from a body source before the socket has accepted it. */
+export const MAX_CHUNK_BYTES = 1024 * 1024;
 /** After so many bytes other connections get their turn. Larger writes are not faster. */
 const MAX_BYTES_PER_TURN = 2 * 1024 * 1024;
 /** Up to this size the parts of a chunk are copied into one buffer, so that they are one write. */
@@ -46,6 +47,11 @@ export class ResponseWriter {
   /** Bytes that the socket accepted, of all responses. */
   get acceptedBytes(): number {
     return this.#acceptedBytes;
+  }
+
+  /** Bytes of the response in flight that the socket did not accept yet. */
+  get queuedBytes(): number {
+    return this.#queue.reduce((sum, { length }) => sum + length, 0);
   }
 
   /** Whether the response in flight may take any time, as an event stream does. */

@@ -67,6 +67,8 @@ const FIRST_WRITE_BODY_BYTES = 64 * 1024;
 /** A response to a GET that keeps the connection open, to be sent many times. */
 export class SerializedResponse {
   readonly status: number;
+  /** Whether a cache has it, so that it costs no memory of its own. */
+  isCached = true;
   readonly #head: string;
   readonly #body: Uint8Array | undefined;
   #dateLine = "";
@@ -86,6 +88,16 @@ export class SerializedResponse {
 
   get bodyBytes(): number {
     return this.#body?.length ?? 0;
+  }
+
+  /** Whether its body is copied for every second in which it is sent. */
+  get isCopied(): boolean {
+    return this.bodyBytes <= MAX_COPIED_BODY_BYTES;
+  }
+
+  /** The memory that exists because clients still read it. */
+  get heldBytes(): number {
+    return this.isCached ? 0 : this.bodyBytes;
   }
 
   serialize(nowMs: number): readonly Uint8Array[] {

@@ -29,6 +29,12 @@ export interface Change {
   readonly changed: readonly string[];
 }
 
+/** Counts memory that a computation needs while it lasts; an estimate. A negative number is memory that is free again. */
+export type CountBytes = (bytes: number) => void;
+
+/** Of an entry of a map or set, besides its texts. */
+const ENTRY_BYTES = 100;
+
 /** A generator of items with pauses between them. */
 type PacedGenerator<Item> = Generator<Item | undefined, void, void>;
 
@@ -70,7 +76,7 @@ export function* changesSince(
   until: number,
 ): PacedGenerator<CommittedChange> {
   const scope = changeScope(kind);
-  for (const batch of history.batches(since, until)) {
+  for (const batch of history.allBatches(since, until)) {
     if (batch === undefined) {
       yield undefined;
       continue;
@@ -94,10 +100,11 @@ export function* foldedChangesSince(
   { filters }: Query,
   since: number,
   until: number,
+  count: CountBytes,
 ): PacedGenerator<CommittedChange> {
   const scope = changeScope(kind);
   const folded = new Map<string, { entry: LogEntry; revision: number; time: number }>();
-  for (const batch of history.batches(since, until)) {
+  for (const batch of history.allBatches(since, until)) {
     yield undefined;
     if (batch === undefined) continue;
     const { entries, revision, time } = batch;
@@ -108,7 +115,9 @@ export function* foldedChangesSince(
       }
       if (!scope.some((one) => one === entry.kind)) continue;
       const key = `${entry.kind} ${entry.id}`;
-      const first = folded.get(key)?.entry ?? entry;
+      const last = folded.get(key)?.entry;
+      const first = last ?? entry;
+      count(last ? textBytes(entry.after) - textBytes(last.after) : entryBytes(key, entry));
       folded.delete(key); // a map keeps the place of a key that is set again
       folded.set(key, { entry: { ...entry, before: first.before }, revision, time });
     }
@@ -127,6 +136,11 @@ export function* foldedChangesSince(
   }
 }
 
+const textBytes = (text: string | null): number => text?.length ?? 0;
+
+const entryBytes = (key: string, { before, after }: LogEntry): number =>
+  ENTRY_BYTES + key.length + textBytes(before) + textBytes(after);
+
 /** A change between two states. `before` is the JSON in the first state; undefined when the entity is added. */
 export interface Difference extends Change {
   readonly before: string | undefined;
@@ -140,9 +154,10 @@ export function* diffStates(
   from: FilteredState,
   to: FilteredState,
   kind: Kind | undefined,
+  count: CountBytes = () => {},
 ): PacedGenerator<Difference> {
   for (const resource of changeScope(kind)) {
-    for (const pair of differingValues(from, to, resource)) {
+    for (const pair of differingValues(from, to, resource, count)) {
       if (pair === undefined) {
         yield undefined;
         continue;
@@ -167,13 +182,18 @@ interface ValuePair {
   readonly after: string | undefined;
 }
 
-function* differingValues(from: FilteredState, to: FilteredState, kind: Kind): PacedGenerator<ValuePair> {
+function* differingValues(
+  from: FilteredState,
+  to: FilteredState,
+  kind: Kind,
+  count: CountBytes,
+): PacedGenerator<ValuePair> {
   const filterBefore = createValueFilter(kind, from.filters(kind));
   const filterAfter = createValueFilter(kind, to.filters(kind));
   // Pages that both states share are skipped, but only while the same devices are in both neighbourhoods.
   const pairs = hasSameNeighbourhood(from, to)
     ? diffPages(yield* onlyPausing(from.state.pages(kind)), yield* onlyPausing(to.state.pages(kind)))
-    : valuesInEither(from, to, kind);
+    : valuesInEither(from, to, kind, count);
   for (const pair of pausingItems(pairs)) {
     if (pair === undefined) {
       yield undefined;
@@ -199,17 +219,27 @@ function createValueFilter(kind: Kind, filters: readonly Filter[]): ValueFilter 
 }
 
 /** Every entity that matches in one of the states, in order of id. */
-function* valuesInEither(from: FilteredState, to: FilteredState, kind: Kind): PacedGenerator<ValuePair> {
+function* valuesInEither(
+  from: FilteredState,
+  to: FilteredState,
+  kind: Kind,
+  count: CountBytes,
+): PacedGenerator<ValuePair> {
   const ids = new Set<string>();
+  // The texts of the ids are those of the pages.
   for (const { state, filters } of [from, to]) {
     for (const item of select(state, kind, filters(kind))) {
       if (item === undefined) yield undefined;
-      else ids.add(item.id);
+      else if (!ids.has(item.id)) {
+        ids.add(item.id);
+        count(ENTRY_BYTES);
+      }
     }
   }
   for (const id of yield* sortInSteps([...ids], (a, b) => (a < b ? -1 : 1))) {
     yield { id, before: from.state.get(kind, id), after: to.state.get(kind, id) };
   }
+  count(-ids.size * ENTRY_BYTES);
 }
 
 /** Without `revision` and `lastChanged`, which differ after every change. */

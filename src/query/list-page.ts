@@ -2,6 +2,7 @@
 import type { Paced, Steps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
+import type { CountBytes } from "./changes.ts";
 import type { Cursor } from "./cursor.ts";
 import type { FilteredState } from "./filtered-state.ts";
 import type { Query } from "./query.ts";
@@ -20,15 +21,19 @@ export function* selectPage(
   kind: Kind,
   { limit, sort }: Query,
   after: Cursor["after"] | undefined,
+  count: CountBytes,
 ): Steps<ListPage> {
-  if (sort.length > 0) return yield* sortedPage(state, kind, filters(kind), sort, limit, Number(after ?? 0));
+  if (sort.length > 0)
+    return yield* sortedPage(state, kind, filters(kind), sort, limit, Number(after ?? 0), count);
   const items = select(state, kind, filters(kind), String(after ?? ""));
   if (limit === undefined) return { items, nextAfter: undefined };
   const page: EncodedValue[] = [];
   for (const item of items) {
     if (item === undefined) yield;
-    else if (page.length < limit) page.push(item);
-    else return { items: page, nextAfter: page.at(-1)?.id ?? "" };
+    else if (page.length < limit) {
+      page.push(item);
+      count(item.text.length);
+    } else return { items: page, nextAfter: page.at(-1)?.id ?? "" };
   }
   return { items: page, nextAfter: undefined };
 }
@@ -40,10 +45,11 @@ function* sortedPage(
   sort: Query["sort"],
   limit: number | undefined,
   from: number,
+  count: CountBytes,
 ): Steps<ListPage> {
   // One more than the page has: it says whether there is a next page.
   const max = limit === undefined ? undefined : from + limit + 1;
-  const ids = yield* sortedIds(kind, select(state, kind, filters), sort, max);
+  const ids = yield* sortedIds(kind, select(state, kind, filters), sort, count, max);
   const hasMore = limit !== undefined && ids.length > from + limit;
   if (hasMore) ids.pop();
   return { items: entitiesOf(state, kind, ids, from), nextAfter: hasMore ? from + limit : undefined };

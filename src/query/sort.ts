@@ -8,6 +8,7 @@ import { type Paced, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
+import type { CountBytes } from "./changes.ts";
 import type { Scalar } from "./fields.ts";
 import { scalarOf } from "./filter.ts";
 import type { SortKey } from "./query.ts";
@@ -16,6 +17,10 @@ import type { SortKey } from "./query.ts";
 const ENTITIES_PER_STEP = 64;
 /** Rows that are kept beyond twice `max`, so that a small page does not sort after every few rows. */
 const SPARE_ROWS = 512;
+
+/** Of a row with a few keys, besides the texts of its keys. The text of the id is that of the page. */
+const ROW_BYTES = 100;
+const POINTER_BYTES = 8;
 
 interface Row {
   readonly id: string;
@@ -29,6 +34,7 @@ export function* sortedIds(
   kind: Kind,
   items: Paced<EncodedValue>,
   sort: readonly SortKey[],
+  count: CountBytes,
   max = Number.POSITIVE_INFINITY,
 ): Steps<string[]> {
   const compare = comparator(sort);
@@ -43,9 +49,14 @@ export function* sortedIds(
     }
     const entity = parseStored(kind, item.text);
     const row = { id: item.id, keys: sort.map(({ field }) => scalarOf(entity, field)) };
-    if (!last || compare(row, last) < 0) rows.push(row);
+    if (!last || compare(row, last) < 0) {
+      rows.push(row);
+      count(sizeOf(row));
+    }
     if (rows.length >= 2 * max + SPARE_ROWS) {
+      const before = rows.length;
       rows = (yield* sortInSteps(rows, compare)).slice(0, max);
+      count((rows.length - before) * ROW_BYTES);
       last = rows.at(-1);
     }
     if (--left > 0) continue;
@@ -57,8 +68,13 @@ export function* sortedIds(
     if (ids.length === max) break;
     ids.push(id);
   }
+  // The rows are free again, the list of ids stays until the response is sent.
+  count(rows.length * (POINTER_BYTES - ROW_BYTES));
   return ids;
 }
+
+const sizeOf = ({ keys }: Row): number =>
+  ROW_BYTES + keys.reduce<number>((sum, key) => sum + (typeof key === "string" ? key.length : 0), 0);
 
 function comparator(sort: readonly SortKey[]): Compare {
   const directions = sort.map(({ descending }) => descending);

@@ -87,6 +87,7 @@ const ReaderMessage = Type.Object({
       streamsOpen: count,
       streamsOpened: count,
       streamsOverflowed: count,
+      streamChunks: count,
       connectionsEvicted: count,
       slowReaders: count,
       longBodies: count,

@@ -15,6 +15,8 @@ interface ClusterDevice {
   readonly id: string;
   readonly available: boolean | undefined;
   readonly out: readonly ClusterLink[];
+  /** The numbers of the devices at the other ends of the links that join clusters. */
+  readonly joined: readonly number[];
 }
 
 interface ClusterLink {
@@ -35,7 +37,8 @@ export interface Components {
 const LINKS_PER_STEP = 2000;
 const NONE = -1;
 
-const joins = ({ active, indirect }: ClusterLink): boolean => active && !indirect;
+export const joins = ({ active, indirect }: Pick<ClusterLink, "active" | "indirect">): boolean =>
+  active && !indirect;
 
 export function* findComponents(devices: Devices): Steps<Components> {
   const count = devices.length;
@@ -65,11 +68,10 @@ export function* findComponents(devices: Devices): Steps<Components> {
       const at = path[depth] ?? 0;
       const index = nextLink[at] ?? 0;
       nextLink[at] = index + 1;
-      const link = devices[at]?.out[index];
-      if (link) {
-        const { to } = link;
-        if (!joins(link) || !devices[to]?.available) continue;
+      const to = devices[at]?.joined[index];
+      if (to !== undefined) {
         if (order[to] === NONE) {
+          if (!devices[to]?.available) continue;
           path[++depth] = to;
           order[to] = low[to] = reached++;
           open[openCount++] = to;

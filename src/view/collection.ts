@@ -34,6 +34,12 @@ export interface Write {
 
 const NO_PAGES: readonly EncodedPage[] = [];
 
+/** A collection and those made from it. */
+interface Line {
+  newest: Collection | undefined;
+  replacedBytes: number;
+}
+
 export class Collection {
   readonly size: number;
   #content: PageLists;
@@ -41,14 +47,9 @@ export class Collection {
   /** Where the search for the next page to rewrite starts. */
   readonly #nextRewrite: number;
   /** Shared by a collection and those made from it. */
-  readonly #line: { newest: Collection | undefined };
+  readonly #line: Line;
 
-  private constructor(
-    content: PageLists,
-    size: number,
-    nextRewrite: number,
-    line: { newest: Collection | undefined },
-  ) {
+  private constructor(content: PageLists, size: number, nextRewrite: number, line: Line) {
     this.#content = content;
     this.size = size;
     this.#nextRewrite = nextRewrite;
@@ -64,7 +65,20 @@ export class Collection {
       bytes: sumOfBytes(pages),
     };
     const size = pages.reduce((sum, page) => sum + page.length, 0);
-    return new Collection(content, size, 0, { newest: undefined });
+    return new Collection(content, size, 0, { newest: undefined, replacedBytes: 0 });
+  }
+
+  /** Of the pages. */
+  get bytes(): number {
+    return this.#content.bytes;
+  }
+
+  /**
+   * Of all pages that were replaced so far, in this collection and in those made from it. Since a reader captured it, at
+   * most the difference exists because of that reader.
+   */
+  get replacedBytes(): number {
+    return this.#line.replacedBytes;
   }
 
   get(id: string): string | undefined {
@@ -111,7 +125,9 @@ export class Collection {
     }
     const size = this.size + sizeChange;
     const rewritten = new Map<number, EncodedPage[]>();
+    const line = this.#line;
     const rewrite = function* (at: number, page: EncodedPage, pageWrites: PendingWrites): Steps<void> {
+      line.replacedBytes += page.bytes.length;
       rewritten.set(at, yield* rewritePage(page, pageWrites));
       count -= pageWrites.size;
       yield;
@@ -155,6 +171,7 @@ export class Collection {
       const page = content.pages[at];
       if (!writes || !page) continue;
       rewritten.set(at, yield* rewritePage(page, writes));
+      this.#line.replacedBytes += page.bytes.length;
       yield;
     }
     this.#content = { ...replacePages(content, rewritten), pendingCount: 0 };

@@ -16,6 +16,7 @@ import {
   type Spellings,
   withSpellings,
 } from "./network-state.ts";
+import { readAll } from "./read-all.ts";
 import { graphOf } from "./view.ts";
 
 const ENTRIES_PER_STEP = 500;
@@ -28,11 +29,6 @@ type Changes = Readonly<Record<StoreKind, ChangedValues>>;
 export interface SizedState {
   readonly state: RevisionState;
   readonly bytes: number;
-}
-
-/** The history that a state needs was pruned while it was read. */
-export class HistoryPruned extends Error {
-  override readonly name = "HistoryPruned";
 }
 
 interface Base {
@@ -153,13 +149,11 @@ function* readForward(log: Log, oldest: number, revision: number): Steps<Changes
 }
 
 function* readEntries(log: Log, from: number, to: number, onEntry: (entry: LogEntry) => void): Steps<void> {
-  let expected = from + 1;
-  for (const batch of log.read(from, to)) {
+  for (const batch of readAll(log, from, to)) {
     if (!batch) {
       yield;
       continue;
     }
-    if (batch.revision !== expected++) throw new HistoryPruned(`revision ${expected - 1} was pruned`);
     let left = ENTRIES_PER_STEP;
     for (const entry of batch.entries) {
       onEntry(entry);
@@ -168,7 +162,6 @@ function* readEntries(log: Log, from: number, to: number, onEntry: (entry: LogEn
       yield;
     }
   }
-  if (expected !== to + 1) throw new HistoryPruned(`revision ${expected} was pruned`);
 }
 
 function changedGraph(graph: LinkGraph, { devices, links }: Changes): Steps<LinkGraph> {

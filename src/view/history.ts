@@ -10,6 +10,8 @@ import { createBoundedCache } from "../lib/bounded-cache.ts";
 import { type Paced, SharedSteps, type Steps } from "../lib/steps.ts";
 import type { Batch, Log } from "../log/log.ts";
 import { historicalStateAt, type SizedState } from "./historical-state.ts";
+import type { RevisionState } from "./network-state.ts";
+import { readAll } from "./read-all.ts";
 import type { NetworkState, View } from "./view.ts";
 
 const MAX_CACHED_STATES = 8;
@@ -30,6 +32,7 @@ export type Resolved =
 interface CachedState {
   readonly building: SharedSteps<SizedState>;
   readonly bytes: number;
+  readonly state?: RevisionState;
 }
 
 /** `bytes` is the summed length of the texts of the batch. */
@@ -55,6 +58,10 @@ export class History {
   readonly #cachedStates = createBoundedCache<number, CachedState>({
     maxSize: MAX_CACHED_BYTES,
     sizeOf: ({ bytes }) => Math.min(MAX_CACHED_BYTES, Math.max(bytes, MAX_CACHED_BYTES / MAX_CACHED_STATES)),
+    // From now on it exists because of those who read it.
+    onRemove: ({ state, bytes }, _revision, reason) => {
+      if (state && reason !== "set") state.ownBytes = bytes;
+    },
   });
   readonly #subscribers = new Set<() => void>();
 
@@ -107,10 +114,20 @@ export class History {
     return this.#ring.slice(revision - this.#ringStart).map(({ batch }) => batch);
   }
 
-  /** The batches in (from, to], from the ring or from the log. `from` must resolve. */
+  /** The batch of a revision, where the ring has it. */
+  recentBatch(revision: number): Batch | undefined {
+    return this.#ring[revision - this.#ringStart - 1]?.batch;
+  }
+
+  /** The batches in (from, to], from the ring or from the log. `from` must resolve. Ends early where they were pruned. */
   batches(from: number, to: number = this.view.revision): Paced<Batch> {
     const recent = this.recentBatches(from);
     return recent ? recent.filter((batch) => batch.revision <= to) : this.log.read(from, to);
+  }
+
+  /** The same, all of them: throws `HistoryPruned` where they were pruned. */
+  allBatches(from: number, to: number): Paced<Batch> {
+    return this.ringHolds(from) ? this.batches(from, to) : readAll(this.log, from, to);
   }
 
   /** Whether the state at `revision`, and so every change after it, is in the history. */
@@ -147,7 +164,8 @@ export class History {
     try {
       const { state, bytes } = yield* cached.building.result();
       // Its size is known now.
-      if (cached.bytes === 0) this.#cachedStates.set(revision, { ...cached, bytes: Math.max(1, bytes) });
+      if (cached.bytes === 0)
+        this.#cachedStates.set(revision, { ...cached, state, bytes: Math.max(1, bytes) });
       return state;
     } catch (error) {
       this.#cachedStates.delete(revision);

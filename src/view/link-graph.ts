@@ -7,7 +7,7 @@ import { LayeredMap } from "../lib/layered-map.ts";
 import { SharedSteps, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import type { Device, Link } from "../model/entity.ts";
-import { type Components, findComponents, membersOf } from "./clusters.ts";
+import { type Components, findComponents, joins, membersOf } from "./clusters.ts";
 
 export interface ClusterMembers {
   /** In order of id. */
@@ -33,6 +33,8 @@ export interface GraphDevice {
   readonly available: boolean | undefined;
   readonly out: readonly GraphLink[];
   readonly in: readonly GraphLink[];
+  /** The numbers of the devices that `out` leads to, for clusters: adjacent in memory, unlike the links. */
+  readonly joined: readonly number[];
 }
 
 /** The devices and links that differ, by id; undefined when they do not exist any more. */
@@ -202,6 +204,7 @@ interface DraftDevice {
   available: boolean | undefined;
   readonly out: GraphLink[];
   readonly in: GraphLink[];
+  joined: readonly number[];
 }
 
 /** A graph that is being changed. A device is copied at its first change. */
@@ -252,7 +255,14 @@ class GraphDraft {
   }
 
   *finish(): Steps<GraphParts> {
-    for (const [number, { id, available, out, in: incoming }] of this.#drafts) {
+    let left = CHANGES_PER_STEP;
+    for (const [number, draft] of this.#drafts) {
+      const { id, available, out, in: incoming } = draft;
+      draft.joined = out.filter(joins).map(({ to }) => to);
+      if (--left === 0) {
+        left = CHANGES_PER_STEP;
+        yield;
+      }
       if (available !== undefined || out.length > 0 || incoming.length > 0) continue;
       this.#devices[number] = undefined;
       this.#numbers.set(id, undefined);
@@ -280,8 +290,8 @@ class GraphDraft {
   #draft(number: number, id: string): DraftDevice {
     let draft = this.#drafts.get(number);
     if (!draft) {
-      const { available, out = [], in: incoming = [] } = this.#devices[number] ?? {};
-      draft = { id, available, out: [...out], in: [...incoming] };
+      const { available, out = [], in: incoming = [], joined = [] } = this.#devices[number] ?? {};
+      draft = { id, available, out: [...out], in: [...incoming], joined };
       this.#drafts.set(number, draft);
       this.#devices[number] = draft;
     }

@@ -46,6 +46,9 @@ export class RevisionState {
   readonly versions: CollectionVersions;
   readonly collections: Collections;
   readonly spellings: Spellings;
+  /** What it does not share with the current state, where it is neither that nor in a cache. */
+  ownBytes = 0;
+  readonly #replacedBefore: number;
   readonly #live: LiveIndexes | undefined;
   readonly #graph: LinkGraph | SharedSteps<LinkGraph>;
   readonly #graphTime: number | SharedSteps<number>;
@@ -56,9 +59,15 @@ export class RevisionState {
     this.versions = versions;
     this.collections = collections;
     this.spellings = spellings;
+    this.#replacedBefore = replacedBytes(collections);
     this.#live = live;
     this.#graph = typeof graph === "function" ? new SharedSteps(graph()) : graph;
     this.#graphTime = typeof graphTime === "function" ? new SharedSteps(graphTime()) : graphTime;
+  }
+
+  get heldBytes(): number {
+    const replaced = replacedBytes(this.collections) - this.#replacedBefore;
+    return this.ownBytes + (replaced === 0 ? 0 : Math.min(replaced, pageBytes(this.collections)));
   }
 
   size(kind: StoreKind): number {
@@ -98,6 +107,16 @@ export class RevisionState {
     return this.#live?.isAt(this) === true && this.#live.indexesAreExact;
   }
 }
+
+const replacedBytes = ({ devices, ports, links, hosts, claims }: Collections): number =>
+  devices.replacedBytes +
+  ports.replacedBytes +
+  links.replacedBytes +
+  hosts.replacedBytes +
+  claims.replacedBytes;
+
+const pageBytes = ({ devices, ports, links, hosts, claims }: Collections): number =>
+  devices.bytes + ports.bytes + links.bytes + hosts.bytes + claims.bytes;
 
 export const noCollections = (): Collections => ({
   devices: Collection.of([]),

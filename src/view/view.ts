@@ -55,6 +55,8 @@ export interface NetworkState {
   findIndex(kind: Kind, name: string): SortedIndex | undefined;
   /** False while a batch is prepared: indexes then have additional ids, so that every candidate must be checked. */
   readonly indexesAreExact: boolean;
+  /** The memory that exists because this state is kept although it is not the current one; an upper bound. */
+  readonly heldBytes: number;
 }
 
 export class View {

@@ -37,6 +37,8 @@ const LIMITS: ServerLimits = {
   requestsPerSecond: 0,
   idleTimeoutSeconds: 60,
   minReadBytesPerSecond: 1024,
+  responseBytesPerUser: 64 * 1024 * 1024,
+  responseBytes: 256 * 1024 * 1024,
 };
 
 export interface HarnessOptions {

@@ -8,6 +8,7 @@ import { mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
 import {
   type CommittedChange,
+  type CountBytes,
   changesSince,
   type Difference,
   diffStates,
@@ -24,7 +25,7 @@ import { jsonList } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 
 export function* changesRepresentation(
-  { history, view, dialect }: RequestContext,
+  { history, view, dialect, memory }: RequestContext,
   kind: Kind | undefined,
   query: Query,
   contentType: string,
@@ -34,9 +35,13 @@ export function* changesRepresentation(
   const { revision } = now;
   const states =
     query.around && throwIfFault(yield* filterBothStates(yield* history.stateAt(since), now, query));
+  for (const { state } of states ?? []) memory.hold(state);
+  const count = (bytes: number) => memory.add(bytes);
   const changes = (): Paced<CommittedChange> => {
-    if (states) return neighbourhoodChanges(...states, kind);
-    return (query.fold ? foldedChangesSince : changesSince)(history, kind, query, since, revision);
+    if (states) return neighbourhoodChanges(...states, kind, count);
+    return query.fold
+      ? foldedChangesSince(history, kind, query, since, revision, count)
+      : changesSince(history, kind, query, since, revision);
   };
   const info = {
     key: `${dialect.keyPrefix}changes ${kind ?? "topology"} ${query.fingerprint}`,
@@ -60,9 +65,10 @@ function neighbourhoodChanges(
   from: FilteredState,
   to: FilteredState,
   kind: Kind | undefined,
+  count: CountBytes,
 ): Paced<CommittedChange> {
   const { revision, time } = to.state;
-  return mapPaced(diffStates(from, to, kind), (change) => ({ change, revision, time }));
+  return mapPaced(diffStates(from, to, kind, count), (change) => ({ change, revision, time }));
 }
 
 const renderChanges = (dialect: Dialect, changes: Paced<CommittedChange>): Paced<string> =>
@@ -72,7 +78,7 @@ const renderChanges = (dialect: Dialect, changes: Paced<CommittedChange>): Paced
   });
 
 export function* diffRepresentation(
-  { history, dialect }: RequestContext,
+  { history, dialect, memory }: RequestContext,
   kind: Kind | undefined,
   query: Query,
   contentType: string,
@@ -80,6 +86,8 @@ export function* diffRepresentation(
   const { from, to } = throwIfFault(resolveDiff(history, query.diff ?? ""));
   const [before, after] = [yield* history.stateAt(from), yield* history.stateAt(to)];
   const states = throwIfFault(yield* filterBothStates(before, after, query));
+  for (const { state } of states) memory.hold(state);
+  const count = (bytes: number) => memory.add(bytes);
   const renderEnd = (revision: number) => JSON.stringify({ revision, time: history.timeOf(revision) });
   const open = `{"from":${renderEnd(from)},"to":${renderEnd(to)},"changes":[`;
   const info = {
@@ -93,7 +101,7 @@ export function* diffRepresentation(
     info,
     // biome-ignore lint/correctness/useYield: the chunks are rendered while they are read
     *render() {
-      return { chunks: jsonList(open, renderDifferences(dialect, diffStates(...states, kind)), "]}") };
+      return { chunks: jsonList(open, renderDifferences(dialect, diffStates(...states, kind, count)), "]}") };
     },
   };
 }

@@ -30,7 +30,7 @@ export function* listRepresentation(
   format: Format,
   target: string,
 ): Steps<Representation> {
-  const { history, log } = context;
+  const { history, log, memory } = context;
   const cursor =
     query.cursor === undefined
       ? undefined
@@ -38,6 +38,7 @@ export function* listRepresentation(
   const state = throwIfFault(
     cursor ? yield* stateOfCursor(history, cursor) : yield* resolveState(history, query),
   );
+  memory.hold(state);
   const version = cursor?.revision ?? versionOf(context, state.revision, state.versions, kind, query);
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
   const filtered = throwIfFault(yield* filterState(state, query));
@@ -101,7 +102,13 @@ class ListRepresentation implements Representation {
     const kind = this.#kind;
     if (this.#isWholeCollection)
       return wholeCollection(kind, yield* this.#filtered.state.pages(kind), dialect);
-    const { items, nextAfter } = yield* selectPage(this.#filtered, kind, this.#query, this.#cursor?.after);
+    const { items, nextAfter } = yield* selectPage(
+      this.#filtered,
+      kind,
+      this.#query,
+      this.#cursor?.after,
+      (bytes) => this.#context.memory.add(bytes),
+    );
     const next = nextAfter === undefined ? undefined : this.#encodeCursor(nextAfter);
     const chunks =
       this.#format.name === "json"

@@ -24,7 +24,7 @@ type PathsRoute = Extract<Route, { read: "paths" }>;
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
 export function* pathsRepresentation(
-  { history, view, log, dialect }: RequestContext,
+  { history, view, log, dialect, memory }: RequestContext,
   route: PathsRoute,
   query: Query,
   maxPaths: number,
@@ -36,6 +36,7 @@ export function* pathsRepresentation(
   const state = throwIfFault(
     cursor ? yield* stateOfCursor(history, cursor) : yield* resolveState(history, query),
   );
+  memory.hold(state);
   const isCurrent = query.at === undefined && !cursor;
   const limit = query.limit ?? maxPaths;
   const from = Number(cursor?.after ?? 0);

@@ -1,4 +1,5 @@
 /** What every read is made from: the current view, its history and its log. All three belong to the same network. */
+import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
 import type { Log } from "../../log/log.ts";
 import type { History } from "../../view/history.ts";
@@ -18,5 +19,7 @@ export interface ReadContext {
 
 /** The same for one request, which is answered in the dialect of its path. */
 export interface RequestContext extends ReadContext {
+  /** Counts what the response keeps in memory: captured states, and what grows with the network. */
+  readonly memory: MemoryAccount;
   readonly dialect: Dialect;
 }

@@ -22,12 +22,13 @@ type Draw = (input: Steps<DrawingInput>) => Steps<Arriving<Uint8Array>>;
 
 /** `owner` is the user for whom it may be drawn. */
 export function* topologyRepresentation(
-  { history, view, drawings, dialect }: RequestContext,
+  { history, view, drawings, dialect, memory }: RequestContext,
   query: Query,
   format: Format,
   owner: string,
 ): Steps<Representation> {
   const state = throwIfFault(yield* resolveState(history, query));
+  memory.hold(state);
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
   const filtered = throwIfFault(yield* filterState(state, query));
   const isCurrent = query.at === undefined && !query.around;

@@ -1,22 +1,22 @@
 /**
- * The text of server-sent events. All changes of one revision are rendered together, and only the last record carries
- * the id: a client that resumes by id has either all changes of a revision or none. Without filters the records of a
- * batch are the same for every subscriber, and are rendered once.
+ * The text of server-sent events. Only the last record of a revision carries the id: a client that resumes by id has
+ * either all changes of a revision or none.
  */
-import { runToEnd } from "../../lib/steps.ts";
-import type { Batch } from "../../log/log.ts";
-import { KINDS, type Kind } from "../../model/ids.ts";
-import { type Change, filterEntry } from "../../query/changes.ts";
-import type { Filter } from "../../query/filter.ts";
+import type { Steps } from "../../lib/steps.ts";
+import type { Kind } from "../../model/ids.ts";
+import type { Change } from "../../query/changes.ts";
 import type { NetworkState } from "../../view/view.ts";
-import type { Dialect } from "../dialect/dialect.ts";
-import { changeIn, changeMembers } from "../reads/change-json.ts";
+import { changeMembers } from "../reads/change-json.ts";
+
+/** A chunk of records is cut when it has this many characters. */
+export const CHUNK_CHARS = 65_536;
 
 /**
  * Keeps the connection alive. An id without data is no event but moves the position to resume from: without it a
  * subscriber whose filters match little would resume from a revision that is no longer kept.
  */
 export const heartbeatRecord = (revision: number): string => `: heartbeat\nid: ${revision}\n\n`;
+export const HEARTBEAT_COMMENT = ": heartbeat\n\n";
 /** Sent first, so that the client knows at once that it is connected. */
 export const OPENING_COMMENT = ": connected\n\n";
 
@@ -24,9 +24,9 @@ export const snapshotRecord = (resource: Kind, revision: number, value: string):
   `event: snapshot\ndata: {"resource":"${resource}","revision":${revision},"value":${value}}\n\n`;
 
 /** Contains the revisions that last changed each collection, so that a replica computes the same entity tags. */
-export function syncedRecord(state: NetworkState): string {
+export function* syncedRecord(state: NetworkState): Steps<string> {
   const { revision, time, versions } = state;
-  const graphTime = runToEnd(state.graphTime());
+  const graphTime = yield* state.graphTime();
   const { claims: _, ...marks } = versions;
   const data = { revision, time, graphTime, marks };
   return `id: ${revision}\nevent: synced\ndata: ${JSON.stringify(data)}\n\n`;
@@ -38,54 +38,17 @@ export const overflowRecord = (revision: number): string =>
 export const closingRecord = (reason: "shutdown" | "credentials", retryMs: number): string =>
   `retry: ${retryMs}\nevent: closing\ndata: {"reason":"${reason}"}\n\n`;
 
-export function changeRecords(
-  committed: readonly Change[],
-  revision: number,
-  time: number,
-  dialect: Dialect,
-): string {
-  const changes = committed.flatMap((change) => changeIn(dialect, change) ?? []);
-  let text = "";
-  for (const [i, change] of changes.entries()) {
-    if (i === changes.length - 1) text += `id: ${revision}\n`;
-    text += `event: ${change.event}\ndata: {${changeMembers(change, revision, time)}}\n\n`;
-  }
-  return text;
-}
+/** A change that is followed by others of its revision. */
+export const changeRecord = (change: Change, revision: number, time: number): string =>
+  `event: ${change.event}\ndata: {${changeMembers(change, revision, time)}}\n\n`;
 
-/** Unfiltered records of each batch, by dialect and scope. */
-const unfilteredRecords = new WeakMap<Batch, Map<string, string>>();
+/** The last change of its revision. */
+export const lastChangeRecord = (change: Change, revision: number, time: number): string =>
+  `id: ${revision}\n${changeRecord(change, revision, time)}`;
 
-export function batchRecords(
-  batch: Batch,
-  scope: readonly Kind[],
-  filters: readonly Filter[],
-  dialect: Dialect,
-): string {
-  if (filters.length > 0) return renderBatch(batch, scope, filters, dialect);
-  let byScope = unfilteredRecords.get(batch);
-  if (!byScope) {
-    byScope = new Map();
-    unfilteredRecords.set(batch, byScope);
-  }
-  const key = dialect.keyPrefix + scope.join();
-  let text = byScope.get(key);
-  if (text === undefined) {
-    text = renderBatch(batch, scope, filters, dialect);
-    byScope.set(key, text);
-  }
-  return text;
-}
+/** A revision without changes. */
+export const revisionRecord = (revision: number): string => `id: ${revision}\n\n`;
 
-function renderBatch(
-  { entries, revision, time }: Batch,
-  scope: readonly Kind[],
-  filters: readonly Filter[],
-  dialect: Dialect,
-): string {
-  const changes = entries.flatMap((entry) => filterEntry(entry, scope, filters) ?? []);
-  // A replica subscribes to everything and must reach every revision, also one that changed no public entity.
-  const isEverything = scope.length === KINDS.length && filters.length === 0;
-  if (changes.length === 0 && isEverything) return `id: ${revision}\n\n`;
-  return changeRecords(changes, revision, time, dialect);
-}
+const NO_BYTES = new Uint8Array();
+
+export const encodeText = (text: string): Uint8Array => (text === "" ? NO_BYTES : Buffer.from(text));

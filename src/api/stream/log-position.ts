@@ -1,0 +1,148 @@
+/**
+ * Positions in the history of changes: a revision, and an entry of the batch after it where that is sent in several
+ * chunks. Batches come from the ring of recent ones; older ones from the log, one at a time.
+ */
+import type { Batch } from "../../log/log.ts";
+import { KINDS } from "../../model/ids.ts";
+import { type Change, filterEntry } from "../../query/changes.ts";
+import type { History } from "../../view/history.ts";
+import { changeIn } from "../reads/change-json.ts";
+import type { ChunkOrOverflow, Position } from "./shared-chunks.ts";
+import { CHUNK_CHARS, changeRecord, encodeText, lastChangeRecord, revisionRecord } from "./sse.ts";
+import type { StreamTopic } from "./stream-topic.ts";
+
+/** Entries that are matched between two pauses. */
+const ENTRIES_PER_STEP = 64;
+/** A chunk ends after this many batches, also when none of them matched: the stream's position is kept up to date. */
+const MAX_BATCHES_PER_CHUNK = 256;
+
+/** `entry`: the entries before it, of the batch after `revision`, are sent. */
+export const logPosition = (topic: StreamTopic, revision: number, entry = 0): Position => ({
+  key: `${topic.key} ${revision}.${entry}`,
+  revision,
+  isPartial: entry > 0,
+  bytes: 0,
+  open: () => logChunks(topic, revision, entry),
+});
+
+type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
+
+function* logChunks(topic: StreamTopic, from: number, firstEntry: number): Chunks {
+  const batches = new BatchReader(topic.history, from);
+  let text = "";
+  let batchesRead = 0;
+  let first = firstEntry;
+  const takeChunk = (next: Position): ChunkOrOverflow => {
+    const chunk = { bytes: encodeText(text), next };
+    text = "";
+    batchesRead = 0;
+    return chunk;
+  };
+  for (;;) {
+    const batch = yield* batches.next();
+    if (batch === "overflow") {
+      yield batch;
+      return;
+    }
+    if (batch) {
+      const records = new BatchRecords(topic, batch, first);
+      first = 0;
+      for (const record of records.render()) {
+        if (record === undefined) yield undefined;
+        else text += record;
+        if (text.length >= CHUNK_CHARS && records.nextEntry !== undefined)
+          yield takeChunk(logPosition(topic, batch.revision - 1, records.nextEntry));
+      }
+      batchesRead++;
+    } else if (batchesRead === 0) return;
+    if (!batch || text.length >= CHUNK_CHARS || batchesRead === MAX_BATCHES_PER_CHUNK)
+      yield takeChunk(logPosition(topic, batches.revision));
+  }
+}
+
+/** The records of one batch. */
+class BatchRecords {
+  /** The entry whose record comes next; undefined after the last one. */
+  nextEntry: number | undefined;
+  readonly #topic: StreamTopic;
+  readonly #batch: Batch;
+  readonly #first: number;
+
+  constructor(topic: StreamTopic, batch: Batch, first: number) {
+    this.#topic = topic;
+    this.#batch = batch;
+    this.#first = first;
+  }
+
+  /** With pauses. A record waits for the next one, because the last one has the id. */
+  *render(): Generator<string | undefined, void, void> {
+    const { scope, query, dialect } = this.#topic;
+    const { entries, revision, time } = this.#batch;
+    let waiting: Change | undefined;
+    let matches = this.#first > 0;
+    for (let i = this.#first; i < entries.length; i++) {
+      if ((i + 1) % ENTRIES_PER_STEP === 0) yield undefined;
+      const entry = entries[i];
+      const committed = entry && filterEntry(entry, scope, query.filters);
+      if (!committed) continue;
+      matches = true;
+      const change = changeIn(dialect, committed);
+      if (!change) continue;
+      this.nextEntry = i;
+      if (waiting) yield changeRecord(waiting, revision, time);
+      waiting = change;
+    }
+    this.nextEntry = undefined;
+    // A replica subscribes to everything and must reach every revision, also one that changed no public entity.
+    const isEverything = scope.length === KINDS.length && query.filters.length === 0;
+    if (waiting) yield lastChangeRecord(waiting, revision, time);
+    else if (!matches && isEverything) yield revisionRecord(revision);
+  }
+}
+
+/** Reads batches one after the other. */
+class BatchReader {
+  /** Of the last batch that was read. */
+  revision: number;
+  readonly #history: History;
+  /** From the log; undefined where the ring has the next batch. */
+  #logged: Iterator<Batch | undefined> | undefined;
+
+  constructor(history: History, revision: number) {
+    this.#history = history;
+    this.revision = revision;
+  }
+
+  /** Undefined at the end of the history; "overflow" where the next batch was pruned. */
+  *next(): Generator<undefined, Batch | "overflow" | undefined, void> {
+    const batch = this.#history.ringHolds(this.revision)
+      ? this.#nextInRing()
+      : ((yield* this.#nextInLog()) ?? (yield* this.#nextInNewerLog()));
+    if (typeof batch !== "object") return batch;
+    if (batch.revision !== this.revision + 1) return "overflow";
+    this.revision = batch.revision;
+    return batch;
+  }
+
+  #nextInRing(): Batch | undefined {
+    this.#logged = undefined;
+    return this.#history.recentBatch(this.revision + 1);
+  }
+
+  /** Undefined where the log ended when its reading began. */
+  *#nextInLog(): Generator<undefined, Batch | undefined, void> {
+    const logged = this.#logged;
+    for (let next = logged?.next(); next && !next.done; next = logged?.next()) {
+      if (next.value !== undefined) return next.value;
+      yield;
+    }
+    return undefined;
+  }
+
+  /** The ring went on while the log was read. */
+  *#nextInNewerLog(): Generator<undefined, Batch | "overflow" | undefined, void> {
+    if (this.#history.ringHolds(this.revision)) return this.#nextInRing();
+    this.#logged = this.#history.batches(this.revision)[Symbol.iterator]();
+    return (yield* this.#nextInLog()) ?? "overflow";
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * What a stream is about: the kinds, filters and dialect of its request. Streams with the same topic receive the same
+ * records from the same position.
+ */
+
+import type { Kind } from "../../model/ids.ts";
+import { changeScope } from "../../query/changes.ts";
+import type { Query } from "../../query/query.ts";
+import type { History } from "../../view/history.ts";
+import type { Dialect } from "../dialect/dialect.ts";
+import type { RequestContext } from "../reads/read-context.ts";
+
+export interface StreamTopic {
+  /** The same for two topics exactly when they are the same. */
+  readonly key: string;
+  readonly kind: Kind | undefined;
+  readonly scope: readonly Kind[];
+  readonly query: Query;
+  readonly dialect: Dialect;
+  readonly history: History;
+}
+
+export function streamTopicOf(
+  { dialect, history }: RequestContext,
+  kind: Kind | undefined,
+  query: Query,
+): StreamTopic {
+  const key = `${dialect.keyPrefix}${kind ?? "topology"} ${selectionOf(query)}`;
+  return { key, kind, scope: changeScope(kind), query, dialect, history };
+}
+
+/** The fingerprint of the query without the parameters that do not select entities. They have no escaped characters. */
+const selectionOf = ({ fingerprint }: Query): string =>
+  fingerprint
+    .split("&")
+    .filter((part) => !part.startsWith("since=") && !part.startsWith("format="))
+    .join("&");

@@ -1,0 +1,239 @@
+/**
+ * Accounts of the memory that exists because of responses, for each user and for the process. Every response that is not
+ * answered at once has an account, which is released when the response is sent or its client goes away.
+ *
+ * - A request is refused while its user, or the process, is over the budget. A user with nothing outstanding is never
+ *   refused.
+ * - A response that grows over the budget waits for others of its user. The oldest response of a user never waits, so
+ *   that one can always go on.
+ *
+ * Sizes are estimates. Memory that several responses share counts once for each of their users, and once for the process.
+ */
+import { type Steps, waitFor } from "./steps.ts";
+
+/** Read at each use: the values change when the service reloads its configuration. */
+export interface MemoryLimits {
+  /** Of all responses together. */
+  readonly responseBytes: number;
+  readonly responseBytesPerUser: number;
+}
+
+/** For tools and tests, where nobody else needs the memory. */
+export const uncountedMemory = (): MemoryAccount =>
+  new MemoryBudget({ responseBytes: Infinity, responseBytesPerUser: Infinity }).account("");
+
+/** Memory that responses share with each other, and at times with a cache or with the view. */
+export interface SharedMemory {
+  /** 0 while it exists in any case. */
+  readonly heldBytes: number;
+}
+
+/** What is held, by a user or by the process. */
+class Holder {
+  /** Of the accounts alone. */
+  ownBytes = 0;
+  /** How many accounts hold it. */
+  readonly #shared = new Map<SharedMemory, number>();
+
+  get bytes(): number {
+    let sum = this.ownBytes;
+    for (const shared of this.#shared.keys()) sum += shared.heldBytes;
+    return sum;
+  }
+
+  hold(shared: SharedMemory): void {
+    this.#shared.set(shared, (this.#shared.get(shared) ?? 0) + 1);
+  }
+
+  drop(shared: SharedMemory): void {
+    const count = (this.#shared.get(shared) ?? 1) - 1;
+    if (count > 0) this.#shared.set(shared, count);
+    else this.#shared.delete(shared);
+  }
+}
+
+class UserHolder extends Holder {
+  /** The open ones, the oldest first. */
+  readonly accounts = new Set<MemoryAccount>();
+}
+
+export class MemoryBudget {
+  readonly #limits: MemoryLimits;
+  readonly #process = new Holder();
+  /** Those with an open account. */
+  readonly #users = new Map<string, UserHolder>();
+  /** Of responses that wait until others are released. */
+  #waiting: (() => void)[] = [];
+
+  constructor(limits: MemoryLimits) {
+    this.#limits = limits;
+  }
+
+  /** What the user's responses hold now. */
+  bytesOf(user: string): number {
+    return this.#users.get(user)?.bytes ?? 0;
+  }
+
+  /** What all responses hold now. */
+  get bytes(): number {
+    return this.#process.bytes;
+  }
+
+  /** Whether the user may begin another response. */
+  admits(user: string): boolean {
+    const holder = this.#users.get(user);
+    return (
+      !holder ||
+      (holder.bytes <= this.#limits.responseBytesPerUser && this.bytes <= this.#limits.responseBytes)
+    );
+  }
+
+  /** For one response. It counts from `open` on. */
+  account(user: string): MemoryAccount {
+    return new MemoryAccount(this, user);
+  }
+
+  /** Counts memory of a user's response until the function that is returned is called. */
+  holdFor(user: string, memory: SharedMemory): () => void {
+    const account = this.account(user);
+    account.hold(memory);
+    account.open();
+    return () => account.release();
+  }
+
+  /** @internal */
+  open(account: MemoryAccount): void {
+    let holder = this.#users.get(account.user);
+    if (!holder) {
+      holder = new UserHolder();
+      this.#users.set(account.user, holder);
+    }
+    holder.accounts.add(account);
+  }
+
+  /** @internal */
+  change(user: string, bytes: number): void {
+    this.#process.ownBytes += bytes;
+    const holder = this.#users.get(user);
+    if (holder) holder.ownBytes += bytes;
+  }
+
+  /** @internal */
+  hold(user: string, shared: SharedMemory): void {
+    this.#process.hold(shared);
+    this.#users.get(user)?.hold(shared);
+  }
+
+  /** @internal */
+  drop(user: string, shared: SharedMemory): void {
+    this.#process.drop(shared);
+    this.#users.get(user)?.drop(shared);
+  }
+
+  /** @internal */
+  close(account: MemoryAccount): void {
+    const holder = this.#users.get(account.user);
+    holder?.accounts.delete(account);
+    if (holder?.accounts.size === 0) this.#users.delete(account.user);
+    this.onReleased();
+  }
+
+  /** @internal */
+  onReleased(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    for (const goOn of waiting) goOn();
+  }
+
+  /** Whether the response has to wait for others of its user. Shared memory does not grow by going on. */
+  mustWait(account: MemoryAccount): boolean {
+    const holder = this.#users.get(account.user);
+    if (!holder || firstOf(holder.accounts) === account) return false;
+    return (
+      holder.ownBytes > this.#limits.responseBytesPerUser ||
+      this.#process.ownBytes > this.#limits.responseBytes
+    );
+  }
+
+  /** Resolves when something was released. */
+  released(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+function firstOf<T>(items: Iterable<T>): T | undefined {
+  for (const item of items) return item;
+  return undefined;
+}
+
+/** The memory of one response. */
+export class MemoryAccount {
+  readonly user: string;
+  readonly #budget: MemoryBudget;
+  #bytes = 0;
+  #shared: SharedMemory[] | undefined;
+  #state: "new" | "open" | "released" = "new";
+
+  constructor(budget: MemoryBudget, user: string) {
+    this.#budget = budget;
+    this.user = user;
+  }
+
+  /** Counts it from now on: the response is not answered at once. */
+  open(): void {
+    if (this.#state !== "new") return;
+    this.#state = "open";
+    this.#budget.open(this);
+    this.#budget.change(this.user, this.#bytes);
+    for (const shared of this.#shared ?? []) this.#budget.hold(this.user, shared);
+  }
+
+  /** Adds bytes, or takes off those that are free again. */
+  add(bytes: number): void {
+    if (this.#state === "released") return;
+    this.#bytes += bytes;
+    if (this.#state !== "open") return;
+    this.#budget.change(this.user, bytes);
+    if (bytes < 0) this.#budget.onReleased();
+  }
+
+  /** Until the account is released. */
+  hold(shared: SharedMemory): void {
+    if (this.#state === "released" || this.#shared?.includes(shared)) return;
+    this.#shared ??= [];
+    this.#shared.push(shared);
+    if (this.#state === "open") this.#budget.hold(this.user, shared);
+  }
+
+  release(): void {
+    const isOpen = this.#state === "open";
+    this.#state = "released";
+    if (isOpen) {
+      this.#budget.change(this.user, -this.#bytes);
+      for (const shared of this.#shared ?? []) this.#budget.drop(this.user, shared);
+      this.#budget.close(this);
+    }
+    this.#bytes = 0;
+    this.#shared = undefined;
+  }
+
+  /** The same computation, which waits at its pauses while the response has to. */
+  *paced<Result>(steps: Steps<Result>): Steps<Result> {
+    let isComplete = false;
+    try {
+      for (;;) {
+        const { value, done } = steps.next();
+        if (done) {
+          isComplete = true;
+          return value;
+        }
+        yield value;
+        while (this.#state === "open" && this.#budget.mustWait(this)) yield* waitFor(this.#budget.released());
+      }
+    } finally {
+      // A generator that is ended this way returns nothing that anybody reads.
+      if (!isComplete) (steps as Generator<unknown, unknown, void>).return(undefined);
+    }
+  }
+}

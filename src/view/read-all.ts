@@ -1,0 +1,23 @@
+/**
+ * Reads batches of the log, all of them or none: `log.read` ends where history was pruned, and a reader that pauses may be
+ * overtaken by the pruning.
+ */
+import type { Paced } from "../lib/steps.ts";
+import type { Batch, Log } from "../log/log.ts";
+
+/** The history was pruned while it was read. */
+export class HistoryPruned extends Error {
+  override readonly name = "HistoryPruned";
+}
+
+/** The batches in (from, to]. Throws `HistoryPruned`. */
+export function* readAll(log: Log, from: number, to: number): Generator<Batch | undefined, void, void> {
+  let last = from;
+  const batches: Paced<Batch> = log.read(from, to);
+  for (const batch of batches) {
+    if (batch && batch.revision !== last + 1) break;
+    if (batch) last = batch.revision;
+    yield batch;
+  }
+  if (last !== to) throw new HistoryPruned(`revision ${last + 1} was pruned`);
+}
