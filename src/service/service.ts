@@ -40,6 +40,7 @@ import {
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
+import { ShareExchange } from "./share-exchange.ts";
 import { type CreatedSource, createEntries, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store } from "./store.ts";
@@ -87,6 +88,7 @@ interface Parts {
   readonly sources: SourceSet;
   readonly readers: Readers;
   readonly tls: TlsFiles | undefined;
+  readonly exchange: ShareExchange;
 }
 
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
@@ -101,8 +103,10 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const precedence = created.map(({ source }) => source.name);
   const store = await asStartupError(() => openStore(config, precedence, clock, logger));
+  const exchange = new ShareExchange(settings.limits, clock);
   try {
     using readers = openReaders({
+      exchange,
       config,
       settings,
       users,
@@ -118,7 +122,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     });
     await Promise.race([dropped, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
-      { config, settings, clock, logger, users, store, sources, readers, tls },
+      { config, settings, clock, logger, users, store, sources, readers, tls, exchange },
       options,
     );
     // 4. `using` removes the socket folder of the readers.
@@ -197,6 +201,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       ...sharedServerOptions({
         ...parts,
         tls: tls?.identity,
+        shares: parts.exchange.shares,
         internalAuthorization: readers.internalAuthorization,
       }),
       port,
