@@ -143,7 +143,7 @@ export class Collection {
       if (page && pageWrites && !rewritten.has(at)) yield* rewrite(at, page, pageWrites);
     }
     const content = { pages, writes: changedWrites, firstIds, pendingCount: count, bytes };
-    return new Collection(replacePages(content, rewritten), size, next % pages.length, this.#line);
+    return new Collection(yield* replacePages(content, rewritten), size, next % pages.length, this.#line);
   }
 
   /** Makes this the newest collection: what readers of older ones rewrite is used by it too. */
@@ -174,14 +174,15 @@ export class Collection {
       this.#line.replacedBytes += page.bytes.length;
       yield;
     }
-    this.#content = { ...replacePages(content, rewritten), pendingCount: 0 };
+    this.#content = { ...(yield* replacePages(content, rewritten)), pendingCount: 0 };
     const { newest } = this.#line;
-    if (newest && newest !== this) newest.#adopt(content, rewritten);
+    if (newest && newest !== this) yield* newest.#adopt(content, rewritten);
   }
 
   /** Uses the rewritten pages that have the same pending writes here. */
-  #adopt(from: PageLists, rewritten: ReadonlyMap<number, readonly EncodedPage[]>): void {
-    const { pages, writes, firstIds, pendingCount } = this.#content;
+  *#adopt(from: PageLists, rewritten: ReadonlyMap<number, readonly EncodedPage[]>): Steps<void> {
+    const content = this.#content;
+    const { pages, writes, firstIds, pendingCount } = content;
     const adopted = new Map<number, readonly EncodedPage[]>();
     let count = pendingCount;
     for (const [index, replacement] of rewritten) {
@@ -192,7 +193,10 @@ export class Collection {
       adopted.set(at, replacement);
       count -= pageWrites.size;
     }
-    if (adopted.size > 0) this.#content = { ...replacePages(this.#content, adopted), pendingCount: count };
+    if (adopted.size === 0) return;
+    const replaced = yield* replacePages(content, adopted);
+    // Others may have rewritten pages of this collection meanwhile.
+    if (this.#content === content) this.#content = { ...replaced, pendingCount: count };
   }
 
   /** The values whose ids are in [from, to], in order of id. Rewrites a page at a time, and keeps none of them. */
