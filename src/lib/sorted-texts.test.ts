@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SortedTexts } from "./sorted-texts.ts";
+import { runToEnd } from "./steps.ts";
 
 /** Common prefixes, and characters below, at and above the base. */
 const anyText = fc
@@ -21,9 +22,10 @@ test("finds the same index as a linear search", () => {
   fc.assert(
     fc.property(texts, texts, fc.constantFrom("", "00:00:", "é"), (some, wanted, prefix) => {
       const all = some.map((suffix) => prefix + suffix).sort();
-      const sorted = new SortedTexts(all);
-      for (const text of [...wanted, ...wanted.map((suffix) => prefix + suffix), ...all]) {
-        expect(sorted.lastNotAfter(text)).toBe(expected(all, text));
+      for (const sorted of [new SortedTexts(all), runToEnd(SortedTexts.inSteps(all))]) {
+        for (const text of [...wanted, ...wanted.map((suffix) => prefix + suffix), ...all]) {
+          expect(sorted.lastNotAfter(text)).toBe(expected(all, text));
+        }
       }
     }),
   );

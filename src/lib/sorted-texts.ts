@@ -5,12 +5,15 @@
  * the rest of a look-up.
  */
 
+import type { Steps } from "./steps.ts";
+
 /** 7 characters of 7 bits are 49 bits, which a double holds exactly. */
 const CHARACTERS_PER_NUMBER = 7;
 const BASE = 128;
+const TEXTS_PER_STEP = 1000;
 
 export class SortedTexts {
-  readonly #texts: string[];
+  #texts: string[];
   /** A prefix of all texts. Not always the longest one, because a splice does not extend it. */
   #commonPrefix = "";
   #numbers: number[] = [];
@@ -18,6 +21,21 @@ export class SortedTexts {
   constructor(texts: readonly string[] = []) {
     this.#texts = [...texts];
     this.#computeNumbers();
+  }
+
+  /** The same as the constructor, in steps. */
+  static *inSteps(texts: readonly string[]): Steps<SortedTexts> {
+    const sorted = new SortedTexts();
+    const prefix = commonPrefixOf(texts);
+    const numbers: number[] = [];
+    for (const text of texts) {
+      numbers.push(numberOf(text, prefix.length));
+      if (numbers.length % TEXTS_PER_STEP === 0) yield;
+    }
+    sorted.#texts = [...texts];
+    sorted.#commonPrefix = prefix;
+    sorted.#numbers = numbers;
+    return sorted;
   }
 
   /** The index of the last text that is not after `text`; 0 when there is none. */
@@ -48,13 +66,19 @@ export class SortedTexts {
   }
 
   #computeNumbers(): void {
-    const first = this.#texts[0] ?? "";
-    const last = this.#texts.at(-1) ?? "";
-    let length = 0;
-    while (length < first.length && first[length] === last[length]) length++;
-    this.#commonPrefix = first.slice(0, length);
-    this.#numbers = this.#texts.map((text) => numberOf(text, length));
+    const prefix = commonPrefixOf(this.#texts);
+    this.#commonPrefix = prefix;
+    this.#numbers = this.#texts.map((text) => numberOf(text, prefix.length));
   }
+}
+
+/** The longest prefix of all texts, which are sorted. */
+function commonPrefixOf(texts: readonly string[]): string {
+  const first = texts[0] ?? "";
+  const last = texts.at(-1) ?? "";
+  let length = 0;
+  while (length < first.length && first[length] === last[length]) length++;
+  return first.slice(0, length);
 }
 
 /** If the numbers of two texts differ, the texts have the same order. A character outside the base ends the number. */

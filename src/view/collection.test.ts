@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MutableCollection } from "../../test/support/mutable-collection.ts";
+import { runToEnd } from "../lib/steps.ts";
+import { Collection } from "./collection.ts";
 import { EncodedPage, MAX_PAGE_SIZE, TARGET_PAGE_SIZE } from "./encoded-page.ts";
 
 const HOSTILE = ['"\\u0000\\n\\t"', '"ünïcödé 漢字 👾 \u2028"', '{"a":",,","b":[1,2]}', '"\\ud800"', "{}"];
@@ -182,4 +184,21 @@ describe("a page", () => {
       expect(page.bytesWithComma.toString()).toBe(`${page.bytes.toString()},`);
     }
   });
+});
+
+test("a list of many pages is rebuilt in steps", () => {
+  const page = (n: number) => {
+    const id = `h${String(n).padStart(6, "0")}`;
+    return EncodedPage.empty.withChanges(new Map([[id, "{}"]]));
+  };
+  const collection = Collection.of(Array.from({ length: 5000 }, (_, n) => page(n)).flat());
+  const before = { id: "h", after: "{}" };
+  const changed = runToEnd(collection.withWrites([before], 1));
+  const steps = changed.pages();
+  let pauses = 0;
+  let next = steps.next();
+  for (; !next.done; next = steps.next()) pauses++;
+  expect(next.value.flatMap(({ ids }) => ids)).toHaveLength(5001);
+  // One for each rewritten page, ten for the list, five for the order of the pages.
+  expect(pauses).toBeGreaterThanOrEqual(15);
 });

@@ -142,7 +142,7 @@ export class Collection {
       if (page && pageWrites && !rewritten.has(at)) yield* rewrite(at, page, pageWrites);
     }
     const content = { pages, writes: changedWrites, firstIds, pendingCount: count, bytes };
-    return new Collection(replacePages(content, rewritten), size, next % pages.length, this.#line);
+    return new Collection(yield* replacePages(content, rewritten), size, next % pages.length, this.#line);
   }
 
   /** Makes this the newest collection: what readers of older ones rewrite is used by it too. */
@@ -173,19 +173,20 @@ export class Collection {
       this.#line.replacedBytes += page.bytes.length;
       yield;
     }
-    this.#content = { ...replacePages(content, rewritten), pendingCount: 0 };
+    this.#content = { ...(yield* replacePages(content, rewritten)), pendingCount: 0 };
     const { newest } = this.#line;
     if (!newest) return;
-    const shared = newest === this ? rewritten : newest.#adopt(content, rewritten);
+    const shared = newest === this ? rewritten : yield* newest.#adopt(content, rewritten);
     for (const at of shared.keys()) this.#replacedHere += content.pages[at]?.bytes.length ?? 0;
   }
 
   /** Uses the rewritten pages that have the same pending writes here, and returns them by their index in `from`. */
-  #adopt(
+  *#adopt(
     from: PageLists,
     rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
-  ): ReadonlyMap<number, readonly EncodedPage[]> {
-    const { pages, writes, firstIds, pendingCount } = this.#content;
+  ): Steps<ReadonlyMap<number, readonly EncodedPage[]>> {
+    const content = this.#content;
+    const { pages, writes, firstIds, pendingCount } = content;
     const adopted = new Map<number, readonly EncodedPage[]>();
     const indexes = new Map<number, readonly EncodedPage[]>();
     let count = pendingCount;
@@ -196,10 +197,14 @@ export class Collection {
       if (!pageWrites || pages[at] !== page || pageWrites !== from.writes[index]) continue;
       adopted.set(at, replacement);
       indexes.set(index, replacement);
-      this.#replacedHere += page?.bytes.length ?? 0;
       count -= pageWrites.size;
     }
-    if (adopted.size > 0) this.#content = { ...replacePages(this.#content, adopted), pendingCount: count };
+    if (adopted.size === 0) return indexes;
+    const replaced = yield* replacePages(content, adopted);
+    // Others may have rewritten pages of this collection meanwhile.
+    if (this.#content !== content) return new Map();
+    this.#content = { ...replaced, pendingCount: count };
+    for (const at of indexes.keys()) this.#replacedHere += from.pages[at]?.bytes.length ?? 0;
     return indexes;
   }
 

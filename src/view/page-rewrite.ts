@@ -11,6 +11,7 @@ export type PendingWrites = ReadonlyMap<string, string | null>;
 
 /** Writes that are applied to a page in one step. */
 const WRITES_PER_REWRITE = 512;
+const PAGES_PER_STEP = 500;
 
 /** The page with its pending writes: none, one or several pages. Pauses only when there are many writes. */
 export function* rewritePage(page: EncodedPage, writes: PendingWrites): Steps<EncodedPage[]> {
@@ -40,12 +41,12 @@ export interface PageLists {
 }
 
 /** The lists with the pages at these indexes replaced. The replaced pages have no pending writes any more. */
-export function replacePages(
+export function* replacePages(
   content: PageLists,
   rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
-): PageLists {
+): Steps<PageLists> {
   if (rewritten.size === 0) return content;
-  return replaceEach(content, rewritten) ?? rebuild(content, rewritten);
+  return replaceEach(content, rewritten) ?? (yield* rebuild(content, rewritten));
 }
 
 /** Where every page is replaced by one with the same first id that is too large to be joined. Undefined otherwise. */
@@ -68,10 +69,10 @@ function replaceEach(
   return { pages: replaced, writes: left, firstIds, pendingCount, bytes: total };
 }
 
-function rebuild(
+function* rebuild(
   { pages, writes, pendingCount }: PageLists,
   rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
-): PageLists {
+): Steps<PageLists> {
   const newPages: EncodedPage[] = [];
   const newWrites: (PendingWrites | undefined)[] = [];
   let bytes = 0;
@@ -100,12 +101,13 @@ function rebuild(
     const replacement = rewritten.get(at);
     if (replacement) for (const newPage of replacement) append(newPage, undefined, true);
     else append(page, writes[at], false);
+    if (at % PAGES_PER_STEP === PAGES_PER_STEP - 1) yield;
   }
   if (newPages.length === 0) append(EncodedPage.empty, undefined, false);
   return {
     pages: newPages,
     writes: newWrites,
-    firstIds: new SortedTexts(newPages.map(({ firstId }) => firstId)),
+    firstIds: yield* SortedTexts.inSteps(newPages.map(({ firstId }) => firstId)),
     pendingCount,
     bytes,
   };
