@@ -1,9 +1,9 @@
 /** The HTTP server of a process: the request handler behind its listeners, their background work, and the drain. */
 
-import type { DescriptorState } from "../http1/descriptor-monitor.ts";
 import { ConnectionCounters, type ConnectionLimits } from "../http1/handler.ts";
 import { HttpListener } from "../http1/listener.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
+import type { DescriptorState } from "../lib/descriptor-monitor.ts";
 import { RequestHandler } from "./handler.ts";
 import type { RequestHandlerOptions } from "./handler-options.ts";
 import type { ProcessCounters } from "./process-counters.ts";

@@ -4,10 +4,11 @@
  * handler here reads (docs/decisions/0006).
  */
 import type { Clock } from "../lib/clock.ts";
+import { DescriptorMonitor, type DescriptorState } from "../lib/descriptor-monitor.ts";
+import { SuspendableSocket } from "../lib/suspendable-socket.ts";
 import { BufferAccount } from "./buffer-account.ts";
 import { Connection } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import { DescriptorMonitor, type DescriptorState } from "./descriptor-monitor.ts";
 import {
   type ClientCertificate,
   ConnectionCounters,
@@ -18,7 +19,6 @@ import {
 } from "./handler.ts";
 import { ParseError } from "./request.ts";
 import { joinHeadAndBody, serializeHead } from "./serialized-response.ts";
-import { SuspendableSocket } from "./suspendable-socket.ts";
 import { type HandshakeCounts, TlsAcceptor } from "./tls.ts";
 import type { LiveTlsIdentity } from "./tls-identity.ts";
 import { TurnQueue } from "./turn-queue.ts";
@@ -131,7 +131,7 @@ export class HttpListener implements ServerContext {
       identity,
       counts,
       clock: this.#clock,
-      isReserved: (tcp) => this.#isReserved(tcp),
+      isReserved: (tcp) => this.#descriptors.isSocketReserved(tcp),
       onSecure: (socket, certificate) => this.#accept(socket, certificate),
       onClosed: (connection) => this.#onClosed(connection),
       onError: (error) => this.handler.onError(error),
@@ -214,14 +214,9 @@ export class HttpListener implements ServerContext {
    * new one is refused.
    */
   #makeRoom(tcp: object): boolean {
-    if (!this.#isReserved(tcp) && !this.#connections.isFull(this.limits)) return true;
+    if (!this.#descriptors.isSocketReserved(tcp) && !this.#connections.isFull(this.limits)) return true;
     this.counters.evicted++;
     return this.#connections.evictOldest(this.limits);
-  }
-
-  /** Whether its file descriptor is one of the last ones. */
-  #isReserved(tcp: object): boolean {
-    return "fd" in tcp && typeof tcp.fd === "number" && this.#descriptors.isReserved(tcp.fd);
   }
 
   /** Where nothing else frees descriptors, no connection is accepted until there are enough again. */

@@ -3,12 +3,12 @@
  * few file descriptors. Others are served meanwhile.
  */
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { openHarness } from "../api/harness.ts";
 import { MANY_LARGE_DEVICES } from "../api/network.ts";
 import { requestText, StrictClient } from "../http1/strict-client.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { HogProcess } from "./hog-process.ts";
 import { metric, RawClient, sleepCount } from "./raw-client.ts";
 
 const TOPOLOGY = "/controller/v1/topology";
@@ -162,36 +162,25 @@ describe.skipIf(process.platform !== "linux")("too few file descriptors", () => 
   }, 60_000);
 
   test("because of something else: the port is closed until there are enough, without a busy loop", async () => {
-    const script = join(import.meta.dir, "descriptor-hog.ts");
-    const command = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", process.execPath, script];
-    const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
-    try {
-      const lines = child.stdout.getReader();
-      const nextLine = async () => new TextDecoder().decode((await lines.read()).value).trim();
-      const port = Number(await nextLine());
-      const request = () => fetch(`http://127.0.0.1:${port}/`).then((response) => response.text());
-      expect(await request()).toBe("here");
-      child.stdin.write("take\n");
-      child.stdin.flush();
-      expect(await nextLine()).toBe("exhausted");
-      // The first connection waits to be accepted, which fails; then the port is closed.
-      await until(
-        () =>
-          request().then(
-            () => false,
-            () => true,
-          ),
-        { what: "a refusal" },
-      );
-      const before = sleepCount(child.pid);
-      await until(() => sleepCount(child.pid) > before + 5, { what: "an idle event loop" });
-      child.stdin.write("give back\n");
-      child.stdin.flush();
-      expect(await nextLine()).toBe("enough");
-      expect(await until(request, { what: "a response" })).toBe("here");
-    } finally {
-      child.kill("SIGKILL");
-      await child.exited;
-    }
+    await using hog = new HogProcess(64);
+    const port = Number(await hog.nextLine());
+    const request = () => fetch(`http://127.0.0.1:${port}/`).then((response) => response.text());
+    expect(await request()).toBe("here");
+    hog.send("take");
+    expect(await hog.nextLine()).toBe("exhausted");
+    // The first connection waits to be accepted, which fails; then the port is closed.
+    await until(
+      () =>
+        request().then(
+          () => false,
+          () => true,
+        ),
+      { what: "a refusal" },
+    );
+    const before = sleepCount(hog.pid);
+    await until(() => sleepCount(hog.pid) > before + 5, { what: "an idle event loop" });
+    hog.send("give back");
+    expect(await hog.nextLine()).toBe("enough");
+    expect(await until(request, { what: "a response" })).toBe("here");
   }, 60_000);
 });

@@ -12,6 +12,8 @@ import { arpRequest } from "../sources/openflow/emulated-host.ts";
 import { Rogue, type RogueOptions, rogueMac } from "../sources/openflow/rogue.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { HogProcess } from "./hog-process.ts";
+import { RawClient, sleepCount } from "./raw-client.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-hostile-openflow-"));
 const cleanups: (() => unknown)[] = [];
@@ -60,11 +62,14 @@ class Target {
   }
 }
 
-async function startTarget(options: OpenflowOptions = {}): Promise<Target> {
+async function startTarget(options: OpenflowOptions = {}, maxOpenFiles?: number): Promise<Target> {
   const config = join(folder, `${crypto.randomUUID()}.yaml`);
   const source = { type: "openflow", listen: "127.0.0.1:0", ...options };
   await Bun.write(config, `sources:\n  - ${JSON.stringify(source)}\n`);
-  const service = await startService({ args: ["--data", ":memory:", "--config", config] });
+  const service = await startService({
+    args: ["--data", ":memory:", "--config", config],
+    ...(maxOpenFiles !== undefined && { maxOpenFiles }),
+  });
   cleanups.push(() => service.kill());
   const port = await until(() => /openflow listening on \S+:(\d+)/.exec(service.stderr())?.[1], {
     what: "the OpenFlow listener",
@@ -210,3 +215,65 @@ test("a port-status flood does not displace the history: its revisions are bound
   expect(events).toBeLessThan(3000);
   stream.abort();
 }, 120_000);
+
+describe.skipIf(process.platform !== "linux")("too few file descriptors", () => {
+  test("because of connections: other addresses and requests are served, it is logged once, and it ends", async () => {
+    const target = await startTarget({}, 128);
+    const { service } = target;
+    const lines = (text: string) => service.stderr().split(text).length - 1;
+    const first = await target.connect({ dpid: 1, ports: 3, address: "127.0.0.2" });
+    await until(async () => (await target.count("devices")) === 1, { what: "the first switch" });
+    const url = `http://127.0.0.1:${target.port}`;
+    const attackers = Array.from({ length: 300 }, () => new RawClient({ url }));
+    cleanups.push(() => attackers.map(({ socket }) => socket.destroy()));
+    await until(() => attackers.filter(({ isClosed }) => isClosed).length > 200, { what: "refusals" });
+    const before = sleepCount(service.pid);
+    await until(() => sleepCount(service.pid) > before + 5, { what: "an idle event loop" });
+    // A silent connection makes room for it.
+    const second = await target.connect({ dpid: 2, ports: 3, address: "127.0.0.3" });
+    await until(() => second.isAccepted, { what: "the second switch" });
+    expect((await target.metrics())("sessions_refused_total")).toBeGreaterThan(200);
+    first.setPort(2, false);
+    await until(async () => (await target.isEnabled(first.id, 2)) === false, { what: "the port down" });
+    for (const { socket } of attackers) socket.destroy();
+    await until(() => lines("openflow: there are enough file descriptors again") === 1, { what: "the end" });
+    expect(lines("openflow: too few file descriptors")).toBe(1);
+    const third = await target.connect({ dpid: 3, ports: 3 });
+    await until(() => third.isAccepted, { what: "the third switch" });
+    expect([first.isClosed, second.isClosed]).toEqual([false, false]);
+  }, 60_000);
+
+  test("because of something else: the port is closed until there are enough, and sessions stay", async () => {
+    await using hog = new HogProcess(128, "openflow");
+    const port = Number(await hog.nextLine());
+    const connect = async (dpid: number) => {
+      const rogue = await Rogue.connect(port, { dpid, ports: 3 });
+      cleanups.push(() => rogue.close());
+      return rogue;
+    };
+    const first = await connect(1);
+    await until(() => first.isAccepted, { what: "the first switch" });
+    hog.send("take");
+    expect(await hog.nextLine()).toBe("exhausted");
+    const refused = Array.from({ length: 10 }, () => new RawClient({ url: `http://127.0.0.1:${port}` }));
+    await until(() => refused.every(({ isClosed }) => isClosed), { what: "refusals" });
+    const before = sleepCount(hog.pid);
+    await until(() => sleepCount(hog.pid) > before + 5, { what: "an idle event loop" });
+    hog.send("give back");
+    expect(await hog.nextLine()).toBe("enough");
+    // The port is opened after the line.
+    const second = await until(
+      async () => {
+        const rogue = await connect(2);
+        return rogue.isClosed ? undefined : rogue;
+      },
+      { what: "an open port" },
+    );
+    await until(() => second.isAccepted, { what: "the second switch" });
+    expect(first.isClosed).toBe(false);
+    // Also the session that was accepted before the port was closed.
+    hog.send("stop");
+    expect(await hog.nextLine()).toBe("stopped");
+    await until(() => first.isClosed && second.isClosed, { what: "the end of both sessions" });
+  }, 60_000);
+});

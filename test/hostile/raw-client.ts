@@ -8,8 +8,8 @@ export class RawClient implements AsyncDisposable {
   #received = "";
   #isClosed = false;
 
-  constructor(service: Service) {
-    this.socket = connect({ port: Number(new URL(service.url).port), host: "127.0.0.1" });
+  constructor({ url }: Pick<Service, "url">) {
+    this.socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
     this.socket.on("data", (data) => {
       this.#received += data.toString("latin1");
     });

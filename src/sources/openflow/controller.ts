@@ -125,8 +125,8 @@ export class OpenflowController
   }
 
   /** Returns undefined when there are too many sessions. */
-  accept(channel: Channel): ChannelHandler | undefined {
-    if (!this.#sessions.makeRoom(channel.remoteAddress)) {
+  accept(channel: Channel, descriptorsAreLow: boolean): ChannelHandler | undefined {
+    if (!this.#sessions.makeRoom(channel.remoteAddress, descriptorsAreLow)) {
       this.count("sessions_refused_total");
       return undefined;
     }

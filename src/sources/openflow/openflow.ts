@@ -14,7 +14,7 @@ import type { ClaimBuffer } from "./claim-buffer.ts";
 import { OpenflowController } from "./controller.ts";
 import { GracefulRestart } from "./graceful-restart.ts";
 import { type OpenflowOptions, type OpenflowSettings, resolveSettings } from "./options.ts";
-import { listen } from "./transport.ts";
+import { listen, type OpenflowListener } from "./transport.ts";
 
 const TICK_INTERVAL_MS = 100;
 
@@ -65,8 +65,11 @@ class OpenflowSource implements Source {
       now,
       now + this.#settings.graceMs,
     );
-    const listener = listen(this.#settings, certificates && (() => certificates.current), (channel) =>
-      controller.accept(channel),
+    const listener = listen(
+      this.#settings,
+      certificates && (() => certificates.current),
+      (channel, descriptorsAreLow) => controller.accept(channel, descriptorsAreLow),
+      this.#log,
     );
     // A free port chosen by the system is used again after a restart, so that the switches find it.
     this.#settings = { ...this.#settings, port: listener.port };
@@ -83,7 +86,7 @@ class OpenflowSource implements Source {
       else await sink.apply([]);
       await Promise.all([
         controller.claims.sendChanges(sink, this.#clock, run.signal),
-        this.#runTicks(controller, run.signal),
+        this.#runTicks(controller, listener, run.signal),
         certificates?.run(run.signal),
         this.#endGrace(controller, gracefulRestart, sink, previous === undefined, run.signal),
       ]).finally(abortRun);
@@ -105,10 +108,16 @@ class OpenflowSource implements Source {
     }
   }
 
-  async #runTicks(controller: OpenflowController, signal: AbortSignal): Promise<void> {
+  async #runTicks(
+    controller: OpenflowController,
+    listener: OpenflowListener,
+    signal: AbortSignal,
+  ): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(TICK_INTERVAL_MS, signal);
-      if (!signal.aborted) await controller.tick();
+      if (signal.aborted) return;
+      listener.checkDescriptors();
+      await controller.tick();
     }
   }
 

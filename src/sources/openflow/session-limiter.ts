@@ -1,6 +1,7 @@
 /**
  * The open sessions. Their number is limited per peer address and in total. When the source is full, the address with the
- * most sessions gives one up that belongs to no known switch, unless the new one comes from an address with as many.
+ * most sessions gives one up that belongs to no known switch, unless the new one comes from an address with as many. It is
+ * also full when there are too few file descriptors.
  */
 import type { OpenflowSettings } from "./options.ts";
 import type { Session } from "./session.ts";
@@ -44,10 +45,10 @@ export class SessionLimiter {
   }
 
   /** Returns whether a session from the address is accepted. */
-  makeRoom(address: string): boolean {
+  makeRoom(address: string, descriptorsAreLow: boolean): boolean {
     const count = this.#byAddress.get(address)?.size ?? 0;
     if (count >= this.#limits.maxDevicesPerAddress) return false;
-    if (this.#size < this.#limits.maxSessions) return true;
+    if (this.#size < this.#limits.maxSessions && !descriptorsAreLow) return true;
     let most = new Set<Session>();
     for (const sessions of this.#byAddress.values()) if (sessions.size > most.size) most = sessions;
     if (most.size <= count + 1) return false;

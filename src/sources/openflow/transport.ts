@@ -6,9 +6,16 @@
  *
  * With TLS, each accepted socket is upgraded with the certificates that are current at that time, so that changed files
  * apply to new sessions without a new listener.
+ *
+ * Near the limit of file descriptors a new connection needs the place of another one. When something else takes the last
+ * descriptor, the port is closed until there are enough: the runtime would try to accept without end, at full CPU.
  */
 import type { Socket } from "bun";
 import type { Certificates } from "../../lib/certificate-files.ts";
+import { DescriptorMonitor, type DescriptorState } from "../../lib/descriptor-monitor.ts";
+import { errorMessage } from "../../lib/error-message.ts";
+import { type Logger, silentLogger } from "../../lib/logger.ts";
+import { SuspendableSocket } from "../../lib/suspendable-socket.ts";
 import { SourceError } from "../source.ts";
 import { fingerprintDigits, type PeerCertificate } from "./allow-list.ts";
 import type { OpenflowSettings } from "./options.ts";
@@ -174,9 +181,14 @@ interface SocketData {
 export interface OpenflowListener {
   readonly host: string;
   readonly port: number;
+  /** To be called periodically. */
+  checkDescriptors(): void;
   /** Closes the listener and every connection. */
   stop(): void;
 }
+
+/** Twice the reserve of the HTTP port, so that a flood of this one leaves descriptors for requests. */
+const DESCRIPTOR_RESERVES = 2;
 
 /**
  * `accept` returns the handler of a new connection, or undefined to close it at once. `certificates` returns those of this
@@ -185,32 +197,42 @@ export interface OpenflowListener {
 export function listen(
   settings: Pick<OpenflowSettings, "host" | "port">,
   certificates: (() => Certificates) | undefined,
-  accept: (channel: Channel) => ChannelHandler | undefined,
+  accept: (channel: Channel, descriptorsAreLow: boolean) => ChannelHandler | undefined,
+  log: Logger,
 ): OpenflowListener {
   const flushQueue = new FlushQueue();
+  const channels = new Set<SocketChannel>();
+  const descriptors = new DescriptorMonitor({
+    reserves: DESCRIPTOR_RESERVES,
+    onChange: (state, limit) => logDescriptors(log, state, limit),
+  });
   const handlers: Bun.SocketHandler<SocketData> = {
     data: (socket, chunk) => socket.data.handler?.onData(chunk),
     drain: (socket) => socket.data.channel?.flush(),
-    close: (socket, error) => onClose(socket.data, error),
+    close: ({ data }, error) => {
+      if (data.channel) channels.delete(data.channel);
+      onClose(data, error);
+    },
     error: () => {},
   };
   const onOpen = (socket: Socket<SocketData>) => {
     const channel = new SocketChannel(socket, flushQueue, certificates !== undefined);
-    const handler = accept(channel);
+    const handler = accept(channel, descriptors.isSocketReserved(socket));
     socket.data = { channel, handler };
     if (!handler) {
       socket.terminate();
       return;
     }
+    channels.add(channel);
     socket.setNoDelay(true);
     if (certificates) startTls(socket, socket.data, certificates(), handlers);
     // The hello is sent at once: the peer waits for it before it continues.
     else channel.flush();
   };
-  try {
-    const server = Bun.listen<SocketData>({
+  const bind = (port: number) =>
+    Bun.listen<SocketData>({
       hostname: settings.host,
-      port: settings.port,
+      port,
       exclusive: true,
       data: { channel: undefined, handler: undefined },
       socket: {
@@ -220,12 +242,55 @@ export function listen(
         ...(certificates && { data: () => {}, drain: () => {} }),
       },
     });
-    return { host: settings.host, port: server.port, stop: () => server.stop(true) };
+  const server = bindFirst(bind, settings);
+  let isTaken = false;
+  return {
+    host: settings.host,
+    port: server.port,
+    checkDescriptors() {
+      const state = descriptors.check();
+      if (state === "exhausted") server.suspend();
+      else if (state === "enough") isTaken = !resume(server, isTaken ? silentLogger : log);
+    },
+    stop() {
+      server.stop();
+      // Those accepted before the port was closed for a while belong to no socket that could be stopped.
+      for (const channel of channels) channel.terminate();
+    },
+  };
+}
+
+function bindFirst(
+  bind: (port: number) => Bun.TCPSocketListener<SocketData>,
+  { host, port }: Pick<OpenflowSettings, "host" | "port">,
+): SuspendableSocket {
+  try {
+    return new SuspendableSocket(bind, port);
   } catch (error) {
     const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    const cause = inUse ? "the address is in use" : error instanceof Error ? error.message : String(error);
-    throw new SourceError(`cannot listen on ${settings.host}:${settings.port}: ${cause}`);
+    throw new SourceError(
+      `cannot listen on ${host}:${port}: ${inUse ? "the address is in use" : errorMessage(error)}`,
+    );
   }
+}
+
+/** Returns false, to be called again, when another process has the port meanwhile. */
+function resume(server: SuspendableSocket, log: Logger): boolean {
+  try {
+    server.resume();
+    return true;
+  } catch (error) {
+    log.warn("openflow: cannot listen again, still trying", {
+      port: server.port,
+      error: errorMessage(error),
+    });
+    return false;
+  }
+}
+
+function logDescriptors(log: Logger, state: DescriptorState, limit: number): void {
+  if (state === "enough") log.info("openflow: there are enough file descriptors again", { limit });
+  else log.warn("openflow: too few file descriptors, new sessions may be refused", { limit });
 }
 
 /** Once: with TLS both the encrypted and the plain side of a socket report its end. */

@@ -46,6 +46,7 @@ export class Rogue {
   private constructor(options: RogueOptions, socket: Socket) {
     this.#options = options;
     this.#socket = socket;
+    this.isClosed = socket.destroyed;
     socket.setNoDelay(true);
     socket.on("data", (chunk) => this.#receive(Buffer.from(chunk)));
     socket.on("close", () => {
