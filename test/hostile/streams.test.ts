@@ -115,14 +115,9 @@ test("streams around the same device share the neighbourhood and its comparison"
 
 test("a change wakes at most 256 streams in one turn of the event loop", async () => {
   await using h = await openHarness();
-<<<<<<< HEAD
-  const limits = { streamsPerUser: 10_000, requestsPerSecond: 0, connections: 10_000 };
-  const hub = new SseHub(h.history, h.scheduler, limits, createOwnShares(limits, h.clock), 15_000);
-=======
   const limits = { streamsPerUser: 10_000, connections: 10_000, requestsPerSecond: 0 };
   const shares = createOwnShares(limits, h.clock);
   const hub = new SseHub(h.history, h.scheduler, limits, shares, 15_000);
->>>>>>> streams
   const { view, history } = h;
   const context = { view, history, dialect: PLAIN, memory: uncountedMemory() };
   const query = throwIfFault(parseQuery([], "devices", { pageLimit: 1 }));
