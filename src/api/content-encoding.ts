@@ -15,6 +15,7 @@ import {
 } from "node:zlib";
 import { AsyncBodySource, type BodySource } from "../http1/body-source.ts";
 import { FairSemaphore } from "../lib/fair-semaphore.ts";
+import { Cancelled } from "../lib/scheduler.ts";
 import { type Steps, waitFor } from "../lib/steps.ts";
 import { type BodyProducer, ProducedBody } from "./body-producer.ts";
 import { joinBytes } from "./chunks.ts";
@@ -112,12 +113,16 @@ export function createEncodedBody(producer: BodyProducer, encoding: ContentEncod
   compressor.on("error", (error: Error) => {
     failure = error;
   });
+  /** Ends what waits for the compressor: once it is destroyed, it calls nobody back. */
+  let abandon = (_: Error) => {};
   const write = (chunk: Uint8Array) =>
     new Promise<void>((resolve, reject) => {
+      abandon = reject;
       compressor.write(chunk, (error) => (error ? reject(error) : resolve()));
     });
   const end = () =>
     new Promise<void>((resolve, reject) => {
+      abandon = reject;
       compressor.once("end", resolve);
       compressor.once("error", reject);
       compressor.end();
@@ -127,7 +132,10 @@ export function createEncodedBody(producer: BodyProducer, encoding: ContentEncod
     while (written.length === 0 && !hasEnded) {
       const chunk = await producer.next();
       hasEnded = chunk === undefined;
-      await compressions.run(producer.owner, () => (chunk === undefined ? end() : write(chunk)));
+      await compressions.run(producer.owner, async () => {
+        if (!producer.aborted) await (chunk === undefined ? end() : write(chunk));
+      });
+      if (producer.aborted) throw new Cancelled("the client is gone");
       if (failure) throw failure;
     }
     if (written.length === 0) return { done: true };
@@ -138,5 +146,6 @@ export function createEncodedBody(producer: BodyProducer, encoding: ContentEncod
   return new AsyncBodySource(read, () => {
     producer.close();
     compressor.destroy();
+    abandon(new Cancelled("the client is gone"));
   });
 }

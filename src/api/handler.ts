@@ -19,34 +19,32 @@ import type { ParseError, Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { SerializedResponse } from "../http1/serialized-response.ts";
 import type { HandshakeCounts } from "../http1/tls.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/logger.ts";
 import { MemoryBudget, type SharedMemory } from "../lib/memory-budget.ts";
 import { Cancelled } from "../lib/scheduler.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
-import type { AccessLog } from "./access-log.ts";
 import { addHeaders } from "./add-headers.ts";
 import { AuditLog } from "./auth/audit.ts";
 import { authProblem } from "./auth/auth-problem.ts";
-import { type Authenticator, type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
+import { type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
 import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
 import { Logins } from "./auth/logins.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
-import type { Users } from "./auth/users.ts";
-import { AuxiliaryEndpoints, type AuxiliaryEndpointsOptions, isHealthPath } from "./auxiliary-endpoints.ts";
+import { AuxiliaryEndpoints, isHealthPath } from "./auxiliary-endpoints.ts";
 import { BodyRenderer, type PreparedResponse } from "./body-renderer.ts";
 import { type Cors, createCors } from "./cors.ts";
 import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
+import { createForwarder, type Forward } from "./forwarder.ts";
+import type { RequestHandlerOptions } from "./handler-options.ts";
 import { KnownHosts } from "./known-hosts.ts";
+import { Admission } from "./limits/admission.ts";
+import { createOwnShares, ShareExhausted, type Shares } from "./limits/shares.ts";
 import { LoadShedder } from "./load-shedder.ts";
 import { Problem } from "./problem.ts";
 import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
 import { PublicEndpoints } from "./public-endpoints.ts";
-import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
-import { isPlainGet, NOT_SENT, pathOf, readRequestOf, targetTooLong } from "./read-request.ts";
+import { isPlainGet, NOT_SENT, pathOf, readRequestOf } from "./read-request.ts";
 import { ReadRunner } from "./read-runner.ts";
-import type { Relay } from "./relay.ts";
 import { RepeatHit } from "./repeat-hit.ts";
 import { type RecordedResponse, RequestRecorder } from "./request-recorder.ts";
 import { RequestState } from "./request-state.ts";
@@ -54,28 +52,8 @@ import { ResponseCache } from "./response-cache.ts";
 import { parseRoute } from "./route.ts";
 import { type ReadOutcome, Router } from "./router.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
-import type { ServerLimits } from "./server-limits.ts";
 import { SseHub } from "./stream/sse-hub.ts";
 import { UsageRecorder, userUsages } from "./usage-counters.ts";
-
-export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
-  /** Path prefixes that mean the same as `controller`; `onos` in the dialect of ONOS. */
-  readonly aliases: readonly string[];
-  /** Origins that may read across origins (CORS). */
-  readonly origins: readonly string[];
-  /** Addresses and CIDR blocks of the proxies that name the client's address. */
-  readonly trustedProxies: readonly string[];
-  /** The host names of the service; empty for any. */
-  readonly hosts: readonly string[];
-  readonly limits: ServerLimits;
-  readonly authenticator: Authenticator;
-  readonly users: Users;
-  /** In a reader process: forwards requests that it cannot serve to the main process. */
-  readonly relay?: Relay;
-  readonly accessLog?: AccessLog | undefined;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 const HEARTBEAT_MS = 15_000;
 /** A reader process has forwarded a request of a user who was removed since. */
@@ -87,6 +65,7 @@ interface ServedRead {
   readonly request: Request;
   readonly connection: ConnectionInfo;
   readonly path: string;
+  readonly credential: Credential;
   /** For the counters. */
   readonly readName: string;
   readonly rateLimitHeaders: Readonly<Record<string, string>>;
@@ -112,8 +91,10 @@ export class RequestHandler implements Handler {
   readonly #cors: Cors;
   readonly #hosts: KnownHosts;
   readonly #logins: Logins;
-  readonly #rateLimiter: RateLimiter;
+  readonly #admission: Admission;
+  readonly #forward: Forward | undefined;
   readonly #prefixes: Prefixes;
+  readonly shares: Shares;
   #isStopping = false;
 
   constructor(options: RequestHandlerOptions, connections = new ConnectionCounters()) {
@@ -121,7 +102,8 @@ export class RequestHandler implements Handler {
     this.#options = options;
     this.#credentials = new RequestCredentials(options.authenticator, users);
     this.#connections = connections;
-    this.#streams = new SseHub(context.history, context.scheduler, limits, HEARTBEAT_MS);
+    this.shares = options.shares ?? createOwnShares(limits, options.clock);
+    this.#streams = new SseHub(context.history, context.scheduler, limits, this.shares, HEARTBEAT_MS);
     this.#router = new Router({
       context,
       streams: this.#streams,
@@ -142,16 +124,24 @@ export class RequestHandler implements Handler {
     this.#recorder = new RequestRecorder(this.#usage, options.accessLog, options.clock);
     this.#logins = new Logins(options, new AuditLog(options.logger, options.clock));
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
-    this.#rateLimiter = createRateLimiter(limits, options.clock);
+    this.#admission = new Admission(limits, this.shares);
     this.#prefixes = createPrefixes(options.aliases);
     const { relay } = options;
+    this.#forward =
+      relay &&
+      createForwarder({
+        relay,
+        logins: this.#logins,
+        credentials: this.#credentials,
+        problems: this.#problems,
+      });
     this.#public = new PublicEndpoints({
       auxiliary: this.#auxiliary,
       problems: this.#problems,
       cors: this.#cors,
       prefixes: this.#prefixes,
       logins: this.#logins,
-      forward: relay && ((request, connection) => this.#forward(relay, request, connection)),
+      forward: this.#forward,
     });
     users.onChange((names) => this.#streams.closeStreamsOf(names));
   }
@@ -251,6 +241,7 @@ export class RequestHandler implements Handler {
   /** Call it after a change of the limits: cached responses were made with the old ones. */
   onLimitsChanged(): void {
     this.#responseCache.clear();
+    this.shares.giveBackUnused();
   }
 
   /** CORS and rate limit headers differ between requests for the same target, so such responses cannot be cached. */
@@ -287,31 +278,47 @@ export class RequestHandler implements Handler {
     path: string,
     credential: Credential,
   ): Response | Promise<Response> {
-    const { relay, limits } = this.#options;
     if (credential.user === INTERNAL_USER && path === LOGIN_CHECK_PATH)
       return this.#logins.checkForReader(request, connection);
-    let readName = "other";
-    let rateLimitHeaders = NO_HEADERS;
+    const refused = {
+      request,
+      connection,
+      path,
+      credential,
+      readName: "other",
+      rateLimitHeaders: NO_HEADERS,
+    };
+    let rateLimitHeaders: Readonly<Record<string, string>>;
     try {
       this.#logins.requireRole(request, connection, credential, path);
-      if (connection.inFlight >= limits.connections) throw this.#overloaded();
-      if (request.target.length > limits.urlBytes) throw targetTooLong(request.target, limits.urlBytes);
-      if (credential.user !== INTERNAL_USER) rateLimitHeaders = this.#rateLimiter.consume(credential.user);
+      rateLimitHeaders = this.#admission.admit(request, connection, credential.user, this.#overloaded);
+    } catch (error) {
+      if (error instanceof ShareExhausted)
+        return this.shares.retry(error, () => this.#serve(request, connection, path, credential));
+      return this.#respondToFailure(refused, error);
+    }
+    return this.#serveAdmitted({ ...refused, rateLimitHeaders });
+  }
+
+  #serveAdmitted(served: Omit<ServedRead, "readName">): Response | Promise<Response> {
+    const { request, connection, path, credential, rateLimitHeaders } = served;
+    const forward = this.#forward;
+    let readName = "other";
+    try {
       const route = parseRoute(path, this.#prefixes);
       if (!route)
-        return relay
-          ? this.#forward(relay, request, connection)
+        return forward
+          ? forward(request, connection, rateLimitHeaders)
           : this.#serveAuxiliary(request, connection, path, credential.user, rateLimitHeaders);
       readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
       const read = readRequestOf(request, path, credential.user, dialectOf(path, this.#prefixes));
       const outcome = this.#reads.run(route, read, connection);
-      if (outcome instanceof Promise)
-        return this.#respondLater({ request, connection, path, readName, rateLimitHeaders }, outcome);
+      if (outcome instanceof Promise) return this.#respondLater({ ...served, readName }, outcome);
       return this.#respond(request, readName, rateLimitHeaders, outcome);
     } catch (error) {
-      return this.#respondToFailure({ request, connection, path, readName, rateLimitHeaders }, error);
+      return this.#respondToFailure({ ...served, readName }, error);
     }
   }
 
@@ -338,13 +345,13 @@ export class RequestHandler implements Handler {
     return addHeaders(recorded, this.#perRequestHeaders(request, rateLimitHeaders));
   }
 
-  #respondToFailure(
-    { request, connection, path, readName, rateLimitHeaders }: ServedRead,
-    error: unknown,
-  ): Response | Promise<Response> {
-    const { relay } = this.#options;
+  #respondToFailure(served: ServedRead, error: unknown): Response | Promise<Response> {
+    const { request, connection, path, readName, rateLimitHeaders } = served;
+    const forward = this.#forward;
     if (error instanceof Cancelled) return NOT_SENT;
-    if (relay && error instanceof HistoryNotInReplica) return this.#forward(relay, request, connection);
+    if (error instanceof ShareExhausted) return this.shares.retry(error, () => this.#serveAdmitted(served));
+    if (forward && error instanceof HistoryNotInReplica)
+      return forward(request, connection, rateLimitHeaders);
     const dialect = dialectOf(path, this.#prefixes);
     return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
   }
@@ -374,15 +381,6 @@ export class RequestHandler implements Handler {
     }
   }
 
-  async #forward(relay: Relay, request: Request, connection: ConnectionInfo): Promise<Response> {
-    try {
-      const { address } = this.#logins.clientOf(request, connection);
-      return await relay(request, address, this.#credentials.certificateUser(request, connection));
-    } catch (error) {
-      return this.#problems.respondTo(request, error, "relayed");
-    }
-  }
-
   #perRequestHeaders(
     request: Request,
     rateLimitHeaders: Readonly<Record<string, string>>,
@@ -390,10 +388,10 @@ export class RequestHandler implements Handler {
     return { ...rateLimitHeaders, ...this.#cors.headers(request.header("origin")) };
   }
 
-  #overloaded(): Problem {
+  readonly #overloaded = (): Problem => {
     this.#counters.countShed();
     return new Problem("overloaded", "The service is overloaded; try again in a moment.", {
       "Retry-After": "2",
     });
-  }
+  };
 }

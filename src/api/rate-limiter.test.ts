@@ -1,10 +1,17 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../lib/clock.ts";
+import { createOwnShares } from "./limits/shares.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
+
+const limiterOf = (limits: { requestsPerSecond: number }, clock = new ManualClock()) =>
+  createRateLimiter(
+    limits,
+    createOwnShares(Object.assign(limits, { streamsPerUser: 0, connections: 0 }), clock),
+  );
 
 test("each user has its own share, which refills within a second", async () => {
   const clock = new ManualClock();
-  const limiter = createRateLimiter({ requestsPerSecond: 2 }, clock);
+  const limiter = limiterOf({ requestsPerSecond: 2 }, clock);
   limiter.consume("ann");
   limiter.consume("ann");
   expect(() => limiter.consume("ann")).toThrow("2 requests a second");
@@ -20,13 +27,13 @@ test("each user has its own share, which refills within a second", async () => {
 });
 
 test("without a limit there are no headers and no rejections", () => {
-  const limiter = createRateLimiter({ requestsPerSecond: 0 }, new ManualClock());
+  const limiter = limiterOf({ requestsPerSecond: 0 });
   for (let i = 0; i < 100; i++) expect(limiter.consume("ann")).toEqual({});
 });
 
 test("a changed limit applies at once", () => {
   const limits = { requestsPerSecond: 0 };
-  const limiter = createRateLimiter(limits, new ManualClock());
+  const limiter = limiterOf(limits);
   limiter.consume("ann");
   limits.requestsPerSecond = 1;
   limiter.consume("ann");

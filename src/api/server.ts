@@ -4,7 +4,8 @@ import type { DescriptorState } from "../http1/descriptor-monitor.ts";
 import { ConnectionCounters, type ConnectionLimits } from "../http1/handler.ts";
 import { HttpListener } from "../http1/listener.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
-import { RequestHandler, type RequestHandlerOptions } from "./handler.ts";
+import { RequestHandler } from "./handler.ts";
+import type { RequestHandlerOptions } from "./handler-options.ts";
 import type { ProcessCounters } from "./process-counters.ts";
 
 export interface ServerOptions extends RequestHandlerOptions {
@@ -71,6 +72,7 @@ export function openServer(options: ServerOptions): Server {
       });
   };
   const listener = new HttpListener(handler, connectionLimits, clock, { counters, onDescriptors });
+  handler.shares.countInFlight = () => listener.inFlight;
   const tls = options.tls && { identity: options.tls, counts: handler.tlsHandshakes };
   const bound = listener.listen({ hostname: host, port, reusePort: sharedPort }, tls);
   if (unixSocketPath !== undefined) listener.listen({ unix: unixSocketPath });

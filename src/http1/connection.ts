@@ -40,6 +40,8 @@ export class Connection implements ConnectionInfo, TurnTaker {
   readonly #parser: RequestParser;
   #state: State = "idle";
   #authenticated = false;
+  /** Whether its responses count as in flight. The process behind a Unix socket counts its own. */
+  #isCounted = false;
   /** Of the last request with a body. */
   #requestAuthenticated = false;
   #headStarted = false;
@@ -71,7 +73,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   }
 
   get inFlight(): number {
-    return this.#context.inFlight - (this.#authenticated && this.#state === "responding" ? 1 : 0);
+    return this.#context.inFlight - (this.#isCounted && this.#state === "responding" ? 1 : 0);
   }
 
   markAuthenticated(): void {
@@ -79,7 +81,8 @@ export class Connection implements ConnectionInfo, TurnTaker {
     if (this.#authenticated) return;
     this.#authenticated = true;
     this.#turn.onAuthenticated(this.#context.authenticatedTurns);
-    if (this.#state === "responding") this.#context.inFlight++;
+    this.#isCounted = Boolean(this.#socket.remoteAddress);
+    if (this.#isCounted && this.#state === "responding") this.#context.inFlight++;
     this.#context.onAuthenticated(this);
   }
 
@@ -129,7 +132,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   /** The socket is closed. */
   onClose(): void {
-    if (this.#state === "responding" && this.#authenticated) this.#context.inFlight--;
+    if (this.#state === "responding" && this.#isCounted) this.#context.inFlight--;
     this.#state = "closed";
     this.#reading.close();
     this.#writer.abort();
@@ -352,7 +355,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   #markInFlight(): void {
     if (this.#state !== "idle") return;
     this.#state = "responding";
-    if (this.#authenticated) this.#context.inFlight++;
+    if (this.#isCounted) this.#context.inFlight++;
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
   }
 
@@ -360,7 +363,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     if (this.#state === "responding") {
       this.#unsent.forget();
       this.#state = "idle";
-      if (this.#authenticated) this.#context.inFlight--;
+      if (this.#isCounted) this.#context.inFlight--;
     }
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
     if (this.#closeAfterCurrent) this.#close();

@@ -38,7 +38,7 @@ export interface Handler {
 /** What a handler can know of the connection that a request came on. */
 export interface ConnectionInfo {
   readonly remoteAddress: string;
-  /** Responses in flight on all other authenticated connections of the server. */
+  /** Responses in flight on all other authenticated connections of the server, except those of its Unix socket. */
   readonly inFlight: number;
   /**
    * The handler calls it when the credentials of the request that it handles are valid, before it returns or resolves.
@@ -82,7 +82,7 @@ export interface ServerContext {
   readonly authenticatedTurns: TurnQueue;
   /** Received bytes that anonymous connections hold. */
   readonly anonymousBytes: BufferAccount;
-  /** Responses being produced or sent, on all authenticated connections. Connections count themselves in and out. */
+  /** Responses being produced or sent, on all authenticated connections but those of a Unix socket. Connections count themselves in and out. */
   inFlight: number;
   /** Epoch milliseconds, for the `Date` header. */
   now(): number;

@@ -1,6 +1,7 @@
 /**
- * Token buckets, one per key: a key can take `burst` tokens at once and gains one every `refillMs`. A key that is not
- * stored has a full bucket, so that evicting the least recently used key only makes the limit less precise.
+ * Token buckets: `burst` tokens can be taken at once, and one is gained every `refillMs`. `TokenBucket` belongs to an object.
+ * `TokenBuckets` has one per key; a key that is not stored has a full bucket, so that evicting the least recently used key
+ * only makes the limit less precise.
  */
 import { createBoundedCache } from "./bounded-cache.ts";
 import type { Clock } from "./clock.ts";
@@ -8,61 +9,88 @@ import type { Clock } from "./clock.ts";
 export interface TokenBucketOptions {
   readonly burst: number;
   readonly refillMs: number;
+}
+
+export interface TokenBucketsOptions extends TokenBucketOptions {
   /** Keys stored at the same time. */
   readonly maxKeys: number;
 }
 
-interface Bucket {
-  tokens: number;
-  updatedAt: number;
-}
-
-export class TokenBuckets {
-  readonly #clock: Pick<Clock, "monotonic">;
+/** Times are monotonic milliseconds. */
+export class TokenBucket {
   readonly #options: TokenBucketOptions;
-  readonly #buckets;
+  #tokens: number;
+  #updatedAt: number;
 
-  constructor(clock: Pick<Clock, "monotonic">, options: TokenBucketOptions) {
-    this.#clock = clock;
+  constructor(options: TokenBucketOptions, now: number) {
     this.#options = options;
-    this.#buckets = createBoundedCache<string, Bucket>({ maxSize: options.maxKeys });
+    this.#tokens = options.burst;
+    this.#updatedAt = now;
   }
 
   /**
    * Returns 0 when the tokens were taken; otherwise the milliseconds until they are available. More than a full bucket
    * holds counts as a full bucket.
    */
-  take(key: string, count = 1): number {
-    const bucket = this.#refilled(key);
+  take(now: number, count = 1): number {
+    this.#refill(now);
     const tokens = Math.min(count, this.#options.burst);
-    if (bucket.tokens < tokens) return Math.ceil((tokens - bucket.tokens) * this.#options.refillMs);
-    bucket.tokens -= tokens;
+    if (this.#tokens < tokens) return Math.ceil((tokens - this.#tokens) * this.#options.refillMs);
+    this.#tokens -= tokens;
     return 0;
   }
 
   /** Returns tokens that were taken but not used. */
-  giveBack(key: string, count = 1): void {
-    const bucket = this.#refilled(key);
-    bucket.tokens = Math.min(this.#options.burst, bucket.tokens + count);
+  giveBack(now: number, count = 1): void {
+    this.#refill(now);
+    this.#tokens = Math.min(this.#options.burst, this.#tokens + count);
   }
 
   /** Whole tokens that can be taken now. */
-  available(key: string): number {
-    return Math.floor(this.#refilled(key).tokens);
+  available(now: number): number {
+    this.#refill(now);
+    return Math.floor(this.#tokens);
   }
 
-  #refilled(key: string): Bucket {
+  #refill(now: number): void {
     const { burst, refillMs } = this.#options;
+    this.#tokens = Math.min(burst, this.#tokens + (now - this.#updatedAt) / refillMs);
+    this.#updatedAt = now;
+  }
+}
+
+export class TokenBuckets {
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #options: TokenBucketsOptions;
+  readonly #buckets;
+
+  constructor(clock: Pick<Clock, "monotonic">, options: TokenBucketsOptions) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#buckets = createBoundedCache<string, TokenBucket>({ maxSize: options.maxKeys });
+  }
+
+  take(key: string, count = 1): number {
     const now = this.#clock.monotonic();
-    const bucket = this.#buckets.get(key);
+    return this.#of(key, now).take(now, count);
+  }
+
+  giveBack(key: string, count = 1): void {
+    const now = this.#clock.monotonic();
+    this.#of(key, now).giveBack(now, count);
+  }
+
+  available(key: string): number {
+    const now = this.#clock.monotonic();
+    return this.#of(key, now).available(now);
+  }
+
+  #of(key: string, now: number): TokenBucket {
+    let bucket = this.#buckets.get(key);
     if (!bucket) {
-      const full = { tokens: burst, updatedAt: now };
-      this.#buckets.set(key, full);
-      return full;
+      bucket = new TokenBucket(this.#options, now);
+      this.#buckets.set(key, bucket);
     }
-    const gained = (now - bucket.updatedAt) / refillMs;
-    bucket.tokens = Math.min(burst, bucket.tokens + gained);
-    bucket.updatedAt = now;
     return bucket;
   }
 }

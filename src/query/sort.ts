@@ -39,6 +39,7 @@ export function* sortedIds(
 ): Steps<string[]> {
   const compare = comparator(sort);
   let rows: Row[] = [];
+  let counted = 0;
   /** The last row that is still in the result, once there are `max`. */
   let last: Row | undefined;
   let left = ENTITIES_PER_STEP;
@@ -51,12 +52,15 @@ export function* sortedIds(
     const row = { id: item.id, keys: sort.map(({ field }) => scalarOf(entity, field)) };
     if (!last || compare(row, last) < 0) {
       rows.push(row);
+      counted += sizeOf(row);
       count(sizeOf(row));
     }
     if (rows.length >= 2 * max + SPARE_ROWS) {
       const before = rows.length;
       rows = (yield* sortInSteps(rows, compare)).slice(0, max);
-      count((rows.length - before) * ROW_BYTES);
+      const dropped = counted * (1 - rows.length / before);
+      counted -= dropped;
+      count(-dropped);
       last = rows.at(-1);
     }
     if (--left > 0) continue;
@@ -69,7 +73,7 @@ export function* sortedIds(
     ids.push(id);
   }
   // The rows are free again, the list of ids stays until the response is sent.
-  count(rows.length * (POINTER_BYTES - ROW_BYTES));
+  count(ids.length * POINTER_BYTES - counted);
   return ids;
 }
 

@@ -3,17 +3,19 @@
  * creating a file: whether the users and the certificate can be read, and what is in use at the moment. That another process has the port or
  * the data folder is a note and not a fault, because it is often the service itself.
  */
+
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { openUsers } from "../api/auth/users.ts";
 import { UsersError } from "../api/auth/users-file.ts";
 import type { Config } from "../config/schema.ts";
+import { CertificateError } from "../lib/certificate-files.ts";
 import { systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { isLogInUse } from "../log/log-file.ts";
 import { dataDirOf, LOG_FILE } from "./store.ts";
-import { openTlsFiles, TlsError } from "./tls-files.ts";
+import { openTlsFiles } from "./tls-files.ts";
 
 /** The faults of the users file and of GAZETTEER_CREDENTIALS, one line each. */
 export async function findUsersFaults(
@@ -41,7 +43,7 @@ export async function findTlsFaults(tls: Config["tls"]): Promise<readonly string
     await openTlsFiles({ tls }, systemClock, silentLogger);
     return [];
   } catch (error) {
-    if (error instanceof TlsError) return [error.message];
+    if (error instanceof CertificateError) return [error.message];
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import { INTERNAL_USER, internalAuthorization } from "../api/auth/authenticate.t
 import { createLoginRelay } from "../api/auth/login-relay.ts";
 import { PushedUsers } from "../api/auth/pushed-users.ts";
 import type { User } from "../api/auth/users.ts";
+import { Shares } from "../api/limits/shares.ts";
 import { Drawings } from "../api/reads/drawings.ts";
 import { createRelay } from "../api/relay.ts";
 import { openServer, type Server } from "../api/server.ts";
@@ -33,6 +34,8 @@ import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { StartupError } from "./startup-error.ts";
 
 const REPORT_INTERVAL_MS = 1000;
+/** Units of a limit in one request to the writer. */
+const MAX_SHARE_BATCH = 256;
 
 export interface ReaderOptions {
   /** The pipe from the writer. */
@@ -62,9 +65,10 @@ export async function runReader({ input, write, signal, onWriterGone }: ReaderOp
   };
   const settings = createReaderSettings(start.settings);
   const tls = start.tls && new LiveTlsIdentity(start.tls);
-  receiveMessages(messages, { users, settings, tls, stop }).then(onInputEnd, onInputEnd);
   const send: Send = (message) => write(jsonLine(message));
-  await serveReplica(start, { users, settings, tls }, AbortSignal.any([signal, stop.signal]), send);
+  const shares = createReaderShares(send);
+  receiveMessages(messages, { users, settings, tls, shares, stop }, send).then(onInputEnd, onInputEnd);
+  await serveReplica(start, { users, settings, tls, shares }, AbortSignal.any([signal, stop.signal]), send);
 }
 
 async function receiveStart(
@@ -101,17 +105,35 @@ function createReaderSettings(values: SettingsValues): ReaderSettings {
   };
 }
 
+/** The shares of this process, which it gets from the writer. A writer that is gone ends this process. */
+function createReaderShares(send: Send): Shares {
+  const post = (message: ReaderMessage) => void send(message).catch(() => {});
+  return new Shares(
+    {
+      maxBatch: MAX_SHARE_BATCH,
+      request(shareRequest) {
+        post({ shareRequest });
+        return undefined;
+      },
+      giveBack: (shareReturn) => post({ shareReturn }),
+    },
+    systemClock,
+  );
+}
+
 interface Controlled {
   readonly users: PushedUsers;
   readonly settings: ReaderSettings;
   readonly tls: LiveTlsIdentity | undefined;
+  readonly shares: Shares;
   readonly stop: AbortController;
 }
 
 /** Applies messages until the writer closes the pipe. */
 async function receiveMessages(
   messages: AsyncGenerator<unknown>,
-  { users, settings, tls, stop }: Controlled,
+  { users, settings, tls, shares, stop }: Controlled,
+  send: Send,
 ): Promise<void> {
   for await (const line of messages) {
     const message = parseWriterMessage(line);
@@ -119,13 +141,18 @@ async function receiveMessages(
     if (message.settings) settings.update(message.settings);
     if (message.reopenAccessLog) settings.onReopenAccessLog();
     if (message.tls) tls?.replace(message.tls);
+    if (message.shareGrant) shares.grant(message.shareGrant);
+    if (message.shareRecall) {
+      const { kind, key } = message.shareRecall;
+      await send({ shareReturn: shares.recall(kind, key) });
+    }
     if (message.stop) stop.abort();
   }
 }
 
 async function serveReplica(
   start: ReaderStart,
-  { users, settings, tls }: Omit<Controlled, "stop">,
+  { users, settings, tls, shares }: Omit<Controlled, "stop">,
   signal: AbortSignal,
   send: Send,
 ): Promise<void> {
@@ -156,7 +183,7 @@ async function serveReplica(
     await Promise.race([synced, following, stopped]);
     if (signal.aborted) return;
     const server = openServer({
-      ...sharedServerOptions({ config, settings: live, users, tls, clock, logger, checkRemotely }),
+      ...sharedServerOptions({ config, settings: live, users, tls, clock, logger, shares, checkRemotely }),
       port,
       sharedPort: true,
       context: { view: replica.view, history: replica.history, log, scheduler, drawings: new Drawings() },
@@ -172,7 +199,8 @@ async function serveReplica(
     };
     try {
       await send({ listening: true });
-      await Promise.race([following, stopped, reportCounters(server, send, signal)]);
+      const reports = [reportCounters(server, send, signal), shares.runReports(signal)];
+      await Promise.race([following, stopped, ...reports]);
     } finally {
       await server.stop(DRAIN_TIMEOUT_MS);
       await send({ counters: server.counters() });

@@ -2,6 +2,7 @@
 import { AccessLog } from "../api/access-log.ts";
 import { createAuthenticator, type RemoteCheck, type ThrottleOptions } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
+import type { Shares } from "../api/limits/shares.ts";
 import type { ServerOptions } from "../api/server.ts";
 import type { Config } from "../config/schema.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
@@ -20,6 +21,7 @@ export interface SharedServerInput {
   readonly tls: LiveTlsIdentity | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly shares: Shares;
   /** The Authorization header of the service's own processes. */
   readonly internalAuthorization?: string | undefined;
   /** In a reader process. */
@@ -37,12 +39,13 @@ type SharedOption =
   | "version"
   | "authenticator"
   | "users"
+  | "shares"
   | "tls"
   | "clock"
   | "logger";
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
-  const { config, settings, users, tls, clock, logger, internalAuthorization, checkRemotely } = input;
+  const { config, settings, users, tls, clock, logger, shares, internalAuthorization, checkRemotely } = input;
   const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
   const { limits } = settings;
   const throttle: ThrottleOptions = {
@@ -80,6 +83,7 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
       checkRemotely,
     }),
     users,
+    shares,
     tls,
     clock,
     logger,

@@ -24,6 +24,7 @@ import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
+import { CertificateError } from "../lib/certificate-files.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
@@ -39,10 +40,11 @@ import {
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
+import { ShareExchange } from "./share-exchange.ts";
 import { type CreatedSource, createEntries, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store } from "./store.ts";
-import { openTlsFiles, TlsError, type TlsFiles } from "./tls-files.ts";
+import { openTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** Sources that sync at once (a file, the demo) are complete before the service reports that it listens. */
 const INITIAL_SYNC_TIMEOUT_MS = 3000;
@@ -86,6 +88,7 @@ interface Parts {
   readonly sources: SourceSet;
   readonly readers: Readers;
   readonly tls: TlsFiles | undefined;
+  readonly exchange: ShareExchange;
 }
 
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
@@ -100,8 +103,10 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const precedence = created.map(({ source }) => source.name);
   const store = await asStartupError(() => openStore(config, precedence, clock, logger));
+  const exchange = new ShareExchange(settings.limits, clock);
   try {
     using readers = openReaders({
+      exchange,
       config,
       settings,
       users,
@@ -117,7 +122,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     });
     await Promise.race([dropped, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
-      { config, settings, clock, logger, users, store, sources, readers, tls },
+      { config, settings, clock, logger, users, store, sources, readers, tls, exchange },
       options,
     );
     // 4. `using` removes the socket folder of the readers.
@@ -196,6 +201,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       ...sharedServerOptions({
         ...parts,
         tls: tls?.identity,
+        shares: parts.exchange.shares,
         internalAuthorization: readers.internalAuthorization,
       }),
       port,
@@ -237,7 +243,7 @@ async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {
     return await open();
   } catch (error) {
     if (error instanceof UsersError) throw new StartupError("users", error.message, { cause: error });
-    if (error instanceof TlsError) throw new StartupError("tls", error.message, { cause: error });
+    if (error instanceof CertificateError) throw new StartupError("tls", error.message, { cause: error });
     if (error instanceof LogError) throw new StartupError("log", error.message, { cause: error });
     throw error;
   }

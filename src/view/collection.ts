@@ -37,6 +37,7 @@ const NO_PAGES: readonly EncodedPage[] = [];
 /** A collection and those made from it. */
 interface Line {
   newest: Collection | undefined;
+  /** Of all pages that were replaced so far. Older collections may still have them. */
   replacedBytes: number;
 }
 
@@ -48,12 +49,17 @@ export class Collection {
   readonly #nextRewrite: number;
   /** Shared by a collection and those made from it. */
   readonly #line: Line;
+  /** `Line.replacedBytes` when this collection was made. */
+  readonly #replacedBefore: number;
+  /** Of the pages that were replaced since, those that this collection does not have any more either. */
+  #replacedHere = 0;
 
   private constructor(content: PageLists, size: number, nextRewrite: number, line: Line) {
     this.#content = content;
     this.size = size;
     this.#nextRewrite = nextRewrite;
     this.#line = line;
+    this.#replacedBefore = line.replacedBytes;
   }
 
   static of(pages: readonly EncodedPage[]): Collection {
@@ -68,17 +74,10 @@ export class Collection {
     return new Collection(content, size, 0, { newest: undefined, replacedBytes: 0 });
   }
 
-  /** Of the pages. */
-  get bytes(): number {
-    return this.#content.bytes;
-  }
-
-  /**
-   * Of all pages that were replaced so far, in this collection and in those made from it. Since a reader captured it, at
-   * most the difference exists because of that reader.
-   */
-  get replacedBytes(): number {
-    return this.#line.replacedBytes;
+  /** The memory that exists because this collection is kept although it is not the newest one; an upper bound. */
+  get heldBytes(): number {
+    const replaced = this.#line.replacedBytes - this.#replacedBefore - this.#replacedHere;
+    return Math.min(replaced, this.#content.bytes);
   }
 
   get(id: string): string | undefined {
@@ -176,14 +175,20 @@ export class Collection {
     }
     this.#content = { ...(yield* replacePages(content, rewritten)), pendingCount: 0 };
     const { newest } = this.#line;
-    if (newest && newest !== this) yield* newest.#adopt(content, rewritten);
+    if (!newest) return;
+    const shared = newest === this ? rewritten : yield* newest.#adopt(content, rewritten);
+    for (const at of shared.keys()) this.#replacedHere += content.pages[at]?.bytes.length ?? 0;
   }
 
-  /** Uses the rewritten pages that have the same pending writes here. */
-  *#adopt(from: PageLists, rewritten: ReadonlyMap<number, readonly EncodedPage[]>): Steps<void> {
+  /** Uses the rewritten pages that have the same pending writes here, and returns them by their index in `from`. */
+  *#adopt(
+    from: PageLists,
+    rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
+  ): Steps<ReadonlyMap<number, readonly EncodedPage[]>> {
     const content = this.#content;
     const { pages, writes, firstIds, pendingCount } = content;
     const adopted = new Map<number, readonly EncodedPage[]>();
+    const indexes = new Map<number, readonly EncodedPage[]>();
     let count = pendingCount;
     for (const [index, replacement] of rewritten) {
       const page = from.pages[index];
@@ -191,12 +196,16 @@ export class Collection {
       const pageWrites = writes[at];
       if (!pageWrites || pages[at] !== page || pageWrites !== from.writes[index]) continue;
       adopted.set(at, replacement);
+      indexes.set(index, replacement);
       count -= pageWrites.size;
     }
-    if (adopted.size === 0) return;
+    if (adopted.size === 0) return indexes;
     const replaced = yield* replacePages(content, adopted);
     // Others may have rewritten pages of this collection meanwhile.
-    if (this.#content === content) this.#content = { ...replaced, pendingCount: count };
+    if (this.#content !== content) return new Map();
+    this.#content = { ...replaced, pendingCount: count };
+    for (const at of indexes.keys()) this.#replacedHere += from.pages[at]?.bytes.length ?? 0;
+    return indexes;
   }
 
   /** The values whose ids are in [from, to], in order of id. Rewrites a page at a time, and keeps none of them. */

@@ -48,7 +48,6 @@ export class RevisionState {
   readonly spellings: Spellings;
   /** What it does not share with the current state, where it is neither that nor in a cache. */
   ownBytes = 0;
-  readonly #replacedBefore: number;
   readonly #live: LiveIndexes | undefined;
   readonly #graph: LinkGraph | SharedSteps<LinkGraph>;
   readonly #graphTime: number | SharedSteps<number>;
@@ -59,15 +58,16 @@ export class RevisionState {
     this.versions = versions;
     this.collections = collections;
     this.spellings = spellings;
-    this.#replacedBefore = replacedBytes(collections);
     this.#live = live;
     this.#graph = typeof graph === "function" ? new SharedSteps(graph()) : graph;
     this.#graphTime = typeof graphTime === "function" ? new SharedSteps(graphTime()) : graphTime;
   }
 
   get heldBytes(): number {
-    const replaced = replacedBytes(this.collections) - this.#replacedBefore;
-    return this.ownBytes + (replaced === 0 ? 0 : Math.min(replaced, pageBytes(this.collections)));
+    const { devices, ports, links, hosts, claims } = this.collections;
+    const replaced =
+      devices.heldBytes + ports.heldBytes + links.heldBytes + hosts.heldBytes + claims.heldBytes;
+    return this.ownBytes + replaced;
   }
 
   size(kind: StoreKind): number {
@@ -107,16 +107,6 @@ export class RevisionState {
     return this.#live?.isAt(this) === true && this.#live.indexesAreExact;
   }
 }
-
-const replacedBytes = ({ devices, ports, links, hosts, claims }: Collections): number =>
-  devices.replacedBytes +
-  ports.replacedBytes +
-  links.replacedBytes +
-  hosts.replacedBytes +
-  claims.replacedBytes;
-
-const pageBytes = ({ devices, ports, links, hosts, claims }: Collections): number =>
-  devices.bytes + ports.bytes + links.bytes + hosts.bytes + claims.bytes;
 
 export const noCollections = (): Collections => ({
   devices: Collection.of([]),

@@ -84,6 +84,14 @@ export class Connection {
     return { ...head, body: isBodyless ? Buffer.alloc(0) : await this.#readBody(head.headers) };
   }
 
+  /** Returns the status; the body of a refusal is read. */
+  async openStream(path: string): Promise<number> {
+    this.send(path, { Accept: "text/event-stream" });
+    const { status, headers } = await this.readHead();
+    if (status !== 200) await this.#readBody(headers);
+    return status;
+  }
+
   async readHead(): Promise<Omit<RawResponse, "body">> {
     const [first = "", ...lines] = (await this.#readUntil("\r\n\r\n")).toString("latin1").split("\r\n");
     const headers = new Map(
@@ -174,18 +182,27 @@ const MAX_TRIES = 300;
 
 /** One connection to each process, in the order of `pids`. */
 export async function connectToEachProcess(service: Service, pids: readonly number[]): Promise<Connection[]> {
-  const found = new Map<number, Connection>();
-  for (let tries = 0; tries < MAX_TRIES && found.size < pids.length; tries++) {
+  return (await connectOften(service, pids, 1)).flat();
+}
+
+/** `count` connections to each process, in the order of `pids`. */
+export async function connectOften(
+  service: Service,
+  pids: readonly number[],
+  count: number,
+): Promise<Connection[][]> {
+  const found = pids.map((): Connection[] => []);
+  const isComplete = () => found.every(({ length }) => length === count);
+  for (let tries = 0; tries < MAX_TRIES && !isComplete(); tries++) {
     const connection = await Connection.open(service);
     // Only after a response is it certain that a process has accepted the connection.
     await connection.get("/healthz");
     const owner = connection.ownerAmong(pids);
-    if (owner === undefined || found.has(owner)) connection.close();
-    else found.set(owner, connection);
+    const ofOwner = owner === undefined ? undefined : found[pids.indexOf(owner)];
+    if (!ofOwner || ofOwner.length === count) connection.close();
+    else ofOwner.push(connection);
   }
-  return pids.map((pid) => {
-    const connection = found.get(pid);
-    if (!connection) throw new Error(`no connection was accepted by process ${pid} of ${pids.join(", ")}`);
-    return connection;
-  });
+  if (!isComplete())
+    throw new Error(`not every process of ${pids.join(", ")} has accepted ${count} connections`);
+  return found;
 }

@@ -219,6 +219,19 @@ describe("three processes and a changing network", () => {
       }
     }
   });
+
+  test("a reader refuses requests without credentials by itself", async () => {
+    const writer = service.pid;
+    process.kill(writer, "SIGSTOP");
+    try {
+      for (const reader of connections.slice(1)) {
+        const { status } = await reader.get(`${API}/devices?at=1`, { Authorization: "" });
+        expect(status).toBe(401);
+      }
+    } finally {
+      process.kill(writer, "SIGCONT");
+    }
+  });
 });
 
 test("the reader command refuses to run without a writer and is not listed in the help", async () => {

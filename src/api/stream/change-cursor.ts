@@ -20,9 +20,11 @@ import { snapshotPosition } from "./snapshot-position.ts";
 import { syncedRecord } from "./sse.ts";
 import { streamTopicOf } from "./stream-topic.ts";
 
+export type StreamContext = Pick<RequestContext, "view" | "history" | "dialect" | "memory">;
+
 /** `since`: the revision to resume from; without it the snapshot comes first. */
 export function* createChangeCursor(
-  context: RequestContext,
+  context: StreamContext,
   kind: Kind | undefined,
   query: Query,
   since: number | undefined,

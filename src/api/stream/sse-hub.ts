@@ -12,6 +12,7 @@ import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
 import type { History } from "../../view/history.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
+import type { Shares } from "../limits/shares.ts";
 import { Problem } from "../problem.ts";
 import type { ChangeCursor } from "./change-cursor.ts";
 import { EventStream } from "./event-stream.ts";
@@ -34,9 +35,9 @@ export class SseHub {
   readonly chunks = new SharedChunks();
   readonly #scheduler: Scheduler;
   readonly #limits: StreamLimits;
+  readonly #shares: Shares;
   readonly #heartbeatMs: number;
   readonly #streams = new Set<EventStream>();
-  readonly #countByUser = new Map<string, number>();
   #openedTotal = 0;
   #overflowedTotal = 0;
   #isStopping = false;
@@ -44,9 +45,16 @@ export class SseHub {
   #due = new Set<EventStream>();
   #isTurnScheduled = false;
 
-  constructor(history: History, scheduler: Scheduler, limits: StreamLimits, heartbeatMs: number) {
+  constructor(
+    history: History,
+    scheduler: Scheduler,
+    limits: StreamLimits,
+    shares: Shares,
+    heartbeatMs: number,
+  ) {
     this.#scheduler = scheduler;
     this.#limits = limits;
+    this.#shares = shares;
     this.#heartbeatMs = heartbeatMs;
     history.subscribe(() => this.#wakeAll());
   }
@@ -94,25 +102,24 @@ export class SseHub {
     return this.#overflowedTotal;
   }
 
-  /** Throws a problem when the user may not open another stream. */
+  /** Throws a problem when the user may not open another stream, or `ShareExhausted`. */
   requireRoom(user: string): void {
     if (this.#isStopping)
       throw new Problem("stopping", "The service is stopping; try again in a moment.", {
         "Retry-After": "2",
       });
-    const count = this.#countByUser.get(user) ?? 0;
-    if (count < this.#limits.streamsPerUser || user === INTERNAL_USER) return;
+    if (user === INTERNAL_USER || this.#shares.admitsStream(user)) return;
     throw new Problem(
       "too-many-streams",
-      `This user has ${count} open streams, which is the maximum; close one first.`,
+      `This user has ${this.#limits.streamsPerUser} open streams, which is the maximum; close one first.`,
       { "Retry-After": "10" },
     );
   }
 
-  /** A body that lasts until the client disconnects or the stream is closed. Throws a problem past the limits. */
+  /** A body that lasts until the client disconnects or the stream is closed. Throws as `requireRoom` does. */
   openStream(user: string, owner: string, cursor: ChangeCursor, memory: MemoryAccount): BodySource {
     this.requireRoom(user);
-    this.#countByUser.set(user, (this.#countByUser.get(user) ?? 0) + 1);
+    this.#shares.countStream(user, 1);
     this.#openedTotal++;
     const stream = new EventStream({
       user,
@@ -135,9 +142,7 @@ export class SseHub {
   readonly #onEnd = (stream: EventStream, overflow: boolean): void => {
     if (!this.#streams.delete(stream)) return;
     if (overflow) this.#overflowedTotal++;
-    const count = (this.#countByUser.get(stream.user) ?? 1) - 1;
-    if (count > 0) this.#countByUser.set(stream.user, count);
-    else this.#countByUser.delete(stream.user);
+    this.#shares.countStream(stream.user, -1);
     if (this.#streams.size === 0) this.chunks.clear();
   };
 

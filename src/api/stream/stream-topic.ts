@@ -21,7 +21,7 @@ export interface StreamTopic {
 }
 
 export function streamTopicOf(
-  { dialect, history }: RequestContext,
+  { dialect, history }: Pick<RequestContext, "dialect" | "history">,
   kind: Kind | undefined,
   query: Query,
 ): StreamTopic {

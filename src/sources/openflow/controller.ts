@@ -10,7 +10,6 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { Scheduler } from "../../lib/scheduler.ts";
 import { pausing, type Steps } from "../../lib/steps.ts";
-import { TokenBuckets } from "../../lib/token-bucket.ts";
 import { ChangeBudget } from "./change-budget.ts";
 import { ClaimBuffer } from "./claim-buffer.ts";
 import type { Announcement } from "./codec/announcement.ts";
@@ -98,12 +97,9 @@ export class OpenflowController
         echoIntervalMs: settings.echoIntervalMs,
       },
       log,
+      clock,
       scheduler: this.#scheduler,
-      messageBuckets: new TokenBuckets(clock, {
-        burst: MESSAGE_BURST,
-        refillMs: 1000 / MAX_MESSAGES_PER_SECOND,
-        maxKeys: settings.maxSessions,
-      }),
+      messageRate: { burst: MESSAGE_BURST, refillMs: 1000 / MAX_MESSAGES_PER_SECOND },
       heldPorts: new Quota({ perAddress: settings.maxPortsPerAddress, total: settings.maxPorts }),
       heldBytes: new Quota(HELD_BYTES),
     };
@@ -150,9 +146,14 @@ export class OpenflowController
   *#tickSteps(now: number): Steps<void> {
     yield* this.links.tick(now);
     for (const sw of this.switches.all()) {
-      yield* this.switches.tickSwitch(sw, now);
-      if (sw.disconnectedAt === undefined) yield* this.#prober.tick(sw);
-      else yield* this.#removeHostsOf(sw, sw.disconnectedAt);
+      // Most have little to do, and then need no steps of their own.
+      const switchSteps = this.switches.tickSwitch(sw, now);
+      if (switchSteps) yield* switchSteps;
+      const portSteps =
+        sw.disconnectedAt === undefined
+          ? this.#prober.tick(sw)
+          : this.#removeHostsOf(sw, sw.disconnectedAt, now);
+      if (portSteps) yield* portSteps;
       yield;
     }
     yield* this.hosts.tick(now);
@@ -309,15 +310,15 @@ export class OpenflowController
     return this.portRole(ref) === "edge";
   }
 
-  probeReceived(from: PortRef, at: PortRef, direct: boolean): void {
+  probeReceived(from: PortRef, at: PortRef, direct: boolean, now: number): void {
     const [sender, receiver] = [this.switches.get(from.device), this.switches.get(at.device)];
     const sourcePort = sender?.ports.get(from.port);
     const arrivalPort = receiver?.ports.get(at.port);
     // A probe can arrive after the session it was sent on has closed.
     if (!sender?.session || !receiver || !sourcePort?.up || !arrivalPort?.up || sourcePort === arrivalPort)
       return;
-    this.links.probeReceived(from, at, direct, this.#clock.monotonic());
-    this.#prober.sendBack(from, sender, at, receiver, arrivalPort, direct);
+    this.links.probeReceived(from, at, direct, now);
+    this.#prober.sendBack(from, sender, at, receiver, arrivalPort, direct, now);
   }
 
   neighbourReceived(lldp: Lldp, at: PortRef): void {
@@ -349,9 +350,12 @@ export class OpenflowController
   // Ticks.
 
   /** The hosts of a disconnected switch are removed after the link timeout. */
-  *#removeHostsOf(sw: Switch, disconnectedAt: number): Steps<void> {
+  #removeHostsOf(sw: Switch, disconnectedAt: number, now: number): Steps<void> | undefined {
     const dueAt = disconnectedAt + linkTimeoutMs(this.#settings.probeIntervalMs);
-    if (sw.hostsRemoved || this.#clock.monotonic() <= dueAt) return;
+    return sw.hostsRemoved || now <= dueAt ? undefined : this.#removeHostsAtPorts(sw);
+  }
+
+  *#removeHostsAtPorts(sw: Switch): Steps<void> {
     sw.hostsRemoved = true;
     for (const port of pausing(sw.ports.values(), PORTS_PER_STEP)) {
       if (!port) yield;

@@ -189,19 +189,18 @@ export class Forwarding {
   *#ruleChanges(): Steps<RuleChanges> {
     const { rules, rootOf } = yield* this.#linkRules();
     const changes: RuleChange[] = [];
+    let left = PORTS_PER_STEP;
     for (const sw of this.#switches.all()) {
       if (!sw.session) continue;
-      for (const port of pausing(sw.ports.values(), PORTS_PER_STEP)) {
-        if (!port) {
-          yield;
-          continue;
-        }
+      for (const port of sw.ports.values()) {
         const key = portKey({ device: sw.id, port: port.number });
         const current = this.#applied.get(key);
         const rule = this.#ruleOf(port, rules.get(key), current);
         if (rule && !(current && sameRule(current, rule))) changes.push({ sw, port, rule });
+        if (--left > 0) continue;
+        yield;
+        left = PORTS_PER_STEP;
       }
-      yield;
     }
     return { changes, rootOf };
   }

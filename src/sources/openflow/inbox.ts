@@ -111,13 +111,12 @@ export class Inbox {
 
   #count(bytes: number): void {
     const { remoteAddress } = this.#owner.channel;
-    this.#quota.remove(remoteAddress, this.#countedBytes);
-    this.#countedBytes = 0;
-    if (this.#quota.exceededBy(remoteAddress, bytes) !== undefined) {
+    const more = bytes - this.#countedBytes;
+    if (more > 0 && this.#quota.exceededBy(remoteAddress, more) !== undefined) {
       this.#owner.close("its peer holds too many bytes that cannot be handled");
       return;
     }
-    this.#quota.add(remoteAddress, bytes);
+    this.#quota.add(remoteAddress, more);
     this.#countedBytes = bytes;
   }
 }

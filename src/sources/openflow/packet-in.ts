@@ -34,7 +34,7 @@ export type PortRole = "edge" | "link" | "pending" | "down";
 
 export interface PacketInEvents {
   portRole(ref: PortRef): PortRole;
-  probeReceived(from: PortRef, at: PortRef, direct: boolean): void;
+  probeReceived(from: PortRef, at: PortRef, direct: boolean, now: number): void;
   neighbourReceived(lldp: Lldp, at: PortRef): void;
   announcementReceived(at: PortRef, tags: VlanTags, announcement: Announcement): void;
   count(what: Counter): void;
@@ -108,7 +108,7 @@ export class PacketInHandler {
       this.#events.neighbourReceived(readLldp(payload), at);
     } else if (result.ok) {
       this.#events.count("probes_accepted_total");
-      this.#events.probeReceived(result.from, at, result.direct);
+      this.#events.probeReceived(result.from, at, result.direct, now);
     } else this.#events.count(`probes_${result.fault}_total`);
   }
 

@@ -3,13 +3,14 @@
  * leads to no switch after `settleMs` is an edge. In steps, because a switch can have thousands of ports.
  */
 import type { Clock } from "../../lib/clock.ts";
-import { pausing, type Steps } from "../../lib/steps.ts";
+import type { Steps } from "../../lib/steps.ts";
 import { encode } from "./codec/messages.ts";
 import { broadcastProbeFlow } from "./flows.ts";
 import type { LinkTable } from "./link-table.ts";
 import type { OpenflowSettings } from "./options.ts";
 import { isWiredPort, type PortRef } from "./port-ref.ts";
 import type { Probes } from "./probes.ts";
+import type { Session } from "./session.ts";
 import type { Switch, SwitchPort } from "./switch.ts";
 
 const MIN_SETTLE_TICKS = 3;
@@ -57,26 +58,39 @@ export class PortProber {
     sw.nextProbeAt = this.#clock.monotonic() + this.#settings.probeIntervalMs;
   }
 
-  *tick(sw: Switch): Steps<void> {
+  /** Returns the steps that are left. */
+  tick(sw: Switch): Steps<void> | undefined {
     const { session } = sw;
-    if (!session) return;
+    if (!session) return undefined;
     const isProbing = this.#clock.monotonic() >= sw.nextProbeAt;
     if (isProbing) {
       this.startInterval(sw);
       session.sendBytes(BROADCAST_PROBE_FLOW);
     }
-    for (const port of pausing(sw.ports.values(), isProbing ? PROBED_PER_STEP : CHECKED_PER_STEP)) {
-      if (!port) yield;
-      else if (sw.session !== session) return;
-      else if (port.up) this.#tickPort(sw, port, isProbing);
+    const ports = sw.ports.values();
+    return this.#tickPorts(sw, ports, isProbing) ? this.#tickRest(sw, session, ports, isProbing) : undefined;
+  }
+
+  *#tickRest(sw: Switch, session: Session, ports: Iterator<SwitchPort>, isProbing: boolean): Steps<void> {
+    do yield;
+    while (sw.session === session && this.#tickPorts(sw, ports, isProbing));
+  }
+
+  /** One step. Returns whether ports are left. */
+  #tickPorts(sw: Switch, ports: Iterator<SwitchPort>, isProbing: boolean): boolean {
+    const now = this.#clock.monotonic();
+    for (let left = isProbing ? PROBED_PER_STEP : CHECKED_PER_STEP; left > 0; left--) {
+      const { value: port, done } = ports.next();
+      if (done) return false;
+      if (port.up) this.#tickPort(sw, port, isProbing, now);
     }
+    return true;
   }
 
   /** `direct`: an LLDP probe, otherwise a broadcast probe. */
-  send(sw: Switch, port: SwitchPort, direct: boolean): void {
+  send(sw: Switch, port: SwitchPort, direct: boolean, now = this.#clock.monotonic()): void {
     const { session } = sw;
     if (!session || !port.up || !isWiredPort(port.number)) return;
-    const now = this.#clock.monotonic();
     port.probedAt = now;
     this.#events.count("probes_sent_total");
     if (session.channel.backlogBytes > MAX_PROBE_BACKLOG_BYTES) return;
@@ -92,31 +106,30 @@ export class PortProber {
     receiver: Switch,
     port: SwitchPort,
     direct: boolean,
+    now: number,
   ): void {
-    const isInFlight =
-      port.probedAt > sender.connectedAt && this.#clock.monotonic() - port.probedAt < PROBE_FLIGHT_MS;
-    if (!isInFlight && !this.#links.isActive(at, from)) this.send(receiver, port, direct);
+    const isInFlight = port.probedAt > sender.connectedAt && now - port.probedAt < PROBE_FLIGHT_MS;
+    if (!isInFlight && !this.#links.isActive(at, from)) this.send(receiver, port, direct, now);
   }
 
-  #tickPort(sw: Switch, port: SwitchPort, isProbing: boolean): void {
+  #tickPort(sw: Switch, port: SwitchPort, isProbing: boolean, now: number): void {
     const isClassified = port.isEdge || (port.isLinked && port.unclassifiedTicks > MAX_ONE_WAY_TICKS);
-    if (!isClassified) this.#classify(sw, port);
+    if (!isClassified) this.#classify(sw, port, now);
     if (!isProbing) return;
-    this.send(sw, port, true);
-    if (!this.#links.hasDirectLink({ device: sw.id, port: port.number })) this.send(sw, port, false);
+    this.send(sw, port, true, now);
+    if (!this.#links.hasDirectLink({ device: sw.id, port: port.number })) this.send(sw, port, false, now);
   }
 
   /** A port without a link is probed again until it has settled; then it is an edge. */
-  #classify(sw: Switch, port: SwitchPort): void {
+  #classify(sw: Switch, port: SwitchPort, now: number): void {
     const ref = { device: sw.id, port: port.number };
-    const now = this.#clock.monotonic();
     const { settleMs } = this.#settings;
     port.unclassifiedTicks++;
     if (port.isLinked) {
       // Only one direction is known: the probe in the other may have arrived before that switch had its flows.
       const retryAfterMs = port.unclassifiedTicks <= MIN_SETTLE_TICKS ? PROBE_FLIGHT_MS : settleMs / 2;
       if (now - port.probedAt < retryAfterMs || this.#links.hasLinkFrom(ref)) return;
-      this.send(sw, port, this.#links.hasDirectLink(ref));
+      this.send(sw, port, this.#links.hasDirectLink(ref), now);
       return;
     }
     if (this.#events.isSuspect(ref)) return;
@@ -126,8 +139,8 @@ export class PortProber {
       port.isEdge = true;
       this.#events.portSettled(sw, port);
     } else if (now - port.probedAt >= settleMs / 2) {
-      this.send(sw, port, true);
-      this.send(sw, port, false);
+      this.send(sw, port, true, now);
+      this.send(sw, port, false, now);
     }
   }
 }

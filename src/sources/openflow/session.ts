@@ -9,10 +9,11 @@
  * many ports. A session that has no tokens left for messages, or whose events must wait, is paused until the next tick, so
  * that TCP applies backpressure.
  */
+import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
 import type { Steps } from "../../lib/steps.ts";
-import type { TokenBuckets } from "../../lib/token-bucket.ts";
+import { TokenBucket, type TokenBucketOptions } from "../../lib/token-bucket.ts";
 import { MessageFramer } from "./codec/framing.ts";
 import {
   type Bodies,
@@ -47,9 +48,10 @@ export interface SessionContext {
   readonly events: SessionEvents;
   readonly limits: SessionLimits;
   readonly log: Logger;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly scheduler: Scheduler;
-  /** By `Session.remote`. */
-  readonly messageBuckets: TokenBuckets;
+  /** The messages of one session. */
+  readonly messageRate: TokenBucketOptions;
   /** The ports of sessions whose handshake is not complete. */
   readonly heldPorts: Quota;
   /** Bytes that were received and are not handled. */
@@ -106,6 +108,7 @@ export class Session implements ChannelHandler, InboxOwner {
   readonly #inbox: Inbox;
   readonly #handlers: Handlers;
   readonly #openedAt: number;
+  readonly #messageTokens: TokenBucket;
   readonly #barriers = new Map<number, () => void>();
   readonly #pendingReplies = new Set<HandshakeReply>(["features", "description", "ports"]);
   #state: "hello" | "handshake" | "ready" | "closed" = "hello";
@@ -127,6 +130,7 @@ export class Session implements ChannelHandler, InboxOwner {
     this.#context = context;
     this.#events = context.events;
     this.#openedAt = now;
+    this.#messageTokens = new TokenBucket(context.messageRate, now);
     this.#now = now;
     this.#echoRepliedAt = now;
     this.#handlers = this.#createHandlers();
@@ -189,30 +193,42 @@ export class Session implements ChannelHandler, InboxOwner {
   }
 
   *handleMessages(): Steps<"wait" | "done"> {
-    let left = MESSAGES_PER_STEP;
+    for (;;) {
+      const next = this.#handleSome();
+      if (next === "pause") yield;
+      else if (next === "connect") {
+        yield* this.#events.sessionReady(this);
+        this.#releasePorts();
+      } else return next;
+    }
+  }
+
+  /** One step. A plain function, because it handles every message: what a switch sends at once is usually one step. */
+  #handleSome(): "pause" | "connect" | "wait" | "done" {
+    if (this.#events.mustWait(this)) return "wait";
+    const now = this.#context.clock.monotonic();
+    const count = Math.min(MESSAGES_PER_STEP, this.#messageTokens.available(now));
+    let handled = 0;
     try {
-      while (!this.isClosed) {
+      for (; handled < count; handled++) {
+        if (this.isClosed) return "done";
         if (this.#pendingReplies.size === 0 && this.#state === "handshake") {
           if (!this.#mayConnect()) return "wait";
           this.#state = "ready";
-          yield* this.#events.sessionReady(this);
-          this.#releasePorts();
-          continue;
+          return "connect";
         }
-        if (this.#events.mustWait(this)) return "wait";
         const message = this.#framer.next();
         if (!message) return "done";
         this.#handleMessage(message);
-        if (this.#context.messageBuckets.take(this.remote) > 0) return "wait";
-        if (--left > 0) continue;
-        yield;
-        left = MESSAGES_PER_STEP;
       }
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
       this.#closeMalformed(error);
+      return "done";
+    } finally {
+      this.#messageTokens.take(now, handled);
     }
-    return "done";
+    return count < MESSAGES_PER_STEP ? "wait" : "pause";
   }
 
   #mayConnect(): boolean {

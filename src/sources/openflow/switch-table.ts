@@ -19,14 +19,12 @@ import { type PortChange, PortDamping } from "./port-damping.ts";
 import { PortMacs } from "./port-macs.ts";
 import { isRealPort, portText } from "./port-ref.ts";
 import type { Session } from "./session.ts";
-import { Switch, type SwitchPort, startClassification } from "./switch.ts";
+import { KNOWN_AFTER_MS, Switch, type SwitchPort, startClassification } from "./switch.ts";
 import { SwitchAdmission } from "./switch-admission.ts";
 import { deviceClaim, portClaim, unavailableClaim } from "./switch-claims.ts";
 
 /** How long the conflict annotation stays after the last rejected session. */
 const CONFLICT_FLAG_MS = 60_000;
-/** A switch that was connected so long is known. */
-const KNOWN_AFTER_MS = 60_000;
 const PORTS_PER_STEP = 32;
 /** Of one switch. */
 export const MAX_PORTS = 8192;
@@ -181,24 +179,15 @@ export class SwitchTable {
     this.#events.switchDisconnected(sw);
   }
 
-  /** Conflicts, damped ports and removals of one switch. */
-  *tickSwitch(sw: Switch, now: number): Steps<void> {
+  /** Conflicts, damped ports and removals of one switch. Returns the steps that are left. */
+  tickSwitch(sw: Switch, now: number): Steps<void> | undefined {
     if (sw.conflict && now - sw.conflict.at > CONFLICT_FLAG_MS) {
       sw.conflict = undefined;
       this.#publishDevice(sw);
     }
     if (sw.session && now - sw.connectedAt >= KNOWN_AFTER_MS) sw.isKnown = true;
-    let left = PORTS_PER_STEP;
-    for (const [number, damping] of sw.dampings) {
-      this.#tickDamping(sw, number, damping, now);
-      if (--left > 0) continue;
-      yield;
-      left = PORTS_PER_STEP;
-    }
-    if (sw.disconnectedAt === undefined || sw.isRemoving) return;
-    const { removeAfterMs } = this.#settings;
-    const keepMs = sw.isKnown || sw.isRestored ? removeAfterMs : Math.min(removeAfterMs, KNOWN_AFTER_MS);
-    if (now - sw.disconnectedAt >= keepMs) yield* this.#remove(sw);
+    if (sw.dampings.size > 0) return this.#tickDampings(sw, now);
+    return sw.isRemovalDue(now, this.#settings.removeAfterMs) ? this.#remove(sw) : undefined;
   }
 
   /** Adds a device that was claimed before a restart and did not reconnect within the grace period. */
@@ -276,6 +265,17 @@ export class SwitchTable {
     sw.hostsRemoved = false;
     sw.connectedAt = now;
     return sw;
+  }
+
+  *#tickDampings(sw: Switch, now: number): Steps<void> {
+    let left = PORTS_PER_STEP;
+    for (const [number, damping] of sw.dampings) {
+      this.#tickDamping(sw, number, damping, now);
+      if (--left > 0) continue;
+      yield;
+      left = PORTS_PER_STEP;
+    }
+    if (sw.isRemovalDue(now, this.#settings.removeAfterMs)) yield* this.#remove(sw);
   }
 
   #tickDamping(sw: Switch, number: number, damping: PortDamping, now: number): void {

@@ -4,6 +4,9 @@ import type { PortDescription } from "./codec/port.ts";
 import type { PortDamping } from "./port-damping.ts";
 import type { Session } from "./session.ts";
 
+/** A switch that was connected so long is known. */
+export const KNOWN_AFTER_MS = 60_000;
+
 export interface SwitchPort {
   readonly number: number;
   /** As last applied. */
@@ -57,5 +60,12 @@ export class Switch implements Changer {
     this.address = address;
     this.isAllowed = isAllowed;
     this.isKnown = isAllowed;
+  }
+
+  /** Whether it was disconnected so long that it is removed. */
+  isRemovalDue(now: number, removeAfterMs: number): boolean {
+    if (this.disconnectedAt === undefined || this.isRemoving) return false;
+    const isKept = this.isKnown || this.isRestored;
+    return now - this.disconnectedAt >= (isKept ? removeAfterMs : Math.min(removeAfterMs, KNOWN_AFTER_MS));
   }
 }

@@ -64,6 +64,8 @@ class SocketChannel implements Channel {
   readonly #flushQueue: FlushQueue;
   #queue: Uint8Array[] = [];
   #queuedBytes = 0;
+  /** How many of them count for the limits of its peer and of the source. */
+  #countedBytes = 0;
   #flushScheduled = false;
   #blocked = false;
   #closeReason: string | undefined;
@@ -88,12 +90,11 @@ class SocketChannel implements Channel {
 
   send(message: Uint8Array): void {
     if (this.#closeReason !== undefined) return;
-    const exceeds = this.#flushQueue.backlog.exceededBy(this.remoteAddress, message.length) !== undefined;
     this.#queue.push(message);
-    this.#count(this.#queuedBytes + message.length);
-    if (exceeds || this.#queuedBytes > MAX_BACKLOG_BYTES) {
-      this.#destroy("does not read what it is sent");
-    } else if (!this.#flushScheduled && !this.#blocked) {
+    this.#queuedBytes += message.length;
+    if (this.#queuedBytes > MAX_BACKLOG_BYTES) this.#destroyBlocked();
+    else if (this.#blocked) this.#count();
+    else if (!this.#flushScheduled) {
       this.#flushScheduled = true;
       this.#flushQueue.add(this);
     }
@@ -107,8 +108,9 @@ class SocketChannel implements Channel {
     const bytes = this.#queue.length === 1 && first ? first : Buffer.concat(this.#queue);
     const written = Math.max(0, this.#socket.write(bytes));
     this.#queue = written < bytes.length ? [bytes.subarray(written)] : [];
-    this.#count(bytes.length - written);
+    this.#queuedBytes = bytes.length - written;
     this.#blocked = this.#queuedBytes > 0;
+    this.#count();
   }
 
   close(reason: string): void {
@@ -131,12 +133,23 @@ class SocketChannel implements Channel {
   /** Nothing is sent any more. */
   discard(): void {
     this.#queue = [];
-    this.#count(0);
+    this.#queuedBytes = 0;
+    this.#count();
   }
 
-  #count(queuedBytes: number): void {
-    this.#flushQueue.backlog.add(this.remoteAddress, queuedBytes - this.#queuedBytes);
-    this.#queuedBytes = queuedBytes;
+  /** Only what the socket did not accept counts: the rest leaves at the end of this turn. */
+  #count(): void {
+    const more = this.#queuedBytes - this.#countedBytes;
+    if (more === 0) return;
+    const { backlog } = this.#flushQueue;
+    const exceeds = more > 0 && backlog.exceededBy(this.remoteAddress, more) !== undefined;
+    backlog.add(this.remoteAddress, more);
+    this.#countedBytes = this.#queuedBytes;
+    if (exceeds) this.#destroyBlocked();
+  }
+
+  #destroyBlocked(): void {
+    this.#destroy("does not read what it is sent");
   }
 
   /** The socket is encrypted from now on. */

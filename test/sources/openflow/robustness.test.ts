@@ -168,19 +168,26 @@ describe("a link cannot be forged", () => {
 
     const old = eavesdropper.frames[0] ?? new Uint8Array();
     await until(() => eavesdropper.frames.length > 12, { what: "later probes" });
+    // It is not expected any more, because the port was probed again. Genuine probes may be late on a busy machine.
+    const unknown = metric("probes_unknown_total");
     inject(old);
-    await until(() => metric("probes_unknown_total") + metric("probes_late_total") === 1, {
-      what: "an old one counted",
-    });
+    await until(() => metric("probes_unknown_total") === unknown + 1, { what: "an old one counted" });
     expect(sink.links.size).toBe(4);
 
     // A fresh probe that is forwarded cannot be distinguished from a cable, but it is accepted only once.
     const seen = eavesdropper.frames.length;
-    const fresh = await until(() => eavesdropper.frames[seen], { what: "a fresh probe" });
-    inject(fresh);
-    inject(fresh);
-    await until(() => metric("probes_replayed_total") === 1, { what: "the second counted" });
-  }, 20_000);
+    await until(() => eavesdropper.frames[seen], { what: "a fresh probe" });
+    // On a busy machine it may be too late for one; then the next is used.
+    await until(
+      () => {
+        const fresh = eavesdropper.frames.at(-1) ?? new Uint8Array();
+        inject(fresh);
+        inject(fresh);
+        return metric("probes_replayed_total") > 0;
+      },
+      { what: "the second counted", everyMs: 100 },
+    );
+  }, 120_000);
 });
 
 describe("LLDP of a neighbour without OpenFlow", () => {

@@ -1,0 +1,31 @@
+/** What the request handler of a process is built from. */
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { AccessLog } from "./access-log.ts";
+import type { Authenticator } from "./auth/authenticate.ts";
+import type { Users } from "./auth/users.ts";
+import type { AuxiliaryEndpointsOptions } from "./auxiliary-endpoints.ts";
+import type { Shares } from "./limits/shares.ts";
+import type { Relay } from "./relay.ts";
+import type { ServerLimits } from "./server-limits.ts";
+
+export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
+  /** Path prefixes that mean the same as `controller`; `onos` in the dialect of ONOS. */
+  readonly aliases: readonly string[];
+  /** Origins that may read across origins (CORS). */
+  readonly origins: readonly string[];
+  /** Addresses and CIDR blocks of the proxies that name the client's address. */
+  readonly trustedProxies: readonly string[];
+  /** The host names of the service; empty for any. */
+  readonly hosts: readonly string[];
+  readonly limits: ServerLimits;
+  readonly authenticator: Authenticator;
+  readonly users: Users;
+  /** Of the limits of a service with several processes. */
+  readonly shares?: Shares;
+  /** In a reader process: forwards requests that it cannot serve to the main process. */
+  readonly relay?: Relay;
+  readonly accessLog?: AccessLog | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}

@@ -1,0 +1,159 @@
+/**
+ * Memory that exists because of responses: it is counted, stays within the budget, and is released whatever becomes of the
+ * response. What is asserted are the account's own numbers, from `/metrics`.
+ */
+import { describe, expect, test } from "bun:test";
+import type { Harness } from "../api/harness.ts";
+import { API } from "../api/harness.ts";
+import { deviceId, setDevice } from "../api/network.ts";
+import { slowRequest } from "../http1/raw-request.ts";
+import { until } from "../support/until.ts";
+import { ANN, as, BOB, metric, withTwoUsers } from "./two-users.ts";
+
+const MB = 1_000_000;
+const HELD_BY_ANN = 'gazetteer_user_bytes_held{user="ann"}';
+
+/** 1200 devices of 15 kB: a response is larger than what the kernel buffers for a client that does not read. */
+const DEVICES = Array.from({ length: 1200 }, (_, i) => ({
+  id: deviceId(i),
+  mfr: String(i).padStart(15_000, "x"),
+}));
+
+/** Each is another query, which has a response of its own. */
+const slowQuery = (n: number) => `${API}/devices?sort=-id&annotations.none${n}=`;
+
+async function openSlowReaders(h: Harness, count: number) {
+  const readers = [];
+  for (let n = 0; n < count; n++) {
+    const reader = slowRequest(h.port, slowQuery(n), ANN);
+    await reader.started;
+    readers.push(reader);
+  }
+  return readers;
+}
+
+describe("a user whose responses are not read", () => {
+  test("gets 503 over the budget, and holds no more; others are served; when the responses are gone, so are the bytes", async () => {
+    const responseBytesPerUser = MB;
+    await withTwoUsers({ limits: { responseBytesPerUser } }, async (h) => {
+      await h.replace({ devices: DEVICES });
+      const slow = await openSlowReaders(h, 20);
+      const refused = await h.fetch("devices?available=true", as(ANN));
+      expect(refused.status).toBe(503);
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(await refused.json()).toMatchObject({ type: "/docs/errors#over-budget" });
+      const held = await metric(h, HELD_BY_ANN);
+      expect(held).toBeGreaterThan(responseBytesPerUser);
+      // The last response that was admitted may go over the budget: by its chunk in the socket, and its list of ids.
+      expect(held).toBeLessThan(responseBytesPerUser + 2 * MB);
+      expect(
+        await metric(h, 'gazetteer_user_refusals_total{user="ann",reason="over-budget"}'),
+      ).toBeGreaterThan(0);
+      expect((await h.fetch("devices?sort=mfr", as(BOB))).status).toBe(200);
+      for (const reader of slow) reader.abort();
+      await until(async () => (await metric(h, HELD_BY_ANN)) === 0, { what: "the bytes to be released" });
+      expect((await h.fetch("devices?available=true", as(ANN))).status).toBe(200);
+    });
+  });
+
+  test("counts for the process: another user with a response outstanding is refused, one without is not", async () => {
+    await withTwoUsers({ limits: { responseBytes: MB / 4 } }, async (h) => {
+      await h.replace({ devices: DEVICES });
+      const slow = await openSlowReaders(h, 6);
+      const ofBob = slowRequest(h.port, slowQuery(0), BOB);
+      await ofBob.started;
+      expect((await h.fetch("devices?available=true", as(BOB))).status).toBe(503);
+      expect(JSON.parse((await ofBob.finish()).toString()).devices).toHaveLength(DEVICES.length);
+      await until(async () => (await h.fetch("devices?available=true", as(BOB))).status === 200, {
+        what: "the response of bob to be over",
+      });
+      for (const reader of slow) reader.abort();
+    });
+  });
+
+  test("holds the pages that were replaced since", async () => {
+    await withTwoUsers({}, async (h) => {
+      await h.replace({ devices: DEVICES });
+      const slow = slowRequest(h.port, `${API}/devices`, ANN);
+      await slow.started;
+      await until(async () => (await metric(h, HELD_BY_ANN)) > 0, { what: "an account" });
+      const before = await metric(h, HELD_BY_ANN);
+      for (let round = 0; round < 3; round++) {
+        await h.apply(DEVICES.map(({ mfr }, n) => setDevice(n, { mfr: `${round}${mfr}` })));
+        await (await h.fetch("devices", as(BOB))).arrayBuffer();
+      }
+      const held = (await metric(h, HELD_BY_ANN)) - before;
+      // At most the whole collection, however often it was replaced.
+      expect(held).toBeGreaterThan(15 * MB);
+      expect(held).toBeLessThan(25 * MB);
+      slow.abort();
+      await until(async () => (await metric(h, HELD_BY_ANN)) === 0, { what: "the pages to be released" });
+    });
+  });
+});
+
+test("a user with nothing outstanding is never refused for the size of one request", async () => {
+  await withTwoUsers({ limits: { responseBytesPerUser: 100_000, responseBytes: 100_000 } }, async (h) => {
+    await h.replace({ devices: DEVICES });
+    for (const target of ["devices", "devices?sort=mfr", "devices?q=x", "topology?format=graphml"]) {
+      const response = await h.fetch(target, as(ANN));
+      expect([target, response.status]).toEqual([target, 200]);
+      await response.arrayBuffer();
+      await until(async () => (await metric(h, HELD_BY_ANN)) === 0, { what: "the response to be over" });
+    }
+  });
+});
+
+test("responses over the budget are complete once they are read: none waits for ever", async () => {
+  await withTwoUsers({ limits: { responseBytesPerUser: 100_000 } }, async (h) => {
+    await h.replace({ devices: DEVICES });
+    // Sent at once, so that several are admitted before the first one counts.
+    const targets = Array.from({ length: 8 }, (_, n) => slowQuery(n));
+    const statuses = await Promise.all(
+      targets.map(async (target) => {
+        const response = await h.fetch(target, as(ANN));
+        const body = await response.text();
+        if (response.status === 200) expect(JSON.parse(body).devices).toHaveLength(DEVICES.length);
+        return response.status;
+      }),
+    );
+    expect(statuses).toContain(200);
+    expect(statuses.every((status) => status === 200 || status === 503)).toBe(true);
+    await until(async () => (await metric(h, HELD_BY_ANN)) === 0, { what: "all responses to be over" });
+  });
+});
+
+test("the account returns to zero after clients that go away at any moment", async () => {
+  await withTwoUsers({}, async (h) => {
+    await h.replace({ devices: DEVICES });
+    await h.apply(DEVICES.slice(0, 500).map((_, n) => setDevice(n)));
+    const targets = [
+      "devices",
+      "devices?sort=mfr",
+      "devices?q=xx",
+      "devices?diff=1..2",
+      "devices?since=1&fold=true",
+    ];
+    const more = [
+      "topology?format=graphml",
+      "devices?format=events",
+      "devices?at=1",
+      "devices?format=csv&q=x",
+    ];
+    const encodings = ["identity", "gzip", "br", "zstd"];
+    const all = [...targets, ...more];
+    for (let n = 0; n < 72; n++) {
+      const abort = new AbortController();
+      const target = all[n % all.length] ?? "";
+      const init = as(ANN, { "accept-encoding": encodings[n % encodings.length] ?? "" });
+      const response = h.fetch(target, { ...init, signal: abort.signal });
+      // Aborted before the response, at its head, or within its body.
+      const when = Math.floor(n / all.length) % 3;
+      if (when > 0) await response;
+      if (when > 1) await (await response).body?.getReader().read();
+      abort.abort();
+      await response.catch(() => {});
+    }
+    await until(async () => (await metric(h, HELD_BY_ANN)) === 0, { what: "all accounts to be released" });
+  });
+});

@@ -1,0 +1,146 @@
+/** Event streams of one user do not delay another: they are rendered in steps, once for all streams at the same position. */
+import { expect, test } from "bun:test";
+import { PLAIN } from "../../src/api/dialect/dialect.ts";
+import { createOwnShares } from "../../src/api/limits/shares.ts";
+import { throwIfFault } from "../../src/api/query-problem.ts";
+import { createChangeCursor } from "../../src/api/stream/change-cursor.ts";
+import { SseHub } from "../../src/api/stream/sse-hub.ts";
+import { uncountedMemory } from "../../src/lib/memory-budget.ts";
+import { runToEnd } from "../../src/lib/steps.ts";
+import { yieldToLoop } from "../../src/lib/yield-to-loop.ts";
+import { parseQuery } from "../../src/query/parse-query.ts";
+import { openEventReader } from "../api/events.ts";
+import { type Harness, openHarness } from "../api/harness.ts";
+import { deviceId, setDevice } from "../api/network.ts";
+import { createSteppingScheduler } from "../support/stepping-scheduler.ts";
+import { until } from "../support/until.ts";
+import { ANN, as, BOB, metric, withTwoUsers } from "./two-users.ts";
+
+const RENDERED = "gazetteer_stream_chunks_rendered_total";
+const STREAMS = 50;
+
+/** Changes that only the log has, and the last of which matches every text from `zzz0` to `zzz49`. */
+async function makeHistory(h: Harness): Promise<void> {
+  for (let n = 1; n <= 600; n++) await h.apply([setDevice(n % 7, { sw: String(n) })]);
+  await h.apply([setDevice(8, { sw: Array.from({ length: STREAMS }, (_, n) => `zzz${n}`).join(" ") })]);
+  expect(h.history.ringHolds(0)).toBe(false);
+}
+
+const openCatchUps = (h: Harness, text: (n: number) => string) =>
+  Promise.all(
+    Array.from({ length: STREAMS }, (_, n) =>
+      openEventReader(h, `devices?since=0&q=${text(n)}`, { authorization: ANN }),
+    ),
+  );
+
+test("another user's read is answered before 50 streams with different filters have caught up", async () => {
+  const scheduler = createSteppingScheduler(() => {});
+  await withTwoUsers({ scheduler, ringBytes: 2_000 }, async (h) => {
+    await makeHistory(h);
+    await h.fetch("devices?limit=1", as(BOB)); // logs in
+    const streams = await openCatchUps(h, (n) => `zzz${n}`);
+    let through = 0;
+    const all = streams.map(async (stream) => {
+      expect((await stream.next())?.id).toBe("601");
+      through++;
+    });
+    const response = await h.fetch("devices?q=zzz", as(BOB));
+    expect([response.status, through]).toEqual([200, 0]);
+    await Promise.all(all);
+    for (const stream of streams) await stream.close();
+  });
+});
+
+test("50 streams with the same filters catch up together: each chunk is rendered once", async () => {
+  await withTwoUsers({ ringBytes: 2_000 }, async (h) => {
+    await makeHistory(h);
+    const streams = await openCatchUps(h, () => "zzz");
+    for (const stream of streams) expect((await stream.next())?.id).toBe("601");
+    // 256 batches each: a stream on its own renders three.
+    expect(await metric(h, RENDERED)).toBe(3);
+    for (const stream of streams) await stream.close();
+  });
+});
+
+test("a stream whose filters match nothing advances: its heartbeat has the newest revision", async () => {
+  await withTwoUsers({ ringBytes: 2_000 }, async (h) => {
+    for (let n = 1; n <= 600; n++) await h.apply([setDevice(n % 7, { sw: String(n) })]);
+    const stream = await openEventReader(h, "devices?since=0&q=zzz", { authorization: ANN });
+    const next = stream.next();
+    await until(async () => (await metric(h, RENDERED)) >= 3, { what: "the stream to catch up" });
+    await h.clock.advance(15_000);
+    await until(() => stream.text.includes("id: 600\n"), { what: "the heartbeat" });
+    await stream.close();
+    await next;
+  });
+});
+
+test("a revision with a thousand changes is sent in pieces, and only its last record has the id", async () => {
+  await withTwoUsers({}, async (h) => {
+    const devices = Array.from({ length: 1000 }, (_, i) => ({ id: deviceId(i), mfr: "x".repeat(2000) }));
+    const stream = await openEventReader(h, "topology", { authorization: ANN });
+    await stream.readUntil(({ event }) => event === "synced");
+    const before = await metric(h, RENDERED);
+    await h.replace({ devices });
+    const events = await stream.readToRevision(1);
+    expect(events).toHaveLength(1000);
+    expect(events.map(({ id }) => id)).toEqual([...Array<string>(999).fill("0"), "1"]);
+    expect((await metric(h, RENDERED)) - before).toBeGreaterThan(2_000_000 / 70_000);
+    await stream.close();
+  });
+});
+
+test("streams around the same device share the neighbourhood and its comparison", async () => {
+  await withTwoUsers({}, async (h) => {
+    const links = Array.from({ length: 20 }, (_, n) => ({
+      src: { device: deviceId(n), port: 1 },
+      dst: { device: deviceId(n + 1), port: 2 },
+    }));
+    await h.replace({ devices: Array.from({ length: 21 }, (_, n) => ({ id: deviceId(n) })), links });
+    const streams = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        openEventReader(h, `devices?around=${deviceId(0)}&hops=64`, { authorization: ANN }),
+      ),
+    );
+    for (const stream of streams) await stream.readUntil(({ event }) => event === "synced");
+    const before = await metric(h, RENDERED);
+    for (let n = 1; n <= 3; n++) {
+      await h.apply([setDevice(n, { sw: "new" })]);
+      await Promise.all(streams.map((stream) => stream.readToRevision(1 + n)));
+    }
+    expect((await metric(h, RENDERED)) - before).toBe(3);
+    for (const stream of streams) await stream.close();
+  });
+});
+
+test("a change wakes at most 256 streams in one turn of the event loop", async () => {
+  await using h = await openHarness();
+  const limits = { streamsPerUser: 10_000, requestsPerSecond: 0, connections: 10_000 };
+  const hub = new SseHub(h.history, h.scheduler, limits, createOwnShares(limits, h.clock), 15_000);
+  const { view, history } = h;
+  const context = { view, history, dialect: PLAIN, memory: uncountedMemory() };
+  const query = throwIfFault(parseQuery([], "devices", { pageLimit: 1 }));
+  let woken = 0;
+  const streams = Array.from({ length: 600 }, () => {
+    const cursor = runToEnd(createChangeCursor(context, "devices", query, 0, hub.chunks));
+    const stream = hub.openStream("ann", "user:ann", cursor, uncountedMemory());
+    stream.open(() => {
+      woken++;
+    });
+    while (stream.next() !== "wait");
+    return stream;
+  });
+  await h.apply([setDevice(1)]);
+  let most = 0;
+  for (let before = woken; woken < streams.length; before = woken) {
+    await yieldToLoop();
+    most = Math.max(most, woken - before);
+  }
+  expect(most).toBeLessThanOrEqual(256);
+  expect(streams.map((stream) => String(stream.next()).split("\n")[1])).toEqual(
+    streams.map(() => "event: added"),
+  );
+  // Rendered once.
+  expect(hub.chunks.rendered).toBe(1);
+  for (const stream of streams) stream.close();
+});
