@@ -86,9 +86,6 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#context.onAuthenticated(this);
   }
 
-  get isEnded(): boolean {
-    return this.#clientEnded || this.#state === "closed";
-  }
   get aborted(): boolean {
     return this.#state === "closed";
   }

@@ -47,8 +47,6 @@ export interface ConnectionInfo {
    * less of its body is skipped, and it gets no 100 response. Not necessary where it was called for the same bytes before.
    */
   markAuthenticated(): void;
-  /** Whether the client has closed its sending side or the connection. It may still read a response. */
-  readonly isEnded: boolean;
   /** Undefined when none was sent: without TLS, without trusted authorities, or because the client has none. */
   readonly clientCertificate: ClientCertificate | undefined;
   /** Whether the client is gone, so that nobody needs a response any more. */

@@ -4,8 +4,9 @@
  * by itself.
  */
 
-const SHARDS = 256;
-/** Until then there is one table. Dividing it takes about a millisecond. */
+/** Many, because the garbage collector scans every table that was written to since its last run, and as a whole. */
+const SHARDS = 4096;
+/** Until then there is one table. Dividing it takes about four milliseconds. */
 const MAX_UNDIVIDED = 8192;
 
 export class ShardedMap<V extends {}> {

@@ -13,29 +13,25 @@ const BASE = 128;
 const TEXTS_PER_STEP = 1000;
 
 export class SortedTexts {
-  #texts: string[];
-  /** A prefix of all texts. Not always the longest one, because a splice does not extend it. */
-  #commonPrefix = "";
-  #numbers: number[] = [];
+  readonly #texts: readonly string[];
+  readonly #commonPrefix: string;
+  readonly #numbers: readonly number[];
 
-  constructor(texts: readonly string[] = []) {
-    this.#texts = [...texts];
-    this.#computeNumbers();
+  private constructor(texts: readonly string[], commonPrefix: string, numbers: readonly number[]) {
+    this.#texts = texts;
+    this.#commonPrefix = commonPrefix;
+    this.#numbers = numbers;
   }
 
-  /** The same as the constructor, in steps. */
-  static *inSteps(texts: readonly string[]): Steps<SortedTexts> {
-    const sorted = new SortedTexts();
+  /** `texts` must not change. */
+  static *create(texts: readonly string[]): Steps<SortedTexts> {
     const prefix = commonPrefixOf(texts);
     const numbers: number[] = [];
     for (const text of texts) {
       numbers.push(numberOf(text, prefix.length));
       if (numbers.length % TEXTS_PER_STEP === 0) yield;
     }
-    sorted.#texts = [...texts];
-    sorted.#commonPrefix = prefix;
-    sorted.#numbers = numbers;
-    return sorted;
+    return new SortedTexts(texts, prefix, numbers);
   }
 
   /** The index of the last text that is not after `text`; 0 when there is none. */
@@ -54,21 +50,6 @@ export class SortedTexts {
       else high = middle - 1;
     }
     return low;
-  }
-
-  /** Replaces `count` texts. The caller keeps the order. */
-  splice(from: number, count: number, texts: readonly string[]): void {
-    this.#texts.splice(from, count, ...texts);
-    const prefix = this.#commonPrefix;
-    if (texts.every((text) => text.startsWith(prefix)) && this.#numbers.length > 0) {
-      this.#numbers.splice(from, count, ...texts.map((text) => numberOf(text, prefix.length)));
-    } else this.#computeNumbers();
-  }
-
-  #computeNumbers(): void {
-    const prefix = commonPrefixOf(this.#texts);
-    this.#commonPrefix = prefix;
-    this.#numbers = this.#texts.map((text) => numberOf(text, prefix.length));
   }
 }
 

@@ -9,7 +9,7 @@
  * some pages, one after the other, so that memory stays bounded and no single write pays for all.
  */
 import { SortedTexts } from "../lib/sorted-texts.ts";
-import { SharedSteps, type Steps } from "../lib/steps.ts";
+import { runToEnd, SharedSteps, type Steps } from "../lib/steps.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { type PageLists, type PendingWrites, replacePages, rewritePage, sumOfBytes } from "./page-rewrite.ts";
 
@@ -66,7 +66,7 @@ export class Collection {
     const content: PageLists = {
       pages: pages.length > 0 ? pages : [EncodedPage.empty],
       writes: [],
-      firstIds: new SortedTexts(pages.map((page) => page.firstId)),
+      firstIds: runToEnd(SortedTexts.create(pages.map((page) => page.firstId))),
       pendingCount: 0,
       bytes: sumOfBytes(pages),
     };

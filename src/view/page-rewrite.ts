@@ -107,7 +107,7 @@ function* rebuild(
   return {
     pages: newPages,
     writes: newWrites,
-    firstIds: yield* SortedTexts.inSteps(newPages.map(({ firstId }) => firstId)),
+    firstIds: yield* SortedTexts.create(newPages.map(({ firstId }) => firstId)),
     pendingCount,
     bytes,
   };

@@ -1,9 +1,11 @@
 /** `gazetteer get` against a running service: tables, bodies in other formats, and failures. */
+
 import { beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/folder.ts";
 import { type CommandResult, GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const NETWORK = `
 devices:
@@ -165,6 +167,8 @@ describe("address and credentials", () => {
 test("a body larger than the buffer of a pipe is complete", async () => {
   const args = ["--data", ":memory:", "--demo", "devices=20,hosts=3000,churn=0"];
   await using large = await startService({ args });
+  const isLoaded = async () => (await (await large.fetch("/controller/v1/topology")).json()).hosts === 3000;
+  await until(isLoaded, { what: "all hosts" });
   const body = await (await large.fetch("/controller/v1/hosts")).text();
   const env = { ...process.env, GAZETTEER_CREDENTIALS: large.credentials };
   const command = `"${GAZETTEER}" get hosts -o json --url ${large.url} | { sleep 0.5; cat; }`;

@@ -172,7 +172,7 @@ for (const described of operations) {
         if (!response || status === 304) return;
         if (body !== "" || status === 200)
           expect(Object.keys(resolve(response).content ?? {})).toContain(type);
-        if (type.endsWith("json")) {
+        if (/[/+]json$/.test(type)) {
           const value: unknown = JSON.parse(body);
           if (status >= 400)
             expect(value).toMatchObject({ status, title: expect.any(String), detail: expect.any(String) });

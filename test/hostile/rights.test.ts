@@ -161,7 +161,10 @@ test("/metrics has latencies by route and status, the delay of the loop, logins 
   const metrics = await until(
     async () => {
       const found = await samples();
-      return found.get(`${family}_count{${labels}}`) === 30 ? found : undefined;
+      const isComplete =
+        found.get(`${family}_count{${labels}}`) === 30 &&
+        found.has('gazetteer_logins_total{outcome="wrong"}');
+      return isComplete ? found : undefined;
     },
     { what: "the counts of all processes" },
   );

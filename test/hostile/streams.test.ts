@@ -1,6 +1,7 @@
 /** Event streams of one user do not delay another: they are rendered in steps, once for all streams at the same position. */
 import { expect, test } from "bun:test";
 import { PLAIN } from "../../src/api/dialect/dialect.ts";
+import { createOwnShares } from "../../src/api/limits/shares.ts";
 import { throwIfFault } from "../../src/api/query-problem.ts";
 import { createChangeCursor } from "../../src/api/stream/change-cursor.ts";
 import { SseHub } from "../../src/api/stream/sse-hub.ts";
@@ -114,7 +115,9 @@ test("streams around the same device share the neighbourhood and its comparison"
 
 test("a change wakes at most 256 streams in one turn of the event loop", async () => {
   await using h = await openHarness();
-  const hub = new SseHub(h.history, h.scheduler, { streamsPerUser: 10_000 }, 15_000);
+  const limits = { streamsPerUser: 10_000, connections: 10_000, requestsPerSecond: 0 };
+  const shares = createOwnShares(limits, h.clock);
+  const hub = new SseHub(h.history, h.scheduler, limits, shares, 15_000);
   const { view, history } = h;
   const context = { view, history, dialect: PLAIN, memory: uncountedMemory() };
   const query = throwIfFault(parseQuery([], "devices", { pageLimit: 1 }));

@@ -54,7 +54,7 @@ export class Logins {
   async authenticate(request: Request, connection: ConnectionInfo): Promise<CertificateAuthResult> {
     const { address, isPeer } = this.clientOf(request, connection);
     const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
-    const isGone = () => connection.isEnded;
+    const isGone = () => connection.aborted;
     const client = { address, connectionFailures, isGone };
     const result = await authenticateWithCertificate(this.#users, connection.clientCertificate, () =>
       this.#authenticator.authenticate(request.header("authorization"), client),
@@ -92,7 +92,7 @@ export class Logins {
   /** For a reader process: checks the login of one of its clients. */
   checkForReader(request: Request, connection: ConnectionInfo): Promise<Response> {
     const { address } = this.clientOf(request, connection);
-    const isGone = () => connection.isEnded;
+    const isGone = () => connection.aborted;
     return loginCheckResponse(request, this.#authenticator, { address, isGone });
   }
 }

@@ -93,9 +93,9 @@ export class EventStream implements BodySource {
     const rendered = this.#rendered;
     this.#rendered = undefined;
     if (rendered || this.#hasEnded || this.#isRendering) return rendered;
+    if (!this.#cursor.isBehind) return undefined;
     const ready = this.#cursor.takeReady();
     if (ready && ready.length > 0) return ready;
-    if (!this.#cursor.isBehind) return undefined;
     const { scheduler, owner } = this.#options;
     const next = scheduler.run(owner, this.#cursor.next(), this);
     if (!(next instanceof Promise)) return this.#received(next);
