@@ -107,6 +107,21 @@ describe("long computations", () => {
     expect(countOf(all, "busy")).toBeWithin(18, 23);
   });
 
+  test("what an owner used while it was alone is not held against it", () => {
+    const { scheduler, work, turn } = manualScheduler();
+    void scheduler.run("early", work("before", 1000));
+    for (let i = 0; i < 260; i++) turn();
+    for (let i = 0; i < 1000; i++) {
+      scheduler.run("early", work("short", 1, 0.5));
+      if (i % 4 === 3) turn();
+    }
+    void scheduler.run("late", work("late", 1000));
+    void scheduler.run("early", work("early", 1000));
+    const all: string[] = [];
+    for (let i = 0; i < 50; i++) all.push(...turn());
+    expect(countOf(all, "early")).toBeWithin(95, 106);
+  });
+
   test("ends, runs its finally blocks and frees its place when its signal aborts", async () => {
     const { scheduler, turn, work, ...rest } = manualScheduler();
     const abort = new AbortController();

@@ -61,7 +61,7 @@ class Owner {
   /** Tasks that wait for a promise. */
   waiting = 0;
   loopMs = 0;
-  /** Decides which owner is next. */
+  /** The time it has used since it last became active, on the common scale of all owners. Decides which one is next. */
   virtualMs = 0;
 
   constructor(name: string) {
@@ -76,6 +76,8 @@ export class Scheduler {
   readonly #owners = createBoundedCache<string, Owner>({ maxSize: MAX_OWNERS });
   /** The owners with work. */
   readonly #active = new Set<Owner>();
+  /** How far the owners are on that scale: never decreases. Who becomes active starts here, at the earliest. */
+  #virtualNow = 0;
   #isTurnScheduled = false;
   /** What computations have taken within calls of `run` in this turn. */
   #inlineMs = 0;
@@ -139,6 +141,7 @@ export class Scheduler {
   /** Undefined when the computation is not short. */
   #runInline<Result>(owner: Owner, steps: Steps<Result>): { readonly result: Result } | undefined {
     const start = this.#now();
+    this.#catchUp(owner);
     // The budget of the turn is renewed in the next one.
     if (this.#inlineMs === 0) this.#scheduleTurn();
     try {
@@ -151,15 +154,14 @@ export class Scheduler {
       const usedMs = this.#now() - start;
       this.#inlineMs += Math.max(usedMs, Number.MIN_VALUE);
       this.#charge(owner, usedMs);
+      // Without competitors nobody is owed the time.
+      if (this.#active.size === 0) this.#virtualNow = owner.virtualMs;
     }
   }
 
   #enqueue(owner: Owner, task: Task): void {
-    if (!this.#active.has(owner)) {
-      // An owner that was idle does not save up time: otherwise it could hold back all others afterwards.
-      owner.virtualMs = Math.max(owner.virtualMs, this.#least()?.virtualMs ?? 0);
-      this.#active.add(owner);
-    }
+    if (!this.#active.has(owner)) this.#catchUp(owner);
+    this.#active.add(owner);
     owner.tasks.push(task);
     this.#scheduleTurn();
   }
@@ -175,6 +177,7 @@ export class Scheduler {
     this.#inlineMs = 0;
     const end = this.#now() + TURN_MS;
     for (let owner = this.#least(); owner; owner = this.#least()) {
+      this.#virtualNow = Math.max(this.#virtualNow, owner.virtualMs);
       if (this.#runSlice(owner) >= end) break;
     }
     if (this.#active.size > 0) this.#scheduleTurn();
@@ -218,6 +221,11 @@ export class Scheduler {
     const { signal } = task;
     const check = signal && setInterval(() => signal.aborted && wake(), PARKED_CHECK_MS).unref();
     until.then(wake, wake);
+  }
+
+  /** An owner that was idle does not save up time: otherwise it could hold back all others afterwards. */
+  #catchUp(owner: Owner): void {
+    owner.virtualMs = Math.max(owner.virtualMs, this.#virtualNow);
   }
 
   #charge(owner: Owner, usedMs: number): void {
