@@ -5,7 +5,7 @@
  */
 
 /** Many, because the garbage collector scans every table that was written to since its last run, and as a whole. */
-const SHARDS = 4096;
+const SHARDS = 256;
 /** Until then there is one table. Dividing it takes about four milliseconds. */
 const MAX_UNDIVIDED = 8192;
 
