@@ -1,6 +1,6 @@
 /**
  * Distributes the limits of the whole service among its processes: the shares of this process, and those that readers
- * request over their pipes. When nothing is left for a process, the others are asked for what they do not use, and then
+ * request over their pipes. When nothing is left for a process, the others are requested to return what they do not use, and then
  * it gets what there is.
  */
 import {
