@@ -1,7 +1,7 @@
 /**
  * Distributes the limits of the whole service among its processes: the shares of this process, and those that readers
- * request over their pipes. When nothing is left for a process, the others are requested to return what they do not use, and then
- * it gets what there is.
+ * request over their pipes. When nothing is left for a process, the others are requested to return what they do not
+ * use, and then it gets what there is.
  */
 import {
   type Grant,
