@@ -1,7 +1,7 @@
 /**
  * A semaphore that takes owners in turn: at most `maxRunning` tasks run, and each time one ends, the owner that waits
- * longest is next. An owner with a hundred tasks delays another one by a single task. It bounds work that runs off the
- * event loop, such as compression.
+ * longest is next. An owner with a hundred tasks delays another one by a single task. Tasks of one owner run in order. It
+ * bounds work that runs off the event loop, such as compression, and with `maxRunning` 1 it is a lock.
  *
  * The queues are as long as their owners have requests in flight, which is bounded elsewhere.
  */

@@ -7,11 +7,11 @@
  * time, and sources take turns. When the append fails, nothing has become visible, and the source gets the error.
  */
 import type { Clock } from "../lib/clock.ts";
+import { FairSemaphore } from "../lib/fair-semaphore.ts";
 import { sameJson } from "../lib/same-json.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import { ShardedSet } from "../lib/sharded-set.ts";
 import type { Steps } from "../lib/steps.ts";
-import { Turns } from "../lib/turns.ts";
 import type { Batch, Log, LogEntry } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
@@ -38,7 +38,7 @@ export class Committer {
   readonly #clock: Clock;
   #precedence: readonly string[];
   readonly #listeners = new Set<BatchListener>();
-  readonly #turns = new Turns();
+  readonly #turns = new FairSemaphore(1);
   /** The default is that of `Commit`. */
   readonly #entitiesPerStep: number | undefined;
 
