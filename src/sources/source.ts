@@ -13,13 +13,16 @@
  */
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { ClaimChange, Claims } from "../model/claim.ts";
+import type { ClaimChange, ClaimFault, Claims } from "../model/claim.ts";
+import type { Kind } from "../model/ids.ts";
 
 /** The store of one source's claims, as the supervisor reaches it. */
 export interface ClaimSink {
   /** Replaces all claims of this source. */
   replace(all: Claims): Promise<void>;
   apply(changes: readonly ClaimChange[]): Promise<void>;
+  /** Counts and logs a record that the source itself could not convert to a claim, as records are that fail validation. */
+  reject(kind: Kind, fault: ClaimFault): void;
   /** The claims this source made last, including before a restart of the service. Absent where they are not stored. */
   lastClaims?(): Promise<Claims>;
 }

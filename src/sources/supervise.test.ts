@@ -35,7 +35,7 @@ const fail: Run = async () => {
   throw new SourceError("peer is gone");
 };
 
-const acceptingSink: ClaimSink = { replace: async () => {}, apply: async () => {} };
+const acceptingSink: ClaimSink = { replace: async () => {}, apply: async () => {}, reject: () => {} };
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 interface TestSupervisor {
@@ -190,7 +190,7 @@ describe("restarts", () => {
         first = { sink, signal };
         throw new SourceError("gone");
       }, untilAborted),
-      { replace: async () => void replaced.push("replace"), apply: async () => {} },
+      { replace: async () => void replaced.push("replace"), apply: async () => {}, reject: () => {} },
     );
     await running.clock.advance(1000);
     expect(first?.signal.aborted).toBe(true);
@@ -208,6 +208,7 @@ describe("restarts", () => {
         if (broken) throw new SourceError("disk is full");
       },
       apply: async () => {},
+      reject: () => {},
     });
     expect(running.status()).toMatchObject({ status: "starting", error: "disk is full" });
     broken = false;
@@ -244,6 +245,7 @@ test("a stop does not wait until a large set is read to its end", async () => {
         for (const _ of devices) if (++read % 100 === 0) await nextTurn();
       },
       apply: async () => {},
+      reject: () => {},
     },
   );
   await running.stop();

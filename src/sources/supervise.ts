@@ -187,6 +187,7 @@ class SupervisedSource {
     return {
       replace: (all) => commit(() => claims.replace(abortable(run, all))),
       apply: (changes) => commit(() => claims.apply(changes)),
+      reject: claims.reject.bind(claims),
       ...(claims.lastClaims && { lastClaims: claims.lastClaims.bind(claims) }),
       markStale: (reason) => {
         if (!run.aborted) this.#markStale(reason);

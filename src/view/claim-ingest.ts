@@ -6,7 +6,13 @@
  */
 import type { Logger } from "../lib/logger.ts";
 import type { Steps } from "../lib/steps.ts";
-import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
+import {
+  type ClaimChange,
+  type ClaimFault,
+  type Claims,
+  type ClaimTypes,
+  canonicalClaim,
+} from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import type { CanonicalChange } from "./commit.ts";
 import type { ClaimedKeys, Committer } from "./committer.ts";
@@ -40,6 +46,12 @@ export class ClaimIngest {
 
   apply(changes: readonly ClaimChange[]): Promise<void> {
     return this.#inOrder(() => this.#commitAll(this.#checkChanges(changes)));
+  }
+
+  /** Counts and logs a record that is not committed. */
+  reject(kind: Kind, { field, message }: ClaimFault): void {
+    if (++this.#rejectedCount > MAX_LOGGED_RECORDS) return;
+    this.#log.warn("record refused", { source: this.#source, kind, field, why: message });
   }
 
   /** The claims of this source in the view, including those from before a restart of the service. */
@@ -98,10 +110,7 @@ export class ClaimIngest {
   #check<K extends Kind>(kind: K, record: ClaimTypes[K]): CanonicalChange | undefined {
     const result = canonicalClaim(kind, record);
     if (result.ok) return { kind, id: result.id, claim: result.claim } as CanonicalChange;
-    if (++this.#rejectedCount <= MAX_LOGGED_RECORDS) {
-      const { field, message } = result.fault;
-      this.#log.warn("record refused", { source: this.#source, kind, field, why: message });
-    }
+    this.reject(kind, result.fault);
     return undefined;
   }
 }

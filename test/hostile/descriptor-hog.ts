@@ -42,7 +42,7 @@ function startOpenflow(): void {
   const source = createOpenflowSource(options, { clock: systemClock, log });
   const ignore = async () => {};
   void source
-    .run({ replace: ignore, apply: ignore, markStale() {} }, stop.signal)
+    .run({ replace: ignore, apply: ignore, markStale() {}, reject() {} }, stop.signal)
     .then(() => console.log("stopped"));
 }
 

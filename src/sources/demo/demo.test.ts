@@ -17,6 +17,7 @@ function start(churn: number) {
         devices = [...(all.devices ?? [])].length;
       },
       apply: async (changes) => void batches.push(changes),
+      reject: () => {},
       markStale: () => {},
     },
     abort.signal,

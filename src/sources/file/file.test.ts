@@ -27,6 +27,7 @@ function startSource(path: string) {
     {
       replace: async (all) => void reports.push([...(all.devices ?? [])].map(({ id }) => id).join()),
       apply: async () => {},
+      reject: () => {},
       markStale: (message) => void reports.push(`! ${message}`),
     },
     abort.signal,

@@ -24,6 +24,7 @@ test("changes queued while the sink is busy are sent once, in their latest form:
         });
       } else if (sent.length === 3) abort.abort();
     },
+    reject: () => {},
   };
   buffer.setDevice({ id: "of:1" });
   const sending = buffer.sendChanges(sink, systemClock, abort.signal);

@@ -4,6 +4,7 @@
  * time to live ends or its port goes down.
  */
 import type { Steps } from "../../lib/steps.ts";
+import { chassisDeviceId, portNumberOfName } from "../../model/derived-ids.ts";
 import { portId } from "../../model/ids.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
 import type { Lldp } from "./codec/lldp.ts";
@@ -41,7 +42,7 @@ export class LldpNeighbours {
   lldpReceived(lldp: Lldp, receivedOn: PortRef, now: number): void {
     if (/^(dpid|of):/.test(lldp.chassis)) return; // The probe of another controller, of a switch that is known here.
     const ttlSeconds = Math.min(lldp.ttlSeconds, MAX_TTL_SECONDS);
-    const device = `lldp:${toIdText(lldp.chassis)}`;
+    const device = chassisDeviceId(lldp.chassis);
     const portName = lldp.port.slice(0, MAX_TEXT_LENGTH);
     const key = `${device} ${portName} ${portKey(receivedOn)}`;
     const known = this.#neighbours.get(key);
@@ -59,7 +60,7 @@ export class LldpNeighbours {
       known.expiresAt = expiresAt;
       return;
     }
-    const neighbour = { key, device, port: toPortNumber(portName), portName, receivedOn, expiresAt };
+    const neighbour = { key, device, port: portNumberOfName(portName), portName, receivedOn, expiresAt };
     this.#neighbours.set(key, neighbour);
     this.#byPort.set(portKey(receivedOn), neighboursAtPort.add(neighbour));
     this.#byDevice.set(device, (this.#byDevice.get(device) ?? new Set<Neighbour>()).add(neighbour));
@@ -118,15 +119,4 @@ export class LldpNeighbours {
 function linkIds({ device, port, receivedOn }: Neighbour): [string, string] {
   const remote = portId(device, port);
   return [`${remote}-${portKey(receivedOn)}`, `${portKey(receivedOn)}-${remote}`];
-}
-
-/** The chassis id as part of a device id: limited in length, and without characters that a URL would escape. */
-const toIdText = (text: string): string => text.slice(0, MAX_TEXT_LENGTH).replaceAll(/[^\w.:@+-]/g, "_");
-
-/** Ports are numbers in the model. A port that only has a name gets a number computed from it. */
-function toPortNumber(name: string): string {
-  if (/^\d{1,9}$/.test(name)) return String(Number(name));
-  let number = 0;
-  for (const char of name) number = (Math.imul(number, 31) + (char.codePointAt(0) ?? 0)) >>> 0;
-  return String(1_000_000_000 + (number % 1_000_000_000));
 }

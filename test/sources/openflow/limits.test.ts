@@ -1,10 +1,11 @@
 /** Limits per peer address and for the source, known switches, short-lived switches, and ports that flap. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { ManualClock } from "../../../src/lib/clock.ts";
+import { MemorySink } from "../../support/memory-sink.ts";
 import { until } from "../../support/until.ts";
 import { arpRequest } from "./emulated-host.ts";
 import { deviceId } from "./emulator.ts";
-import { MemorySink, type RunningSource, TestResources } from "./harness.ts";
+import { type RunningSource, TestResources } from "./harness.ts";
 import { Rogue, type RogueOptions, rogueMac } from "./rogue.ts";
 
 const MINUTE = 60_000;

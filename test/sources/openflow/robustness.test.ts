@@ -8,11 +8,12 @@ import { ETHER, startFrame } from "../../../src/sources/openflow/codec/ethernet.
 import { LLDP_MULTICAST, writeLldp } from "../../../src/sources/openflow/codec/lldp.ts";
 import { encode } from "../../../src/sources/openflow/codec/messages.ts";
 import { createCertificates } from "../../support/certificates.ts";
+import { MemorySink } from "../../support/memory-sink.ts";
 import { needs } from "../../support/needs.ts";
 import { until } from "../../support/until.ts";
 import { addHostToEachSwitch, arpRequest, macOf } from "./emulated-host.ts";
 import { deviceId, EmulatedNetwork, type Station } from "./emulator.ts";
-import { MemorySink, type RunningSource, type startSource, TestResources } from "./harness.ts";
+import { type RunningSource, type startSource, TestResources } from "./harness.ts";
 import { type BuiltNetwork, buildNetwork, line, ring } from "./topologies.ts";
 
 const resources = new TestResources();

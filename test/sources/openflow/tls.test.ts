@@ -9,10 +9,11 @@ import { ManualClock } from "../../../src/lib/clock.ts";
 import { silentLogger } from "../../../src/lib/logger.ts";
 import { createOpenflowSource } from "../../../src/sources/openflow/openflow.ts";
 import { createCertificate, createCertificates } from "../../support/certificates.ts";
+import { MemorySink } from "../../support/memory-sink.ts";
 import { needs } from "../../support/needs.ts";
 import { until } from "../../support/until.ts";
 import { deviceId, EmulatedNetwork } from "./emulator.ts";
-import { MemorySink, TestResources } from "./harness.ts";
+import { TestResources } from "./harness.ts";
 
 const resources = new TestResources();
 afterEach(() => resources.close());
