@@ -39,6 +39,8 @@ export const OID = {
   lldpRemSysDesc: `${LLDP_REM}.10`,
   lldpRemSysCapEnabled: `${LLDP_REM}.12`,
   lldpRemManAddrIfSubtype: `${LLDP_REM_ADDRESS}.3`,
+  /** RouterOS indexes its LLDP neighbours by a number of its own; this column has the interface. */
+  mtxrNeighborInterfaceID: "1.3.6.1.4.1.14988.1.1.11.1.1.8",
 
   cdpCacheAddressType: `${CDP_CACHE}.3`,
   cdpCacheAddress: `${CDP_CACHE}.4`,
