@@ -102,7 +102,10 @@ export class AgentSocket extends EventEmitter {
       return;
     }
     const reason = inspectMessage(bytes, this.#level);
-    if (reason) return this.#drop(reason);
+    if (reason) {
+      this.#drop(reason);
+      return;
+    }
     this.received.accepted++;
     try {
       this.emit("message", bytes);

@@ -71,10 +71,7 @@ export function mapLldp(
   const neighbours: Neighbour[] = [];
   const faults: RecordFault[] = [];
   const addresses = managementAddresses(data);
-  const rows = new Set([
-    ...column(data, "lldpRemChassisId").keys(),
-    ...column(data, "lldpRemPortId").keys(),
-  ]);
+  const rows = new Set([...column(data, "lldpRemChassisId").keys(), ...column(data, "lldpRemPortId").keys()]);
   for (const row of [...rows].sort().slice(0, MAX_NEIGHBOURS)) {
     const neighbour = mapRow(data, finder, row, addresses.get(row) ?? []);
     if (typeof neighbour === "string")
