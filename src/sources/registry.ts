@@ -12,6 +12,8 @@ import { createOpenflowSource } from "./openflow/openflow.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, suggestion } from "./option-fault.ts";
 import { findSecretFaults } from "./secret-check.ts";
+import { findSnmpFaults, SnmpOptions } from "./snmp/options.ts";
+import { createSnmpSource } from "./snmp/snmp.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
 import { createThreadedSource } from "./thread/threaded-source.ts";
@@ -32,10 +34,16 @@ export interface SourceKind {
   create(name: string, options: unknown, context: SourceContext): KindResult;
 }
 
+interface KindSettings<Options> {
+  readonly thread?: boolean;
+  /** Faults that the schema does not express, of options that match it. */
+  readonly findFaults?: (options: Options) => readonly OptionFault[];
+}
+
 function sourceKind<T extends Type.TObject>(
   options: T,
   create: (options: Type.Static<T> & { name: string }, context: SourceContext) => Source,
-  { thread = false }: { readonly thread?: boolean } = {},
+  { thread = false, findFaults = () => [] }: KindSettings<Type.Static<T>> = {},
 ): SourceKind {
   const check = Compile(options);
   return {
@@ -46,7 +54,7 @@ function sourceKind<T extends Type.TObject>(
         const faults = findSchemaFaults(options, values);
         return faults.length > 0 ? { ok: false, faults } : fail([], "is not valid");
       }
-      const faults = findSecretFaults(options, values);
+      const faults = [...findSecretFaults(options, values), ...findFaults(values)];
       return faults.length > 0
         ? { ok: false, faults }
         : { ok: true, source: create({ ...values, name }, context) };
@@ -58,6 +66,7 @@ export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   demo: sourceKind(DemoOptions, createDemoSource),
   file: sourceKind(FileOptions, createFileSource, { thread: true }),
   openflow: sourceKind(OpenflowOptions, createOpenflowSource),
+  snmp: sourceKind(SnmpOptions, createSnmpSource, { thread: true, findFaults: findSnmpFaults }),
 };
 
 export type SourceResult = ({ readonly ok: true } & ConfiguredSource) | Rejected;

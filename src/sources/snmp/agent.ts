@@ -64,12 +64,19 @@ export class Agent {
   #unansweredSince: number | undefined;
   #failure: Failure | undefined;
   report: AgentReport | undefined;
+  /** Its device was claimed before the service restarted. */
+  wasKnown = false;
   /** A poll is under way. */
   isBusy = false;
 
   constructor(target: Target, options: AgentOptions) {
     this.target = target;
     this.#options = options;
+  }
+
+  /** Of the list, or an address of a block that has answered once, now or before a restart. */
+  get isMember(): boolean {
+    return this.target.listed || this.wasKnown || this.report !== undefined;
   }
 
   /** Epoch milliseconds of the first poll without a reply, once there were enough of them. */

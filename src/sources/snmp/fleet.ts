@@ -75,20 +75,20 @@ export class Fleet {
     this.#credentials = credentials;
   }
 
-  /** The agents to poll in each interval: those of the list, and addresses of blocks that have answered once. */
+  /** The agents to poll in each interval. */
   members(): Agent[] {
-    return this.agents.filter(({ target, report }) => target.listed || report !== undefined);
+    return this.agents.filter(({ isMember }) => isMember);
   }
 
   /** The addresses of blocks that have not answered. */
   strangers(): Agent[] {
-    return this.agents.filter(({ target, report }) => !target.listed && report === undefined);
+    return this.agents.filter(({ isMember }) => !isMember);
   }
 
   /** Starts a poll of an agent that is not busy. `attempts` is how often the first request is sent. */
   poll(agent: Agent, signal: AbortSignal, attempts = this.#options.retries + 1): StartedPoll {
     const left = Promise.withResolvers<void>();
-    const isFast = agent.target.listed || agent.report !== undefined ? agent.failure === undefined : false;
+    const isFast = agent.isMember && agent.failure === undefined;
     agent.isBusy = true;
     const done = this.#poll(agent, isFast, attempts, left.resolve, signal).finally(() => {
       agent.isBusy = false;
@@ -165,8 +165,7 @@ export class Fleet {
     agent.recordFailure(failure, startedAt);
     if (wasUnavailable !== (agent.unansweredSince !== undefined)) this.#version++;
     // An address of a block that nobody has is nothing to log.
-    const isStranger = !agent.target.listed && !agent.report;
-    if (before?.message === failure.message || (isStranger && failure.reason === "silent")) return;
+    if (before?.message === failure.message || (!agent.isMember && failure.reason === "silent")) return;
     log.warn("agent cannot be read", { source: name, agent: agent.target.text, error: failure.message });
   }
 }
