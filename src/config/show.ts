@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import { type Origin, renderOrigin } from "./faults.ts";
 import { isRecord, type Setting } from "./settings.ts";
 
-const SECRET_NAME = /passw|secret|token|community|credential|(api|auth|private|priv).?key/i;
+const SECRET_NAME = /passw|secret|token|community|credential|(api|auth|private|priv).?key|^environment$/i;
 const HIDDEN = "(hidden)";
 
 /** One value with its origin. */
