@@ -7,7 +7,10 @@ import { Compile } from "typebox/compile";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
 import { createDemoSource } from "./demo/demo.ts";
 import { DemoOptions } from "./demo/options.ts";
+import { createExecSource } from "./exec/exec.ts";
+import { ExecOptions } from "./exec/options.ts";
 import { createFileSource, FileOptions } from "./file/file.ts";
+import { createHttpSource, HttpOptions } from "./http/http.ts";
 import { createOpenflowSource } from "./openflow/openflow.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, suggestion } from "./option-fault.ts";
@@ -64,7 +67,9 @@ function sourceKind<T extends Type.TObject>(
 
 export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   demo: sourceKind(DemoOptions, createDemoSource),
+  exec: sourceKind(ExecOptions, createExecSource, { thread: true }),
   file: sourceKind(FileOptions, createFileSource, { thread: true }),
+  http: sourceKind(HttpOptions, createHttpSource, { thread: true }),
   openflow: sourceKind(OpenflowOptions, createOpenflowSource),
   snmp: sourceKind(SnmpOptions, createSnmpSource, { thread: true, findFaults: findSnmpFaults }),
 };
