@@ -1,11 +1,6 @@
 /** CISCO-CDP-MIB: neighbours of devices that speak CDP. The index begins with the ifIndex of the local port. */
 import { canonicalMac } from "../../model/address.ts";
-import {
-  chassisDeviceId,
-  isRealIdentity,
-  nameDeviceId,
-  serialDeviceId,
-} from "../../model/derived-ids.ts";
+import { chassisDeviceId, isRealIdentity, nameDeviceId, serialDeviceId } from "../../model/derived-ids.ts";
 import type { AgentData } from "./agent-data.ts";
 import type { Neighbour, RecordFault } from "./agent-report.ts";
 import { cdpCapabilities } from "./capabilities.ts";
@@ -53,7 +48,7 @@ function mapRow(data: AgentData, finder: InterfaceFinder, row: string): Neighbou
   const isIp = toInteger(column(data, "cdpCacheAddressType").get(row)) === ADDRESS_TYPE_IP;
   const ip = isIp && isBytes(address) ? toIp(address) : undefined;
   return {
-    protocol: "CDP",
+    protocols: ["CDP"],
     ...(localPort && { localPort }),
     id,
     aliases,

@@ -35,8 +35,7 @@ export function mapInterfaces(data: AgentData): AgentInterface[] {
       alias: toText(aliases.get(row)),
       type: toInteger(types.get(row)) ?? 1,
       speedMbps: speedOf(data, row),
-      isUp:
-        (toInteger(admin.get(row)) ?? STATUS_UP) === STATUS_UP && toInteger(oper.get(row)) === STATUS_UP,
+      isUp: (toInteger(admin.get(row)) ?? STATUS_UP) === STATUS_UP && toInteger(oper.get(row)) === STATUS_UP,
       ...(mac !== undefined && { mac }),
       ...(basePort !== undefined && { basePort }),
     };
@@ -65,7 +64,8 @@ function basePortsOf(data: AgentData): Map<number, number> {
 
 /** The type of an aggregate, and what vendors that give it another type call it. */
 const IFTYPE_LAG = 161;
-const AGGREGATE_NAME = /^(?:port-?channel|po\d|trk\d|bond|ae\d|lag|eth-trunk|bridge-aggregation|bundle|team)/i;
+const AGGREGATE_NAME =
+  /^(?:port-?channel|po\d|trk\d|bond|ae\d|lag|eth-trunk|bridge-aggregation|bundle|team)/i;
 
 export const isAggregate = ({ type, name }: AgentInterface): boolean =>
   type === IFTYPE_LAG || AGGREGATE_NAME.test(name);
