@@ -49,11 +49,12 @@ export interface PortMatch {
 }
 
 export interface Neighbour {
-  readonly protocol: "LLDP" | "CDP";
+  /** `LLDP`, `CDP`, or both for a device that sends both on one cable. */
+  readonly protocols: readonly ("LLDP" | "CDP")[];
   /** The interface that received it; absent when no interface matches. */
   readonly localPort?: PortMatch;
-  /** The id of the neighbour's device, made of what it sends alone; absent when nothing identifies it. */
-  readonly id?: string;
+  /** The id of the neighbour's device, made of what it sends alone. */
+  readonly id: string;
   /** Other ids that the same frame would give. */
   readonly aliases: readonly string[];
   readonly chassis: string;

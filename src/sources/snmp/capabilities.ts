@@ -30,7 +30,7 @@ export const cdpCapabilities = (bits: number): Capability[] =>
   CDP_CAPABILITIES.filter(([mask]) => (bits & mask) !== 0).map(([, name]) => name);
 
 /** A switch that routes is a switch; a telephone with two ports is none. */
-export function typeOfCapabilities(capabilities: readonly Capability[]): DeviceClaim["type"] {
+export function typeOfCapabilities(capabilities: readonly Capability[]): NonNullable<DeviceClaim["type"]> {
   if (capabilities.includes("telephone")) return "OTHER";
   if (capabilities.includes("bridge")) return "SWITCH";
   return capabilities.includes("router") ? "ROUTER" : "OTHER";

@@ -48,7 +48,7 @@ function mapRow(data: AgentData, finder: InterfaceFinder, row: string): Neighbou
   const isIp = toInteger(column(data, "cdpCacheAddressType").get(row)) === ADDRESS_TYPE_IP;
   const ip = isIp && isBytes(address) ? toIp(address) : undefined;
   return {
-    protocol: "CDP",
+    protocols: ["CDP"],
     ...(localPort && { localPort }),
     id,
     aliases,

@@ -54,10 +54,9 @@ function isIdentity(subtype: number, chassis: string): boolean {
   switch (subtype) {
     case CHASSIS.interfaceAlias:
     case CHASSIS.portComponent:
-    case CHASSIS.interfaceName:
-    case CHASSIS.network:
-      return false;
     case CHASSIS.mac:
+    case CHASSIS.network:
+    case CHASSIS.interfaceName:
       return false;
     default:
       return isRealIdentity(chassis);
@@ -96,7 +95,9 @@ function mapRow(
   if (chassis === "") return "has no chassis id";
   const name = toText(column(data, "lldpRemSysName").get(row));
   const portMac = canonicalMac(portId);
-  const macs = [canonicalMac(chassis), portMac, ...management.map(({ mac }) => mac)];
+  const macs = [canonicalMac(chassis), portMac, ...management.map(({ mac }) => mac)].flatMap((mac) =>
+    mac !== undefined && isUnicastMac(mac) ? mac : [],
+  );
   const isChassisIdentity = isIdentity(chassisSubtype, chassis);
   const localPort = findLocalPort(data, finder, row);
   const ids = neighbourIds({
@@ -104,14 +105,14 @@ function mapRow(
     isChassisIdentity,
     isNetworkAddress: chassisSubtype === CHASSIS.network,
     name,
-    macs: macs.flatMap((mac) => (mac !== undefined && isUnicastMac(mac) ? mac : [])),
+    macs,
   });
-  if (ids.length === 0) return `has a chassis id that identifies no device (subtype ${chassisSubtype})`;
   const [id, ...aliases] = ids;
+  if (id === undefined) return `has a chassis id that identifies no device (subtype ${chassisSubtype})`;
   return {
-    protocol: "LLDP",
+    protocols: ["LLDP"],
     ...(localPort && { localPort }),
-    ...(id !== undefined && { id }),
+    id,
     aliases,
     chassis,
     isChassisIdentity,
@@ -123,7 +124,7 @@ function mapRow(
     platform: "",
     capabilities: lldpCapabilities(firstBits(column(data, "lldpRemSysCapEnabled").get(row))),
     addresses: management.flatMap(({ ip }) => ip ?? []).slice(0, MAX_ADDRESSES),
-    macs: [...new Set(macs.flatMap((mac) => (mac !== undefined && isUnicastMac(mac) ? mac : [])))],
+    macs: [...new Set(macs)],
   };
 }
 
@@ -144,7 +145,9 @@ function neighbourIds(of: {
   const byMac = mac === undefined ? [] : [chassisDeviceId(mac)];
   const byName = isRealIdentity(of.name) ? [nameDeviceId(of.name)] : [];
   // A telephone names itself by its model, so its address at layer 2 comes first; an ESXi host has several of these.
-  return of.isNetworkAddress ? [...byMac, byChassis] : [...byName, ...byMac].slice(0, 1);
+  const [id] = of.isNetworkAddress ? [...byMac, ...byName] : [...byName, ...byMac];
+  if (id === undefined) return [];
+  return of.isNetworkAddress ? [id, byChassis] : [id];
 }
 
 /** RouterOS and Cambium leave only the last part of TimeMark.LocalPortNum.Index, TP-Link the last two. */
