@@ -38,6 +38,8 @@ export class Poller {
   readonly #firstScan = Promise.withResolvers<void>();
   #previous = new PreviousClaims({});
   #wake = Promise.withResolvers<void>();
+  /** Of all devices that were reported last: by them a device keeps its id. */
+  #deviceIds: ReadonlySet<string> = new Set();
   #reportedVersion = 0;
   #hasReported = false;
 
@@ -50,6 +52,7 @@ export class Poller {
     const { sink, signal } = this.#options;
     const before = await sink.lastClaims?.();
     if (before) this.#previous = new PreviousClaims(before);
+    this.#deviceIds = this.#previous.deviceIds;
     const known = this.#previous.targets();
     for (const agent of this.#options.fleet.agents) agent.wasKnown = known.has(agent.target.text);
     const loops = Promise.all([this.#pollLoop(), this.#scanLoop(), this.#reportLoop()]);
@@ -125,10 +128,14 @@ export class Poller {
       members.flatMap(({ report, unansweredSince }) =>
         report ? [{ report, ...(unansweredSince !== undefined && { unansweredSince }) }] : [],
       ),
+      this.#deviceIds,
     );
     for (const { kind, fault } of faults) this.#options.sink.reject(kind, fault);
     const pending = members.filter(({ report }) => !report);
-    return this.#previous.addTo(claims, new Map(pending.map((agent) => [agent.target.text, agent])));
+    const all = this.#previous.addTo(claims, new Map(pending.map((agent) => [agent.target.text, agent])));
+    this.#deviceIds = new Set(all.devices.map(({ id }) => id));
+    if (!pending.some(({ wasKnown }) => wasKnown)) this.#previous = new PreviousClaims({});
+    return all;
   }
 
   /** Resolves with the work, after `ms`, or when the signal aborts. */

@@ -17,15 +17,20 @@ export interface PendingTarget {
 }
 
 export class PreviousClaims {
+  /** Of all devices, those too that are only neighbours. */
+  readonly deviceIds: ReadonlySet<string>;
   readonly #devices = new Map<string, DeviceClaim>();
   readonly #ports: readonly PortClaim[];
   readonly #links: readonly LinkClaim[];
   readonly #hosts: readonly HostClaim[];
 
   constructor(claims: Claims) {
+    const ids = new Set<string>();
     for (const claim of claims.devices ?? []) {
+      ids.add(claim.id);
       if (claim.annotations?.channelId) this.#devices.set(deviceKey(claim.id), claim);
     }
+    this.deviceIds = ids;
     this.#ports = [...(claims.ports ?? [])];
     this.#links = [...(claims.links ?? [])];
     this.#hosts = [...(claims.hosts ?? [])];

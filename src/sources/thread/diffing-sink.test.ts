@@ -21,6 +21,7 @@ function connect() {
         batchSizes.push(JSON.parse(new TextDecoder().decode(batch.json)).length);
         batches.push(batch);
       },
+      lastClaims: async () => ({}),
       discard() {
         batches = [];
       },

@@ -24,6 +24,8 @@ export interface Outlet {
   discard(): void;
   /** Resolves when the service has committed the batches since the last commit. */
   commit(mode: CommitMode): Promise<void>;
+  /** The claims that the source made last, as the service has them. */
+  lastClaims(): Promise<Claims>;
   reject(records: readonly RejectedRecord[]): void;
   markStale(reason: string): void;
   /** A set of this many records is committed, and the source can release it. */
@@ -62,6 +64,10 @@ export class DiffingSink implements Sink {
 
   apply(changes: readonly ClaimChange[]): Promise<void> {
     return this.#inOrder(() => this.#apply(changes));
+  }
+
+  lastClaims(): Promise<Claims> {
+    return this.#outlet.lastClaims();
   }
 
   reject(kind: Kind, fault: ClaimFault): void {

@@ -14,7 +14,10 @@ export type ThreadRequest =
   | { readonly op: "run"; readonly entry: Readonly<Record<string, unknown>> }
   | { readonly op: "abort" }
   /** The outcome of the last `commit`. */
-  | { readonly op: "committed"; readonly error?: ThreadError };
+  | { readonly op: "committed"; readonly error?: ThreadError }
+  /** A part of the answer to `lastClaims`. */
+  | { readonly op: "lastClaims"; readonly batch: BatchReport }
+  | { readonly op: "lastClaimsEnd"; readonly error?: ThreadError };
 
 /** A part of a set of claims, or of changes: a JSON array of canonical claims, or of ids. */
 export interface BatchReport {
@@ -35,6 +38,8 @@ export type ThreadReport =
   | { readonly op: "discard" }
   /** The batches since the last `commit` are complete. The thread sends no others until `committed`. */
   | { readonly op: "commit"; readonly mode: CommitMode }
+  /** Requests the claims that this source made last. */
+  | { readonly op: "lastClaims" }
   | { readonly op: "reject"; readonly records: readonly RejectedRecord[] }
   | { readonly op: "stale"; readonly reason: string }
   | {

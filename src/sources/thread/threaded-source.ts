@@ -5,7 +5,10 @@
  * A thread that is lost (it crashed, or a message could not be read) is a `SourceError`: the supervisor starts another one.
  */
 import type { Clock } from "../../lib/clock.ts";
+import { yieldToLoop } from "../../lib/yield-to-loop.ts";
+import { KINDS } from "../../model/ids.ts";
 import { type Sink, type Source, type SourceContext, SourceError } from "../source.ts";
+import { BatchWriter } from "./batch-writer.ts";
 import { changesIn, takeClaims } from "./claim-batches.ts";
 import {
   type BatchReport,
@@ -110,6 +113,9 @@ class SourceThread {
       case "commit":
         this.#committing = this.#commit(report.mode);
         return;
+      case "lastClaims":
+        void this.#sendLastClaims();
+        return;
       case "reject":
         for (const { kind, fault } of report.records) this.#sink.reject(kind, fault);
         return;
@@ -141,12 +147,40 @@ class SourceThread {
     }
   }
 
+  /** None where the service does not store them. Never rejects, as `#commit`. */
+  async #sendLastClaims(): Promise<void> {
+    try {
+      const claims = (await this.#sink.lastClaims?.()) ?? {};
+      const batches: BatchReport[] = [];
+      const writer = new BatchWriter((batch) => void batches.push(batch));
+      for (const kind of KINDS) {
+        for (const claim of claims[kind] ?? []) {
+          writer.add("set", kind, JSON.stringify(claim));
+          if (batches.length > 0) await this.#sendBatches(batches);
+        }
+      }
+      writer.flush();
+      await this.#sendBatches(batches);
+      this.#post({ op: "lastClaimsEnd" });
+    } catch (error) {
+      this.#post({ op: "lastClaimsEnd", error: encodeError(error) });
+    }
+  }
+
+  /** Other work runs after each batch. */
+  async #sendBatches(batches: BatchReport[]): Promise<void> {
+    for (const batch of batches.splice(0)) {
+      this.#post({ op: "lastClaims", batch }, [batch.json.buffer]);
+      await yieldToLoop();
+    }
+  }
+
   #onLost(reason: string): void {
     this.#ended.reject(new SourceError(`the thread of the source has failed: ${reason}`));
   }
 
-  #post(request: ThreadRequest): void {
-    this.#worker.postMessage(request);
+  #post(request: ThreadRequest, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(request, transfer);
   }
 }
 

@@ -5,10 +5,19 @@
 import { systemClock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { sameJson } from "../../lib/same-json.ts";
+import type { Claims } from "../../model/claim.ts";
 import { createUnthreadedSource } from "../registry.ts";
 import { type Source, SourceError } from "../source.ts";
+import { takeClaims } from "./claim-batches.ts";
 import { DiffingSink, type Outlet } from "./diffing-sink.ts";
-import { decodeError, encodeError, type Metrics, type ThreadReport, type ThreadRequest } from "./protocol.ts";
+import {
+  type BatchReport,
+  decodeError,
+  encodeError,
+  type Metrics,
+  type ThreadReport,
+  type ThreadRequest,
+} from "./protocol.ts";
 
 declare const self: Worker;
 
@@ -19,14 +28,30 @@ const RELEASE_DELAY_MS = 500;
 
 const abort = new AbortController();
 let commit: PromiseWithResolvers<void> | undefined;
+let lastClaims: PromiseWithResolvers<Claims> | undefined;
+const lastBatches: BatchReport[] = [];
 let source: Source | undefined;
 let sentMetrics: Metrics | undefined;
 
 self.onmessage = ({ data: request }: MessageEvent<ThreadRequest>) => {
-  if (request.op === "run") void run(request.entry);
-  else if (request.op === "abort") abort.abort();
-  else if (request.error) commit?.reject(decodeError(request.error));
-  else commit?.resolve();
+  switch (request.op) {
+    case "run":
+      void run(request.entry);
+      return;
+    case "abort":
+      abort.abort();
+      return;
+    case "committed":
+      if (request.error) commit?.reject(decodeError(request.error));
+      else commit?.resolve();
+      return;
+    case "lastClaims":
+      lastBatches.push(request.batch);
+      return;
+    case "lastClaimsEnd":
+      if (request.error) lastClaims?.reject(decodeError(request.error));
+      else lastClaims?.resolve(takeClaims(lastBatches));
+  }
 };
 
 async function run(entry: Readonly<Record<string, unknown>>): Promise<void> {
@@ -55,6 +80,11 @@ const outlet: Outlet = {
     sendMetrics();
     send({ op: "commit", mode });
     await commit.promise;
+  },
+  lastClaims() {
+    lastClaims = Promise.withResolvers();
+    send({ op: "lastClaims" });
+    return lastClaims.promise;
   },
   reject: (records) => send({ op: "reject", records }),
   markStale(reason) {
