@@ -117,7 +117,9 @@ export function compareOids(a: string, b: string): number {
 const tlv = (tag: number, ...contents: Uint8Array[]): Uint8Array => {
   const bytes = Buffer.concat(contents);
   const length =
-    bytes.length < 128 ? [bytes.length] : [0x83, bytes.length >> 16, (bytes.length >> 8) & 255, bytes.length & 255];
+    bytes.length < 128
+      ? [bytes.length]
+      : [0x83, bytes.length >> 16, (bytes.length >> 8) & 255, bytes.length & 255];
   return Buffer.concat([Buffer.from([tag, ...length]), bytes]);
 };
 
@@ -163,8 +165,7 @@ function decodeRequest(bytes: Uint8Array): BulkRequest {
   const [, community, pdu] = elements(message ?? bytes);
   const [id, , repetitions, list] = elements(pdu ?? bytes);
   const oids = elements(list ?? bytes).map((varbind) => decodeOid(elements(varbind)[0] ?? varbind));
-  const number = (part: Uint8Array | undefined) =>
-    Buffer.from(part ?? []).readIntBE(0, part?.length ?? 0);
+  const number = (part: Uint8Array | undefined) => Buffer.from(part ?? []).readIntBE(0, part?.length ?? 0);
   return {
     requestId: number(id),
     maxRepetitions: number(repetitions),

@@ -28,7 +28,7 @@ export interface AgentOptions {
 
 /** A device that does not answer so many polls is unavailable. */
 const UNANSWERED_POLLS = 3;
-/** After so many polls whose security failed, what is known of the engine is dropped and learned anew. */
+/** After so many failed polls in a row, what is known of the engine is dropped and learned anew. */
 const RESYNC_POLLS = 3;
 
 interface Table {
@@ -60,7 +60,9 @@ export class Agent {
   readonly #refused = new Set<string>();
   #reads = 0;
   #unanswered = 0;
-  #securityFailures = 0;
+  /** The session has had a reply to a request, so that it is worth keeping. */
+  #hasSession = false;
+  #failures = 0;
   #unansweredSince: number | undefined;
   #failure: Failure | undefined;
   report: AgentReport | undefined;
@@ -94,7 +96,10 @@ export class Agent {
     const address = await this.#resolve();
     if (address === undefined) return fail("silent", "the name cannot be resolved");
     this.#address = address;
-    if (credentials !== this.#credentials) this.#session = undefined;
+    if (credentials !== this.#credentials) {
+      this.#session = undefined;
+      this.#hasSession = false;
+    }
     this.#credentials = credentials;
     this.#session ??= new AgentSession(credentials, this.#options);
     this.#session.open({ address, port: this.target.port });
@@ -102,6 +107,7 @@ export class Agent {
     this.#walk = new Walk(this.#session, { maxVarbinds, attempts, maxMs: maxAgentMs }, clock);
     const first = await this.#walk.readTable(SCALARS?.oids ?? [], { scalars: true });
     if (!first.ok) return first;
+    this.#hasSession = true;
     this.#kept.set("scalars", first.columns);
     return undefined;
   }
@@ -142,7 +148,7 @@ export class Agent {
     this.#session?.release();
     this.#walk = undefined;
     // Of a large block most addresses never answer: they keep nothing.
-    if (!this.report) this.#session = this.#failure?.reason === "silent" ? undefined : this.#session;
+    if (!this.#hasSession) this.#session = undefined;
   }
 
   recordReport(report: AgentReport): void {
@@ -150,12 +156,13 @@ export class Agent {
     this.#failure = undefined;
     this.#unanswered = 0;
     this.#unansweredSince = undefined;
-    this.#securityFailures = 0;
+    this.#failures = 0;
   }
 
   /** `startedAt` is the epoch time of the poll. */
   recordFailure(failure: Failure, startedAt: number): void {
     this.#failure = failure;
+    this.#countFailure(failure.reason);
     if (failure.reason === "silent") {
       this.#unanswered++;
       this.#unansweredSince ??= startedAt;
@@ -163,19 +170,17 @@ export class Agent {
     }
     this.#unanswered = 0;
     this.#unansweredSince = undefined;
-    this.#countSecurityFailure(failure.reason);
   }
 
   /**
    * An engine that lost its boots, or another device at this address, fails the check of the time for ever. The replies
    * still bear random ids of our requests, so that learning the engine anew accepts no recorded message.
    */
-  #countSecurityFailure(reason: FailureReason): void {
-    const isSecurity = reason === "timeWindow" || reason === "security";
-    this.#securityFailures = isSecurity ? this.#securityFailures + 1 : 0;
-    if (this.#securityFailures < RESYNC_POLLS) return;
-    this.#securityFailures = 0;
+  #countFailure(reason: FailureReason): void {
+    if (++this.#failures < RESYNC_POLLS) return;
+    this.#failures = 0;
     this.#session = undefined;
+    this.#hasSession = false;
     if (reason === "timeWindow") this.#options.counters.count("engine_resyncs_total");
   }
 

@@ -24,6 +24,8 @@ export interface Failure {
   readonly reason: FailureReason;
   /** One line, without the target and without a secret. */
   readonly message: string;
+  /** Nothing was read before the time-out: another attempt may succeed. */
+  readonly isTimeout?: true;
 }
 
 export const fail = (reason: FailureReason, message: string): Failure => ({ ok: false, reason, message });

@@ -101,7 +101,7 @@ export class Fleet {
   async #poll(agent: Agent, isFast: boolean, attempts: number, leave: () => void, signal: AbortSignal) {
     const startedAt = this.#options.clock.now();
     let result = await this.#pollIn(agent, isFast ? this.#fast : this.#slow, isFast ? 1 : attempts, signal);
-    if (isFast && !result.ok && result.reason === "silent" && attempts > 1) {
+    if (isFast && !result.ok && result.isTimeout && attempts > 1) {
       leave();
       result = await this.#pollIn(agent, this.#slow, attempts - 1, signal);
     }

@@ -88,7 +88,9 @@ export class Walk {
           else return fail("error", "a single value is too big for a reply (tooBig)");
           break;
         case "timeout":
-          if (attempt++ >= this.#limits.attempts) return this.#timedOut();
+          if (attempt++ >= this.#limits.attempts) {
+            return this.#hasAnswered ? this.#timedOut() : { ...this.#timedOut(), isTimeout: true };
+          }
           this.#perReply = Math.max(1, Math.floor(this.#perReply / 2));
       }
     }
