@@ -173,7 +173,7 @@ export class RouterLab {
         "rocommunity public",
         `sysName r${number}`,
         `sysLocation ${location}`,
-        `exactEngineID 0x8000000001020300${number}`,
+        `exactEngineID 0x80000000010203000${number}`,
         user(V3, "SHA-256", "AES"),
         user(V3_AES256, "SHA-512", "AES-256"),
         "",
@@ -185,7 +185,7 @@ export class RouterLab {
   async restartSnmpd(number: number, location: string, { forgetBoots = false } = {}): Promise<void> {
     const router = this.#router(number);
     await this.stopSnmpd(number);
-    if (forgetBoots) await rm(join(router.folder, "state"), { recursive: true });
+    if (forgetBoots) await rm(join(router.folder, "state", "snmpd.conf"));
     await this.#writeSnmpdConfig(router, location);
     await this.startSnmpd(number);
   }
@@ -193,10 +193,11 @@ export class RouterLab {
   async startSnmpd(number: number): Promise<void> {
     const router = this.#router(number);
     const { folder, namespace } = router;
+    const state = join(folder, "state");
     router.snmpd = new Daemon(
       ["ip", "netns", "exec", namespace, "snmpd", "-f", "-Lo"],
       join(folder, "snmpd.log"),
-      { SNMPCONFPATH: folder, SNMP_PERSISTENT_DIR: join(folder, "state"), MIBS: "" },
+      { SNMPCONFPATH: `${folder}:${state}`, SNMP_PERSISTENT_DIR: state, MIBS: "" },
     );
     await until(
       () =>
