@@ -36,9 +36,13 @@ export class SnmpAgent {
   #objects: readonly SnmpObject[] = [];
   readonly requests: BulkRequest[] = [];
   behaviour: Behaviour | undefined;
+  /** Takes the place of everything else: the reply to a datagram that need not be SNMPv2c. */
+  rawBehaviour: ((datagram: Uint8Array) => Uint8Array | undefined) | undefined;
+  datagrams = 0;
   /** Replies are sent from here when it is set. */
   replySocket: Socket | undefined;
   isSilent = false;
+  #isStopped = false;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -72,7 +76,8 @@ export class SnmpAgent {
   }
 
   stop(): void {
-    this.#socket.close();
+    if (!this.#isStopped) this.#socket.close();
+    this.#isStopped = true;
   }
 
   [Symbol.dispose](): void {
@@ -94,12 +99,18 @@ export class SnmpAgent {
   }
 
   async #onMessage(bytes: Uint8Array, from: RemoteInfo): Promise<void> {
+    this.datagrams++;
+    if (this.rawBehaviour) {
+      const raw = this.rawBehaviour(bytes);
+      if (raw) this.#socket.send(raw, from.port, from.address);
+      return;
+    }
     const request = decodeRequest(bytes);
     this.requests.push(request);
     if (this.isSilent) return;
     const answer = (value: BulkRequest) => this.answer(value);
     const reply = this.behaviour ? await this.behaviour(request, answer) : answer(request);
-    if (!reply) return;
+    if (!reply || this.#isStopped) return;
     const datagram = reply instanceof Uint8Array ? reply : encodeReply(request.community, reply);
     (this.replySocket ?? this.#socket).send(datagram, from.port, from.address);
   }
@@ -114,7 +125,7 @@ export function compareOids(a: string, b: string): number {
   return left.length - right.length;
 }
 
-const tlv = (tag: number, ...contents: Uint8Array[]): Uint8Array => {
+export const tlv = (tag: number, ...contents: Uint8Array[]): Uint8Array => {
   const bytes = Buffer.concat(contents);
   const length =
     bytes.length < 128

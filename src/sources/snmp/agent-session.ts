@@ -84,6 +84,10 @@ export class AgentSession {
     return this.#socket.received;
   }
 
+  get pacedMs(): number {
+    return this.#socket.pacedMs;
+  }
+
   getBulk(oids: readonly string[], maxRepetitions: number): Promise<BulkResult> {
     this.#socket.allow(DATAGRAMS_PER_REQUEST);
     return new Promise((resolve) => {

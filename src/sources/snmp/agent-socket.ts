@@ -43,6 +43,8 @@ export class AgentSocket extends EventEmitter {
   readonly #counters: Counters;
   #open: OpenSocket | undefined;
   received: Received = nothingReceived();
+  /** How long requests of this poll have waited for their turn. */
+  pacedMs = 0;
 
   constructor(level: SecurityLevel, pacer: Pacer, counters: Counters) {
     super();
@@ -57,6 +59,7 @@ export class AgentSocket extends EventEmitter {
     const stop = new AbortController();
     this.#open = { socket, peer, stop, sendsLeft: 0 };
     this.received = nothingReceived();
+    this.pacedMs = 0;
     socket.on("message", (bytes, from) => {
       if (this.#open?.socket === socket) this.#receive(bytes, from, peer);
     });
@@ -87,7 +90,7 @@ export class AgentSocket extends EventEmitter {
   async #send(buffer: Buffer, done: SendCallback): Promise<void> {
     const open = this.#open;
     if (!open || open.sendsLeft-- <= 0) throw new Error("the poll has ended");
-    await this.#pacer.turn(open.stop.signal);
+    this.pacedMs += await this.#pacer.turn(open.stop.signal);
     if (this.#open !== open) throw new Error("the poll has ended");
     this.#counters.count("requests_total");
     open.socket.send(buffer, open.peer.port, open.peer.address, (error) =>

@@ -56,7 +56,7 @@ export class Agent {
   #address = "";
   /** What the tables that are not read in each poll had last. */
   readonly #kept = new Map<string, TableColumns>();
-  /** Tables that the agent refused with an error status at the last poll. */
+  /** Tables that the agent has only refused, with an error status. */
   readonly #refused = new Set<string>();
   #reads = 0;
   #unanswered = 0;
@@ -130,17 +130,16 @@ export class Agent {
   }
 
   /**
-   * A table that the agent refuses with an error status fails the poll once, so that a passing error does not remove what
-   * the table reported. From the second time on, and before the first report, the table counts as empty.
+   * A table that the agent refused with an error status from the start counts as empty. One that it has answered before
+   * fails the poll, so that an error does not remove what the table reported.
    */
   async #readTable(walk: Walk, { name, oids }: Table) {
     const result = await walk.readTable(oids);
     if (result.ok) this.#refused.delete(name);
     if (result.ok || result.reason !== "error") return result;
     this.#options.counters.count("tables_refused_total");
-    const isKnown = this.#refused.has(name) || this.report === undefined;
-    this.#refused.add(name);
-    return isKnown ? { ok: true as const, columns: new Map() } : result;
+    if (this.report === undefined) this.#refused.add(name);
+    return this.#refused.has(name) ? { ok: true as const, columns: new Map() } : result;
   }
 
   /** Ends a poll, whatever came of it. */

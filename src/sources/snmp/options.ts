@@ -81,7 +81,7 @@ export const SnmpOptions = Type.Object(
     ),
     concurrency: Type.Optional(count(256, 32, "Agents that are walked at the same time. Default 32.")),
     packetsPerSecond: Type.Optional(
-      count(100_000, 500, "Requests that are sent in a second, to all agents together. Default 500."),
+      count(100_000, 1000, "Requests that are sent in a second, to all agents together. Default 1000."),
     ),
     maxVarbinds: Type.Optional(
       count(10_000_000, 500_000, "Values that are read from one agent in a poll. Default 500000."),

@@ -17,11 +17,13 @@ export class Pacer {
     this.#stepMs = 1000 / perSecond;
   }
 
-  /** Resolves when the caller may send, or when the signal aborts. */
-  turn(signal: AbortSignal): Promise<void> {
+  /** Resolves when the caller may send, or when the signal aborts, with the milliseconds that it has waited. */
+  async turn(signal: AbortSignal): Promise<number> {
     const now = this.#clock.monotonic();
     this.#next = Math.max(this.#next, now - BURST_MS) + this.#stepMs;
     const waitMs = this.#next - now;
-    return waitMs <= 0 ? Promise.resolve() : this.#clock.sleep(waitMs, signal);
+    if (waitMs <= 0) return 0;
+    await this.#clock.sleep(waitMs, signal);
+    return this.#clock.monotonic() - now;
   }
 }

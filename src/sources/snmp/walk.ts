@@ -36,7 +36,7 @@ export class Walk {
   readonly #session: AgentSession;
   readonly #limits: WalkLimits;
   readonly #clock: Clock;
-  readonly #deadline: number;
+  readonly #startedAt: number;
   #perReply = VARBINDS_PER_REPLY;
   #maxColumns = VARBINDS_PER_REPLY;
   #varbinds = 0;
@@ -47,7 +47,7 @@ export class Walk {
     this.#session = session;
     this.#limits = limits;
     this.#clock = clock;
-    this.#deadline = clock.monotonic() + limits.maxMs;
+    this.#startedAt = clock.monotonic();
   }
 
   /** `scalars`: the columns are scalars, which have one value each. */
@@ -66,7 +66,7 @@ export class Walk {
   async #readMore(columns: readonly Column[], scalars: boolean): Promise<Failure | undefined> {
     const oids = columns.map(({ oid, last }) => (last === "" ? oid : `${oid}.${last}`));
     for (let attempt = 1; ; ) {
-      if (this.#clock.monotonic() > this.#deadline) {
+      if (this.#elapsedMs() > this.#limits.maxMs) {
         return fail("slow", `reading takes longer than ${this.#limits.maxMs / 1000} s`);
       }
       const repetitions = scalars ? 1 : Math.max(1, Math.floor(this.#perReply / columns.length));
@@ -94,6 +94,11 @@ export class Walk {
           this.#perReply = Math.max(1, Math.floor(this.#perReply / 2));
       }
     }
+  }
+
+  /** Without the time that requests wait because of the rate of all agents together. */
+  #elapsedMs(): number {
+    return this.#clock.monotonic() - this.#startedAt - this.#session.pacedMs;
   }
 
   /** From now on requests have half as many columns. False when it is one already. */
