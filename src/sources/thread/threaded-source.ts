@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../lib/clock.ts";
 import { type Sink, type Source, type SourceContext, SourceError } from "../source.ts";
-import { changesIn, takeClaims } from "./claim-batches.ts";
+import { changesIn, sendClaims, takeClaims } from "./claim-batches.ts";
 import {
   type BatchReport,
   type CommitMode,
@@ -86,7 +86,7 @@ class SourceThread {
     };
     signal.addEventListener("abort", stop, { once: true });
     try {
-      this.#post({ op: "run", entry });
+      this.#post({ op: "run", entry, hasLastClaims: this.#sink.lastClaims !== undefined });
       await this.#ended.promise;
     } finally {
       signal.removeEventListener("abort", stop);
@@ -115,6 +115,9 @@ class SourceThread {
         return;
       case "commit":
         this.#committing = this.#commit(report.mode);
+        return;
+      case "lastClaims":
+        void this.#sendLastClaims();
         return;
       case "reject":
         for (const { kind, fault } of report.records) this.#sink.reject(kind, fault);
@@ -147,12 +150,22 @@ class SourceThread {
     }
   }
 
+  async #sendLastClaims(): Promise<void> {
+    try {
+      const claims = (await this.#sink.lastClaims?.()) ?? {};
+      await sendClaims(claims, (batch) => this.#post(batch, [batch.json.buffer]));
+      this.#post({ op: "lastClaims" });
+    } catch (error) {
+      this.#post({ op: "lastClaims", error: encodeError(error) });
+    }
+  }
+
   #onLost(reason: string): void {
     this.#ended.reject(new SourceError(`the thread of the source has failed: ${reason}`));
   }
 
-  #post(request: ThreadRequest): void {
-    this.#worker.postMessage(request);
+  #post(request: ThreadRequest, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(request, transfer);
   }
 }
 
