@@ -90,6 +90,10 @@ export class Connection implements ConnectionInfo, TurnTaker {
     return this.#state === "closed";
   }
 
+  get clientEnded(): boolean {
+    return this.#clientEnded;
+  }
+
   onData(bytes: Buffer): void {
     if (this.#closeAfterCurrent || this.#state === "lingering") this.#discard(bytes.length);
     else if (this.#state === "responding" || this.#turn.waiting) this.#parser.push(bytes);

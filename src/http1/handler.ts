@@ -51,6 +51,11 @@ export interface ConnectionInfo {
   readonly clientCertificate: ClientCertificate | undefined;
   /** Whether the client is gone, so that nobody needs a response any more. */
   readonly aborted: boolean;
+  /**
+   * Whether the client has closed its sending side. It may still read the response, or be gone: the two look the same until
+   * something is sent.
+   */
+  readonly clientEnded: boolean;
 }
 
 /** The certificate that a client has sent. */
