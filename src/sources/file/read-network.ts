@@ -1,6 +1,6 @@
 /**
  * Reads and validates one network file. A fault is one line of text: `file:line: field: message`. A large file takes
- * seconds, in one piece: the service calls it in a worker thread (`file-reader.ts`).
+ * seconds, in one piece: the source runs in a thread.
  */
 import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
