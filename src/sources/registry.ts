@@ -9,7 +9,10 @@ import { createControllerSource } from "./controller/controller.ts";
 import { ControllerOptions } from "./controller/options.ts";
 import { createDemoSource } from "./demo/demo.ts";
 import { DemoOptions } from "./demo/options.ts";
+import { createExecSource } from "./exec/exec.ts";
+import { ExecOptions } from "./exec/options.ts";
 import { createFileSource, FileOptions } from "./file/file.ts";
+import { createHttpSource, HttpOptions } from "./http/http.ts";
 import { createOpenflowSource } from "./openflow/openflow.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, suggestion } from "./option-fault.ts";
@@ -59,7 +62,9 @@ function sourceKind<T extends Type.TObject>(
 export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   controller: sourceKind(ControllerOptions, createControllerSource, { thread: true }),
   demo: sourceKind(DemoOptions, createDemoSource),
+  exec: sourceKind(ExecOptions, createExecSource, { thread: true }),
   file: sourceKind(FileOptions, createFileSource, { thread: true }),
+  http: sourceKind(HttpOptions, createHttpSource, { thread: true }),
   openflow: sourceKind(OpenflowOptions, createOpenflowSource),
 };
 
