@@ -92,7 +92,9 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const clock = systemClock;
   const settings = createLiveSettings(config);
   const logger = createLogger(() => settings.logLevel);
-  const context = { clock, log: logger };
+  // The log is opened after the sources are created: their order is that of the merge.
+  let logId: string | undefined;
+  const context = { clock, log: logger, logId: () => logId };
   const created = openSources(config, context);
   const dataDir = dataDirOf(config);
   const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
@@ -100,6 +102,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const precedence = created.map(({ source }) => source.name);
   const store = await asStartupError(() => openStore(config, precedence, clock, logger));
+  logId = store.log.id;
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
   try {
@@ -147,7 +150,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     server.onLimitsChanged();
     readers.sendSettings();
   };
-  const reloader = new Reloader({ ...parts, load: reload.load, applySettings });
+  const reloader = new Reloader({ ...parts, logId: () => store.log.id, load: reload.load, applySettings });
   const server = await openListeningServer(parts, reloader);
   const sourcesStop = new AbortController();
   const readersStop = new AbortController();

@@ -26,6 +26,7 @@ export interface Outlet {
   commit(mode: CommitMode): Promise<void>;
   reject(records: readonly RejectedRecord[]): void;
   markStale(reason: string): void;
+  setUpstreamLogs(ids: readonly string[]): void;
   /** A set of this many records is committed, and the source can release it. */
   onSetCommitted(records: number): void;
 }
@@ -71,6 +72,10 @@ export class DiffingSink implements Sink {
   markStale(reason: string): void {
     this.#sendRejected();
     this.#outlet.markStale(reason);
+  }
+
+  setUpstreamLogs(ids: readonly string[]): void {
+    this.#outlet.setUpstreamLogs(ids);
   }
 
   /** Calls of a source never interleave, also when it does not await them. */

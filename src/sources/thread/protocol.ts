@@ -10,8 +10,12 @@ import { SourceError } from "../source.ts";
 
 /** From the service. */
 export type ThreadRequest =
-  /** Once, first: the entry of the configuration. */
-  | { readonly op: "run"; readonly entry: Readonly<Record<string, unknown>> }
+  /** Once, first: the entry of the configuration, and what the context has. */
+  | {
+      readonly op: "run";
+      readonly entry: Readonly<Record<string, unknown>>;
+      readonly logId: string | undefined;
+    }
   | { readonly op: "abort" }
   /** The outcome of the last `commit`. */
   | { readonly op: "committed"; readonly error?: ThreadError };
@@ -37,6 +41,7 @@ export type ThreadReport =
   | { readonly op: "commit"; readonly mode: CommitMode }
   | { readonly op: "reject"; readonly records: readonly RejectedRecord[] }
   | { readonly op: "stale"; readonly reason: string }
+  | { readonly op: "upstream-logs"; readonly ids: readonly string[] }
   | {
       readonly op: "log";
       readonly level: Level | "audit";

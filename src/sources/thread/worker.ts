@@ -23,17 +23,17 @@ let source: Source | undefined;
 let sentMetrics: Metrics | undefined;
 
 self.onmessage = ({ data: request }: MessageEvent<ThreadRequest>) => {
-  if (request.op === "run") void run(request.entry);
+  if (request.op === "run") void run(request.entry, request.logId);
   else if (request.op === "abort") abort.abort();
   else if (request.error) commit?.reject(decodeError(request.error));
   else commit?.resolve();
 };
 
-async function run(entry: Readonly<Record<string, unknown>>): Promise<void> {
+async function run(entry: Readonly<Record<string, unknown>>, logId: string | undefined): Promise<void> {
   const timer = setInterval(sendMetrics, METRICS_INTERVAL_MS);
   let error: unknown;
   try {
-    const created = createUnthreadedSource(entry, { clock: systemClock, log });
+    const created = createUnthreadedSource(entry, { clock: systemClock, log, logId: () => logId });
     // The service has checked the same entry.
     if (!created.ok) throw new Error(`options are not valid: ${created.faults[0]?.message}`);
     source = created.source;
@@ -61,6 +61,7 @@ const outlet: Outlet = {
     sendMetrics();
     send({ op: "stale", reason });
   },
+  setUpstreamLogs: (ids) => send({ op: "upstream-logs", ids }),
   onSetCommitted(records) {
     if (records >= MANY_RECORDS) setTimeout(() => Bun.gc(true), RELEASE_DELAY_MS);
   },
