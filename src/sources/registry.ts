@@ -11,6 +11,7 @@ import { createFileSource, FileOptions } from "./file/file.ts";
 import { createOpenflowSource } from "./openflow/openflow.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, suggestion } from "./option-fault.ts";
+import { findSecretFaults } from "./secret-check.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
 
@@ -36,9 +37,14 @@ function sourceKind<T extends Type.TObject>(
   return {
     options,
     create(name, values, context) {
-      if (check.Check(values)) return { ok: true, source: create({ ...values, name }, context) };
-      const faults = findSchemaFaults(options, values);
-      return faults.length > 0 ? { ok: false, faults } : fail([], "is not valid");
+      if (!check.Check(values)) {
+        const faults = findSchemaFaults(options, values);
+        return faults.length > 0 ? { ok: false, faults } : fail([], "is not valid");
+      }
+      const faults = findSecretFaults(options, values);
+      return faults.length > 0
+        ? { ok: false, faults }
+        : { ok: true, source: create({ ...values, name }, context) };
     },
   };
 }
