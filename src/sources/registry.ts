@@ -11,6 +11,8 @@ import { createFileSource, FileOptions } from "./file/file.ts";
 import { createOpenflowSource } from "./openflow/openflow.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, suggestion } from "./option-fault.ts";
+import { RestconfOptions } from "./restconf/options.ts";
+import { createRestconfSource } from "./restconf/restconf.ts";
 import { findSecretFaults } from "./secret-check.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
@@ -53,6 +55,7 @@ export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   demo: sourceKind(DemoOptions, createDemoSource),
   file: sourceKind(FileOptions, createFileSource),
   openflow: sourceKind(OpenflowOptions, createOpenflowSource),
+  restconf: sourceKind(RestconfOptions, createRestconfSource),
 };
 
 export type SourceResult = ({ readonly ok: true } & ConfiguredSource) | Rejected;
