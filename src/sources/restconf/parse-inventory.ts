@@ -86,6 +86,7 @@ function readEquipment(node: YangObject, deviceId: string): DeviceFacts {
   const port = leafNumber(node, `${F}:port-number`);
   return {
     type: "SWITCH",
+    available: true,
     ...(mfr !== undefined && { mfr }),
     ...(hw !== undefined && { hw }),
     ...(sw !== undefined && { sw }),

@@ -62,10 +62,10 @@ export interface TopologyRecords {
 }
 
 /** Appends to the list of a key. */
-export function appendTo<T>(lists: Map<string, T[]>, key: string, ...items: readonly T[]): void {
+export function appendTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
   const list = lists.get(key);
-  if (list) for (const item of items) list.push(item);
-  else lists.set(key, [...items]);
+  if (list) list.push(item);
+  else lists.set(key, [item]);
 }
 
 export const refKey = (...parts: readonly string[]): string => JSON.stringify(parts);
