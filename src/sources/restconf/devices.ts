@@ -3,7 +3,7 @@
  * that of the lowest layer, because layers above are added and removed; the names of the others are aliases. Nodes of the
  * same name are one device also where no layer joins them.
  */
-import type { DeviceClaim, PortClaim } from "../../model/claim.ts";
+import { CLAIM_LIMITS, type DeviceClaim, type PortClaim } from "../../model/claim.ts";
 import { assignPortNumbers } from "../../model/derived-ids.ts";
 import { deviceKey } from "../../model/ids.ts";
 import { joinLayers } from "./join-layers.ts";
@@ -18,7 +18,8 @@ import {
   pointKey,
 } from "./topology-records.ts";
 
-const MAX_ALIASES = 16;
+/** As the ids of claims: one malformed alias would reject the whole device. */
+const VALID_ALIAS = /^[^\s\u0000-\u001f\u007f]{1,255}$/;
 /** Ports that are not numbered. */
 const LOGICAL_PORTS: readonly string[] = ["local", "controller"];
 
@@ -55,8 +56,8 @@ export class DeviceTable {
     const id = idOf(records);
     const names = records.flatMap(({ alias, deviceId }) => [alias ?? deviceId, deviceId]);
     // The name of another device would lead to the wrong one.
-    const others = [...new Set(names)].filter((name) => !ids.has(deviceKey(name))).sort();
-    const aliases = others.slice(0, MAX_ALIASES);
+    const others = names.filter((name) => !ids.has(deviceKey(name)) && VALID_ALIAS.test(name));
+    const aliases = [...new Set(others)].sort().slice(0, CLAIM_LIMITS.aliases);
     for (const record of records) this.#deviceByNode.set(nodeKey(record), id);
     const facts = mergeFacts(records.map((record) => record.facts));
     this.devices.push({ id, ...facts, ...(aliases.length > 0 && { aliases }) });
@@ -118,7 +119,8 @@ function groupPorts(points: readonly PointRecord[]): Map<string, PointRecord[]> 
 function mergeByName<T>(groups: readonly T[][], nameOf: (group: T[]) => string): Map<string, T[]> {
   const named = new Map<string, T[]>();
   for (const group of groups) {
-    appendTo(named, nameOf(group), ...group);
+    const name = nameOf(group);
+    for (const record of group) appendTo(named, name, record);
   }
   return named;
 }
