@@ -65,7 +65,7 @@ export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   file: sourceKind(FileOptions, createFileSource, { thread: true }),
   http: sourceKind(HttpOptions, createHttpSource, { thread: true }),
   openflow: sourceKind(OpenflowOptions, createOpenflowSource),
-  restconf: sourceKind(RestconfOptions, createRestconfSource),
+  restconf: sourceKind(RestconfOptions, createRestconfSource, { thread: true }),
 };
 
 export type SourceResult = ({ readonly ok: true } & ConfiguredSource) | Rejected;

@@ -84,7 +84,9 @@ export class FakeRestconf implements AsyncDisposable {
       "ietf-restconf:notification": {
         "event-time": "2026-11-15T10:31:02.539674382Z",
         "sal-remote:data-changed-notification": {
-          "data-change-event": [{ path: `/${TOPOLOGY}/topology[topology-id='flow:1']`, operation: "updated" }],
+          "data-change-event": [
+            { path: `/${TOPOLOGY}/topology[topology-id='flow:1']`, operation: "updated" },
+          ],
         },
       },
     };
@@ -110,7 +112,10 @@ export class FakeRestconf implements AsyncDisposable {
 
   #answerAuthenticated(url: URL, request: Request): Response {
     if (request.headers.get("authorization") !== basic(CREDENTIALS)) {
-      return new Response(null, { status: 401, headers: { "www-authenticate": 'BASIC realm="application"' } });
+      return new Response(null, {
+        status: 401,
+        headers: { "www-authenticate": 'BASIC realm="application"' },
+      });
     }
     if (url.pathname === "/.well-known/host-meta") {
       return new Response(this.hostMeta.body, { headers: { "content-type": this.hostMeta.type } });

@@ -1,7 +1,8 @@
 /** A `restconf` source against a fake server, with a clock that the test moves and a sink in memory. */
 import { ManualClock } from "../../../src/lib/clock.ts";
-import { nullLogger } from "../../../src/lib/logger.ts";
-import { createSource } from "../../../src/sources/registry.ts";
+import { silentLogger } from "../../../src/lib/logger.ts";
+import type { RestconfOptions } from "../../../src/sources/restconf/options.ts";
+import { createRestconfSource } from "../../../src/sources/restconf/restconf.ts";
 import type { Source } from "../../../src/sources/source.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
 import { until } from "../../support/until.ts";
@@ -16,11 +17,16 @@ export class SourceUnderTest implements AsyncDisposable {
   readonly #abort = new AbortController();
   readonly #ended: Promise<void>;
 
-  constructor(server: FakeRestconf, options: Readonly<Record<string, unknown>> = {}) {
-    const entry = { type: "restconf", url: server.url, credentials: "admin:admin", ...options };
-    const created = createSource(entry, { clock: this.clock, log: nullLogger });
-    if (!created.ok) throw new Error(JSON.stringify(created.faults));
-    this.source = created.source;
+  constructor(server: FakeRestconf, options: Partial<RestconfOptions> = {}) {
+    const given = {
+      name: "odl",
+      url: server.url,
+      credentials: "admin:admin",
+      // The clock of the test runs faster than the requests.
+      timeoutSeconds: 3600,
+      ...options,
+    };
+    this.source = createRestconfSource(given, { clock: this.clock, log: silentLogger });
     this.#ended = this.source.run(this.sink, this.#abort.signal);
   }
 
@@ -32,7 +38,7 @@ export class SourceUnderTest implements AsyncDisposable {
         await this.clock.advance(stepMs);
         return condition();
       },
-      { what, everyMs: 2 },
+      { what, everyMs: 5 },
     );
   }
 
