@@ -53,7 +53,7 @@ function withReferencedPoints({ nodes, links }: TopologyRecords): NodeRecord[] {
     for (const end of [src, dst]) {
       if (known.has(pointKey(end))) continue;
       known.add(pointKey(end));
-      const point = { ...end, label: labelPoint(end.node, end.point), supporting: [], facts: {} };
+      const point = { ...end, label: labelPoint(end), supporting: [], facts: {} };
       appendTo(added, nodeKey(end), point);
     }
   }

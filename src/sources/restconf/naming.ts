@@ -6,6 +6,7 @@
 import { canonicalHostId, canonicalPort } from "../../model/address.ts";
 import { datapathDeviceId } from "../../model/derived-ids.ts";
 import { decodeRfc8345Id, RFC8345_NETWORK_ID } from "../../model/rfc8345-ids.ts";
+import type { PointRef } from "./topology-records.ts";
 
 export type NodeName =
   | { readonly kind: "device"; readonly id: string; readonly alias?: string }
@@ -33,10 +34,11 @@ const OPENFLOW_LOGICAL: Readonly<Record<string, string>> = {
 };
 
 /** `openflow:1:2` is port 2 of `openflow:1`, `s1/eth0` is port eth0 of `s1`. Any other id is the label itself. */
-export function labelPoint(node: string, point: string): string {
+export function labelPoint({ network, node, point }: PointRef): string {
   const separator = point.at(node.length);
   const isQualified = point.startsWith(node) && (separator === ":" || separator === "/");
   const own = isQualified && point.length > node.length + 1 ? point.slice(node.length + 1) : point;
   const label = canonicalPort(own) ?? own;
-  return (OPENFLOW_NODE.test(node) && OPENFLOW_LOGICAL[label]) || label;
+  const isOpenflow = network !== RFC8345_NETWORK_ID && OPENFLOW_NODE.test(node);
+  return (isOpenflow && OPENFLOW_LOGICAL[label]) || label;
 }

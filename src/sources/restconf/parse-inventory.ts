@@ -69,7 +69,7 @@ function parseConnectors(ref: NodeRef, node: YangObject, onFault: OnFault): Poin
       onFault("ports", { field: "/id", message: "is required" });
       return [];
     }
-    return [{ ...ref, point, label: labelPoint(ref.node, point), supporting: [], facts: readPort(object) }];
+    return [{ ...ref, point, label: labelPoint({ ...ref, point }), supporting: [], facts: readPort(object) }];
   });
 }
 

@@ -111,7 +111,7 @@ class NetworkParser {
     return {
       ...ref,
       point,
-      label: labelPoint(ref.node, point),
+      label: labelPoint({ ...ref, point }),
       ...readPointNumber(object),
       facts: readPointFacts(object),
       supporting: supporting.flatMap((entry) => {
