@@ -35,7 +35,8 @@ type TextResult =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly message: string };
 
-async function readText(path: string): Promise<TextResult> {
+/** The text of a file, or why it cannot be read. */
+export async function readText(path: string): Promise<TextResult> {
   try {
     // Checked before opening: opening a pipe would wait for its writer.
     if (!(await stat(path)).isFile()) return { ok: false, message: "is not a regular file" };
