@@ -4,7 +4,8 @@
  */
 import { KINDS } from "../model/ids.ts";
 import { type Language, languageOf, lineOf, parse } from "../sources/file/document.ts";
-import { readText } from "../sources/file/read-network.ts";
+import { decodeText } from "../sources/file/parse-network.ts";
+import { readBytes } from "../sources/file/read-network.ts";
 import { formatPath } from "../sources/file/records.ts";
 import { parseContainerlab } from "./containerlab.ts";
 import { type GraphResult, type ImportFault, isObject, type Note, type Position } from "./graph.ts";
@@ -33,10 +34,12 @@ const MAX_SEARCHED_CHARS = 4 * 1024 * 1024;
 const MAX_NOTES = 50;
 
 export async function importFile(path: string, format?: ImportFormat): Promise<ImportResult> {
-  const content = await readText(path);
-  return content.ok
-    ? importText(path, content.text, format)
-    : { ok: false, message: `${path}: ${content.message}` };
+  const content = await readBytes(path);
+  if (!content.ok) return { ok: false, message: `${path}: ${content.message}` };
+  const text = decodeText(content.bytes);
+  return text === undefined
+    ? { ok: false, message: `${path}: is not UTF-8 text` }
+    : importText(path, text, format);
 }
 
 export function importText(name: string, text: string, wanted?: ImportFormat): ImportResult {
