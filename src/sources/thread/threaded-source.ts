@@ -91,11 +91,17 @@ class SourceThread {
     } finally {
       signal.removeEventListener("abort", stop);
       stopped.abort();
-      this.#worker.terminate();
-      // A thread in a long native call, such as parsing a large text, ends after it.
-      await Promise.race([this.#closed.promise, Bun.sleep(STOP_TIMEOUT_MS)]);
+      await this.#terminate();
       await this.#committing;
     }
+  }
+
+  /** A thread in a long native call, such as parsing a large text, ends after it. It is not waited for. */
+  async #terminate(): Promise<void> {
+    const closed = new AbortController();
+    this.#worker.terminate();
+    await Promise.race([this.#closed.promise, this.#clock.sleep(STOP_TIMEOUT_MS, closed.signal)]);
+    closed.abort();
   }
 
   #onReport(report: ThreadReport): void {

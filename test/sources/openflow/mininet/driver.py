@@ -64,7 +64,7 @@ class Driver:
         self.lock.write(json.dumps(names))
         self.lock.flush()
 
-    def start(self, topology, port, protocol="tcp", other=None):
+    def start(self, topology, port, protocol="tcp", other=None, address="127.0.0.1"):
         switch = partial(OVSSwitch, datapath="user", protocols="OpenFlow13", failMode="secure")
         self.net = Mininet(
             topo=TOPOLOGIES[topology](),
@@ -72,7 +72,7 @@ class Driver:
             controller=None,
             autoSetMacs=True,
         )
-        self.net.addController("c0", controller=RemoteController, ip="127.0.0.1", port=port, protocol=protocol)
+        self.net.addController("c0", controller=RemoteController, ip=address, port=port, protocol=protocol)
         if other is not None:
             self.net.addController("c1", controller=RemoteController, ip="127.0.0.1", port=other)
         self.store_names([s.name for s in self.net.switches] + [i.name for s in self.net.switches for i in s.intfList() if i.name != "lo"])
