@@ -67,10 +67,13 @@ export interface SecretFileReport {
 }
 
 /** The base name in messages suffices: the fault has the position of the option. */
-export async function checkSecretFiles(schema: Type.TSchema, options: unknown): Promise<SecretFileReport> {
+export async function checkSecretFiles(
+  schema: Type.TSchema | undefined,
+  options: unknown,
+): Promise<SecretFileReport> {
   const faults: OptionFault[] = [];
   const warnings: string[] = [];
-  for (const { path, name, file } of givenSecrets(schema, options)) {
+  for (const { path, name, file } of schema ? givenSecrets(schema, options) : []) {
     if (file === undefined) continue;
     const read = await readSecretFile(file);
     if (!read.ok) faults.push({ path: [...path, `${name}File`], message: read.message });
