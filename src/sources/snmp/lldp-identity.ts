@@ -14,33 +14,43 @@ const CHASSIS = { interfaceAlias: 2, portComponent: 3, mac: 4, network: 5, inter
 /** The text that the OpenFlow source has for the same chassis. */
 export function localChassis(data: AgentData): string | undefined {
   const value = scalar(data, "lldpLocChassisId");
-  const subtype = toInteger(scalar(data, "lldpLocChassisIdSubtype")) ?? likelySubtype(value);
+  const subtype = toInteger(scalar(data, "lldpLocChassisIdSubtype")) ?? likelySubtype("chassis", value);
   const chassis = toIdentifier("chassis", subtype, value);
   return chassis !== "" && isChassisIdentity(subtype, chassis) ? chassis : undefined;
 }
 
-/** Some agents leave out the subtype. */
-const likelySubtype = (value: SnmpValue | undefined): number =>
-  isBytes(value) && value.length === 6 ? CHASSIS.mac : 0;
+/** The subtype of a MAC address in a port id. */
+const PORT_MAC = 3;
+
+/** The subtype that an agent leaves out. Six bytes that are no text are a MAC address. */
+export function likelySubtype(of: "chassis" | "port", value: SnmpValue | undefined): number {
+  const isMac = isBytes(value) && value.length === 6 && value.some((byte) => byte < 0x20 || byte > 0x7e);
+  return isMac ? (of === "chassis" ? CHASSIS.mac : PORT_MAC) : 0;
+}
 
 /** Six bytes that some firmware declares a MAC address, such as `vmnic2`. */
 const INTERFACE_NAME = /^[a-z]{2,5}\d{1,4}$/;
 
-/** Addresses in ASCII, as RouterOS sends them, become canonical too. */
+/** RouterOS sends MAC addresses in ASCII. A name that only looks like one stays as it is, as in the OpenFlow source. */
 export function toIdentifier(of: "chassis" | "port", subtype: number, value: SnmpValue | undefined): string {
   if (!isBytes(value) || value.length === 0) return "";
   const name = value.length === 6 ? toText(value) : "";
   if (INTERFACE_NAME.test(name)) return name;
   const text = identifierText(of, subtype, value.subarray(0, MAX_NAME_LENGTH)).trim();
-  return canonicalMac(text) ?? text.slice(0, MAX_NAME_LENGTH);
+  const isMac = subtype === 0 || subtype === (of === "chassis" ? CHASSIS.mac : PORT_MAC);
+  return (isMac ? canonicalMac(text) : undefined) ?? text.slice(0, MAX_NAME_LENGTH);
 }
+
+/** The MAC address that a chassis or port id is. */
+export const macOf = (id: string): string | undefined =>
+  canonicalMac(id) === id && isUnicastMac(id) ? id : undefined;
 
 /**
  * Whether a chassis id belongs to one device only. ESXi sends the name of its interface, telephones their IP address; a
  * text that is declared a MAC address and is none says nothing.
  */
 export function isChassisIdentity(subtype: number, chassis: string): boolean {
-  if (canonicalMac(chassis) !== undefined) return isUnicastMac(chassis);
+  if (macOf(chassis) !== undefined) return true;
   switch (subtype) {
     case CHASSIS.interfaceAlias:
     case CHASSIS.portComponent:

@@ -7,12 +7,11 @@ import type { AgentData } from "./agent-data.ts";
 import type { Neighbour, PortMatch, RecordFault } from "./agent-report.ts";
 import { forwardsForOthers, lldpCapabilities } from "./capabilities.ts";
 import type { InterfaceFinder } from "./find-interface.ts";
-import { isChassisIdentity, neighbourIds, toIdentifier } from "./lldp-identity.ts";
+import { isChassisIdentity, likelySubtype, macOf, neighbourIds, toIdentifier } from "./lldp-identity.ts";
 import {
   column,
   firstBits,
   indexParts,
-  isBytes,
   isUnicastMac,
   MAX_DESCRIPTION_LENGTH,
   toInteger,
@@ -72,10 +71,8 @@ function mapRow(
   const portId = toIdentifier("port", portSubtype, column(data, "lldpRemPortId").get(row));
   if (PROBE.test(chassis)) return undefined;
   const name = toText(column(data, "lldpRemSysName").get(row));
-  const portMac = canonicalMac(portId);
-  const macs = [canonicalMac(chassis), portMac, ...management.map(({ mac }) => mac)].flatMap((mac) =>
-    mac !== undefined && isUnicastMac(mac) ? mac : [],
-  );
+  const portMac = macOf(portId);
+  const macs = [macOf(chassis), portMac, ...management.map(({ mac }) => mac)].flatMap((mac) => mac ?? []);
   const isIdentity = isChassisIdentity(chassisSubtype, chassis);
   const localPort = findLocalPort(data, finder, row);
   const [id, ...aliases] = neighbourIds({
@@ -121,9 +118,8 @@ function findLocalPort(data: AgentData, finder: InterfaceFinder, row: string): P
 function findPortNumber(data: AgentData, finder: InterfaceFinder, number: number): PortMatch | undefined {
   const row = String(number);
   const value = column(data, "lldpLocPortId").get(row);
-  const subtype = toInteger(column(data, "lldpLocPortIdSubtype").get(row));
-  // Without a subtype six bytes that are no text are a MAC address.
-  const text = toIdentifier("port", subtype ?? (isBytes(value) && value.length === 6 ? 3 : 0), value);
+  const subtype = toInteger(column(data, "lldpLocPortIdSubtype").get(row)) ?? likelySubtype("port", value);
+  const text = toIdentifier("port", subtype, value);
   return finder.find({
     texts: [
       { label: "lldpLocPortId", text },
