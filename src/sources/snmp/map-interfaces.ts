@@ -91,7 +91,11 @@ function withAggregates(data: AgentData, interfaces: readonly AgentInterface[]):
     if (aggregate !== undefined && aggregate !== port && byIndex.has(aggregate))
       aggregates.set(port, aggregate);
   }
-  addByMac(interfaces, aggregates);
+  const inLagTable = column(data, "dot3adAggPortAttachedAggID");
+  addByMac(
+    interfaces.filter(({ index }) => !inLagTable.has(String(index))),
+    aggregates,
+  );
   return interfaces.map((port) => {
     const aggregate = aggregates.get(port.index);
     return aggregate === undefined || aggregate === port.index ? port : { ...port, aggregate };
