@@ -95,6 +95,8 @@ export interface AgentReport {
   readonly device: Omit<DeviceClaim, "id" | "available">;
   readonly interfaces: readonly AgentInterface[];
   readonly neighbours: readonly Neighbour[];
+  /** ifIndexes of ports with a neighbour that forwards for others and that nothing identifies. */
+  readonly unidentifiedUplinks: readonly number[];
   readonly forwarding: readonly ForwardingEntry[];
   readonly addressTable: readonly AddressEntry[];
   readonly faults: readonly RecordFault[];

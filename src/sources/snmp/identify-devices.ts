@@ -129,7 +129,8 @@ function receivedIds(
   for (const { report } of agents) {
     for (const neighbour of report.neighbours) {
       const device = matcher.match(neighbour, report);
-      if (!device) continue;
+      // RouterOS lists its own frames, with the address of whichever interface sent them.
+      if (!device || device === report) continue;
       const ids = received.get(device) ?? new Set<string>();
       received.set(device, ids);
       for (const id of [neighbour.id, ...neighbour.aliases]) ids.add(id);

@@ -3,9 +3,15 @@
  * same reports give the same claims in whatever order they come. An agent that does not answer keeps its last report, so
  * its claims stand; its device is unavailable unless a neighbour that answers still receives it.
  */
-import type { DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
+import {
+  CLAIM_LIMITS,
+  type DeviceClaim,
+  type HostClaim,
+  type LinkClaim,
+  type PortClaim,
+} from "../../model/claim.ts";
 import { assignPortNumbers } from "../../model/derived-ids.ts";
-import { portId } from "../../model/ids.ts";
+import { deviceKey, portId } from "../../model/ids.ts";
 import type { AgentInterface, RecordFault } from "./agent-report.ts";
 import { identifyDevices, type PolledAgent, type PolledDevice } from "./identify-devices.ts";
 import { joinHosts } from "./join-hosts.ts";
@@ -58,10 +64,10 @@ export function joinAgents(
   const linkedPorts = new Set(links.map(({ src }) => portId(src.device, String(src.port))));
   return {
     claims: {
-      devices: [
+      devices: withUniqueAliases([
         ...devices.map((device) => deviceClaim(device, received.has(device))),
         ...neighbours.deviceClaims(),
-      ],
+      ]),
       ports: [
         ...devices.flatMap((device) => portClaims(device)),
         ...[...extraPorts].flatMap(([device, names]) => extraPortClaims(device, names, linkedPorts)),
@@ -72,6 +78,17 @@ export function joinAgents(
     },
     faults: [...agents.flatMap(({ report }) => report.faults), ...identified.faults, ...faults],
   };
+}
+
+/** An alias that is the id or an alias of another device, such as a name that two have, is left out. */
+function withUniqueAliases(devices: readonly DeviceClaim[]): DeviceClaim[] {
+  const uses = new Map<string, number>();
+  for (const { id, aliases = [] } of devices)
+    for (const each of [id, ...aliases]) uses.set(deviceKey(each), (uses.get(deviceKey(each)) ?? 0) + 1);
+  return devices.map(({ aliases = [], ...device }) => {
+    const unique = aliases.filter((alias) => uses.get(deviceKey(alias)) === 1);
+    return unique.length === 0 ? device : { ...device, aliases: unique.slice(0, CLAIM_LIMITS.aliases) };
+  });
 }
 
 /** Ports of polled devices that a neighbour names and no interface has. */
@@ -92,12 +109,16 @@ const numbersOf = ({ report }: PolledDevice, names: ReadonlySet<string>): Map<st
     ...[...names].map((name) => ({ name })),
   ]);
 
-function deviceClaim({ id, report, unansweredSince }: PolledDevice, isReceived: boolean): DeviceClaim {
+function deviceClaim(
+  { id, aliases, report, unansweredSince }: PolledDevice,
+  isReceived: boolean,
+): DeviceClaim {
   const isSilent = unansweredSince !== undefined && !isReceived;
   return {
     ...report.device,
     id,
     available: !isSilent,
+    aliases: [...aliases],
     annotations: {
       ...report.device.annotations,
       ...(isSilent && { unansweredSince: new Date(unansweredSince).toISOString() }),

@@ -87,7 +87,7 @@ function comparePlaces(a: Place, b: Place): number {
 }
 
 function uplinkPorts(device: PolledDevice, observations: readonly Observation[]): Set<number> {
-  const uplinks = new Set<number>();
+  const uplinks = new Set<number>(device.report.unidentifiedUplinks);
   for (const { to, local, neighbour } of observations)
     if (to !== undefined || forwardsForOthers(neighbour)) uplinks.add(local.index);
   const { interfaces } = device.report;

@@ -28,6 +28,7 @@ export function mapAgent(data: AgentData): AgentReport {
     device: mapDevice(data, identity),
     interfaces,
     neighbours: mergeNeighbours(lldp.neighbours, cdp.neighbours),
+    unidentifiedUplinks: lldp.unidentifiedUplinks,
     forwarding: mapForwarding(data, interfaces),
     addressTable: mapAddressTable(data),
     faults: [...lldp.faults, ...cdp.faults].slice(0, MAX_FAULTS),

@@ -108,11 +108,11 @@ function vlansByFdb(data: AgentData): (fdb: number) => number | undefined {
   };
 }
 
-/** By the PVID of the port; where the agent has none, by the untagged ports of the VLAN. */
+/** By the PVID of the port, or by the untagged ports of the VLAN: few agents have both. */
 function leavesUntagged(data: AgentData, vlan: number, tablePort: number, port: AgentInterface): boolean {
   const pvids = column(data, "dot1qPvid");
   const pvid = pvids.get(String(port.basePort ?? tablePort)) ?? pvids.get(String(tablePort));
-  if (pvid !== undefined) return toInteger(pvid) === vlan;
+  if (toInteger(pvid) === vlan) return true;
   const untagged = column(data, "dot1qVlanCurrentUntaggedPorts");
   return isInPortList(ofVlan(untagged, vlan), port.basePort ?? tablePort);
 }

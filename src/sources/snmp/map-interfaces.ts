@@ -62,6 +62,9 @@ function basePortsOf(data: AgentData): Map<number, number> {
   return ports;
 }
 
+/** The types of interfaces with an address that the vendor burnt in. */
+export const IFTYPE_ETHERNET: ReadonlySet<number> = new Set([6, 7, 26, 62, 69, 117]);
+
 /** The type of an aggregate, and what vendors that give it another type call it. */
 const IFTYPE_LAG = 161;
 const AGGREGATE_NAME =
@@ -70,7 +73,7 @@ const AGGREGATE_NAME =
 export const isAggregate = ({ type, name }: AgentInterface): boolean =>
   type === IFTYPE_LAG || AGGREGATE_NAME.test(name);
 
-/** From IEEE8023-LAG-MIB; from ifStackTable where that does not name an aggregate. */
+/** From IEEE8023-LAG-MIB, else from ifStackTable, else by MAC address. */
 function withAggregates(data: AgentData, interfaces: readonly AgentInterface[]): AgentInterface[] {
   const byIndex = new Map(interfaces.map((port) => [port.index, port]));
   const aggregates = new Map<number, number>();
@@ -88,8 +91,29 @@ function withAggregates(data: AgentData, interfaces: readonly AgentInterface[]):
     if (aggregate !== undefined && aggregate !== port && byIndex.has(aggregate))
       aggregates.set(port, aggregate);
   }
+  const inLagTable = column(data, "dot3adAggPortAttachedAggID");
+  addByMac(
+    interfaces.filter(({ index }) => !inLagTable.has(String(index))),
+    aggregates,
+  );
   return interfaces.map((port) => {
     const aggregate = aggregates.get(port.index);
     return aggregate === undefined || aggregate === port.index ? port : { ...port, aggregate };
   });
+}
+
+/**
+ * For an aggregate that no table gives a member: the physical ports with its MAC address. Linux and RouterOS give it to
+ * all members, other systems take that of the first member.
+ */
+function addByMac(interfaces: readonly AgentInterface[], aggregates: Map<number, number>): void {
+  const known = new Set(aggregates.values());
+  const byMac = new Map<string, AgentInterface>();
+  for (const port of interfaces)
+    if (port.mac !== undefined && isAggregate(port) && !known.has(port.index)) byMac.set(port.mac, port);
+  for (const port of interfaces) {
+    const aggregate = port.mac === undefined ? undefined : byMac.get(port.mac);
+    const isMember = IFTYPE_ETHERNET.has(port.type) && !isAggregate(port) && !aggregates.has(port.index);
+    if (aggregate && isMember) aggregates.set(port.index, aggregate.index);
+  }
 }

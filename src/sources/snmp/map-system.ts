@@ -4,7 +4,8 @@ import type { AgentData } from "./agent-data.ts";
 import type { AgentIdentity, AgentInterface, AgentReport } from "./agent-report.ts";
 import { type Capability, lldpCapabilities, typeOfCapabilities } from "./capabilities.ts";
 import { enterpriseName } from "./enterprises.ts";
-import { localChassis } from "./map-lldp.ts";
+import { localChassis } from "./lldp-identity.ts";
+import { IFTYPE_ETHERNET } from "./map-interfaces.ts";
 import {
   column,
   firstBits,
@@ -23,8 +24,6 @@ const MAX_ADDRESSES = 1024;
 const CLASS = { chassis: 3, stack: 11 } as const;
 /** Layers in sysServices: each is the bit of its number less one. */
 const SERVICE = { bridge: 1 << 1, router: 1 << 2, applications: 1 << 6 } as const;
-/** The types of interfaces with an address that the vendor burnt in. */
-const IFTYPE_PHYSICAL = new Set([6, 7, 26, 62, 69, 117]);
 const LOCALLY_ADMINISTERED_BIT = 2;
 
 interface Equipment {
@@ -124,7 +123,7 @@ function lowestPhysicalMac(interfaces: readonly AgentInterface[]): string | unde
   for (const { mac, type } of interfaces) {
     if (mac === undefined || !isOwnMac(mac)) continue;
     const isLocal = (Number.parseInt(mac.slice(0, 2), 16) & LOCALLY_ADMINISTERED_BIT) !== 0;
-    (IFTYPE_PHYSICAL.has(type) && !isLocal ? burntIn : others).push(mac);
+    (IFTYPE_ETHERNET.has(type) && !isLocal ? burntIn : others).push(mac);
   }
   return burntIn.sort()[0] ?? others.sort()[0];
 }

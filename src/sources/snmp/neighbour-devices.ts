@@ -63,6 +63,7 @@ export class NeighbourDevices {
       const serial = first((each) => each.serial);
       const chassisId = first((each) => each.chassis);
       const protocols = new Set(neighbours.flatMap((each) => each.protocols));
+      const aliases = [...new Set(neighbours.flatMap((each) => each.aliases))];
       yield {
         id,
         type: typeOfCapabilities(capabilities),
@@ -71,6 +72,7 @@ export class NeighbourDevices {
         ...(sw !== "" && { sw }),
         ...(serial !== "" && { serial }),
         ...(chassisId !== "" && { chassisId }),
+        aliases,
         annotations: {
           protocol: protocols.has("LLDP") ? "LLDP" : "CDP",
           ...(name !== "" && { name }),

@@ -5,11 +5,8 @@
  * A thread that is lost (it crashed, or a message could not be read) is a `SourceError`: the supervisor starts another one.
  */
 import type { Clock } from "../../lib/clock.ts";
-import { yieldToLoop } from "../../lib/yield-to-loop.ts";
-import { KINDS } from "../../model/ids.ts";
 import { type Sink, type Source, type SourceContext, SourceError } from "../source.ts";
-import { BatchWriter } from "./batch-writer.ts";
-import { changesIn, takeClaims } from "./claim-batches.ts";
+import { changesIn, sendClaims, takeClaims } from "./claim-batches.ts";
 import {
   type BatchReport,
   type CommitMode,
@@ -43,7 +40,8 @@ export function createThreadedSource(
     async run(sink, signal) {
       if (signal.aborted) return;
       try {
-        await new SourceThread(source.name, worker, sink, context, metrics).run(entry, signal);
+        const logId = context.logId?.();
+        await new SourceThread(source.name, worker, sink, context, metrics).run(entry, logId, signal);
       } finally {
         metrics.endRun();
       }
@@ -81,7 +79,11 @@ class SourceThread {
     });
   }
 
-  async run(entry: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
+  async run(
+    entry: Readonly<Record<string, unknown>>,
+    logId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const stopped = new AbortController();
     const stop = () => {
       this.#post({ op: "abort" });
@@ -89,16 +91,22 @@ class SourceThread {
     };
     signal.addEventListener("abort", stop, { once: true });
     try {
-      this.#post({ op: "run", entry });
+      this.#post({ op: "run", entry, logId, hasLastClaims: this.#sink.lastClaims !== undefined });
       await this.#ended.promise;
     } finally {
       signal.removeEventListener("abort", stop);
       stopped.abort();
-      this.#worker.terminate();
-      // A thread in a long native call, such as parsing a large text, ends after it.
-      await Promise.race([this.#closed.promise, Bun.sleep(STOP_TIMEOUT_MS)]);
+      await this.#terminate();
       await this.#committing;
     }
+  }
+
+  /** A thread in a long native call, such as parsing a large text, ends after it. It is not waited for. */
+  async #terminate(): Promise<void> {
+    const closed = new AbortController();
+    this.#worker.terminate();
+    await Promise.race([this.#closed.promise, this.#clock.sleep(STOP_TIMEOUT_MS, closed.signal)]);
+    closed.abort();
   }
 
   #onReport(report: ThreadReport): void {
@@ -121,6 +129,9 @@ class SourceThread {
         return;
       case "stale":
         this.#sink.markStale(report.reason);
+        return;
+      case "upstream-logs":
+        this.#sink.setUpstreamLogs?.(report.ids);
         return;
       case "log":
         this.#log[report.level](report.event, report.fields);
@@ -147,31 +158,13 @@ class SourceThread {
     }
   }
 
-  /** None where the service does not store them. Never rejects, as `#commit`. */
   async #sendLastClaims(): Promise<void> {
     try {
       const claims = (await this.#sink.lastClaims?.()) ?? {};
-      const batches: BatchReport[] = [];
-      const writer = new BatchWriter((batch) => void batches.push(batch));
-      for (const kind of KINDS) {
-        for (const claim of claims[kind] ?? []) {
-          writer.add("set", kind, JSON.stringify(claim));
-          if (batches.length > 0) await this.#sendBatches(batches);
-        }
-      }
-      writer.flush();
-      await this.#sendBatches(batches);
-      this.#post({ op: "lastClaimsEnd" });
+      await sendClaims(claims, (batch) => this.#post(batch, [batch.json.buffer]));
+      this.#post({ op: "lastClaims" });
     } catch (error) {
-      this.#post({ op: "lastClaimsEnd", error: encodeError(error) });
-    }
-  }
-
-  /** Other work runs after each batch. */
-  async #sendBatches(batches: BatchReport[]): Promise<void> {
-    for (const batch of batches.splice(0)) {
-      this.#post({ op: "lastClaims", batch }, [batch.json.buffer]);
-      await yieldToLoop();
+      this.#post({ op: "lastClaims", error: encodeError(error) });
     }
   }
 

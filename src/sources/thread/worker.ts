@@ -8,13 +8,14 @@ import { sameJson } from "../../lib/same-json.ts";
 import type { Claims } from "../../model/claim.ts";
 import { createUnthreadedSource } from "../registry.ts";
 import { type Source, SourceError } from "../source.ts";
-import { takeClaims } from "./claim-batches.ts";
+import { readClaims } from "./claim-batches.ts";
 import { DiffingSink, type Outlet } from "./diffing-sink.ts";
 import {
   type BatchReport,
   decodeError,
   encodeError,
   type Metrics,
+  type ThreadError,
   type ThreadReport,
   type ThreadRequest,
 } from "./protocol.ts";
@@ -28,41 +29,48 @@ const RELEASE_DELAY_MS = 500;
 
 const abort = new AbortController();
 let commit: PromiseWithResolvers<void> | undefined;
-let lastClaims: PromiseWithResolvers<Claims> | undefined;
-const lastBatches: BatchReport[] = [];
+let lastClaims: PromiseWithResolvers<void> | undefined;
+let lastClaimBatches: BatchReport[] = [];
 let source: Source | undefined;
 let sentMetrics: Metrics | undefined;
 
 self.onmessage = ({ data: request }: MessageEvent<ThreadRequest>) => {
   switch (request.op) {
     case "run":
-      void run(request.entry);
+      void run(request);
       return;
     case "abort":
       abort.abort();
       return;
     case "committed":
-      if (request.error) commit?.reject(decodeError(request.error));
-      else commit?.resolve();
+      settle(commit, request.error);
       return;
     case "lastClaims":
-      lastBatches.push(request.batch);
+      settle(lastClaims, request.error);
       return;
-    case "lastClaimsEnd":
-      if (request.error) lastClaims?.reject(decodeError(request.error));
-      else lastClaims?.resolve(takeClaims(lastBatches));
+    default:
+      lastClaimBatches.push(request);
   }
 };
 
-async function run(entry: Readonly<Record<string, unknown>>): Promise<void> {
+function settle(waiting: PromiseWithResolvers<void> | undefined, error: ThreadError | undefined): void {
+  if (error) waiting?.reject(decodeError(error));
+  else waiting?.resolve();
+}
+
+async function run({ entry, logId, hasLastClaims }: Extract<ThreadRequest, { op: "run" }>): Promise<void> {
   const timer = setInterval(sendMetrics, METRICS_INTERVAL_MS);
   let error: unknown;
   try {
-    const created = createUnthreadedSource(entry, { clock: systemClock, log });
+    const created = createUnthreadedSource(entry, { clock: systemClock, log, logId: () => logId });
     // The service has checked the same entry.
     if (!created.ok) throw new Error(`options are not valid: ${created.faults[0]?.message}`);
     source = created.source;
-    await source.run(new DiffingSink(outlet, abort.signal), abort.signal);
+    const sink = new DiffingSink(
+      { ...outlet, ...(hasLastClaims && { lastClaims: readLastClaims }) },
+      abort.signal,
+    );
+    await source.run(sink, abort.signal);
   } catch (thrown) {
     error = thrown ?? new Error("the source threw nothing");
   }
@@ -81,20 +89,24 @@ const outlet: Outlet = {
     send({ op: "commit", mode });
     await commit.promise;
   },
-  lastClaims() {
-    lastClaims = Promise.withResolvers();
-    send({ op: "lastClaims" });
-    return lastClaims.promise;
-  },
   reject: (records) => send({ op: "reject", records }),
   markStale(reason) {
     sendMetrics();
     send({ op: "stale", reason });
   },
+  setUpstreamLogs: (ids) => send({ op: "upstream-logs", ids }),
   onSetCommitted(records) {
     if (records >= MANY_RECORDS) setTimeout(() => Bun.gc(true), RELEASE_DELAY_MS);
   },
 };
+
+async function readLastClaims(): Promise<Claims> {
+  lastClaims = Promise.withResolvers();
+  lastClaimBatches = [];
+  send({ op: "lastClaims" });
+  await lastClaims.promise;
+  return readClaims(lastClaimBatches);
+}
 
 const logAt =
   (level: keyof Logger): Logger["info"] =>

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { type Behaviour, encodeReply, type Reply, SnmpAgent, tlv } from "../../support/snmp-agent.ts";
+import { type Behaviour, encodeReply, type Reply, SnmpAgent, tlv } from "../../support/udp-snmp-agent.ts";
 import { until } from "../../support/until.ts";
 import { RunningSource, switchObjects } from "./running-source.ts";
 

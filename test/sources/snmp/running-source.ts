@@ -6,7 +6,7 @@ import type { SnmpOptions } from "../../../src/sources/snmp/options.ts";
 import { createSnmpSource } from "../../../src/sources/snmp/snmp.ts";
 import type { Source } from "../../../src/sources/source.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
-import type { SnmpObject } from "../../support/snmp-agent.ts";
+import type { SnmpObject } from "../../support/udp-snmp-agent.ts";
 import { until } from "../../support/until.ts";
 
 export class RunningSource {
