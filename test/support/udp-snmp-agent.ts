@@ -39,6 +39,8 @@ export class SnmpAgent {
   /** Takes the place of everything else: the reply to a datagram that need not be SNMPv2c. */
   rawBehaviour: ((datagram: Uint8Array) => Uint8Array | undefined) | undefined;
   datagrams = 0;
+  /** The ports that requests came from. */
+  readonly clientPorts = new Set<number>();
   /** Replies are sent from here when it is set. */
   replySocket: Socket | undefined;
   isSilent = false;
@@ -100,6 +102,7 @@ export class SnmpAgent {
 
   async #onMessage(bytes: Uint8Array, from: RemoteInfo): Promise<void> {
     this.datagrams++;
+    this.clientPorts.add(from.port);
     if (this.rawBehaviour) {
       const raw = this.rawBehaviour(bytes);
       if (raw) this.#socket.send(raw, from.port, from.address);
