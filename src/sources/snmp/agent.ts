@@ -22,6 +22,7 @@ export interface AgentOptions {
   readonly pacer: Pacer;
   readonly counters: Counters;
   readonly timeoutMs: number;
+  readonly retries: number;
   readonly maxVarbinds: number;
   readonly maxAgentMs: number;
 }
@@ -92,7 +93,7 @@ export class Agent {
   }
 
   /** Starts a poll. A failure ends it. */
-  async contact(credentials: Credentials, attempts: number): Promise<Failure | undefined> {
+  async contact(credentials: Credentials, contactAttempts: number): Promise<Failure | undefined> {
     const address = await this.#resolve();
     if (address === undefined) return fail("silent", "the name cannot be resolved");
     this.#address = address;
@@ -103,8 +104,9 @@ export class Agent {
     this.#credentials = credentials;
     this.#session ??= new AgentSession(credentials, this.#options);
     this.#session.open({ address, port: this.target.port });
-    const { maxVarbinds, maxAgentMs, clock } = this.#options;
-    this.#walk = new Walk(this.#session, { maxVarbinds, attempts, maxMs: maxAgentMs }, clock);
+    const { maxVarbinds, maxAgentMs, retries, clock } = this.#options;
+    const limits = { maxVarbinds, contactAttempts, attempts: retries + 1, maxMs: maxAgentMs };
+    this.#walk = new Walk(this.#session, limits, clock);
     const first = await this.#walk.readTable(SCALARS?.oids ?? [], { scalars: true });
     if (!first.ok) return first;
     this.#hasSession = true;

@@ -24,7 +24,6 @@ export interface FleetOptions extends AgentOptions {
   /** Of the source, for the log. */
   readonly name: string;
   readonly concurrency: number;
-  readonly retries: number;
   readonly map: (data: AgentData) => AgentReport;
 }
 

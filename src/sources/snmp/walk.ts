@@ -10,7 +10,9 @@ import { type Failure, fail } from "./failure.ts";
 
 export interface WalkLimits {
   readonly maxVarbinds: number;
-  /** How often a request is sent before the agent counts as gone. */
+  /** How often the first request is sent. */
+  readonly contactAttempts: number;
+  /** How often a request is sent once the agent has answered. */
   readonly attempts: number;
   readonly maxMs: number;
 }
@@ -88,9 +90,10 @@ export class Walk {
           else return fail("error", "a single value is too big for a reply (tooBig)");
           break;
         case "timeout":
-          if (attempt++ >= this.#limits.attempts) {
-            return this.#hasAnswered ? this.#timedOut() : { ...this.#timedOut(), isTimeout: true };
-          }
+          if (this.#hasAnswered) {
+            if (attempt++ >= this.#limits.attempts) return this.#timedOut();
+          } else if (attempt++ >= this.#limits.contactAttempts)
+            return { ...this.#timedOut(), isTimeout: true };
           this.#perReply = Math.max(1, Math.floor(this.#perReply / 2));
       }
     }

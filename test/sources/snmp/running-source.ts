@@ -39,9 +39,11 @@ export class RunningSource {
 
   /** Waits until a metric has at least this value. */
   async reach(name: string, value: number): Promise<void> {
-    await until(() => this.metric(name) >= value, { what: `${name} ${value}` }).catch((error: unknown) => {
-      throw new Error(JSON.stringify(this.#source.metrics?.()), { cause: error });
-    });
+    await until(() => this.metric(name) >= value, { what: `${name} ${value}`, deadlineMs: 90_000 }).catch(
+      (error: unknown) => {
+        throw new Error(JSON.stringify(this.#source.metrics?.()), { cause: error });
+      },
+    );
   }
 
   async until(condition: () => boolean, what: string): Promise<void> {

@@ -15,7 +15,7 @@ import { hasSnmpsim, Simulator, type SimulatorUser } from "./snmpsim.ts";
 const TEST_TIMEOUT_MS = 120_000;
 const canRun = hasSnmpsim();
 /** The simulator is slow: it is one Python process. */
-const PATIENT = { timeoutSeconds: 10, retries: 1, intervalSeconds: 30 };
+const PATIENT = { timeoutSeconds: 5, retries: 3, intervalSeconds: 30 };
 
 function freePort(): number {
   const socket = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
@@ -103,6 +103,8 @@ describe.skipIf(!canRun)("simulated agents", () => {
       const SIZE = 100;
       const { folder, data } = dataFolder();
       mkdirSync(join(data, "public"));
+      // It makes the community known; each endpoint has a file of its own.
+      writeFileSync(join(data, "public.snmprec"), "1.3.6.1.2.1.1.1.0|4|no switch\n");
       for (let i = 0; i < SIZE; i++) {
         writeFileSync(join(data, "public", `1.3.6.1.6.1.1.${i}.snmprec`), ringSwitch(i, SIZE));
       }
@@ -114,6 +116,7 @@ describe.skipIf(!canRun)("simulated agents", () => {
         ...PATIENT,
         intervalSeconds: 2,
       });
+      await source.reach("polls_total", SIZE);
       await source.until(() => source.sink.links.size === 2 * SIZE, "the ring");
       expect(source.sink.devices.size).toBe(SIZE);
       expect(source.sink.ports.size).toBe(2 * SIZE);
