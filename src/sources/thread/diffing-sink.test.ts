@@ -38,6 +38,7 @@ function connect() {
       },
       reject: (records) => records.forEach(({ kind, fault }) => void memory.reject(kind, fault)),
       markStale: (reason) => memory.markStale(reason),
+      setUpstreamLogs: (ids) => memory.setUpstreamLogs(ids),
       onSetCommitted: () => {},
     },
     abort.signal,

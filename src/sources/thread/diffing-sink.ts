@@ -28,6 +28,7 @@ export interface Outlet {
   markStale(reason: string): void;
   /** Absent where the service has none. */
   lastClaims?(): Promise<Claims>;
+  setUpstreamLogs(ids: readonly string[]): void;
   /** A set of this many records is committed, and the source can release it. */
   onSetCommitted(records: number): void;
 }
@@ -75,6 +76,10 @@ export class DiffingSink implements Sink {
   markStale(reason: string): void {
     this.#sendRejected();
     this.#outlet.markStale(reason);
+  }
+
+  setUpstreamLogs(ids: readonly string[]): void {
+    this.#outlet.setUpstreamLogs(ids);
   }
 
   /** Calls of a source never interleave, also when it does not await them. */

@@ -10,8 +10,13 @@ import { SourceError } from "../source.ts";
 
 /** From the service. */
 export type ThreadRequest =
-  /** Once, first: the entry of the configuration, and whether the service has the last claims of the source. */
-  | { readonly op: "run"; readonly entry: Readonly<Record<string, unknown>>; readonly hasLastClaims: boolean }
+  /** Once, first: the entry of the configuration, what the context has, and whether the service has last claims. */
+  | {
+      readonly op: "run";
+      readonly entry: Readonly<Record<string, unknown>>;
+      readonly logId: string | undefined;
+      readonly hasLastClaims: boolean;
+    }
   /** A part of the last claims. */
   | BatchReport
   /** The batches before it are all last claims. */
@@ -42,6 +47,7 @@ export type ThreadReport =
   | { readonly op: "commit"; readonly mode: CommitMode }
   | { readonly op: "reject"; readonly records: readonly RejectedRecord[] }
   | { readonly op: "stale"; readonly reason: string }
+  | { readonly op: "upstream-logs"; readonly ids: readonly string[] }
   | {
       readonly op: "log";
       readonly level: Level | "audit";

@@ -40,7 +40,8 @@ export function createThreadedSource(
     async run(sink, signal) {
       if (signal.aborted) return;
       try {
-        await new SourceThread(source.name, worker, sink, context, metrics).run(entry, signal);
+        const logId = context.logId?.();
+        await new SourceThread(source.name, worker, sink, context, metrics).run(entry, logId, signal);
       } finally {
         metrics.endRun();
       }
@@ -78,7 +79,11 @@ class SourceThread {
     });
   }
 
-  async run(entry: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
+  async run(
+    entry: Readonly<Record<string, unknown>>,
+    logId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const stopped = new AbortController();
     const stop = () => {
       this.#post({ op: "abort" });
@@ -86,7 +91,7 @@ class SourceThread {
     };
     signal.addEventListener("abort", stop, { once: true });
     try {
-      this.#post({ op: "run", entry, hasLastClaims: this.#sink.lastClaims !== undefined });
+      this.#post({ op: "run", entry, logId, hasLastClaims: this.#sink.lastClaims !== undefined });
       await this.#ended.promise;
     } finally {
       signal.removeEventListener("abort", stop);
@@ -124,6 +129,9 @@ class SourceThread {
         return;
       case "stale":
         this.#sink.markStale(report.reason);
+        return;
+      case "upstream-logs":
+        this.#sink.setUpstreamLogs?.(report.ids);
         return;
       case "log":
         this.#log[report.level](report.event, report.fields);

@@ -37,7 +37,7 @@ let sentMetrics: Metrics | undefined;
 self.onmessage = ({ data: request }: MessageEvent<ThreadRequest>) => {
   switch (request.op) {
     case "run":
-      void run(request.entry, request.hasLastClaims);
+      void run(request);
       return;
     case "abort":
       abort.abort();
@@ -58,11 +58,11 @@ function settle(waiting: PromiseWithResolvers<void> | undefined, error: ThreadEr
   else waiting?.resolve();
 }
 
-async function run(entry: Readonly<Record<string, unknown>>, hasLastClaims: boolean): Promise<void> {
+async function run({ entry, logId, hasLastClaims }: Extract<ThreadRequest, { op: "run" }>): Promise<void> {
   const timer = setInterval(sendMetrics, METRICS_INTERVAL_MS);
   let error: unknown;
   try {
-    const created = createUnthreadedSource(entry, { clock: systemClock, log });
+    const created = createUnthreadedSource(entry, { clock: systemClock, log, logId: () => logId });
     // The service has checked the same entry.
     if (!created.ok) throw new Error(`options are not valid: ${created.faults[0]?.message}`);
     source = created.source;
@@ -94,6 +94,7 @@ const outlet: Outlet = {
     sendMetrics();
     send({ op: "stale", reason });
   },
+  setUpstreamLogs: (ids) => send({ op: "upstream-logs", ids }),
   onSetCommitted(records) {
     if (records >= MANY_RECORDS) setTimeout(() => Bun.gc(true), RELEASE_DELAY_MS);
   },
