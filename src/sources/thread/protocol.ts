@@ -10,15 +10,25 @@ import { SourceError } from "../source.ts";
 
 /** From the service. */
 export type ThreadRequest =
-  /** Once, first: the entry of the configuration, and what the context has. */
-  | {
-      readonly op: "run";
-      readonly entry: Readonly<Record<string, unknown>>;
-      readonly logId: string | undefined;
-    }
+  | RunRequest
+  /** A part of the last claims. */
+  | BatchReport
+  /** The batches before it are all last claims. */
+  | { readonly op: "lastClaims"; readonly error?: ThreadError }
   | { readonly op: "abort" }
   /** The outcome of the last `commit`. */
   | { readonly op: "committed"; readonly error?: ThreadError };
+
+/** Once, first. */
+export interface RunRequest {
+  readonly op: "run";
+  /** The entry of the configuration. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  /** As in the context of the source. */
+  readonly logId: string | undefined;
+  /** Whether the service has the last claims of the source. */
+  readonly hasLastClaims: boolean;
+}
 
 /** A part of a set of claims, or of changes: a JSON array of canonical claims, or of ids. */
 export interface BatchReport {
@@ -35,6 +45,7 @@ export interface RejectedRecord {
 /** From the thread. */
 export type ThreadReport =
   | BatchReport
+  | { readonly op: "lastClaims" }
   /** The batches since the last `commit` are not to be committed. */
   | { readonly op: "discard" }
   /** The batches since the last `commit` are complete. The thread sends no others until `committed`. */
