@@ -15,7 +15,6 @@ import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { sameJson } from "../lib/same-json.ts";
 import type { SourceContext } from "../sources/source.ts";
-import type { SettingsValues } from "./live-settings.ts";
 import { createEntries, type SourceSet } from "./source-set.ts";
 
 /** A key, or a section of keys. All other keys need a restart. */
@@ -27,8 +26,8 @@ export interface ReloaderOptions {
   readonly load: () => ConfigResult;
   readonly users: ReloadableUsers;
   readonly sources: SourceSet;
-  /** Applies limits and log level in all processes. Must not fail. */
-  readonly applySettings: (settings: SettingsValues) => void;
+  /** Applies limits and log level in all processes, and what is forwarded. Must not fail. */
+  readonly applySettings: (config: Config) => void;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly logId: SourceContext["logId"];

@@ -31,12 +31,8 @@ import { createLogger, type Logger } from "../lib/logger.ts";
 import { LogError } from "../log/log.ts";
 import type { SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
-import {
-  createLiveSettings,
-  type LiveSettings,
-  type SettingsValues,
-  updateSettings,
-} from "./live-settings.ts";
+import { ControllerForwarder } from "./controller-forwarder.ts";
+import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
@@ -89,6 +85,7 @@ interface Parts {
   readonly readers: Readers;
   readonly tls: TlsFiles | undefined;
   readonly exchange: ShareExchange;
+  readonly forwarder: ControllerForwarder;
 }
 
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
@@ -107,6 +104,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const store = await asStartupError(() => openStore(config, precedence, clock, logger));
   logId = store.log.id;
   const exchange = new ShareExchange(settings.limits, clock);
+  const forwarder = new ControllerForwarder(config.sources, clock);
   try {
     using readers = openReaders({
       exchange,
@@ -125,7 +123,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     });
     await Promise.race([dropped, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
-      { config, settings, clock, logger, users, store, sources, readers, tls, exchange },
+      { config, settings, clock, logger, users, store, sources, readers, tls, exchange, forwarder },
       options,
     );
     // 4. `using` removes the socket folder of the readers.
@@ -145,9 +143,10 @@ function openSources(config: Config, context: SourceContext): readonly CreatedSo
 async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise<void> {
   const { signal, onListening, reload } = options;
   const { config, users, store, sources, readers, logger } = parts;
-  const applySettings = (values: SettingsValues) => {
-    updateSettings(parts.settings, values);
-    store.history.maxRingBytes = values.limits.streamBufferBytes;
+  const applySettings = (next: Config) => {
+    updateSettings(parts.settings, next);
+    parts.forwarder.update(next.sources);
+    store.history.maxRingBytes = next.limits.streamBufferBytes;
     server.onLimitsChanged();
     readers.sendSettings();
   };
@@ -196,7 +195,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
 
 async function openListeningServer(parts: Parts, configReload: Reloader): Promise<Server> {
   const { store, sources, readers } = parts;
-  const { config, tls } = parts;
+  const { config, tls, forwarder } = parts;
   const { host, port } = config;
   try {
     await readers.checkPortIsFree(host, port);
@@ -215,6 +214,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       sources: () => sources.status(),
       rejectedRecords: () => sources.rejectedRecords(),
       configReload,
+      forwarder,
       tlsExpiresAt: tls && (() => tls.expiresAt),
       site: createStaticSite(bundlePage),
     });

@@ -26,9 +26,9 @@ export interface Outlet {
   commit(mode: CommitMode): Promise<void>;
   reject(records: readonly RejectedRecord[]): void;
   markStale(reason: string): void;
-  setUpstreamLogs(ids: readonly string[]): void;
   /** Absent where the service has none. */
   lastClaims?(): Promise<Claims>;
+  setUpstreamLogs(ids: readonly string[]): void;
   /** A set of this many records is committed, and the source can release it. */
   onSetCommitted(records: number): void;
 }

@@ -10,7 +10,13 @@ import { SourceError } from "../source.ts";
 
 /** From the service. */
 export type ThreadRequest =
-  | RunRequest
+  /** Once, first: the entry of the configuration, what the context has, and whether the service has last claims. */
+  | {
+      readonly op: "run";
+      readonly entry: Readonly<Record<string, unknown>>;
+      readonly logId: string | undefined;
+      readonly hasLastClaims: boolean;
+    }
   /** A part of the last claims. */
   | BatchReport
   /** The batches before it are all last claims. */
@@ -18,17 +24,6 @@ export type ThreadRequest =
   | { readonly op: "abort" }
   /** The outcome of the last `commit`. */
   | { readonly op: "committed"; readonly error?: ThreadError };
-
-/** Once, first. */
-export interface RunRequest {
-  readonly op: "run";
-  /** The entry of the configuration. */
-  readonly entry: Readonly<Record<string, unknown>>;
-  /** As in the context of the source. */
-  readonly logId: string | undefined;
-  /** Whether the service has the last claims of the source. */
-  readonly hasLastClaims: boolean;
-}
 
 /** A part of a set of claims, or of changes: a JSON array of canonical claims, or of ids. */
 export interface BatchReport {

@@ -15,7 +15,6 @@ import {
   decodeError,
   encodeError,
   type Metrics,
-  type RunRequest,
   type ThreadError,
   type ThreadReport,
   type ThreadRequest,
@@ -59,7 +58,7 @@ function settle(waiting: PromiseWithResolvers<void> | undefined, error: ThreadEr
   else waiting?.resolve();
 }
 
-async function run({ entry, logId, hasLastClaims }: RunRequest): Promise<void> {
+async function run({ entry, logId, hasLastClaims }: Extract<ThreadRequest, { op: "run" }>): Promise<void> {
   const timer = setInterval(sendMetrics, METRICS_INTERVAL_MS);
   let error: unknown;
   try {

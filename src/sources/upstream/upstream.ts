@@ -15,7 +15,7 @@ import { FailureFactory, UpstreamError, type UpstreamFailure } from "./failure.t
 import type { UpstreamOptions } from "./options.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
-const DEFAULT_MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+export const DEFAULT_MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 export interface UpstreamRequest {
