@@ -72,7 +72,7 @@ test("one revision there is one revision here", async () => {
   const copies = [...copied.values()].map(idsOf);
   const from = original.findLastIndex((_ids, i) => copies.every((ids, n) => original[i + n] === ids));
   expect(from).toBeGreaterThanOrEqual(0);
-}, 60_000);
+}, 180_000);
 
 test("over TLS, with a CA of its own; conflicts are found here and not repeated; no secret is shown", async () => {
   const folder = temporaryFolder();
@@ -128,4 +128,4 @@ test("over TLS, with a CA of its own; conflicts are found here and not repeated;
   expect(copied.links).toMatchObject(links.map(({ annotations, verified }) => ({ annotations, verified })));
   expect(copied.devices?.[0]).toMatchObject({ id: "x:1", aliases: ["other:1"] });
   expect(downstream.stdout() + downstream.stderr()).not.toContain("secret");
-}, 60_000);
+}, 180_000);
