@@ -16,6 +16,8 @@ import { createHttpSource, HttpOptions } from "./http/http.ts";
 import { createOpenflowSource } from "./openflow/openflow.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, suggestion } from "./option-fault.ts";
+import { RestconfOptions } from "./restconf/options.ts";
+import { createRestconfSource } from "./restconf/restconf.ts";
 import { findSecretFaults } from "./secret-check.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
@@ -66,6 +68,7 @@ export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   file: sourceKind(FileOptions, createFileSource, { thread: true }),
   http: sourceKind(HttpOptions, createHttpSource, { thread: true }),
   openflow: sourceKind(OpenflowOptions, createOpenflowSource),
+  restconf: sourceKind(RestconfOptions, createRestconfSource, { thread: true }),
 };
 
 export type SourceResult = ({ readonly ok: true } & ConfiguredSource) | Rejected;

@@ -10,12 +10,17 @@ import { SourceError } from "../source.ts";
 
 /** From the service. */
 export type ThreadRequest =
-  /** Once, first: the entry of the configuration, and what the context has. */
+  /** Once, first: the entry of the configuration, what the context has, and whether the service has last claims. */
   | {
       readonly op: "run";
       readonly entry: Readonly<Record<string, unknown>>;
       readonly logId: string | undefined;
+      readonly hasLastClaims: boolean;
     }
+  /** A part of the last claims. */
+  | BatchReport
+  /** The batches before it are all last claims. */
+  | { readonly op: "lastClaims"; readonly error?: ThreadError }
   | { readonly op: "abort" }
   /** The outcome of the last `commit`. */
   | { readonly op: "committed"; readonly error?: ThreadError };
@@ -35,6 +40,7 @@ export interface RejectedRecord {
 /** From the thread. */
 export type ThreadReport =
   | BatchReport
+  | { readonly op: "lastClaims" }
   /** The batches since the last `commit` are not to be committed. */
   | { readonly op: "discard" }
   /** The batches since the last `commit` are complete. The thread sends no others until `committed`. */

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SourceStatus } from "../../../src/model/source-status.ts";
+import { freePort } from "../../onos/onos-peer.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { type Service, startService } from "../../support/service.ts";
 
@@ -48,13 +49,6 @@ export const reads = (node: Pick<Node, "name" | "url">, options: object = {}) =>
   intervalSeconds: 1,
   ...options,
 });
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
 
 export async function statusOf(service: Service, source: string): Promise<SourceStatus | undefined> {
   const body: { sources?: SourceStatus[] } = JSON.parse(await (await service.fetch("/readyz")).text());
