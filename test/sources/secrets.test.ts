@@ -166,6 +166,7 @@ describe("every secret of every kind", () => {
     );
     const { sources: all } = await (await service.fetch("/readyz")).json();
     expect(all.filter(({ kind, error }: Record<string, unknown>) => kind !== "snmp" && !error)).toEqual([]);
+    expect(JSON.stringify(all)).not.toMatch(/is not set|cannot be read/);
     for (const path of [
       "/readyz",
       "/healthz",
@@ -243,7 +244,8 @@ describe("a fault of a secret does not show it", () => {
   test("a file with other text than credentials is an error without the text", async () => {
     const file = join(folder, "no-colon");
     writeFileSync(file, SECRET, { mode: 0o600 });
-    await check(controller({ credentialsFile: file }));
+    const { stderr } = await check(controller({ credentialsFile: file }));
+    expect(stderr).toContain("credentialsFile: no-colon must be <USERNAME>:<PASSWORD>");
   });
 
   test("a relative path is relative to the working folder", async () => {

@@ -70,6 +70,7 @@ export class Forwarding {
 
   /** Undefined when the path is not forwarded. What this service has itself is never forwarded. */
   find(path: string): Forward | undefined {
+    if (this.#forwarder.isEmpty) return undefined;
     const parsed = parseForwardPath(path);
     if (!parsed || isOwnResource(parsed.resource)) return undefined;
     const target = this.#forwarder.targetOf(parsed.resource);
