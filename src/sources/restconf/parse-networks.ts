@@ -88,11 +88,11 @@ class NetworkParser {
   }
 
   #device(ref: NodeRef, object: YangObject, deviceId: string, alias: string | undefined): NodeRecord {
-    const points: PointRecord[] = [];
+    const points = new Map<string, PointRecord>();
     for (const entry of listEntries(object, this.#dialect.point, "ports", this.#onFault)) {
       const point = leafText(entry, "tp-id");
       if (point === undefined) this.#onFault("ports", { field: "/tp-id", message: "is required" });
-      else points.push(this.#point(ref, point, entry));
+      else points.set(point, this.#point(ref, point, entry));
     }
     const supporting = this.#references(object, "supporting-node", "node-ref");
     const facts = readNodeFacts(object);
