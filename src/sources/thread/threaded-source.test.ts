@@ -142,3 +142,23 @@ test("a run that is stopped before it begins starts no thread", async () => {
   abort.abort();
   await stub("busy").run(new MemorySink(), abort.signal);
 });
+
+test("a source in a thread can read its last claims", async () => {
+  const sink = Object.assign(new MemorySink(), {
+    lastClaims: async () => ({ devices: Array.from({ length: 250 }, (_, n) => ({ id: `of:${n}` })) }),
+  });
+  await start(stub("repeating"), sink).ended;
+  expect(sink.devices.size).toBe(250);
+  const without = new MemorySink();
+  await start(stub("repeating"), without).ended;
+  expect(without.changeLog).toEqual([]);
+});
+
+test("an error while the last claims are read goes to the source", async () => {
+  const sink = Object.assign(new MemorySink(), {
+    lastClaims: async () => {
+      throw new SourceError("the view is closed");
+    },
+  });
+  await expect(start(stub("repeating"), sink).ended).rejects.toThrow("the view is closed");
+});
