@@ -4,6 +4,8 @@
  */
 import { describe, expect, test } from "bun:test";
 import { CHUNK_BYTES } from "../../src/api/body-producer.ts";
+import { READ_BYTES } from "../../src/lib/memory-budget.ts";
+import { Scheduler } from "../../src/lib/scheduler.ts";
 import type { Harness } from "../api/harness.ts";
 import { API } from "../api/harness.ts";
 import { deviceId, setDevice } from "../api/network.ts";
@@ -108,6 +110,57 @@ test("a user with nothing outstanding is never refused for the size of one reque
       await response.arrayBuffer();
       await until(async () => (await metric(h, HELD_BY_ANN)) === 0, { what: "the response to be over" });
     }
+  });
+});
+
+/** A scheduler that does nothing from `hold` until `goOn`, except for the first step of a computation. */
+function createHeldScheduler() {
+  let now = 0;
+  let held: (() => void)[] | undefined;
+  const scheduler = new Scheduler({
+    // Each step takes longer than a turn may.
+    now: () => {
+      now += 100;
+      return now;
+    },
+    nextTurn: (callback) => {
+      if (held) held.push(callback);
+      else setImmediate(callback);
+    },
+  });
+  const hold = () => {
+    held = [];
+  };
+  const goOn = () => {
+    const callbacks = held ?? [];
+    held = undefined;
+    for (const callback of callbacks) setImmediate(callback);
+  };
+  return { scheduler, hold, goOn };
+}
+
+test("reads that begin together count before they hold anything: those that do not fit are refused at once", async () => {
+  const { scheduler, hold, goOn } = createHeldScheduler();
+  const admitted = 10;
+  const limits = { responseBytesPerUser: admitted * READ_BYTES };
+  await withTwoUsers({ limits, scheduler }, async (h) => {
+    await h.replace({ devices: DEVICES });
+    // The credential is known from then on.
+    await (await h.fetch("devices?limit=1", as(ANN))).arrayBuffer();
+    hold();
+    const statuses: string[] = [];
+    const readers = Array.from({ length: 4 * admitted }, (_, n) => slowRequest(h.port, slowQuery(n), ANN));
+    const answered = readers.map(async (reader) => {
+      statuses.push((await reader.started).slice(9, 12));
+      return reader.finish();
+    });
+    await until(() => statuses.length === 3 * admitted, { what: "the refusals" });
+    expect(new Set(statuses)).toEqual(new Set(["503"]));
+    // Now the others are computed. For their bodies more is reserved: the oldest one is served in any case.
+    goOn();
+    await Promise.all(answered);
+    expect(statuses).toContain("200");
+    await until(async () => (await metric(h, HELD_BY_ANN)) === 0, { what: "the bytes to be released" });
   });
 });
 
