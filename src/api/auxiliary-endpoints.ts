@@ -10,6 +10,7 @@ import type { Steps } from "../lib/steps.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { addHeaders } from "./add-headers.ts";
 import { loadDocs } from "./docs/load-docs.ts";
+import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
 import { livenessResponse, readinessResponse } from "./health.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
@@ -54,13 +55,19 @@ const unknownPath = (path: string): UnknownPathProblem =>
 export class AuxiliaryEndpoints {
   readonly #options: AuxiliaryEndpointsOptions;
   readonly #counters: () => ProcessCounters;
+  readonly #forwards: ForwardMetrics | undefined;
   readonly #docs = createStaticSite(loadDocs);
   /** With the limit that it contains, which may change while the service runs. */
   #openapi: { readonly file: StaticFile; readonly pageLimit: number } | undefined;
 
-  constructor(options: AuxiliaryEndpointsOptions, counters: () => ProcessCounters) {
+  constructor(
+    options: AuxiliaryEndpointsOptions,
+    counters: () => ProcessCounters,
+    forwards: ForwardMetrics | undefined,
+  ) {
     this.#options = options;
     this.#counters = counters;
+    this.#forwards = forwards;
   }
 
   health(path: HealthPath, isStopping: boolean, isUser: boolean): Response {
@@ -120,6 +127,7 @@ export class AuxiliaryEndpoints {
       readers,
       configReload,
       tlsExpiresAt: tlsExpiresAt?.(),
+      forwards: this.#forwards,
     });
   }
 

@@ -5,6 +5,7 @@ import type { AccessLog } from "./access-log.ts";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { Users } from "./auth/users.ts";
 import type { AuxiliaryEndpointsOptions } from "./auxiliary-endpoints.ts";
+import type { Forwarder } from "./forwarding/forwarder.ts";
 import type { Shares } from "./limits/shares.ts";
 import type { Relay } from "./relay.ts";
 import type { ServerLimits } from "./server-limits.ts";
@@ -25,6 +26,8 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly shares?: Shares;
   /** In a reader process: forwards requests that it cannot serve to the main process. */
   readonly relay?: Relay;
+  /** In the main process: the controllers that requests are forwarded to. */
+  readonly forwarder?: Forwarder | undefined;
   readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
   readonly logger: Logger;

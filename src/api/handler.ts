@@ -33,7 +33,7 @@ import { AuxiliaryEndpoints, isHealthPath } from "./auxiliary-endpoints.ts";
 import { BodyRenderer, type PreparedResponse } from "./body-renderer.ts";
 import { type Cors, createCors } from "./cors.ts";
 import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
-import { createForwarder, type Forward } from "./forwarder.ts";
+import { createForwarding, type Forwarding } from "./forwarding/forwarding.ts";
 import type { RequestHandlerOptions } from "./handler-options.ts";
 import { KnownHosts } from "./known-hosts.ts";
 import { Admission } from "./limits/admission.ts";
@@ -45,6 +45,7 @@ import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
 import { PublicEndpoints } from "./public-endpoints.ts";
 import { isPlainGet, NOT_SENT, pathOf, readRequestOf } from "./read-request.ts";
 import { ReadRunner } from "./read-runner.ts";
+import { createReaderRelay, mayBeForwarded, type RelayRequest } from "./reader-relay.ts";
 import { RepeatHit } from "./repeat-hit.ts";
 import { type RecordedResponse, RequestRecorder } from "./request-recorder.ts";
 import { RequestState } from "./request-state.ts";
@@ -92,7 +93,8 @@ export class RequestHandler implements Handler {
   readonly #hosts: KnownHosts;
   readonly #logins: Logins;
   readonly #admission: Admission;
-  readonly #forward: Forward | undefined;
+  readonly #relay: RelayRequest | undefined;
+  readonly #forwarding: Forwarding | undefined;
   readonly #prefixes: Prefixes;
   readonly shares: Shares;
   #isStopping = false;
@@ -116,7 +118,9 @@ export class RequestHandler implements Handler {
     });
     this.#memory = new MemoryBudget(limits);
     this.#reads = new ReadRunner(this.#router, context.scheduler, this.#memory);
-    this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters());
+    this.#prefixes = createPrefixes(options.aliases);
+    this.#forwarding = createForwarding(options, this.#memory);
+    this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters(), this.#forwarding?.counters);
     this.commonHeaders = createSecurityHeaders(origins);
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
@@ -125,23 +129,15 @@ export class RequestHandler implements Handler {
     this.#logins = new Logins(options, new AuditLog(options.logger, options.clock));
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#admission = new Admission(limits, this.shares);
-    this.#prefixes = createPrefixes(options.aliases);
-    const { relay } = options;
-    this.#forward =
-      relay &&
-      createForwarder({
-        relay,
-        logins: this.#logins,
-        credentials: this.#credentials,
-        problems: this.#problems,
-      });
+    this.#relay = createReaderRelay(options.relay, this.#logins, this.#credentials, this.#problems);
     this.#public = new PublicEndpoints({
       auxiliary: this.#auxiliary,
       problems: this.#problems,
       cors: this.#cors,
       prefixes: this.#prefixes,
       logins: this.#logins,
-      forward: this.#forward,
+      relay: this.#relay,
+      forwarding: this.#forwarding,
     });
     users.onChange((names) => this.#streams.closeStreamsOf(names));
   }
@@ -302,13 +298,19 @@ export class RequestHandler implements Handler {
 
   #serveAdmitted(served: Omit<ServedRead, "readName">): Response | Promise<Response> {
     const { request, connection, path, credential, rateLimitHeaders } = served;
-    const forward = this.#forward;
+    const relay = this.#relay;
     let readName = "other";
     try {
+      const forward = this.#forwarding?.find(path);
+      if (forward) {
+        readName = "forwarded";
+        if (this.#loadShedder.shedding) throw this.#overloaded();
+        return this.#respondLater({ ...served, readName }, forward(request, connection, credential.user));
+      }
       const route = parseRoute(path, this.#prefixes);
       if (!route)
-        return forward
-          ? forward(request, connection, rateLimitHeaders)
+        return relay
+          ? relay(request, connection, rateLimitHeaders)
           : this.#serveAuxiliary(request, connection, path, credential.user, rateLimitHeaders);
       readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
@@ -322,7 +324,7 @@ export class RequestHandler implements Handler {
     }
   }
 
-  /** The read needs more than one slice of the scheduler, or waits for its body to be compressed. */
+  /** The read needs more than one slice of the scheduler, or waits for its body to be compressed, or is forwarded. */
   async #respondLater(served: ServedRead, outcome: Promise<ReadOutcome>): Promise<Response> {
     try {
       const { request, readName, rateLimitHeaders } = served;
@@ -347,11 +349,11 @@ export class RequestHandler implements Handler {
 
   #respondToFailure(served: ServedRead, error: unknown): Response | Promise<Response> {
     const { request, connection, path, readName, rateLimitHeaders } = served;
-    const forward = this.#forward;
+    const relay = this.#relay;
     if (error instanceof Cancelled) return NOT_SENT;
     if (error instanceof ShareExhausted) return this.shares.retry(error, () => this.#serveAdmitted(served));
-    if (forward && error instanceof HistoryNotInReplica)
-      return forward(request, connection, rateLimitHeaders);
+    if (relay && error instanceof HistoryNotInReplica) return relay(request, connection, rateLimitHeaders);
+    if (relay && mayBeForwarded(error, path)) return relay(request, connection, rateLimitHeaders, true);
     const dialect = dialectOf(path, this.#prefixes);
     return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
   }

@@ -4,6 +4,7 @@ import type { Response } from "../http1/response.ts";
 import type { Steps } from "../lib/steps.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
+import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
 import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
 import type { ReadContext } from "./reads/read-context.ts";
@@ -21,6 +22,7 @@ export interface MetricsInput {
   readonly configReload?: ConfigReloadMetrics | undefined;
   /** When the server's certificate expires, in epoch milliseconds. */
   readonly tlsExpiresAt?: number | undefined;
+  readonly forwards?: ForwardMetrics | undefined;
 }
 
 /** The start counts as the first reload. */
@@ -53,6 +55,7 @@ export function* metricsResponse(input: MetricsInput): Steps<Response> {
     ...sourceFamilies(input),
     ...httpFamilies(input),
     ...tlsFamilies(input),
+    ...forwardFamilies(input),
     ...historyFamilies(input),
     ...processFamilies(input),
   ];
@@ -175,6 +178,22 @@ function* tlsFamilies({ counters, readers, tlsExpiresAt }: MetricsInput): Genera
     "TLS handshakes by result.",
     Object.entries(tlsHandshakes).map(([result, count]) => [{ result }, count]),
   );
+}
+
+/** Only where the alias `onos` is configured, under which requests are forwarded. */
+function* forwardFamilies({ forwards }: MetricsInput): Generator<string> {
+  if (!forwards) return;
+  yield counter(
+    "gazetteer_forwarded_requests_total",
+    "Requests that were forwarded to the controller of the source, by the status of the response.",
+    forwards.responses().map(({ source, status, count }) => [{ source, status: String(status) }, count]),
+  );
+  yield counter(
+    "gazetteer_forwarded_bytes_total",
+    "Bytes of response bodies that the controller of the source sent.",
+    Array.from(forwards.bytes(), ([source, bytes]) => [{ source }, bytes]),
+  );
+  yield gauge("gazetteer_forwards_open", "Requests that are being forwarded.", forwards.open);
 }
 
 function* historyFamilies({ context: { log } }: MetricsInput): Generator<string> {

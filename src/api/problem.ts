@@ -22,10 +22,12 @@ export const PROBLEMS = {
   "uri-too-long": { status: 414, title: "The path and query are too long" },
   "misdirected-request": { status: 421, title: "This service is not that host" },
   "too-many-failures": { status: 429, title: "Too many failed logins from this address" },
+  "too-many-forwards": { status: 429, title: "Too many requests are being forwarded" },
   "too-many-requests": { status: 429, title: "Too many requests" },
   "too-many-streams": { status: 429, title: "Too many open streams" },
   "headers-too-large": { status: 431, title: "The request's headers are too large" },
   internal: { status: 500, title: "The service failed" },
+  "upstream-failed": { status: 502, title: "The controller that has this resource failed" },
   overloaded: { status: 503, title: "The service is overloaded" },
   "over-budget": { status: 503, title: "Responses hold too much memory" },
   stopping: { status: 503, title: "The service is stopping" },
@@ -68,6 +70,9 @@ export class Problem extends Error {
     });
   }
 }
+
+/** No resource of the interface has this name. Another service may have it. */
+export class UnknownResourceProblem extends Problem {}
 
 /** Nothing is at an address that people may open in a browser. A browser gets a page instead of the problem. */
 export class UnknownPathProblem extends Problem {}

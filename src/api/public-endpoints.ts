@@ -7,8 +7,10 @@ import type { Logins } from "./auth/logins.ts";
 import type { AuxiliaryEndpoints, HealthPath } from "./auxiliary-endpoints.ts";
 import type { Cors } from "./cors.ts";
 import { dialectOf, type Prefixes } from "./dialect/prefixes.ts";
+import type { Forwarding } from "./forwarding/forwarding.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
 import type { ProblemResponder } from "./problem-response.ts";
+import { mayBeForwarded, type RelayRequest } from "./reader-relay.ts";
 import { parseRoute } from "./route.ts";
 
 /** The target of `OPTIONS *`, which is about the service as a whole (RFC 9112, 3.2.4). */
@@ -20,8 +22,9 @@ export interface PublicEndpointsOptions {
   readonly cors: Cors;
   readonly prefixes: Prefixes;
   readonly logins: Logins;
-  /** In a reader process: forwards a request to the main process. */
-  readonly forward: ((request: Request, connection: ConnectionInfo) => Promise<Response>) | undefined;
+  /** In a reader process: relays a request to the main process. */
+  readonly relay: RelayRequest | undefined;
+  readonly forwarding: Forwarding | undefined;
 }
 
 export class PublicEndpoints {
@@ -33,15 +36,16 @@ export class PublicEndpoints {
 
   /** The paths that exist are public, so a preflight needs no credentials. Items are not looked up. */
   async options(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
-    const { auxiliary, cors, forward, prefixes, problems } = this.#options;
+    const { auxiliary, cors, forwarding, prefixes, problems, relay } = this.#options;
     try {
-      if (path !== SERVER_WIDE && !parseRoute(path, prefixes)) {
-        if (forward) return await forward(request, connection);
+      if (path !== SERVER_WIDE && !forwarding?.find(path) && !parseRoute(path, prefixes)) {
+        if (relay) return await relay(request, connection);
         await auxiliary.requirePath(path);
       }
       const corsHeaders = cors.preflightHeaders(request.header("origin"));
       return { status: 204, headers: { Allow: ALLOWED_METHODS, ...corsHeaders }, body: null };
     } catch (error) {
+      if (relay && mayBeForwarded(error, path)) return relay(request, connection);
       return problems.respondTo(request, error, "options", {}, dialectOf(path, prefixes));
     }
   }
@@ -57,8 +61,8 @@ export class PublicEndpoints {
     credential: Credential | undefined,
     isStopping: boolean,
   ): Response | Promise<Response> {
-    const { auxiliary, forward, logins, problems } = this.#options;
-    if (path === "/readyz" && forward) return forward(request, connection);
+    const { auxiliary, logins, problems, relay } = this.#options;
+    if (path === "/readyz" && relay) return relay(request, connection);
     if (!isReadMethod(request.method))
       return problems.respondTo(request, methodNotAllowed(request.method), "health");
     const respond = (isUser: boolean) => auxiliary.health(path, isStopping, isUser);

@@ -45,7 +45,7 @@ export class ReadRunner {
   }
 }
 
-const overBudget = (): Problem =>
+export const overBudget = (): Problem =>
   new Problem(
     "over-budget",
     "Responses that are not sent yet hold as much memory as they may; read them, and try again in a moment.",

@@ -19,7 +19,12 @@ type FetchResponse = globalThis.Response;
  * Throws a `Problem` when the main process does not respond. `certificateUser` is the user that a client certificate
  * has authenticated, because the main process does not see the certificate.
  */
-export type Relay = (request: Request, clientAddress: string, certificateUser?: string) => Promise<Response>;
+export type Relay = (
+  request: Request,
+  clientAddress: string,
+  certificateUser?: string,
+  signal?: AbortSignal,
+) => Promise<Response>;
 
 /** The percent-encoded name of that user. It counts only beside the credentials of the service's own processes. */
 export const RELAYED_USER_HEADER = "gazetteer-relayed-user";
@@ -67,7 +72,7 @@ export function createRelay(
   clock: Clock,
   internalAuthorization: string,
 ): Relay {
-  return async (request, clientAddress, certificateUser) => {
+  return async (request, clientAddress, certificateUser, signal) => {
     const { method, target } = request;
     if (DOT_SEGMENT.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
     const headers = forwardedHeaders(request, clientAddress);
@@ -81,6 +86,7 @@ export function createRelay(
       redirect: "manual",
       method,
       headers,
+      ...(signal && { signal }),
     } as const;
     let upstream: FetchResponse;
     try {

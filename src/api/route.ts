@@ -6,7 +6,7 @@ import { quote } from "../lib/error-text.ts";
 import { canonicalHostId, canonicalMac, canonicalPort, canonicalVlan } from "../model/address.ts";
 import type { Kind } from "../model/ids.ts";
 import type { Prefixes } from "./dialect/prefixes.ts";
-import { Problem, UnknownPathProblem } from "./problem.ts";
+import { Problem, UnknownPathProblem, UnknownResourceProblem } from "./problem.ts";
 
 export type Route =
   | { readonly read: "list"; readonly kind: Kind }
@@ -63,7 +63,7 @@ export function parseRoute(path: string, prefixes: Prefixes): Route | undefined 
   const route = COLLECTIONS.get(resourcePath) ?? parseResourcePath(resourcePath);
   if (route) return route;
   const known = Array.from(COLLECTIONS.keys(), (name) => `/${prefix}/v1/${name}`).join(", ");
-  const ProblemType = resourcePath === "" ? UnknownPathProblem : Problem;
+  const ProblemType = resourcePath === "" ? UnknownPathProblem : UnknownResourceProblem;
   throw new ProblemType("not-found", `There is nothing at ${quote(path)}; there are ${known}.${hint}`);
 }
 

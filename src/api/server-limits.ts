@@ -13,4 +13,6 @@ export interface ServerLimits {
   readonly minReadBytesPerSecond: number;
   readonly responseBytesPerUser: number;
   readonly responseBytes: number;
+  readonly forwards: number;
+  readonly forwardsPerUser: number;
 }

@@ -38,11 +38,10 @@ ${CONFIG_NOTE}
     const loaded = loadConfig({ file: path, flags: args, environment: context.env });
     const settingOf = (name: string) => loaded.settings.find(({ key }) => key.name === name)?.value;
     const [users, data] = [settingOf("users"), settingOf("data")];
+    const contents = await checkSourceContents(loaded.settings, { clock: systemClock, log: silentLogger });
     const faults = [
       ...(loaded.ok ? [] : loaded.faults.map(renderFault)),
-      ...(await checkSourceContents(loaded.settings, { clock: systemClock, log: silentLogger })).map(
-        renderFault,
-      ),
+      ...contents.faults.map(renderFault),
       ...(await findUsersFaults(
         { data: String(data), ...(typeof users === "string" && { users }) },
         context.env.GAZETTEER_CREDENTIALS,
@@ -50,7 +49,7 @@ ${CONFIG_NOTE}
       ...(loaded.ok ? await findTlsFaults(loaded.config.tls) : []),
     ];
     const notes = [
-      ...loaded.warnings.map((warning) => `warning: ${warning}`),
+      ...[...loaded.warnings, ...contents.warnings].map((warning) => `warning: ${warning}`),
       ...(loaded.ok ? findNotes(loaded.config).map((note) => `note: ${note}`) : []),
     ];
     await context.err([...faults, ...notes].map((line) => `${line}\n`).join(""));

@@ -41,7 +41,7 @@ export function parseConfigFile(text: string, file: string): CheckedLayer {
   if (document.errors.length > 0) {
     const faults = document.errors.map(({ pos, message }) => {
       const origin: Origin = { kind: "file", file: { position: () => positionAt(pos[0]) }, path: [] };
-      return { origin, path: [], message: message.replaceAll("\n", " ") };
+      return { origin, path: [], message: withoutSource(message) };
     });
     return { ...NO_FILE, faults };
   }
@@ -53,13 +53,19 @@ export function parseConfigFile(text: string, file: string): CheckedLayer {
   try {
     values = document.toJS() ?? {};
   } catch (error) {
-    return { ...NO_FILE, faults: [{ origin: originAt([]), path: [], message: errorMessage(error) }] };
+    return {
+      ...NO_FILE,
+      faults: [{ origin: originAt([]), path: [], message: withoutSource(errorMessage(error)) }],
+    };
   }
   // The faults of the whole document include unknown keys; those of the layer are among them.
   const faults = findSchemaFaults(Configuration, values).map((fault) => ({ ...fault, origin: originAt([]) }));
   const settings = CONFIG_KEYS.flatMap((key) => readSetting(key, values, originAt) ?? []);
   return { layer: checkLayer(settings).layer, faults };
 }
+
+/** The library quotes the text at fault after a colon. The position says where it is, and it may be a password. */
+const withoutSource = (message: string): string => message.replace(/: .*$/s, "").replaceAll("\n", " ");
 
 function readSetting(
   key: ConfigKey,

@@ -225,6 +225,11 @@ test("a file that cannot be read is a fault without a position", () => {
   expect(missing).toStartWith("the configuration cannot be read: ENOENT");
 });
 
+test("a syntax error does not quote the file, which may have a password there", () => {
+  for (const text of ["password: *hunter2", "a: |hunter2", "- a\nb: hunter2", "a: ]hunter2", '"hunter2'])
+    for (const fault of faultsOf({ file: writeConfig(text) })) expect(fault).not.toContain("hunter2");
+});
+
 test("the effective configuration hides secrets and is a valid file again", () => {
   const sources = [{ type: "demo", name: "x", snmp: { community: "public" }, url: "http://u:pw@h/" }];
   const { settings } = loadConfig({ environment: { GAZETTEER_SOURCES: JSON.stringify(sources) } });

@@ -11,6 +11,7 @@ import { NO_FILE, readConfigFile } from "./config-file.ts";
 import { type Environment, readEnvironment, unknownVariables } from "./environment.ts";
 import type { ConfigFault } from "./faults.ts";
 import { type FlagReader, readFlags } from "./flags.ts";
+import { checkForwarding } from "./forwarding.ts";
 import { type Config, Configuration } from "./schema.ts";
 import {
   type AddedItem,
@@ -55,6 +56,7 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
     ...fromEnvironment.faults,
     ...fromFlags.faults,
     ...checkTransport(settings),
+    ...checkForwarding(settings),
     ...checkSources(settings, { clock: systemClock, log: silentLogger }),
   ];
   if (faults.length > 0) return { ok: false, faults, settings, warnings };

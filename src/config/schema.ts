@@ -61,6 +61,18 @@ export const Limits = section(
       256 * MiB,
       "Memory that the responses of all users may hold; beyond it, further reads of users with a response outstanding get 503.",
     ),
+    forwards: integer(
+      1,
+      1000,
+      64,
+      "Requests that are being forwarded to controllers, of all users; further ones get 503.",
+    ),
+    forwardsPerUser: integer(
+      1,
+      1000,
+      16,
+      "Requests of one user that are being forwarded to controllers; further ones get 429.",
+    ),
     failureBurst: integer(
       1,
       10_000,

@@ -1,13 +1,11 @@
 /**
  * The effective configuration as text: a valid configuration file in which a comment after each value names its origin.
- * Secrets are not shown: values of keys that are named like one, and passwords in URLs.
+ * Secrets are not shown (hide-secrets.ts).
  */
 import { stringify } from "yaml";
 import { type Origin, renderOrigin } from "./faults.ts";
-import { isRecord, type Setting } from "./settings.ts";
-
-const SECRET_NAME = /passw|secret|token|community|credential|(api|auth|private|priv).?key/i;
-const HIDDEN = "(hidden)";
+import { hideSecrets, hideSecretsOfSource } from "./hide-secrets.ts";
+import type { Setting } from "./settings.ts";
 
 /** One value with its origin. */
 interface Line {
@@ -28,12 +26,13 @@ export function renderSettings(settings: readonly Setting[]): string {
     section = parents;
     const name = `${indent}${key.path.at(-1)}:`;
     if (!Array.isArray(value) || value.length === 0) {
-      lines.push({ text: `${name} ${renderValue(value)}`, origin });
+      lines.push({ text: `${name} ${renderValue(hideSecrets(value))}`, origin });
       continue;
     }
+    const hide = key.name === "sources" ? hideSecretsOfSource : hideSecrets;
     lines.push({ text: name, origin: undefined });
     for (const [index, item] of value.entries()) {
-      lines.push({ text: `${indent}  - ${renderValue(item)}`, origin: itemOrigins[index] });
+      lines.push({ text: `${indent}  - ${renderValue(hide(item))}`, origin: itemOrigins[index] });
     }
   }
   const width = Math.min(60, Math.max(...lines.map(({ text }) => text.length)));
@@ -43,16 +42,5 @@ export function renderSettings(settings: readonly Setting[]): string {
 }
 
 /** YAML on one line. */
-function renderValue(value: unknown): string {
-  return stringify(hideSecrets(value), { collectionStyle: "flow", lineWidth: 0 }).trim();
-}
-
-function hideSecrets(value: unknown): unknown {
-  if (typeof value === "string")
-    return value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/:@]*):[^/@]*@/i, `$1:${HIDDEN}@`);
-  if (Array.isArray(value)) return value.map(hideSecrets);
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, SECRET_NAME.test(name) ? HIDDEN : hideSecrets(item)]),
-  );
-}
+const renderValue = (value: unknown): string =>
+  stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();

@@ -2,7 +2,8 @@
  * Creates the sources that a configuration lists, or returns the faults of every entry. Creating a source is inert:
  * it checks the options and opens nothing, so the same function serves to check a configuration.
  */
-import { createSource, createSources } from "../sources/registry.ts";
+import { createSource, createSources, SOURCE_KINDS } from "../sources/registry.ts";
+import { checkSecretFiles } from "../sources/secret-check.ts";
 import type { SourceContext } from "../sources/source.ts";
 import type { ConfiguredSource } from "../sources/supervise.ts";
 import type { ConfigFault } from "./faults.ts";
@@ -39,20 +40,33 @@ export function checkSources(settings: readonly Setting[], context: SourceContex
   });
 }
 
-/** The faults of what the sources would read, such as the network in a file, each with the origin of its entry. */
+/** What `gazetteer check` finds in what the sources would read. */
+export interface SourceContents {
+  /** Such as that of the network in a file, each with the origin of its entry. */
+  readonly faults: readonly ConfigFault[];
+  /** For the operator; nothing is wrong with the configuration. */
+  readonly warnings: readonly string[];
+}
+
 export async function checkSourceContents(
   settings: readonly Setting[],
   context: SourceContext,
-): Promise<ConfigFault[]> {
+): Promise<SourceContents> {
   const setting = settings.find(({ key }) => key.name === "sources");
   const faults: ConfigFault[] = [];
+  const warnings: string[] = [];
   for (const [index, entry] of Array.isArray(setting?.value) ? setting.value.entries() : []) {
     const created = createSource(entry, context);
-    const message = created.ok ? await created.source.check?.() : undefined;
+    if (!created.ok) continue;
+    const { source, kind } = created;
+    const secrets = await checkSecretFiles(SOURCE_KINDS[kind]?.options, entry);
+    warnings.push(...secrets.warnings.map((warning) => `source ${source.name}: ${warning}`));
+    // Without its secret, a source has nothing else to report.
+    const message = secrets.faults.length === 0 ? await source.check?.() : undefined;
+    const found = message === undefined ? secrets.faults : [{ path: [], message }];
     const origin = setting?.itemOrigins[index] ?? DEFAULT_ORIGIN;
-    if (message !== undefined) {
-      faults.push({ origin, path: origin.kind === "environment" ? [index] : [], message });
-    }
+    const prefix = origin.kind === "environment" ? [index] : [];
+    faults.push(...found.map(({ path, ...fault }) => ({ ...fault, origin, path: [...prefix, ...path] })));
   }
-  return faults;
+  return { faults, warnings };
 }

@@ -82,6 +82,7 @@ const COLUMNS: { readonly [K in Kind]: readonly Column<Entities[K]>[] } = {
     ),
     ...annotationColumns("name", "managementAddress", "channelId", "protocol"),
     ...TRACKING_COLUMNS,
+    { name: "aliases", field: "aliases", value: (device) => device.aliases?.join(" ") ?? "" },
   ],
   ports: [
     ...scalarColumns<Entities["ports"]>("element", "port", "isEnabled", "type", "portSpeed"),

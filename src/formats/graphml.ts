@@ -94,12 +94,13 @@ function edge(id: string, source: string, target: string, data: Data): Element {
 }
 
 function deviceData(device: Device): Data {
-  const { id: _, annotations, sources, ...rest } = device;
+  const { id: _, annotations, sources, aliases, ...rest } = device;
   return {
     kind: "device",
     label: deviceName(device),
     ...rest,
     sources: sources.join(" "),
+    ...(aliases && { aliases: aliases.join(" ") }),
     ...prefixKeys(annotations),
   };
 }

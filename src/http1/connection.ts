@@ -7,6 +7,7 @@
  * connection and affects no other.
  */
 import type { BodySource } from "./body-source.ts";
+import { ClientGone } from "./client-gone.ts";
 import type { ClientCertificate, ConnectionInfo, ServerContext, Socket } from "./handler.ts";
 import { ReadControl } from "./read-control.ts";
 import { ReadRate } from "./read-rate.ts";
@@ -30,6 +31,7 @@ type State = "idle" | "responding" | "lingering" | "closed";
 
 export class Connection implements ConnectionInfo, TurnTaker {
   readonly clientCertificate: ClientCertificate | undefined;
+  readonly gone = new ClientGone();
   readonly #socket: Socket;
   readonly #context: ServerContext;
   readonly #writer: ResponseWriter;
@@ -90,10 +92,6 @@ export class Connection implements ConnectionInfo, TurnTaker {
     return this.#state === "closed";
   }
 
-  get clientEnded(): boolean {
-    return this.#clientEnded;
-  }
-
   onData(bytes: Buffer): void {
     if (this.#closeAfterCurrent || this.#state === "lingering") this.#discard(bytes.length);
     else if (this.#state === "responding" || this.#turn.waiting) this.#parser.push(bytes);
@@ -126,18 +124,19 @@ export class Connection implements ConnectionInfo, TurnTaker {
   /** The client has closed its sending side. It still gets the responses to its requests, except endless ones. */
   onEnd(): void {
     this.#clientEnded = true;
+    this.gone.report();
     this.#turn.start();
     if (this.#state === "idle") this.#handleBuffered();
     else if (this.#state === "lingering" || this.#writer.noTimeout) this.destroy();
   }
 
-  /** The socket is closed. */
   onClose(): void {
     if (this.#state === "responding" && this.#isCounted) this.#context.inFlight--;
     this.#state = "closed";
     this.#reading.close();
     this.#writer.abort();
     this.#unsent.forget();
+    this.gone.report();
   }
 
   /** The loop has turned, and this connection may continue with what is buffered. */

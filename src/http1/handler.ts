@@ -3,6 +3,7 @@
  * and the socket it reads and writes. They stand here so that a connection can be tested without a network.
  */
 import type { BufferAccount } from "./buffer-account.ts";
+import type { ClientGone } from "./client-gone.ts";
 import type { CommonHeaders } from "./common-headers.ts";
 import type { ParseError, Request } from "./request.ts";
 import type { HeadLimits } from "./request-parser.ts";
@@ -51,11 +52,7 @@ export interface ConnectionInfo {
   readonly clientCertificate: ClientCertificate | undefined;
   /** Whether the client is gone, so that nobody needs a response any more. */
   readonly aborted: boolean;
-  /**
-   * Whether the client has closed its sending side. It may still read the response, or be gone: the two look the same until
-   * something is sent.
-   */
-  readonly clientEnded: boolean;
+  readonly gone: ClientGone;
 }
 
 /** The certificate that a client has sent. */

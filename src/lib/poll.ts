@@ -11,13 +11,15 @@ export interface Poll {
 }
 
 export interface PollOptions {
-  readonly intervalMs: number;
+  /** With a function, the wait after each refresh is its result. */
+  readonly intervalMs: number | (() => number);
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 export function createPoll({ intervalMs, clock, signal }: PollOptions): Poll {
   let wait = new AbortController();
+  const nextWaitMs = typeof intervalMs === "number" ? () => intervalMs : intervalMs;
   const wake = () => wait.abort();
   return {
     async run(refresh) {
@@ -26,7 +28,7 @@ export function createPoll({ intervalMs, clock, signal }: PollOptions): Poll {
         while (!signal.aborted) {
           wait = new AbortController();
           await refresh();
-          if (!signal.aborted) await clock.sleep(intervalMs, wait.signal);
+          if (!signal.aborted) await clock.sleep(nextWaitMs(), wait.signal);
         }
       } finally {
         signal.removeEventListener("abort", wake);

@@ -28,7 +28,10 @@ export function findSchemaFaults(schema: Type.TSchema, value: unknown, path: Key
   if (Type.IsArray(schema) && Array.isArray(value)) {
     const itemFaults = value.flatMap((item, i) => findSchemaFaults(schema.items, item, [...path, i]));
     if (itemFaults.length > 0 || Value.Check(schema, value)) return itemFaults;
-    return [{ path, message: `must have at most ${schemaOption(schema, "maxItems")} entries` }];
+    const maxItems = schemaOption(schema, "maxItems");
+    if (typeof maxItems === "number" && value.length > maxItems) {
+      return [{ path, message: `must have at most ${maxItems} entries` }];
+    }
   }
   return Value.Check(schema, value) ? [] : [{ path, message: `must be ${describeSchema(schema)}` }];
 }

@@ -39,6 +39,11 @@ describe("one invalid record for each rule", () => {
     ["devices", { id: "a", lastUpdate: "yesterday" }, "/lastUpdate must match pattern"],
     ["devices", { id: "a", annotations: { k: 1 } }, "/annotations/k must be string"],
     ["devices", { id: "a", annotations: many(CLAIM_LIMITS.annotations + 1) }, "/annotations must not have more than 256 properties"],
+    ["devices", { id: "a", aliases: "b" }, "/aliases must be array"],
+    ["devices", { id: "a", aliases: ["b", "c d"] }, "/aliases/1 must match pattern"],
+    ["devices", { id: "a", aliases: ["b", ""] }, "/aliases/1 must not have fewer than 1 characters"],
+    ["devices", { id: "a", aliases: ["b\ud800"] }, "/aliases/0 is not well-formed text"],
+    ["devices", { id: "a", aliases: new Array(CLAIM_LIMITS.aliases + 1).fill("b") }, "/aliases must not have more than 16 items"],
     ["ports", { element: "of:1" }, "/port is required"],
     ["ports", { element: "of:1", port: "eth0" }, "/port must be a decimal number, local or controller"],
     ["ports", { element: "of:1", port: -1 }, "/port"],
@@ -79,6 +84,16 @@ describe("canonical form", () => {
     expect(id).toBe("of:1");
     expect(claim).toEqual({ id: "of:1", mfr: "a\ufffdb", annotations: { a: "1", b: "\ufffd" } });
     expect(Object.keys(claim.annotations ?? {})).toEqual(["a", "b"]);
+  });
+
+  test("of a device: aliases are sorted, each once in any case, without the id, and absent when none is left", () => {
+    const aliases = (given: string[]) => accepted("devices", { id: "of:1a", aliases: given }).claim;
+    expect(aliases(["b", "OF:2B", "Leaf", "leaf", "OF:1A", "b"])).toEqual({
+      id: "of:1a",
+      aliases: ["Leaf", "b", "of:2b"],
+    });
+    expect(aliases(["OF:1A"])).toEqual({ id: "of:1a" });
+    expect(aliases([])).toEqual({ id: "of:1a" });
   });
 
   test("an annotation named __proto__ is stored like any other", () => {

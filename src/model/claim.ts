@@ -16,6 +16,7 @@ export const CLAIM_LIMITS = {
   annotations: 256,
   addresses: 1024,
   locations: 64,
+  aliases: 16,
 } as const;
 
 const id = Type.String({
@@ -48,6 +49,7 @@ export const DeviceClaim = Type.Object(
     chassisId: Type.Optional(text),
     lastUpdate: Type.Optional(Type.String({ pattern: "^\\d{1,15}$" })),
     annotations: Type.Optional(annotations),
+    aliases: Type.Optional(Type.Array(id, { maxItems: CLAIM_LIMITS.aliases })),
   },
   closed,
 );
@@ -190,7 +192,27 @@ function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
     if (value !== undefined) claim[field] = toWellFormed(value);
   }
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
+  if (claim.aliases) {
+    const malformed = claim.aliases.findIndex((alias) => !alias.isWellFormed());
+    if (malformed >= 0) return malformedId(`/aliases/${malformed}`);
+    const aliases = canonicalAliases(claim.id, claim.aliases);
+    if (aliases) claim.aliases = aliases;
+    else delete claim.aliases;
+  }
   return { ok: true, id: claim.id, claim };
+}
+
+/**
+ * Sorted, each once in any case, without the id of the device; undefined when none is left. Of two spellings the first in
+ * `aliases` stands.
+ */
+export function canonicalAliases(deviceId: string, aliases: readonly string[]): string[] | undefined {
+  const byKey = new Map<string, string>();
+  for (const alias of aliases) {
+    const key = deviceKey(alias);
+    if (key !== deviceKey(deviceId) && !byKey.has(key)) byKey.set(key, canonicalDeviceId(alias));
+  }
+  return byKey.size > 0 ? [...byKey.values()].sort() : undefined;
 }
 
 function canonicalPortClaim(record: PortClaim): ClaimResult<"ports"> {

@@ -57,6 +57,13 @@ export const Device = Type.Object(
     humanReadableLastUpdate: text("The same for people: connected or disconnected since when."),
     annotations: Annotations,
     ...tracking,
+    aliases: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        description:
+          "Other ids of the device, as upstream systems call it; sorted. Absent where there are none.",
+      }),
+    ),
   },
   { $id: "Device" },
 );

@@ -5,14 +5,23 @@
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
+import { createControllerSource } from "./controller/controller.ts";
+import { ControllerOptions } from "./controller/options.ts";
 import { createDemoSource } from "./demo/demo.ts";
 import { DemoOptions } from "./demo/options.ts";
+import { createExecSource } from "./exec/exec.ts";
+import { ExecOptions } from "./exec/options.ts";
 import { createFileSource, FileOptions } from "./file/file.ts";
+import { createHttpSource, HttpOptions } from "./http/http.ts";
 import { createOpenflowSource } from "./openflow/openflow.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, suggestion } from "./option-fault.ts";
+import { RestconfOptions } from "./restconf/options.ts";
+import { createRestconfSource } from "./restconf/restconf.ts";
+import { findSecretFaults } from "./secret-check.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
+import { createThreadedSource } from "./thread/threaded-source.ts";
 
 interface Rejected {
   readonly ok: false;
@@ -25,28 +34,41 @@ type KindResult = { readonly ok: true; readonly source: Source } | Rejected;
 export interface SourceKind {
   /** The schema of the options, without `type` and `name`, which every entry has. */
   readonly options: Type.TObject;
+  /** Whether the source runs in a thread of its own. */
+  readonly thread: boolean;
   create(name: string, options: unknown, context: SourceContext): KindResult;
 }
 
 function sourceKind<T extends Type.TObject>(
   options: T,
   create: (options: Type.Static<T> & { name: string }, context: SourceContext) => Source,
+  { thread = false }: { readonly thread?: boolean } = {},
 ): SourceKind {
   const check = Compile(options);
   return {
     options,
+    thread,
     create(name, values, context) {
-      if (check.Check(values)) return { ok: true, source: create({ ...values, name }, context) };
-      const faults = findSchemaFaults(options, values);
-      return faults.length > 0 ? { ok: false, faults } : fail([], "is not valid");
+      if (!check.Check(values)) {
+        const faults = findSchemaFaults(options, values);
+        return faults.length > 0 ? { ok: false, faults } : fail([], "is not valid");
+      }
+      const faults = findSecretFaults(options, values);
+      return faults.length > 0
+        ? { ok: false, faults }
+        : { ok: true, source: create({ ...values, name }, context) };
     },
   };
 }
 
 export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
+  controller: sourceKind(ControllerOptions, createControllerSource, { thread: true }),
   demo: sourceKind(DemoOptions, createDemoSource),
-  file: sourceKind(FileOptions, createFileSource),
+  exec: sourceKind(ExecOptions, createExecSource, { thread: true }),
+  file: sourceKind(FileOptions, createFileSource, { thread: true }),
+  http: sourceKind(HttpOptions, createHttpSource, { thread: true }),
   openflow: sourceKind(OpenflowOptions, createOpenflowSource),
+  restconf: sourceKind(RestconfOptions, createRestconfSource, { thread: true }),
 };
 
 export type SourceResult = ({ readonly ok: true } & ConfiguredSource) | Rejected;
@@ -64,6 +86,13 @@ const NAME_PATTERN = /^[A-Za-z0-9][\w.-]{0,62}$/;
 
 /** Creates the source of one entry, `{type: "demo", name: "lab", …options}`. The name defaults to the type. */
 export function createSource(entry: unknown, context: SourceContext): SourceResult {
+  const created = createUnthreadedSource(entry, context);
+  if (!created.ok || !isObject(entry) || !SOURCE_KINDS[created.kind]?.thread) return created;
+  return { ...created, source: createThreadedSource(created.source, entry, context) };
+}
+
+/** The source itself, which runs in the thread that calls it. */
+export function createUnthreadedSource(entry: unknown, context: SourceContext): SourceResult {
   if (!isObject(entry)) return fail([], "must be keys and values, such as {type: demo}");
   const { type: kind, name = kind, ...options } = entry;
   if (typeof kind !== "string") {

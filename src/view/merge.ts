@@ -5,6 +5,7 @@
  */
 import {
   type ClaimTypes,
+  canonicalAliases,
   type DeviceClaim,
   type HostClaim,
   type LinkClaim,
@@ -53,8 +54,10 @@ function mergeDevice(
   const available = first("available") ?? true;
   const unchanged = context.before?.available === available ? context.before.lastUpdate : undefined;
   const lastUpdate = first("lastUpdate") ?? unchanged ?? String(context.now);
+  const id = claims[0]?.id ?? "";
+  const aliases = mergeAliases(id, claims);
   return {
-    id: claims[0]?.id ?? "",
+    id,
     type: first("type") ?? "SWITCH",
     available,
     role: first("role") ?? "NONE",
@@ -73,6 +76,7 @@ function mergeDevice(
       ...mergeAnnotations(claims),
     }),
     ...context.tracking,
+    ...(aliases && { aliases }),
   };
 }
 
@@ -204,6 +208,16 @@ function toHostLocations(
 
 const mergeAddresses = (claims: readonly HostClaim[]): string[] =>
   sortIps([...new Set(claims.flatMap((claim) => claim.ipAddresses ?? []))]);
+
+/** The aliases of all claims. Each claim's own are canonical. */
+function mergeAliases(id: string, claims: readonly DeviceClaim[]): string[] | undefined {
+  const named = claims.filter((claim) => claim.aliases !== undefined);
+  if (named.length < 2) return named[0]?.aliases;
+  return canonicalAliases(
+    id,
+    named.flatMap((claim) => claim.aliases ?? []),
+  );
+}
 
 /** Undefined when the device is not in the view. */
 function toLinkEnd(

@@ -37,6 +37,7 @@ function recoverDevice(device: Device): DeviceClaim {
     if (device[field] !== DEVICE_DEFAULTS[field]) claim[field] = device[field];
   const annotations = Object.entries(device.annotations).filter(([, text]) => text !== "");
   if (annotations.length > 0) claim.annotations = Object.fromEntries(annotations);
+  if (device.aliases) claim.aliases = device.aliases;
   return claim;
 }
 

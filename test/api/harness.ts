@@ -39,6 +39,8 @@ const LIMITS: ServerLimits = {
   minReadBytesPerSecond: 1024,
   responseBytesPerUser: 64 * 1024 * 1024,
   responseBytes: 256 * 1024 * 1024,
+  forwards: 64,
+  forwardsPerUser: 16,
 };
 
 export interface HarnessOptions {

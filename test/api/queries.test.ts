@@ -40,7 +40,9 @@ test(
               .filter((name) => scalar.includes(name) && !["annotations", "sources"].includes(name))
               .filter(
                 (name) =>
-                  !["src", "dst", "location", "locations", "auxLocations", "ipAddresses"].includes(name),
+                  !["src", "dst", "location", "locations", "auxLocations", "ipAddresses", "aliases"].includes(
+                    name,
+                  ),
               )
               .map((name, i) => (i % 2 ? name : `-${name}`));
             const sorted = sortEntities(expected, sort).map((entity) => projectFields(entity, names, fields));

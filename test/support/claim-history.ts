@@ -22,7 +22,7 @@ const end = fc.constantFrom(
 );
 const claimArbitraries = {
   devices: fc.record(
-    { id: device, type: fc.constantFrom("SWITCH", "ROUTER"), available: fc.boolean(), role: fc.constant("NONE"), mfr: fc.constantFrom("m", "n"), lastUpdate: fc.constantFrom("1000", "2000"), annotations },
+    { id: device, type: fc.constantFrom("SWITCH", "ROUTER"), available: fc.boolean(), role: fc.constant("NONE"), mfr: fc.constantFrom("m", "n"), lastUpdate: fc.constantFrom("1000", "2000"), annotations, aliases: fc.subarray(["openflow:1", "OpenFlow:1", "leaf", "b"]) },
     { requiredKeys: ["id"] },
   ),
   ports: fc.record({ element: device, port: portNumber, isEnabled: fc.boolean(), annotations }, { requiredKeys: ["element", "port"] }),

@@ -118,8 +118,18 @@ export class ReferenceView {
       lastUpdate,
       humanReadableLastUpdate: `${available ? "" : "dis"}connected since ${since}`,
       annotations: { managementAddress: "", channelId: "", protocol: "", ...annotationsOf(claims) },
+      ...withAliases(id, claims),
     };
   }
+}
+
+/** The spelling of the first source stands. */
+function withAliases(id: string, claims: readonly DeviceClaim[]): Json {
+  const aliases: string[] = [];
+  for (const alias of claims.flatMap((claim) => claim.aliases ?? [])) {
+    if (![id, ...aliases].some((known) => known.toLowerCase() === alias.toLowerCase())) aliases.push(alias);
+  }
+  return aliases.length > 0 ? { aliases: aliases.sort() } : {};
 }
 
 const annotationsOf = (claims: readonly { annotations?: Record<string, string> }[]) =>

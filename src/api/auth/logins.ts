@@ -25,7 +25,7 @@ const claimedUser = (request: Request): string | undefined =>
  * Whether a login that waits is not worth a check any more. A client that has closed its sending side is mostly gone. One
  * that still reads is checked when it need not wait, and otherwise gets the response that it should try again.
  */
-const isGone = (connection: ConnectionInfo): boolean => connection.aborted || connection.clientEnded;
+const isGone = (connection: ConnectionInfo): boolean => connection.gone.reported;
 
 export interface LoginsOptions {
   readonly authenticator: Authenticator;

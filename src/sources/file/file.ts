@@ -7,7 +7,6 @@
 import Type from "typebox";
 import { FileWatcher } from "../../lib/file-watcher.ts";
 import type { Source, SourceContext } from "../source.ts";
-import { FileReader } from "./file-reader.ts";
 import { readNetwork } from "./read-network.ts";
 
 export const FileOptions = Type.Object(
@@ -36,11 +35,10 @@ export function createFileSource(
       return content.ok ? undefined : content.message;
     },
     async run(sink, signal) {
-      using reader = new FileReader();
       await new FileWatcher(path, clock).run(async () => {
         reads++;
-        const content = await reader.read(path, signal);
-        if (!content) return;
+        const content = await readNetwork(path);
+        if (signal.aborted) return;
         if (content.ok) {
           log.debug("file read", { source: name, records: content.count });
           await sink.replace(content.claims);

@@ -155,6 +155,7 @@ describe("an invalid file", () => {
     ["a number for text", yaml("devices:\n - id: x\n   serial: 12\n"), "bad.yaml:3: devices[0].serial: must be a string: put it in quotes"],
     ["a number for an annotation", yaml("devices:\n - id: x\n   annotations:\n     latitude: 1.5\n"), "bad.yaml:4: devices[0].annotations.latitude: must be a string: put it in quotes"],
     ["text for a boolean", json('{"devices":[{"id":"x",\n"available":"yes"}]}'), "bad.json:2: devices[0].available: must be boolean"],
+    ["a bad alias", yaml("devices:\n - id: x\n   aliases: [a,\n    b c]\n"), "bad.yaml:4: devices[0].aliases[1]: must be a name of 1 to 255 characters without spaces"],
     ["a bad time", json('{"devices":[{"id":"x",\n"lastUpdate":5}]}'), "bad.json:2: devices[0].lastUpdate: must be epoch milliseconds as a string of digits"],
     ["a device twice", yaml("devices:\n - id: x\n - id: y\n - id: x\n"), "bad.yaml:4: devices[2]: is a second record of x (the first is in line 2)"],
     ["a port without a device", yaml("ports:\n - port: 1\n"), "bad.yaml:2: ports[0].element: is required"],

@@ -67,6 +67,7 @@ const FIELD_RULES: Readonly<Record<string, string>> = {
   innerVlan: VLAN_RULE,
   outerTpid: "must be 0x and four hex digits, in quotes",
   lastUpdate: "must be epoch milliseconds as a string of digits",
+  aliases: ID,
 };
 
 type RawRecord = Record<string, unknown>;
@@ -212,7 +213,8 @@ function describeFault(kind: Kind, path: FieldPath, fault: { field: string; mess
   if (known.length > 0 && steps.length > 0 && typeof steps.at(-1) === "string" && !known.includes(name)) {
     return { path: at, message: `is not a field of this record${suggestion(name, known)}` };
   }
-  const rule = FIELD_RULES[name];
+  // A record in a list is named by the list: `aliases[1]` must follow the rule of `aliases`.
+  const rule = FIELD_RULES[typeof steps.at(-1) === "number" ? String(steps.at(-2)) : name];
   if (rule !== undefined && !fault.message.startsWith("is ")) return { path: at, message: rule };
   // A frequent mistake in YAML, where 10 and true are not strings.
   if (fault.message === "must be string") return { path: at, message: "must be a string: put it in quotes" };

@@ -25,6 +25,7 @@ export function DeviceDetails({ id }: { readonly id: string }) {
       <Facts
         facts={[
           ["Id", <code key="id">{id}</code>],
+          ["Also known as", device.aliases?.join(", ")],
           ["Address", annotations.managementAddress],
           ["Speaks", joinNonEmpty([annotations.protocol, annotations.channelId], " ")],
           ["Hardware", [device.mfr, device.hw].filter((text) => text !== "unknown").join(" ")],

@@ -77,7 +77,7 @@ class Driver:
         self.lock.write(json.dumps(names))
         self.lock.flush()
 
-    def start(self, topology, port, protocol="tcp", other=None):
+    def start(self, topology, port, protocol="tcp", other=None, address="127.0.0.1"):
         topo = TOPOLOGIES[topology]()
         # Before anything exists.
         self.store_names(topo.switches() + ["%s-eth%d" % (s, port) for s in topo.switches() for port in topo.ports[s]])
@@ -88,7 +88,7 @@ class Driver:
             controller=None,
             autoSetMacs=True,
         )
-        self.net.addController("c0", controller=Controller, ip="127.0.0.1", port=port, protocol=protocol)
+        self.net.addController("c0", controller=Controller, ip=address, port=port, protocol=protocol)
         if other is not None:
             self.net.addController("c1", controller=Controller, ip="127.0.0.1", port=other)
         self.net.start()

@@ -25,6 +25,8 @@ export interface StartOptions {
   readonly protocol?: "tcp" | "ssl";
   /** The port of a second controller. */
   readonly other?: number;
+  /** Where the controller listens. Default: 127.0.0.1. */
+  readonly address?: string;
 }
 
 export const SYSTEM_PYTHON = "/usr/bin/python3"; // Debian's packages are available to Debian's Python only.

@@ -1,0 +1,72 @@
+/** What is forwarded now, and what was: for the limits, for `/metrics`, and to log a failure once. */
+
+export interface ForwardMetrics {
+  /** Forwarded at the moment. */
+  readonly open: number;
+  /** Responses by source and status. 502 stands for a controller that did not respond or refused the credentials. */
+  responses(): readonly { readonly source: string; readonly status: number; readonly count: number }[];
+  bytes(): ReadonlyMap<string, number>;
+}
+
+export class ForwardCounters implements ForwardMetrics {
+  #open = 0;
+  readonly #openByUser = new Map<string, number>();
+  readonly #responses = new Map<string, Map<number, number>>();
+  readonly #bytes = new Map<string, number>();
+  readonly #failing = new Set<string>();
+
+  get open(): number {
+    return this.#open;
+  }
+
+  openOf(user: string): number {
+    return this.#openByUser.get(user) ?? 0;
+  }
+
+  begin(user: string): void {
+    this.#open++;
+    this.#openByUser.set(user, this.openOf(user) + 1);
+  }
+
+  end(user: string): void {
+    this.#open--;
+    const open = this.openOf(user) - 1;
+    if (open > 0) this.#openByUser.set(user, open);
+    else this.#openByUser.delete(user);
+  }
+
+  count(source: string, status: number): void {
+    let statuses = this.#responses.get(source);
+    if (!statuses) {
+      statuses = new Map();
+      this.#responses.set(source, statuses);
+    }
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+
+  countBytes(source: string, bytes: number): void {
+    this.#bytes.set(source, (this.#bytes.get(source) ?? 0) + bytes);
+  }
+
+  /** Whether the failure is the first since the last success. */
+  beginFailure(source: string): boolean {
+    const isNew = !this.#failing.has(source);
+    this.#failing.add(source);
+    return isNew;
+  }
+
+  /** Whether it had failed before. */
+  endFailure(source: string): boolean {
+    return this.#failing.delete(source);
+  }
+
+  responses() {
+    return [...this.#responses].flatMap(([source, statuses]) =>
+      Array.from(statuses, ([status, count]) => ({ source, status, count })),
+    );
+  }
+
+  bytes(): ReadonlyMap<string, number> {
+    return this.#bytes;
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * Forwards GET and HEAD of resources that this service does not have to the controller that has them, and streams the
+ * response back. Each forward counts against its user and the service, in number and in memory, and ends with its client.
+ * The client gets no address, credential or error text of the controller. Those are for the log, once for each failure
+ * that begins.
+ */
+import type { ConnectionInfo } from "../../http1/handler.ts";
+import type { Request } from "../../http1/request.ts";
+import type { Response } from "../../http1/response.ts";
+import { statusAllowsBody } from "../../http1/serialized-response.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { MemoryAccount, MemoryBudget } from "../../lib/memory-budget.ts";
+import { Cancelled } from "../../lib/scheduler.ts";
+import { isOwnResource } from "../../model/resources.ts";
+import { AccountedBody } from "../accounted-body.ts";
+import { isReadMethod, methodNotAllowed } from "../methods.ts";
+import { Problem } from "../problem.ts";
+import { overBudget } from "../read-runner.ts";
+import type { ReadOutcome } from "../router.ts";
+import type { ServerLimits } from "../server-limits.ts";
+import { ForwardCounters } from "./forward-counters.ts";
+import { forwardedLength, forwardedRequestHeaders, forwardedResponseHeaders } from "./forward-headers.ts";
+import { FORWARDED_PREFIX, parseForwardPath } from "./forward-path.ts";
+import { createForwardedBody } from "./forwarded-body.ts";
+import type { Forwarder, ForwardResult, ForwardTarget } from "./forwarder.ts";
+
+/** A controller that goes on sending a little is cut off after so long. */
+const MAX_DURATION_MS = 600_000;
+/** An estimate of the buffers of a connection to a controller. */
+const CONNECTION_BYTES = 128 * 1024;
+
+export interface ForwardingOptions {
+  /** Undefined in a reader process, which relays to the main process. */
+  readonly forwarder?: Forwarder | undefined;
+  readonly aliases: readonly string[];
+  readonly limits: Pick<ServerLimits, "forwards" | "forwardsPerUser">;
+  readonly context: { readonly log: { readonly id: string } };
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Undefined where nothing is forwarded. */
+export function createForwarding(options: ForwardingOptions, memory: MemoryBudget): Forwarding | undefined {
+  const { forwarder, aliases } = options;
+  return forwarder && aliases.includes(FORWARDED_PREFIX)
+    ? new Forwarding(options, forwarder, memory)
+    : undefined;
+}
+
+/**
+ * Forwards a request. Rejects with a `Problem` when the request is refused, or the controller fails before it responds,
+ * and with `Cancelled` when the client is gone.
+ */
+export type Forward = (request: Request, connection: ConnectionInfo, user: string) => Promise<ReadOutcome>;
+
+type Received = Extract<ForwardResult, { ok: true }>;
+
+export class Forwarding {
+  readonly counters = new ForwardCounters();
+  readonly #options: ForwardingOptions;
+  readonly #forwarder: Forwarder;
+  readonly #memory: MemoryBudget;
+
+  constructor(options: ForwardingOptions, forwarder: Forwarder, memory: MemoryBudget) {
+    this.#options = options;
+    this.#forwarder = forwarder;
+    this.#memory = memory;
+  }
+
+  /** Undefined when the path is not forwarded. What this service has itself is never forwarded. */
+  find(path: string): Forward | undefined {
+    const parsed = parseForwardPath(path);
+    if (!parsed || isOwnResource(parsed.resource)) return undefined;
+    const target = this.#forwarder.targetOf(parsed.resource);
+    return target && ((...request) => this.#forward(target, parsed.path, ...request));
+  }
+
+  async #forward(
+    target: ForwardTarget,
+    path: string,
+    ...[request, connection, user]: Parameters<Forward>
+  ): Promise<ReadOutcome> {
+    const memory = this.#memory;
+    const { method, target: requestTarget } = request;
+    if (!isReadMethod(method)) throw methodNotAllowed(method);
+    this.#requireRoom(user);
+    if (!memory.admits(user)) throw overBudget();
+    const headers = forwardedRequestHeaders(request, this.#options.context.log.id);
+    const queryStart = requestTarget.indexOf("?");
+    const query = queryStart < 0 ? "" : requestTarget.slice(queryStart);
+    const account = memory.account(user);
+    account.add(CONNECTION_BYTES);
+    account.open();
+    const { signal, end } = this.#begin(target.source, user, connection);
+    let received: ForwardResult;
+    try {
+      received = await target.request({ method, path: path + query, headers, signal });
+    } catch (error) {
+      received = { ok: false, code: "failed", message: String(error) };
+    }
+    const close = () => {
+      if (received.ok) received.close();
+      end();
+      account.release();
+    };
+    if (signal.aborted) {
+      close();
+      throw new Cancelled();
+    }
+    const refusal = refusalOf(received);
+    if (refusal !== undefined || !received.ok) {
+      close();
+      throw this.#refusal(target, refusal ?? "failed", received);
+    }
+    const response = this.#stream(target, method, received, { account, signal, close });
+    return { prepared: undefined, response };
+  }
+
+  #requireRoom(user: string): void {
+    const { limits } = this.#options;
+    if (this.counters.openOf(user) >= limits.forwardsPerUser) {
+      const detail = `At most ${limits.forwardsPerUser} requests of a user are forwarded at the same time; wait for one to end.`;
+      throw new Problem("too-many-forwards", detail, { "Retry-After": "1" });
+    }
+    if (this.counters.open < limits.forwards) return;
+    throw new Problem("overloaded", "Too many requests are being forwarded; try again in a moment.", {
+      "Retry-After": "2",
+    });
+  }
+
+  /** The signal aborts when the client goes away, or after the longest time. `end` must be called once. */
+  #begin(source: string, user: string, connection: ConnectionInfo): { signal: AbortSignal; end: () => void } {
+    const { clock } = this.#options;
+    const abort = new AbortController();
+    const { signal } = abort;
+    connection.gone.listener = () => abort.abort();
+    void clock.sleep(MAX_DURATION_MS, signal).then(() => {
+      if (signal.aborted) return;
+      this.#reportFailure(source, `a response took longer than ${MAX_DURATION_MS / 1000} s`);
+      abort.abort();
+    });
+    this.counters.begin(user);
+    const end = () => {
+      connection.gone.listener = undefined;
+      abort.abort();
+      this.counters.end(user);
+    };
+    return { signal, end };
+  }
+
+  #refusal({ source }: ForwardTarget, reason: string, received: ForwardResult): Problem {
+    this.counters.count(source, 502);
+    const details = received.ok ? `responds with status ${received.status}` : received.message;
+    this.#reportFailure(source, details);
+    return new Problem("upstream-failed", `The controller of the source ${source} ${reason}.`);
+  }
+
+  #reportFailure(source: string, reason: string): void {
+    if (this.counters.beginFailure(source)) this.#options.logger.warn("forwarding fails", { source, reason });
+  }
+
+  #reportSuccess(source: string): void {
+    if (this.counters.endFailure(source)) this.#options.logger.info("forwarding works again", { source });
+  }
+
+  #stream(
+    target: ForwardTarget,
+    method: "GET" | "HEAD",
+    { status, headers, chunks }: Received,
+    { account, signal, close }: { account: MemoryAccount; signal: AbortSignal; close: () => void },
+  ): Response {
+    const { source, maxResponseBytes: maxBytes } = target;
+    this.counters.count(source, status);
+    const returned = forwardedResponseHeaders(headers);
+    const length = statusAllowsBody(status) ? forwardedLength(headers) : undefined;
+    if (length !== undefined) returned["Content-Length"] = String(length);
+    if (method === "HEAD" || !statusAllowsBody(status)) {
+      close();
+      this.#reportSuccess(source);
+      return { status, headers: returned, body: null };
+    }
+    const body = createForwardedBody({
+      chunks,
+      maxBytes,
+      length,
+      onBytes: (bytes) => this.counters.countBytes(source, bytes),
+      onComplete: () => this.#reportSuccess(source),
+      onFailure: (reason) => {
+        if (!signal.aborted) this.#reportFailure(source, reason);
+      },
+      onClose: close,
+    });
+    return { status, headers: returned, body: new AccountedBody(body, account) };
+  }
+}
+
+/** Of the service, not of the client: the credentials that it does not have are not those that the client sent. */
+const CREDENTIAL_STATUSES = [401, 403, 407];
+
+/** Why the client gets a problem, in words for it; undefined when it gets the response. */
+function refusalOf(received: ForwardResult): string | undefined {
+  if (!received.ok) return FAILURES[received.code] ?? "did not respond as it should";
+  const { status } = received;
+  if (CREDENTIAL_STATUSES.includes(status)) return FAILURES.credentials;
+  return status < 200 || status > 599 ? "sent a response that is not valid" : undefined;
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  unreachable: "cannot be reached",
+  timeout: "did not respond in time",
+  tls: "cannot be trusted",
+  credentials: "did not accept the credentials that are configured for it",
+  protocol: "sent a response that is not valid",
+};

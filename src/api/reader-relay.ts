@@ -1,0 +1,51 @@
+/** In a reader process: relays requests that it cannot serve, for the client and the user that it has found. */
+import type { ConnectionInfo } from "../http1/handler.ts";
+import type { Request } from "../http1/request.ts";
+import type { Response } from "../http1/response.ts";
+import { addHeaders } from "./add-headers.ts";
+import type { Logins } from "./auth/logins.ts";
+import type { RequestCredentials } from "./auth/request-credentials.ts";
+import { parseForwardPath } from "./forwarding/forward-path.ts";
+import { UnknownResourceProblem } from "./problem.ts";
+import type { ProblemResponder } from "./problem-response.ts";
+import { NOT_SENT } from "./read-request.ts";
+import type { Relay } from "./relay.ts";
+
+/** `headers` are added to the response. */
+export type RelayRequest = (
+  request: Request,
+  connection: ConnectionInfo,
+  headers?: Readonly<Record<string, string>>,
+  waitsForOthers?: boolean,
+) => Promise<Response>;
+
+/** The main process knows what is forwarded, and to whom. This one only knows that it has no such resource. */
+export const mayBeForwarded = (error: unknown, path: string): boolean =>
+  error instanceof UnknownResourceProblem && parseForwardPath(path) !== undefined;
+
+/**
+ * With `waitsForOthers` the main process gets its response from elsewhere, so a client that goes away ends the request
+ * there too. Otherwise the response is there at once.
+ */
+export function createReaderRelay(
+  relay: Relay | undefined,
+  logins: Logins,
+  credentials: RequestCredentials,
+  problems: ProblemResponder,
+): RelayRequest | undefined {
+  if (!relay) return undefined;
+  return async (request, connection, headers = {}, waitsForOthers = false) => {
+    const gone = new AbortController();
+    if (waitsForOthers) connection.gone.listener = () => gone.abort();
+    try {
+      const { address } = logins.clientOf(request, connection);
+      const user = credentials.certificateUser(request, connection);
+      return addHeaders(await relay(request, address, user, gone.signal), headers);
+    } catch (error) {
+      return gone.signal.aborted ? NOT_SENT : problems.respondTo(request, error, "relayed");
+    } finally {
+      // From here on the body notices it.
+      if (waitsForOthers) connection.gone.listener = undefined;
+    }
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * The `exec` source: runs a program at intervals. What it prints is a network document in the format of the `file` source.
+ *
+ * A program that fails, takes too long or prints too much, and a document with a fault, change nothing: the last valid
+ * document stays claimed, and the fault is reported.
+ */
+import { parseNetwork } from "../file/parse-network.ts";
+import { runPoll } from "../poll-loop.ts";
+import type { Source, SourceContext } from "../source.ts";
+import {
+  DEFAULT_INTERVAL_SECONDS,
+  DEFAULT_MAX_OUTPUT_BYTES,
+  DEFAULT_TIMEOUT_SECONDS,
+  type ExecOptions,
+} from "./options.ts";
+import { programOf, runCommand } from "./run-command.ts";
+
+export function createExecSource(
+  { name, command, environment = {}, ...options }: ExecOptions & { name: string },
+  { clock, log }: SourceContext,
+): Source {
+  const intervalMs = (options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
+  const timeoutMs = (options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+  const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
+  const counts = { runs_total: 0, failed_total: 0, refused_total: 0 };
+  return {
+    name,
+    metrics: () => ({ ...counts }),
+    run: (sink, signal) =>
+      runPoll({ sink, intervalMs, clock, signal }, async () => {
+        counts.runs_total++;
+        const result = await runCommand({ command, environment, timeoutMs, maxOutputBytes, clock, signal });
+        if (!result.ok) {
+          if (!signal.aborted) counts.failed_total++;
+          return result;
+        }
+        const content = parseNetwork(`output of ${programOf({ command })}`, result.output);
+        if (!content.ok) {
+          counts.refused_total++;
+          sink.markStale(content.message);
+          return { ok: true };
+        }
+        log.debug("output read", { source: name, records: content.count });
+        await sink.replace(content.claims);
+        return { ok: true };
+      }),
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * Runs a program to its end and returns what it printed. The program gets a process group of its own, and the whole group
+ * is ended when the program exits, takes too long, prints too much or is no longer needed: first with SIGTERM, then, for
+ * those that ignore it, with SIGKILL. What is left of the group cannot keep the output open either: a process that took
+ * the output into another group is not waited for.
+ *
+ * The program gets no input, and of the environment of the service only PATH, HOME and LANG.
+ */
+import { basename } from "node:path";
+import type { Clock } from "../../lib/clock.ts";
+import { readStream, tailOf } from "./bounded-output.ts";
+
+export interface CommandOptions {
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** The message is one line, which begins with the name of the program. */
+export type CommandResult =
+  | { readonly ok: true; readonly output: Uint8Array }
+  | { readonly ok: false; readonly message: string };
+
+const INHERITED_VARIABLES = ["PATH", "HOME", "LANG"];
+/** Between SIGTERM and SIGKILL. */
+const TERMINATION_TIMEOUT_MS = 1000;
+/** For the rest of the output after the program has exited. What it has printed is in the pipe by then. */
+const DRAIN_TIMEOUT_MS = 250;
+const GROUP_CHECK_INTERVAL_MS = 20;
+
+type Child = Bun.Subprocess<"ignore", "pipe", "pipe">;
+
+export const programOf = ({ command }: Pick<CommandOptions, "command">): string => basename(command[0] ?? "");
+
+export async function runCommand(options: CommandOptions): Promise<CommandResult> {
+  const { clock, signal, timeoutMs, maxOutputBytes } = options;
+  const fail = (message: string) => ({ ok: false, message: `${programOf(options)}: ${message}` }) as const;
+  let child: Child;
+  try {
+    child = spawn(options);
+  } catch (error) {
+    return fail(describeSpawnError(error));
+  }
+  const done = new AbortController();
+  const stdout = readStream(child.stdout, maxOutputBytes, done.signal);
+  const stderr = tailOf(child.stderr, done.signal);
+  try {
+    const event = await Promise.race([
+      child.exited.then(() => "exit" as const),
+      stdout.exceeded.then(() => "too-large" as const),
+      clock.sleep(timeoutMs, AbortSignal.any([done.signal, signal])).then(() => "timeout" as const),
+    ]);
+    if (signal.aborted) return fail("was stopped");
+    if (event === "too-large") return fail(`printed more than ${maxOutputBytes} bytes`);
+    if (event === "timeout") return fail(`did not end within ${timeoutMs / 1000} seconds`);
+    await Promise.race([
+      Promise.all([stdout.ended, stderr.ended]),
+      clock.sleep(DRAIN_TIMEOUT_MS, AbortSignal.any([done.signal, signal])),
+    ]);
+    const { exitCode, signalCode } = child;
+    const lastLine = stderr.lastLine();
+    const reason = lastLine === "" ? "" : `: ${lastLine}`;
+    if (signalCode !== null) return fail(`was ended by ${signalCode}${reason}`);
+    if (exitCode !== 0) return fail(`exit status ${exitCode}${reason}`);
+    // The end of the output may have arrived after the exit.
+    return stdout.isTooLarge()
+      ? fail(`printed more than ${maxOutputBytes} bytes`)
+      : { ok: true, output: stdout.bytes() };
+  } finally {
+    await endGroup(child, clock);
+    done.abort();
+  }
+}
+
+function spawn({ command, environment }: CommandOptions): Child {
+  const inherited = INHERITED_VARIABLES.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Bun.spawn([...command], {
+    env: { ...Object.fromEntries(inherited), ...environment },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    // A new session, and so a new process group, whose id is that of the process.
+    detached: true,
+  });
+}
+
+function describeSpawnError(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ENOENT") return "does not exist";
+  if (code === "EACCES" || code === "EPERM") return "cannot be run: permission denied";
+  return code === "" ? "cannot be run" : `cannot be run (${code})`;
+}
+
+/** Returns when the program has ended, and SIGKILL was sent to those of its group that had not. */
+async function endGroup(child: Child, clock: Clock): Promise<void> {
+  const deadline = clock.monotonic() + TERMINATION_TIMEOUT_MS;
+  let isAlive = signalGroup(child, "SIGTERM");
+  while (isAlive && clock.monotonic() < deadline) {
+    await clock.sleep(GROUP_CHECK_INTERVAL_MS);
+    isAlive = signalGroup(child, 0);
+  }
+  if (isAlive) signalGroup(child, "SIGKILL");
+  // A process that waits for a device, such as a network file system, does not end: it is not waited for.
+  const exited = new AbortController();
+  await Promise.race([child.exited, clock.sleep(TERMINATION_TIMEOUT_MS, exited.signal)]);
+  exited.abort();
+}
+
+/** Whether the group has processes. */
+function signalGroup({ pid }: Child, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The `http` source: polls a network document, in the format of the `file` source, from an HTTP server. Requests are
+ * conditional: while the document is the same, nothing is transferred or parsed.
+ *
+ * A server that does not respond, and a document with a fault, change nothing: the last valid document stays claimed and
+ * the fault is reported. The validators are those of the last valid document, so that a refused one is read again.
+ */
+import Type from "typebox";
+import type { Language } from "../file/document.ts";
+import { parseNetwork } from "../file/parse-network.ts";
+import { runPoll } from "../poll-loop.ts";
+import { intervalSeconds } from "../poll-options.ts";
+import type { Source, SourceContext } from "../source.ts";
+import { upstreamOptions } from "../upstream/options.ts";
+import { Upstream } from "../upstream/upstream.ts";
+
+const DEFAULT_INTERVAL_SECONDS = 30;
+const ACCEPT = "application/json, application/yaml;q=0.9, */*;q=0.5";
+
+export const HttpOptions = Type.Object(
+  { ...upstreamOptions, intervalSeconds: intervalSeconds(DEFAULT_INTERVAL_SECONDS) },
+  { additionalProperties: false },
+);
+export type HttpOptions = Type.Static<typeof HttpOptions>;
+
+export function createHttpSource(
+  { name, ...options }: HttpOptions & { name: string },
+  { clock, log }: SourceContext,
+): Source {
+  const upstream = new Upstream(options, { clock });
+  const document = `${upstream.url.host}${upstream.url.pathname}`;
+  const intervalMs = (options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
+  const counts = { polls_total: 0, not_modified_total: 0, failed_total: 0, refused_total: 0 };
+  return {
+    name,
+    metrics: () => ({ ...counts }),
+    run(sink, signal) {
+      let validators: Record<string, string> = {};
+      return runPoll({ sink, intervalMs, clock, signal }, async () => {
+        counts.polls_total++;
+        const response = await upstream.get("", { accept: ACCEPT, headers: validators, signal });
+        if (!response.ok) {
+          if (!signal.aborted) counts.failed_total++;
+          return response;
+        }
+        if (response.status === 304) {
+          counts.not_modified_total++;
+          await sink.apply([]);
+          return { ok: true };
+        }
+        const { headers } = response;
+        const content = parseNetwork(document, response.body, languageOfType(headers.get("content-type")));
+        if (!content.ok) {
+          counts.refused_total++;
+          // The server responds: whoever corrects the document need not wait longer than the interval.
+          sink.markStale(content.message);
+          return { ok: true };
+        }
+        log.debug("document read", { source: name, records: content.count });
+        await sink.replace(content.claims);
+        validators = validatorsOf(headers);
+        return { ok: true };
+      });
+    },
+  };
+}
+
+/** Undefined where the type does not say it, such as `text/plain`. */
+function languageOfType(contentType: string | null): Language | undefined {
+  const [type = ""] = (contentType ?? "").toLowerCase().split(";", 1);
+  if (/[/+]json$/.test(type.trim())) return "JSON";
+  return /[/+](?:x-)?yaml$/.test(type.trim()) ? "YAML" : undefined;
+}
+
+function validatorsOf(headers: Headers): Record<string, string> {
+  const etag = headers.get("etag");
+  const lastModified = headers.get("last-modified");
+  return {
+    ...(etag !== null && { "if-none-match": etag }),
+    ...(lastModified !== null && { "if-modified-since": lastModified }),
+  };
+}

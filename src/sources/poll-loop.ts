@@ -1,0 +1,56 @@
+/**
+ * The loop of a polled source: poll, wait, poll. A poll that fails marks the source stale with its message, and the wait
+ * until the next attempt grows: the interval after the first failure, then about twice as long after each further one, up
+ * to five minutes or the interval, whichever is longer. A poll that succeeds resets it. The source itself reports what it
+ * read, with `sink.replace`; when its peer said that nothing changed, with an empty `sink.apply`, which ends staleness.
+ */
+import { createBackoff } from "../lib/backoff.ts";
+import type { Clock } from "../lib/clock.ts";
+import { createPoll } from "../lib/poll.ts";
+import type { Sink } from "./source.ts";
+
+/** The message is one line for the operator. */
+export type PollResult = { readonly ok: true } | { readonly ok: false; readonly message: string };
+
+export interface PollLoopOptions {
+  readonly sink: Pick<Sink, "markStale">;
+  readonly intervalMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly random?: () => number;
+}
+
+export interface PollLoop {
+  /** Polls at once, then in intervals. Returns when the signal aborts; what `poll` throws ends it. */
+  run(poll: () => Promise<PollResult>): Promise<void>;
+  /** Ends the wait at once; during a poll, another one follows it at once. */
+  nudge(): void;
+}
+
+const MAX_BACKOFF_MS = 5 * 60_000;
+
+export function createPollLoop({ sink, intervalMs, clock, signal, random }: PollLoopOptions): PollLoop {
+  const backoff = createBackoff(intervalMs, Math.max(MAX_BACKOFF_MS, intervalMs), random);
+  let waitMs = intervalMs;
+  const loop = createPoll({ intervalMs: () => waitMs, clock, signal });
+  return {
+    nudge: loop.nudge,
+    run: (poll) =>
+      loop.run(async () => {
+        const result = await poll();
+        // A poll that the stop has cut short says nothing about the peer.
+        if (signal.aborted) return;
+        if (result.ok) {
+          waitMs = intervalMs;
+          backoff.reset();
+        } else {
+          waitMs = Math.max(intervalMs, backoff.nextMs());
+          sink.markStale(result.message);
+        }
+      }),
+  };
+}
+
+/** The loop of a source that nothing nudges. */
+export const runPoll = (options: PollLoopOptions, poll: () => Promise<PollResult>): Promise<void> =>
+  createPollLoop(options).run(poll);

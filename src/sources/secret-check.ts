@@ -1,0 +1,90 @@
+/**
+ * The checks of secrets for every kind of source, by the marks in its schema (secret.ts): faults of the options, and, for
+ * `gazetteer check`, what is wrong with the files. A kind needs no check of its own. A secret may stand in a nested object.
+ */
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import Type from "typebox";
+import { type KeyPath, schemaOption } from "../lib/schema-faults.ts";
+import type { OptionFault } from "./option-fault.ts";
+import { readSecretFile, readSecretVariable } from "./secret.ts";
+
+/** One secret among the options that were given. */
+interface GivenSecret {
+  /** Of the object that has the options. */
+  readonly path: KeyPath;
+  readonly name: string;
+  /** The options that are given, one to three. */
+  readonly given: readonly string[];
+  readonly file: string | undefined;
+  readonly variable: string | undefined;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function givenSecrets(schema: Type.TSchema, value: unknown, path: KeyPath = []): GivenSecret[] {
+  if (Type.IsArray(schema) && Array.isArray(value)) {
+    return value.flatMap((item, index) => givenSecrets(schema.items, item, [...path, index]));
+  }
+  if (Type.IsUnion(schema)) return schema.anyOf.flatMap((option) => givenSecrets(option, value, path));
+  if (!Type.IsObject(schema) || !isRecord(value)) return [];
+  return Object.entries(schema.properties).flatMap(([name, property]) => {
+    if (schemaOption(property, "secret") !== true)
+      return givenSecrets(property, value[name], [...path, name]);
+    const given = [name, `${name}File`, `${name}Env`].filter((option) => value[option] !== undefined);
+    const [file, variable] = [value[`${name}File`], value[`${name}Env`]];
+    if (given.length === 0) return [];
+    return [
+      {
+        path,
+        name,
+        given,
+        file: typeof file === "string" ? file : undefined,
+        variable: typeof variable === "string" ? variable : undefined,
+      },
+    ];
+  });
+}
+
+/** Of options that match the schema. The environment does not change while the process runs, so it is checked at once. */
+export function findSecretFaults(schema: Type.TSchema, options: unknown): OptionFault[] {
+  return givenSecrets(schema, options).flatMap(({ path, name, given, variable }) => {
+    if (given.length > 1) {
+      const message = `only one of ${given.join(" and ")} can be given`;
+      return [{ path: [...path, given[1] ?? name], message, atKey: true as const }];
+    }
+    const read = variable === undefined ? undefined : readSecretVariable(variable);
+    return read && !read.ok ? [{ path: [...path, `${name}Env`], message: read.message }] : [];
+  });
+}
+
+/** What `gazetteer check` finds in the files. */
+export interface SecretFileReport {
+  readonly faults: readonly OptionFault[];
+  /** Nothing is wrong with the configuration, but others can read the secret. */
+  readonly warnings: readonly string[];
+}
+
+/** The base name in messages suffices: the fault has the position of the option. */
+export async function checkSecretFiles(
+  schema: Type.TSchema | undefined,
+  options: unknown,
+): Promise<SecretFileReport> {
+  const faults: OptionFault[] = [];
+  const warnings: string[] = [];
+  for (const { path, name, file } of schema ? givenSecrets(schema, options) : []) {
+    if (file === undefined) continue;
+    const read = await readSecretFile(file);
+    if (!read.ok) faults.push({ path: [...path, `${name}File`], message: read.message });
+    else if (await isReadableByOthers(file)) {
+      warnings.push(`${name}File: ${basename(file)} can be read by other users of this machine (chmod 600)`);
+    }
+  }
+  return { faults, warnings };
+}
+
+const isReadableByOthers = async (path: string): Promise<boolean> => {
+  const status = await stat(path).catch(() => undefined);
+  return status !== undefined && (status.mode & 0o004) !== 0;
+};

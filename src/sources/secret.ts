@@ -1,0 +1,157 @@
+/**
+ * Secrets among the options of a source: a password, a community, credentials. Each has three options, of which at most
+ * one is given: the secret itself (`community`), the path of a file that holds it (`communityFile`), or the name of an
+ * environment variable (`communityEnv`). The option with the text is marked `secret` in its schema, so that nothing shows
+ * it. Files are read at each use, because they are replaced while the service runs. No message here has the secret in it.
+ */
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
+import Type from "typebox";
+
+const MAX_SECRET_BYTES = 64 * 1024;
+
+/** A plain name, so that a secret that was written in place of it is refused and not shown. */
+export const VARIABLE_PATTERN = "^[A-Za-z_][A-Za-z0-9_]*$";
+
+type OptionalText = Type.TOptional<Type.TString>;
+type SecretProperties<N extends string> = { [K in N | `${N}File` | `${N}Env`]: OptionalText };
+
+/** The three options of the secret `name`, for the properties of a kind's schema. */
+export function secretOptions<N extends string>(name: N, description: string): SecretProperties<N> {
+  const text = Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_SECRET_BYTES,
+      title: "text that is not empty",
+      description,
+      secret: true,
+    }),
+  );
+  const file = Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      title: "the path of a file",
+      description: `A file that holds ${name}; it is read again at each use.`,
+      secretFile: name,
+    }),
+  );
+  const variable = Type.Optional(
+    Type.String({
+      maxLength: 255,
+      pattern: VARIABLE_PATTERN,
+      title: "the name of an environment variable, such as SWITCH_PASSWORD",
+      description: `The name of an environment variable that holds ${name}.`,
+      secretEnv: name,
+    }),
+  );
+  const properties: Record<string, OptionalText> = {
+    [name]: text,
+    [`${name}File`]: file,
+    [`${name}Env`]: variable,
+  };
+  // The keys are exactly those of the type, which TypeScript cannot derive from computed names.
+  return properties as SecretProperties<N>;
+}
+
+/** The options of one secret, as they were given. */
+export type SecretValues<N extends string> = {
+  readonly [K in N | `${N}File` | `${N}Env`]?: string | undefined;
+};
+
+/** The value is undefined when none of the three options is given. The message is one line that starts with the option. */
+export type SecretResult =
+  | { readonly ok: true; readonly value: string | undefined }
+  | { readonly ok: false; readonly message: string };
+
+/** The secret `name`, from wherever the options say. Without the newline at its end. */
+export async function readSecret<N extends string>(options: SecretValues<N>, name: N): Promise<SecretResult> {
+  const values: Readonly<Record<string, string | undefined>> = options;
+  const [text, file, variable] = [values[name], values[`${name}File`], values[`${name}Env`]];
+  if (text !== undefined) return { ok: true, value: text };
+  if (file !== undefined) return named(`${name}File`, await readSecretFile(file));
+  if (variable !== undefined) return named(`${name}Env`, readSecretVariable(variable));
+  return { ok: true, value: undefined };
+}
+
+const named = (option: string, result: SecretResult): SecretResult =>
+  result.ok ? result : { ok: false, message: `${option}: ${result.message}` };
+
+export function readSecretVariable(name: string): SecretResult {
+  const value = process.env[name];
+  if (value === undefined) return fail(`the environment variable ${name} is not set`);
+  return value === "" ? fail(`the environment variable ${name} is empty`) : { ok: true, value };
+}
+
+/** A file is named by its base name: the folders are nobody's business who reads the status of a source. */
+export async function readSecretFile(path: string): Promise<SecretResult> {
+  const name = basename(path);
+  try {
+    // Without O_NONBLOCK, opening a pipe that nobody writes to would never return.
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      if (!(await handle.stat()).isFile()) return fail(`${name} is not a regular file`);
+      return decodeSecret(name, await readBounded(handle));
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    return fail(`${name} cannot be read (${errorCode(error)})`);
+  }
+}
+
+/** At most one byte more than allowed, whatever the size in the file's status is. */
+async function readBounded(handle: FileHandle): Promise<Uint8Array> {
+  const buffer = new Uint8Array(MAX_SECRET_BYTES + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+}
+
+function decodeSecret(name: string, bytes: Uint8Array): SecretResult {
+  if (bytes.length > MAX_SECRET_BYTES) return fail(`${name} is larger than ${MAX_SECRET_BYTES} bytes`);
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return fail(`${name} is not UTF-8 text`);
+  }
+  const value = text.replace(/\r?\n$/, "");
+  return value === "" ? fail(`${name} is empty`) : { ok: true, value };
+}
+
+const fail = (message: string): SecretResult => ({ ok: false, message });
+
+/** `ENOENT`; the message of a system error would have the whole path. */
+const errorCode = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "error";
+
+export type CredentialsResult =
+  | {
+      readonly ok: true;
+      readonly username: string;
+      readonly password: string;
+      /** The value of the header `Authorization`. */
+      readonly authorization: string;
+    }
+  | { readonly ok: false; readonly message: string };
+
+/** `<USERNAME>:<PASSWORD>`, as Basic authentication has them (RFC 7617): the first colon ends the user name. */
+export function parseCredentials(text: string): CredentialsResult {
+  const colon = text.indexOf(":");
+  if (colon <= 0) return { ok: false, message: "must be <USERNAME>:<PASSWORD>" };
+  if ([...text].some((character) => character < " " || character === "\u007f")) {
+    return { ok: false, message: "must be one line without control characters" };
+  }
+  return {
+    ok: true,
+    username: text.slice(0, colon),
+    password: text.slice(colon + 1),
+    authorization: `Basic ${Buffer.from(text, "utf8").toString("base64")}`,
+  };
+}

@@ -1,0 +1,222 @@
+/**
+ * The sink of a source that runs in a thread. It validates each claim and compares a digest of its canonical form with
+ * that of the last one, and only differences cross to the service: a poll in which nothing changed is an empty change.
+ *
+ * The first set of a run is sent as a whole, because the service may have claims from before. When reading a set or
+ * committing it fails, the digests may be wrong, so the next set is sent as a whole as well. Digests have a random seed:
+ * a peer cannot construct a changed record that has the digest of the former one.
+ *
+ * Two claims are equal here when their fields are in the same order too. In any other order they cross, and the view finds
+ * that they are equal.
+ */
+import { type ClaimChange, type ClaimFault, type Claims, canonicalClaim } from "../../model/claim.ts";
+import { idKey, KINDS, type Kind } from "../../model/ids.ts";
+import { type Sink, SourceError } from "../source.ts";
+import { BatchWriter } from "./batch-writer.ts";
+import { DigestTable } from "./digest-table.ts";
+import type { BatchReport, CommitMode, RejectedRecord } from "./protocol.ts";
+import { ReportedFaults } from "./reported-faults.ts";
+
+/** The connection to the service. */
+export interface Outlet {
+  sendBatch(batch: BatchReport): void;
+  /** The batches since the last commit are not to be committed. */
+  discard(): void;
+  /** Resolves when the service has committed the batches since the last commit. */
+  commit(mode: CommitMode): Promise<void>;
+  reject(records: readonly RejectedRecord[]): void;
+  markStale(reason: string): void;
+  /** Absent where the service has none. */
+  lastClaims?(): Promise<Claims>;
+  setUpstreamLogs(ids: readonly string[]): void;
+  /** A set of this many records is committed, and the source can release it. */
+  onSetCommitted(records: number): void;
+}
+
+/** As the service commits them. */
+const CHANGES_PER_COMMIT = 1000;
+/** Between two pauses, in which the thread notices a stop. */
+const RECORDS_PER_SLICE = 2000;
+const REJECTED_PER_MESSAGE = 100;
+
+type Tables = Readonly<Record<Kind, DigestTable>>;
+
+export class DiffingSink implements Sink {
+  readonly lastClaims?: () => Promise<Claims>;
+  readonly #outlet: Outlet;
+  readonly #signal: AbortSignal;
+  readonly #seed = crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n;
+  readonly #batches: BatchWriter;
+  readonly #faults = new ReportedFaults();
+  #rejected: RejectedRecord[] = [];
+  #tables = createTables();
+  /** Whether the tables have the digests of exactly what the service has. */
+  #isComplete = false;
+  #lastCall: Promise<void> = Promise.resolve();
+
+  constructor(outlet: Outlet, signal: AbortSignal) {
+    if (outlet.lastClaims) this.lastClaims = outlet.lastClaims.bind(outlet);
+    this.#outlet = outlet;
+    this.#signal = signal;
+    this.#batches = new BatchWriter((batch) => outlet.sendBatch(batch));
+  }
+
+  replace(all: Claims): Promise<void> {
+    return this.#inOrder(() => this.#replace(all));
+  }
+
+  apply(changes: readonly ClaimChange[]): Promise<void> {
+    return this.#inOrder(() => this.#apply(changes));
+  }
+
+  reject(kind: Kind, fault: ClaimFault): void {
+    this.#reject({ kind, fault }, "");
+  }
+
+  markStale(reason: string): void {
+    this.#sendRejected();
+    this.#outlet.markStale(reason);
+  }
+
+  setUpstreamLogs(ids: readonly string[]): void {
+    this.#outlet.setUpstreamLogs(ids);
+  }
+
+  /** Calls of a source never interleave, also when it does not await them. */
+  #inOrder(call: () => Promise<void>): Promise<void> {
+    const done = this.#lastCall.then(() => this.#orDiscard(call));
+    this.#lastCall = done.catch(() => {});
+    return done;
+  }
+
+  async #orDiscard(call: () => Promise<void>): Promise<void> {
+    if (this.#signal.aborted) throw new SourceError("the source was stopped");
+    try {
+      await call();
+    } catch (error) {
+      this.#isComplete = false;
+      this.#batches.discard();
+      this.#outlet.discard();
+      throw error;
+    }
+  }
+
+  async #replace(all: Claims): Promise<void> {
+    const isFirst = !this.#isComplete;
+    if (isFirst) this.#tables = createTables();
+    let committed = 0;
+    let records = 0;
+    for (const _ of this.#writeDifferences(all)) {
+      if (++records % RECORDS_PER_SLICE === 0) await this.#pause();
+      // The service needs a full set as a whole.
+      if (isFirst || this.#batches.count < CHANGES_PER_COMMIT) continue;
+      await this.#commit("apply");
+      committed++;
+    }
+    this.#faults.endPass();
+    if (isFirst) await this.#commit("replace");
+    else if (committed === 0 || this.#batches.count > 0) await this.#commit("apply");
+    this.#isComplete = true;
+    this.#outlet.onSetCommitted(records);
+  }
+
+  /** Yields after each record. Additions come before removals, as where the service commits a full set. */
+  *#writeDifferences(all: Claims): Generator<void> {
+    for (const kind of KINDS) {
+      const table = this.#tables[kind];
+      table.beginPass();
+      for (const record of all[kind] ?? []) {
+        this.#writeIfDifferent(kind, record);
+        yield;
+      }
+    }
+    for (const kind of KINDS.toReversed()) {
+      for (const key of this.#tables[kind].removeUnseen()) {
+        this.#batches.add("remove", kind, JSON.stringify(key));
+        yield;
+      }
+    }
+  }
+
+  #writeIfDifferent(kind: Kind, record: unknown): void {
+    const checked = this.#check(kind, record);
+    if (!checked) return;
+    const { id, json } = checked;
+    const digest = this.#digest(json);
+    const result = this.#tables[kind].see(idKey(kind, id), digest);
+    if (result === "different") this.#batches.add("set", kind, json);
+    else if (result === "repeated" && !this.#tables[kind].has(idKey(kind, id), digest)) {
+      this.#reject({ kind, fault: { field: "", message: `is a second record of ${id}` } }, json);
+    }
+  }
+
+  async #apply(changes: readonly ClaimChange[]): Promise<void> {
+    let committed = 0;
+    for (const change of changes) {
+      this.#writeChange(change);
+      if (this.#batches.count < CHANGES_PER_COMMIT) continue;
+      await this.#commit("apply");
+      committed++;
+    }
+    if (committed === 0 || this.#batches.count > 0) await this.#commit("apply");
+  }
+
+  #writeChange(change: ClaimChange): void {
+    const { kind } = change;
+    if (change.op === "remove") {
+      const key = idKey(kind, change.id);
+      // Before the first set of the run, the service may have claims that are not in the table.
+      if (this.#tables[kind].delete(key) || !this.#isComplete) {
+        this.#batches.add("remove", kind, JSON.stringify(key));
+      }
+      return;
+    }
+    const checked = this.#check(kind, change.claim);
+    if (!checked) return;
+    const result = this.#tables[kind].set(idKey(kind, checked.id), this.#digest(checked.json));
+    if (result === "different") this.#batches.add("set", kind, checked.json);
+  }
+
+  /** The canonical form as JSON. Undefined when the record is not valid, which is reported. */
+  #check(kind: Kind, record: unknown): { readonly id: string; readonly json: string } | undefined {
+    const result = canonicalClaim(kind, record);
+    if (result.ok) return { id: result.id, json: JSON.stringify(result.claim) };
+    this.#reject({ kind, fault: result.fault }, JSON.stringify(record) ?? "");
+    return undefined;
+  }
+
+  /** `content` distinguishes records that have the same fault. */
+  #reject(record: RejectedRecord, content: string): void {
+    const { kind, fault } = record;
+    if (!this.#faults.isNew(this.#digest(`${kind} ${fault.field} ${fault.message} ${content}`))) return;
+    this.#rejected.push(record);
+    if (this.#rejected.length >= REJECTED_PER_MESSAGE) this.#sendRejected();
+  }
+
+  #sendRejected(): void {
+    if (this.#rejected.length > 0) this.#outlet.reject(this.#rejected);
+    this.#rejected = [];
+  }
+
+  async #commit(mode: CommitMode): Promise<void> {
+    this.#sendRejected();
+    this.#batches.flush();
+    await this.#outlet.commit(mode);
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#signal.aborted) throw new SourceError("the source was stopped");
+  }
+
+  #digest(text: string): bigint {
+    return Bun.hash.wyhash(text, this.#seed);
+  }
+}
+
+const createTables = (): Tables => ({
+  devices: new DigestTable(),
+  ports: new DigestTable(),
+  links: new DigestTable(),
+  hosts: new DigestTable(),
+});

@@ -1,0 +1,81 @@
+/**
+ * The messages between the service and the thread of a source (`threaded-source.ts`, `worker.ts`). Claims cross as bytes,
+ * which are transferred and not copied, in batches that the service parses one at a time.
+ */
+import { errorMessage } from "../../lib/error-message.ts";
+import type { Level, LogFields } from "../../lib/logger.ts";
+import type { ClaimFault } from "../../model/claim.ts";
+import type { Kind } from "../../model/ids.ts";
+import { SourceError } from "../source.ts";
+
+/** From the service. */
+export type ThreadRequest =
+  /** Once, first: the entry of the configuration, what the context has, and whether the service has last claims. */
+  | {
+      readonly op: "run";
+      readonly entry: Readonly<Record<string, unknown>>;
+      readonly logId: string | undefined;
+      readonly hasLastClaims: boolean;
+    }
+  /** A part of the last claims. */
+  | BatchReport
+  /** The batches before it are all last claims. */
+  | { readonly op: "lastClaims"; readonly error?: ThreadError }
+  | { readonly op: "abort" }
+  /** The outcome of the last `commit`. */
+  | { readonly op: "committed"; readonly error?: ThreadError };
+
+/** A part of a set of claims, or of changes: a JSON array of canonical claims, or of ids. */
+export interface BatchReport {
+  readonly op: "set" | "remove";
+  readonly kind: Kind;
+  readonly json: Uint8Array<ArrayBuffer>;
+}
+
+export interface RejectedRecord {
+  readonly kind: Kind;
+  readonly fault: ClaimFault;
+}
+
+/** From the thread. */
+export type ThreadReport =
+  | BatchReport
+  | { readonly op: "lastClaims" }
+  /** The batches since the last `commit` are not to be committed. */
+  | { readonly op: "discard" }
+  /** The batches since the last `commit` are complete. The thread sends no others until `committed`. */
+  | { readonly op: "commit"; readonly mode: CommitMode }
+  | { readonly op: "reject"; readonly records: readonly RejectedRecord[] }
+  | { readonly op: "stale"; readonly reason: string }
+  | { readonly op: "upstream-logs"; readonly ids: readonly string[] }
+  | {
+      readonly op: "log";
+      readonly level: Level | "audit";
+      readonly event: string;
+      readonly fields?: LogFields;
+    }
+  | { readonly op: "metrics"; readonly values: Metrics }
+  /** The last one: `run` of the source has returned or thrown. */
+  | { readonly op: "ended"; readonly error?: ThreadError };
+
+/** `replace` for a full set, `apply` for changes. */
+export type CommitMode = "replace" | "apply";
+export type Metrics = Readonly<Record<string, number>>;
+
+/** An error object cannot cross as it is: its class would be lost. */
+export interface ThreadError {
+  readonly message: string;
+  /** Of an error that is not a `SourceError`, which is a bug. */
+  readonly stack?: string;
+}
+
+export function encodeError(error: unknown): ThreadError {
+  const message = errorMessage(error);
+  if (error instanceof SourceError) return { message };
+  return { message, stack: (error instanceof Error ? error.stack : undefined) ?? message };
+}
+
+export function decodeError({ message, stack }: ThreadError): Error {
+  if (stack === undefined) return new SourceError(message);
+  return Object.assign(new Error(message), { stack });
+}

@@ -1,0 +1,182 @@
+/**
+ * A source that runs in a thread, as the supervisor sees it. Reading, parsing, mapping and comparing then cost the event
+ * loop nothing; only differences arrive, in batches. Each run has a thread of its own, which ends with the run.
+ *
+ * A thread that is lost (it crashed, or a message could not be read) is a `SourceError`: the supervisor starts another one.
+ */
+import type { Clock } from "../../lib/clock.ts";
+import { type Sink, type Source, type SourceContext, SourceError } from "../source.ts";
+import { changesIn, sendClaims, takeClaims } from "./claim-batches.ts";
+import {
+  type BatchReport,
+  type CommitMode,
+  decodeError,
+  encodeError,
+  type ThreadReport,
+  type ThreadRequest,
+} from "./protocol.ts";
+import { RunMetrics } from "./run-metrics.ts";
+
+/** A source that is stopped has this long to close what it has opened. Then its thread is terminated. */
+const STOP_TIMEOUT_MS = 1500;
+
+export interface ThreadOptions {
+  /** The module that the thread runs. */
+  readonly worker?: URL;
+}
+
+/** `source` is the same source without a thread; `entry` is what it was created from. */
+export function createThreadedSource(
+  source: Source,
+  entry: Readonly<Record<string, unknown>>,
+  context: SourceContext,
+  { worker = new URL("./worker.ts", import.meta.url) }: ThreadOptions = {},
+): Source {
+  const metrics = new RunMetrics();
+  return {
+    name: source.name,
+    metrics: () => metrics.values(),
+    ...(source.check && { check: source.check.bind(source) }),
+    async run(sink, signal) {
+      if (signal.aborted) return;
+      try {
+        const logId = context.logId?.();
+        await new SourceThread(source.name, worker, sink, context, metrics).run(entry, logId, signal);
+      } finally {
+        metrics.endRun();
+      }
+    },
+  };
+}
+
+class SourceThread {
+  readonly #sink: Sink;
+  readonly #clock: Clock;
+  readonly #log: SourceContext["log"];
+  readonly #metrics: RunMetrics;
+  readonly #worker: Worker;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #closed = Promise.withResolvers<void>();
+  #batches: BatchReport[] = [];
+  #committing: Promise<void> = Promise.resolve();
+
+  constructor(name: string, worker: URL, sink: Sink, { clock, log }: SourceContext, metrics: RunMetrics) {
+    this.#sink = sink;
+    this.#clock = clock;
+    this.#log = log;
+    this.#metrics = metrics;
+    this.#worker = new Worker(worker.href, { name: `source ${name}` });
+    this.#worker.addEventListener("message", ({ data }: MessageEvent<ThreadReport>) => this.#onReport(data));
+    this.#worker.addEventListener("messageerror", () => this.#onLost("a message could not be read"));
+    this.#worker.addEventListener("error", (event) => {
+      event.preventDefault();
+      log.error("source crashed", { source: name, stack: event.message });
+      this.#onLost(lineOfError(event.message));
+    });
+    this.#worker.addEventListener("close", () => {
+      this.#closed.resolve();
+      this.#onLost("it ended");
+    });
+  }
+
+  async run(
+    entry: Readonly<Record<string, unknown>>,
+    logId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const stopped = new AbortController();
+    const stop = () => {
+      this.#post({ op: "abort" });
+      void this.#clock.sleep(STOP_TIMEOUT_MS, stopped.signal).then(this.#ended.resolve);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      this.#post({ op: "run", entry, logId, hasLastClaims: this.#sink.lastClaims !== undefined });
+      await this.#ended.promise;
+    } finally {
+      signal.removeEventListener("abort", stop);
+      stopped.abort();
+      await this.#terminate();
+      await this.#committing;
+    }
+  }
+
+  /** A thread in a long native call, such as parsing a large text, ends after it. It is not waited for. */
+  async #terminate(): Promise<void> {
+    const closed = new AbortController();
+    this.#worker.terminate();
+    await Promise.race([this.#closed.promise, this.#clock.sleep(STOP_TIMEOUT_MS, closed.signal)]);
+    closed.abort();
+  }
+
+  #onReport(report: ThreadReport): void {
+    switch (report.op) {
+      case "set":
+      case "remove":
+        this.#batches.push(report);
+        return;
+      case "discard":
+        this.#batches = [];
+        return;
+      case "commit":
+        this.#committing = this.#commit(report.mode);
+        return;
+      case "lastClaims":
+        void this.#sendLastClaims();
+        return;
+      case "reject":
+        for (const { kind, fault } of report.records) this.#sink.reject(kind, fault);
+        return;
+      case "stale":
+        this.#sink.markStale(report.reason);
+        return;
+      case "upstream-logs":
+        this.#sink.setUpstreamLogs?.(report.ids);
+        return;
+      case "log":
+        this.#log[report.level](report.event, report.fields);
+        return;
+      case "metrics":
+        this.#metrics.set(report.values);
+        return;
+      case "ended":
+        if (report.error) this.#ended.reject(decodeError(report.error));
+        else this.#ended.resolve();
+    }
+  }
+
+  /** Never rejects: the error goes to the source, whose call of the sink it is. */
+  async #commit(mode: CommitMode): Promise<void> {
+    const batches = this.#batches;
+    this.#batches = [];
+    try {
+      if (mode === "replace") await this.#sink.replace(takeClaims(batches));
+      else await this.#sink.apply(await changesIn(batches));
+      this.#post({ op: "committed" });
+    } catch (error) {
+      this.#post({ op: "committed", error: encodeError(error) });
+    }
+  }
+
+  async #sendLastClaims(): Promise<void> {
+    try {
+      const claims = (await this.#sink.lastClaims?.()) ?? {};
+      await sendClaims(claims, (batch) => this.#post(batch, [batch.json.buffer]));
+      this.#post({ op: "lastClaims" });
+    } catch (error) {
+      this.#post({ op: "lastClaims", error: encodeError(error) });
+    }
+  }
+
+  #onLost(reason: string): void {
+    this.#ended.reject(new SourceError(`the thread of the source has failed: ${reason}`));
+  }
+
+  #post(request: ThreadRequest, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(request, transfer);
+  }
+}
+
+/** The runtime reports an uncaught error as an excerpt of the code, a line `error: MESSAGE` and a stack. */
+const lineOfError = (text: string): string =>
+  /^(?:error|\w*Error): (.+)$/m.exec(text)?.[1] ?? text.trim().split("\n", 1)[0] ?? "";

@@ -1,0 +1,133 @@
+/**
+ * The thread of one source: creates the source from its entry of the configuration and runs it once. What it reports goes
+ * to the service as messages (`protocol.ts`); the source does not know that it runs in a thread.
+ */
+import { systemClock } from "../../lib/clock.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { sameJson } from "../../lib/same-json.ts";
+import type { Claims } from "../../model/claim.ts";
+import { createUnthreadedSource } from "../registry.ts";
+import { type Source, SourceError } from "../source.ts";
+import { readClaims } from "./claim-batches.ts";
+import { DiffingSink, type Outlet } from "./diffing-sink.ts";
+import {
+  type BatchReport,
+  decodeError,
+  encodeError,
+  type Metrics,
+  type ThreadError,
+  type ThreadReport,
+  type ThreadRequest,
+} from "./protocol.ts";
+
+declare const self: Worker;
+
+const METRICS_INTERVAL_MS = 1000;
+/** A set of more records is collected as garbage once the source has released it. */
+const MANY_RECORDS = 10_000;
+const RELEASE_DELAY_MS = 500;
+
+const abort = new AbortController();
+let commit: PromiseWithResolvers<void> | undefined;
+let lastClaims: PromiseWithResolvers<void> | undefined;
+let lastClaimBatches: BatchReport[] = [];
+let source: Source | undefined;
+let sentMetrics: Metrics | undefined;
+
+self.onmessage = ({ data: request }: MessageEvent<ThreadRequest>) => {
+  switch (request.op) {
+    case "run":
+      void run(request);
+      return;
+    case "abort":
+      abort.abort();
+      return;
+    case "committed":
+      settle(commit, request.error);
+      return;
+    case "lastClaims":
+      settle(lastClaims, request.error);
+      return;
+    default:
+      lastClaimBatches.push(request);
+  }
+};
+
+function settle(waiting: PromiseWithResolvers<void> | undefined, error: ThreadError | undefined): void {
+  if (error) waiting?.reject(decodeError(error));
+  else waiting?.resolve();
+}
+
+async function run({ entry, logId, hasLastClaims }: Extract<ThreadRequest, { op: "run" }>): Promise<void> {
+  const timer = setInterval(sendMetrics, METRICS_INTERVAL_MS);
+  let error: unknown;
+  try {
+    const created = createUnthreadedSource(entry, { clock: systemClock, log, logId: () => logId });
+    // The service has checked the same entry.
+    if (!created.ok) throw new Error(`options are not valid: ${created.faults[0]?.message}`);
+    source = created.source;
+    const sink = new DiffingSink(
+      { ...outlet, ...(hasLastClaims && { lastClaims: readLastClaims }) },
+      abort.signal,
+    );
+    await source.run(sink, abort.signal);
+  } catch (thrown) {
+    error = thrown ?? new Error("the source threw nothing");
+  }
+  clearInterval(timer);
+  sendMetrics();
+  send({ op: "ended", ...(error !== undefined && { error: encodeError(error) }) });
+}
+
+const outlet: Outlet = {
+  sendBatch: (batch) => send(batch, [batch.json.buffer]),
+  discard: () => send({ op: "discard" }),
+  async commit(mode) {
+    if (abort.signal.aborted) throw new SourceError("the source was stopped");
+    commit = Promise.withResolvers();
+    sendMetrics();
+    send({ op: "commit", mode });
+    await commit.promise;
+  },
+  reject: (records) => send({ op: "reject", records }),
+  markStale(reason) {
+    sendMetrics();
+    send({ op: "stale", reason });
+  },
+  setUpstreamLogs: (ids) => send({ op: "upstream-logs", ids }),
+  onSetCommitted(records) {
+    if (records >= MANY_RECORDS) setTimeout(() => Bun.gc(true), RELEASE_DELAY_MS);
+  },
+};
+
+async function readLastClaims(): Promise<Claims> {
+  lastClaims = Promise.withResolvers();
+  lastClaimBatches = [];
+  send({ op: "lastClaims" });
+  await lastClaims.promise;
+  return readClaims(lastClaimBatches);
+}
+
+const logAt =
+  (level: keyof Logger): Logger["info"] =>
+  (event, fields) =>
+    send({ op: "log", level, event, ...(fields && { fields }) });
+
+const log: Logger = {
+  debug: logAt("debug"),
+  info: logAt("info"),
+  warn: logAt("warn"),
+  error: logAt("error"),
+  audit: logAt("audit"),
+};
+
+function sendMetrics(): void {
+  const values = source?.metrics?.();
+  if (!values || sameJson(values, sentMetrics)) return;
+  sentMetrics = { ...values };
+  send({ op: "metrics", values: sentMetrics });
+}
+
+function send(report: ThreadReport, transfer: ArrayBuffer[] = []): void {
+  self.postMessage(report, transfer);
+}

@@ -1,0 +1,11 @@
+/** The thread of a source that computes without end and never receives the stop. */
+import type { ThreadReport } from "../../../src/sources/thread/protocol.ts";
+
+declare const self: Worker;
+
+self.onmessage = () => {
+  send({ op: "stale", reason: "busy" });
+  while (true);
+};
+
+const send = (report: ThreadReport): void => self.postMessage(report);
