@@ -20,6 +20,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   view: ["log/log.ts", "model", "lib"],
   query: ["view", "log/log.ts", "model", "lib"],
   formats: ["model", "lib"],
+  import: ["sources", "model", "lib"],
   config: ["sources", "model", "lib"],
   api: ["http1", "query", "view", "formats", "log/log.ts", "model", "lib"],
   web: ["client", "formats", "model", "lib"],
@@ -37,7 +38,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "model",
     "lib",
   ],
-  cli: ["service", "config", "api/auth", "client", "formats", "model", "lib"],
+  cli: ["service", "config", "import", "api/auth", "client", "formats", "model", "lib"],
   "main.ts": ["cli"],
 };
 

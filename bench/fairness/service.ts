@@ -17,6 +17,8 @@ export interface ServiceShape {
   readonly devices: number;
   readonly hosts: number;
   readonly changesPerSecond: number;
+  /** Whether `liveBytes` can be called. */
+  readonly reportsLiveBytes?: boolean;
 }
 
 export interface ServiceUnderAttack {
@@ -25,6 +27,10 @@ export interface ServiceUnderAttack {
   readonly credentials: Credentials;
   /** Resident memory of all its processes now. */
   residentBytes(): number;
+  /** What its main process needs after a complete garbage collection. */
+  liveBytes(): Promise<number>;
+  /** What responses of the attacking user hold, as the service counts it. */
+  heldBytes(): Promise<number>;
   /** The largest resident memory since the last call, and starts anew. */
   peakBytes(): number;
   /** Whether it answers a reader quickly, time after time, within the deadline. */
@@ -79,7 +85,11 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
   writeFileSync(configFile, JSON.stringify(configWith(shape.changesPerSecond)));
   const bun = join(shape.root, "node_modules/bun/bin/bun.exe");
   const main = join(shape.root, "src/main.ts");
-  const service = startAnywhere([bun, "--config=/dev/null", main, "serve", "--config", configFile]);
+  const preload = shape.reportsLiveBytes
+    ? ["--preload", join(import.meta.dir, "../soak/live-memory.ts")]
+    : [];
+  const command = [bun, "--config=/dev/null", ...preload, main, "serve", "--config", configFile];
+  const service = startAnywhere(command);
   const readerAuthorization = authorizationOf("reader");
   let url = "";
   const get = (path: string) =>
@@ -116,6 +126,16 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
     readerAuthorization,
     credentials: { user: "reader", password: PASSWORD },
     residentBytes: () => sumOf(service.pid, "VmRSS"),
+    async liveBytes() {
+      process.kill(service.pid, "SIGUSR2");
+      const [, bytes] = await service.line(/^live (\d+)$/);
+      return Number(bytes);
+    },
+    async heldBytes() {
+      const response = await fetch(`${url}/metrics`, { headers: { Authorization: readerAuthorization } });
+      const held = /^gazetteer_user_bytes_held\{user="attacker"\} (\S+)$/m.exec(await response.text());
+      return Number(held?.[1] ?? 0);
+    },
     peakBytes() {
       const peak = sumOf(service.pid, "VmHWM");
       for (const pid of processesOf(service.pid)) writeFileSync(`/proc/${pid}/clear_refs`, "5");

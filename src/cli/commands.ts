@@ -8,6 +8,7 @@ import { diffCommand } from "./diff.ts";
 import { CommandFailure, EXIT_STATUS } from "./failure.ts";
 import { getCommand } from "./get.ts";
 import { createHelpCommand, renderCommandHelp, renderOverview, unknownCommand } from "./help.ts";
+import { importCommand } from "./import.ts";
 import { loginCommand } from "./login.ts";
 import { passwdCommand } from "./passwd.ts";
 import { readerCommand } from "./reader.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   serversCommand,
   passwdCommand,
   checkCommand,
+  importCommand,
   createCompletionCommand(() => COMMANDS),
   createHelpCommand(() => COMMANDS),
   versionCommand,

@@ -10,7 +10,8 @@ import {
   link,
   mac,
 } from "../../test/support/sample-network.ts";
-import { RFC8345_NETWORK_ID, renderRfc8345 } from "./rfc8345.ts";
+import { RFC8345_NETWORK_ID } from "../model/rfc8345-ids.ts";
+import { renderRfc8345 } from "./rfc8345.ts";
 
 interface Network {
   "network-id": string;

@@ -5,33 +5,16 @@
  *
  * Devices are nodes, each port that a link or a host uses is a termination point, each link record is a (directed)
  * link. A host is a node with one termination point and a link in each direction, as in OpenDaylight.
- *
- * All ids are `inet:uri`: ASCII and normalised. An id that is such a URI is not changed; any other becomes
- * `gazetteer:<kind>/<percent-encoded>`. An id that already starts with `gazetteer:` is encoded too, so that different
- * ids stay different.
+ * Ids are URIs (`../model/rfc8345-ids.ts`).
  */
 import { mapPaced, type Paced, type PausingSteps } from "../lib/steps.ts";
 import { linkId, portId } from "../model/ids.ts";
+import { encodeRfc8345Id, RFC8345_NETWORK_ID } from "../model/rfc8345-ids.ts";
 import { joinIntoChunks, type PacedText, renderJsonItems } from "./chunks.ts";
 import { attachmentsOf, type DeviceIds, deviceIdsOf, resolvedLinks, type TopologyGraph } from "./graph.ts";
 
-export const RFC8345_NETWORK_ID = "gazetteer:network";
-
-/** RFC 3986 without authority and percent-encoding, because normalising those needs more than a check of characters. */
-const PLAIN_URI =
-  /^[a-z][a-z0-9+.-]*:(?!\/\/)[\w\-.~!$&'()*+,;=:@/]+(?:\?[\w\-.~!$&'()*+,;=:@/?]*)?(?:#[\w\-.~!$&'()*+,;=:@/?]*)?$/;
-
-/** The kinds whose ids may already be URIs, such as `of:0000000000000001`. */
-const URI_KINDS: readonly string[] = ["device", "link"];
-
-function encodeUri(kind: "device" | "link" | "host" | "attachment", id: string): string {
-  if (URI_KINDS.includes(kind) && PLAIN_URI.test(id) && !id.startsWith("gazetteer:")) return id;
-  const encoded = encodeURIComponent(id.toWellFormed()).replaceAll("%3A", ":").replaceAll("%2F", "/");
-  return `gazetteer:${kind}/${encoded}`;
-}
-
-const deviceTp = (device: string, port: string): string => portId(encodeUri("device", device), port);
-const hostTp = (host: string): string => `${encodeUri("host", host)}/nic`;
+const deviceTp = (device: string, port: string): string => portId(encodeRfc8345Id("device", device), port);
+const hostTp = (host: string): string => `${encodeRfc8345Id("host", host)}/nic`;
 
 export const renderRfc8345 = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
 
@@ -46,13 +29,13 @@ function* renderNodes(graph: TopologyGraph, devices: DeviceIds): PacedText {
   const ports = yield* portsInUse(graph, devices);
   yield* mapPaced(graph.devices, ({ id }) =>
     renderNode(
-      encodeUri("device", id),
+      encodeRfc8345Id("device", id),
       [...(ports.get(id) ?? [])].map((port) => deviceTp(id, port)),
     ),
   );
   yield* mapPaced(graph.hosts, ({ id, locations }) => {
     const isAttached = locations.some(({ elementId }) => devices.has(elementId));
-    return renderNode(encodeUri("host", id), isAttached ? [hostTp(id)] : []);
+    return renderNode(encodeRfc8345Id("host", id), isAttached ? [hostTp(id)] : []);
   });
 }
 
@@ -91,11 +74,11 @@ interface LinkEnd {
 
 function* renderLinks(graph: TopologyGraph, devices: DeviceIds): PacedText {
   const deviceEnd = (device: string, port: string): LinkEnd => ({
-    node: encodeUri("device", device),
+    node: encodeRfc8345Id("device", device),
     tp: deviceTp(device, port),
   });
   yield* mapPaced(resolvedLinks(graph, devices), ({ id, src, dst }) =>
-    renderLink(encodeUri("link", id), deviceEnd(src.device, src.port), deviceEnd(dst.device, dst.port)),
+    renderLink(encodeRfc8345Id("link", id), deviceEnd(src.device, src.port), deviceEnd(dst.device, dst.port)),
   );
   for (const attachment of attachmentsOf(graph, devices)) {
     if (attachment === undefined) {
@@ -104,9 +87,9 @@ function* renderLinks(graph: TopologyGraph, devices: DeviceIds): PacedText {
     }
     const { host, at } = attachment;
     const nic = { device: host.id, port: "nic" };
-    const hostEnd = { node: encodeUri("host", host.id), tp: hostTp(host.id) };
-    yield renderLink(encodeUri("attachment", linkId(nic, at)), hostEnd, deviceEnd(at.device, at.port));
-    yield renderLink(encodeUri("attachment", linkId(at, nic)), deviceEnd(at.device, at.port), hostEnd);
+    const hostEnd = { node: encodeRfc8345Id("host", host.id), tp: hostTp(host.id) };
+    yield renderLink(encodeRfc8345Id("attachment", linkId(nic, at)), hostEnd, deviceEnd(at.device, at.port));
+    yield renderLink(encodeRfc8345Id("attachment", linkId(at, nic)), deviceEnd(at.device, at.port), hostEnd);
   }
 }
 

@@ -40,7 +40,7 @@ describe("an invalid entry is rejected", () => {
   const cases: [unknown, string, RegExp][] = [
     [null, "", /must be keys and values/],
     [["demo"], "", /must be keys and values/],
-    [{}, "type", /is required \(one of demo, /],
+    [{}, "type", /is required \(one of controller, demo/],
     [{ type: "dmeo" }, "type", /dmeo is not a kind of source, did you mean demo\?/],
     [{ type: "constructor" }, "type", /is not a kind of source/],
     [{ type: "demo", name: "" }, "name", /must be up to 63/],
@@ -57,12 +57,24 @@ describe("an invalid entry is rejected", () => {
     [{ type: "exec", command: [""] }, "command", /must be a list of a program and its arguments/],
     [{ type: "exec", command: "ls -l" }, "command", /must be a list of a program and its arguments/],
     [{ type: "exec", command: ["a\0b"] }, "command.0", /must be text without a NUL character/],
-    [{ type: "exec", command: ["a"], environment: { "A-B": "x" } }, "environment", /must be names and values/],
+    [
+      { type: "exec", command: ["a"], environment: { "A-B": "x" } },
+      "environment",
+      /must be names and values/,
+    ],
     [{ type: "exec", command: ["a"], environment: { A: 1 } }, "environment", /must be names and values/],
-    [{ type: "exec", command: ["a"], timeoutSeconds: 0 }, "timeoutSeconds", /must be a whole number from 1 to/],
+    [
+      { type: "exec", command: ["a"], timeoutSeconds: 0 },
+      "timeoutSeconds",
+      /must be a whole number from 1 to/,
+    ],
     [{ type: "http" }, "url", /is required/],
     [{ type: "http", url: "http://a:b@c/" }, "url", /without a user name and password/],
-    [{ type: "http", url: "http://c/", intervalSeconds: 0 }, "intervalSeconds", /must be a whole number from 1/],
+    [
+      { type: "http", url: "http://c/", intervalSeconds: 0 },
+      "intervalSeconds",
+      /must be a whole number from 1/,
+    ],
     [{ type: "openflow", listen: "nowhere" }, "listen", /must be \[HOST:\]PORT, such as 6653/],
     [{ type: "openflow", listen: "70000" }, "listen", /must be \[HOST:\]PORT, such as 6653/],
   ];

@@ -5,6 +5,8 @@
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
+import { createControllerSource } from "./controller/controller.ts";
+import { ControllerOptions } from "./controller/options.ts";
 import { createDemoSource } from "./demo/demo.ts";
 import { DemoOptions } from "./demo/options.ts";
 import { createExecSource } from "./exec/exec.ts";
@@ -14,6 +16,8 @@ import { createHttpSource, HttpOptions } from "./http/http.ts";
 import { createOpenflowSource } from "./openflow/openflow.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, suggestion } from "./option-fault.ts";
+import { RestconfOptions } from "./restconf/options.ts";
+import { createRestconfSource } from "./restconf/restconf.ts";
 import { findSecretFaults } from "./secret-check.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
@@ -58,11 +62,13 @@ function sourceKind<T extends Type.TObject>(
 }
 
 export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
+  controller: sourceKind(ControllerOptions, createControllerSource, { thread: true }),
   demo: sourceKind(DemoOptions, createDemoSource),
   exec: sourceKind(ExecOptions, createExecSource, { thread: true }),
   file: sourceKind(FileOptions, createFileSource, { thread: true }),
   http: sourceKind(HttpOptions, createHttpSource, { thread: true }),
   openflow: sourceKind(OpenflowOptions, createOpenflowSource),
+  restconf: sourceKind(RestconfOptions, createRestconfSource, { thread: true }),
 };
 
 export type SourceResult = ({ readonly ok: true } & ConfiguredSource) | Rejected;

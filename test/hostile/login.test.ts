@@ -1,47 +1,69 @@
 /**
  * Attacks on logins, at the boundary of the process: guessing through a proxy, spraying, sharing the pair of address and
- * user name with a guesser, forged headers. They count answers and their order, and measure no time.
+ * user name with a guesser, forged headers, clients that go away. They count the checks of the service and the answers,
+ * and measure no time.
  */
 import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { hashPassword } from "../../src/api/auth/password.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { basic, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const TOPOLOGY = "/controller/v1/topology";
 const TIMEOUT_MS = 180_000;
 
-/** One connection that sends a request at a time. */
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** One connection. Answers come in the order of the requests. */
 class HttpConnection {
   readonly #socket: Socket;
+  readonly #waiting: ((answer: Answer) => void)[] = [];
   #received = "";
-  #onAnswer: ((status: number) => void) | undefined;
 
   constructor(port: number) {
     this.#socket = connect({ port, host: "127.0.0.1" });
     this.#socket.on("error", () => {});
     this.#socket.on("data", (bytes) => {
       this.#received += bytes.toString("latin1");
-      const headEnd = this.#received.indexOf("\r\n\r\n");
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#received)?.[1] ?? 0);
-      if (headEnd < 0 || this.#received.length < headEnd + 4 + length) return;
-      const status = Number(this.#received.slice(9, 12));
-      this.#received = "";
-      this.#onAnswer?.(status);
+      for (let answer = this.#take(); answer; answer = this.#take()) this.#waiting.shift()?.(answer);
     });
   }
 
-  login(
-    credentials: string,
-    headers: Readonly<Record<string, string>> = {},
-    path = TOPOLOGY,
-  ): Promise<number> {
-    const lines = Object.entries({ Host: "x", Authorization: basic(credentials), ...headers });
-    this.#socket.write(
-      `GET ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`,
-    );
-    return new Promise((resolve) => {
-      this.#onAnswer = resolve;
+  #take(): Answer | undefined {
+    const bodyStart = this.#received.indexOf("\r\n\r\n") + 4;
+    if (bodyStart < 4) return undefined;
+    const end = bodyStart + Number(/\r\ncontent-length: (\d+)/i.exec(this.#received)?.[1] ?? 0);
+    if (this.#received.length < end) return undefined;
+    const answer = {
+      status: Number(this.#received.slice(9, 12)),
+      body: this.#received.slice(bodyStart, end),
+    };
+    this.#received = this.#received.slice(end);
+    return answer;
+  }
+
+  /** Sends the requests at once. */
+  ask(
+    ...requests: readonly { path?: string; headers: Readonly<Record<string, string>> }[]
+  ): Promise<Answer[]> {
+    const answers = requests.map(() => new Promise<Answer>((resolve) => this.#waiting.push(resolve)));
+    const texts = requests.map(({ path = TOPOLOGY, headers }) => {
+      const lines = Object.entries({ Host: "x", ...headers });
+      return `GET ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
     });
+    this.#socket.write(texts.join(""));
+    return Promise.all(answers);
+  }
+
+  async login(credentials: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+    const [answer] = await this.ask({ headers: { Authorization: basic(credentials), ...headers } });
+    return answer?.status ?? 0;
   }
 
   close(): void {
@@ -63,6 +85,27 @@ async function guess(
   signal.addEventListener("abort", () => connection.close(), { once: true });
   for (let n = 0; !signal.aborted; n++) onAnswer(await connection.login(credentials(n), headers(n)));
 }
+
+/** Passwords that were checked and are wrong. */
+const wrongIn = (metrics: string): number =>
+  Number(/^gazetteer_logins_total\{outcome="wrong"\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
+
+/**
+ * Logs in, and returns how many guesses the service has checked from the moment at which this login came until it was
+ * checked. The service itself counts them, at those moments: three requests are sent at once on one connection, and a
+ * request is handled when the one before is answered. The credentials of the outer two are known to the service.
+ */
+async function guessesBefore(service: Service, headers: Readonly<Record<string, string>>): Promise<number> {
+  const metrics = { path: "/metrics", headers: { Authorization: basic("reader:secret") } };
+  const connection = new HttpConnection(portOf(service));
+  const [before, login, after] = await connection.ask(metrics, { headers }, metrics);
+  connection.close();
+  expect([before?.status, login?.status, after?.status]).toEqual([200, 200, 200]);
+  return wrongIn(after?.body ?? "") - wrongIn(before?.body ?? "");
+}
+
+/** Another spelling of the same credential for each number, so that each is a first login. */
+const firstLogin = (n: number) => `Basic${" ".repeat(n + 2)}${btoa("reader:secret")}`;
 
 const addressOf = (n: number) => `198.18.${(n >> 8) & 255}.${n & 255}`;
 
@@ -87,30 +130,65 @@ class Answers {
 test(
   "while 1,000 addresses guess through a proxy, a first login from another address is the next to be checked",
   async () => {
-    await using service = await startBehindProxy();
+    const users = join(temporaryFolder(), "users");
+    const quick = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
+    await Bun.write(users, `reader:${await hashPassword("secret")}\nquick:${quick}\n`);
+    await using service = await startBehindProxy(["--users", users]);
     const port = portOf(service);
-    const stop = new AbortController();
+    expect((await service.fetch(TOPOLOGY)).status).toBe(200);
     const answers = new Answers();
     // 100 connections of a proxy, each with the requests of ten addresses, with passwords that differ.
-    for (let c = 0; c < 100; c++) {
-      const headers = (n: number) => ({ "X-Forwarded-For": addressOf(c * 10 + (n % 10)) });
-      void guess(port, (n) => `reader:guess ${c} ${n}`, headers, stop.signal, answers.add);
-    }
-    await until(() => answers.of(401) >= 30, { what: "guesses to be checked", deadlineMs: 120_000 });
-    for (let i = 0; i < 5; i++) {
-      const before = answers.of(401);
-      const login = new HttpConnection(port);
-      // Another spelling of the same credential each time, so that each is a first login.
-      const status = await login.login("reader:secret", {
-        Authorization: `Basic${" ".repeat(i + 1)}${btoa("reader:secret")}`,
-        "X-Forwarded-For": `203.0.113.${i}`,
+    const guessAt = (user: string, signal: AbortSignal) =>
+      Array.from({ length: 100 }, (_, c) => {
+        const headers = (n: number) => ({ "X-Forwarded-For": addressOf(c * 10 + (n % 10)) });
+        return guess(port, (n) => `${user}:guess ${c} ${n}`, headers, signal, answers.add);
       });
-      login.close();
-      expect(status).toBe(200);
-      // Two checks run at a time, and one in four goes to those who wait longest.
-      expect(answers.of(401) - before).toBeLessThanOrEqual(10);
+    // Each address has failed a few times: at a user whose password takes little time to check.
+    const first = new AbortController();
+    void guessAt("quick", first.signal);
+    await until(() => answers.of(401) >= 3000, { what: "quick guesses", deadlineMs: 120_000 });
+    first.abort();
+    const stop = new AbortController();
+    void guessAt("reader", stop.signal);
+    await until(() => answers.of(401) >= 3030, { what: "guesses to be checked", deadlineMs: 120_000 });
+    for (let n = 0; n < 5; n++) {
+      const headers = { Authorization: firstLogin(n), "X-Forwarded-For": `203.0.113.${n}` };
+      // Two checks run at a time, and one in four goes to those who wait longest. A hundred wait.
+      expect(await guessesBefore(service, headers)).toBeLessThanOrEqual(10);
     }
     stop.abort();
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "guesses of clients that have gone away are not checked, and their connections are closed",
+  async () => {
+    await using service = await startBehindProxy();
+    expect((await service.fetch(TOPOLOGY)).status).toBe(200);
+    const metrics = async () => (await service.fetch("/metrics")).text();
+    const openSockets = () => readdirSync(`/proc/${service.pid}/fd`).length;
+    const before = openSockets();
+    const guessers = Array.from({ length: 300 }, () => new HttpConnection(portOf(service)));
+    for (const [n, each] of guessers.entries())
+      void each.login(`reader:guess ${n}`, { "X-Forwarded-For": addressOf(n) });
+    await until(async () => wrongIn(await metrics()) > 0, { what: "a guess to be checked" });
+    await until(() => openSockets() >= before + 200, { what: "the connections" });
+    for (const each of guessers) each.close();
+    await until(() => openSockets() < before + 20, { what: "the end of the connections" });
+    expect(wrongIn(await metrics())).toBeLessThan(150);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a client that closes its sending side is answered: when it need not wait, its login is checked",
+  async () => {
+    await using service = await startService();
+    const socket = connect({ port: portOf(service), host: "127.0.0.1", allowHalfOpen: true });
+    socket.end(`GET ${TOPOLOGY} HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic("reader:secret")}\r\n\r\n`);
+    const chunks = await Array.fromAsync(socket);
+    expect(Buffer.concat(chunks).toString()).toStartWith("HTTP/1.1 200 ");
   },
   TIMEOUT_MS,
 );
@@ -120,6 +198,7 @@ test(
   async () => {
     await using service = await startService();
     const port = portOf(service);
+    expect((await service.fetch(TOPOLOGY)).status).toBe(200);
     const stop = new AbortController();
     const answers = new Answers();
     for (let c = 0; c < 12; c++)
@@ -132,11 +211,7 @@ test(
       );
     // The burst is used up, each connection has failed, and further guesses are refused.
     await until(() => answers.of(401) >= 13 && answers.of(429) > 0, { what: "the throttle" });
-    const before = answers.of(401);
-    const login = new HttpConnection(port);
-    expect(await login.login("reader:secret")).toBe(200);
-    login.close();
-    expect(answers.of(401) - before).toBeLessThanOrEqual(3);
+    expect(await guessesBefore(service, { Authorization: firstLogin(0) })).toBeLessThanOrEqual(3);
     stop.abort();
   },
   TIMEOUT_MS,
@@ -147,18 +222,16 @@ test(
   async () => {
     await using service = await startBehindProxy();
     const port = portOf(service);
+    expect((await service.fetch(TOPOLOGY)).status).toBe(200);
     const stop = new AbortController();
     const answers = new Answers();
-    const headers = () => ({ Forwarded: 'for="[2001:db8::1]:4711"' });
+    const guesser = () => ({ Forwarded: 'for="[2001:db8::1]:4711"' });
     for (let c = 0; c < 5; c++)
-      void guess(port, (n) => `reader:guess ${c} ${n}`, headers, stop.signal, answers.add);
+      void guess(port, (n) => `reader:guess ${c} ${n}`, guesser, stop.signal, answers.add);
     await until(() => answers.of(401) >= 12, { what: "the throttle" });
-    const before = answers.of(401);
-    const login = new HttpConnection(port);
     // Another address of the same /64.
-    expect(await login.login("reader:secret", { Forwarded: 'for="[2001:db8::2]"' })).toBe(200);
-    login.close();
-    expect(answers.of(401) - before).toBeLessThanOrEqual(6);
+    const headers = { Authorization: firstLogin(0), Forwarded: 'for="[2001:db8::2]"' };
+    expect(await guessesBefore(service, headers)).toBeLessThanOrEqual(6);
     stop.abort();
   },
   TIMEOUT_MS,

@@ -6,6 +6,13 @@ const ROOT = join(import.meta.dir, "../..");
 /** The run itself, the time until all is quiet at the end, and a slow machine. */
 const TIMEOUT_MS = 15 * 60_000;
 
+/** What failed comes first. The service's audit lines, one for each guess, would bury it. */
+function failureText(status: number, stdout: string, stderr: string): string {
+  const failed = stdout.match(/^FAILED: .*$/gm) ?? [`exit status ${status}`];
+  const messages = stderr.split("\n").filter((line) => !/^\S+ audit /.test(line));
+  return `${failed.join("; ")}\n${messages.join("\n")}\n${stdout}`;
+}
+
 test(
   "followers, handles and memory are as they should be after two minutes of changes and bad clients",
   async () => {
@@ -16,7 +23,7 @@ test(
       new Response(child.stderr).text(),
       child.exited,
     ]);
-    if (status !== 0) throw new Error(`exit status ${status}\n${stdout}${stderr}`);
+    if (status !== 0) throw new Error(failureText(status, stdout, stderr));
     expect(stdout).toEndWith("soak passed\n");
     // It did what it is for: events came, streams were resumed, the file and the configuration were read again.
     expect(stdout).toMatch(/^changes: [1-9]\d* files, [1-9]\d* reloads; [1-9]\d* events/m);

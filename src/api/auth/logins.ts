@@ -21,6 +21,12 @@ const MAX_LOGGED_NAME_LENGTH = 255;
 const claimedUser = (request: Request): string | undefined =>
   parseBasicAuthorization(request.header("authorization") ?? "")[0]?.name.slice(0, MAX_LOGGED_NAME_LENGTH);
 
+/**
+ * Whether a login that waits is not worth a check any more. A client that has closed its sending side is mostly gone. One
+ * that still reads is checked when it need not wait, and otherwise gets the response that it should try again.
+ */
+const isGone = (connection: ConnectionInfo): boolean => connection.gone.reported;
+
 export interface LoginsOptions {
   readonly authenticator: Authenticator;
   readonly users: Users;
@@ -54,8 +60,7 @@ export class Logins {
   async authenticate(request: Request, connection: ConnectionInfo): Promise<CertificateAuthResult> {
     const { address, isPeer } = this.clientOf(request, connection);
     const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
-    const isGone = () => connection.aborted;
-    const client = { address, connectionFailures, isGone };
+    const client = { address, connectionFailures, isGone: () => isGone(connection) };
     const result = await authenticateWithCertificate(this.#users, connection.clientCertificate, () =>
       this.#authenticator.authenticate(request.header("authorization"), client),
     );
@@ -92,7 +97,9 @@ export class Logins {
   /** For a reader process: checks the login of one of its clients. */
   checkForReader(request: Request, connection: ConnectionInfo): Promise<Response> {
     const { address } = this.clientOf(request, connection);
-    const isGone = () => connection.aborted;
-    return loginCheckResponse(request, this.#authenticator, { address, isGone });
+    return loginCheckResponse(request, this.#authenticator, {
+      address,
+      isGone: () => isGone(connection),
+    });
   }
 }

@@ -13,7 +13,7 @@ export function parseNetwork(name: string, bytes: Uint8Array, language?: Languag
   const fail = (line: number | undefined, message: string) =>
     ({ ok: false, message: `${name}${line === undefined ? "" : `:${line}`}: ${message}` }) as const;
 
-  const text = decode(bytes);
+  const text = decodeText(bytes);
   if (text === undefined) return fail(undefined, "is not UTF-8 text");
   const written = language ?? languageOf(name, text);
   const parsed = parse(text, written);
@@ -26,7 +26,8 @@ export function parseNetwork(name: string, bytes: Uint8Array, language?: Languag
   return fail(lineOf(text, written, path), `${field}${message}${first ?? ""}`);
 }
 
-function decode(bytes: Uint8Array): string | undefined {
+/** Undefined for bytes that are not UTF-8. */
+export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

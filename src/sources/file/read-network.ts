@@ -18,7 +18,8 @@ type BytesResult =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly message: string };
 
-async function readBytes(path: string): Promise<BytesResult> {
+/** The content of a regular file of limited size, or why it cannot be read. */
+export async function readBytes(path: string): Promise<BytesResult> {
   try {
     // Checked before opening: opening a pipe would wait for its writer.
     if (!(await stat(path)).isFile()) return { ok: false, message: "is not a regular file" };

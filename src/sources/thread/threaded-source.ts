@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../lib/clock.ts";
 import { type Sink, type Source, type SourceContext, SourceError } from "../source.ts";
-import { changesIn, takeClaims } from "./claim-batches.ts";
+import { changesIn, sendClaims, takeClaims } from "./claim-batches.ts";
 import {
   type BatchReport,
   type CommitMode,
@@ -40,7 +40,8 @@ export function createThreadedSource(
     async run(sink, signal) {
       if (signal.aborted) return;
       try {
-        await new SourceThread(source.name, worker, sink, context, metrics).run(entry, signal);
+        const logId = context.logId?.();
+        await new SourceThread(source.name, worker, sink, context, metrics).run(entry, logId, signal);
       } finally {
         metrics.endRun();
       }
@@ -78,7 +79,11 @@ class SourceThread {
     });
   }
 
-  async run(entry: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
+  async run(
+    entry: Readonly<Record<string, unknown>>,
+    logId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const stopped = new AbortController();
     const stop = () => {
       this.#post({ op: "abort" });
@@ -86,16 +91,22 @@ class SourceThread {
     };
     signal.addEventListener("abort", stop, { once: true });
     try {
-      this.#post({ op: "run", entry });
+      this.#post({ op: "run", entry, logId, hasLastClaims: this.#sink.lastClaims !== undefined });
       await this.#ended.promise;
     } finally {
       signal.removeEventListener("abort", stop);
       stopped.abort();
-      this.#worker.terminate();
-      // A thread in a long native call, such as parsing a large text, ends after it.
-      await Promise.race([this.#closed.promise, Bun.sleep(STOP_TIMEOUT_MS)]);
+      await this.#terminate();
       await this.#committing;
     }
+  }
+
+  /** A thread in a long native call, such as parsing a large text, ends after it. It is not waited for. */
+  async #terminate(): Promise<void> {
+    const closed = new AbortController();
+    this.#worker.terminate();
+    await Promise.race([this.#closed.promise, this.#clock.sleep(STOP_TIMEOUT_MS, closed.signal)]);
+    closed.abort();
   }
 
   #onReport(report: ThreadReport): void {
@@ -110,11 +121,17 @@ class SourceThread {
       case "commit":
         this.#committing = this.#commit(report.mode);
         return;
+      case "lastClaims":
+        void this.#sendLastClaims();
+        return;
       case "reject":
         for (const { kind, fault } of report.records) this.#sink.reject(kind, fault);
         return;
       case "stale":
         this.#sink.markStale(report.reason);
+        return;
+      case "upstream-logs":
+        this.#sink.setUpstreamLogs?.(report.ids);
         return;
       case "log":
         this.#log[report.level](report.event, report.fields);
@@ -141,12 +158,22 @@ class SourceThread {
     }
   }
 
+  async #sendLastClaims(): Promise<void> {
+    try {
+      const claims = (await this.#sink.lastClaims?.()) ?? {};
+      await sendClaims(claims, (batch) => this.#post(batch, [batch.json.buffer]));
+      this.#post({ op: "lastClaims" });
+    } catch (error) {
+      this.#post({ op: "lastClaims", error: encodeError(error) });
+    }
+  }
+
   #onLost(reason: string): void {
     this.#ended.reject(new SourceError(`the thread of the source has failed: ${reason}`));
   }
 
-  #post(request: ThreadRequest): void {
-    this.#worker.postMessage(request);
+  #post(request: ThreadRequest, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(request, transfer);
   }
 }
 

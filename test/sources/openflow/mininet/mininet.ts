@@ -25,6 +25,8 @@ export interface StartOptions {
   readonly protocol?: "tcp" | "ssl";
   /** The port of a second controller. */
   readonly other?: number;
+  /** Where the controller listens. Default: 127.0.0.1. */
+  readonly address?: string;
 }
 
 export const SYSTEM_PYTHON = "/usr/bin/python3"; // Debian's packages are available to Debian's Python only.
@@ -72,8 +74,10 @@ export class Mininet {
 
   async #command(command: object): Promise<Record<string, unknown>> {
     this.#child.stdin.write(`${JSON.stringify(command)}\n`);
+    // Before any pause: replies come in the order of the commands, also of those that are sent at the same time.
+    const reading = this.#replies.next();
     await this.#child.stdin.flush();
-    const { value, done } = await this.#replies.next();
+    const { value, done } = await reading;
     if (done) throw new Error(`the driver ended: ${await this.#errors}`);
     const reply: Record<string, unknown> = JSON.parse(value);
     if (reply.error !== undefined) throw new Error(`driver: ${reply.error}`);

@@ -1,0 +1,11 @@
+/**
+ * Loaded into the service before its own code (`--preload`): on SIGUSR2 it collects garbage completely and prints how much
+ * is left. What is resident depends on when the runtime happens to collect and to return memory; this does not.
+ */
+import { heapStats } from "bun:jsc";
+
+process.on("SIGUSR2", () => {
+  Bun.gc(true);
+  const { heapSize } = heapStats();
+  console.log(`live ${heapSize}`);
+});

@@ -1,0 +1,79 @@
+/**
+ * `gazetteer import`: turns a topology file of another tool into a network file for the source `file`. The result is
+ * complete before anything is written. What could not be imported is on standard error, line by line.
+ */
+import { realpath, writeFile } from "node:fs/promises";
+import { errorMessage } from "../lib/error-message.ts";
+import { KINDS } from "../model/ids.ts";
+import type { Command } from "./command.ts";
+import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { escapeControlCharacters } from "./table.ts";
+
+/** Not from the parsers: the help must not load them. A test compares the two lists. */
+const FORMATS = ["netjson", "graphml", "rfc8345", "containerlab"] as const;
+type Format = (typeof FORMATS)[number];
+const isFormat = (text: string): text is Format => FORMATS.some((format) => format === text);
+
+export const importCommand: Command = {
+  name: "import",
+  operands: "FILE",
+  summary: "Turn a topology file of another tool into a network file.",
+  flags: [
+    {
+      name: "format",
+      value: "FORMAT",
+      choices: FORMATS,
+      help: `Format of FILE: ${FORMATS.join(", ")}. Default: found out from its content`,
+    },
+    {
+      name: "output",
+      value: "FILE",
+      help: "Write to this file, as JSON if its name ends in .json. Default: YAML to standard output",
+    },
+  ],
+  notes: `
+Reads NetJSON NetworkGraph, GraphML (also of the Internet Topology Zoo), RFC 8345 and
+containerlab topologies. What could not be imported is listed on standard error.
+
+  gazetteer import Geant2012.graphml --output geant.yaml
+  gazetteer serve --file geant.yaml`,
+  async run(args, context) {
+    const [path, ...extra] = args.positionals;
+    if (path === undefined || extra.length > 0) throw usageFailure("wants one FILE");
+    const format = args.one("format");
+    if (format !== undefined && !isFormat(format))
+      throw usageFailure(`--format must be one of ${FORMATS.join(", ")}`);
+    const output = args.one("output");
+    if (output !== undefined && (await isSameFile(path, output)))
+      throw usageFailure(`--output ${output} is the file to import`);
+    // Loaded here, so that other commands start without the parsers.
+    const { importFile } = await import("../import/import-file.ts");
+    const result = await importFile(path, format);
+    if (!result.ok) throw usageFailure(escapeControlCharacters(result.message));
+    const { renderNetwork } = await import("./network-text.ts");
+    const asJson = output !== undefined && /\.json$/i.test(output);
+    const chunks = renderNetwork(result.document, asJson);
+    if (output === undefined) for (const chunk of chunks) await context.out(chunk);
+    else await write(output, chunks);
+    const lines = result.notes.map((note) => `${escapeControlCharacters(note)}\n`);
+    const counts = KINDS.map((kind) => `${result.counts[kind]} ${kind}`).join(", ");
+    await context.err(`${lines.join("")}${output ?? path} (${result.format}): ${counts}\n`);
+    return EXIT_STATUS.ok;
+  },
+};
+
+async function isSameFile(path: string, other: string): Promise<boolean> {
+  try {
+    return (await realpath(path)) === (await realpath(other));
+  } catch {
+    return false; // One of them does not exist.
+  }
+}
+
+async function write(path: string, chunks: Iterable<string>): Promise<void> {
+  try {
+    await writeFile(path, chunks);
+  } catch (error) {
+    throw usageFailure(`${path} cannot be written: ${errorMessage(error)}`);
+  }
+}

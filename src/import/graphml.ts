@@ -1,0 +1,267 @@
+/**
+ * Reads GraphML (http://graphml.graphdrawing.org): that of the Internet Topology Zoo, of graph tools such as NetworkX,
+ * Gephi and yEd, and our own. Of the extensions only labels are read; shapes and colours are not about the network.
+ *
+ * `saxes` parses the XML: it rejects what is not well-formed, with the line, reads no external entities and expands none
+ * of a DTD. A document with a DTD is refused. The parser has no recursion, so depth does not matter. The same library is
+ * there for any other XML that this project reads.
+ */
+import { SaxesParser, type SaxesTagPlain } from "saxes";
+import type { GraphEdge, GraphNode, GraphResult, ImportFault, Note } from "./graph.ts";
+import { linkSpeedMbps } from "./link-speed.ts";
+
+const CHUNK_CHARS = 64 * 1024;
+const OWN_GRAPH_ID = "gazetteer";
+
+export function parseGraphml(text: string): GraphResult {
+  const reader = new GraphmlReader();
+  const fault = reader.read(text);
+  return fault ? { ok: false, fault } : { ok: true, graph: reader.graph() };
+}
+
+type Value = string | boolean;
+
+interface Key {
+  readonly name: string;
+  readonly type: string;
+  readonly domain: string;
+  defaultText?: string;
+}
+
+/** A node or edge while it is read. */
+interface Item {
+  readonly line: number;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly data: Map<string, Value>;
+  readonly ports: string[];
+  /** Of an edge: what the graph says where the edge does not. */
+  readonly directed: boolean;
+  /** Of a node: the node whose graph it is in. */
+  readonly group: string | undefined;
+}
+
+class GraphmlReader {
+  readonly #parser = new SaxesParser();
+  readonly #keys = new Map<string, Key>();
+  readonly #nodes: Item[] = [];
+  readonly #edges: Item[] = [];
+  readonly #notes: Note[] = [];
+  readonly #directedGraphs: boolean[] = [];
+  /** The nodes, edges and other elements that are open and can have data. */
+  readonly #open: (Item | undefined)[] = [];
+  #fault: ImportFault | undefined;
+  #ownExport = false;
+  #depth = 0;
+  #key: Key | undefined;
+  /** The key of the open `data` element, and its text; of one with elements inside, only the text of a label. */
+  #dataKey: string | undefined;
+  #text = "";
+  #dataHasElements = false;
+
+  read(text: string): ImportFault | undefined {
+    this.#parser.on("error", (error) => this.#fail(error.message.replace(/^(?:\d+:\d+: )/, "")));
+    this.#parser.on("doctype", () =>
+      this.#fail("has a DOCTYPE: documents with a DTD are refused; remove the declaration"),
+    );
+    this.#parser.on("opentag", (tag) => this.#openTag(tag));
+    this.#parser.on("closetag", (tag) => this.#closeTag(localName(tag.name)));
+    this.#parser.on("text", (part) => this.#addText(part));
+    this.#parser.on("cdata", (part) => this.#addText(part));
+    for (let at = 0; at < text.length && !this.#fault; at += CHUNK_CHARS)
+      this.#parser.write(text.slice(at, at + CHUNK_CHARS));
+    if (!this.#fault) this.#parser.close();
+    return this.#fault;
+  }
+
+  graph() {
+    return {
+      nodes: this.#nodes.flatMap((item) => this.#toNode(item)),
+      edges: this.#edges.flatMap((item) => this.#toEdge(item)),
+      notes: this.#notes,
+      ownExport: this.#ownExport,
+    };
+  }
+
+  /** The first one counts: what follows is often caused by it. */
+  #fail(message: string): void {
+    this.#fault ??= { at: this.#parser.line, message: `is not GraphML: ${message}` };
+  }
+
+  #addText(text: string): void {
+    if (this.#dataKey !== undefined || this.#key) this.#text += text;
+  }
+
+  #openTag(tag: SaxesTagPlain): void {
+    const local = localName(tag.name);
+    const attributes = new Map(Object.entries(tag.attributes));
+    if (this.#depth++ === 0 && local !== "graphml") this.#fail(`the root element is ${local}`);
+    if (this.#dataKey !== undefined) {
+      this.#dataHasElements = true;
+      this.#text = "";
+      return;
+    }
+    switch (local) {
+      case "key":
+        this.#addKey(attributes);
+        break;
+      case "graph":
+        this.#directedGraphs.push(attributes.get("edgedefault") === "directed");
+        this.#ownExport ||= attributes.get("id") === OWN_GRAPH_ID;
+        break;
+      case "node":
+        this.#nodes.push(this.#openItem(attributes));
+        break;
+      case "edge":
+        this.#edges.push(this.#openItem(attributes));
+        break;
+      case "hyperedge":
+        this.#open.push(undefined);
+        this.#notes.push({
+          at: this.#parser.line,
+          message: "left out a hyperedge: a link has two ends; describe it as a node with edges",
+        });
+        break;
+      case "port":
+        this.#open.at(-1)?.ports.push(attributes.get("name") ?? "");
+        this.#open.push(undefined);
+        break;
+      case "data":
+        this.#dataKey = attributes.get("key") ?? "";
+        this.#dataHasElements = false;
+        this.#text = "";
+        break;
+    }
+  }
+
+  #openItem(attributes: ReadonlyMap<string, string>): Item {
+    const item = {
+      line: this.#parser.line,
+      attributes,
+      data: new Map<string, Value>(),
+      ports: [],
+      directed: this.#directedGraphs.at(-1) ?? false,
+      group: this.#open.findLast((parent) => parent !== undefined)?.attributes.get("id"),
+    };
+    this.#open.push(item);
+    return item;
+  }
+
+  #addKey(attributes: ReadonlyMap<string, string>): void {
+    const id = attributes.get("id") ?? "";
+    const name = attributes.get("attr.name") ?? id;
+    const [domain, type] = [attributes.get("for") ?? "all", attributes.get("attr.type") ?? "string"];
+    this.#key = { name, type, domain };
+    this.#text = "";
+    this.#keys.set(id, this.#key);
+  }
+
+  #closeTag(local: string): void {
+    this.#depth--;
+    if (this.#dataKey !== undefined) {
+      if (local === "NodeLabel" || local === "EdgeLabel") this.#setData("label");
+      else if (local === "data") this.#closeData(this.#dataKey);
+      return;
+    }
+    if (local === "default" && this.#key) this.#key.defaultText = this.#text.trim();
+    else if (local === "key") this.#key = undefined;
+    else if (local === "graph") this.#directedGraphs.pop();
+    else if (["node", "edge", "hyperedge", "port"].includes(local)) this.#open.pop();
+  }
+
+  #closeData(keyId: string): void {
+    const key = this.#keys.get(keyId);
+    if (!this.#dataHasElements) this.#setData(key?.name ?? keyId, key?.type);
+    this.#dataKey = undefined;
+  }
+
+  #setData(name: string, type = "string"): void {
+    const text = this.#text.trim();
+    if (text !== "") this.#open.at(-1)?.data.set(name, convert(text, type));
+  }
+
+  /** With the defaults of the keys for this domain. */
+  #properties({ data }: Item, domain: string): Record<string, Value> {
+    const properties = new Map<string, Value>();
+    for (const key of this.#keys.values()) {
+      const applies = key.domain === domain || key.domain === "all";
+      if (applies && key.defaultText) properties.set(key.name, convert(key.defaultText, key.type));
+    }
+    for (const [name, value] of data) properties.set(name, value);
+    return Object.fromEntries(properties);
+  }
+
+  #toNode(item: Item): GraphNode[] {
+    const id = item.attributes.get("id");
+    if (id === undefined) {
+      this.#notes.push({ at: item.line, message: "left out a node: it has no id" });
+      return [];
+    }
+    const { aliases, label, ...rest } = this.#properties(item, "node");
+    const { properties, annotations } = separateAnnotations({
+      ...rest,
+      ...(label !== undefined && label !== id && { label }),
+      ...(item.group !== undefined && { group: item.group }),
+    });
+    const isOwnAliases = this.#ownExport && typeof aliases === "string";
+    return [
+      {
+        at: item.line,
+        id,
+        properties: aliases === undefined || isOwnAliases ? properties : { ...properties, aliases },
+        annotations,
+        ports: item.ports,
+        ...(isOwnAliases && { aliases: aliases.split(" ") }),
+      },
+    ];
+  }
+
+  #toEdge(item: Item): GraphEdge[] {
+    const { attributes, line: at } = item;
+    const [source, target] = [attributes.get("source"), attributes.get("target")];
+    if (source === undefined || target === undefined) {
+      this.#notes.push({ at, message: "left out an edge: it has no source or no target" });
+      return [];
+    }
+    const { srcPort, dstPort, ...rest } = this.#properties(item, "edge");
+    const directed = attributes.get("directed") ?? String(item.directed);
+    return [
+      {
+        at,
+        source,
+        target,
+        sourcePort: attributes.get("sourceport") ?? (srcPort === undefined ? undefined : String(srcPort)),
+        targetPort: attributes.get("targetport") ?? (dstPort === undefined ? undefined : String(dstPort)),
+        direction: directed === "true" ? "forward" : "both",
+        speedMbps: linkSpeedMbps(rest),
+        ...separateAnnotations(rest),
+      },
+    ];
+  }
+}
+
+/** Without a prefix. Namespaces are not resolved: the library searches all open elements for each name. */
+const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
+
+const ANNOTATION_PREFIX = "annotations.";
+
+/** Our own GraphML has each annotation as a key of its own. */
+function separateAnnotations(data: Record<string, Value>): {
+  properties: Record<string, Value>;
+  annotations: Record<string, Value>;
+} {
+  const entries = Object.entries(data);
+  const isAnnotation = ([name]: [string, Value]) => name.startsWith(ANNOTATION_PREFIX);
+  return {
+    properties: Object.fromEntries(entries.filter((entry) => !isAnnotation(entry))),
+    annotations: Object.fromEntries(
+      entries.filter(isAnnotation).map(([name, value]) => [name.slice(ANNOTATION_PREFIX.length), value]),
+    ),
+  };
+}
+
+/** Numbers stay text: no field of a node or edge is a number, and an annotation has the digits of the file. */
+function convert(text: string, type: string): Value {
+  if (type !== "boolean") return text;
+  if (text === "true" || text === "1") return true;
+  return text === "false" || text === "0" ? false : text;
+}

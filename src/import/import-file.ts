@@ -1,0 +1,125 @@
+/**
+ * Imports one file: finds out its format, parses it, and makes a document in the format of the file source. The text of
+ * a fault or note begins with `file:line: `, as those of the file source do.
+ */
+import { KINDS } from "../model/ids.ts";
+import { type Language, languageOf, lineOf, parse } from "../sources/file/document.ts";
+import { decodeText } from "../sources/file/parse-network.ts";
+import { readBytes } from "../sources/file/read-network.ts";
+import { formatPath } from "../sources/file/records.ts";
+import { parseContainerlab } from "./containerlab.ts";
+import { type GraphResult, isObject, type Position } from "./graph.ts";
+import { type ClaimsResult, claimsOfGraph, type ImportedClaims } from "./graph-claims.ts";
+import { parseGraphml } from "./graphml.ts";
+import { parseNetJson } from "./netjson.ts";
+import { documentOf, type NetworkDocument } from "./network-document.ts";
+import { isRfc8345, parseRfc8345 } from "./rfc8345.ts";
+
+export const IMPORT_FORMATS = ["netjson", "graphml", "rfc8345", "containerlab"] as const;
+export type ImportFormat = (typeof IMPORT_FORMATS)[number];
+
+export type ImportResult =
+  | {
+      readonly ok: true;
+      readonly format: ImportFormat;
+      readonly document: NetworkDocument;
+      /** How many records of each kind the file source will read. */
+      readonly counts: Readonly<Record<keyof ImportedClaims, number>>;
+      readonly notes: readonly string[];
+    }
+  | { readonly ok: false; readonly message: string };
+
+/** To find the line of a note a text is searched from its start; in a larger one the path stands for it. */
+const MAX_SEARCHED_CHARS = 4 * 1024 * 1024;
+/** Further notes are only counted. */
+const MAX_NOTES = 50;
+
+export async function importFile(path: string, format?: ImportFormat): Promise<ImportResult> {
+  const content = await readBytes(path);
+  if (!content.ok) return { ok: false, message: `${path}: ${content.message}` };
+  const text = decodeText(content.bytes);
+  return text === undefined
+    ? { ok: false, message: `${path}: is not UTF-8 text` }
+    : importText(path, text, format);
+}
+
+export function importText(name: string, text: string, wanted?: ImportFormat): ImportResult {
+  const isXml = text.trimStart().startsWith("<");
+  const language = isXml ? undefined : languageOf(name, text);
+  const place = (at: Position | undefined) => `${name}${lineText(text, language, at)}: `;
+  const parsed = parseText(text, language, wanted);
+  if (!parsed.ok) return { ok: false, message: place(parsed.fault.at) + parsed.fault.message };
+  const { claims, notes } = parsed;
+  const shown = notes.slice(0, MAX_NOTES).map(({ at, message }) => place(at) + message);
+  const more = notes.length - shown.length;
+  return {
+    ok: true,
+    format: parsed.format,
+    document: documentOf(claims),
+    counts: {
+      devices: claims.devices.length,
+      ports: claims.ports.length,
+      links: claims.links.length,
+      hosts: claims.hosts.length,
+    },
+    notes: more > 0 ? [...shown, `${name}: and ${more} more of these`] : shown,
+  };
+}
+
+type Parsed =
+  | (Extract<ClaimsResult, { ok: true }> & { readonly format: ImportFormat })
+  | Extract<ClaimsResult, { ok: false }>;
+
+/** The formats that are JSON or YAML. */
+type DocumentFormat = Exclude<ImportFormat, "graphml">;
+const PARSERS: Readonly<Record<DocumentFormat, (document: unknown) => ClaimsResult>> = {
+  netjson: (document) => fromGraph(parseNetJson(document)),
+  rfc8345: parseRfc8345,
+  containerlab: (document) => fromGraph(parseContainerlab(document)),
+};
+
+function parseText(text: string, language: Language | undefined, wanted: ImportFormat | undefined): Parsed {
+  if (language === undefined || wanted === "graphml") {
+    if (wanted !== undefined && wanted !== "graphml") return refuse(`is XML, and ${wanted} is not`);
+    return withFormat("graphml", fromGraph(parseGraphml(text)));
+  }
+  const parsed = parse(text, language);
+  if (!parsed.ok) return refuse(parsed.message, parsed.line);
+  const format = wanted ?? detectFormat(parsed.value);
+  return format === undefined
+    ? refuse(unknownFormat(parsed.value))
+    : withFormat(format, PARSERS[format](parsed.value));
+}
+
+const withFormat = (format: ImportFormat, result: ClaimsResult): Parsed =>
+  result.ok ? { ...result, format } : result;
+
+const refuse = (message: string, at?: Position) =>
+  ({ ok: false, fault: { message, ...(at !== undefined && { at }) } }) as const;
+
+const fromGraph = (result: GraphResult): ClaimsResult =>
+  result.ok ? { ok: true, ...claimsOfGraph(result.graph) } : result;
+
+/** By the one key that each format cannot do without. */
+function detectFormat(document: unknown): DocumentFormat | undefined {
+  if (!isObject(document)) return undefined;
+  if (document.type === "NetworkGraph") return "netjson";
+  if (isRfc8345(document)) return "rfc8345";
+  if (isObject(document.topology)) return "containerlab";
+  return undefined;
+}
+
+function unknownFormat(document: unknown): string {
+  if (isObject(document) && KINDS.some((kind) => kind in document))
+    return "is a network file already: use it as it is, with the source `file`";
+  return `is in none of the formats that can be imported: ${IMPORT_FORMATS.join(", ")}; give --format if it is one`;
+}
+
+function lineText(text: string, language: Language | undefined, at: Position | undefined): string {
+  if (at === undefined) return "";
+  if (typeof at === "number") return `:${at}`;
+  if (language === undefined) return "";
+  if (text.length > MAX_SEARCHED_CHARS) return `: ${formatPath(at)}`;
+  const line = lineOf(text, language, at);
+  return line === undefined ? "" : `:${line}`;
+}

@@ -1,0 +1,101 @@
+/**
+ * Follows OpenDaylight's stream of changes as a signal: every event, and every end of the stream, means "list again".
+ * The events are not applied: they have no ids and no order against a list, and a change of a link needs the ports of the
+ * inventory anyway. So the stream costs no memory, whatever a peer sends.
+ *
+ * The source calls `ensureOpen` after each list that succeeded. A server that does not offer the stream gets no
+ * further request for it until `reset`, after a failure: another version may be there then.
+ */
+import { createBackoff } from "../../lib/backoff.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { UpstreamError } from "../upstream/failure.ts";
+import { EventScanner } from "./event-scanner.ts";
+import type { RestconfClient } from "./restconf-client.ts";
+
+/** Changes that arrive together cause one list, and a busy server is not listed all the time. */
+const SETTLE_MS = 500;
+const MAX_REOPEN_MS = 60_000;
+
+export interface ChangeStreamOptions {
+  readonly client: RestconfClient;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Something has changed, or may have: the caller lists again. */
+  readonly onChange: () => void;
+}
+
+export interface StreamCounters {
+  /** 1 while a stream is open. */
+  stream_connected: number;
+  stream_events_total: number;
+  stream_breaks_total: number;
+}
+
+export class ChangeStream {
+  readonly #options: ChangeStreamOptions;
+  readonly #counters: StreamCounters;
+  readonly #backoff = createBackoff(SETTLE_MS, MAX_REOPEN_MS);
+  #following: Promise<void> | undefined;
+  #settling: Promise<void> | undefined;
+  #isOffered = true;
+
+  constructor(options: ChangeStreamOptions, counters: StreamCounters) {
+    this.#options = options;
+    this.#counters = counters;
+  }
+
+  ensureOpen(): void {
+    if (this.#following || !this.#isOffered || this.#options.signal.aborted) return;
+    this.#following = this.#follow().finally(() => {
+      this.#following = undefined;
+    });
+  }
+
+  reset(): void {
+    this.#isOffered = true;
+  }
+
+  /** Resolves when nothing runs any more, after the signal aborted. */
+  async ended(): Promise<void> {
+    await Promise.all([this.#following, this.#settling]);
+  }
+
+  async #follow(): Promise<void> {
+    const { client, path, clock, signal } = this.#options;
+    const stream = await client.openChanges(path, signal);
+    if (!stream.ok) {
+      this.#isOffered = stream.offered;
+      return;
+    }
+    const openedAt = clock.monotonic();
+    this.#counters.stream_connected = 1;
+    const scanner = new EventScanner();
+    try {
+      // The first event is a snapshot: the list that it causes has what changed before the stream was open.
+      for await (const chunk of stream.chunks) {
+        const events = scanner.push(chunk);
+        this.#counters.stream_events_total += events;
+        if (events > 0) this.#settle();
+      }
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+    } finally {
+      this.#counters.stream_connected = 0;
+    }
+    if (signal.aborted) return;
+    this.#counters.stream_breaks_total++;
+    if (clock.monotonic() - openedAt > MAX_REOPEN_MS) this.#backoff.reset();
+    // A server that closes each stream at once must not cause lists without a pause.
+    await clock.sleep(this.#backoff.nextMs(), signal);
+    this.#options.onChange();
+  }
+
+  #settle(): void {
+    const { clock, signal, onChange } = this.#options;
+    this.#settling ??= clock.sleep(SETTLE_MS, signal).then(() => {
+      this.#settling = undefined;
+      if (!signal.aborted) onChange();
+    });
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Makes claims of the records of all layers and modules. Pure, and independent of the order of the records, because a
+ * server may return its lists in any order.
+ *
+ * A link that others support is the same link when it has the same ends, or when one link of the same two devices
+ * supports it. Any other is a path through the layer below and is VIRTUAL.
+ */
+import type { ClaimTypes, HostClaim, LinkClaim } from "../../model/claim.ts";
+import { hostId, type Kind, linkId } from "../../model/ids.ts";
+import { DeviceTable, type MappedPort } from "./devices.ts";
+import { mergeFacts } from "./merge-facts.ts";
+import { TopologyIndex } from "./topology-index.ts";
+import {
+  type HostRecord,
+  type LinkFacts,
+  type LinkRecord,
+  type NodeRecord,
+  type PointRecord,
+  refKey,
+  type TopologyRecords,
+} from "./topology-records.ts";
+import type { OnFault } from "./yang-json.ts";
+
+export type MappedClaims = { readonly [K in Kind]: ClaimTypes[K][] };
+
+interface ResolvedLink {
+  readonly record: LinkRecord;
+  readonly src: PointRecord;
+  readonly dst: PointRecord;
+}
+
+export function mapTopology(
+  records: TopologyRecords,
+  inventory: readonly NodeRecord[],
+  onFault: OnFault,
+): MappedClaims {
+  const index = new TopologyIndex(records);
+  // Before the ports get their numbers, because links may refer to further ports.
+  const resolved = resolveLinks(records.links, index, onFault);
+  const table = new DeviceTable(records.nodes, inventory);
+  const { devices, ports } = table;
+  const hosts = mapHosts(records.hosts, index, table, onFault);
+  return { devices, ports, links: mapLinks(resolved, table), hosts };
+}
+
+/** The links between devices. Those of hosts are added to the index. */
+function resolveLinks(links: readonly LinkRecord[], index: TopologyIndex, onFault: OnFault): ResolvedLink[] {
+  const resolved: ResolvedLink[] = [];
+  for (const record of links) {
+    const [src, dst] = [index.endOf(record.src), index.endOf(record.dst)];
+    if (!src || !dst) {
+      const field = src ? "/destination/dest-node" : "/source/source-node";
+      onFault("links", { field, message: "is not a node of its network" });
+    } else if (src.kind === "port" && dst.kind === "port") {
+      resolved.push({ record, src: src.point, dst: dst.point });
+    } else if (src.kind === "host" && dst.kind === "port") src.attachedTo.push(dst.point);
+    else if (src.kind === "port" && dst.kind === "host") dst.attachedTo.push(src.point);
+  }
+  return resolved;
+}
+
+interface MappedLink {
+  readonly record: LinkRecord;
+  readonly src: MappedPort;
+  readonly dst: MappedPort;
+}
+
+function mapLinks(links: readonly ResolvedLink[], table: DeviceTable): LinkClaim[] {
+  const mapped = new Map<string, MappedLink>();
+  for (const { record, src, dst } of links) {
+    const [from, to] = [table.portOf(src), table.portOf(dst)];
+    if (from && to) mapped.set(refKey(record.network, record.link), { record, src: from, dst: to });
+  }
+  const facts = new Map<string, { at: MappedLink; layers: LinkFacts[] }>();
+  for (const key of [...mapped.keys()].sort()) {
+    const link = mapped.get(key);
+    if (!link || isInside(link)) continue;
+    const at = underlayOf(link, mapped);
+    const id = linkId(at.src, at.dst);
+    const isVirtual = at === link && supportedBy(link, mapped).length > 0;
+    const own: LinkFacts = isVirtual ? { type: "VIRTUAL", ...link.record.facts } : link.record.facts;
+    const known = facts.get(id);
+    if (!known) facts.set(id, { at, layers: [own] });
+    else if (at === link) known.layers.push(own);
+    else known.layers.unshift(own);
+  }
+  return [...facts.values()].map(({ at, layers }) => ({
+    src: { device: at.src.device, port: at.src.port },
+    dst: { device: at.dst.device, port: at.dst.port },
+    ...mergeFacts(layers),
+    ...stateOf(at),
+  }));
+}
+
+/** Between two layers of one device. */
+const isInside = ({ src, dst }: MappedLink): boolean => src.device === dst.device && src.port === dst.port;
+
+const supportedBy = ({ record }: MappedLink, links: ReadonlyMap<string, MappedLink>): MappedLink[] =>
+  record.supporting.flatMap(({ network, link }) => links.get(refKey(network, link)) ?? []);
+
+/** The link itself, or the one of the lowest layer that is the same link. */
+function underlayOf(link: MappedLink, links: ReadonlyMap<string, MappedLink>): MappedLink {
+  const visited = new Set<MappedLink>();
+  let at = link;
+  for (;;) {
+    visited.add(at);
+    const [below, ...others] = supportedBy(at, links);
+    if (!below || others.length > 0 || visited.has(below)) return at;
+    if (below.src.device !== at.src.device || below.dst.device !== at.dst.device) return at;
+    at = below;
+  }
+}
+
+/** Claimed only where the state of the ports is known: the modules have no states of links. */
+function stateOf({ src, dst }: MappedLink): Pick<LinkClaim, "state"> {
+  if (src.isEnabled === false || dst.isEnabled === false) return { state: "INACTIVE" };
+  return src.isEnabled && dst.isEnabled ? { state: "ACTIVE" } : {};
+}
+
+function mapHosts(
+  hosts: readonly HostRecord[],
+  index: TopologyIndex,
+  table: DeviceTable,
+  onFault: OnFault,
+): HostClaim[] {
+  const claims = new Map<string, HostClaim & { ipAddresses: string[] }>();
+  for (const host of hosts) {
+    const named = host.attachedTo.map((point) => index.pointOf(host.network, point));
+    const locations = [...named, ...(index.hostNodeOf(host)?.attachedTo ?? [])].flatMap(
+      (point) => (point && table.portOf(point)) ?? [],
+    );
+    if (locations.length === 0) {
+      onFault("hosts", { field: "/locations", message: "is attached to no known port" });
+      continue;
+    }
+    const id = hostId(host.mac, host.vlan);
+    const claim = claims.get(id) ?? { mac: host.mac, vlan: host.vlan, ipAddresses: [], locations: [] };
+    claims.set(id, claim);
+    addTo(claim, host, locations);
+  }
+  return [...claims.values()];
+}
+
+function addTo(
+  claim: HostClaim & { ipAddresses: string[] },
+  { ipAddresses }: HostRecord,
+  locations: readonly MappedPort[],
+): void {
+  for (const ip of ipAddresses) if (!claim.ipAddresses.includes(ip)) claim.ipAddresses.push(ip);
+  for (const { device, port } of locations) {
+    const known = claim.locations.some((at) => at.elementId === device && at.port === port);
+    if (!known) claim.locations.push({ elementId: device, port });
+  }
+  claim.locations.sort((a, b) => compare(a.elementId, b.elementId) || Number(a.port) - Number(b.port));
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,44 @@
+/**
+ * The hosts of OpenDaylight's host tracker (releases that still have it): a node `host:MAC` with the addresses that were
+ * seen and the termination points where. A host is one per MAC and VLAN, so that a node with addresses in two VLANs is
+ * two hosts.
+ */
+import { canonicalIp, canonicalMac, canonicalVlan } from "../../model/address.ts";
+import type { HostRecord, NodeRef } from "./topology-records.ts";
+import { leafText, listEntries, type OnFault, type YangObject } from "./yang-json.ts";
+
+const HOST_NODE = /^host:(.+)$/s;
+const UNTAGGED = "0";
+
+/** Undefined when the node is not a host. */
+export function parseHostNode(ref: NodeRef, node: YangObject, onFault: OnFault): HostRecord[] | undefined {
+  const name = HOST_NODE.exec(ref.node)?.[1];
+  if (name === undefined) return undefined;
+  const addresses = listEntries(node, "host-tracker-service:addresses", "hosts", onFault);
+  const mac =
+    canonicalMac(name) ?? addresses.map((entry) => canonicalMac(leafText(entry, "mac") ?? "")).find(Boolean);
+  if (mac === undefined) {
+    onFault("hosts", { field: "/node-id", message: "has no MAC address" });
+    return [];
+  }
+  const points = listEntries(node, "host-tracker-service:attachment-points", "hosts", onFault);
+  const attachedTo = points.flatMap((entry) =>
+    entry.active === false ? [] : [leafText(entry, "tp-id") ?? ""].filter(Boolean),
+  );
+  const ipsByVlan = new Map<string, string[]>();
+  for (const entry of addresses) {
+    const tag = leafText(entry, "vlan");
+    const vlan = canonicalVlan(tag === UNTAGGED ? undefined : tag);
+    if (vlan === undefined) {
+      onFault("hosts", { field: "/addresses/vlan", message: "is not a VLAN" });
+      continue;
+    }
+    const ips = ipsByVlan.get(vlan) ?? [];
+    ipsByVlan.set(vlan, ips);
+    const text = leafText(entry, "ip");
+    const ip = text === undefined ? undefined : canonicalIp(text);
+    if (ip !== undefined && !ips.includes(ip)) ips.push(ip);
+  }
+  if (ipsByVlan.size === 0) ipsByVlan.set("None", []);
+  return [...ipsByVlan].map(([vlan, ipAddresses]) => ({ ...ref, mac, vlan, ipAddresses, attachedTo }));
+}

@@ -1,0 +1,134 @@
+/**
+ * The requests of RESTCONF (RFC 8040) that the source needs: the root, data, and OpenDaylight's subscription to changes.
+ * A response is classified by what it means for the source: data, no data, a module that the server does not have, or a
+ * failure. OpenDaylight has 409 where RFC 8040 has 404 for missing data, and while it starts, 404 without a RESTCONF
+ * error for everything: that is not "no data".
+ */
+import type { Upstream, UpstreamStream } from "../upstream/upstream.ts";
+import { HOST_META_PATH, parseHostMeta } from "./host-meta.ts";
+import { isYangObject, leafText, listEntries, type YangObject } from "./yang-json.ts";
+
+const YANG_JSON = "application/yang-data+json";
+const MAX_SMALL_BYTES = 64 * 1024;
+
+export interface Failure {
+  readonly ok: false;
+  readonly message: string;
+}
+
+export type DataResult =
+  | { readonly ok: true; readonly has: "data"; readonly document: YangObject }
+  | { readonly ok: true; readonly has: "no-data" | "no-module" }
+  | Failure;
+
+/** `offered` is false when the server has no such stream; true when it only failed now. */
+export type StreamResult = Extract<UpstreamStream, { ok: true }> | (Failure & { readonly offered: boolean });
+
+export class RestconfClient {
+  readonly #upstream: Upstream;
+  /** Known once it was found; forgotten at a failure, because another server may be there then. */
+  #root: URL | undefined;
+
+  constructor(upstream: Upstream) {
+    this.#upstream = upstream;
+  }
+
+  /** `path` is under `/data` and may have a query. */
+  async readData(path: string, signal: AbortSignal): Promise<DataResult> {
+    const root = await this.#findRoot(signal);
+    if (!(root instanceof URL)) return root;
+    const response = await this.#upstream.get(under(root, `data/${path}`), { accept: YANG_JSON, signal });
+    if (response.ok && response.status === 204) return { ok: true, has: "no-data" };
+    if (response.ok) {
+      const document = parseObject(response.body);
+      if (document) return { ok: true, has: "data", document };
+      return this.#failed(`${this.#upstream.url.host}: the response to ${path} is not a JSON object`);
+    }
+    const meaning = response.code === "status" ? meaningOf(response.status, response.errorBody) : undefined;
+    return meaning === undefined ? this.#failed(response.message) : { ok: true, has: meaning };
+  }
+
+  /** OpenDaylight's stream of changes below a path. The stream has no ids: what is missed is never sent again. */
+  async openChanges(path: string, signal: AbortSignal): Promise<StreamResult> {
+    const root = await this.#findRoot(signal);
+    if (!(root instanceof URL)) return { ...root, offered: true };
+    const input = {
+      path,
+      "sal-remote-augment:datastore": "OPERATIONAL",
+      "sal-remote-augment:scope": "SUBTREE",
+    };
+    const operation = "operations/sal-remote:create-data-change-event-subscription";
+    const created = await this.#upstream.get(under(root, operation), {
+      method: "POST",
+      headers: { "content-type": YANG_JSON },
+      accept: YANG_JSON,
+      body: JSON.stringify({ input }),
+      maxBytes: MAX_SMALL_BYTES,
+      signal,
+    });
+    if (!created.ok) return { ok: false, message: created.message, offered: created.code !== "status" };
+    const output = parseObject(created.body)?.["sal-remote:output"];
+    const name = isYangObject(output) ? leafText(output, "stream-name") : undefined;
+    if (name === undefined) return { ok: false, message: "the subscription has no stream", offered: false };
+    const streamPath = `streams/json/${encodeURIComponent(name).replaceAll("%3A", ":")}`;
+    const stream = await this.#upstream.stream(under(root, `${streamPath}?changed-leaf-nodes-only=true`), {
+      accept: "text/event-stream",
+      signal,
+    });
+    return stream.ok ? stream : { ok: false, message: stream.message, offered: stream.code !== "status" };
+  }
+
+  #failed(message: string): Failure {
+    this.#root = undefined;
+    return { ok: false, message };
+  }
+
+  /** The configured URL, or what the server says when that has no path. */
+  async #findRoot(signal: AbortSignal): Promise<URL | Failure> {
+    const { url } = this.#upstream;
+    if (url.pathname !== "/") return url;
+    if (this.#root) return this.#root;
+    const accept = "application/xrd+xml, application/xrd+json;q=0.9, application/json;q=0.8";
+    const target = new URL(HOST_META_PATH, url);
+    const response = await this.#upstream.get(target, { accept, maxBytes: MAX_SMALL_BYTES, signal });
+    if (!response.ok) return { ok: false, message: response.message };
+    const href = parseHostMeta(new TextDecoder().decode(response.body));
+    if (href === undefined) return this.#failed(`${url.host}${HOST_META_PATH}: has no link to RESTCONF`);
+    const root = URL.parse(href, url);
+    // The credentials are for the configured server only.
+    if (root?.origin !== url.origin)
+      return this.#failed(`${url.host}${HOST_META_PATH}: leads to another server`);
+    this.#root = root;
+    return root;
+  }
+}
+
+const under = (root: URL, path: string): URL =>
+  new URL(`${root.origin}${root.pathname.replace(/\/+$/, "")}/${path}`);
+
+function parseObject(body: Uint8Array): YangObject | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body));
+    return isYangObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const UNKNOWN_MODULE = ["unknown-element", "unknown-namespace", "unknown-attribute", "bad-element"];
+
+/** Undefined when it is a failure. */
+function meaningOf(
+  status: number | undefined,
+  body: Uint8Array | undefined,
+): "no-data" | "no-module" | undefined {
+  const document = body === undefined ? undefined : parseObject(body);
+  const errors = document?.["ietf-restconf:errors"] ?? document?.errors;
+  const [error] = isYangObject(errors) ? listEntries(errors, "error", "devices", () => {}) : [];
+  const tag = error === undefined ? undefined : leafText(error, "error-tag");
+  if (tag === "data-missing") return "no-data";
+  if (tag !== undefined && UNKNOWN_MODULE.includes(tag)) return "no-module";
+  if (status !== 404) return undefined;
+  // RFC 8040 has `invalid-value` for data that does not exist. Without a RESTCONF error, nobody is at that path.
+  return tag === undefined ? "no-module" : "no-data";
+}

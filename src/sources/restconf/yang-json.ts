@@ -1,0 +1,64 @@
+/**
+ * Reads members of YANG data in JSON (RFC 7951) from any peer. A name may have the prefix of its module or not: a server
+ * may write both where the module is that of the parent. An empty list is absent. A 64-bit number is a string.
+ */
+import type { ClaimFault } from "../../model/claim.ts";
+import type { Kind } from "../../model/ids.ts";
+
+export type YangObject = Readonly<Record<string, unknown>>;
+
+/** Receives each record that cannot be used; the others are read all the same. */
+export type OnFault = (kind: Kind, fault: ClaimFault) => void;
+
+export const isYangObject = (value: unknown): value is YangObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** `name` has a prefix: `ietf-network-topology:link`. */
+export function member(object: YangObject, name: string): unknown {
+  if (Object.hasOwn(object, name)) return object[name];
+  const local = name.slice(name.indexOf(":") + 1);
+  return Object.hasOwn(object, local) ? object[local] : undefined;
+}
+
+/** An empty object when it is absent. */
+export function container(object: YangObject, name: string): YangObject {
+  const value = member(object, name);
+  return isYangObject(value) ? value : {};
+}
+
+/** The entries of a list. One that is not an object is a fault of its own. */
+export function listEntries(object: YangObject, name: string, kind: Kind, onFault: OnFault): YangObject[] {
+  const value = member(object, name);
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) {
+    onFault(kind, { field: `/${name}`, message: "is not a list" });
+    return [];
+  }
+  return value.filter((entry) => {
+    if (isYangObject(entry)) return true;
+    onFault(kind, { field: `/${name}`, message: "has an entry that is not an object" });
+    return false;
+  });
+}
+
+/** A text that is not empty. */
+export function leafText(object: YangObject, name: string): string | undefined {
+  const value = member(object, name);
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function leafNumber(object: YangObject, name: string): number | undefined {
+  const text = leafText(object, name);
+  return text !== undefined && /^\d{1,20}$/.test(text) ? Number(text) : undefined;
+}
+
+/** The texts of a leaf-list, in order: a server may return them in any. */
+export function leafTexts(object: YangObject, name: string): string[] {
+  const value = member(object, name);
+  if (!Array.isArray(value)) return [];
+  return value
+    .map((entry) => (typeof entry === "number" ? String(entry) : entry))
+    .filter((entry) => typeof entry === "string" && entry !== "")
+    .sort();
+}
