@@ -13,15 +13,9 @@
  */
 import { chassisDeviceId, nameDeviceId, serialDeviceId } from "../../model/derived-ids.ts";
 import { deviceKey } from "../../model/ids.ts";
-import type { AgentIdentity, AgentReport, Neighbour, RecordFault } from "./agent-report.ts";
+import type { AgentIdentity, AgentReport, Neighbour, PolledAgent, RecordFault } from "./agent-report.ts";
 import { DeviceMatcher } from "./device-matcher.ts";
 import { InterfaceFinder } from "./find-interface.ts";
-
-export interface PolledAgent {
-  readonly report: AgentReport;
-  /** Epoch ms since when it does not answer; undefined while it answers. */
-  readonly unansweredSince?: number;
-}
 
 export interface PolledDevice {
   readonly id: string;

@@ -12,15 +12,13 @@ import {
 } from "../../model/claim.ts";
 import { assignPortNumbers } from "../../model/derived-ids.ts";
 import { deviceKey, portId } from "../../model/ids.ts";
-import type { AgentInterface, RecordFault } from "./agent-report.ts";
-import { identifyDevices, type PolledAgent, type PolledDevice } from "./identify-devices.ts";
+import type { AgentInterface, PolledAgent, RecordFault } from "./agent-report.ts";
+import { identifyDevices, type PolledDevice } from "./identify-devices.ts";
 import { joinHosts } from "./join-hosts.ts";
 import { joinLinks, type Observation, observe, remotePortName } from "./join-links.ts";
 import { isAggregate } from "./map-interfaces.ts";
 import { NeighbourDevices } from "./neighbour-devices.ts";
 import { portType } from "./port-type.ts";
-
-export type { PolledAgent } from "./identify-devices.ts";
 
 export interface JoinedAgents {
   readonly claims: {
