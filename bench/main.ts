@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: all benchmarks, side by side with peers, as one table of medians and ratios, also written to
- * `bench/results.json`. `npm run bench -- small streams large map openflow growth` runs only those. Queries and the write
- * path alone have scripts of their own: `bench/query.ts`, `bench/view/write-path.ts`.
+ * `bench/results.json`. `npm run bench -- small streams large map openflow growth sources` runs only those. Queries and
+ * the write path alone have scripts of their own: `bench/query.ts`, `bench/view/write-path.ts`.
  *
  *   --quick              shorter, without writing the results
  *
@@ -24,6 +24,7 @@ import { measureStreams } from "./api/streams.ts";
 import { DEFAULT_BEFORE, measureFairness } from "./fairness/fairness.ts";
 import { shown, table } from "./lib/table.ts";
 import { measureOpenflow } from "./openflow/openflow.ts";
+import { measureSources } from "./sources/sources.ts";
 import { measureMap } from "./web/map.ts";
 
 const { values: options, positionals: selected } = parseArgs({
@@ -37,9 +38,10 @@ const { values: options, positionals: selected } = parseArgs({
   },
   allowPositionals: true,
 });
-/** Suites that take long, need a git checkout, but no peers, and print a table of their own. */
+/** Suites that take long, need a git checkout, and print a table of their own. */
 const ONLY_WHEN_NAMED = ["fairness"];
-if (selected.length === 0 || selected.some((name) => !ONLY_WHEN_NAMED.includes(name))) await installPeers();
+const WITHOUT_PEERS = [...ONLY_WHEN_NAMED, "sources"];
+if (selected.length === 0 || selected.some((name) => !WITHOUT_PEERS.includes(name))) await installPeers();
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
 const { quick } = options;
 const rounds = quick ? 1 : 5;
@@ -66,6 +68,7 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
       seconds: 1,
       sizes: quick ? [100, 1000] : [100, 1000, 10_000, 100_000, 1_000_000],
     }),
+  sources: () => measureSources({ folder, devices: quick ? 1000 : 10_000, polls: quick ? 3 : 10 }),
   fairness: () =>
     measureFairness({
       folder,

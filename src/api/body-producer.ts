@@ -17,7 +17,7 @@ export interface ProducerScope {
 }
 
 /** Smaller chunks are joined: the copy costs less than so many writes. */
-const CHUNK_BYTES = 128 * 1024;
+export const CHUNK_BYTES = 128 * 1024;
 
 /** The next chunk; undefined after the last one. */
 type Produced = Uint8Array | undefined;

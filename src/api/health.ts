@@ -36,6 +36,7 @@ export function readinessResponse({ context, sources, isStopping, isUser }: Read
   const status = isStopping ? "stopping" : isStarting ? "starting" : isDegraded ? "degraded" : "ready";
   const details = {
     revision: view.revision,
+    logId: log.id,
     sources: sources.map(withoutMetrics),
     ...(writeFailure && { log: { status: "failing", ...writeFailure } }),
   };

@@ -131,6 +131,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   Readiness: {
     status: "ready",
     revision: 8,
+    logId: "0f8e9f4c-7f5c-4f0a-9d5a-3f3f6f6f1b2c",
     sources: [
       {
         name: "openflow",

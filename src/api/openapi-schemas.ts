@@ -152,6 +152,9 @@ export const READINESS_SCHEMA = Type.Object(
   {
     status: Type.Enum(["ready", "degraded", "starting", "stopping"], { $id: "ReadinessStatus" }),
     revision: Type.Optional(int64("The revision of the view; only with valid credentials.")),
+    logId: Type.Optional(
+      Type.String({ description: "As in the header Gazetteer-Log; only with valid credentials." }),
+    ),
     sources: Type.Optional(
       Type.Array(SourceStatus, { description: "The sources; only with valid credentials." }),
     ),

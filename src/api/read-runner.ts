@@ -3,10 +3,11 @@
  * holds, and releases it whatever becomes of the response.
  */
 import { isBodySource } from "../http1/body-source.ts";
-import type { MemoryAccount, MemoryBudget } from "../lib/memory-budget.ts";
+import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../lib/memory-budget.ts";
 import type { CancelSignal, Scheduler } from "../lib/scheduler.ts";
 import { AccountedBody } from "./accounted-body.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
+import { CHUNK_BYTES } from "./body-producer.ts";
 import { Problem } from "./problem.ts";
 import type { ReadRequest } from "./read-request.ts";
 import type { Route } from "./route.ts";
@@ -36,8 +37,8 @@ export class ReadRunner {
       const steps = memory.paced(this.#router.read(route, request, memory));
       const outcome = this.#scheduler.run(owner, steps, signal);
       if (!(outcome instanceof Promise)) return accounted(outcome, memory);
-      memory.open();
-      return outcome.then((complete) => accounted(complete, memory), fail);
+      memory.open(READ_BYTES);
+      return outcome.then((complete) => accounted(complete, memory)).catch(fail);
     } catch (error) {
       return fail(error);
     }
@@ -51,12 +52,19 @@ export const overBudget = (): Problem =>
     { "Retry-After": "2" },
   );
 
-/** The response of a read. Its account stays open while its body is produced. An event stream releases it by itself. */
+/**
+ * The response of a read. Its account stays open while its body is produced: then a chunk is reserved, or the read is
+ * refused. An event stream releases the account by itself.
+ */
 function accounted({ prepared, response }: ReadOutcome, memory: MemoryAccount): ReadOutcome {
   const { body } = response;
-  if (!prepared) memory.open();
+  if (!prepared) memory.open(READ_BYTES);
   else if (body !== null && typeof body === "object" && isBodySource(body)) {
     memory.open();
+    if (!memory.reserve(CHUNK_BYTES) && memory.user !== INTERNAL_USER) {
+      body.close();
+      throw overBudget();
+    }
     return { prepared, response: { ...response, body: new AccountedBody(body, memory) } };
   } else memory.release();
   return { prepared, response };

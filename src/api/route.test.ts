@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { isOwnResource } from "../model/resources.ts";
 import { createPrefixes } from "./dialect/prefixes.ts";
 import { Problem } from "./problem.ts";
 import { parseRoute, type Route } from "./route.ts";
@@ -56,4 +57,11 @@ test.each([
   }
   expect(thrown).toBeInstanceOf(Problem);
   expect(thrown).toHaveProperty("code", code);
+});
+
+test("the first segment of every route is a resource that cannot be forwarded", () => {
+  for (const [path, route] of VALID_PATHS) {
+    const [, , , resource = ""] = path.split("/");
+    if (route) expect(isOwnResource(decodeURIComponent(resource))).toBe(true);
+  }
 });

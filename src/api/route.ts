@@ -38,9 +38,6 @@ const COLLECTIONS: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["topology", { read: "topology" }],
 ]);
 
-/** Whether paths of this service begin with the segment, after the version. */
-export const isOwnResource = (segment: string): boolean => COLLECTIONS.has(segment) || segment === "paths";
-
 /** Returns undefined for a path outside the interface; throws a `Problem` for an unknown path inside it. */
 export function parseRoute(path: string, prefixes: Prefixes): Route | undefined {
   const prefixEnd = segmentEnd(path, 1);

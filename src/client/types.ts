@@ -87,6 +87,8 @@ export interface Readiness {
   /** Absent when the credentials are missing or wrong. */
   readonly revision?: number;
   /** Absent when the credentials are missing or wrong. */
+  readonly logId?: string;
+  /** Absent when the credentials are missing or wrong. */
   readonly sources?: SourceStatus[];
 }
 

@@ -11,6 +11,7 @@ import { NO_FILE, readConfigFile } from "./config-file.ts";
 import { type Environment, readEnvironment, unknownVariables } from "./environment.ts";
 import type { ConfigFault } from "./faults.ts";
 import { type FlagReader, readFlags } from "./flags.ts";
+import { checkForwarding } from "./forwarding.ts";
 import { type Config, Configuration } from "./schema.ts";
 import {
   type AddedItem,
@@ -20,7 +21,7 @@ import {
   nestSettings,
   type Setting,
 } from "./settings.ts";
-import { checkSources } from "./sources.ts";
+import { checkSources, referencedVariables } from "./sources.ts";
 import { checkTransport } from "./transport.ts";
 
 export interface ConfigInput {
@@ -49,12 +50,13 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
   const fromFlags = readFlags(flags);
   const layers = [fromFlags.layer, fromEnvironment.layer, fromFile.layer];
   const settings = effectiveSettings(layers, nameSources(fromFlags.added, layers));
-  const warnings = unknownVariables(environment);
+  const warnings = unknownVariables(environment, referencedVariables(settings));
   const faults = [
     ...fromFile.faults,
     ...fromEnvironment.faults,
     ...fromFlags.faults,
     ...checkTransport(settings),
+    ...checkForwarding(settings),
     ...checkSources(settings, { clock: systemClock, log: silentLogger }),
   ];
   if (faults.length > 0) return { ok: false, faults, settings, warnings };

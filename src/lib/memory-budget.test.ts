@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MemoryBudget } from "./memory-budget.ts";
+import { MemoryBudget, READ_BYTES } from "./memory-budget.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { Steps } from "./steps.ts";
 
@@ -12,9 +12,9 @@ const openAccount = (budget: MemoryBudget, user: string, bytes: number) => {
 
 describe("admission", () => {
   test("a user over the budget is refused, others are not; nothing outstanding is never refused", () => {
-    const budget = new MemoryBudget({ responseBytes: 1000, responseBytesPerUser: 100 });
+    const budget = new MemoryBudget({ responseBytes: 10 * READ_BYTES, responseBytesPerUser: 2 * READ_BYTES });
     expect(budget.admits("a")).toBe(true);
-    const large = openAccount(budget, "a", 5000);
+    const large = openAccount(budget, "a", 50 * READ_BYTES);
     expect(budget.admits("a")).toBe(false);
     // The process is over its budget, but this user holds nothing.
     expect(budget.admits("b")).toBe(true);
@@ -24,6 +24,32 @@ describe("admission", () => {
     expect([budget.admits("a"), budget.admits("b")]).toEqual([true, true]);
     small.release();
     expect([budget.bytes, budget.bytesOf("a"), budget.bytesOf("b")]).toEqual([0, 0, 0]);
+  });
+
+  test("reads that begin together count before they hold anything, and a body before its first byte", () => {
+    const budget = new MemoryBudget({ responseBytes: 9 * READ_BYTES, responseBytesPerUser: 4 * READ_BYTES });
+    const begin = (user: string) => {
+      if (!budget.admits(user)) return undefined;
+      const account = budget.account(user);
+      account.open(READ_BYTES);
+      return account;
+    };
+    const [first, second, third, fourth, fifth] = ["a", "a", "a", "a", "a"].map(begin);
+    expect([fourth !== undefined, fifth]).toEqual([true, undefined]);
+    expect(budget.bytesOf("a")).toBe(4 * READ_BYTES);
+    // The oldest one of the user is never refused; others are, and count as before.
+    expect([first?.reserve(10 * READ_BYTES), second?.reserve(2 * READ_BYTES)]).toEqual([true, false]);
+    expect(budget.bytesOf("a")).toBe(13 * READ_BYTES);
+    for (const account of [first, third, fourth]) account?.release();
+    expect(second?.reserve(4 * READ_BYTES)).toBe(true);
+    second?.add(3 * READ_BYTES);
+    expect(budget.bytesOf("a")).toBe(4 * READ_BYTES);
+    second?.add(2 * READ_BYTES);
+    expect(budget.bytesOf("a")).toBe(5 * READ_BYTES);
+    second?.add(-5 * READ_BYTES);
+    expect(budget.bytesOf("a")).toBe(4 * READ_BYTES);
+    second?.release();
+    expect([budget.bytes, budget.bytesOf("a")]).toEqual([0, 0]);
   });
 
   test("shared memory counts once for the process and once for each user, and only while it is held", () => {

@@ -2,10 +2,12 @@
  * Accounts of the memory that exists because of responses, for each user and for the process. Every response that is not
  * answered at once has an account, which is released when the response is sent or its client goes away.
  *
- * - A request is refused while its user, or the process, is over the budget. A user with nothing outstanding is never
- *   refused.
- * - A response that grows over the budget waits for others of its user. The oldest response of a user never waits, so
- *   that one can always go on.
+ * - Memory is reserved before it is spent: some for every read that is not answered at once, more for a body that is
+ *   produced while it is sent. An account counts what it has reserved until it holds more.
+ * - What does not fit into the budget of its user, or of the process, is refused. The oldest response of a user is never
+ *   refused, so neither is a user with nothing outstanding.
+ * - A response that grows over the budget waits for others of its user. The oldest one never waits, so that one can always
+ *   go on.
  *
  * Sizes are estimates. Memory that several responses share counts once for each of their users, and once for the process.
  */
@@ -17,6 +19,9 @@ export interface MemoryLimits {
   readonly responseBytes: number;
   readonly responseBytesPerUser: number;
 }
+
+/** Reserved for a read until more is known of it: its computation, and rows of a small response. */
+export const READ_BYTES = 16 * 1024;
 
 /** For tools and tests, where nobody else needs the memory. */
 export const uncountedMemory = (): MemoryAccount =>
@@ -79,13 +84,21 @@ export class MemoryBudget {
     return this.#process.bytes;
   }
 
-  /** Whether the user may begin another response. */
+  /** Whether the user may begin another response, for which `READ_BYTES` are reserved. */
   admits(user: string): boolean {
     const holder = this.#users.get(user);
-    return (
-      !holder ||
-      (holder.bytes <= this.#limits.responseBytesPerUser && this.bytes <= this.#limits.responseBytes)
-    );
+    return !holder || this.#hasRoom(holder, READ_BYTES);
+  }
+
+  #hasRoom(holder: Holder, bytes: number): boolean {
+    const { responseBytesPerUser, responseBytes } = this.#limits;
+    return holder.bytes + bytes <= responseBytesPerUser && this.bytes + bytes <= responseBytes;
+  }
+
+  /** @internal */
+  fits(account: MemoryAccount, bytes: number): boolean {
+    const holder = this.#users.get(account.user);
+    return !holder || firstOf(holder.accounts) === account || this.#hasRoom(holder, bytes);
   }
 
   /** For one response. It counts from `open` on. */
@@ -172,6 +185,7 @@ export class MemoryAccount {
   readonly user: string;
   readonly #budget: MemoryBudget;
   #bytes = 0;
+  #reservedBytes = 0;
   #shared: SharedMemory[] | undefined;
   #state: "new" | "open" | "released" = "new";
 
@@ -180,22 +194,44 @@ export class MemoryAccount {
     this.user = user;
   }
 
+  /** What counts. */
+  get #ownBytes(): number {
+    return Math.max(this.#bytes, this.#reservedBytes);
+  }
+
   /** Counts it from now on: the response is not answered at once. */
-  open(): void {
+  open(reservedBytes = 0): void {
     if (this.#state !== "new") return;
     this.#state = "open";
+    this.#reservedBytes = reservedBytes;
     this.#budget.open(this);
-    this.#budget.change(this.user, this.#bytes);
+    this.#budget.change(this.user, this.#ownBytes);
     for (const shared of this.#shared ?? []) this.#budget.hold(this.user, shared);
+  }
+
+  /** Reserves bytes in place of what is reserved, for an open account. Returns false when they do not fit into the budget. */
+  reserve(bytes: number): boolean {
+    const more = bytes - this.#ownBytes;
+    if (more > 0 && !this.#budget.fits(this, more)) return false;
+    const before = this.#ownBytes;
+    this.#reservedBytes = bytes;
+    this.#onChanged(before);
+    return true;
   }
 
   /** Adds bytes, or takes off those that are free again. */
   add(bytes: number): void {
     if (this.#state === "released") return;
+    const before = this.#ownBytes;
     this.#bytes += bytes;
-    if (this.#state !== "open") return;
-    this.#budget.change(this.user, bytes);
-    if (bytes < 0) this.#budget.onReleased();
+    this.#onChanged(before);
+  }
+
+  #onChanged(before: number): void {
+    const more = this.#ownBytes - before;
+    if (more === 0 || this.#state !== "open") return;
+    this.#budget.change(this.user, more);
+    if (more < 0) this.#budget.onReleased();
   }
 
   /** Until the account is released. */
@@ -210,26 +246,27 @@ export class MemoryAccount {
     const isOpen = this.#state === "open";
     this.#state = "released";
     if (isOpen) {
-      this.#budget.change(this.user, -this.#bytes);
+      this.#budget.change(this.user, -this.#ownBytes);
       for (const shared of this.#shared ?? []) this.#budget.drop(this.user, shared);
       this.#budget.close(this);
     }
     this.#bytes = 0;
+    this.#reservedBytes = 0;
     this.#shared = undefined;
   }
 
-  /** The same computation, which waits at its pauses while the response has to. */
+  /** The same computation, which waits before its first step and at its pauses while the response has to. */
   *paced<Result>(steps: Steps<Result>): Steps<Result> {
     let isComplete = false;
     try {
       for (;;) {
+        while (this.#state === "open" && this.#budget.mustWait(this)) yield* waitFor(this.#budget.released());
         const { value, done } = steps.next();
         if (done) {
           isComplete = true;
           return value;
         }
         yield value;
-        while (this.#state === "open" && this.#budget.mustWait(this)) yield* waitFor(this.#budget.released());
       }
     } finally {
       // A generator that is ended this way returns nothing that anybody reads.

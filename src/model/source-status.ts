@@ -24,6 +24,12 @@ export const SourceStatus = Type.Object(
     error: Type.Optional(Type.String()),
     lastSyncedAt: Type.Optional(int64("Epoch milliseconds of the last committed claims.")),
     restarts: Type.Integer(),
+    upstreamLogs: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "The logs that its data come from, where it reads another Gazetteer: of that one, and of those it reads.",
+      }),
+    ),
   },
   { $id: "SourceStatus" },
 );

@@ -14,7 +14,7 @@ import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { sameJson } from "../lib/same-json.ts";
-import type { SettingsValues } from "./live-settings.ts";
+import type { SourceContext } from "../sources/source.ts";
 import { createEntries, type SourceSet } from "./source-set.ts";
 
 /** A key, or a section of keys. All other keys need a restart. */
@@ -26,10 +26,11 @@ export interface ReloaderOptions {
   readonly load: () => ConfigResult;
   readonly users: ReloadableUsers;
   readonly sources: SourceSet;
-  /** Applies limits and log level in all processes. Must not fail. */
-  readonly applySettings: (settings: SettingsValues) => void;
+  /** Applies limits and log level in all processes, and what is forwarded. Must not fail. */
+  readonly applySettings: (config: Config) => void;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly logId: SourceContext["logId"];
 }
 
 export class Reloader implements ConfigReloadMetrics {
@@ -75,13 +76,13 @@ export class Reloader implements ConfigReloadMetrics {
   }
 
   async #reload(): Promise<boolean> {
-    const { load, users, sources, applySettings, clock, logger } = this.#options;
+    const { load, users, sources, applySettings, clock, logger, logId } = this.#options;
     const loaded = load();
     for (const warning of loaded.warnings) logger.warn("reload warning", { reason: warning });
     const usersFile = loaded.settings.find(({ key }) => key.name === "users")?.value;
     const [applyUsers, usersFaults] = await prepareUsers(users, usersFile);
     const configFaults = loaded.ok ? [] : loaded.faults.map(renderFault);
-    const created = loaded.ok ? createEntries(loaded.config, { clock, log: logger }) : undefined;
+    const created = loaded.ok ? createEntries(loaded.config, { clock, log: logger, logId }) : undefined;
     const sourceFaults = created?.ok === false ? created.faults.map(renderFault) : [];
     const faults = [...configFaults, ...sourceFaults, ...usersFaults];
     if (!loaded.ok || !created?.ok || faults.length > 0) {

@@ -31,12 +31,8 @@ import { createLogger, type Logger } from "../lib/logger.ts";
 import { LogError } from "../log/log.ts";
 import type { SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
-import {
-  createLiveSettings,
-  type LiveSettings,
-  type SettingsValues,
-  updateSettings,
-} from "./live-settings.ts";
+import { ControllerForwarder } from "./controller-forwarder.ts";
+import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
@@ -89,13 +85,16 @@ interface Parts {
   readonly readers: Readers;
   readonly tls: TlsFiles | undefined;
   readonly exchange: ShareExchange;
+  readonly forwarder: ControllerForwarder;
 }
 
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
   const clock = systemClock;
   const settings = createLiveSettings(config);
   const logger = createLogger(() => settings.logLevel);
-  const context = { clock, log: logger };
+  // The log is opened after the sources are created: their order is that of the merge.
+  let logId: string | undefined;
+  const context = { clock, log: logger, logId: () => logId };
   const created = openSources(config, context);
   const dataDir = dataDirOf(config);
   const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
@@ -103,7 +102,9 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const precedence = created.map(({ source }) => source.name);
   const store = await asStartupError(() => openStore(config, precedence, clock, logger));
+  logId = store.log.id;
   const exchange = new ShareExchange(settings.limits, clock);
+  const forwarder = new ControllerForwarder(config.sources, clock);
   try {
     using readers = openReaders({
       exchange,
@@ -122,7 +123,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     });
     await Promise.race([dropped, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
-      { config, settings, clock, logger, users, store, sources, readers, tls, exchange },
+      { config, settings, clock, logger, users, store, sources, readers, tls, exchange, forwarder },
       options,
     );
     // 4. `using` removes the socket folder of the readers.
@@ -142,13 +143,14 @@ function openSources(config: Config, context: SourceContext): readonly CreatedSo
 async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise<void> {
   const { signal, onListening, reload } = options;
   const { config, users, store, sources, readers, logger } = parts;
-  const applySettings = (values: SettingsValues) => {
-    updateSettings(parts.settings, values);
-    store.history.maxRingBytes = values.limits.streamBufferBytes;
+  const applySettings = (next: Config) => {
+    updateSettings(parts.settings, next);
+    parts.forwarder.update(next.sources);
+    store.history.maxRingBytes = next.limits.streamBufferBytes;
     server.onLimitsChanged();
     readers.sendSettings();
   };
-  const reloader = new Reloader({ ...parts, load: reload.load, applySettings });
+  const reloader = new Reloader({ ...parts, logId: () => store.log.id, load: reload.load, applySettings });
   const server = await openListeningServer(parts, reloader);
   const sourcesStop = new AbortController();
   const readersStop = new AbortController();
@@ -193,7 +195,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
 
 async function openListeningServer(parts: Parts, configReload: Reloader): Promise<Server> {
   const { store, sources, readers } = parts;
-  const { config, tls } = parts;
+  const { config, tls, forwarder } = parts;
   const { host, port } = config;
   try {
     await readers.checkPortIsFree(host, port);
@@ -212,6 +214,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       sources: () => sources.status(),
       rejectedRecords: () => sources.rejectedRecords(),
       configReload,
+      forwarder,
       tlsExpiresAt: tls && (() => tls.expiresAt),
       site: createStaticSite(bundlePage),
     });

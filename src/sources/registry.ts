@@ -5,6 +5,8 @@
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
+import { createControllerSource } from "./controller/controller.ts";
+import { ControllerOptions } from "./controller/options.ts";
 import { createDemoSource } from "./demo/demo.ts";
 import { DemoOptions } from "./demo/options.ts";
 import { createExecSource } from "./exec/exec.ts";
@@ -60,6 +62,7 @@ function sourceKind<T extends Type.TObject>(
 }
 
 export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
+  controller: sourceKind(ControllerOptions, createControllerSource, { thread: true }),
   demo: sourceKind(DemoOptions, createDemoSource),
   exec: sourceKind(ExecOptions, createExecSource, { thread: true }),
   file: sourceKind(FileOptions, createFileSource, { thread: true }),

@@ -31,6 +31,11 @@ export interface ClaimSink {
 export interface Sink extends ClaimSink {
   /** The source still runs, but its last claims may be outdated. `reason` is one line for the operator. */
   markStale(reason: string): void;
+  /**
+   * The ids of the logs that the claims of this source come from: of the Gazetteer that it reads, and of those which that
+   * one reads. Every service shows its own in `/readyz`, so that a loop of services is detected. Empty at first.
+   */
+  setUpstreamLogs?(ids: readonly string[]): void;
 }
 
 export interface Source {
@@ -46,6 +51,8 @@ export interface Source {
 export interface SourceContext {
   readonly clock: Clock;
   readonly log: Logger;
+  /** The id of the log of this service, once the source runs. Absent where no service runs, as in `gazetteer check`. */
+  readonly logId?: (() => string | undefined) | undefined;
 }
 
 /** An expected failure. Its message is for the operator. Any other error is a bug and is logged with its stack. */

@@ -116,6 +116,7 @@ class SupervisedSource {
   #error: string | undefined;
   #lastSyncedAt: number | undefined;
   #restarts = 0;
+  #upstreamLogs: readonly string[] = [];
 
   constructor({ source, kind }: ConfiguredSource, options: SupervisorOptions) {
     this.#source = source;
@@ -134,6 +135,7 @@ class SupervisedSource {
       ...(this.#error !== undefined && { error: this.#error }),
       ...(this.#lastSyncedAt !== undefined && { lastSyncedAt: this.#lastSyncedAt }),
       restarts: this.#restarts,
+      ...(this.#upstreamLogs.length > 0 && { upstreamLogs: [...this.#upstreamLogs] }),
       ...(metrics && { metrics }),
     };
   }
@@ -191,6 +193,9 @@ class SupervisedSource {
       ...(claims.lastClaims && { lastClaims: claims.lastClaims.bind(claims) }),
       markStale: (reason) => {
         if (!run.aborted) this.#markStale(reason);
+      },
+      setUpstreamLogs: (ids) => {
+        if (!run.aborted) this.#upstreamLogs = ids;
       },
     };
   }

@@ -73,8 +73,8 @@ function write(socket: Socket, bytes: Uint8Array): Promise<void> {
 }
 
 export interface SlowRequest {
-  /** Resolves with the first bytes. No more are read until `finish`. */
-  readonly started: Promise<void>;
+  /** Resolves with the head of the response. No more is read until `finish`. */
+  readonly started: Promise<string>;
   /** Reads the rest and returns the body. */
   finish(): Promise<Buffer>;
   /** Closes the connection without reading the rest. */
@@ -86,11 +86,11 @@ export function slowRequest(port: number, target: string, authorization: string)
   const socket = connect({ port, host: "127.0.0.1" });
   const parts: Buffer[] = [];
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  const started = new Promise<void>((resolve) =>
+  const started = new Promise<string>((resolve) =>
     socket.once("data", (data) => {
       parts.push(Buffer.from(data));
       socket.pause();
-      resolve();
+      resolve(data.toString("latin1").split("\r\n\r\n", 1).join());
     }),
   );
   socket.write(

@@ -8,10 +8,21 @@ import type { Fetch } from "./requests.ts";
 
 const SERVE = join(SHARED_FOLDER, "peers/onos/serve");
 const START_TIMEOUT_MS = 300_000;
-const AUTHORIZATION = `Basic ${btoa("onos:rocks")}`;
+
+export const ONOS_CREDENTIALS = "onos:rocks";
+const AUTHORIZATION = `Basic ${btoa(ONOS_CREDENTIALS)}`;
 
 export interface OnosPeer extends AsyncDisposable {
+  /** With the prefix. */
+  readonly url: string;
   readonly fetchPath: Fetch;
+}
+
+export interface OnosOptions {
+  /** Default: a free port. */
+  readonly port?: number;
+  /** The four lists. ONOS reads them once. */
+  readonly network?: Readonly<Record<string, readonly object[]>>;
 }
 
 /** Why ONOS cannot run here; undefined when it can. */
@@ -21,11 +32,13 @@ export function missingForOnos(): string | undefined {
   return missing.length > 0 ? `${missing.join(", ")} not on the PATH` : undefined;
 }
 
-export async function startOnos(): Promise<OnosPeer> {
+export async function startOnos({
+  port = freePort(),
+  network = NETWORK,
+}: OnosOptions = {}): Promise<OnosPeer> {
   const folder = temporaryFolder();
-  for (const [name, records] of Object.entries(NETWORK))
+  for (const [name, records] of Object.entries(network))
     writeFileSync(join(folder, `${name}.json`), JSON.stringify({ [name]: records }));
-  const port = freePort();
   const child = Bun.spawn([SERVE, folder, String(port)], { stdio: ["ignore", "pipe", "pipe"] });
   const stop = async () => {
     child.kill();
@@ -40,9 +53,11 @@ export async function startOnos(): Promise<OnosPeer> {
   } finally {
     clearTimeout(timeout);
   }
+  const url = `http://127.0.0.1:${port}/onos/v1`;
   return {
+    url,
     fetchPath: (path, init) =>
-      fetch(`http://127.0.0.1:${port}/onos/v1/${path}`, {
+      fetch(`${url}/${path}`, {
         ...init,
         headers: { ...init.headers, authorization: AUTHORIZATION },
       }),
@@ -51,7 +66,7 @@ export async function startOnos(): Promise<OnosPeer> {
 }
 
 /** ONOS cannot choose a port by itself. */
-function freePort(): number {
+export function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;
   listener.stop(true);

@@ -43,6 +43,12 @@ export class MemorySink implements Sink {
     this.staleReasons.push(reason);
   }
 
+  upstreamLogs: readonly string[] = [];
+
+  setUpstreamLogs(ids: readonly string[]): void {
+    this.upstreamLogs = ids;
+  }
+
   reject(kind: Kind, { field, message }: ClaimFault): void {
     this.rejected.push(`${kind} ${field} ${message}`);
   }

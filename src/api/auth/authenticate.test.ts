@@ -253,8 +253,10 @@ describe("throttling", () => {
 
   test("what waits for a client that is gone is not checked, and makes room", async () => {
     const auth = create({ maxConcurrentChecks: 1 });
+    const running = guess(auth, 11, ELSEWHERE);
     const gone = Array.from({ length: 9 }, (_, i) => guess(auth, i, { ...HERE, isGone: () => true }));
     expect((await Promise.all(gone)).every(({ outcome }) => outcome === "throttled")).toBe(true);
+    expect((await running).outcome).toBe("wrong");
     expect((await guess(auth, 10)).outcome).toBe("wrong");
   });
 

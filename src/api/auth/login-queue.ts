@@ -21,7 +21,7 @@ export interface LoginAttempt {
   readonly pairKey: string;
   /** Failures on the same connection, where it has no other clients. */
   readonly connectionFailures: number;
-  /** Whether the client no longer waits for the result. */
+  /** Whether the client no longer waits for the result. Read when the attempt has waited for its turn. */
   readonly isGone: () => boolean;
 }
 
@@ -110,9 +110,13 @@ export class LoginQueue {
 
   #enqueueReady(entry: Entry): void {
     this.#count(entry.attempt);
+    if (this.#running < this.#options.maxRunning) {
+      // None that is ready waits. This one runs at once, also for a client that has closed its sending side by now.
+      this.#start(entry);
+      return;
+    }
     this.#ready.push(entry);
     if (this.waiting > this.#options.maxWaiting && !this.#refuseLongestPair(0)) this.#refuseWorstReady();
-    this.#startNext();
   }
 
   #enqueueThrottled(entry: Entry, waitMs: number): void {
@@ -159,9 +163,13 @@ export class LoginQueue {
     while (this.#running < this.#options.maxRunning) {
       const entry = this.#next();
       if (!entry) return;
-      this.#running++;
-      entry.settle(undefined);
+      this.#start(entry);
     }
+  }
+
+  #start(entry: Entry): void {
+    this.#running++;
+    entry.settle(undefined);
   }
 
   #next(): Entry | undefined {

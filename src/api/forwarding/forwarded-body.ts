@@ -4,6 +4,7 @@
  * than its head says: the client must not take a part for the whole, nor the rest for another response.
  */
 import { AsyncBodySource } from "../../http1/body-source.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { Problem } from "../problem.ts";
 
 export interface ForwardedBodyOptions {
@@ -12,6 +13,7 @@ export interface ForwardedBodyOptions {
   /** As the head says; undefined when it does not. */
   readonly length: number | undefined;
   readonly onBytes: (bytes: number) => void;
+  readonly onComplete: () => void;
   /** For the operator. */
   readonly onFailure: (reason: string) => void;
   /** Called once, whatever ends the body. */
@@ -19,7 +21,7 @@ export interface ForwardedBodyOptions {
 }
 
 export function createForwardedBody(options: ForwardedBodyOptions): AsyncBodySource {
-  const { chunks, maxBytes, length, onBytes, onFailure, onClose } = options;
+  const { chunks, maxBytes, length, onBytes, onComplete, onFailure, onClose } = options;
   const limit = Math.min(maxBytes, length ?? maxBytes);
   let received = 0;
   const fail = (reason: string): never => {
@@ -27,9 +29,10 @@ export function createForwardedBody(options: ForwardedBodyOptions): AsyncBodySou
     throw new Problem("upstream-failed", "The controller's response did not come to its end.");
   };
   const readChunk = async () => {
-    const { value, done } = await chunks.next().catch((error: unknown) => fail(String(error)));
+    const { value, done } = await chunks.next().catch((error: unknown) => fail(errorMessage(error)));
     if (done) {
       if (length !== undefined && received < length) fail("the body is shorter than Content-Length");
+      onComplete();
       return { done };
     }
     received += value.length;

@@ -12,11 +12,11 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { MemoryAccount, MemoryBudget } from "../../lib/memory-budget.ts";
 import { Cancelled } from "../../lib/scheduler.ts";
+import { isOwnResource } from "../../model/resources.ts";
 import { AccountedBody } from "../accounted-body.ts";
 import { isReadMethod, methodNotAllowed } from "../methods.ts";
 import { Problem } from "../problem.ts";
 import { overBudget } from "../read-runner.ts";
-import { isOwnResource } from "../route.ts";
 import type { ReadOutcome } from "../router.ts";
 import type { ServerLimits } from "../server-limits.ts";
 import { ForwardCounters } from "./forward-counters.ts";
@@ -29,7 +29,6 @@ import type { Forwarder, ForwardResult, ForwardTarget } from "./forwarder.ts";
 const MAX_DURATION_MS = 600_000;
 /** An estimate of the buffers of a connection to a controller. */
 const CONNECTION_BYTES = 128 * 1024;
-const CUT = "a forwarded response was cut";
 
 export interface ForwardingOptions {
   /** Undefined in a reader process, which relays to the main process. */
@@ -71,6 +70,7 @@ export class Forwarding {
 
   /** Undefined when the path is not forwarded. What this service has itself is never forwarded. */
   find(path: string): Forward | undefined {
+    if (this.#forwarder.isEmpty) return undefined;
     const parsed = parseForwardPath(path);
     if (!parsed || isOwnResource(parsed.resource)) return undefined;
     const target = this.#forwarder.targetOf(parsed.resource);
@@ -109,7 +109,7 @@ export class Forwarding {
       close();
       throw new Cancelled();
     }
-    const refusal = refusalOf(received);
+    const refusal = refusalOf(received, target.maxResponseBytes);
     if (refusal !== undefined || !received.ok) {
       close();
       throw this.#refusal(target, refusal ?? "failed", received);
@@ -132,13 +132,13 @@ export class Forwarding {
 
   /** The signal aborts when the client goes away, or after the longest time. `end` must be called once. */
   #begin(source: string, user: string, connection: ConnectionInfo): { signal: AbortSignal; end: () => void } {
-    const { clock, logger } = this.#options;
+    const { clock } = this.#options;
     const abort = new AbortController();
     const { signal } = abort;
     connection.gone.listener = () => abort.abort();
     void clock.sleep(MAX_DURATION_MS, signal).then(() => {
       if (signal.aborted) return;
-      logger.warn(CUT, { source, reason: `it took longer than ${MAX_DURATION_MS / 1000} s` });
+      this.#reportFailure(source, `a response took longer than ${MAX_DURATION_MS / 1000} s`);
       abort.abort();
     });
     this.counters.begin(user);
@@ -152,11 +152,16 @@ export class Forwarding {
 
   #refusal({ source }: ForwardTarget, reason: string, received: ForwardResult): Problem {
     this.counters.count(source, 502);
-    const details = received.ok ? `responds with status ${received.status}` : received.message;
-    if (this.counters.beginFailure(source)) {
-      this.#options.logger.warn("forwarding fails", { source, reason: details });
-    }
+    this.#reportFailure(source, received.ok ? `${reason} (status ${received.status})` : received.message);
     return new Problem("upstream-failed", `The controller of the source ${source} ${reason}.`);
+  }
+
+  #reportFailure(source: string, reason: string): void {
+    if (this.counters.beginFailure(source)) this.#options.logger.warn("forwarding fails", { source, reason });
+  }
+
+  #reportSuccess(source: string): void {
+    if (this.counters.endFailure(source)) this.#options.logger.info("forwarding works again", { source });
   }
 
   #stream(
@@ -165,15 +170,14 @@ export class Forwarding {
     { status, headers, chunks }: Received,
     { account, signal, close }: { account: MemoryAccount; signal: AbortSignal; close: () => void },
   ): Response {
-    const { logger } = this.#options;
     const { source, maxResponseBytes: maxBytes } = target;
     this.counters.count(source, status);
-    if (this.counters.endFailure(source)) logger.info("forwarding works again", { source });
     const returned = forwardedResponseHeaders(headers);
     const length = statusAllowsBody(status) ? forwardedLength(headers) : undefined;
     if (length !== undefined) returned["Content-Length"] = String(length);
     if (method === "HEAD" || !statusAllowsBody(status)) {
       close();
+      this.#reportSuccess(source);
       return { status, headers: returned, body: null };
     }
     const body = createForwardedBody({
@@ -181,8 +185,9 @@ export class Forwarding {
       maxBytes,
       length,
       onBytes: (bytes) => this.counters.countBytes(source, bytes),
+      onComplete: () => this.#reportSuccess(source),
       onFailure: (reason) => {
-        if (!signal.aborted) logger.warn(CUT, { source, reason });
+        if (!signal.aborted) this.#reportFailure(source, reason);
       },
       onClose: close,
     });
@@ -194,10 +199,11 @@ export class Forwarding {
 const CREDENTIAL_STATUSES = [401, 403, 407];
 
 /** Why the client gets a problem, in words for it; undefined when it gets the response. */
-function refusalOf(received: ForwardResult): string | undefined {
+function refusalOf(received: ForwardResult, maxBytes: number): string | undefined {
   if (!received.ok) return FAILURES[received.code] ?? "did not respond as it should";
   const { status } = received;
   if (CREDENTIAL_STATUSES.includes(status)) return FAILURES.credentials;
+  if ((forwardedLength(received.headers) ?? 0) > maxBytes) return "sent a response that is too large";
   return status < 200 || status > 599 ? "sent a response that is not valid" : undefined;
 }
 

@@ -1,14 +1,17 @@
 /**
- * Claims that arrived as batches of bytes: as iterables that parse one batch at a time and then drop it, so that a large
- * set is never in memory as objects; or as a list of changes, for sets that are small.
+ * Claims as batches of bytes. Those that arrived become claims again: as iterables that parse one batch at a time and then drop it, so that a large
+ * set is never in memory as objects; or as lists.
  *
  * They are not validated here: the thread has done that, and the sink of the service does it again.
  */
 import type { ClaimChange, Claims, ClaimTypes } from "../../model/claim.ts";
-import type { Kind } from "../../model/ids.ts";
+import { KINDS, type Kind } from "../../model/ids.ts";
+import { BatchWriter } from "./batch-writer.ts";
 import type { BatchReport } from "./protocol.ts";
 
+const RECORDS_PER_SLICE = 100;
 const decoder = new TextDecoder();
+const yieldToLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Empties `batches`, so that each is dropped once it is parsed. Each kind can be iterated once. */
 export function takeClaims(batches: BatchReport[]): Claims {
@@ -30,11 +33,29 @@ function* parseBatches<K extends Kind>(batches: BatchReport[]): Generator<ClaimT
   }
 }
 
+/** All claims in memory, to be iterated any number of times. */
+export function readClaims(batches: BatchReport[]): Claims {
+  const { devices = [], ports = [], links = [], hosts = [] } = takeClaims(batches);
+  return { devices: [...devices], ports: [...ports], links: [...links], hosts: [...hosts] };
+}
+
+/** Sends claims in batches. Other work runs between two of them. */
+export async function sendClaims(claims: Claims, send: (batch: BatchReport) => void): Promise<void> {
+  const writer = new BatchWriter(send);
+  for (const kind of KINDS) {
+    for (const claim of claims[kind] ?? []) {
+      writer.add("set", kind, JSON.stringify(claim));
+      if (writer.count % RECORDS_PER_SLICE === 0) await yieldToLoop();
+    }
+  }
+  writer.flush();
+}
+
 /** Other work runs between two batches. */
 export async function changesIn(batches: readonly BatchReport[]): Promise<ClaimChange[]> {
   const changes: ClaimChange[] = [];
   for (const [index, { op, kind, json }] of batches.entries()) {
-    if (index > 0) await new Promise((resolve) => setImmediate(resolve));
+    if (index > 0) await yieldToLoop();
     for (const item of JSON.parse(decoder.decode(json))) {
       changes.push(op === "remove" ? { op, kind, id: item } : { op, kind, claim: item });
     }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { MemorySink } from "../../../test/support/memory-sink.ts";
 import type { ClaimChange, Claims, HostClaim } from "../../model/claim.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
-import { changesIn, takeClaims } from "./claim-batches.ts";
+import { changesIn, readClaims, sendClaims, takeClaims } from "./claim-batches.ts";
 import { DiffingSink } from "./diffing-sink.ts";
 import type { BatchReport } from "./protocol.ts";
 
@@ -38,6 +38,7 @@ function connect() {
       },
       reject: (records) => records.forEach(({ kind, fault }) => void memory.reject(kind, fault)),
       markStale: (reason) => memory.markStale(reason),
+      setUpstreamLogs: (ids) => memory.setUpstreamLogs(ids),
       onSetCommitted: () => {},
     },
     abort.signal,
@@ -193,4 +194,16 @@ test("the service has what the source reported last, after any sequence of sets 
     }
   });
   await fc.assert(run, { numRuns: 200 });
+});
+
+test("the last claims of the service cross in batches, where it has them", async () => {
+  const { sink } = connect();
+  expect(sink.lastClaims).toBeUndefined();
+  const claims: Claims = { devices: [{ id: "of:1" }], hosts: hosts(250) };
+  const batches: BatchReport[] = [];
+  await sendClaims(claims, (batch) => void batches.push(batch));
+  expect(batches.map(({ kind }) => kind)).toEqual(["devices", "hosts", "hosts", "hosts"]);
+  const read = readClaims(batches);
+  expect([...(read.hosts ?? [])]).toEqual(hosts(250));
+  expect([...(read.hosts ?? [])]).toHaveLength(250);
 });

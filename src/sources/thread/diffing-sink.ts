@@ -26,6 +26,9 @@ export interface Outlet {
   commit(mode: CommitMode): Promise<void>;
   reject(records: readonly RejectedRecord[]): void;
   markStale(reason: string): void;
+  /** Absent where the service has none. */
+  lastClaims?(): Promise<Claims>;
+  setUpstreamLogs(ids: readonly string[]): void;
   /** A set of this many records is committed, and the source can release it. */
   onSetCommitted(records: number): void;
 }
@@ -39,6 +42,7 @@ const REJECTED_PER_MESSAGE = 100;
 type Tables = Readonly<Record<Kind, DigestTable>>;
 
 export class DiffingSink implements Sink {
+  readonly lastClaims?: () => Promise<Claims>;
   readonly #outlet: Outlet;
   readonly #signal: AbortSignal;
   readonly #seed = crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n;
@@ -51,6 +55,7 @@ export class DiffingSink implements Sink {
   #lastCall: Promise<void> = Promise.resolve();
 
   constructor(outlet: Outlet, signal: AbortSignal) {
+    if (outlet.lastClaims) this.lastClaims = outlet.lastClaims.bind(outlet);
     this.#outlet = outlet;
     this.#signal = signal;
     this.#batches = new BatchWriter((batch) => outlet.sendBatch(batch));
@@ -71,6 +76,10 @@ export class DiffingSink implements Sink {
   markStale(reason: string): void {
     this.#sendRejected();
     this.#outlet.markStale(reason);
+  }
+
+  setUpstreamLogs(ids: readonly string[]): void {
+    this.#outlet.setUpstreamLogs(ids);
   }
 
   /** Calls of a source never interleave, also when it does not await them. */

@@ -10,8 +10,17 @@ import { SourceError } from "../source.ts";
 
 /** From the service. */
 export type ThreadRequest =
-  /** Once, first: the entry of the configuration. */
-  | { readonly op: "run"; readonly entry: Readonly<Record<string, unknown>> }
+  /** Once, first: the entry of the configuration, what the context has, and whether the service has last claims. */
+  | {
+      readonly op: "run";
+      readonly entry: Readonly<Record<string, unknown>>;
+      readonly logId: string | undefined;
+      readonly hasLastClaims: boolean;
+    }
+  /** A part of the last claims. */
+  | BatchReport
+  /** The batches before it are all last claims. */
+  | { readonly op: "lastClaims"; readonly error?: ThreadError }
   | { readonly op: "abort" }
   /** The outcome of the last `commit`. */
   | { readonly op: "committed"; readonly error?: ThreadError };
@@ -31,12 +40,14 @@ export interface RejectedRecord {
 /** From the thread. */
 export type ThreadReport =
   | BatchReport
+  | { readonly op: "lastClaims" }
   /** The batches since the last `commit` are not to be committed. */
   | { readonly op: "discard" }
   /** The batches since the last `commit` are complete. The thread sends no others until `committed`. */
   | { readonly op: "commit"; readonly mode: CommitMode }
   | { readonly op: "reject"; readonly records: readonly RejectedRecord[] }
   | { readonly op: "stale"; readonly reason: string }
+  | { readonly op: "upstream-logs"; readonly ids: readonly string[] }
   | {
       readonly op: "log";
       readonly level: Level | "audit";

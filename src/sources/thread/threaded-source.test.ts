@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -131,14 +132,44 @@ test("a thread that exits is an expected failure", async () => {
   await expect(ended).rejects.toThrow("the thread of the source has failed: it ended");
 });
 
-test("a thread that does not receive the stop is terminated", async () => {
-  const { sink, stop } = start(stub("busy"));
-  await until(() => sink.staleReasons.length > 0, { what: "the thread" });
-  await stop();
-});
+const countThreads = (name: string): number =>
+  readdirSync("/proc/self/task").filter(
+    (id) => readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim() === name,
+  ).length;
+
+test.skipIf(process.platform !== "linux")(
+  "a thread that does not receive the stop is terminated",
+  async () => {
+    const { sink, stop } = start(stub("busy"));
+    await until(() => sink.staleReasons.length > 0, { what: "the thread" });
+    expect(countThreads("source stub")).toBe(1);
+    await stop();
+    await until(() => countThreads("source stub") === 0, { what: "the end of the thread" });
+  },
+);
 
 test("a run that is stopped before it begins starts no thread", async () => {
   const abort = new AbortController();
   abort.abort();
   await stub("busy").run(new MemorySink(), abort.signal);
+});
+
+test("a source in a thread can read its last claims", async () => {
+  const sink = Object.assign(new MemorySink(), {
+    lastClaims: async () => ({ devices: Array.from({ length: 250 }, (_, n) => ({ id: `of:${n}` })) }),
+  });
+  await start(stub("repeating"), sink).ended;
+  expect(sink.devices.size).toBe(250);
+  const without = new MemorySink();
+  await start(stub("repeating"), without).ended;
+  expect(without.changeLog).toEqual([]);
+});
+
+test("an error while the last claims are read goes to the source", async () => {
+  const sink = Object.assign(new MemorySink(), {
+    lastClaims: async () => {
+      throw new SourceError("the view is closed");
+    },
+  });
+  await expect(start(stub("repeating"), sink).ended).rejects.toThrow("the view is closed");
 });

@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../lib/clock.ts";
 import { type Sink, type Source, type SourceContext, SourceError } from "../source.ts";
-import { changesIn, takeClaims } from "./claim-batches.ts";
+import { changesIn, sendClaims, takeClaims } from "./claim-batches.ts";
 import {
   type BatchReport,
   type CommitMode,
@@ -40,7 +40,8 @@ export function createThreadedSource(
     async run(sink, signal) {
       if (signal.aborted) return;
       try {
-        await new SourceThread(source.name, worker, sink, context, metrics).run(entry, signal);
+        const logId = context.logId?.();
+        await new SourceThread(source.name, worker, sink, context, metrics).run(entry, logId, signal);
       } finally {
         metrics.endRun();
       }
@@ -78,7 +79,11 @@ class SourceThread {
     });
   }
 
-  async run(entry: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
+  async run(
+    entry: Readonly<Record<string, unknown>>,
+    logId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const stopped = new AbortController();
     const stop = () => {
       this.#post({ op: "abort" });
@@ -86,7 +91,7 @@ class SourceThread {
     };
     signal.addEventListener("abort", stop, { once: true });
     try {
-      this.#post({ op: "run", entry });
+      this.#post({ op: "run", entry, logId, hasLastClaims: this.#sink.lastClaims !== undefined });
       await this.#ended.promise;
     } finally {
       signal.removeEventListener("abort", stop);
@@ -116,11 +121,17 @@ class SourceThread {
       case "commit":
         this.#committing = this.#commit(report.mode);
         return;
+      case "lastClaims":
+        void this.#sendLastClaims();
+        return;
       case "reject":
         for (const { kind, fault } of report.records) this.#sink.reject(kind, fault);
         return;
       case "stale":
         this.#sink.markStale(report.reason);
+        return;
+      case "upstream-logs":
+        this.#sink.setUpstreamLogs?.(report.ids);
         return;
       case "log":
         this.#log[report.level](report.event, report.fields);
@@ -147,12 +158,22 @@ class SourceThread {
     }
   }
 
+  async #sendLastClaims(): Promise<void> {
+    try {
+      const claims = (await this.#sink.lastClaims?.()) ?? {};
+      await sendClaims(claims, (batch) => this.#post(batch, [batch.json.buffer]));
+      this.#post({ op: "lastClaims" });
+    } catch (error) {
+      this.#post({ op: "lastClaims", error: encodeError(error) });
+    }
+  }
+
   #onLost(reason: string): void {
     this.#ended.reject(new SourceError(`the thread of the source has failed: ${reason}`));
   }
 
-  #post(request: ThreadRequest): void {
-    this.#worker.postMessage(request);
+  #post(request: ThreadRequest, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(request, transfer);
   }
 }
 

@@ -5,39 +5,73 @@
 import { systemClock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { sameJson } from "../../lib/same-json.ts";
+import type { Claims } from "../../model/claim.ts";
 import { createUnthreadedSource } from "../registry.ts";
 import { type Source, SourceError } from "../source.ts";
+import { readClaims } from "./claim-batches.ts";
 import { DiffingSink, type Outlet } from "./diffing-sink.ts";
-import { decodeError, encodeError, type Metrics, type ThreadReport, type ThreadRequest } from "./protocol.ts";
+import {
+  type BatchReport,
+  decodeError,
+  encodeError,
+  type Metrics,
+  type ThreadError,
+  type ThreadReport,
+  type ThreadRequest,
+} from "./protocol.ts";
 
 declare const self: Worker;
 
 const METRICS_INTERVAL_MS = 1000;
-/** A set of more records is collected as garbage once the source has released it. */
+/** Of a set after which the thread returns memory. */
 const MANY_RECORDS = 10_000;
 const RELEASE_DELAY_MS = 500;
 
 const abort = new AbortController();
 let commit: PromiseWithResolvers<void> | undefined;
+let lastClaims: PromiseWithResolvers<void> | undefined;
+let lastClaimBatches: BatchReport[] = [];
 let source: Source | undefined;
 let sentMetrics: Metrics | undefined;
+let releaseTimer: ReturnType<typeof setTimeout> | undefined;
 
 self.onmessage = ({ data: request }: MessageEvent<ThreadRequest>) => {
-  if (request.op === "run") void run(request.entry);
-  else if (request.op === "abort") abort.abort();
-  else if (request.error) commit?.reject(decodeError(request.error));
-  else commit?.resolve();
+  switch (request.op) {
+    case "run":
+      void run(request);
+      return;
+    case "abort":
+      abort.abort();
+      return;
+    case "committed":
+      settle(commit, request.error);
+      return;
+    case "lastClaims":
+      settle(lastClaims, request.error);
+      return;
+    default:
+      lastClaimBatches.push(request);
+  }
 };
 
-async function run(entry: Readonly<Record<string, unknown>>): Promise<void> {
+function settle(waiting: PromiseWithResolvers<void> | undefined, error: ThreadError | undefined): void {
+  if (error) waiting?.reject(decodeError(error));
+  else waiting?.resolve();
+}
+
+async function run({ entry, logId, hasLastClaims }: Extract<ThreadRequest, { op: "run" }>): Promise<void> {
   const timer = setInterval(sendMetrics, METRICS_INTERVAL_MS);
   let error: unknown;
   try {
-    const created = createUnthreadedSource(entry, { clock: systemClock, log });
+    const created = createUnthreadedSource(entry, { clock: systemClock, log, logId: () => logId });
     // The service has checked the same entry.
     if (!created.ok) throw new Error(`options are not valid: ${created.faults[0]?.message}`);
     source = created.source;
-    await source.run(new DiffingSink(outlet, abort.signal), abort.signal);
+    const sink = new DiffingSink(
+      { ...outlet, ...(hasLastClaims && { lastClaims: readLastClaims }) },
+      abort.signal,
+    );
+    await source.run(sink, abort.signal);
   } catch (thrown) {
     error = thrown ?? new Error("the source threw nothing");
   }
@@ -60,11 +94,28 @@ const outlet: Outlet = {
   markStale(reason) {
     sendMetrics();
     send({ op: "stale", reason });
+    // To find the line of a fault in a large document takes much memory.
+    releaseMemory();
   },
+  setUpstreamLogs: (ids) => send({ op: "upstream-logs", ids }),
   onSetCommitted(records) {
-    if (records >= MANY_RECORDS) setTimeout(() => Bun.gc(true), RELEASE_DELAY_MS);
+    if (records >= MANY_RECORDS) releaseMemory();
   },
 };
+
+/** Once the source has had time to let go of what it has read. An idle thread would keep it until it reads again. */
+function releaseMemory(): void {
+  clearTimeout(releaseTimer);
+  releaseTimer = setTimeout(() => Bun.gc(true), RELEASE_DELAY_MS);
+}
+
+async function readLastClaims(): Promise<Claims> {
+  lastClaims = Promise.withResolvers();
+  lastClaimBatches = [];
+  send({ op: "lastClaims" });
+  await lastClaims.promise;
+  return readClaims(lastClaimBatches);
+}
 
 const logAt =
   (level: keyof Logger): Logger["info"] =>

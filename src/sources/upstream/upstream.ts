@@ -7,6 +7,7 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Fetch } from "../../client/client.ts";
+import { IDLE_TIMEOUT_MS } from "../../client/transport.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { parseCredentials, readSecret } from "../secret.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
@@ -14,7 +15,7 @@ import { FailureFactory, UpstreamError, type UpstreamFailure } from "./failure.t
 import type { UpstreamOptions } from "./options.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
-const DEFAULT_MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+export const DEFAULT_MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 export interface UpstreamRequest {
@@ -28,6 +29,8 @@ export interface UpstreamRequest {
   readonly etag?: string | undefined;
   /** Instead of `maxResponseBytes`; a stream has no maximum unless it is given. */
   readonly maxBytes?: number;
+  /** Instead of `timeoutSeconds`. */
+  readonly timeoutMs?: number;
   /** Every response is a result, whatever its status. */
   readonly anyStatus?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -96,6 +99,8 @@ export class Upstream {
       ...(given.accept !== undefined && { accept: given.accept }),
       headers: given,
       anyStatus: true,
+      // The client has a time-out of its own, which suits the heartbeats of a stream.
+      timeoutMs: Math.max(this.#timeoutMs, IDLE_TIMEOUT_MS),
       signal: signal ?? undefined,
     });
     if (!response.ok) throw new UpstreamError(response);
@@ -112,6 +117,13 @@ export class Upstream {
     response.close();
     return new Response(null, { status, headers: received });
   };
+
+  /** For `gazetteer check`: the fault of the files that the options name, in one line. Sends nothing. */
+  async checkFiles(): Promise<string | undefined> {
+    const read = [await this.#readAuthorization(), await this.#readAuthorities()];
+    const fault = read.find(({ ok }) => !ok);
+    return fault?.ok === false ? fault.message : undefined;
+  }
 
   async #open(path: string | URL, request: UpstreamRequest, maxBytes: number): Promise<ExchangeResult> {
     const url = this.#resolve(path);
@@ -133,7 +145,7 @@ export class Upstream {
         },
         body,
         ca: ca.value,
-        timeoutMs: (this.#options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+        timeoutMs: request.timeoutMs ?? this.#timeoutMs,
         maxBytes,
         signal,
       },
@@ -143,6 +155,10 @@ export class Upstream {
     const failure = failures.ofStatus(response.status);
     const errorBody = await readBeginning(response.read("exchange"), MAX_ERROR_BODY_BYTES);
     return { ...failure, errorBody };
+  }
+
+  get #timeoutMs(): number {
+    return (this.#options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
   }
 
   #resolve(path: string | URL): URL {

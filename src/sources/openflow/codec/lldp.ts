@@ -73,13 +73,17 @@ export function readLldp(payload: Uint8Array): Lldp {
   };
 }
 
-/** A chassis or port id as text: addresses in canonical form, printable names unchanged, anything else in hex. */
-function readIdentifier(type: number, tlv: Reader): string {
-  const subtype = tlv.u8();
-  const value = tlv.rest();
+const readIdentifier = (type: number, tlv: Reader): string =>
+  identifierText(type === TLV.chassis ? "chassis" : "port", tlv.u8(), tlv.rest());
+
+/**
+ * A chassis or port id as text: addresses in canonical form, printable names unchanged, anything else in hex. Device ids
+ * are made of it, so all sources that know LLDP use this function.
+ */
+export function identifierText(of: "chassis" | "port", subtype: number, value: Uint8Array): string {
   // The subtypes for a MAC and a network address are one lower in the port TLV than in the chassis TLV.
-  const mac = type === TLV.chassis ? SUBTYPE.mac : SUBTYPE.mac - 1;
-  const network = type === TLV.chassis ? SUBTYPE.network : SUBTYPE.network - 1;
+  const mac = of === "chassis" ? SUBTYPE.mac : SUBTYPE.mac - 1;
+  const network = of === "chassis" ? SUBTYPE.network : SUBTYPE.network - 1;
   if (subtype === mac && value.length === 6) return canonicalMac(macText(value)) ?? hex(value);
   if (subtype === network && value.length === 5 && value[0] === 1) {
     return canonicalIp(value.subarray(1).join(".")) ?? hex(value);

@@ -4,7 +4,11 @@ The tests compare the service with the network that Mininet reports.
 
 Names of interfaces and bridges are global on a machine, so only one driver runs at a time; the next waits for a lock.
 What a killed driver left behind is removed by name, because Mininet's own clean-up would remove all networks.
+
+No command may hang: the programs of Open vSwitch wait without end for a daemon that does not run, and Mininet for a shell
+that does not answer. The former fail after OVS_SECONDS; after COMMAND_SECONDS the driver prints where it is, and ends.
 """
+import faulthandler
 import fcntl
 import json
 import os
@@ -29,12 +33,21 @@ class RingTopo(Topo):
             self.addLink(switches[i], switches[(i + 1) % n])
 
 
+class Controller(RemoteController):
+    def checkListening(self):
+        """Not checked. Mininet would run telnet, which on a busy machine at times does not end; the tests wait for sessions."""
+
+
 TOPOLOGIES = {
     "linear": lambda: LinearTopo(4),
     "tree": lambda: TreeTopo(depth=2, fanout=3),
     "ring": lambda: RingTopo(n=4),
     "torus": lambda: TorusTopo(3, 3),
 }
+
+
+OVS_SECONDS = 60
+COMMAND_SECONDS = 100
 
 
 def run_silently(*command):
@@ -65,17 +78,19 @@ class Driver:
         self.lock.flush()
 
     def start(self, topology, port, protocol="tcp", other=None, address="127.0.0.1"):
+        topo = TOPOLOGIES[topology]()
+        # Before anything exists.
+        self.store_names(topo.switches() + ["%s-eth%d" % (s, port) for s in topo.switches() for port in topo.ports[s]])
         switch = partial(OVSSwitch, datapath="user", protocols="OpenFlow13", failMode="secure")
         self.net = Mininet(
-            topo=TOPOLOGIES[topology](),
+            topo=topo,
             switch=switch,
             controller=None,
             autoSetMacs=True,
         )
-        self.net.addController("c0", controller=RemoteController, ip=address, port=port, protocol=protocol)
+        self.net.addController("c0", controller=Controller, ip=address, port=port, protocol=protocol)
         if other is not None:
-            self.net.addController("c1", controller=RemoteController, ip="127.0.0.1", port=other)
-        self.store_names([s.name for s in self.net.switches] + [i.name for s in self.net.switches for i in s.intfList() if i.name != "lo"])
+            self.net.addController("c1", controller=Controller, ip="127.0.0.1", port=other)
         self.net.start()
         return self.describe()
 
@@ -155,6 +170,7 @@ class Driver:
 
 def main():
     setLogLevel("critical")
+    os.environ["OVS_CTL_TIMEOUT"] = str(OVS_SECONDS)
     path = os.path.join(tempfile.gettempdir(), "gazetteer-mininet.lock")
     with open(path, "a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -162,10 +178,13 @@ def main():
         try:
             for line in sys.stdin:
                 command = json.loads(line)
+                faulthandler.dump_traceback_later(COMMAND_SECONDS, exit=True)
                 try:
                     reply = getattr(driver, command.pop("do"))(**command)
                 except Exception as error:  # The test decides what a failure means.
                     reply = {"error": "%s: %s" % (type(error).__name__, error)}
+                finally:
+                    faulthandler.cancel_dump_traceback_later()
                 print(json.dumps(reply), flush=True)
         finally:
             driver.stop()

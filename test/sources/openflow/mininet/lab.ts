@@ -50,9 +50,12 @@ export class Lab {
   }
 
   async endTest(): Promise<void> {
-    await this.mininet.stop();
-    await this.serviceUnderTest?.stop();
-    this.serviceUnderTest = undefined;
+    try {
+      await this.mininet.stop();
+    } finally {
+      await this.serviceUnderTest?.stop();
+      this.serviceUnderTest = undefined;
+    }
   }
 
   async close(): Promise<void> {

@@ -74,8 +74,10 @@ export class Mininet {
 
   async #command(command: object): Promise<Record<string, unknown>> {
     this.#child.stdin.write(`${JSON.stringify(command)}\n`);
+    // Before any pause: replies come in the order of the commands, also of those that are sent at the same time.
+    const reading = this.#replies.next();
     await this.#child.stdin.flush();
-    const { value, done } = await this.#replies.next();
+    const { value, done } = await reading;
     if (done) throw new Error(`the driver ended: ${await this.#errors}`);
     const reply: Record<string, unknown> = JSON.parse(value);
     if (reply.error !== undefined) throw new Error(`driver: ${reply.error}`);

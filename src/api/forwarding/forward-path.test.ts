@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseForwardPath } from "./forward-path.ts";
+
+describe("a path that may be forwarded", () => {
+  const cases: [path: string, resource: string, sent: string][] = [
+    ["/onos/v1/flows", "flows", "flows"],
+    ["/onos/v1/flows/", "flows", "flows/"],
+    ["/onos/v1/%66%6Cows", "flows", "flows"],
+    ["/onos/v1/flows/of:1/2", "flows", "flows/of:1/2"],
+    ["/onos/v1/flows/a%20b%3Fc%23d", "flows", "flows/a%20b%3Fc%23d"],
+    ["/onos/v1/flows/...", "flows", "flows/..."],
+    ["/onos/v1/flows/%F0%9F%8C%8D", "flows", "flows/%F0%9F%8C%8D"],
+  ];
+  for (const [path, resource, sent] of cases) {
+    test(path, () => expect(parseForwardPath(path)).toEqual({ resource, path: sent }));
+  }
+});
+
+describe("a path that is not forwarded", () => {
+  for (const path of [
+    "/onos/v1",
+    "/onos/v1/",
+    "/onos/v1//flows",
+    "/onos/v1/flows//x",
+    "/onos/v1/flows//",
+    "/onos/v1/flows/..",
+    "/onos/v1/flows/%2E%2e/x",
+    "/onos/v1/flows/%2e",
+    "/onos/v1/flows%2Fx",
+    "/onos/v1/flows%5Cx",
+    "/onos/v1/flows;x",
+    "/onos/v1/flows%3Bx",
+    "/onos/v1/flows/%252e",
+    "/onos/v1/flows/%0a",
+    "/onos/v1/flows/%7f",
+    "/onos/v1/flows/%zz",
+    "/onos/v1/flows/%ff",
+    "/controller/v1/flows",
+    "/ONOS/v1/flows",
+    "/onos/v1flows",
+  ]) {
+    test(path, () => expect(parseForwardPath(path)).toBeUndefined());
+  }
+});
+
+test("whatever is sent, a URL parser finds exactly the matched segments in it", () => {
+  const piece = fc.oneof(
+    fc.constantFrom("..", "%2e", "%2F", "/", "\\", ";", "%25", "flows", "%00", "?"),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+      const parsed = parseForwardPath(`/onos/v1/${pieces.join("").replaceAll("?", "")}`);
+      if (!parsed) return;
+      const { pathname, search, hash } = new URL(`http://h/base/${parsed.path}`);
+      expect([pathname, search, hash]).toEqual([`/base/${parsed.path}`, "", ""]);
+      const [resource = ""] = parsed.path.split("/");
+      expect(decodeURIComponent(resource)).toBe(parsed.resource);
+    }),
+  );
+});

@@ -1,0 +1,50 @@
+/**
+ * The controllers that reads are forwarded to: those of the configured sources, each with its URL, credentials and bounds.
+ * A reload replaces them. Forwards in flight come to their end with the old ones.
+ */
+import { Compile } from "typebox/compile";
+import type { Forwarder, ForwardTarget } from "../api/forwarding/forwarder.ts";
+import type { Config } from "../config/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import { ControllerOptions } from "../sources/controller/options.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES, Upstream } from "../sources/upstream/upstream.ts";
+
+const controllerOptions = Compile(ControllerOptions);
+
+export class ControllerForwarder implements Forwarder {
+  readonly #clock: Clock;
+  /** By the first segment of a path. */
+  #targets: ReadonlyMap<string, ForwardTarget> = new Map();
+
+  constructor(sources: Config["sources"], clock: Clock) {
+    this.#clock = clock;
+    this.update(sources);
+  }
+
+  update(sources: Config["sources"]): void {
+    const targets = new Map<string, ForwardTarget>();
+    for (const { type, name = type, ...options } of sources) {
+      if (type !== "controller" || !controllerOptions.Check(options)) continue;
+      const target = createTarget(String(name), options, this.#clock);
+      for (const resource of options.forward ?? []) targets.set(resource, target);
+    }
+    this.#targets = targets;
+  }
+
+  get isEmpty(): boolean {
+    return this.#targets.size === 0;
+  }
+
+  targetOf(resource: string): ForwardTarget | undefined {
+    return this.#targets.get(resource);
+  }
+}
+
+function createTarget(source: string, options: ControllerOptions, clock: Clock): ForwardTarget {
+  const upstream = new Upstream(options, { clock });
+  return {
+    source,
+    maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+    request: ({ path, ...request }) => upstream.stream(path, { ...request, anyStatus: true }),
+  };
+}

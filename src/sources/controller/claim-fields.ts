@@ -1,0 +1,49 @@
+/**
+ * From a record of another service to what is claimed of it: only the fields of a claim, without those that have the
+ * default of the interface. A default says that the other service does not know; claiming it would hide what another
+ * source knows.
+ */
+import { CLAIM_SCHEMAS } from "../../model/claim.ts";
+import type { Kind } from "../../model/ids.ts";
+
+export type RawRecord = Readonly<Record<string, unknown>>;
+
+export const isRecord = (value: unknown): value is RawRecord =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const CLAIM_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
+  devices: Object.keys(CLAIM_SCHEMAS.devices.properties),
+  ports: Object.keys(CLAIM_SCHEMAS.ports.properties),
+  links: Object.keys(CLAIM_SCHEMAS.links.properties),
+  hosts: Object.keys(CLAIM_SCHEMAS.hosts.properties),
+};
+
+const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = {
+  mfr: ["unknown", ""],
+  hw: ["unknown", ""],
+  sw: ["unknown", ""],
+  serial: ["unknown", ""],
+  driver: ["default", ""],
+  chassisId: ["0", ""],
+  lastUpdate: ["0", ""],
+};
+/** Every device has these annotations; they are empty where they are not known. */
+const DEFAULT_ANNOTATIONS = ["managementAddress", "channelId", "protocol"];
+
+/** A field that is null is one that is missing. */
+export function claimFields(kind: Kind, record: RawRecord): Record<string, unknown> {
+  const fields = CLAIM_FIELDS[kind]
+    .filter((field) => Object.hasOwn(record, field) && record[field] !== null)
+    .filter((field) => kind !== "devices" || !UNKNOWN[field]?.includes(record[field]))
+    .map((field) => [field, record[field]] as const);
+  return Object.fromEntries(fields);
+}
+
+/** Without the empty ones that every device has, and without `dropped`. Undefined when none is left. */
+export function claimAnnotations(annotations: unknown, dropped?: string): unknown {
+  if (!isRecord(annotations)) return annotations;
+  const kept = Object.entries(annotations).filter(
+    ([name, value]) => name !== dropped && !(value === "" && DEFAULT_ANNOTATIONS.includes(name)),
+  );
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}

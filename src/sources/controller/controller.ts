@@ -1,0 +1,66 @@
+/**
+ * The `controller` source: reads the network from ONOS, from any service with its reads, or from another Gazetteer. What is
+ * there is found out when the source starts and after each failure, because it may be replaced under the same address.
+ */
+import { createPollLoop } from "../poll-loop.ts";
+import type { Source, SourceContext } from "../source.ts";
+import { Upstream } from "../upstream/upstream.ts";
+import { GazetteerFollower } from "./gazetteer.ts";
+import { OnosPoller } from "./onos.ts";
+import { type ControllerOptions, DEFAULT_INTERVAL_SECONDS } from "./options.ts";
+import { identifyPeer } from "./peer.ts";
+
+export function createControllerSource(
+  options: ControllerOptions & { name: string },
+  { clock, log, logId }: SourceContext,
+): Source {
+  const { name, intervalSeconds = DEFAULT_INTERVAL_SECONDS } = options;
+  const upstream = new Upstream(options, { clock });
+  const counters = { snapshots: 0, connections: 0, revision: 0, refused: false };
+  let polls = 0;
+  let failures = 0;
+  return {
+    name,
+    metrics: () => ({
+      polls_total: polls,
+      failed_polls_total: failures,
+      snapshots_total: counters.snapshots,
+      connections_total: counters.connections,
+      upstream_revision: counters.revision,
+      loop: counters.refused ? 1 : 0,
+    }),
+    check: () => upstream.checkFiles(),
+    async run(sink, signal) {
+      const intervalMs = intervalSeconds * 1000;
+      const onos = new OnosPoller(upstream);
+      const follower = new GazetteerFollower({
+        upstream,
+        sink,
+        signal,
+        clock,
+        intervalMs,
+        ownLogId: logId?.(),
+        counters,
+      });
+      let isOnos = false;
+      const poll = async () => {
+        if (!isOnos) {
+          const peer = await identifyPeer(upstream, signal);
+          if (!peer.ok) return peer;
+          log.debug("upstream found", { source: name, kind: peer.kind });
+          if (peer.kind === "gazetteer") return follower.follow();
+          sink.setUpstreamLogs?.([]);
+        }
+        const result = await onos.poll(sink, signal);
+        isOnos = result.ok;
+        return result;
+      };
+      await createPollLoop({ sink, intervalMs, clock, signal }).run(async () => {
+        polls++;
+        const result = await poll();
+        if (!result.ok && !signal.aborted) failures++;
+        return result;
+      });
+    },
+  };
+}

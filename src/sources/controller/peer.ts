@@ -1,0 +1,89 @@
+/**
+ * Finds out what is upstream: another Gazetteer, or ONOS. A Gazetteer says in `/readyz` which log it has and which logs its
+ * sources come from; one of an earlier version only has the header `Gazetteer-Log`. Both are also there when the configured
+ * URL is that of its alias `onos`.
+ */
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import { parseAddress } from "../../client/address.ts";
+import type { UpstreamFailure } from "../upstream/failure.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+
+const MAX_READINESS_BYTES = 1024 * 1024;
+const MAX_LOGS = 1000;
+
+const LogId = Type.String({ pattern: "^[\\w.:-]{1,64}$" });
+const Readiness = Type.Object({
+  status: Type.String(),
+  logId: LogId,
+  sources: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String({ maxLength: 63 }),
+        upstreamLogs: Type.Optional(Type.Array(LogId, { maxItems: MAX_LOGS })),
+      }),
+      { maxItems: MAX_LOGS },
+    ),
+  ),
+});
+const isReadiness = Compile(Readiness);
+const isLogId = Compile(LogId);
+
+export interface GazetteerPeer {
+  readonly ok: true;
+  readonly kind: "gazetteer";
+  readonly logId: string;
+  /** The name of each of its sources that reads from Gazetteers, and from which logs. */
+  readonly sources: readonly { readonly name: string; readonly upstreamLogs: readonly string[] }[];
+  /** Not all of its sources have reported yet. */
+  readonly isStarting: boolean;
+}
+
+export type Peer =
+  | GazetteerPeer
+  | { readonly ok: true; readonly kind: "onos" }
+  | Pick<UpstreamFailure, "ok" | "message">;
+
+export async function identifyPeer(upstream: Upstream, signal: AbortSignal): Promise<Peer> {
+  const url = new URL(`${serviceUrlOf(upstream)}/readyz`);
+  const request = { anyStatus: true, maxBytes: MAX_READINESS_BYTES, signal };
+  const response = await upstream.get(url, request);
+  if (!response.ok) return response;
+  const body = parseJson(response.body);
+  if (isReadiness.Check(body)) {
+    const sources = (body.sources ?? []).flatMap(({ name, upstreamLogs }) =>
+      upstreamLogs ? [{ name, upstreamLogs }] : [],
+    );
+    return {
+      ok: true,
+      kind: "gazetteer",
+      logId: body.logId,
+      sources,
+      isStarting: body.status === "starting",
+    };
+  }
+  if (typeof body === "object" && body !== null && "logId" in body) {
+    return { ok: false, message: `${url.host}${url.pathname}: the response is not that of a Gazetteer` };
+  }
+  return identifyByHeader(upstream, signal);
+}
+
+async function identifyByHeader(upstream: Upstream, signal: AbortSignal): Promise<Peer> {
+  const response = await upstream.get("topology", { signal });
+  if (!response.ok) return response;
+  const logId = response.headers.get("gazetteer-log");
+  if (logId === null || !isLogId.Check(logId)) return { ok: true, kind: "onos" };
+  return { ok: true, kind: "gazetteer", logId, sources: [], isStarting: false };
+}
+
+/** Without a slash at its end. */
+export const serviceUrlOf = ({ url }: Upstream): string =>
+  parseAddress(url, undefined).serviceUrl.href.replace(/\/+$/, "");
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * BRIDGE-MIB and Q-BRIDGE-MIB: which MAC address is behind which port. Ports are bridge ports by the MIB; RouterOS has
+ * ifIndexes there, which the entries of the device's own addresses show.
+ */
+import type { AgentData, SnmpValue } from "./agent-data.ts";
+import type { AgentInterface, ForwardingEntry } from "./agent-report.ts";
+import { column, indexParts, isInPortList, macOfParts, toIfIndex, toInteger } from "./values.ts";
+
+const MAX_ENTRIES = 262_144;
+const STATUS = { invalid: 2, self: 4 } as const;
+const MAX_VLAN = 4094;
+
+interface RawEntry {
+  readonly mac: string;
+  readonly fdb?: number;
+  readonly port: number;
+  /** False for an entry that is no longer valid, or of the device itself. */
+  readonly isStation: boolean;
+}
+
+export function mapForwarding(data: AgentData, interfaces: readonly AgentInterface[]): ForwardingEntry[] {
+  const tagged = readTable(data, "dot1qTpFdbPort", "dot1qTpFdbStatus");
+  const entries = tagged.length > 0 ? tagged : readTable(data, "dot1dTpFdbPort", "dot1dTpFdbStatus");
+  const portOf = portNumbering(data, entries, interfaces);
+  const vlanOf = vlansByFdb(data);
+  const own = new Set(interfaces.flatMap(({ mac }) => mac ?? []));
+  return entries.flatMap((entry): ForwardingEntry[] => {
+    const port = portOf(entry.port);
+    if (port === undefined || !entry.isStation || own.has(entry.mac)) return [];
+    const vlan = entry.fdb === undefined ? undefined : vlanOf(entry.fdb);
+    const isUntagged = vlan === undefined || leavesUntagged(data, vlan, entry.port, port);
+    return [{ mac: entry.mac, port: port.index, isUntagged, ...(vlan !== undefined && { vlan }) }];
+  });
+}
+
+/** The index is a MAC address, in Q-BRIDGE-MIB after the number of the forwarding database. */
+function readTable(
+  data: AgentData,
+  ports: "dot1qTpFdbPort" | "dot1dTpFdbPort",
+  statuses: "dot1qTpFdbStatus" | "dot1dTpFdbStatus",
+): RawEntry[] {
+  const entries: RawEntry[] = [];
+  const status = column(data, statuses);
+  for (const [row, value] of column(data, ports)) {
+    if (entries.length >= MAX_ENTRIES) break;
+    const parts = indexParts(row);
+    const mac = macOfParts(parts.slice(-6));
+    // Port 0 means that the port is not known.
+    const port = toIfIndex(value);
+    const state = toInteger(status.get(row));
+    if (mac === undefined || port === undefined) continue;
+    const isStation = state !== STATUS.invalid && state !== STATUS.self;
+    if (parts.length === 6) entries.push({ mac, port, isStation });
+    else if (parts.length === 7) entries.push({ mac, port, isStation, fdb: parts[0] ?? 0 });
+  }
+  return entries;
+}
+
+type PortOf = (port: number) => AgentInterface | undefined;
+
+/** Whether ports are bridge ports or ifIndexes: what agrees with more entries of the device's own addresses. */
+function portNumbering(
+  data: AgentData,
+  entries: readonly RawEntry[],
+  interfaces: readonly AgentInterface[],
+): PortOf {
+  const byIndex = new Map(interfaces.map((port) => [port.index, port]));
+  const byBasePort = new Map<number, AgentInterface>();
+  for (const [row, value] of column(data, "dot1dBasePortIfIndex")) {
+    const port = byIndex.get(toIfIndex(value) ?? 0);
+    if (port) byBasePort.set(Number(row), port);
+  }
+  const ofIndex: PortOf = (port) => byIndex.get(port);
+  const ofBasePort: PortOf = (port) => byBasePort.get(port);
+  if (byBasePort.size === 0) return ofIndex;
+  const macs = new Map(interfaces.flatMap(({ mac, index }) => (mac === undefined ? [] : [[mac, index]])));
+  let evidence = 0;
+  for (const { mac, port } of entries) {
+    const own = macs.get(mac);
+    if (own === undefined) continue;
+    if (ofIndex(port)?.index === own) evidence++;
+    if (ofBasePort(port)?.index === own) evidence--;
+  }
+  return evidence > 0 ? ofIndex : ofBasePort;
+}
+
+/** Most agents number their databases by VLAN. One database of several VLANs does not tell which of them. */
+function vlansByFdb(data: AgentData): (fdb: number) => number | undefined {
+  const vlans = new Map<number, number[]>();
+  for (const [row, value] of column(data, "dot1qVlanFdbId")) {
+    const vlan = indexParts(row).at(-1);
+    const fdb = toInteger(value);
+    if (vlan === undefined || fdb === undefined) continue;
+    const shared = vlans.get(fdb);
+    if (shared) shared.push(vlan);
+    else vlans.set(fdb, [vlan]);
+  }
+  return (fdb) => {
+    const shared = vlans.get(fdb) ?? [fdb];
+    const vlan = shared.length === 1 || !shared.includes(fdb) ? shared[0] : fdb;
+    return vlan !== undefined && vlan >= 1 && vlan <= MAX_VLAN ? vlan : undefined;
+  };
+}
+
+/** By the PVID of the port, or by the untagged ports of the VLAN: few agents have both. */
+function leavesUntagged(data: AgentData, vlan: number, tablePort: number, port: AgentInterface): boolean {
+  const pvids = column(data, "dot1qPvid");
+  const pvid = pvids.get(String(port.basePort ?? tablePort)) ?? pvids.get(String(tablePort));
+  if (toInteger(pvid) === vlan) return true;
+  const untagged = column(data, "dot1qVlanCurrentUntaggedPorts");
+  return isInPortList(ofVlan(untagged, vlan), port.basePort ?? tablePort);
+}
+
+/** The index is TimeMark.VLAN; nearly all agents have only time mark 0. */
+const ofVlan = (rows: ReadonlyMap<string, SnmpValue>, vlan: number): SnmpValue | undefined =>
+  rows.get(`0.${vlan}`) ?? rows.get(String(vlan));
