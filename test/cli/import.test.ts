@@ -210,6 +210,7 @@ topology:
       managementAddress: "172.20.20.2",
     },
   });
+  expect(byId(devices, "ceos")).toMatchObject({ hw: "unknown", sw: "ceos:4.32.0F" });
   expect(byId(devices, "pc1")?.annotations).toMatchObject({ kind: "linux", site: "ber" });
   expect(links).toHaveLength(8);
   for (const reason of [

@@ -148,6 +148,26 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
+test("the run of a terminated thread ends after its commit", async () => {
+  const sink = new MemorySink();
+  const steps: string[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  sink.replace = async () => {
+    steps.push("commit begins");
+    await released;
+    steps.push("commit ends");
+  };
+  const { abort, ended } = start(stub("busy"), sink);
+  await until(() => steps.length > 0, { what: "the commit" });
+  abort.abort();
+  const done = ended.then(() => steps.push("run ends"));
+  await until(() => countThreads("source stub") === 0, { what: "the end of the thread" });
+  await new Promise((resolve) => setImmediate(resolve));
+  release();
+  await done;
+  expect(steps).toEqual(["commit begins", "commit ends", "run ends"]);
+});
+
 test("a run that is stopped before it begins starts no thread", async () => {
   const abort = new AbortController();
   abort.abort();
