@@ -113,13 +113,23 @@ function groupLayers<R extends NodeRef, T extends R & { readonly supporting: rea
   return joinLayers(layered).map((group) => group.map(({ record }) => record));
 }
 
-function mergeByName<T>(groups: readonly T[][], nameOf: (group: T[]) => string): Map<string, T[]> {
-  const named = new Map<string, T[]>();
-  for (const group of groups) {
-    const name = nameOf(group);
-    for (const record of group) appendTo(named, name, record);
+/** Groups of the same name are one, in the order of their networks, because lists are in no order. */
+function mergeByName<T extends NodeRef>(
+  groups: readonly T[][],
+  nameOf: (group: T[]) => string,
+): Map<string, T[]> {
+  const named = new Map<string, T[][]>();
+  for (const group of groups) appendTo(named, nameOf(group), group);
+  const merged = new Map<string, T[]>();
+  for (const [name, [first = [], ...others]] of named) {
+    merged.set(name, others.length === 0 ? first : [first, ...others].sort(compareGroups).flat());
   }
-  return named;
+  return merged;
+}
+
+function compareGroups(a: readonly NodeRef[], b: readonly NodeRef[]): number {
+  const [keyA, keyB] = [a, b].map((group) => group.map(nodeKey).join());
+  return (keyA ?? "") < (keyB ?? "") ? -1 : 1;
 }
 
 function numberOf(label: string, records: readonly PointRecord[]): { number?: number } {
