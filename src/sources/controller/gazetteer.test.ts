@@ -231,16 +231,45 @@ test("a stream that is silent beyond its heartbeats is cut and resumed, whatever
   expect(upstream.streams[1]?.query).toBe("?since=4");
 });
 
-test("a service that starts is waited for, with a new log, but not for ever", async () => {
+test("a service that starts with a new log is waited for, but not for ever", async () => {
   await using upstream = startGazetteer();
-  upstream.state.readiness = { status: "starting", logId: "log-1", sources: [] };
-  upstream.state.readinessStatus = 503;
   await using running = startSource(upstream.host);
-  await until(() => running.sink.staleReasons.length > 0, { what: "the first check" });
-  expect(running.sink.staleReasons[0]).toBe(`${upstream.host} is starting`);
-  const startedAt = running.clock.monotonic();
-  await running.pass(() => upstream.streams.length === 1, "the connection");
-  expect(running.clock.monotonic() - startedAt).toBeGreaterThanOrEqual(30_000);
+  const { sink, clock, pass } = running;
+  (await upstream.stream(1)).send("synced", { revision: 4 }, 4);
+  await called(sink, "replace 0");
+  for (const [round, becomesReady] of [true, false].entries()) {
+    const connections = upstream.streams.length;
+    upstream.state.readiness = { status: "starting", logId: `new-${round}`, sources: [] };
+    upstream.state.readinessStatus = 503;
+    await pass(() => sink.staleReasons.at(-1) === `${upstream.host} is starting`, "the wait");
+    expect(upstream.streams).toHaveLength(connections);
+    const startedAt = clock.monotonic();
+    if (becomesReady) upstream.state.readiness = { status: "ready", logId: `new-${round}`, sources: [] };
+    await pass(() => upstream.streams.length > connections, "the connection");
+    const waitedMs = clock.monotonic() - startedAt;
+    if (becomesReady) expect(waitedMs).toBeLessThan(20_000);
+    else expect(waitedMs).toBeGreaterThan(20_000);
+    upstream.streams.at(-1)?.send("synced", { revision: 5 }, 5);
+    await until(() => sink.calls.filter((call) => call === "replace 0").length === round + 2, {
+      what: "the list",
+    });
+  }
+});
+
+test("a service that cannot send the changes is listed again", async () => {
+  await using upstream = startGazetteer();
+  await using running = startSource(upstream.host);
+  const first = await upstream.stream(1);
+  first.send("synced", { revision: 4 }, 4);
+  await called(running.sink, "replace 0");
+  first.end();
+  let connections = 1;
+  do {
+    await running.pass(() => upstream.streams.length > connections, `connection ${connections + 1}`);
+    connections = upstream.streams.length;
+    upstream.streams.at(-1)?.send("overflow", { reason: "too-slow" });
+  } while (upstream.streams.at(-1)?.query === "?since=4" && connections < 20);
+  expect(upstream.streams.at(-1)?.query).toBe("");
 });
 
 test("a loop that arises while the stream is read cuts it; its end resumes it", async () => {

@@ -30,6 +30,7 @@ const MAX_BACKOFF_MS = 30_000;
 /** A service that has just started may show a part of its network. It is waited for, but not for ever. */
 const MAX_START_WAIT_MS = 30_000;
 const START_CHECK_MS = 1000;
+const MAX_FRUITLESS_CONNECTIONS = 5;
 const MAX_REASON_CHARS = 200;
 
 export interface GazetteerCounters {
@@ -49,6 +50,12 @@ export interface FollowerOptions {
   readonly counters: GazetteerCounters;
 }
 
+interface Pause {
+  /** One line for the operator. */
+  readonly reason: string;
+  readonly waitMs: number;
+}
+
 type Snapshot = { readonly [K in Kind]: ClaimTypes[K][] };
 
 /** Of one run of the source. */
@@ -59,6 +66,11 @@ export class GazetteerFollower {
   #snapshot: Snapshot | undefined;
   #changes: ClaimChange[] = [];
   #publishedLogs = "";
+  readonly #backoff = createBackoff(INITIAL_BACKOFF_MS, MAX_BACKOFF_MS);
+  /** Until when a service that starts is waited for. */
+  #startDeadlineMs: number | undefined;
+  /** Connections in a row that brought no revision. */
+  #fruitless = 0;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -66,40 +78,46 @@ export class GazetteerFollower {
 
   /** Returns when the signal aborts, or with the reason when the upstream is not a Gazetteer any more. */
   async follow(): Promise<PollResult> {
-    const { sink, signal, clock, intervalMs, ownLogId, counters } = this.#options;
-    const { host } = this.#options.upstream.url;
-    const backoff = createBackoff(INITIAL_BACKOFF_MS, MAX_BACKOFF_MS);
-    const startBy = clock.monotonic() + MAX_START_WAIT_MS;
+    const { upstream, sink, signal, clock } = this.#options;
     while (!signal.aborted) {
       const peer = await this.#identify();
-      if (signal.aborted) break;
-      if (!peer.ok) {
-        sink.markStale(peer.message);
-        await clock.sleep(backoff.nextMs(), signal);
-        continue;
+      if (peer.ok && peer.kind !== "gazetteer") {
+        this.#position = undefined;
+        return { ok: false, message: `${upstream.url.host} is not a Gazetteer any more` };
       }
-      if (peer.kind !== "gazetteer") return { ok: false, message: `${host} is not a Gazetteer any more` };
-      const loop = describeLoop(ownLogId, peer, host);
-      counters.refused = loop !== undefined;
-      if (loop !== undefined) {
-        sink.markStale(loop);
-        await clock.sleep(intervalMs, signal);
-        continue;
-      }
-      const isNewLog = peer.logId !== this.#position?.logId;
-      if (peer.isStarting && isNewLog && clock.monotonic() < startBy) {
-        sink.markStale(`${host} is starting`);
-        await clock.sleep(START_CHECK_MS, signal);
-        continue;
-      }
-      const before = this.#position;
-      const reason = await this.#readStream(peer);
-      if (signal.aborted || reason === undefined) continue;
-      if (this.#position !== before) backoff.reset();
-      sink.markStale(reason);
-      await clock.sleep(backoff.nextMs(), signal);
+      const pause = signal.aborted ? undefined : await this.#readFrom(peer);
+      if (!pause || signal.aborted) continue;
+      sink.markStale(pause.reason);
+      await clock.sleep(pause.waitMs, signal);
     }
     return { ok: true };
+  }
+
+  /** Reads for as long as possible. Returns why it cannot go on; undefined when the upstream is to be identified again. */
+  async #readFrom(peer: Exclude<Peer, { kind: "onos" }>): Promise<Pause | undefined> {
+    const { upstream, clock, intervalMs, ownLogId, counters } = this.#options;
+    const { host } = upstream.url;
+    if (!peer.ok) return { reason: peer.message, waitMs: this.#backoff.nextMs() };
+    const loop = describeLoop(ownLogId, peer, host);
+    counters.refused = loop !== undefined;
+    if (loop !== undefined) return { reason: loop, waitMs: intervalMs };
+    if (peer.isStarting && peer.logId !== this.#position?.logId) {
+      this.#startDeadlineMs ??= clock.monotonic() + MAX_START_WAIT_MS;
+      if (clock.monotonic() < this.#startDeadlineMs)
+        return { reason: `${host} is starting`, waitMs: START_CHECK_MS };
+    }
+    this.#startDeadlineMs = undefined;
+    const before = this.#position;
+    const reason = await this.#readStream(peer);
+    this.#countProgress(this.#position !== before);
+    return reason === undefined ? undefined : { reason, waitMs: this.#backoff.nextMs() };
+  }
+
+  /** A service that cannot send the changes since a revision, for example because there are too many, sends its list. */
+  #countProgress(hasProgress: boolean): void {
+    this.#fruitless = hasProgress ? 0 : this.#fruitless + 1;
+    if (hasProgress) this.#backoff.reset();
+    else if (this.#fruitless % MAX_FRUITLESS_CONNECTIONS === 0) this.#position = undefined;
   }
 
   /** Its logs are published before they are read again, so that of two services that start to read from each other at the

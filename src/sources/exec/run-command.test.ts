@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { type CommandOptions, runCommand } from "./run-command.ts";
@@ -91,6 +91,12 @@ test("the environment has PATH, HOME, LANG and the configured variables only", a
     .map((line) => line.split("=", 1)[0] ?? "");
   expect(names.filter((name) => !["PATH", "HOME", "LANG"].includes(name))).toEqual(["TOKEN"]);
   expect(text).toContain("LANG=C\n");
+});
+
+test("a program with a folder in its name is relative to the working directory", async () => {
+  writeFileSync(join(folder, "list-network"), "#!/bin/sh\npwd\n", { mode: 0o755 });
+  const command = [relative(process.cwd(), join(folder, "list-network"))];
+  expect(await outputOf("", { command })).toBe(`${process.cwd()}\n`);
 });
 
 test("arguments are passed as they are, without a shell", async () => {

@@ -66,7 +66,7 @@ test("any objects: no throw, valid claims, unique ids, links whose ends exist, t
     }),
     { numRuns: 200 },
   );
-});
+}, 60_000);
 
 test("a report is plain: it survives JSON", () => {
   fc.assert(
@@ -76,7 +76,7 @@ test("a report is plain: it survives JSON", () => {
     }),
     { numRuns: 100 },
   );
-});
+}, 60_000);
 
 test("texts are limited, whatever an agent sends", () => {
   const long = "ab".repeat(32_000);

@@ -48,13 +48,14 @@ export function joinAgents(
   for (const observation of observations)
     if (!observation.to) neighbours.add(observation.neighbour, remotePortName(observation));
   for (const neighbour of unplaced) neighbours.add(neighbour);
-  const neighbourPort = neighbours.portNumbers();
+  const neighbourPort = neighbours.namedPorts();
   const extraPorts = portsOnlyNamed(observations);
   const links = joinLinks(observations, (observation) => {
     const name = remotePortName(observation);
-    return observation.to
-      ? extraPorts.get(observation.to)?.get(name)
-      : neighbourPort(observation.neighbour.id, name);
+    const { to, neighbour } = observation;
+    if (!to) return neighbourPort(neighbour.id, name);
+    const port = extraPorts.get(to)?.get(name);
+    return port === undefined ? undefined : { device: to.id, port };
   });
   const received = new Set(
     observations.flatMap(({ from, to }) => (to && from.unansweredSince === undefined ? [to] : [])),

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -131,10 +132,40 @@ test("a thread that exits is an expected failure", async () => {
   await expect(ended).rejects.toThrow("the thread of the source has failed: it ended");
 });
 
-test("a thread that does not receive the stop is terminated", async () => {
-  const { sink, stop } = start(stub("busy"));
-  await until(() => sink.staleReasons.length > 0, { what: "the thread" });
-  await stop();
+const countThreads = (name: string): number =>
+  readdirSync("/proc/self/task").filter(
+    (id) => readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim() === name,
+  ).length;
+
+test.skipIf(process.platform !== "linux")(
+  "a thread that does not receive the stop is terminated",
+  async () => {
+    const { sink, stop } = start(stub("busy"));
+    await until(() => sink.staleReasons.length > 0, { what: "the thread" });
+    expect(countThreads("source stub")).toBe(1);
+    await stop();
+    await until(() => countThreads("source stub") === 0, { what: "the end of the thread" });
+  },
+);
+
+test("the run of a terminated thread ends after its commit", async () => {
+  const sink = new MemorySink();
+  const steps: string[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  sink.replace = async () => {
+    steps.push("commit begins");
+    await released;
+    steps.push("commit ends");
+  };
+  const { abort, ended } = start(stub("busy"), sink);
+  await until(() => steps.length > 0, { what: "the commit" });
+  abort.abort();
+  const done = ended.then(() => steps.push("run ends"));
+  await until(() => countThreads("source stub") === 0, { what: "the end of the thread" });
+  await new Promise((resolve) => setImmediate(resolve));
+  release();
+  await done;
+  expect(steps).toEqual(["commit begins", "commit ends", "run ends"]);
 });
 
 test("a run that is stopped before it begins starts no thread", async () => {

@@ -23,7 +23,7 @@ import {
 declare const self: Worker;
 
 const METRICS_INTERVAL_MS = 1000;
-/** A set of more records is collected as garbage once the source has released it. */
+/** Of a set after which the thread returns memory. */
 const MANY_RECORDS = 10_000;
 const RELEASE_DELAY_MS = 500;
 
@@ -33,6 +33,7 @@ let lastClaims: PromiseWithResolvers<void> | undefined;
 let lastClaimBatches: BatchReport[] = [];
 let source: Source | undefined;
 let sentMetrics: Metrics | undefined;
+let releaseTimer: ReturnType<typeof setTimeout> | undefined;
 
 self.onmessage = ({ data: request }: MessageEvent<ThreadRequest>) => {
   switch (request.op) {
@@ -93,12 +94,20 @@ const outlet: Outlet = {
   markStale(reason) {
     sendMetrics();
     send({ op: "stale", reason });
+    // To find the line of a fault in a large document takes much memory.
+    releaseMemory();
   },
   setUpstreamLogs: (ids) => send({ op: "upstream-logs", ids }),
   onSetCommitted(records) {
-    if (records >= MANY_RECORDS) setTimeout(() => Bun.gc(true), RELEASE_DELAY_MS);
+    if (records >= MANY_RECORDS) releaseMemory();
   },
 };
+
+/** Once the source has had time to let go of what it has read. An idle thread would keep it until it reads again. */
+function releaseMemory(): void {
+  clearTimeout(releaseTimer);
+  releaseTimer = setTimeout(() => Bun.gc(true), RELEASE_DELAY_MS);
+}
 
 async function readLastClaims(): Promise<Claims> {
   lastClaims = Promise.withResolvers();

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
-import type { Service } from "../../support/service.ts";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createCertificates } from "../../support/certificates.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { basic, type Service, startService } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
-import { createNode, reads, statusOf, viewOf } from "./gazetteers.ts";
+import { CREDENTIALS, createNode, reads, statusOf, viewOf } from "./gazetteers.ts";
 
 const revisionOf = async (service: Service) =>
   Number((await service.fetch("/controller/v1/topology")).headers.get("gazetteer-revision"));
@@ -68,4 +72,60 @@ test("one revision there is one revision here", async () => {
   const copies = [...copied.values()].map(idsOf);
   const from = original.findLastIndex((_ids, i) => copies.every((ids, n) => original[i + n] === ids));
   expect(from).toBeGreaterThanOrEqual(0);
-}, 60_000);
+}, 180_000);
+
+test("over TLS, with a CA of its own; conflicts are found here and not repeated; no secret is shown", async () => {
+  const folder = temporaryFolder();
+  createCertificates(folder, ["server"]);
+  createCertificates(folder, [], "stranger");
+  const network = join(folder, "network.json");
+  const link = (from: string, to: string) => ({
+    src: { device: from, port: 1 },
+    dst: { device: to, port: 1 },
+  });
+  writeFileSync(
+    network,
+    JSON.stringify({
+      devices: [{ id: "x:1", aliases: ["other:1"] }, { id: "x:2" }, { id: "x:3" }],
+      // Two links at one port, one of them unverified.
+      links: [link("x:1", "x:2"), { ...link("x:1", "x:3"), verified: false }],
+    }),
+  );
+  const upstream = await startService({
+    credentials: CREDENTIALS,
+    args: [
+      ...["--data", ":memory:", "--file", network],
+      ...[
+        "--set",
+        `tls.cert=${join(folder, "server.pem")}`,
+        "--set",
+        `tls.key=${join(folder, "server.key")}`,
+      ],
+    ],
+  });
+  const copy = createNode("copy");
+  const origin = { name: "origin", url: `${upstream.url}/controller/v1` };
+  const downstream = await copy.start([reads(origin, { ca: join(folder, "stranger.pem") })]);
+  const refused = await until(async () => (await statusOf(downstream, "from-origin"))?.error, {
+    what: "the refusal",
+  });
+  expect(refused).toContain("the certificate is not trusted");
+  copy.configure([reads(origin, { ca: join(folder, "ca.pem") })]);
+  process.kill(downstream.pid, "SIGHUP");
+  await until(async () => synced(await statusOf(downstream, "from-origin")), { what: "the copy to sync" });
+  const response = await fetch(`${upstream.url}/controller/v1/links`, {
+    headers: { authorization: basic(CREDENTIALS) },
+    tls: { ca: await Bun.file(join(folder, "ca.pem")).text() },
+  });
+  const { links }: { links: { annotations: object; verified: boolean }[] } = JSON.parse(
+    await response.text(),
+  );
+  const copied = (await viewOf(downstream)).entities;
+  expect(links.map(({ annotations, verified }) => ({ annotations, verified }))).toEqual([
+    { annotations: { conflict: "port x:1/1 has another link to x:3/1" }, verified: true },
+    { annotations: { conflict: "port x:1/1 has another link to x:2/1" }, verified: false },
+  ]);
+  expect(copied.links).toMatchObject(links.map(({ annotations, verified }) => ({ annotations, verified })));
+  expect(copied.devices?.[0]).toMatchObject({ id: "x:1", aliases: ["other:1"] });
+  expect(downstream.stdout() + downstream.stderr()).not.toContain("secret");
+}, 180_000);

@@ -17,11 +17,14 @@ const refused = (service: Service, source: string) =>
       const status = await statusOf(service, source);
       return status?.error?.startsWith("refused") ? status : undefined;
     },
-    { what: `${source} to be refused` },
+    { what: `${source} to be refused`, deadlineMs: 60_000 },
   );
 
 const synced = (service: Service, source: string) =>
-  until(async () => (await statusOf(service, source))?.status === "synced", { what: `${source} to sync` });
+  until(async () => (await statusOf(service, source))?.status === "synced", {
+    what: `${source} to sync`,
+    deadlineMs: 60_000,
+  });
 
 const devicesOf = async (service: Service): Promise<string[]> => {
   const { devices }: { devices: { id: string; sources: string[] }[] } = JSON.parse(
@@ -58,7 +61,7 @@ test("two services that read from each other, whichever is first; it ends with t
   await until(async () => (await devicesOf(again)).join() === "x:a from own,x:b from from-b", {
     what: "b's device",
   });
-}, 90_000);
+}, 180_000);
 
 test("a loop over a third service, which arises while all run", async () => {
   const [a, b, c] = [createNode("a"), createNode("b"), createNode("c")];
@@ -78,7 +81,7 @@ test("a loop over a third service, which arises while all run", async () => {
   reload(c, third, [own(c)]);
   await synced(first, "from-b");
   await synced(second, "from-c");
-}, 90_000);
+}, 180_000);
 
 test("a service does not read itself, nor a copy of its data folder", async () => {
   const node = createNode("self");
@@ -90,4 +93,4 @@ test("a service does not read itself, nor a copy of its data folder", async () =
   service = await node.start([own(node)]);
   const copied = await copy.start([reads(node)]);
   expect((await refused(copied, "from-self")).error).toContain("copy of its data folder");
-}, 90_000);
+}, 180_000);
