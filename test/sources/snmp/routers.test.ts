@@ -5,7 +5,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { temporaryFolder } from "../../support/folder.ts";
 import { needs } from "../../support/needs.ts";
-import { type LabService, managementAddress, ROUTERS, RouterLab, V3, V3_AES256 } from "./router-lab.ts";
+import {
+  HOST_MAC,
+  type LabService,
+  managementAddress,
+  ROUTERS,
+  RouterLab,
+  V3,
+  V3_AES256,
+} from "./router-lab.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
 const canRun = () => process.getuid?.() === 0 && needs("snmpd", "lldpd", "ip", "curl", "ping");
@@ -88,6 +96,14 @@ describe.skipIf(!canRun())("real routers", () => {
       expect([...(await devices(service)).keys()].sort()).toEqual(NUMBERS.map((n) => `r${n}`));
       expect(await metric(service, "addresses", "campus")).toBe(6);
       expect(await metric(service, "agents", "campus")).toBe(ROUTERS);
+
+      // The stub host: a router has it in its ARP table only.
+      const host = (await service.list("hosts")).get(`${HOST_MAC}/None`);
+      const r1 = (await devices(service)).get("r1")?.id;
+      expect(host).toMatchObject({
+        ipAddresses: expect.arrayContaining(["10.77.0.10"]),
+        location: { elementId: r1 },
+      });
 
       await lab.setLink(2, "down");
       await waitForLinks(service, withoutCable("r2", "r3"), "the cut");

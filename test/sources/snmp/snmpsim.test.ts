@@ -2,7 +2,7 @@
  * The source against simulated agents: recordings of real devices as they are on the wire, every pair of protocols of
  * SNMPv3, and a fleet of a hundred agents in one process.
  */
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OID } from "../../../src/sources/snmp/mib.ts";
@@ -13,6 +13,7 @@ import { RunningSource } from "./running-source.ts";
 import { hasSnmpsim, Simulator, type SimulatorUser } from "./snmpsim.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
+const FLEET_SIZE = 100;
 const canRun = hasSnmpsim();
 /** The simulator is slow: it is one Python process. */
 const PATIENT = { timeoutSeconds: 5, retries: 3, intervalSeconds: 30 };
@@ -32,6 +33,16 @@ function dataFolder(): { readonly folder: string; readonly data: string } {
 }
 
 describe.skipIf(!canRun)("simulated agents", () => {
+  // Its engines take most of a minute to start, which the other tests use.
+  let fleet: Promise<{ readonly simulator: Simulator; readonly endpoints: readonly string[] }>;
+  beforeAll(() => {
+    fleet = startFleet();
+    fleet.catch(() => {});
+  });
+  afterAll(async () => {
+    await (await fleet).simulator.stop();
+  });
+
   describeWithShared("recordings of real devices", "captures/snmp", (captures) => {
     test(
       "each gives a device with all its ports, and links to its neighbours",
@@ -40,7 +51,7 @@ describe.skipIf(!canRun)("simulated agents", () => {
         const names = readdirSync(captures).filter((name) => name.endsWith(".snmprec"));
         for (const name of names) copyFileSync(join(captures, name), join(data, name));
         const target = `127.0.0.1:${freePort()}`;
-        await using _simulator = await Simulator.start(folder, [target]);
+        await using _simulator = await Simulator.start(folder, target);
         for (const name of names) {
           const recording = readFileSync(join(captures, name), "latin1");
           const rows = (oid: string) =>
@@ -77,7 +88,7 @@ describe.skipIf(!canRun)("simulated agents", () => {
       const { folder, data } = dataFolder();
       writeFileSync(join(data, "lab.snmprec"), "1.3.6.1.2.1.1.1.0|4|a switch\n1.3.6.1.2.1.1.5.0|4|lab\n");
       const target = `127.0.0.1:${freePort()}`;
-      await using _simulator = await Simulator.start(folder, [target], PROTOCOLS.map(simulatorUser));
+      await using _simulator = await Simulator.start(folder, target, PROTOCOLS.map(simulatorUser));
       for (const [i, [v3]] of PROTOCOLS.entries()) {
         const credentials: V3Options = {
           ...v3,
@@ -100,32 +111,33 @@ describe.skipIf(!canRun)("simulated agents", () => {
   test(
     "a fleet of a hundred agents in a ring",
     async () => {
-      const SIZE = 100;
-      const { folder, data } = dataFolder();
-      mkdirSync(join(data, "public"));
-      // It makes the community known; each endpoint has a file of its own.
-      writeFileSync(join(data, "public.snmprec"), "1.3.6.1.2.1.1.1.0|4|no switch\n");
-      for (let i = 0; i < SIZE; i++) {
-        writeFileSync(join(data, "public", `1.3.6.1.6.1.1.${i}.snmprec`), ringSwitch(i, SIZE));
-      }
-      const first = 20_000 + (process.pid % 20_000);
-      const endpoints = Array.from({ length: SIZE }, (_, i) => `127.0.0.1:${first + i}`);
-      await using simulator = await Simulator.start(folder, endpoints);
+      const { endpoints } = await fleet;
       await using source = new RunningSource(endpoints, {
         community: "public",
         ...PATIENT,
         intervalSeconds: 2,
       });
-      await source.reach("polls_total", SIZE);
-      await source.until(() => source.sink.links.size === 2 * SIZE, "the ring");
-      expect(source.sink.devices.size).toBe(SIZE);
-      expect(source.sink.ports.size).toBe(2 * SIZE);
+      await source.reach("polls_total", FLEET_SIZE);
+      await source.until(() => source.sink.links.size === 2 * FLEET_SIZE, "the ring");
+      expect(source.sink.devices.size).toBe(FLEET_SIZE);
+      expect(source.sink.ports.size).toBe(2 * FLEET_SIZE);
       expect(source.sink.rejected).toEqual([]);
-      await simulator.stop();
     },
     TEST_TIMEOUT_MS,
   );
 });
+
+async function startFleet() {
+  const { folder, data } = dataFolder();
+  const names = Array.from({ length: FLEET_SIZE }, (_, i) => `s${i}`);
+  for (const [i, name] of names.entries()) {
+    mkdirSync(join(data, name));
+    writeFileSync(join(data, name, "public.snmprec"), ringSwitch(i, FLEET_SIZE));
+  }
+  const first = 20_000 + (process.pid % 20_000);
+  const endpoints = names.map((_, i) => `127.0.0.1:${first + i}`);
+  return { simulator: await Simulator.startFleet(folder, names, endpoints), endpoints };
+}
 
 type Protocols = Pick<V3Options, "authProtocol" | "privProtocol">;
 

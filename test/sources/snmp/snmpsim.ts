@@ -74,34 +74,44 @@ export class Simulator {
     this.#daemon = daemon;
   }
 
-  /**
-   * Serves the recordings in `data`. The community or the context is the name of a file; below a folder of that name, the
-   * files `1.3.6.1.6.1.1.N` are those of the N-th endpoint, from 0.
-   */
-  static async start(
+  /** Serves the recordings in `data`: the community or the context is the name of a file. */
+  static start(folder: string, endpoint: string, users: readonly SimulatorUser[] = []): Promise<Simulator> {
+    const options = [`--data-dir=${join(folder, "data")}`, `--agent-udpv4-endpoint=${endpoint}`];
+    return Simulator.#start(folder, [...options, ...users.flatMap(userOptions)], endpoint);
+  }
+
+  /** One agent a folder of `data`, in the order of the endpoints: each is an engine of its own. */
+  static startFleet(
     folder: string,
+    folders: readonly string[],
     endpoints: readonly string[],
-    users: readonly SimulatorUser[] = [],
   ): Promise<Simulator> {
+    const options = endpoints.flatMap((endpoint, i) => [
+      "--v3-engine-id=auto",
+      `--data-dir=${join(folder, "data", folders[i] ?? "")}`,
+      `--agent-udpv4-endpoint=${endpoint}`,
+    ]);
+    return Simulator.#start(folder, options, endpoints.at(-1) ?? "");
+  }
+
+  static async #start(folder: string, options: readonly string[], lastEndpoint: string): Promise<Simulator> {
     chmodSync(folder, 0o755);
-    const [data, cache, log] = [join(folder, "data"), join(folder, "cache"), join(folder, "log")];
+    const [cache, log] = [join(folder, "cache"), join(folder, "log")];
     mkdirSync(cache, { recursive: true });
     chmodSync(cache, 0o777);
     const asNobody = process.getuid?.() === 0 ? ["--process-user=nobody", "--process-group=nogroup"] : [];
     const daemon = new Daemon(
       [
         join(FOLDER, "venv/bin/snmpsim-command-responder"),
-        `--data-dir=${data}`,
         `--cache-dir=${cache}`,
         "--log-level=error",
         ...asNobody,
-        ...endpoints.map((endpoint) => `--agent-udpv4-endpoint=${endpoint}`),
-        ...users.flatMap(userOptions),
+        ...options,
       ],
       log,
     );
     const simulator = new Simulator(daemon);
-    const [, lastPort = ""] = (endpoints.at(-1) ?? "").split(":");
+    const [, lastPort = ""] = lastEndpoint.split(":");
     const isBound = async () => {
       if (!daemon.isRunning) throw new Error(`the simulator ended:\n${await Bun.file(log).text()}`);
       const hex = Number(lastPort).toString(16).toUpperCase().padStart(4, "0");
