@@ -3,7 +3,7 @@
 // Bun itself. The service needs the dependencies of production only; tests, measurements and tools need all of them.
 // Plain JavaScript without dependencies, because it runs before there are any.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,6 +13,10 @@ const modules = join(root, "node_modules");
 const bun = join(modules, "bun", "bin", "bun.exe");
 /** Newer than the lockfile once everything has been checked; bin/gazetteer looks at nothing else. */
 const ready = join(modules, ".gazetteer-ready");
+
+/** Holds the id of the process that installs. Outside of node_modules, which `npm ci` empties. */
+const lock = join(root, ".installing");
+const LOCK_CHECK_MS = 200;
 
 /** The folder it is started in may not configure the runtime, set its environment or make it install things. */
 const options = ["--no-env-file", "--config=/dev/null", "--no-install"];
@@ -54,19 +58,70 @@ function placeBun() {
   }
 }
 
+/** Whether anything has to be installed: the lockfile is newer than the last check, or packages are missing. */
+function isIncomplete(needsDevelopment) {
+  const isCurrent = changedMs(ready) > changedMs(join(root, "package-lock.json")) && bunIsThere();
+  return !isCurrent || (needsDevelopment && !hasDevelopment());
+}
+
 /** A checkout that has the packages of development keeps them, also when the service is what installs. */
 function install(needsDevelopment) {
-  const lockfile = changedMs(join(root, "package-lock.json"));
-  const isMissing = needsDevelopment && !hasDevelopment();
-  if (changedMs(ready) > lockfile && bunIsThere() && !isMissing) return;
-  if (changedMs(join(modules, ".package-lock.json")) < lockfile || isMissing)
-    npmCi(needsDevelopment || hasDevelopment());
+  const isOutdated =
+    changedMs(join(modules, ".package-lock.json")) < changedMs(join(root, "package-lock.json"));
+  if (isOutdated || (needsDevelopment && !hasDevelopment())) npmCi(needsDevelopment || hasDevelopment());
   if (!bunIsThere()) placeBun();
   writeFileSync(ready, "");
 }
 
+/** Two installations at once would empty node_modules under each other. Returns whether this process has the lock. */
+function takeLock() {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error.code !== "EEXIST") fail(`cannot install: ${error.message}`);
+  }
+  const holder = Number(existsSync(lock) ? readFileSync(lock, "utf8") : 0);
+  // An empty file is one whose process is about to write its id.
+  if (holder > 0 && !isRunning(holder)) removeLockOf(holder);
+  else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_CHECK_MS);
+  return false;
+}
+
+/** Another process may have removed it already and have taken the lock: then it is put back. */
+function removeLockOf(holder) {
+  const removed = `${lock}.${process.pid}`;
+  try {
+    renameSync(lock, removed);
+    if (Number(readFileSync(removed, "utf8")) !== holder) linkSync(removed, lock);
+  } catch {}
+  rmSync(removed, { force: true });
+}
+
+function isRunning(id) {
+  try {
+    return process.kill(id, 0);
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+function installOnce(needsDevelopment) {
+  while (isIncomplete(needsDevelopment)) {
+    if (!takeLock()) continue;
+    const release = () => rmSync(lock, { force: true });
+    // An installation that fails ends the process.
+    process.once("exit", release);
+    // Another process may have installed meanwhile.
+    if (isIncomplete(needsDevelopment)) install(needsDevelopment);
+    process.off("exit", release);
+    release();
+    return;
+  }
+}
+
 const [program] = process.argv.slice(2);
-install(program !== "--install-only" && program !== "src/main.ts");
+installOnce(program !== "--install-only" && program !== "src/main.ts");
 if (program !== "--install-only") {
   const child = spawn(bun, [...options, ...process.argv.slice(2)], { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

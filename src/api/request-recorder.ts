@@ -34,6 +34,7 @@ const REFUSALS: ReadonlySet<ProblemCode | undefined> = new Set<ProblemCode>([
   "forbidden",
   "too-many-requests",
   "too-many-streams",
+  "too-many-forwards",
   "overloaded",
   "over-budget",
 ]);

@@ -10,7 +10,7 @@ import { EXIT_STATUS, usageFailure } from "./failure.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 /** Not from the parsers: the help must not load them. A test compares the two lists. */
-const FORMATS = ["netjson", "graphml", "containerlab"] as const;
+const FORMATS = ["netjson", "graphml", "rfc8345", "containerlab"] as const;
 type Format = (typeof FORMATS)[number];
 const isFormat = (text: string): text is Format => FORMATS.some((format) => format === text);
 
@@ -32,8 +32,8 @@ export const importCommand: Command = {
     },
   ],
   notes: `
-Reads NetJSON NetworkGraph, GraphML (also of the Internet Topology Zoo) and containerlab
-topologies. What could not be imported is listed on standard error.
+Reads NetJSON NetworkGraph, GraphML (also of the Internet Topology Zoo), RFC 8345 and
+containerlab topologies. What could not be imported is listed on standard error.
 
   gazetteer import Geant2012.graphml --output geant.yaml
   gazetteer serve --file geant.yaml`,

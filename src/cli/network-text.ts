@@ -1,9 +1,13 @@
-/** A network file as text, in chunks: a record after the other, because the YAML of a large network at once takes gigabytes. */
+/**
+ * A network file as text, in chunks. The YAML is written here and not by the library, which needs minutes for a large
+ * network. All texts but plain words are double-quoted with JSON's escapes, which YAML reads in the same way, and control
+ * characters and those that change the text direction are escaped, as in `yaml-text.ts`.
+ */
 import type { NetworkDocument } from "../import/network-document.ts";
 import { KINDS } from "../model/ids.ts";
-import { renderYaml } from "./yaml-text.ts";
+import { escapeControlCharacters } from "./table.ts";
 
-const RECORDS_PER_CHUNK = 256;
+const RECORDS_PER_CHUNK = 1024;
 
 export function* renderNetwork(document: NetworkDocument, asJson: boolean): Generator<string> {
   if (asJson) yield "{";
@@ -21,9 +25,51 @@ export function* renderNetwork(document: NetworkDocument, asJson: boolean): Gene
 }
 
 function* renderRecords(records: readonly object[], asJson: boolean): Generator<string> {
-  for (let at = 0; at < records.length; at += RECORDS_PER_CHUNK) {
-    const chunk = records.slice(at, at + RECORDS_PER_CHUNK);
-    if (!asJson) yield renderYaml(chunk);
-    else yield chunk.map((record, i) => `${at + i === 0 ? "" : ","}\n${JSON.stringify(record)}`).join("");
+  let text = "";
+  for (const [index, record] of records.entries()) {
+    text += asJson ? `${index === 0 ? "" : ","}\n${JSON.stringify(record)}` : renderItem(record, "  ");
+    if (index % RECORDS_PER_CHUNK < RECORDS_PER_CHUNK - 1) continue;
+    yield text;
+    text = "";
   }
+  yield text;
 }
+
+/** One item of a list, at the given indentation. */
+function renderItem(value: unknown, indent: string): string {
+  if (!isObject(value)) return `${indent}- ${renderScalar(value)}\n`;
+  return `${indent}- ${renderFields(value, `${indent}  `).slice(indent.length + 2)}`;
+}
+
+function renderFields(record: object, indent: string): string {
+  let text = "";
+  for (const [name, value] of Object.entries(record)) {
+    const field = `${indent}${renderText(name)}:`;
+    if (isObject(value) && Object.keys(value).length === 0) {
+      text += `${field} ${Array.isArray(value) ? "[]" : "{}"}\n`;
+    } else if (Array.isArray(value)) {
+      text += `${field}\n${value.map((item) => renderItem(item, `${indent}  `)).join("")}`;
+    } else if (!isObject(value)) text += `${field} ${renderScalar(value)}\n`;
+    else if (name === "src" || name === "dst") text += `${field} ${renderFlow(value)}\n`;
+    else text += `${field}\n${renderFields(value, `${indent}  `)}`;
+  }
+  return text;
+}
+
+/** The two ends of a link, each in one line. */
+const renderFlow = (record: object): string =>
+  `{ ${Object.entries(record)
+    .map(([name, value]) => `${renderText(name)}: ${renderScalar(value)}`)
+    .join(", ")} }`;
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+const renderScalar = (value: unknown): string =>
+  typeof value === "string" ? renderText(value) : JSON.stringify(value);
+
+const PLAIN = /^[A-Za-z][\w./-]*(?: [A-Za-z][\w./-]*)*$/;
+/** What YAML 1.1 or 1.2 reads as another type. */
+const RESERVED = /^(?:y|n|yes|no|true|false|on|off|null)$/i;
+
+const renderText = (text: string): string =>
+  PLAIN.test(text) && !RESERVED.test(text) ? text : escapeControlCharacters(JSON.stringify(text));

@@ -225,6 +225,12 @@ test("a file that cannot be read is a fault without a position", () => {
   expect(missing).toStartWith("the configuration cannot be read: ENOENT");
 });
 
+test("a variable that holds a secret of a source is known", () => {
+  const source = { type: "controller", url: "http://h/", credentialsEnv: "GAZETTEER_ONOS" };
+  const environment = { GAZETTEER_SOURCES: JSON.stringify([source]), GAZETTEER_ONOS: "a:b" };
+  expect(loadConfig({ environment }).warnings).toEqual([]);
+});
+
 test("a syntax error does not quote the file, which may have a password there", () => {
   for (const text of ["password: *hunter2", "a: |hunter2", "- a\nb: hunter2", "a: ]hunter2", '"hunter2'])
     for (const fault of faultsOf({ file: writeConfig(text) })) expect(fault).not.toContain("hunter2");

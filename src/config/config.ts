@@ -21,7 +21,7 @@ import {
   nestSettings,
   type Setting,
 } from "./settings.ts";
-import { checkSources } from "./sources.ts";
+import { checkSources, referencedVariables } from "./sources.ts";
 import { checkTransport } from "./transport.ts";
 
 export interface ConfigInput {
@@ -50,7 +50,7 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
   const fromFlags = readFlags(flags);
   const layers = [fromFlags.layer, fromEnvironment.layer, fromFile.layer];
   const settings = effectiveSettings(layers, nameSources(fromFlags.added, layers));
-  const warnings = unknownVariables(environment);
+  const warnings = unknownVariables(environment, referencedVariables(settings));
   const faults = [
     ...fromFile.faults,
     ...fromEnvironment.faults,

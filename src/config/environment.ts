@@ -31,9 +31,9 @@ export function readEnvironment(environment: Environment): CheckedLayer {
 
 const isBrokenJson = ({ isList }: ConfigKey, value: unknown): boolean => isList && typeof value === "string";
 
-/** One line for each variable that has the prefix but is not known. */
-export function unknownVariables(environment: Environment): string[] {
-  const known = [...CONFIG_KEYS.map(({ variable }) => variable), ...OTHER_VARIABLES];
+/** One line for each variable that has the prefix but is not known. `referenced` are those that hold secrets of sources. */
+export function unknownVariables(environment: Environment, referenced: readonly string[]): string[] {
+  const known = [...CONFIG_KEYS.map(({ variable }) => variable), ...OTHER_VARIABLES, ...referenced];
   return Object.keys(environment)
     .filter((name) => name.startsWith(ENVIRONMENT_PREFIX) && !known.includes(name))
     .map((name) => {

@@ -7,10 +7,22 @@ import { canonicalMac, canonicalPort, portNameOf } from "../model/address.ts";
 import { type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { assignPortNumbers, type NamedPort } from "../model/derived-ids.ts";
 import { idKey, type Kind, linkId } from "../model/ids.ts";
-import { type Graph, type GraphEdge, type GraphNode, isObject, type Note, textOf } from "./graph.ts";
+import {
+  type Graph,
+  type GraphEdge,
+  type GraphNode,
+  type ImportFault,
+  isObject,
+  type Note,
+  type Position,
+  textOf,
+} from "./graph.ts";
 import { assignNodeIds } from "./node-ids.ts";
 import { type SplitProperties, splitProperties } from "./properties.ts";
 
+export type ClaimsResult =
+  | { readonly ok: true; readonly claims: ImportedClaims; readonly notes: readonly Note[] }
+  | { readonly ok: false; readonly fault: ImportFault };
 export type ImportedClaims = { readonly [K in Kind]: ClaimTypes[K][] };
 
 interface End {
@@ -204,7 +216,7 @@ class ClaimBuilder {
     return split;
   }
 
-  #accept(kind: "devices" | "hosts", record: object, at: Note["at"]): boolean {
+  #accept(kind: "devices" | "hosts", record: object, at: Position): boolean {
     const result = canonicalClaim(kind, record);
     if (!result.ok) this.notes.push({ at, message: `left out: ${faultText(result.fault)}` });
     else if ("locations" in result.claim) this.claims.hosts.push(result.claim);
@@ -212,7 +224,7 @@ class ClaimBuilder {
     return result.ok;
   }
 
-  #leaveOut({ at }: { readonly at: Note["at"] }, message: string): void {
+  #leaveOut({ at }: { readonly at: Position }, message: string): void {
     this.notes.push({ at, message: `left out ${message}` });
   }
 }

@@ -9,7 +9,7 @@ export type Position = number | FieldPath;
 
 /** Something that the result does not have, or has in another form. */
 export interface Note {
-  readonly at: Position;
+  readonly at?: Position;
   readonly message: string;
 }
 

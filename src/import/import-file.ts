@@ -8,13 +8,14 @@ import { decodeText } from "../sources/file/parse-network.ts";
 import { readBytes } from "../sources/file/read-network.ts";
 import { formatPath } from "../sources/file/records.ts";
 import { parseContainerlab } from "./containerlab.ts";
-import { type GraphResult, type ImportFault, isObject, type Note, type Position } from "./graph.ts";
-import { claimsOfGraph, type ImportedClaims } from "./graph-claims.ts";
+import { type GraphResult, isObject, type Position } from "./graph.ts";
+import { type ClaimsResult, claimsOfGraph, type ImportedClaims } from "./graph-claims.ts";
 import { parseGraphml } from "./graphml.ts";
 import { parseNetJson } from "./netjson.ts";
 import { documentOf, type NetworkDocument } from "./network-document.ts";
+import { isRfc8345, parseRfc8345 } from "./rfc8345.ts";
 
-export const IMPORT_FORMATS = ["netjson", "graphml", "containerlab"] as const;
+export const IMPORT_FORMATS = ["netjson", "graphml", "rfc8345", "containerlab"] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
 export type ImportResult =
@@ -65,10 +66,6 @@ export function importText(name: string, text: string, wanted?: ImportFormat): I
   };
 }
 
-type ClaimsResult =
-  | { readonly ok: true; readonly claims: ImportedClaims; readonly notes: readonly Note[] }
-  | { readonly ok: false; readonly fault: ImportFault };
-
 type Parsed =
   | (Extract<ClaimsResult, { ok: true }> & { readonly format: ImportFormat })
   | Extract<ClaimsResult, { ok: false }>;
@@ -77,6 +74,7 @@ type Parsed =
 type DocumentFormat = Exclude<ImportFormat, "graphml">;
 const PARSERS: Readonly<Record<DocumentFormat, (document: unknown) => ClaimsResult>> = {
   netjson: (document) => fromGraph(parseNetJson(document)),
+  rfc8345: parseRfc8345,
   containerlab: (document) => fromGraph(parseContainerlab(document)),
 };
 
@@ -106,6 +104,7 @@ const fromGraph = (result: GraphResult): ClaimsResult =>
 function detectFormat(document: unknown): DocumentFormat | undefined {
   if (!isObject(document)) return undefined;
   if (document.type === "NetworkGraph") return "netjson";
+  if (isRfc8345(document)) return "rfc8345";
   if (isObject(document.topology)) return "containerlab";
   return undefined;
 }

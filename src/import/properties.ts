@@ -32,27 +32,34 @@ const fieldsOf = (kind: RecordKind): ReadonlySet<string> =>
 const FIELDS = { devices: fieldsOf("devices"), links: fieldsOf("links"), hosts: fieldsOf("hosts") } as const;
 
 /** Other spellings of the annotations that the map and the tables use. */
-const ANNOTATION_NAMES: Readonly<Record<string, string>> = {
-  label: "name",
-  Label: "name",
-  Name: "name",
-  Latitude: "latitude",
-  lat: "latitude",
-  Longitude: "longitude",
-  lon: "longitude",
-  lng: "longitude",
-};
+const ANNOTATION_NAMES: ReadonlyMap<string, string> = new Map([
+  ["label", "name"],
+  ["Label", "name"],
+  ["Name", "name"],
+  ["Latitude", "latitude"],
+  ["lat", "latitude"],
+  ["Longitude", "longitude"],
+  ["lon", "longitude"],
+  ["lng", "longitude"],
+]);
 
 /** In an export of this service, what it added itself: it adds it again. */
 const EXPORT_ONLY = ["kind", "label", "conflict", "ids", "source_port", "target_port", "srcPort", "dstPort"];
-const DEFAULT_TEXTS: Readonly<Record<string, string>> = {
-  mfr: "unknown",
-  hw: "unknown",
-  sw: "unknown",
-  serial: "unknown",
-  driver: "default",
-  chassisId: "0",
-};
+const addedFields = (kind: RecordKind): ReadonlySet<string> =>
+  new Set([...EXPORT_ONLY, ...Object.keys(ENTITY_SCHEMAS[kind].properties)]);
+const ADDED = {
+  devices: addedFields("devices"),
+  links: addedFields("links"),
+  hosts: addedFields("hosts"),
+} as const;
+const DEFAULT_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["mfr", "unknown"],
+  ["hw", "unknown"],
+  ["sw", "unknown"],
+  ["serial", "unknown"],
+  ["driver", "default"],
+  ["chassisId", "0"],
+]);
 
 export function splitProperties(
   kind: RecordKind,
@@ -74,11 +81,12 @@ export function splitProperties(
     if (!(ownExport && name === "conflict")) annotate(name, value);
   }
   for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined) continue;
     const isField = FIELDS[kind].has(name) && canonicalClaim(kind, { ...LEAST[kind], [name]: value }).ok;
     if (isField) {
-      if (!(ownExport && value === DEFAULT_TEXTS[name])) fields[name] = value;
-    } else if (!ownExport || !(EXPORT_ONLY.includes(name) || name in ENTITY_SCHEMAS[kind].properties)) {
-      annotate(ANNOTATION_NAMES[name] ?? name, value);
+      if (!(ownExport && value === DEFAULT_TEXTS.get(name))) fields[name] = value;
+    } else if (!ownExport || !ADDED[kind].has(name)) {
+      annotate(ANNOTATION_NAMES.get(name) ?? name, value);
     }
   }
   return { fields, annotations: Object.fromEntries(annotations), unfit };

@@ -31,6 +31,10 @@ export class ControllerForwarder implements Forwarder {
     this.#targets = targets;
   }
 
+  get isEmpty(): boolean {
+    return this.#targets.size === 0;
+  }
+
   targetOf(resource: string): ForwardTarget | undefined {
     return this.#targets.get(resource);
   }

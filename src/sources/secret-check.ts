@@ -7,7 +7,7 @@ import { basename } from "node:path";
 import Type from "typebox";
 import { type KeyPath, schemaOption } from "../lib/schema-faults.ts";
 import type { OptionFault } from "./option-fault.ts";
-import { readSecretFile, readSecretVariable } from "./secret.ts";
+import { parseCredentials, readSecretFile, readSecretVariable } from "./secret.ts";
 
 /** One secret among the options that were given. */
 interface GivenSecret {
@@ -16,6 +16,7 @@ interface GivenSecret {
   readonly name: string;
   /** The options that are given, one to three. */
   readonly given: readonly string[];
+  readonly text: string | undefined;
   readonly file: string | undefined;
   readonly variable: string | undefined;
 }
@@ -33,15 +34,16 @@ function givenSecrets(schema: Type.TSchema, value: unknown, path: KeyPath = []):
     if (schemaOption(property, "secret") !== true)
       return givenSecrets(property, value[name], [...path, name]);
     const given = [name, `${name}File`, `${name}Env`].filter((option) => value[option] !== undefined);
-    const [file, variable] = [value[`${name}File`], value[`${name}Env`]];
     if (given.length === 0) return [];
+    const textOf = (option: unknown) => (typeof option === "string" ? option : undefined);
     return [
       {
         path,
         name,
         given,
-        file: typeof file === "string" ? file : undefined,
-        variable: typeof variable === "string" ? variable : undefined,
+        text: textOf(value[name]),
+        file: textOf(value[`${name}File`]),
+        variable: textOf(value[`${name}Env`]),
       },
     ];
   });
@@ -49,14 +51,26 @@ function givenSecrets(schema: Type.TSchema, value: unknown, path: KeyPath = []):
 
 /** Of options that match the schema. The environment does not change while the process runs, so it is checked at once. */
 export function findSecretFaults(schema: Type.TSchema, options: unknown): OptionFault[] {
-  return givenSecrets(schema, options).flatMap(({ path, name, given, variable }) => {
+  return givenSecrets(schema, options).flatMap(({ path, name, given, text, variable }) => {
     if (given.length > 1) {
       const message = `only one of ${given.join(" and ")} can be given`;
       return [{ path: [...path, given[1] ?? name], message, atKey: true as const }];
     }
-    const read = variable === undefined ? undefined : readSecretVariable(variable);
-    return read && !read.ok ? [{ path: [...path, `${name}Env`], message: read.message }] : [];
+    if (text !== undefined) return faultOf([...path, name], formFault(name, text));
+    if (variable === undefined) return [];
+    const read = readSecretVariable(variable);
+    const message = read.ok ? formFault(name, read.value ?? "") : read.message;
+    return faultOf([...path, `${name}Env`], message);
   });
+}
+
+const faultOf = (path: KeyPath, message: string | undefined): OptionFault[] =>
+  message === undefined ? [] : [{ path, message }];
+
+/** Secrets of this name have a form in every kind of source. */
+function formFault(name: string, value: string): string | undefined {
+  const parsed = name === "credentials" ? parseCredentials(value) : undefined;
+  return parsed?.ok === false ? parsed.message : undefined;
 }
 
 /** What `gazetteer check` finds in the files. */
@@ -76,8 +90,14 @@ export async function checkSecretFiles(
   for (const { path, name, file } of schema ? givenSecrets(schema, options) : []) {
     if (file === undefined) continue;
     const read = await readSecretFile(file);
-    if (!read.ok) faults.push({ path: [...path, `${name}File`], message: read.message });
-    else if (await isReadableByOthers(file)) {
+    const option = [...path, `${name}File`];
+    if (!read.ok) {
+      faults.push({ path: option, message: read.message });
+      continue;
+    }
+    const fault = formFault(name, read.value ?? "");
+    if (fault !== undefined) faults.push({ path: option, message: `${basename(file)} ${fault}` });
+    if (await isReadableByOthers(file)) {
       warnings.push(`${name}File: ${basename(file)} can be read by other users of this machine (chmod 600)`);
     }
   }

@@ -168,6 +168,21 @@ test("check reports each file that cannot be read, and those that others can rea
   });
 });
 
+test("credentials without a colon are a fault, wherever they are", async () => {
+  const Credentials = Type.Object({ ...secretOptions("credentials", "The credentials.") });
+  const message = "must be <USERNAME>:<PASSWORD>";
+  expect(findSecretFaults(Credentials, { credentials: SECRET })).toEqual([
+    { path: ["credentials"], message },
+  ]);
+  expect(findSecretFaults(Credentials, { credentialsEnv: VARIABLE })).toEqual([
+    { path: ["credentialsEnv"], message },
+  ]);
+  const credentialsFile = file("no-colon", SECRET);
+  expect((await checkSecretFiles(Credentials, { credentialsFile })).faults).toEqual([
+    { path: ["credentialsFile"], message: `no-colon ${message}` },
+  ]);
+});
+
 test("credentials are a name and a password", () => {
   expect(parseCredentials("onos:ro:cks")).toEqual({
     ok: true,

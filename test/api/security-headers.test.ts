@@ -72,7 +72,12 @@ test("/readyz has the state of the sources for valid credentials only", async ()
   expect(await body()).toEqual({ status: "ready" });
   expect(await body(`Basic ${btoa("reader:wrong")}`)).toEqual({ status: "ready" });
   expect(await body("Bearer x")).toEqual({ status: "ready" });
-  expect(await body(AUTHORIZATION)).toEqual({ status: "ready", revision: 0, sources: [] });
+  expect(await body(AUTHORIZATION)).toEqual({
+    status: "ready",
+    revision: 0,
+    logId: expect.any(String),
+    sources: [],
+  });
 });
 
 test("with configured hosts a request for another one is a 421, also from the cache; probes are not", async () => {

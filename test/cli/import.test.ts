@@ -210,6 +210,7 @@ topology:
       managementAddress: "172.20.20.2",
     },
   });
+  expect(byId(devices, "ceos")).toMatchObject({ hw: "unknown", sw: "ceos:4.32.0F" });
   expect(byId(devices, "pc1")?.annotations).toMatchObject({ kind: "linux", site: "ber" });
   expect(links).toHaveLength(8);
   for (const reason of [
@@ -289,6 +290,13 @@ describe("exports of this service, imported again", () => {
       ["firstSeen", "lastChanged", "sources", "revision"].includes(name) ? undefined : value,
     );
 
+  test("rfc8345, which has ids only", async () => {
+    const again = await imported(file("own-rfc8345.json", await original.export("rfc8345")));
+    expect(ids(again.devices)).toEqual(ids(original.devices));
+    expect(ids(again.links)).toEqual(ids(original.links));
+    expect(ids(again.hosts)).toEqual(ids(original.hosts));
+  });
+
   test.each(["netjson", "graphml"])("%s", async (format) => {
     const name = `own.${format === "graphml" ? "graphml" : "json"}`;
     const again = await imported(file(name, await original.export(format)));
@@ -304,6 +312,47 @@ describe("exports of this service, imported again", () => {
   });
 });
 
+describe("RFC 8345", () => {
+  test("layers and OpenDaylight's topology are read as by the source restconf", async () => {
+    const document = {
+      "network-topology:network-topology": {
+        topology: [
+          {
+            "topology-id": "flow:1",
+            node: [
+              { "node-id": "openflow:1", "termination-point": [{ "tp-id": "openflow:1:1" }] },
+              { "node-id": "openflow:2" },
+              { "termination-point": [] },
+            ],
+            link: [
+              {
+                "link-id": "openflow:1:1",
+                source: { "source-node": "openflow:1", "source-tp": "openflow:1:1" },
+                destination: { "dest-node": "openflow:2", "dest-tp": "openflow:2:3" },
+              },
+              {
+                "link-id": "openflow:2:4",
+                source: { "source-node": "openflow:2", "source-tp": "openflow:2:4" },
+                destination: { "dest-node": "openflow:9", "dest-tp": "openflow:9:1" },
+              },
+            ],
+          },
+        ],
+      },
+    };
+    const { devices, links, stderr } = await imported(file("odl.json", JSON.stringify(document)));
+    expect(devices.map(({ id, aliases }) => [id, aliases])).toEqual([
+      ["of:0000000000000001", ["openflow:1"]],
+      ["of:0000000000000002", ["openflow:2"]],
+    ]);
+    expect(ids(links)).toEqual(["of:0000000000000001/1-of:0000000000000002/3"]);
+    expect(stderr).toContain("odl.json: left out one of the devices: node-id is required\n");
+    expect(stderr).toContain(
+      "odl.json: left out one of the links: destination/dest-node is not a node of its network\n",
+    );
+  });
+});
+
 describe("faulty files", () => {
   const laughs = `<?xml version="1.0"?>
 <!DOCTYPE graphml [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>
@@ -315,7 +364,7 @@ describe("faulty files", () => {
     ["root.xml", "<svg/>", ":1: is not GraphML: the root element is svg"],
     ["text.graphml", "<", ":1: is not GraphML"],
     ["broken.json", '{"type": "NetworkGraph",\n"nodes": [}', ":2: is not JSON"],
-    ["device.json", '{"type": "DeviceConfiguration"}', ": is in none of the formats that can be imported: netjson, graphml, containerlab; give --format if it is one"],
+    ["device.json", '{"type": "DeviceConfiguration"}', ": is in none of the formats that can be imported: netjson, graphml, rfc8345, containerlab; give --format if it is one"],
     ["nodes.json", '{"type": "NetworkGraph",\n"links": []}', ":1: nodes: must be a list"],
     ["empty.json", "", ": is empty"],
     ["list.json", "[1]", ": is in none of the formats"],

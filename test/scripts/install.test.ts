@@ -32,6 +32,7 @@ touch node_modules/.package-lock.json
   const env = { ...process.env, PATH: `${join(folder, "path")}:${process.env.PATH}` };
   return {
     folder,
+    env,
     run(...command: string[]): string {
       const { success, stdout, stderr } = Bun.spawnSync(command, {
         cwd: folder,
@@ -98,4 +99,18 @@ test("the service imports packages of production only, those of the page include
       .filter((name) => imports.includes(name))
       .sort(),
   );
+});
+
+test("processes that start at the same time install once, and one that was killed leaves no lock", async () => {
+  const { folder, env, installs } = createCheckout();
+  // The id of a process that has ended.
+  const ended = Bun.spawn(["true"]);
+  await ended.exited;
+  writeFileSync(join(folder, ".installing"), String(ended.pid));
+  const starts = Array.from({ length: 6 }, () =>
+    Bun.spawn(START, { cwd: folder, env, stdout: "ignore", stderr: "ignore" }),
+  );
+  expect(await Promise.all(starts.map(({ exited }) => exited))).toEqual([0, 0, 0, 0, 0, 0]);
+  expect(installs()).toEqual(["--omit=dev"]);
+  expect(existsSync(join(folder, ".installing"))).toBe(false);
 });

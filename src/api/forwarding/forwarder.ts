@@ -4,6 +4,8 @@
  */
 
 export interface Forwarder {
+  /** Nothing is forwarded. */
+  readonly isEmpty: boolean;
   /** The controller that has the resource, by the first segment of its path; undefined when none is configured. */
   targetOf(resource: string): ForwardTarget | undefined;
 }

@@ -70,6 +70,7 @@ export class Forwarding {
 
   /** Undefined when the path is not forwarded. What this service has itself is never forwarded. */
   find(path: string): Forward | undefined {
+    if (this.#forwarder.isEmpty) return undefined;
     const parsed = parseForwardPath(path);
     if (!parsed || isOwnResource(parsed.resource)) return undefined;
     const target = this.#forwarder.targetOf(parsed.resource);
@@ -108,7 +109,7 @@ export class Forwarding {
       close();
       throw new Cancelled();
     }
-    const refusal = refusalOf(received);
+    const refusal = refusalOf(received, target.maxResponseBytes);
     if (refusal !== undefined || !received.ok) {
       close();
       throw this.#refusal(target, refusal ?? "failed", received);
@@ -151,8 +152,7 @@ export class Forwarding {
 
   #refusal({ source }: ForwardTarget, reason: string, received: ForwardResult): Problem {
     this.counters.count(source, 502);
-    const details = received.ok ? `responds with status ${received.status}` : received.message;
-    this.#reportFailure(source, details);
+    this.#reportFailure(source, received.ok ? `${reason} (status ${received.status})` : received.message);
     return new Problem("upstream-failed", `The controller of the source ${source} ${reason}.`);
   }
 
@@ -199,10 +199,11 @@ export class Forwarding {
 const CREDENTIAL_STATUSES = [401, 403, 407];
 
 /** Why the client gets a problem, in words for it; undefined when it gets the response. */
-function refusalOf(received: ForwardResult): string | undefined {
+function refusalOf(received: ForwardResult, maxBytes: number): string | undefined {
   if (!received.ok) return FAILURES[received.code] ?? "did not respond as it should";
   const { status } = received;
   if (CREDENTIAL_STATUSES.includes(status)) return FAILURES.credentials;
+  if ((forwardedLength(received.headers) ?? 0) > maxBytes) return "sent a response that is too large";
   return status < 200 || status > 599 ? "sent a response that is not valid" : undefined;
 }
 

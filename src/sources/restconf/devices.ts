@@ -14,7 +14,6 @@ import {
   type NodeRef,
   nodeKey,
   type PointRecord,
-  type PointRef,
   pointKey,
 } from "./topology-records.ts";
 
@@ -33,8 +32,7 @@ export interface MappedPort {
 export class DeviceTable {
   readonly devices: DeviceClaim[] = [];
   readonly ports: PortClaim[] = [];
-  readonly #deviceByNode = new Map<string, string>();
-  readonly #portByPoint = new Map<string, MappedPort>();
+  readonly #ports = new Map<PointRecord, MappedPort>();
 
   /** `nodes` make devices; the nodes of `inventory` only add to them. */
   constructor(nodes: readonly NodeRecord[], inventory: readonly NodeRecord[]) {
@@ -44,12 +42,8 @@ export class DeviceTable {
     for (const records of devices.values()) this.#addDevice(records, ids);
   }
 
-  deviceOf(node: NodeRef): string | undefined {
-    return this.#deviceByNode.get(nodeKey(node));
-  }
-
-  portOf(point: PointRef): MappedPort | undefined {
-    return this.#portByPoint.get(pointKey(point));
+  portOf(point: PointRecord): MappedPort | undefined {
+    return this.#ports.get(point);
   }
 
   #addDevice(records: readonly NodeRecord[], ids: ReadonlySet<string>): void {
@@ -58,12 +52,11 @@ export class DeviceTable {
     // The name of another device would lead to the wrong one.
     const others = names.filter((name) => !ids.has(deviceKey(name)) && VALID_ALIAS.test(name));
     const aliases = [...new Set(others)].sort().slice(0, CLAIM_LIMITS.aliases);
-    for (const record of records) this.#deviceByNode.set(nodeKey(record), id);
     const facts = mergeFacts(records.map((record) => record.facts));
     this.devices.push({ id, ...facts, ...(aliases.length > 0 && { aliases }) });
     this.#addPorts(
       id,
-      records.flatMap(({ points }) => points),
+      records.flatMap(({ points }) => [...points.values()]),
     );
   }
 
@@ -79,21 +72,14 @@ export class DeviceTable {
       if (port !== label) facts.annotations = { portName: label, ...facts.annotations };
       this.ports.push({ element: device, port, ...facts });
       const mapped = { device, port, isEnabled: facts.isEnabled };
-      for (const record of records) this.#portByPoint.set(pointKey(record), mapped);
+      for (const record of records) this.#ports.set(record, mapped);
     }
   }
 }
 
 /** The records of each device by the key of its id, those of upper layers first. */
 function groupDevices(nodes: readonly NodeRecord[]): Map<string, NodeRecord[]> {
-  const layered = nodes.map((record) => ({
-    record,
-    key: nodeKey(record),
-    network: record.network,
-    name: record.deviceId,
-    supporting: record.supporting.map((ref) => ({ key: nodeKey(ref), network: ref.network })),
-  }));
-  const groups = joinLayers(layered).map((group) => group.map(({ record }) => record));
+  const groups = groupLayers(nodes, nodeKey, ({ deviceId }) => deviceId);
   return mergeByName(groups, (records) => deviceKey(idOf(records)));
 }
 
@@ -105,24 +91,45 @@ function idOf(records: readonly NodeRecord[]): string {
 
 /** The records of each port by its label in the lowest layer. */
 function groupPorts(points: readonly PointRecord[]): Map<string, PointRecord[]> {
-  const layered = points.map((record) => ({
-    record,
-    key: pointKey(record),
-    network: record.network,
-    name: record.label,
-    supporting: record.supporting.map((ref) => ({ key: pointKey(ref), network: ref.network })),
-  }));
-  const groups = joinLayers(layered).map((group) => group.map(({ record }) => record));
+  const groups = groupLayers(points, pointKey, ({ label }) => label);
   return mergeByName(groups, (records) => records.at(-1)?.label ?? "");
 }
 
-function mergeByName<T>(groups: readonly T[][], nameOf: (group: T[]) => string): Map<string, T[]> {
-  const named = new Map<string, T[]>();
-  for (const group of groups) {
-    const name = nameOf(group);
-    for (const record of group) appendTo(named, name, record);
+/** Each group in the order of its layers, the lowest last. */
+function groupLayers<R extends NodeRef, T extends R & { readonly supporting: readonly R[] }>(
+  records: readonly T[],
+  keyOf: (ref: R) => string,
+  nameOf: (record: T) => string,
+): T[][] {
+  // Most networks have one layer.
+  if (records.every(({ supporting }) => supporting.length === 0)) return records.map((record) => [record]);
+  const layered = records.map((record) => ({
+    record,
+    key: keyOf(record),
+    network: record.network,
+    name: nameOf(record),
+    supporting: record.supporting.map((ref) => ({ key: keyOf(ref), network: ref.network })),
+  }));
+  return joinLayers(layered).map((group) => group.map(({ record }) => record));
+}
+
+/** Groups of the same name are one, in the order of their networks, because lists are in no order. */
+function mergeByName<T extends NodeRef>(
+  groups: readonly T[][],
+  nameOf: (group: T[]) => string,
+): Map<string, T[]> {
+  const named = new Map<string, T[][]>();
+  for (const group of groups) appendTo(named, nameOf(group), group);
+  const merged = new Map<string, T[]>();
+  for (const [name, [first = [], ...others]] of named) {
+    merged.set(name, others.length === 0 ? first : [first, ...others].sort(compareGroups).flat());
   }
-  return named;
+  return merged;
+}
+
+function compareGroups(a: readonly NodeRef[], b: readonly NodeRef[]): number {
+  const [keyA, keyB] = [a, b].map((group) => group.map(nodeKey).join());
+  return (keyA ?? "") < (keyB ?? "") ? -1 : 1;
 }
 
 function numberOf(label: string, records: readonly PointRecord[]): { number?: number } {

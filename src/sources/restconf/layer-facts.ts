@@ -22,7 +22,13 @@ export function annotationsOf(values: Readonly<Record<string, string | undefined
   return Object.keys(annotations).length > 0 ? { annotations } : {};
 }
 
+/** Most records of most servers have no augmentation: nothing is searched in them. */
+const hasEither = (object: YangObject, attributes: string): boolean =>
+  member(object, `${L2}:l2-${attributes}`) !== undefined ||
+  member(object, `${L3}:l3-${attributes}`) !== undefined;
+
 export function readNodeFacts(node: YangObject): DeviceFacts {
+  if (!hasEither(node, "node-attributes")) return {};
   const l2 = container(node, `${L2}:l2-node-attributes`);
   const l3 = container(node, `${L3}:l3-node-attributes`);
   const isRouter = member(node, `${L3}:l3-node-attributes`) !== undefined;
@@ -39,6 +45,7 @@ export function readNodeFacts(node: YangObject): DeviceFacts {
 }
 
 export function readPointFacts(point: YangObject): PortFacts {
+  if (!hasEither(point, "termination-point-attributes")) return {};
   const l2 = container(point, `${L2}:l2-termination-point-attributes`);
   const l3 = container(point, `${L3}:l3-termination-point-attributes`);
   return annotationsOf({
@@ -61,6 +68,7 @@ export function readPointNumber(point: YangObject): { number?: number } {
 }
 
 export function readLinkFacts(link: YangObject): LinkFacts {
+  if (!hasEither(link, "link-attributes")) return {};
   const l2 = container(link, `${L2}:l2-link-attributes`);
   const l3 = container(link, `${L3}:l3-link-attributes`);
   const kbps = leafNumber(l2, "rate");

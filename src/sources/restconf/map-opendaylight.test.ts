@@ -113,4 +113,30 @@ describe("OpenDaylight", () => {
     expect(ids(mapped).devices).toHaveLength(2);
     expect(ids(mapped).links).toEqual([]);
   });
+
+  test("topologies over others: nodes, points and links are joined as the draft refers to them", () => {
+    const overlay = {
+      "topology-id": "overlay",
+      "underlay-topology": [{ "topology-ref": "flow:1" }],
+      node: ["1", "2"].map((n) => ({
+        "node-id": `router${n}`,
+        "supporting-node": [{ "topology-ref": "flow:1", "node-ref": `openflow:${n}` }],
+        "termination-point": [{ "tp-id": "eth0", "tp-ref": [`openflow:${n}:1`] }],
+      })),
+      link: [
+        link("a", ["router1", "eth0"], ["router2", "eth0"]),
+        {
+          ...link("b", ["router2", "other"], ["router1", "other"]),
+          "supporting-link": [{ "link-ref": "openflow:2:1" }],
+        },
+      ],
+    };
+    const mapped = map({ topologies: [overlay, flow1] });
+    expect(mapped.faults).toEqual([]);
+    expect(mapped.claims.devices.map(({ aliases }) => aliases)).toEqual([
+      ["openflow:1", "router1"],
+      ["openflow:2", "router2"],
+    ]);
+    expect(ids(mapped).links).toEqual(ids(map({ topologies: [flow1] })).links);
+  });
 });

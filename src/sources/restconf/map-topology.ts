@@ -9,17 +9,13 @@ import type { ClaimTypes, HostClaim, LinkClaim } from "../../model/claim.ts";
 import { hostId, type Kind, linkId } from "../../model/ids.ts";
 import { DeviceTable, type MappedPort } from "./devices.ts";
 import { mergeFacts } from "./merge-facts.ts";
-import { labelPoint } from "./naming.ts";
+import { TopologyIndex } from "./topology-index.ts";
 import {
-  appendTo,
   type HostRecord,
   type LinkFacts,
   type LinkRecord,
   type NodeRecord,
-  nodeKey,
   type PointRecord,
-  type PointRef,
-  pointKey,
   refKey,
   type TopologyRecords,
 } from "./topology-records.ts";
@@ -27,37 +23,40 @@ import type { OnFault } from "./yang-json.ts";
 
 export type MappedClaims = { readonly [K in Kind]: ClaimTypes[K][] };
 
+interface ResolvedLink {
+  readonly record: LinkRecord;
+  readonly src: PointRecord;
+  readonly dst: PointRecord;
+}
+
 export function mapTopology(
   records: TopologyRecords,
   inventory: readonly NodeRecord[],
   onFault: OnFault,
 ): MappedClaims {
-  const table = new DeviceTable(withReferencedPoints(records), inventory);
-  const hostNodes = new Set(records.hosts.map(nodeKey));
-  const isHost = (point: PointRef) => hostNodes.has(nodeKey(point));
+  const index = new TopologyIndex(records);
+  // Before the ports get their numbers, because links may refer to further ports.
+  const resolved = resolveLinks(records.links, index, onFault);
+  const table = new DeviceTable(records.nodes, inventory);
   const { devices, ports } = table;
-  const links = mapLinks(
-    records.links.filter(({ src, dst }) => !isHost(src) && !isHost(dst)),
-    table,
-    onFault,
-  );
-  const attachments = records.links.filter(({ src, dst }) => isHost(src) !== isHost(dst));
-  return { devices, ports, links, hosts: mapHosts(records, attachments, table, onFault) };
+  const hosts = mapHosts(records.hosts, index, table, onFault);
+  return { devices, ports, links: mapLinks(resolved, table), hosts };
 }
 
-/** A termination point that only a link refers to is a port too. */
-function withReferencedPoints({ nodes, links }: TopologyRecords): NodeRecord[] {
-  const known = new Set(nodes.flatMap(({ points }) => points.map(pointKey)));
-  const added = new Map<string, PointRecord[]>();
-  for (const { src, dst } of links) {
-    for (const end of [src, dst]) {
-      if (known.has(pointKey(end))) continue;
-      known.add(pointKey(end));
-      const point = { ...end, label: labelPoint(end), supporting: [], facts: {} };
-      appendTo(added, nodeKey(end), point);
-    }
+/** The links between devices. Those of hosts are added to the index. */
+function resolveLinks(links: readonly LinkRecord[], index: TopologyIndex, onFault: OnFault): ResolvedLink[] {
+  const resolved: ResolvedLink[] = [];
+  for (const record of links) {
+    const [src, dst] = [index.endOf(record.src), index.endOf(record.dst)];
+    if (!src || !dst) {
+      const field = src ? "/destination/dest-node" : "/source/source-node";
+      onFault("links", { field, message: "is not a node of its network" });
+    } else if (src.kind === "port" && dst.kind === "port") {
+      resolved.push({ record, src: src.point, dst: dst.point });
+    } else if (src.kind === "host" && dst.kind === "port") src.attachedTo.push(dst.point);
+    else if (src.kind === "port" && dst.kind === "host") dst.attachedTo.push(src.point);
   }
-  return nodes.map((node) => ({ ...node, points: [...node.points, ...(added.get(nodeKey(node)) ?? [])] }));
+  return resolved;
 }
 
 interface MappedLink {
@@ -66,15 +65,11 @@ interface MappedLink {
   readonly dst: MappedPort;
 }
 
-function mapLinks(records: readonly LinkRecord[], table: DeviceTable, onFault: OnFault): LinkClaim[] {
+function mapLinks(links: readonly ResolvedLink[], table: DeviceTable): LinkClaim[] {
   const mapped = new Map<string, MappedLink>();
-  for (const record of records) {
-    const [src, dst] = [table.portOf(record.src), table.portOf(record.dst)];
-    if (src && dst) mapped.set(refKey(record.network, record.link), { record, src, dst });
-    else {
-      const field = src ? "/destination/dest-node" : "/source/source-node";
-      onFault("links", { field, message: "is not a node of its network" });
-    }
+  for (const { record, src, dst } of links) {
+    const [from, to] = [table.portOf(src), table.portOf(dst)];
+    if (from && to) mapped.set(refKey(record.network, record.link), { record, src: from, dst: to });
   }
   const facts = new Map<string, { at: MappedLink; layers: LinkFacts[] }>();
   for (const key of [...mapped.keys()].sort()) {
@@ -123,28 +118,17 @@ function stateOf({ src, dst }: MappedLink): Pick<LinkClaim, "state"> {
 }
 
 function mapHosts(
-  { hosts, nodes }: TopologyRecords,
-  attachments: readonly LinkRecord[],
+  hosts: readonly HostRecord[],
+  index: TopologyIndex,
   table: DeviceTable,
   onFault: OnFault,
 ): HostClaim[] {
-  const attached = new Map<string, PointRef[]>();
-  const hostNodes = new Set(hosts.map(nodeKey));
-  for (const { src, dst } of attachments) {
-    const [host, device] = hostNodes.has(nodeKey(src)) ? [src, dst] : [dst, src];
-    appendTo(attached, nodeKey(host), device);
-  }
-  const pointsById = new Map<string, PointRef>();
-  for (const { network, points } of hosts.length > 0 ? nodes : []) {
-    for (const point of points) pointsById.set(refKey(network, point.point), point);
-  }
-  const locationsOf = (host: HostRecord): MappedPort[] => {
-    const named = host.attachedTo.flatMap((point) => pointsById.get(refKey(host.network, point)) ?? []);
-    return [...named, ...(attached.get(nodeKey(host)) ?? [])].flatMap((point) => table.portOf(point) ?? []);
-  };
   const claims = new Map<string, HostClaim & { ipAddresses: string[] }>();
   for (const host of hosts) {
-    const locations = locationsOf(host);
+    const named = host.attachedTo.map((point) => index.pointOf(host.network, point));
+    const locations = [...named, ...(index.hostNodeOf(host)?.attachedTo ?? [])].flatMap(
+      (point) => (point && table.portOf(point)) ?? [],
+    );
     if (locations.length === 0) {
       onFault("hosts", { field: "/locations", message: "is attached to no known port" });
       continue;

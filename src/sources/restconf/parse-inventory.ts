@@ -61,16 +61,18 @@ export function parseInventory(document: YangObject, onFault: OnFault): NodeReco
   });
 }
 
-function parseConnectors(ref: NodeRef, node: YangObject, onFault: OnFault): PointRecord[] {
+function parseConnectors(ref: NodeRef, node: YangObject, onFault: OnFault): Map<string, PointRecord> {
   const connectors = listEntries(node, "opendaylight-inventory:node-connector", "ports", onFault);
-  return connectors.flatMap((object) => {
+  const points = new Map<string, PointRecord>();
+  for (const object of connectors) {
     const point = leafText(object, "id");
-    if (point === undefined) {
-      onFault("ports", { field: "/id", message: "is required" });
-      return [];
+    if (point === undefined) onFault("ports", { field: "/id", message: "is required" });
+    else {
+      const label = labelPoint({ ...ref, point });
+      points.set(point, { ...ref, point, label, supporting: [], facts: readPort(object) });
     }
-    return [{ ...ref, point, label: labelPoint({ ...ref, point }), supporting: [], facts: readPort(object) }];
-  });
+  }
+  return points;
 }
 
 function readEquipment(node: YangObject, deviceId: string): DeviceFacts {

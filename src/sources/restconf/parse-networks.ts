@@ -6,8 +6,15 @@
 import { readLinkFacts, readNodeFacts, readPointFacts, readPointNumber } from "./layer-facts.ts";
 import { labelPoint, nameNode } from "./naming.ts";
 import { parseHostNode } from "./parse-host-node.ts";
-import type { HostRecord, NodeRecord, NodeRef, PointRecord, TopologyRecords } from "./topology-records.ts";
-import { container, leafText, listEntries, type OnFault, type YangObject } from "./yang-json.ts";
+import type {
+  HostRecord,
+  NodeRecord,
+  NodeRef,
+  PointRecord,
+  PointRef,
+  TopologyRecords,
+} from "./topology-records.ts";
+import { container, leafText, leafTexts, listEntries, type OnFault, type YangObject } from "./yang-json.ts";
 
 interface Dialect {
   readonly root: string;
@@ -58,6 +65,8 @@ class NetworkParser {
   readonly #dialect: Dialect;
   readonly #records: TopologyRecords;
   readonly #onFault: OnFault;
+  /** Where the draft's references to links, which have no network, may lead. */
+  #underlays: string[] = [];
 
   constructor(network: string, dialect: Dialect, records: TopologyRecords, onFault: OnFault) {
     this.#network = network;
@@ -67,6 +76,8 @@ class NetworkParser {
   }
 
   parse(network: YangObject): void {
+    const underlays = listEntries(network, "underlay-topology", "links", this.#onFault);
+    this.#underlays = underlays.flatMap((entry) => leafText(entry, this.#dialect.networkRef) ?? []);
     for (const node of listEntries(network, this.#dialect.node, "devices", this.#onFault)) this.#node(node);
     for (const link of listEntries(network, this.#dialect.link, "links", this.#onFault)) this.#link(link);
   }
@@ -88,48 +99,41 @@ class NetworkParser {
   }
 
   #device(ref: NodeRef, object: YangObject, deviceId: string, alias: string | undefined): NodeRecord {
-    const points: PointRecord[] = [];
+    const supporting = this.#references(object, "supporting-node", "node-ref").map(({ network, id }) => ({
+      network,
+      node: id,
+    }));
+    const points = new Map<string, PointRecord>();
     for (const entry of listEntries(object, this.#dialect.point, "ports", this.#onFault)) {
       const point = leafText(entry, "tp-id");
       if (point === undefined) this.#onFault("ports", { field: "/tp-id", message: "is required" });
-      else points.push(this.#point(ref, point, entry));
+      else points.set(point, this.#point(ref, point, entry, supporting));
     }
-    const supporting = this.#references(object, "supporting-node", "node-ref");
-    const facts = readNodeFacts(object);
-    return {
-      ...ref,
-      deviceId,
-      alias,
-      points,
-      facts,
-      supporting: supporting.map(({ network, id }) => ({ network, node: id })),
-    };
+    return { ...ref, deviceId, alias, points, facts: readNodeFacts(object), supporting };
   }
 
-  #point(ref: NodeRef, point: string, object: YangObject): PointRecord {
-    const supporting = listEntries(object, "supporting-termination-point", "ports", this.#onFault);
-    return {
-      ...ref,
-      point,
-      label: labelPoint({ ...ref, point }),
-      ...readPointNumber(object),
-      facts: readPointFacts(object),
-      supporting: supporting.flatMap((entry) => {
-        const network = leafText(entry, this.#dialect.networkRef);
-        const [node, tp] = [leafText(entry, "node-ref"), leafText(entry, "tp-ref")];
-        return network !== undefined && node !== undefined && tp !== undefined
-          ? [{ network, node, point: tp }]
-          : [];
-      }),
-    };
+  #point(ref: NodeRef, point: string, object: YangObject, nodesBelow: readonly NodeRef[]): PointRecord {
+    // The draft has ids only, of points of the nodes that support this one.
+    const supporting: PointRef[] = leafTexts(object, "tp-ref").flatMap((id) =>
+      nodesBelow.map((node) => ({ ...node, point: id })),
+    );
+    for (const entry of listEntries(object, "supporting-termination-point", "ports", this.#onFault)) {
+      const network = leafText(entry, this.#dialect.networkRef);
+      const [node, tp] = [leafText(entry, "node-ref"), leafText(entry, "tp-ref")];
+      const isComplete = network !== undefined && node !== undefined && tp !== undefined;
+      if (isComplete) supporting.push({ network, node, point: tp });
+    }
+    const label = labelPoint({ ...ref, point });
+    return { ...ref, point, label, ...readPointNumber(object), facts: readPointFacts(object), supporting };
   }
 
   /** References to another layer. One that is incomplete says nothing, and the record is used without it. */
   #references(object: YangObject, list: string, leaf: string): { network: string; id: string }[] {
     return listEntries(object, list, "devices", this.#onFault).flatMap((entry) => {
-      const network = leafText(entry, this.#dialect.networkRef) ?? this.#network;
+      const network = leafText(entry, this.#dialect.networkRef);
       const id = leafText(entry, leaf);
-      return id === undefined ? [] : [{ network, id }];
+      if (id === undefined) return [];
+      return (network === undefined ? this.#underlays : [network]).map((below) => ({ network: below, id }));
     });
   }
 

@@ -33,7 +33,8 @@ export interface NodeRecord extends NodeRef {
   /** The node's own name, where the device id is another. */
   readonly alias: string | undefined;
   readonly supporting: readonly NodeRef[];
-  readonly points: readonly PointRecord[];
+  /** By id. */
+  readonly points: Map<string, PointRecord>;
   readonly facts: DeviceFacts;
 }
 
@@ -62,12 +63,14 @@ export interface TopologyRecords {
 }
 
 /** Appends to the list of a key. */
-export function appendTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+export function appendTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
   const list = lists.get(key);
   if (list) list.push(item);
   else lists.set(key, [item]);
 }
 
-export const refKey = (...parts: readonly string[]): string => JSON.stringify(parts);
+/** The lengths keep the keys of different pairs different. */
+export const refKey = (network: string, id: string): string => `${network.length}:${network}${id}`;
 export const nodeKey = ({ network, node }: NodeRef): string => refKey(network, node);
-export const pointKey = ({ network, node, point }: PointRef): string => refKey(network, node, point);
+export const pointKey = ({ network, node, point }: PointRef): string =>
+  `${network.length}:${node.length}:${network}${node}${point}`;

@@ -101,3 +101,10 @@ export interface AgentReport {
   readonly addressTable: readonly AddressEntry[];
   readonly faults: readonly RecordFault[];
 }
+
+/** The last report of an agent. */
+export interface PolledAgent {
+  readonly report: AgentReport;
+  /** Epoch ms since when it does not answer; undefined while it answers. */
+  readonly unansweredSince?: number;
+}

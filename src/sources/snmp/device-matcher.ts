@@ -18,6 +18,10 @@ class UniqueIndex {
     this.#reports.set(key, known === undefined || known === report ? report : null);
   }
 
+  has(key: string): boolean {
+    return this.#reports.has(key);
+  }
+
   get(key: string): AgentReport | undefined {
     return this.#reports.get(key) ?? undefined;
   }
@@ -46,7 +50,8 @@ export class DeviceMatcher {
     if (neighbour.isChassisIdentity) {
       const proven =
         this.#byChassis.get(neighbour.chassis.toLowerCase()) ?? this.#byMac.get(neighbour.chassis);
-      if (proven) return proven;
+      // An address that two devices have does not tell which, but excludes the others.
+      if (proven || this.#byMac.has(neighbour.chassis)) return proven;
     }
     for (const mac of neighbour.macs) {
       const found = isOwnMac(mac) ? this.#byMac.get(mac) : undefined;

@@ -2,8 +2,8 @@
  * The ids of polled devices, and which of them a neighbour is. A device that has been seen only as a neighbour keeps its
  * id when it is polled, so a polled device is first looked up by what its neighbours receive from it. In this order:
  *
- * 1. an id that was reported before and that belongs to the device (its chassis, a MAC address of it, its serial number,
- *    its name, or what a neighbour calls it now);
+ * 1. an id that was reported before and that belongs to the device: of its chassis, a MAC address, its serial number, its
+ *    name, or the chassis id that a neighbour receives now;
  * 2. its own chassis id;
  * 3. the chassis id that a neighbour receives;
  * 4. its bridge address, serial number, lowest MAC address, name: the first that no other device has.
@@ -13,15 +13,10 @@
  */
 import { chassisDeviceId, nameDeviceId, serialDeviceId } from "../../model/derived-ids.ts";
 import { deviceKey } from "../../model/ids.ts";
-import type { AgentIdentity, AgentReport, Neighbour, RecordFault } from "./agent-report.ts";
+import type { AgentIdentity, AgentReport, Neighbour, PolledAgent, RecordFault } from "./agent-report.ts";
+import { assignIds, candidateIds } from "./assign-ids.ts";
 import { DeviceMatcher } from "./device-matcher.ts";
 import { InterfaceFinder } from "./find-interface.ts";
-
-export interface PolledAgent {
-  readonly report: AgentReport;
-  /** Epoch ms since when it does not answer; undefined while it answers. */
-  readonly unansweredSince?: number;
-}
 
 export interface PolledDevice {
   readonly id: string;
@@ -54,20 +49,25 @@ export function identifyDevices(
   });
   const matcher = new DeviceMatcher(distinct.map(({ report }) => report));
   const received = receivedIds(distinct, matcher);
-  const previous = new Set([...previousIds].map(deviceKey));
-  const claimants = countIds(distinct);
+  const candidates = new Map(
+    distinct.map(({ report }) => {
+      const { identity } = report;
+      return [
+        report,
+        candidateIds(identity, ownIds(identity), [...(received.get(report)?.chassisIds ?? [])].sort()),
+      ] as const;
+    }),
+  );
+  const idOf = assignIds(candidates, new Set([...previousIds].map(deviceKey)));
   const byReport = new Map<AgentReport, PolledDevice>();
-  const taken = new Set<string>();
   for (const agent of distinct) {
     const { report } = agent;
-    const isUnique = (id: string): boolean => (claimants.get(deviceKey(id)) ?? 0) <= 1;
-    const id = chooseId(report.identity, received.get(report) ?? [], previous, isUnique);
-    if (taken.has(deviceKey(id))) {
-      reject(agent, `has the same id as another agent, ${id}`);
+    const id = idOf.get(report);
+    if (id === undefined) {
+      reject(agent, "has only ids that another agent has too");
       continue;
     }
-    taken.add(deviceKey(id));
-    const aliases = new Set([...ownIds(report.identity).slice(0, 1), ...(received.get(report) ?? [])]);
+    const aliases = new Set([...ownIds(report.identity).slice(0, 1), ...(received.get(report)?.all ?? [])]);
     aliases.delete(id);
     byReport.set(report, {
       id,
@@ -77,11 +77,29 @@ export function identifyDevices(
       ...(agent.unansweredSince !== undefined && { unansweredSince: agent.unansweredSince }),
     });
   }
+  const devices = [...byReport.values()];
+  const byId = byAllChassisIds(devices, received);
   const deviceOf = (neighbour: Neighbour, from: PolledDevice): PolledDevice | undefined => {
     const report = matcher.match(neighbour, from.report);
-    return report && byReport.get(report);
+    return (report && byReport.get(report)) ?? byId.get(deviceKey(neighbour.id));
   };
-  return { devices: [...byReport.values()], deviceOf, faults };
+  return { devices, deviceOf, faults };
+}
+
+/** By id, and by the chassis ids that neighbours receive: a frame with less evidence than another is of the same device. */
+function byAllChassisIds(
+  devices: readonly PolledDevice[],
+  received: ReadonlyMap<AgentReport, ReceivedIds>,
+): Map<string, PolledDevice | undefined> {
+  const byId = new Map<string, PolledDevice | undefined>();
+  for (const device of devices) {
+    for (const id of received.get(device.report)?.chassisIds ?? []) {
+      const key = deviceKey(id);
+      byId.set(key, byId.has(key) ? undefined : device);
+    }
+  }
+  for (const device of devices) byId.set(deviceKey(device.id), device);
+  return byId;
 }
 
 /** One device may be polled at several of its addresses: of these the first that answers counts. */
@@ -89,7 +107,8 @@ function withoutDuplicates(agents: readonly PolledAgent[]): PolledAgent[] {
   const seen = new Set<string>();
   return [...agents].sort(compareAgents).filter(({ report: { identity } }) => {
     const { chassis, bridgeAddress, lowestMac, serial, name } = identity;
-    const key = JSON.stringify([chassis, bridgeAddress, lowestMac, serial, name]);
+    const addresses = [chassis, bridgeAddress, lowestMac].filter((each) => each !== undefined);
+    const key = JSON.stringify(addresses.length > 0 ? [chassis, bridgeAddress, lowestMac] : [serial, name]);
     const isIdentified = ownIds(identity).length > 0;
     return !(isIdentified && seen.has(key)) && seen.add(key);
   });
@@ -110,47 +129,26 @@ function ownIds({ chassis, bridgeAddress, serial, lowestMac, name }: AgentIdenti
   ];
 }
 
-function countIds(agents: readonly PolledAgent[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { report } of agents) {
-    const { identity } = report;
-    const ids = new Set([...ownIds(identity), ...identity.macs.map(chassisDeviceId)].map(deviceKey));
-    for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-  }
-  return counts;
+/** What the neighbours of a device call it. */
+interface ReceivedIds {
+  readonly chassisIds: Set<string>;
+  /** Names and serial numbers too. */
+  readonly all: Set<string>;
 }
 
-/** What the neighbours of each agent call it, sorted. */
-function receivedIds(
-  agents: readonly PolledAgent[],
-  matcher: DeviceMatcher,
-): Map<AgentReport, readonly string[]> {
-  const received = new Map<AgentReport, Set<string>>();
+function receivedIds(agents: readonly PolledAgent[], matcher: DeviceMatcher): Map<AgentReport, ReceivedIds> {
+  const received = new Map<AgentReport, ReceivedIds>();
   for (const { report } of agents) {
     for (const neighbour of report.neighbours) {
       const device = matcher.match(neighbour, report);
       // RouterOS lists its own frames, with the address of whichever interface sent them.
       if (!device || device === report) continue;
-      const ids = received.get(device) ?? new Set<string>();
+      const ids = received.get(device) ?? { chassisIds: new Set(), all: new Set() };
       received.set(device, ids);
-      for (const id of [neighbour.id, ...neighbour.aliases]) ids.add(id);
+      if (neighbour.id.startsWith(CHASSIS_PREFIX)) ids.chassisIds.add(neighbour.id);
+      for (const id of [neighbour.id, ...neighbour.aliases]) ids.all.add(id);
     }
   }
-  return new Map([...received].map(([report, ids]) => [report, [...ids].sort()]));
+  return received;
 }
-
-function chooseId(
-  identity: AgentIdentity,
-  received: readonly string[],
-  previous: ReadonlySet<string>,
-  isUnique: (id: string) => boolean,
-): string {
-  const own = ownIds(identity);
-  const macIds = identity.macs.map(chassisDeviceId);
-  const kept = [...own, ...received, ...macIds].find((id) => previous.has(deviceKey(id)) && isUnique(id));
-  if (kept !== undefined) return kept;
-  const chassis = identity.chassis === undefined ? undefined : chassisDeviceId(identity.chassis);
-  const receivedChassis = received.filter((id) => id.startsWith("lldp:"));
-  const best = chassis ?? own.find((id) => receivedChassis.includes(id)) ?? receivedChassis[0];
-  return best ?? own.find(isUnique) ?? own[0] ?? "";
-}
+const CHASSIS_PREFIX = chassisDeviceId("");

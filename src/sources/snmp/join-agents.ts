@@ -12,15 +12,13 @@ import {
 } from "../../model/claim.ts";
 import { assignPortNumbers } from "../../model/derived-ids.ts";
 import { deviceKey, portId } from "../../model/ids.ts";
-import type { AgentInterface, RecordFault } from "./agent-report.ts";
-import { identifyDevices, type PolledAgent, type PolledDevice } from "./identify-devices.ts";
+import type { AgentInterface, PolledAgent, RecordFault } from "./agent-report.ts";
+import { identifyDevices, type PolledDevice } from "./identify-devices.ts";
 import { joinHosts } from "./join-hosts.ts";
 import { joinLinks, type Observation, observe, remotePortName } from "./join-links.ts";
 import { isAggregate } from "./map-interfaces.ts";
 import { NeighbourDevices } from "./neighbour-devices.ts";
 import { portType } from "./port-type.ts";
-
-export type { PolledAgent } from "./identify-devices.ts";
 
 export interface JoinedAgents {
   readonly claims: {
@@ -50,13 +48,14 @@ export function joinAgents(
   for (const observation of observations)
     if (!observation.to) neighbours.add(observation.neighbour, remotePortName(observation));
   for (const neighbour of unplaced) neighbours.add(neighbour);
-  const neighbourPort = neighbours.portNumbers();
+  const neighbourPort = neighbours.namedPorts();
   const extraPorts = portsOnlyNamed(observations);
   const links = joinLinks(observations, (observation) => {
     const name = remotePortName(observation);
-    return observation.to
-      ? extraPorts.get(observation.to)?.get(name)
-      : neighbourPort(observation.neighbour.id, name);
+    const { to, neighbour } = observation;
+    if (!to) return neighbourPort(neighbour.id, name);
+    const port = extraPorts.get(to)?.get(name);
+    return port === undefined ? undefined : { device: to.id, port };
   });
   const received = new Set(
     observations.flatMap(({ from, to }) => (to && from.unansweredSince === undefined ? [to] : [])),

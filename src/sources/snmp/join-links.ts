@@ -89,7 +89,7 @@ interface Cable {
 
 export function joinLinks(
   observations: readonly Observation[],
-  namedPort: (observation: Observation) => string | undefined,
+  namedPort: (observation: Observation) => ConnectPoint | undefined,
 ): LinkClaim[] {
   const between = Map.groupBy(
     observations.filter(({ to }) => to !== undefined),
@@ -102,7 +102,9 @@ export function joinLinks(
     const forth = to ? (between.get(`${from.id} ${to.id}`) ?? []) : [];
     const remote = to && joinRemotePort(observation, back, forth);
     // Own frames that come back are no cable, unless both ports report each other.
-    if (to === from && !(remote && back.some((each) => isReverse(each, observation)))) continue;
+    const isOwn = to === from;
+    if (isOwn && (remote?.index === local.index || !back.some((each) => isReverse(each, observation))))
+      continue;
     const far = farEnd(observation, remote, namedPort);
     if (!far) continue;
     const near = polledEnd(from, local);
@@ -138,13 +140,13 @@ function polledEnd(device: PolledDevice, match: PortMatch): CableEnd {
 function farEnd(
   observation: Observation,
   remote: PortMatch | undefined,
-  namedPort: (observation: Observation) => string | undefined,
+  namedPort: (observation: Observation) => ConnectPoint | undefined,
 ): CableEnd | undefined {
   const { to, neighbour } = observation;
   if (to && remote) return polledEnd(to, remote);
   const port = namedPort(observation);
   const how = neighbour.portId !== "" ? "portId" : neighbour.portDesc !== "" ? "portDesc" : "port not named";
-  return port === undefined ? undefined : { device: to?.id ?? neighbour.id, port, how, isUp: true };
+  return port && { ...port, how, isUp: true };
 }
 
 function addCable(

@@ -2,10 +2,9 @@
  * BRIDGE-MIB and Q-BRIDGE-MIB: which MAC address is behind which port. Ports are bridge ports by the MIB; RouterOS has
  * ifIndexes there, which the entries of the device's own addresses show.
  */
-import { canonicalMac } from "../../model/address.ts";
 import type { AgentData, SnmpValue } from "./agent-data.ts";
 import type { AgentInterface, ForwardingEntry } from "./agent-report.ts";
-import { column, indexParts, isInPortList, isUnicastMac, toIfIndex, toInteger } from "./values.ts";
+import { column, indexParts, isInPortList, macOfParts, toIfIndex, toInteger } from "./values.ts";
 
 const MAX_ENTRIES = 262_144;
 const STATUS = { invalid: 2, self: 4 } as const;
@@ -45,16 +44,11 @@ function readTable(
   for (const [row, value] of column(data, ports)) {
     if (entries.length >= MAX_ENTRIES) break;
     const parts = indexParts(row);
-    const mac = canonicalMac(
-      parts
-        .slice(-6)
-        .map((byte) => byte.toString(16))
-        .join(":"),
-    );
+    const mac = macOfParts(parts.slice(-6));
     // Port 0 means that the port is not known.
     const port = toIfIndex(value);
     const state = toInteger(status.get(row));
-    if (mac === undefined || !isUnicastMac(mac) || port === undefined) continue;
+    if (mac === undefined || port === undefined) continue;
     const isStation = state !== STATUS.invalid && state !== STATUS.self;
     if (parts.length === 6) entries.push({ mac, port, isStation });
     else if (parts.length === 7) entries.push({ mac, port, isStation, fdb: parts[0] ?? 0 });

@@ -2,7 +2,6 @@
  * LLDP-MIB: the neighbours of a device. The form of the index, the types of the values and what the
  * local port number counts differ between agents; the table of cases in `map-lldp.test.ts` has each habit.
  */
-import { canonicalMac } from "../../model/address.ts";
 import type { AgentData } from "./agent-data.ts";
 import type { Neighbour, PortMatch, RecordFault } from "./agent-report.ts";
 import { forwardsForOthers, lldpCapabilities } from "./capabilities.ts";
@@ -12,8 +11,8 @@ import {
   column,
   firstBits,
   indexParts,
-  isUnicastMac,
   MAX_DESCRIPTION_LENGTH,
+  macOfParts,
   toInteger,
   toIp,
   toText,
@@ -35,7 +34,7 @@ export function mapLldp(
   const faults: RecordFault[] = [];
   const addresses = managementAddresses(data);
   const rows = new Set([...column(data, "lldpRemChassisId").keys(), ...column(data, "lldpRemPortId").keys()]);
-  for (const row of [...rows].sort(compareRows).slice(0, MAX_NEIGHBOURS)) {
+  for (const row of inOrder(rows).slice(0, MAX_NEIGHBOURS)) {
     const neighbour = mapRow(data, finder, row, addresses.get(row) ?? []);
     if (neighbour === undefined) continue;
     if (neighbour.id !== undefined) {
@@ -50,10 +49,16 @@ export function mapLldp(
   return { neighbours, unidentifiedUplinks, faults };
 }
 
-/** Without the time mark, which changes with each update of the row. */
-function compareRows(a: string, b: string): number {
-  const [x, y] = [indexParts(a).slice(-2), indexParts(b).slice(-2)];
-  return (x[0] ?? 0) - (y[0] ?? 0) || (x[1] ?? 0) - (y[1] ?? 0) || (a < b ? -1 : 1);
+/** By port and index, not by the time mark: it changes with each update of the row. */
+function inOrder(rows: Iterable<string>): string[] {
+  const keyed = Array.from(rows, (row) => ({ row, parts: indexParts(row).slice(-2) }));
+  keyed.sort(
+    (a, b) =>
+      (a.parts[0] ?? 0) - (b.parts[0] ?? 0) ||
+      (a.parts[1] ?? 0) - (b.parts[1] ?? 0) ||
+      (a.row < b.row ? -1 : 1),
+  );
+  return keyed.map(({ row }) => row);
 }
 
 type UnidentifiedNeighbour = Omit<Neighbour, "id"> & { readonly id?: string };
@@ -153,9 +158,9 @@ function managementAddresses(data: AgentData): Map<string, ManagementAddress[]> 
 
 function toAddress([family, ...rest]: readonly number[]): ManagementAddress | undefined {
   const bytes = rest[0] === rest.length - 1 ? rest.slice(1) : rest;
-  if (family === FAMILY.mac && bytes.length === 6) {
-    const mac = canonicalMac(bytes.map((byte) => byte.toString(16)).join(":"));
-    return mac !== undefined && isUnicastMac(mac) ? { mac } : undefined;
+  if (family === FAMILY.mac) {
+    const mac = macOfParts(bytes);
+    return mac === undefined ? undefined : { mac };
   }
   if (family !== FAMILY.ipv4 && family !== FAMILY.ipv6) return undefined;
   const ip = toIp(bytes);

@@ -50,7 +50,6 @@ export const OID = {
   cdpCachePlatform: `${CDP_CACHE}.8`,
   cdpCacheCapabilities: `${CDP_CACHE}.9`,
   cdpCacheSysName: `${CDP_CACHE}.17`,
-  cdpGlobalDeviceId: "1.3.6.1.4.1.9.9.23.1.3.4",
 
   ifDescr: `${IF}.2`,
   ifType: `${IF}.3`,
@@ -66,9 +65,7 @@ export const OID = {
   dot3adAggPortAttachedAggID: `${LAG_PORT}.13`,
 
   entPhysicalDescr: `${ENTITY}.2`,
-  entPhysicalContainedIn: `${ENTITY}.4`,
   entPhysicalClass: `${ENTITY}.5`,
-  entPhysicalHardwareRev: `${ENTITY}.8`,
   entPhysicalSoftwareRev: `${ENTITY}.10`,
   entPhysicalSerialNum: `${ENTITY}.11`,
   entPhysicalMfgName: `${ENTITY}.12`,

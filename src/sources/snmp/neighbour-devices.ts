@@ -4,18 +4,15 @@
  */
 import type { DeviceClaim, PortClaim } from "../../model/claim.ts";
 import { assignPortNumbers } from "../../model/derived-ids.ts";
-import { deviceKey } from "../../model/ids.ts";
+import { type ConnectPoint, deviceKey } from "../../model/ids.ts";
 import type { Neighbour } from "./agent-report.ts";
 import { type Capability, typeOfCapabilities } from "./capabilities.ts";
 
-/** The number and name of a port that only its name identifies. */
-export interface NamedPortRef {
-  readonly device: string;
-  readonly port: string;
-}
+export type NamedPorts = (id: string, portName: string) => ConnectPoint | undefined;
 
 interface Entry {
-  readonly id: string;
+  /** Of several spellings the first, so that the order of the agents does not matter. */
+  id: string;
   readonly neighbours: Neighbour[];
   /** Name → what the neighbour writes about the port besides. */
   readonly ports: Map<string, string>;
@@ -32,16 +29,21 @@ export class NeighbourDevices {
       ports: new Map(),
     };
     this.#entries.set(deviceKey(neighbour.id), entry);
+    if (neighbour.id < entry.id) entry.id = neighbour.id;
     entry.neighbours.push(neighbour);
     if (portName !== undefined) entry.ports.set(portName, entry.ports.get(portName) || neighbour.portDesc);
   }
 
-  /** The number of each named port. Call it after all neighbours were added: names may collide. */
-  portNumbers(): (id: string, portName: string) => string | undefined {
+  /** Finds ports by name. Call it after all neighbours were added: names may collide. */
+  namedPorts(): NamedPorts {
     const numbers = new Map<string, Map<string, string>>();
     for (const [key, { ports }] of this.#entries)
       numbers.set(key, assignPortNumbers([...ports.keys()].map((name) => ({ name }))));
-    return (id, portName) => numbers.get(deviceKey(id))?.get(portName);
+    return (id, portName) => {
+      const device = this.#entries.get(deviceKey(id))?.id;
+      const port = numbers.get(deviceKey(id))?.get(portName);
+      return device === undefined || port === undefined ? undefined : { device, port };
+    };
   }
 
   *deviceClaims(): Generator<DeviceClaim> {
@@ -83,10 +85,10 @@ export class NeighbourDevices {
     }
   }
 
-  *portClaims(number: (id: string, portName: string) => string | undefined): Generator<PortClaim> {
+  *portClaims(find: NamedPorts): Generator<PortClaim> {
     for (const { id, ports } of this.#entries.values()) {
       for (const [name, description] of ports) {
-        const port = number(id, name);
+        const port = find(id, name)?.port;
         if (port === undefined) continue;
         const annotations = { portName: name, ...(description !== "" && { description }) };
         yield { element: id, port, isEnabled: true, annotations };

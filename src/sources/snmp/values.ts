@@ -63,6 +63,12 @@ export function toMac(value: SnmpValue | undefined): string | undefined {
   return mac !== undefined && isUnicastMac(mac) ? mac : undefined;
 }
 
+/** Of the six parts of an index; undefined when they are not one of one interface. */
+export function macOfParts(parts: readonly number[]): string | undefined {
+  if (parts.length !== 6 || parts.some((part) => part > 255)) return undefined;
+  return toMac(Uint8Array.from(parts));
+}
+
 export function isUnicastMac(mac: string): boolean {
   return mac !== "00:00:00:00:00:00" && (Number.parseInt(mac.slice(0, 2), 16) & MULTICAST_BIT) === 0;
 }

@@ -104,6 +104,7 @@ describe("restconf against OpenDaylight", () => {
     await until(isShown, { what: "the network", deadlineMs: DEADLINE_MS, everyMs: 50 });
   }
 
+  const metrics = async () => (await service.fetch("/metrics")).text();
   const sourceStatus = async (): Promise<{ status: string; error?: string }> => {
     const { sources } = await (await service.fetch("/readyz")).json();
     return sources[0];
@@ -135,9 +136,11 @@ describe("restconf against OpenDaylight", () => {
         }
       }
       for (const { state } of await links()) expect(state).toBe("ACTIVE");
-      const metrics = await (await service.fetch("/metrics")).text();
-      expect(metrics).toContain('gazetteer_records_refused_total{source="odl"} 0\n');
-      expect(metrics).toContain('gazetteer_restconf_stream_connected{source="odl"} 1\n');
+      expect(await metrics()).toContain('gazetteer_records_refused_total{source="odl"} 0\n');
+      // It is opened after the first list.
+      const isOpen = async () =>
+        (await metrics()).includes('gazetteer_restconf_stream_connected{source="odl"} 1\n');
+      await until(isOpen, { what: "the stream of changes", deadlineMs: DEADLINE_MS });
       seen("names, ports, speeds and equipment are those of the switches; the stream of changes is open");
     },
     DEADLINE_MS,

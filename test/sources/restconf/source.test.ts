@@ -271,3 +271,14 @@ function flowOf(topology: object): { node: object[]; link: object[] } {
   if (!flow) throw new Error("no topology");
   return flow;
 }
+
+test("a source that is stopped closes its stream and leaves nothing waiting", async () => {
+  await using server = startServer();
+  const source = new SourceUnderTest(server);
+  await settled(server, source);
+  server.sendChange();
+  await source[Symbol.asyncDispose]();
+  await source.until(() => server.openStreams === 0, "the end of the stream", 0);
+  expect(source.clock.sleeping).toBe(0);
+  expect(source.count("stream_connected")).toBe(0);
+});
