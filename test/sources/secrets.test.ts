@@ -68,7 +68,7 @@ function withReferences(
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
       const isText = typeof item === "string" && item.includes(SECRET);
-      if (name === "environment") return [name, item];
+      if (name === "environment") return reference(name, `A=${SECRET}`);
       return isText ? reference(name, item) : [name, withReferences(item, reference)];
     }),
   );

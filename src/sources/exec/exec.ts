@@ -13,10 +13,11 @@ import {
   DEFAULT_TIMEOUT_SECONDS,
   type ExecOptions,
 } from "./options.ts";
+import { readEnvironment } from "./read-environment.ts";
 import { programOf, runCommand } from "./run-command.ts";
 
 export function createExecSource(
-  { name, command, environment = {}, ...options }: ExecOptions & { name: string },
+  { name, command, ...options }: ExecOptions & { name: string },
   { clock, log }: SourceContext,
 ): Source {
   const intervalMs = (options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
@@ -29,7 +30,17 @@ export function createExecSource(
     run: (sink, signal) =>
       runPoll({ sink, intervalMs, clock, signal }, async () => {
         counts.runs_total++;
-        const result = await runCommand({ command, environment, timeoutMs, maxOutputBytes, clock, signal });
+        const environment = await readEnvironment(options);
+        const result = environment.ok
+          ? await runCommand({
+              command,
+              environment: environment.variables,
+              timeoutMs,
+              maxOutputBytes,
+              clock,
+              signal,
+            })
+          : environment;
         if (!result.ok) {
           if (!signal.aborted) counts.failed_total++;
           return result;

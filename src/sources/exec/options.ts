@@ -1,7 +1,7 @@
 /** The options of the `exec` source. */
 import Type from "typebox";
 import { intervalSeconds } from "../poll-options.ts";
-import { VARIABLE_PATTERN } from "../secret.ts";
+import { secretOptions, VARIABLE_PATTERN } from "../secret.ts";
 
 export const DEFAULT_INTERVAL_SECONDS = 30;
 export const DEFAULT_TIMEOUT_SECONDS = 30;
@@ -13,6 +13,8 @@ const argument = Type.String({
   pattern: "^[^\\u0000]*$",
   title: "text without a NUL character",
 });
+
+const { environmentFile, environmentEnv } = secretOptions("environment", "");
 
 export const ExecOptions = Type.Object(
   {
@@ -50,6 +52,8 @@ export const ExecOptions = Type.Object(
         secret: true,
       }),
     ),
+    environmentFile,
+    environmentEnv,
   },
   { additionalProperties: false },
 );

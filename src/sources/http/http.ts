@@ -30,28 +30,34 @@ export function createHttpSource(
   const upstream = new Upstream(options, { clock });
   const document = `${upstream.url.host}${upstream.url.pathname}`;
   const intervalMs = (options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
-  const counts = { polls_total: 0, not_modified_total: 0, failed_total: 0, refused_total: 0 };
+  // Named apart from the metrics of the service's own HTTP requests, which begin with `gazetteer_http_` too.
+  const counts = {
+    document_polls_total: 0,
+    document_not_modified_total: 0,
+    document_failed_total: 0,
+    document_refused_total: 0,
+  };
   return {
     name,
     metrics: () => ({ ...counts }),
     run(sink, signal) {
       let validators: Record<string, string> = {};
       return runPoll({ sink, intervalMs, clock, signal }, async () => {
-        counts.polls_total++;
+        counts.document_polls_total++;
         const response = await upstream.get("", { accept: ACCEPT, headers: validators, signal });
         if (!response.ok) {
-          if (!signal.aborted) counts.failed_total++;
+          if (!signal.aborted) counts.document_failed_total++;
           return response;
         }
         if (response.status === 304) {
-          counts.not_modified_total++;
+          counts.document_not_modified_total++;
           await sink.apply([]);
           return { ok: true };
         }
         const { headers } = response;
         const content = parseNetwork(document, response.body, languageOfType(headers.get("content-type")));
         if (!content.ok) {
-          counts.refused_total++;
+          counts.document_refused_total++;
           // The server responds: whoever corrects the document need not wait longer than the interval.
           sink.markStale(content.message);
           return { ok: true };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemorySink } from "../../../test/support/memory-sink.ts";
 import { until } from "../../../test/support/until.ts";
@@ -132,10 +132,19 @@ test("a thread that exits is an expected failure", async () => {
   await expect(ended).rejects.toThrow("the thread of the source has failed: it ended");
 });
 
-const countThreads = (name: string): number =>
-  readdirSync("/proc/self/task").filter(
-    (id) => readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim() === name,
-  ).length;
+const threadsNamed = (name: string): number[] =>
+  readdirSync("/proc/self/task")
+    .filter((id) => readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim() === name)
+    .map(Number);
+const countThreads = (name: string): number => threadsNamed(name).length;
+
+test.skipIf(process.platform !== "linux")("the thread has a lower priority than the service", async () => {
+  await write({ devices: [{ id: "a" }] });
+  const { sink, stop } = start(fileSource());
+  await until(() => sink.devices.size > 0, { what: "the first set" });
+  expect(threadsNamed("source file").map((id) => getPriority(id) - getPriority())).toEqual([5]);
+  await stop();
+});
 
 test.skipIf(process.platform !== "linux")(
   "a thread that does not receive the stop is terminated",

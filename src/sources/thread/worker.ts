@@ -10,6 +10,7 @@ import { createUnthreadedSource } from "../registry.ts";
 import { type Source, SourceError } from "../source.ts";
 import { readClaims } from "./claim-batches.ts";
 import { DiffingSink, type Outlet } from "./diffing-sink.ts";
+import { lowerPriority } from "./lower-priority.ts";
 import {
   type BatchReport,
   decodeError,
@@ -35,6 +36,7 @@ let source: Source | undefined;
 let sentMetrics: Metrics | undefined;
 let releaseTimer: ReturnType<typeof setTimeout> | undefined;
 
+lowerPriority();
 self.onmessage = ({ data: request }: MessageEvent<ThreadRequest>) => {
   switch (request.op) {
     case "run":

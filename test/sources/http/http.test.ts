@@ -94,10 +94,10 @@ describe("requests are conditional", () => {
       expect(peer.requests[1]?.get(condition)).toBe(value);
       expect(peer.sink.changeLog).toEqual(["replace"]);
       expect(peer.source.metrics?.()).toEqual({
-        polls_total: 2,
-        not_modified_total: 1,
-        failed_total: 0,
-        refused_total: 0,
+        document_polls_total: 2,
+        document_not_modified_total: 1,
+        document_failed_total: 0,
+        document_refused_total: 0,
       });
     });
   }
@@ -112,7 +112,7 @@ describe("requests are conditional", () => {
     await peer.poll(() => json(network("b"), { etag: '"better"' }));
     expect(peer.requests[2]?.get("if-none-match")).toBe('"good"');
     expect([...peer.sink.devices.keys()]).toEqual(["b"]);
-    expect(peer.source.metrics?.().refused_total).toBe(1);
+    expect(peer.source.metrics?.().document_refused_total).toBe(1);
   });
 });
 
@@ -124,7 +124,7 @@ test("a server that fails is polled less and less often, and the data stays", as
   expect(peer.sink.staleReasons[0]).toStartWith(`${peer.host}/network.json: `);
   await peer.poll(() => json(network("a", "b")), 2 * INTERVAL_MS);
   expect([...peer.sink.devices.keys()]).toEqual(["a", "b"]);
-  expect(peer.source.metrics?.().failed_total).toBe(2);
+  expect(peer.source.metrics?.().document_failed_total).toBe(2);
 });
 
 describe("the language of a document is that of", () => {
