@@ -31,6 +31,7 @@ export interface ReloaderOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly logId: SourceContext["logId"];
+  readonly stateDir: SourceContext["stateDir"];
 }
 
 export class Reloader implements ConfigReloadMetrics {
@@ -76,13 +77,14 @@ export class Reloader implements ConfigReloadMetrics {
   }
 
   async #reload(): Promise<boolean> {
-    const { load, users, sources, applySettings, clock, logger, logId } = this.#options;
+    const { load, users, sources, applySettings, clock, logger, logId, stateDir } = this.#options;
     const loaded = load();
     for (const warning of loaded.warnings) logger.warn("reload warning", { reason: warning });
     const usersFile = loaded.settings.find(({ key }) => key.name === "users")?.value;
     const [applyUsers, usersFaults] = await prepareUsers(users, usersFile);
     const configFaults = loaded.ok ? [] : loaded.faults.map(renderFault);
-    const created = loaded.ok ? createEntries(loaded.config, { clock, log: logger, logId }) : undefined;
+    const context = { clock, log: logger, logId, stateDir };
+    const created = loaded.ok ? createEntries(loaded.config, context) : undefined;
     const sourceFaults = created?.ok === false ? created.faults.map(renderFault) : [];
     const faults = [...configFaults, ...sourceFaults, ...usersFaults];
     if (!loaded.ok || !created?.ok || faults.length > 0) {

@@ -39,7 +39,7 @@ import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { ShareExchange } from "./share-exchange.ts";
 import { type CreatedSource, createEntries, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
-import { dataDirOf, openStore, type Store } from "./store.ts";
+import { dataDirOf, openStore, type Store, stateDirOf } from "./store.ts";
 import { openTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** Sources that sync at once (a file, the demo) are complete before the service reports that it listens. */
@@ -94,7 +94,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const logger = createLogger(() => settings.logLevel);
   // The log is opened after the sources are created: their order is that of the merge.
   let logId: string | undefined;
-  const context = { clock, log: logger, logId: () => logId };
+  const context = { clock, log: logger, logId: () => logId, stateDir: stateDirOf(config) };
   const created = openSources(config, context);
   const dataDir = dataDirOf(config);
   const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
@@ -150,7 +150,13 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     server.onLimitsChanged();
     readers.sendSettings();
   };
-  const reloader = new Reloader({ ...parts, logId: () => store.log.id, load: reload.load, applySettings });
+  const reloader = new Reloader({
+    ...parts,
+    logId: () => store.log.id,
+    stateDir: stateDirOf(config),
+    load: reload.load,
+    applySettings,
+  });
   const server = await openListeningServer(parts, reloader);
   const sourcesStop = new AbortController();
   const readersStop = new AbortController();

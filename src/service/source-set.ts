@@ -1,16 +1,16 @@
 /**
  * The running sources of a service: each with the claims it reports, its precedence, and the entry of the configuration
  * that it was created from. A reload compares the entries: sources whose entry is the same are not touched, changed ones
- * are replaced and keep their claims until they report again, and the claims of removed ones are removed.
+ * are replaced and keep their claims until they report again, and the claims and files of removed ones are removed.
  */
 import type { ConfigFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { createConfiguredSources } from "../config/sources.ts";
-import type { Logger } from "../lib/logger.ts";
 import { sameJson } from "../lib/same-json.ts";
 import { STORE_KINDS } from "../log/log.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import type { ClaimSink, SourceContext } from "../sources/source.ts";
+import { removeStateFile } from "../sources/state-file.ts";
 import { type ConfiguredSource, createSupervisor, type Supervisor } from "../sources/supervise.ts";
 import { ClaimIngest } from "../view/claim-ingest.ts";
 import type { Store } from "./store.ts";
@@ -46,7 +46,7 @@ export interface SourceChanges {
 
 export class SourceSet {
   readonly #store: Store;
-  readonly #logger: Logger;
+  readonly #context: SourceContext;
   readonly #ingests = new Map<string, ClaimIngest>();
   readonly #supervisor: Supervisor;
   #sources: readonly CreatedSource[];
@@ -54,7 +54,7 @@ export class SourceSet {
   constructor(sources: readonly CreatedSource[], store: Store, context: SourceContext) {
     this.#sources = sources;
     this.#store = store;
-    this.#logger = context.log;
+    this.#context = context;
     for (const name of this.names) this.#ingest(name);
     this.#supervisor = createSupervisor({
       sources,
@@ -82,11 +82,11 @@ export class SourceSet {
     await this.#supervisor.run(signal);
   }
 
-  /** Removes the claims of sources that were configured at an earlier start and no longer are. */
+  /** Removes what is stored of sources that were configured at an earlier start and no longer are. */
   async dropFormerSources(): Promise<void> {
     const { view } = this.#store;
     const known = new Set(STORE_KINDS.flatMap((kind) => [...view.indexes(kind).named("source").keys()]));
-    for (const name of known.difference(new Set(this.names))) await this.#dropClaims(name);
+    for (const name of known.difference(new Set(this.names))) await this.#drop(name);
   }
 
   /** Makes these the running sources, created by `createEntries`. */
@@ -106,22 +106,23 @@ export class SourceSet {
     this.#sources = next.map((created) => kept(created) ?? created);
     await this.#supervisor.replace(this.#sources);
     await this.#store.committer.setPrecedence(this.names);
-    for (const name of changes.removed) await this.#dropClaims(name);
+    for (const name of changes.removed) await this.#drop(name);
     return changes;
   }
 
   #ingest(name: string): ClaimIngest {
     let ingest = this.#ingests.get(name);
     if (!ingest) {
-      ingest = new ClaimIngest(this.#store.committer, name, this.#logger);
+      ingest = new ClaimIngest(this.#store.committer, name, this.#context.log);
       this.#ingests.set(name, ingest);
     }
     return ingest;
   }
 
-  async #dropClaims(name: string): Promise<void> {
-    this.#logger.info("source removed", { source: name });
+  async #drop(name: string): Promise<void> {
+    this.#context.log.info("source removed", { source: name });
     await this.#ingest(name).replace({});
     this.#ingests.delete(name);
+    await removeStateFile(name, this.#context);
   }
 }

@@ -28,6 +28,12 @@ const DAY_MS = 86_400_000;
 export const dataDirOf = ({ data }: Pick<Config, "data">): string | undefined =>
   data === IN_MEMORY ? undefined : data;
 
+/** The folder for files of sources. */
+export function stateDirOf(config: Pick<Config, "data">): string | undefined {
+  const dataDir = dataDirOf(config);
+  return dataDir === undefined ? undefined : join(dataDir, "sources");
+}
+
 export interface Store {
   readonly log: Log;
   readonly view: View;

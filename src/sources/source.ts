@@ -53,6 +53,8 @@ export interface SourceContext {
   readonly log: Logger;
   /** The id of the log of this service, once the source runs. Absent where no service runs, as in `gazetteer check`. */
   readonly logId?: (() => string | undefined) | undefined;
+  /** The folder for files of sources (`state-file.ts`). Absent where nothing is written to disk. */
+  readonly stateDir?: string | undefined;
 }
 
 /** An expected failure. Its message is for the operator. Any other error is a bug and is logged with its stack. */

@@ -137,7 +137,7 @@ export const tlv = (tag: number, ...contents: Uint8Array[]): Uint8Array => {
   return Buffer.concat([Buffer.from([tag, ...length]), bytes]);
 };
 
-const integer = (value: number): Uint8Array => {
+export const integer = (value: number): Uint8Array => {
   const bytes = Buffer.alloc(4);
   bytes.writeInt32BE(value);
   return tlv(2, bytes);
@@ -162,34 +162,41 @@ function encodeValue(value: ObjectValue): Uint8Array {
   return value instanceof Uint8Array ? tlv(4, value) : tlv(value.tag, value.bytes);
 }
 
-export function encodeReply(community: string, reply: Reply): Uint8Array {
+export function encodePdu(tag: number, reply: Reply): Uint8Array {
   const varbinds = reply.objects.map(([oid, value]) => tlv(0x30, tlv(6, oidBytes(oid)), encodeValue(value)));
-  const pdu = tlv(
-    0xa2,
+  return tlv(
+    tag,
     integer(reply.requestId),
     integer(reply.errorStatus ?? 0),
     integer(reply.errorIndex ?? 0),
     tlv(0x30, ...varbinds),
   );
+}
+
+export function encodeReply(community: string, reply: Reply): Uint8Array {
+  const pdu = encodePdu(0xa2, reply);
   return tlv(0x30, tlv(2, Buffer.from([1])), tlv(4, Buffer.from(community)), pdu);
 }
 
 function decodeRequest(bytes: Uint8Array): BulkRequest {
   const [message] = elements(bytes);
   const [, community, pdu] = elements(message ?? bytes);
-  const [id, , repetitions, list] = elements(pdu ?? bytes);
-  const oids = elements(list ?? bytes).map((varbind) => decodeOid(elements(varbind)[0] ?? varbind));
-  const number = (part: Uint8Array | undefined) => Buffer.from(part ?? []).readIntBE(0, part?.length ?? 0);
-  return {
-    requestId: number(id),
-    maxRepetitions: number(repetitions),
-    oids,
-    community: Buffer.from(community ?? []).toString(),
-  };
+  return { ...decodePdu(pdu ?? bytes), community: Buffer.from(community ?? []).toString() };
+}
+
+/** The contents of an INTEGER. */
+export const toNumber = (bytes: Uint8Array | undefined): number =>
+  bytes && bytes.length > 0 ? Buffer.from(bytes).readIntBE(0, bytes.length) : 0;
+
+/** A GETBULK request, from the contents of its PDU. */
+export function decodePdu(pdu: Uint8Array): Omit<BulkRequest, "community"> {
+  const [id, , repetitions, list] = elements(pdu);
+  const oids = elements(list ?? pdu).map((varbind) => decodeOid(elements(varbind)[0] ?? varbind));
+  return { requestId: toNumber(id), maxRepetitions: toNumber(repetitions), oids };
 }
 
 /** The contents of the elements in `bytes`. */
-function elements(bytes: Uint8Array): Uint8Array[] {
+export function elements(bytes: Uint8Array): Uint8Array[] {
   const found: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {
     const first = bytes[at + 1] ?? 0;

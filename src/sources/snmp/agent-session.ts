@@ -2,12 +2,15 @@
  * The SNMP session with one agent: GETBULK requests as promises of values, over the library `net-snmp`. A session lives
  * as long as the agent is polled, because it holds what SNMPv3 has learned about the agent's engine: its id, boots and
  * time. The library learns them anew when the agent restarts (a higher number of boots), and refuses values that go back.
+ * A session that is created with an engine needs no discovery.
  */
 import snmp from "net-snmp";
+import type { Clock } from "../../lib/clock.ts";
 import type { SnmpValue } from "./agent-data.ts";
 import { AgentSocket, type Peer } from "./agent-socket.ts";
 import type { Counters } from "./counters.ts";
 import type { Credentials } from "./credentials.ts";
+import { type Engine, engineOf, setEngine } from "./engine.ts";
 import { type Failure, fail } from "./failure.ts";
 import type { Pacer } from "./pacer.ts";
 
@@ -24,6 +27,7 @@ export type BulkResult =
   | Failure;
 
 export interface SessionOptions {
+  readonly clock: Clock;
   readonly timeoutMs: number;
   readonly pacer: Pacer;
   readonly counters: Counters;
@@ -57,8 +61,14 @@ const USM_ERRORS: readonly (readonly [start: string, text: string])[] = [
 export class AgentSession {
   readonly #socket: AgentSocket;
   readonly #session: snmp.Session;
+  readonly #clock: Clock;
 
-  constructor(credentials: Credentials, { timeoutMs, pacer, counters }: SessionOptions) {
+  constructor(
+    credentials: Credentials,
+    { clock, timeoutMs, pacer, counters }: SessionOptions,
+    engine: Engine | undefined,
+  ) {
+    this.#clock = clock;
     const socket = new AgentSocket(credentials.level, pacer, counters);
     this.#socket = socket;
     const options = { timeout: timeoutMs, retries: 0, dgramModule: { createSocket: () => socket } };
@@ -68,6 +78,12 @@ export class AgentSession {
         ? snmp.createSession("", credentials.community, { ...options, version: snmp.Version2c })
         : snmp.createV3Session("", credentials.user, { ...options, context: credentials.context });
     this.#session.on("error", () => socket.countMalformed());
+    if (engine && credentials.level !== "community") setEngine(this.#session, engine, clock);
+  }
+
+  /** What has been learned of the agent's engine. Only after a reply to a request, which was then authentic. */
+  get engine(): Engine | undefined {
+    return engineOf(this.#session, this.#clock);
   }
 
   open(peer: Peer): void {

@@ -11,6 +11,7 @@ import type { AgentReport } from "./agent-report.ts";
 import { AgentSession } from "./agent-session.ts";
 import type { Counters } from "./counters.ts";
 import type { Credentials } from "./credentials.ts";
+import type { Engine } from "./engine.ts";
 import { type Failure, type FailureReason, fail } from "./failure.ts";
 import { WALKED } from "./mib.ts";
 import type { Pacer } from "./pacer.ts";
@@ -63,6 +64,8 @@ export class Agent {
   #unanswered = 0;
   /** The session has had a reply to a request, so that it is worth keeping. */
   #hasSession = false;
+  /** What the last session has learned, for the next one. */
+  engine: Engine | undefined;
   #failures = 0;
   #unansweredSince: number | undefined;
   #failure: Failure | undefined;
@@ -102,7 +105,7 @@ export class Agent {
       this.#hasSession = false;
     }
     this.#credentials = credentials;
-    this.#session ??= new AgentSession(credentials, this.#options);
+    this.#session ??= new AgentSession(credentials, this.#options, this.engine);
     this.#session.open({ address, port: this.target.port });
     const { maxVarbinds, maxAgentMs, retries, clock } = this.#options;
     const limits = { maxVarbinds, contactAttempts, attempts: retries + 1, maxMs: maxAgentMs };
@@ -110,6 +113,7 @@ export class Agent {
     const first = await this.#walk.readTable(SCALARS?.oids ?? [], { scalars: true });
     if (!first.ok) return first;
     this.#hasSession = true;
+    this.engine = this.#session.engine;
     this.#kept.set("scalars", first.columns);
     return undefined;
   }
@@ -182,6 +186,7 @@ export class Agent {
     this.#failures = 0;
     this.#session = undefined;
     this.#hasSession = false;
+    this.engine = undefined;
     if (reason === "timeWindow") this.#options.counters.count("engine_resyncs_total");
   }
 

@@ -26,6 +26,8 @@ export interface PollerOptions {
   readonly scanMs: number;
   /** Called before each round: reads the credentials again. */
   readonly beforeRound: () => Promise<void>;
+  /** Called after each report. */
+  readonly afterReport: () => Promise<void>;
 }
 
 /** Addresses of blocks that are tried at the same time. */
@@ -96,12 +98,13 @@ export class Poller {
   }
 
   async #reportLoop(): Promise<void> {
-    const { intervalMs, signal } = this.#options;
+    const { intervalMs, signal, afterReport } = this.#options;
     const firstPass = Promise.all([this.#firstRound.promise, this.#firstScan.promise]);
     await this.#atMost(intervalMs, firstPass);
     while (!signal.aborted) {
       this.#wake = Promise.withResolvers();
       await this.#report();
+      await afterReport();
       await Promise.race([this.#wake.promise, aborted(signal)]);
     }
   }

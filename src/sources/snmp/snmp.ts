@@ -9,6 +9,7 @@ import type { AgentData } from "./agent-data.ts";
 import type { AgentReport } from "./agent-report.ts";
 import { Counters } from "./counters.ts";
 import { type Credentials, readCredentials } from "./credentials.ts";
+import { EngineFile } from "./engine-file.ts";
 import { Fleet } from "./fleet.ts";
 import { mapAgent } from "./map-agent.ts";
 import { numberOption, type SnmpOptions } from "./options.ts";
@@ -18,8 +19,9 @@ import { parseTargets, type Target } from "./targets.ts";
 
 export function createSnmpSource(
   { name, ...options }: SnmpOptions & { name: string },
-  { clock, log }: SourceContext,
+  context: SourceContext,
 ): Source {
+  const { clock, log } = context;
   const counters = new Counters();
   let fleet: Fleet | undefined;
 
@@ -50,6 +52,8 @@ export function createSnmpSource(
       let credentials = first.credentials;
       const running = createFleet(parsed.targets, credentials);
       fleet = running;
+      const engines = new EngineFile(name, context);
+      await engines.restore(running.agents);
       const poller = new Poller({
         fleet: running,
         sink,
@@ -65,8 +69,13 @@ export function createSnmpSource(
             running.credentials = credentials;
           }
         },
+        afterReport: () => engines.save(running.agents),
       });
-      await poller.run();
+      try {
+        await poller.run();
+      } finally {
+        await engines.save(running.agents, { isLast: true });
+      }
     },
   };
 }

@@ -8,15 +8,18 @@ import type { ClaimFault } from "../../model/claim.ts";
 import type { Kind } from "../../model/ids.ts";
 import { SourceError } from "../source.ts";
 
+/** Once, first: the entry of the configuration, what the context has, and whether the service has last claims. */
+export interface RunRequest {
+  readonly op: "run";
+  readonly entry: Readonly<Record<string, unknown>>;
+  readonly logId: string | undefined;
+  readonly stateDir: string | undefined;
+  readonly hasLastClaims: boolean;
+}
+
 /** From the service. */
 export type ThreadRequest =
-  /** Once, first: the entry of the configuration, what the context has, and whether the service has last claims. */
-  | {
-      readonly op: "run";
-      readonly entry: Readonly<Record<string, unknown>>;
-      readonly logId: string | undefined;
-      readonly hasLastClaims: boolean;
-    }
+  | RunRequest
   /** A part of the last claims. */
   | BatchReport
   /** The batches before it are all last claims. */

@@ -12,6 +12,7 @@ import {
   type CommitMode,
   decodeError,
   encodeError,
+  type RunRequest,
   type ThreadReport,
   type ThreadRequest,
 } from "./protocol.ts";
@@ -40,8 +41,8 @@ export function createThreadedSource(
     async run(sink, signal) {
       if (signal.aborted) return;
       try {
-        const logId = context.logId?.();
-        await new SourceThread(source.name, worker, sink, context, metrics).run(entry, logId, signal);
+        const request = { entry, logId: context.logId?.(), stateDir: context.stateDir };
+        await new SourceThread(source.name, worker, sink, context, metrics).run(request, signal);
       } finally {
         metrics.endRun();
       }
@@ -79,11 +80,7 @@ class SourceThread {
     });
   }
 
-  async run(
-    entry: Readonly<Record<string, unknown>>,
-    logId: string | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async run(request: Omit<RunRequest, "op" | "hasLastClaims">, signal: AbortSignal): Promise<void> {
     const stopped = new AbortController();
     const stop = () => {
       this.#post({ op: "abort" });
@@ -91,7 +88,7 @@ class SourceThread {
     };
     signal.addEventListener("abort", stop, { once: true });
     try {
-      this.#post({ op: "run", entry, logId, hasLastClaims: this.#sink.lastClaims !== undefined });
+      this.#post({ op: "run", ...request, hasLastClaims: this.#sink.lastClaims !== undefined });
       await this.#ended.promise;
     } finally {
       signal.removeEventListener("abort", stop);

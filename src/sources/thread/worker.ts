@@ -16,6 +16,7 @@ import {
   decodeError,
   encodeError,
   type Metrics,
+  type RunRequest,
   type ThreadError,
   type ThreadReport,
   type ThreadRequest,
@@ -61,11 +62,12 @@ function settle(waiting: PromiseWithResolvers<void> | undefined, error: ThreadEr
   else waiting?.resolve();
 }
 
-async function run({ entry, logId, hasLastClaims }: Extract<ThreadRequest, { op: "run" }>): Promise<void> {
+async function run({ entry, logId, stateDir, hasLastClaims }: RunRequest): Promise<void> {
   const timer = setInterval(sendMetrics, METRICS_INTERVAL_MS);
   let error: unknown;
   try {
-    const created = createUnthreadedSource(entry, { clock: systemClock, log, logId: () => logId });
+    const context = { clock: systemClock, log, logId: () => logId, stateDir };
+    const created = createUnthreadedSource(entry, context);
     // The service has checked the same entry.
     if (!created.ok) throw new Error(`options are not valid: ${created.faults[0]?.message}`);
     source = created.source;

@@ -197,13 +197,22 @@ describe.skipIf(!canRun())("real routers", () => {
       expect(await metric(service, "engine_resyncs_total", "core")).toBe(1);
       expect(await metric(service, "agents_failed_security_total", "core")).toBeGreaterThanOrEqual(3);
 
+      // The same while the service is stopped: it still knows the boots of before.
+      await lab.restartSnmpd(1, "attic");
+      await service.until(async () => (await location("r1")) === "attic", "r1 after one more restart");
       await service.service.stop();
+      await lab.restartSnmpd(1, "loft", { forgetBoots: true });
       for (const secret of [V3.authPassword, V3.privPassword, "wrong password"]) {
         expect(service.service.stderr()).not.toContain(secret);
       }
       const again = await lab.startService(sources, "core");
       await again.until(async () => (await status(again, "core")).status === "synced", "the source");
       expect(await metric(again, "agents_silent", "core")).toBe(0);
+      await again.until(
+        async () => (await devices(again)).get("r1")?.annotations.location === "loft",
+        "r1 to be learned anew",
+      );
+      expect(await metric(again, "engine_resyncs_total", "core")).toBe(1);
       await waitForLinks(again, RING, "the ring after a restart");
       await again.service.stop();
     },

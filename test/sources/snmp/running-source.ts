@@ -16,7 +16,12 @@ export class RunningSource {
   readonly #abort = new AbortController();
   readonly #ended: Promise<void>;
 
-  constructor(targets: readonly string[], options: Partial<SnmpOptions> = {}, previous?: Claims) {
+  constructor(
+    targets: readonly string[],
+    options: Partial<SnmpOptions> = {},
+    previous?: Claims,
+    stateDir?: string,
+  ) {
     this.#source = createSnmpSource(
       {
         name: "test",
@@ -27,7 +32,7 @@ export class RunningSource {
         ...(options.v3 ? {} : { community: "c0mmunity" }),
         ...options,
       },
-      { clock: systemClock, log: createLogger("debug", (line) => void this.log.push(line)) },
+      { clock: systemClock, log: createLogger("debug", (line) => void this.log.push(line)), stateDir },
     );
     if (previous) this.sink.lastClaims = async () => previous;
     this.#ended = this.#source.run(this.sink, this.#abort.signal);
