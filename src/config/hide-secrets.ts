@@ -3,11 +3,12 @@
  * one (a misspelt key, an unknown kind of source), and user names and passwords in URLs. The path of a file and the name of
  * a variable that hold a secret are shown: an operator looks for them.
  */
+
 import Type from "typebox";
+import { isRecord } from "../lib/is-record.ts";
 import { schemaOption } from "../lib/schema-faults.ts";
 import { SOURCE_KINDS } from "../sources/registry.ts";
 import { VARIABLE_PATTERN } from "../sources/secret.ts";
-import { isRecord } from "./settings.ts";
 
 const SECRET_NAME = /passw|passphrase|secret|token|community|credential|(api|auth|private|priv).?key/i;
 const FILE_NAME = /File$/;

@@ -5,12 +5,12 @@
  *
  * Conditional requests are used where the upstream sends entity tags. ONOS itself does not.
  */
+import { isRecord } from "../../lib/is-record.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import type { PollResult } from "../poll-loop.ts";
 import type { Sink } from "../source.ts";
 import type { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { isRecord } from "./claim-fields.ts";
 import { emptyLists, mapOnosLists } from "./onos-claims.ts";
 
 const PATHS: Readonly<Record<Kind, string>> = {
