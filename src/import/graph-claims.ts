@@ -63,7 +63,7 @@ class ClaimBuilder {
     const edges = this.#graph.edges.flatMap((edge) => this.#resolve(edge));
     this.#addPorts();
     for (const { edge, source, target } of edges) this.#addEdge(edge, source, target);
-    this.claims.links.push(...this.#links.values());
+    for (const claim of this.#links.values()) this.claims.links.push(claim);
     this.#addHosts();
   }
 
