@@ -34,6 +34,12 @@ export class RestconfClient {
     this.#upstream = upstream;
   }
 
+  /** The configured address, for messages. */
+  get address(): string {
+    const { host, pathname } = this.#upstream.url;
+    return `${host}${pathname}`;
+  }
+
   /** `path` is under `/data` and may have a query. */
   async readData(path: string, signal: AbortSignal): Promise<DataResult> {
     const root = await this.#findRoot(signal);
