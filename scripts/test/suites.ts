@@ -1,6 +1,7 @@
 /**
- * The suites of `npm test`: the type check, the lint, all unit tests, and one suite for each entry of test/. The table
- * says which of them run at the same time. A suite that is not in the table runs alone, which is always safe.
+ * The suites of `npm test`: the type check, the lint, all unit tests, and one suite for each entry of test/ and of
+ * test/sources/. The table says which of them run at the same time. A suite that is not in the table runs alone, which is
+ * always safe.
  */
 import { join } from "node:path";
 
@@ -18,12 +19,26 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   types: { sideBySide: true, reason: "only reads files" },
   lint: { sideBySide: true, reason: "only reads files" },
   "test/soak": { sideBySide: true, reason: "free ports; a temporary folder; bounds that count, not time" },
+  "test/sources/snmp": {
+    sideBySide: true,
+    reason: "mostly waits for LLDP and for polls; free ports; network namespaces of its own",
+  },
+  "test/sources/controller": {
+    sideBySide: true,
+    reason: "free ports; temporary folders; waits for conditions",
+  },
+  "test/sources/contract": {
+    sideBySide: true,
+    reason: "free ports; temporary folders; waits for conditions",
+  },
   "test/client": { sideBySide: true, reason: "manual clocks; free ports; builds into a new folder of dist/" },
   "test/api": { sideBySide: true, reason: "manual clocks; free ports; waits for conditions" },
   "test/openapi": { sideBySide: true, reason: "reads openapi.json; a service on a free port" },
   "test/onos": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
   "test/cli": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
   "test/hostile": { sideBySide: true, reason: "free ports; temporary folders; asserts counts and order" },
+  "test/sources/restconf": { sideBySide: true, reason: "free ports; waits for conditions" },
+  "test/sources/http": { sideBySide: true, reason: "free ports; waits for conditions" },
   "test/http1": { sideBySide: true, reason: "manual clocks; free ports" },
   src: { sideBySide: true, reason: "manual clocks; temporary folders" },
   "test/formats": { sideBySide: true, reason: "pure renderers; files with random names" },
@@ -33,7 +48,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     sideBySide: false,
     reason: "services of several processes, with timed signals and restarts",
   },
-  "test/sources": {
+  "test/sources/openflow": {
     sideBySide: false,
     reason: "OpenFlow timers on the real clock; one Open vSwitch a machine",
   },
@@ -65,9 +80,11 @@ export function findSuites(root: string): Suite[] {
   return suites.sort((a, b) => rank(a) - rank(b));
 }
 
+/** Every kind of source has a suite of its own, because most of them can run beside others. */
 function suiteOf(path: string): string {
-  const [area = "", entry = ""] = path.split("/");
-  return area === "src" ? area : `${area}/${entry}`;
+  const [area = "", entry = "", kind = ""] = path.split("/");
+  if (area === "src") return area;
+  return entry === "sources" ? `${area}/${entry}/${kind}` : `${area}/${entry}`;
 }
 
 const placed = (name: string) => ({ name, sideBySide: PLACEMENTS[name]?.sideBySide ?? false });

@@ -21,6 +21,8 @@ import { type OptionFault, suggestion } from "./option-fault.ts";
 import { RestconfOptions } from "./restconf/options.ts";
 import { createRestconfSource } from "./restconf/restconf.ts";
 import { findSecretFaults } from "./secret-check.ts";
+import { findSnmpFaults, SnmpOptions } from "./snmp/options.ts";
+import { createSnmpSource } from "./snmp/snmp.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
 import { createThreadedSource } from "./thread/threaded-source.ts";
@@ -41,10 +43,16 @@ export interface SourceKind {
   create(name: string, options: unknown, context: SourceContext): KindResult;
 }
 
+interface KindSettings<Options> {
+  readonly thread?: boolean;
+  /** Faults that the schema does not express, of options that match it. */
+  readonly findFaults?: (options: Options) => readonly OptionFault[];
+}
+
 function sourceKind<T extends Type.TObject>(
   options: T,
   create: (options: Type.Static<T> & { name: string }, context: SourceContext) => Source,
-  { thread = false }: { readonly thread?: boolean } = {},
+  { thread = false, findFaults = () => [] }: KindSettings<Type.Static<T>> = {},
 ): SourceKind {
   const check = Compile(options);
   return {
@@ -55,7 +63,7 @@ function sourceKind<T extends Type.TObject>(
         const faults = findSchemaFaults(options, values);
         return faults.length > 0 ? { ok: false, faults } : fail([], "is not valid");
       }
-      const faults = findSecretFaults(options, values);
+      const faults = [...findSecretFaults(options, values), ...findFaults(values)];
       return faults.length > 0
         ? { ok: false, faults }
         : { ok: true, source: create({ ...values, name }, context) };
@@ -71,6 +79,7 @@ export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   http: sourceKind(HttpOptions, createHttpSource, { thread: true }),
   openflow: sourceKind(OpenflowOptions, createOpenflowSource),
   restconf: sourceKind(RestconfOptions, createRestconfSource, { thread: true }),
+  snmp: sourceKind(SnmpOptions, createSnmpSource, { thread: true, findFaults: findSnmpFaults }),
 };
 
 export type SourceResult = ({ readonly ok: true } & ConfiguredSource) | Rejected;

@@ -93,11 +93,17 @@ describe("clients that leave", () => {
       await fresh.apply(MANY_LARGE_DEVICES.map((_, n) => setDevice(n, { mfr: noise() })));
       for (let n = 0; n < 3; n++) {
         const clients = Array.from({ length: 5 }, () => new StrictClient(fresh.port));
+        let begun = 0;
         for (const client of clients) {
-          client.socket.once("data", () => client.socket.pause());
+          client.socket.once("data", () => {
+            client.socket.pause();
+            begun++;
+          });
           client.send(requestText("devices", `Accept-Encoding: ${coding}\r\n`));
         }
-        await until(() => isOverloaded(fresh), { what: "five under way" });
+        // Before the first probe, which would take the place of one of them.
+        await until(() => begun === 5, { what: "five responses to begin" });
+        expect(await isOverloaded(fresh)).toBe(true);
         for (const client of clients) client.socket.resetAndDestroy();
         await until(async () => !(await isOverloaded(fresh)), { what: "none under way" });
       }

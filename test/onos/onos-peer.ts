@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SHARED_FOLDER } from "../../scripts/test/shared.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { lockProcesses } from "../support/process-lock.ts";
 import { NETWORK } from "./network.ts";
 import type { Fetch } from "./requests.ts";
 
@@ -28,7 +29,7 @@ export interface OnosOptions {
 /** Why ONOS cannot run here; undefined when it can. */
 export function missingForOnos(): string | undefined {
   if (!existsSync(SERVE)) return "../shared/peers/onos does not exist";
-  const missing = ["java", "mvn", "unzip"].filter((command) => Bun.which(command) === null);
+  const missing = ["java", "mvn", "unzip", "flock"].filter((command) => Bun.which(command) === null);
   return missing.length > 0 ? `${missing.join(", ")} not on the PATH` : undefined;
 }
 
@@ -36,6 +37,8 @@ export async function startOnos({
   port = freePort(),
   network = NETWORK,
 }: OnosOptions = {}): Promise<OnosPeer> {
+  // The first start installs it, in a folder that all suites share.
+  await using _lock = await lockProcesses("onos");
   const folder = temporaryFolder();
   for (const [name, records] of Object.entries(network))
     writeFileSync(join(folder, `${name}.json`), JSON.stringify({ [name]: records }));

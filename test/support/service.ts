@@ -21,6 +21,8 @@ export interface ServiceOptions {
   /** `NAME:PASSWORD`, passed as GAZETTEER_CREDENTIALS; null passes none. */
   readonly credentials?: string | null;
   readonly cwd?: string;
+  /** A command that runs the service as its arguments say, such as `ip netns exec NAME`. */
+  readonly prefix?: readonly string[];
   /** `ulimit -n` of the process. */
   readonly maxOpenFiles?: number;
 }
@@ -61,7 +63,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const { args = ["--data", ":memory:"], credentials = "reader:secret" } = options;
   const limit = options.maxOpenFiles;
   const limited = limit === undefined ? [] : ["sh", "-c", `ulimit -n ${limit}; exec "$@"`, "sh"];
-  const command = [...limited, GAZETTEER, "serve", "--port", String(options.port ?? 0), ...args];
+  const command = [
+    ...(options.prefix ?? []),
+    ...limited,
+    GAZETTEER,
+    "serve",
+    "--port",
+    String(options.port ?? 0),
+    ...args,
+  ];
   const child = Bun.spawn(command, {
     env: environment(options.env, credentials),
     stdio: ["ignore", "pipe", "pipe"],

@@ -86,6 +86,8 @@ export interface ForwardingEntry {
 export interface AddressEntry {
   readonly mac: string;
   readonly ip: string;
+  /** ifIndex of the interface that the address was resolved on. */
+  readonly port: number;
 }
 
 export interface AgentReport {

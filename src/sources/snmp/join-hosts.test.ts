@@ -32,6 +32,22 @@ describe("hosts", () => {
     ]);
   });
 
+  test("of a router, which has no forwarding table: what it has resolved on Ethernet ports to no neighbour", () => {
+    const arp = {
+      ifType: { 1: 6, 2: 6, 3: 53 },
+      ipNetToMediaPhysAddress: {
+        "1.10.0.0.1": bytes(host(1)),
+        "2.10.0.0.2": bytes(host(2)),
+        "3.10.0.0.3": bytes(host(3)),
+      },
+    };
+    const router = switchReport(1, [{ port: 1, to: 5, toPort: "x" }], arp);
+    expect(places(join([router]))).toEqual([`${host(2)}/None at ${chassisId(1)}/2`]);
+    const withSwitch = join([router, switchReport(2, [], fdb({ 2: 3, 3: 3 }))]);
+    expect(places(withSwitch)).toContain(`${host(2)}/None at ${chassisId(2)}/3`);
+    expect(withSwitch.claims.hosts).toHaveLength(2);
+  });
+
   test("not on a port to a switch, nor on its aggregate or another member", () => {
     const lag = { ifType: { 1: 6, 2: 6, 3: 6, 4: 161 }, dot3adAggPortAttachedAggID: { 1: 4, 2: 4 } };
     const report = switchReport(1, [{ port: 1, to: 5, toPort: "x" }], fdb({ 1: 1, 2: 2, 3: 3, 4: 4 }, lag));

@@ -3,12 +3,16 @@
  * no edge port when a neighbour there forwards for others, and neither are the members of its aggregate or the aggregate.
  * A MAC address of a device is no host. Where several switches have learnt one on an edge port, the port with the fewest
  * addresses counts: the others see it through a switch that they do not know.
+ *
+ * A router has no forwarding table. The addresses that it has resolved on an Ethernet port are hosts there, unless a
+ * switch has learnt them.
  */
 import type { HostClaim } from "../../model/claim.ts";
 import type { AddressEntry, ForwardingEntry } from "./agent-report.ts";
 import { forwardsForOthers } from "./capabilities.ts";
 import type { PolledDevice } from "./identify-devices.ts";
 import type { Observation } from "./join-links.ts";
+import { IFTYPE_ETHERNET } from "./map-interfaces.ts";
 
 const MAX_HOSTS = 1_000_000;
 const MAX_ADDRESSES_PER_HOST = 64;
@@ -16,6 +20,7 @@ const MAX_ADDRESSES_PER_HOST = 64;
 interface Place {
   readonly device: PolledDevice;
   readonly entry: ForwardingEntry;
+  readonly isRouter: boolean;
   /** How many addresses the port has. */
   readonly count: number;
 }
@@ -31,12 +36,13 @@ export function joinHosts(
   for (const device of devices) {
     const uplinks = uplinkPorts(device, observationsOf.get(device) ?? []);
     const counts = new Map<number, number>();
-    const { forwarding } = device.report;
+    const isRouter = device.report.forwarding.length === 0;
+    const forwarding = isRouter ? resolvedOnPorts(device) : device.report.forwarding;
     for (const { port } of forwarding) counts.set(port, (counts.get(port) ?? 0) + 1);
     for (const entry of forwarding) {
       if (uplinks.has(entry.port) || deviceMacs.has(entry.mac)) continue;
       const key = `${entry.mac} ${entry.vlan ?? ""}`;
-      const place = { device, entry, count: counts.get(entry.port) ?? 0 };
+      const place = { device, entry, isRouter, count: counts.get(entry.port) ?? 0 };
       const known = places.get(key);
       if (!known && places.size >= MAX_HOSTS) continue;
       if (!known || comparePlaces(place, known) < 0) places.set(key, place);
@@ -45,6 +51,15 @@ export function joinHosts(
   }
   const ips = ipsByMac(devices.flatMap(({ report }) => report.addressTable));
   return hostClaims(places, macsWithVlan, ips);
+}
+
+function resolvedOnPorts({ report }: PolledDevice): ForwardingEntry[] {
+  const ports = new Set(
+    report.interfaces.filter(({ type }) => IFTYPE_ETHERNET.has(type)).map(({ index }) => index),
+  );
+  return report.addressTable
+    .filter(({ port }) => ports.has(port))
+    .map(({ mac, port }) => ({ mac, port, isUntagged: true }));
 }
 
 /** One host a MAC and VLAN as shown: two VLANs may both be untagged at their ports. */
@@ -76,11 +91,12 @@ function hostClaims(
 const shownVlan = ({ vlan, isUntagged }: ForwardingEntry): string =>
   vlan === undefined || isUntagged ? "None" : String(vlan);
 
-/** Devices that answer first, then the fewest addresses on the port, then the ids: never the order of the agents. */
+/** Devices that answer first, then switches, then the fewest addresses on the port, then the ids: never the order of the agents. */
 function comparePlaces(a: Place, b: Place): number {
   const isSilent = ({ device }: Place): number => Number(device.unansweredSince !== undefined);
   return (
     isSilent(a) - isSilent(b) ||
+    Number(a.isRouter) - Number(b.isRouter) ||
     a.count - b.count ||
     (a.device.id < b.device.id ? -1 : a.device.id > b.device.id ? 1 : a.entry.port - b.entry.port)
   );

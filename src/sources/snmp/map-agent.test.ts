@@ -252,8 +252,8 @@ test("ARP and ND tables, with zones, without invalid entries", () => {
     },
   });
   expect(addressTable).toEqual([
-    { mac: "00:1B:21:00:00:01", ip: "192.0.2.7" },
-    { mac: "00:1B:21:00:00:01", ip: "2001:db8::7" },
-    { mac: "00:1B:21:00:00:01", ip: "fe80::7" },
+    { mac: "00:1B:21:00:00:01", ip: "192.0.2.7", port: 3 },
+    { mac: "00:1B:21:00:00:01", ip: "2001:db8::7", port: 3 },
+    { mac: "00:1B:21:00:00:01", ip: "fe80::7", port: 3 },
   ]);
 });

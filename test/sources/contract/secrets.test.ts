@@ -8,11 +8,11 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import Type from "typebox";
-import { schemaOption } from "../../src/lib/schema-faults.ts";
-import { SOURCE_KINDS } from "../../src/sources/registry.ts";
-import { temporaryFolder } from "../support/folder.ts";
-import { type CommandResult, runCommand, type Service, startService } from "../support/service.ts";
-import { until } from "../support/until.ts";
+import { schemaOption } from "../../../src/lib/schema-faults.ts";
+import { SOURCE_KINDS } from "../../../src/sources/registry.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { type CommandResult, runCommand, type Service, startService } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
 const SECRET = "hunter2-secret-text";
 const CREDENTIALS = `ann:${SECRET}`;

@@ -5,10 +5,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { basic } from "../support/service.ts";
-import { until } from "../support/until.ts";
+import { basic } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 
-const root = join(import.meta.dir, "../..");
+const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/adding-a-source.md"), "utf8");
 const REGISTRY = "src/sources/registry.ts";
 const MAX_LINES = 100;

@@ -1,0 +1,44 @@
+/**
+ * Why an agent could not be read: one value a reason, with the counter it raises and the words for the operator. The
+ * messages of the SNMP library are not shown, because some contain the community or a key.
+ */
+import type { Counter } from "./counters.ts";
+
+export type FailureReason =
+  /** No reply at all. Not a failure of the agent: it counts as an unanswered poll. */
+  | "silent"
+  /** Replies came, then none. */
+  | "incomplete"
+  | "endless"
+  | "order"
+  | "slow"
+  | "address"
+  | "malformed"
+  | "security"
+  /** The boots or the time of the engine went back. */
+  | "timeWindow"
+  | "error";
+
+export interface Failure {
+  readonly ok: false;
+  readonly reason: FailureReason;
+  /** One line, without the target and without a secret. */
+  readonly message: string;
+  /** Nothing was read before the time-out: another attempt may succeed. */
+  readonly isTimeout?: true;
+}
+
+export const fail = (reason: FailureReason, message: string): Failure => ({ ok: false, reason, message });
+
+export const FAILURE_COUNTERS: Readonly<Record<FailureReason, Counter>> = {
+  silent: "polls_unanswered_total",
+  incomplete: "agents_failed_incomplete_total",
+  endless: "agents_failed_endless_total",
+  order: "agents_failed_order_total",
+  slow: "agents_failed_slow_total",
+  address: "agents_failed_address_total",
+  malformed: "agents_failed_malformed_total",
+  security: "agents_failed_security_total",
+  timeWindow: "agents_failed_security_total",
+  error: "agents_failed_error_total",
+};

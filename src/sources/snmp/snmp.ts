@@ -1,0 +1,90 @@
+/**
+ * The `snmp` source: polls the SNMP agents of devices and claims what they report of themselves, their neighbours and the
+ * hosts behind their ports. This file builds a run from the options; the polls are in poller.ts and fleet.ts, the mapping
+ * in map-agent.ts and join-agents.ts.
+ */
+import { sameJson } from "../../lib/same-json.ts";
+import { type Source, type SourceContext, SourceError } from "../source.ts";
+import type { AgentData } from "./agent-data.ts";
+import type { AgentReport } from "./agent-report.ts";
+import { Counters } from "./counters.ts";
+import { type Credentials, readCredentials } from "./credentials.ts";
+import { Fleet } from "./fleet.ts";
+import { mapAgent } from "./map-agent.ts";
+import { numberOption, type SnmpOptions } from "./options.ts";
+import { Pacer } from "./pacer.ts";
+import { Poller } from "./poller.ts";
+import { parseTargets, type Target } from "./targets.ts";
+
+export function createSnmpSource(
+  { name, ...options }: SnmpOptions & { name: string },
+  { clock, log }: SourceContext,
+): Source {
+  const counters = new Counters();
+  let fleet: Fleet | undefined;
+
+  const createFleet = (targets: readonly Target[], credentials: Credentials) =>
+    new Fleet(targets, credentials, {
+      clock,
+      log,
+      counters,
+      name,
+      pacer: new Pacer(clock, numberOption(options, "packetsPerSecond")),
+      timeoutMs: numberOption(options, "timeoutSeconds") * 1000,
+      retries: numberOption(options, "retries"),
+      concurrency: numberOption(options, "concurrency"),
+      maxVarbinds: numberOption(options, "maxVarbinds"),
+      maxAgentMs: numberOption(options, "maxAgentSeconds") * 1000,
+      map: mapWithChannel,
+    });
+
+  return {
+    name,
+    metrics: () => ({ ...counters.all(), ...(fleet ? gauges(fleet) : {}) }),
+    async run(sink, signal) {
+      const parsed = parseTargets(options.targets, numberOption(options, "port"));
+      // The registry has checked them.
+      if (!parsed.ok) throw new SourceError(parsed.faults[0]?.message ?? "targets are not valid");
+      const first = await readCredentials(options);
+      if (!first.ok) throw new SourceError(first.message);
+      let credentials = first.credentials;
+      const running = createFleet(parsed.targets, credentials);
+      fleet = running;
+      const poller = new Poller({
+        fleet: running,
+        sink,
+        clock,
+        signal,
+        intervalMs: numberOption(options, "intervalSeconds") * 1000,
+        scanMs: numberOption(options, "scanSeconds") * 1000,
+        async beforeRound() {
+          const read = await readCredentials(options);
+          if (!read.ok) log.warn("credentials cannot be read", { source: name, error: read.message });
+          else if (!sameJson(read.credentials, credentials)) {
+            credentials = read.credentials;
+            running.credentials = credentials;
+          }
+        },
+      });
+      await poller.run();
+    },
+  };
+}
+
+/** The channel is the target: by it a device is found again after a restart, before its agent has answered. */
+function mapWithChannel(data: AgentData): AgentReport {
+  const report = mapAgent(data);
+  const annotations = { ...report.device.annotations, channelId: data.target };
+  return { ...report, device: { ...report.device, annotations } };
+}
+
+function gauges(fleet: Fleet): Readonly<Record<string, number>> {
+  const members = fleet.members();
+  const failing = members.filter(({ failure }) => failure !== undefined);
+  return {
+    addresses: fleet.agents.length,
+    agents: members.length,
+    agents_silent: members.filter(({ unansweredSince }) => unansweredSince !== undefined).length,
+    agents_failing: failing.filter(({ failure }) => failure?.reason !== "silent").length,
+  };
+}
