@@ -2,14 +2,16 @@
  * The configuration file: YAML in, a layer of settings out, with the position of every fault. Values that are not valid
  * are left out of the layer. The parsed document is held so that later checks (of the sources) can report a position too.
  */
+
 import { readFileSync } from "node:fs";
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { errorMessage } from "../lib/error-message.ts";
+import { isRecord } from "../lib/is-record.ts";
 import { findSchemaFaults, type KeyPath } from "../lib/schema-faults.ts";
 import type { FilePosition, Origin, PositionSource } from "./faults.ts";
 import { CONFIG_KEYS, type ConfigKey } from "./keys.ts";
 import { Configuration } from "./schema.ts";
-import { type CheckedLayer, checkLayer, createSetting, isRecord, type Setting } from "./settings.ts";
+import { type CheckedLayer, checkLayer, createSetting, type Setting } from "./settings.ts";
 
 const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
 

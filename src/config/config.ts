@@ -3,8 +3,10 @@
  * (settings.ts). Faults are returned as values, all at once; a Config that is returned is one the service can be built
  * from. Relative paths are relative to the working directory, not to the file.
  */
+
 import Value from "typebox/value";
 import { systemClock } from "../lib/clock.ts";
+import { isRecord } from "../lib/is-record.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
 import { NO_FILE, readConfigFile } from "./config-file.ts";
@@ -13,14 +15,7 @@ import type { ConfigFault } from "./faults.ts";
 import { type FlagReader, readFlags } from "./flags.ts";
 import { checkForwarding } from "./forwarding.ts";
 import { type Config, Configuration } from "./schema.ts";
-import {
-  type AddedItem,
-  effectiveSettings,
-  isRecord,
-  type Layer,
-  nestSettings,
-  type Setting,
-} from "./settings.ts";
+import { type AddedItem, effectiveSettings, type Layer, nestSettings, type Setting } from "./settings.ts";
 import { checkSources, referencedVariables } from "./sources.ts";
 import { checkTransport } from "./transport.ts";
 

@@ -2,9 +2,10 @@
  * What controllers forward, over all sources: a resource is forwarded to one controller only, it is none that this service
  * has itself, and there is the alias under which it is requested.
  */
+import { isRecord } from "../lib/is-record.ts";
 import { isOwnResource } from "../model/resources.ts";
 import type { ConfigFault } from "./faults.ts";
-import { DEFAULT_ORIGIN, isRecord, type Setting } from "./settings.ts";
+import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";
 
 const FORWARDED_ALIAS = "onos";
 

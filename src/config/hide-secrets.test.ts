@@ -44,6 +44,7 @@ describe("without a schema, by the name of the key and the form of the value", (
     ["https://token@h/", "https://(hidden)@h/"],
     ["http://h:80/x", "http://h:80/x"],
     ["a:b@c", "a:b@c"],
+    ["http://h/n?site=1&api_key=x&Token=y#z", "http://h/n?site=1&api_key=(hidden)&Token=(hidden)#z"],
   ];
   for (const [value, shown] of cases) {
     test(JSON.stringify(value), () => expect(hideSecrets(value)).toEqual(shown));

@@ -3,7 +3,9 @@
  * environment, the file); the effective setting of a key is that of the first layer that has it, else the default. Items
  * of a list have origins of their own, because some flags add to a list.
  */
+
 import Type from "typebox";
+import { isRecord } from "../lib/is-record.ts";
 import { sameJson } from "../lib/same-json.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
 import type { ConfigFault, Origin } from "./faults.ts";
@@ -110,6 +112,3 @@ export function nestSettings(settings: readonly Setting[]): Record<string, unkno
   }
   return root;
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -4,12 +4,12 @@
  * environment) is not about the network and is not read. Values of a node come from the node, its group, its kind or the
  * defaults, in this order.
  */
+import { isRecord } from "../lib/is-record.ts";
 import type { DEVICE_TYPES } from "../model/entity.ts";
 import {
   type GraphEdge,
   type GraphNode,
   type GraphResult,
-  isObject,
   type JsonObject,
   type Note,
   textOf,
@@ -32,11 +32,11 @@ const TYPES: readonly (readonly [pattern: RegExp, type: DeviceType])[] = [
 const OUTSIDE = ["host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy"];
 
 export function parseContainerlab(document: unknown): GraphResult {
-  const topology = isObject(document) ? document.topology : undefined;
-  if (!isObject(document) || !isObject(topology)) {
+  const topology = isRecord(document) ? document.topology : undefined;
+  if (!isRecord(document) || !isRecord(topology)) {
     return { ok: false, fault: { message: "is not a containerlab file: it has no topology" } };
   }
-  if (!isObject(topology.nodes)) {
+  if (!isRecord(topology.nodes)) {
     return {
       ok: false,
       fault: { at: ["topology", "nodes"], message: "topology.nodes: must be a map of nodes" },
@@ -55,7 +55,7 @@ export function parseContainerlab(document: unknown): GraphResult {
 }
 
 function parseNode(name: string, given: unknown, topology: JsonObject, document: JsonObject): GraphNode {
-  const node = isObject(given) ? given : {};
+  const node = isRecord(given) ? given : {};
   const defaults = objectAt(topology, "defaults");
   const group = textOf(node.group) ?? textOf(defaults.group);
   const groups = objectAt(objectAt(topology, "groups"), group);
@@ -105,7 +105,7 @@ function parseLink(link: unknown, index: number, topology: JsonObject, notes: No
     notes.push({ at, message: `left out topology.links[${index}]: ${reason}` });
     return [];
   };
-  if (!isObject(link)) return leaveOut("it is no object");
+  if (!isRecord(link)) return leaveOut("it is no object");
   if (!Array.isArray(link.endpoints)) {
     const type = textOf(link.type);
     return leaveOut(`${type === undefined ? "it" : `a link of type ${type}`} has no two endpoints`);
@@ -132,7 +132,7 @@ function parseLink(link: unknown, index: number, topology: JsonObject, notes: No
 
 /** `node:interface`, or an object with both. */
 function parseEndpoint(endpoint: unknown): Endpoint | undefined {
-  if (isObject(endpoint)) {
+  if (isRecord(endpoint)) {
     const [node, port] = [textOf(endpoint.node), textOf(endpoint.interface)];
     return node && port ? { node, port } : undefined;
   }
@@ -148,5 +148,5 @@ const labelsOf = (object: JsonObject): JsonObject =>
 
 function objectAt(object: JsonObject, field: string | undefined): JsonObject {
   const value = field !== undefined && Object.hasOwn(object, field) ? object[field] : undefined;
-  return isObject(value) ? value : {};
+  return isRecord(value) ? value : {};
 }

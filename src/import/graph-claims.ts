@@ -3,6 +3,7 @@
  * is a link, an edge between a host and a device is where the host is attached. What cannot be a claim is left out and
  * noted: an edge to a node that does not exist, a second edge between the same ports, a host without a device.
  */
+import { isRecord } from "../lib/is-record.ts";
 import { canonicalMac, canonicalPort, portNameOf } from "../model/address.ts";
 import { type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { assignPortNumbers, type NamedPort } from "../model/derived-ids.ts";
@@ -12,7 +13,6 @@ import {
   type GraphEdge,
   type GraphNode,
   type ImportFault,
-  isObject,
   type Note,
   type Position,
   textOf,
@@ -63,7 +63,7 @@ class ClaimBuilder {
     const edges = this.#graph.edges.flatMap((edge) => this.#resolve(edge));
     this.#addPorts();
     for (const { edge, source, target } of edges) this.#addEdge(edge, source, target);
-    this.claims.links.push(...this.#links.values());
+    for (const claim of this.#links.values()) this.claims.links.push(claim);
     this.#addHosts();
   }
 
@@ -258,7 +258,7 @@ const withAddressList = (properties: GraphNode["properties"]): GraphNode["proper
 function parseLocations(value: unknown): { elementId: string; port: string }[] {
   if (Array.isArray(value)) {
     return value
-      .filter(isObject)
+      .filter(isRecord)
       .map(({ elementId, port }) => ({ elementId: textOf(elementId) ?? "", port: textOf(port) ?? "" }));
   }
   if (typeof value !== "string") return [];

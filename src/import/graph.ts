@@ -63,8 +63,6 @@ export type GraphResult =
   | { readonly ok: false; readonly fault: ImportFault };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Text of a scalar; undefined for everything else. */
 export const textOf = (value: unknown): string | undefined =>

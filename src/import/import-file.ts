@@ -2,13 +2,14 @@
  * Imports one file: finds out its format, parses it, and makes a document in the format of the file source. The text of
  * a fault or note begins with `file:line: `, as those of the file source do.
  */
+import { isRecord } from "../lib/is-record.ts";
 import { KINDS } from "../model/ids.ts";
 import { type Language, languageOf, lineOf, parse } from "../sources/file/document.ts";
 import { decodeText } from "../sources/file/parse-network.ts";
 import { readBytes } from "../sources/file/read-network.ts";
 import { formatPath } from "../sources/file/records.ts";
 import { parseContainerlab } from "./containerlab.ts";
-import { type GraphResult, isObject, type Position } from "./graph.ts";
+import type { GraphResult, Position } from "./graph.ts";
 import { type ClaimsResult, claimsOfGraph, type ImportedClaims } from "./graph-claims.ts";
 import { parseGraphml } from "./graphml.ts";
 import { parseNetJson } from "./netjson.ts";
@@ -102,15 +103,15 @@ const fromGraph = (result: GraphResult): ClaimsResult =>
 
 /** By the one key that each format cannot do without. */
 function detectFormat(document: unknown): DocumentFormat | undefined {
-  if (!isObject(document)) return undefined;
+  if (!isRecord(document)) return undefined;
   if (document.type === "NetworkGraph") return "netjson";
   if (isRfc8345(document)) return "rfc8345";
-  if (isObject(document.topology)) return "containerlab";
+  if (isRecord(document.topology)) return "containerlab";
   return undefined;
 }
 
 function unknownFormat(document: unknown): string {
-  if (isObject(document) && KINDS.some((kind) => kind in document))
+  if (isRecord(document) && KINDS.some((kind) => kind in document))
     return "is a network file already: use it as it is, with the source `file`";
   return `is in none of the formats that can be imported: ${IMPORT_FORMATS.join(", ")}; give --format if it is one`;
 }

@@ -2,14 +2,15 @@
  * Reads a NetJSON NetworkGraph (https://netjson.org/rfc.html, section 4). A link is one cable; where a routing protocol
  * lists both directions, with a cost each, they are the two directions of one cable.
  */
+import { isRecord } from "../lib/is-record.ts";
 import { canonicalIp } from "../model/address.ts";
-import { type GraphEdge, type GraphNode, type GraphResult, isObject, type Note, textOf } from "./graph.ts";
+import { type GraphEdge, type GraphNode, type GraphResult, type Note, textOf } from "./graph.ts";
 
 /** The protocol that this service gives its own exports. */
 const OWN_PROTOCOL = "gazetteer";
 
 export function parseNetJson(document: unknown): GraphResult {
-  if (!isObject(document)) return { ok: false, fault: { message: "is not a NetJSON object" } };
+  if (!isRecord(document)) return { ok: false, fault: { message: "is not a NetJSON object" } };
   const { type, nodes, links } = document;
   if (type !== "NetworkGraph") {
     const found = type === undefined ? "has no type" : `is of type ${JSON.stringify(type)}`;
@@ -30,13 +31,13 @@ export function parseNetJson(document: unknown): GraphResult {
 
 function parseNode(node: unknown, index: number, ownExport: boolean, notes: Note[]): GraphNode[] {
   const at = ["nodes", index];
-  const id = isObject(node) ? textOf(node.id) : undefined;
-  if (!isObject(node) || id === undefined) {
+  const id = isRecord(node) ? textOf(node.id) : undefined;
+  if (!isRecord(node) || id === undefined) {
     notes.push({ at, message: `left out nodes[${index}]: it has no id` });
     return [];
   }
   const { id: _, label, local_addresses: addresses, properties, ...others } = node;
-  const { annotations, aliases, ...facts } = isObject(properties) ? properties : {};
+  const { annotations, aliases, ...facts } = isRecord(properties) ? properties : {};
   const localAddresses = Array.isArray(addresses) ? addresses.flatMap((text) => textOf(text) ?? []) : [];
   const isHost = facts.kind === "host";
   return [
@@ -52,7 +53,7 @@ function parseNode(node: unknown, index: number, ownExport: boolean, notes: Note
       },
       annotations: {
         ...(!isHost && addressAnnotations(localAddresses)),
-        ...(isObject(annotations) && annotations),
+        ...(isRecord(annotations) && annotations),
       },
       ...(ownExport && Array.isArray(aliases) && { aliases: aliases.flatMap((text) => textOf(text) ?? []) }),
     },
@@ -69,13 +70,13 @@ function addressAnnotations(addresses: readonly string[]): Record<string, string
 
 function parseLink(link: unknown, index: number, ownExport: boolean, notes: Note[]): GraphEdge[] {
   const at = ["links", index];
-  const [source, target] = isObject(link) ? [textOf(link.source), textOf(link.target)] : [];
-  if (!isObject(link) || source === undefined || target === undefined) {
+  const [source, target] = isRecord(link) ? [textOf(link.source), textOf(link.target)] : [];
+  if (!isRecord(link) || source === undefined || target === undefined) {
     notes.push({ at, message: `left out links[${index}]: it has no source or no target` });
     return [];
   }
   const { source: _, target: __, cost, properties, ...others } = link;
-  const { annotations, source_port, target_port, bidirectional, ...facts } = isObject(properties)
+  const { annotations, source_port, target_port, bidirectional, ...facts } = isRecord(properties)
     ? properties
     : {};
   return [
@@ -87,7 +88,7 @@ function parseLink(link: unknown, index: number, ownExport: boolean, notes: Note
       targetPort: textOf(target_port),
       direction: bidirectional === false ? "forward" : "each",
       properties: { ...others, ...(!ownExport && { cost }), ...facts },
-      ...(isObject(annotations) && { annotations }),
+      ...(isRecord(annotations) && { annotations }),
     },
   ];
 }

@@ -2,22 +2,23 @@
  * Reads `ietf-network:networks` (RFC 8345) and OpenDaylight's `network-topology` as JSON. The mapping is that of the
  * source `restconf`, so a saved answer and the server itself give the same devices, links and hosts.
  */
+import { isRecord } from "../lib/is-record.ts";
 import { type Claim, canonicalClaim } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { mapTopology } from "../sources/restconf/map-topology.ts";
 import { IETF_NETWORK, NETWORK_TOPOLOGY, parseNetworks } from "../sources/restconf/parse-networks.ts";
 import type { TopologyRecords } from "../sources/restconf/topology-records.ts";
 import { member } from "../sources/restconf/yang-json.ts";
-import { isObject, type JsonObject, type Note } from "./graph.ts";
+import type { JsonObject, Note } from "./graph.ts";
 import type { ClaimsResult, ImportedClaims } from "./graph-claims.ts";
 
 const DIALECTS = [IETF_NETWORK, NETWORK_TOPOLOGY];
 
 export const isRfc8345 = (document: JsonObject): boolean =>
-  DIALECTS.some(({ root }) => isObject(member(document, root)));
+  DIALECTS.some(({ root }) => isRecord(member(document, root)));
 
 export function parseRfc8345(document: unknown): ClaimsResult {
-  if (!isObject(document) || !isRfc8345(document)) {
+  if (!isRecord(document) || !isRfc8345(document)) {
     const roots = DIALECTS.map(({ root }) => root).join(" nor ");
     return { ok: false, fault: { message: `has neither ${roots}` } };
   }

@@ -2,8 +2,10 @@
  * The explicit list of source kinds, and the creation of a source from one entry of the configuration. A new kind is one
  * line here; no kind registers itself by being imported. Creating a source validates its options and does no I/O.
  */
+
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
+import { isRecord } from "../lib/is-record.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
 import { createControllerSource } from "./controller/controller.ts";
 import { ControllerOptions } from "./controller/options.ts";
@@ -87,22 +89,19 @@ const fail = (path: OptionFault["path"], message: string): Rejected => ({
   faults: [{ path, message }],
 });
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** The name appears in responses, queries and metrics. */
 const NAME_PATTERN = /^[A-Za-z0-9][\w.-]{0,62}$/;
 
 /** Creates the source of one entry, `{type: "demo", name: "lab", …options}`. The name defaults to the type. */
 export function createSource(entry: unknown, context: SourceContext): SourceResult {
   const created = createUnthreadedSource(entry, context);
-  if (!created.ok || !isObject(entry) || !SOURCE_KINDS[created.kind]?.thread) return created;
+  if (!created.ok || !isRecord(entry) || !SOURCE_KINDS[created.kind]?.thread) return created;
   return { ...created, source: createThreadedSource(created.source, entry, context) };
 }
 
 /** The source itself, which runs in the thread that calls it. */
 export function createUnthreadedSource(entry: unknown, context: SourceContext): SourceResult {
-  if (!isObject(entry)) return fail([], "must be keys and values, such as {type: demo}");
+  if (!isRecord(entry)) return fail([], "must be keys and values, such as {type: demo}");
   const { type: kind, name = kind, ...options } = entry;
   if (typeof kind !== "string") {
     return fail(["type"], `is required (one of ${Object.keys(SOURCE_KINDS).join(", ")})`);

@@ -2,9 +2,11 @@
  * The checks of secrets for every kind of source, by the marks in its schema (secret.ts): faults of the options, and, for
  * `gazetteer check`, what is wrong with the files. A kind needs no check of its own. A secret may stand in a nested object.
  */
+
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import Type from "typebox";
+import { isRecord } from "../lib/is-record.ts";
 import { type KeyPath, schemaOption } from "../lib/schema-faults.ts";
 import type { OptionFault } from "./option-fault.ts";
 import { parseCredentials, readSecretFile, readSecretVariable } from "./secret.ts";
@@ -20,9 +22,6 @@ interface GivenSecret {
   readonly file: string | undefined;
   readonly variable: string | undefined;
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function givenSecrets(schema: Type.TSchema, value: unknown, path: KeyPath = []): GivenSecret[] {
   if (Type.IsArray(schema) && Array.isArray(value)) {

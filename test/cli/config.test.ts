@@ -171,6 +171,33 @@ describe("check", () => {
     expect(stderr).toEndWith("--file: n.yaml: does not exist\n");
   });
 
+  test("reports what is wrong in the files and programs that sources name, and connects to no server", async () => {
+    const lines = writeTemporary("lines", "TOKEN\n");
+    const authorities = writeTemporary("ca.pem", "no certificate\n");
+    const url = "https://127.0.0.1:1/";
+    const entries = [
+      { type: "exec", name: "a", command: ["./nowhere/program"] },
+      { type: "exec", name: "b", command: ["true"], environmentFile: lines },
+      { type: "exec", name: "c", command: ["true"] },
+      ...["http", "controller", "restconf"].flatMap((type) => [
+        { type, name: `${type}-1`, url, ca: authorities },
+        { type, name: `${type}-2`, url },
+      ]),
+    ];
+    const sources = entries.map((entry) => `  - ${JSON.stringify(entry)}\n`).join("");
+    const file = writeTemporary("g.yaml", `sources:\n${sources}`);
+    const { status, stderr } = await runCommand(["check", file]);
+    const faults = stderr.split("\n").filter((line) => line.startsWith(file));
+    expect(faults.map((line) => line.slice(file.length).replace(/^:\d+:\d+: /, ""))).toEqual([
+      "sources[0]: program: there is no such program that can be run",
+      "sources[1]: environmentFile: line 1 is not NAME=VALUE",
+      "sources[3]: ca: ca.pem has no certificate in PEM",
+      "sources[5]: ca: ca.pem has no certificate in PEM",
+      "sources[7]: ca: ca.pem has no certificate in PEM",
+    ]);
+    expect(status).toBe(2);
+  });
+
   test("a port and a data folder in use are notes", async () => {
     const data = temporaryFolder();
     const service = await startService({ args: ["--data", data] });

@@ -3,13 +3,11 @@
  * default of the interface. A default says that the other service does not know; claiming it would hide what another
  * source knows.
  */
+import { isRecord } from "../../lib/is-record.ts";
 import { CLAIM_SCHEMAS } from "../../model/claim.ts";
 import type { Kind } from "../../model/ids.ts";
 
 export type RawRecord = Readonly<Record<string, unknown>>;
-
-export const isRecord = (value: unknown): value is RawRecord =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const CLAIM_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
   devices: Object.keys(CLAIM_SCHEMAS.devices.properties),

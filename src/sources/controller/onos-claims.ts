@@ -6,9 +6,10 @@
  * - releases before 1.14 have one `location` of a host and not `locations`;
  * - `lastUpdate` is a number below 1 where ONOS does not know it.
  */
+import { isRecord } from "../../lib/is-record.ts";
 import { type ClaimFault, type ClaimTypes, canonicalClaim } from "../../model/claim.ts";
 import type { Kind } from "../../model/ids.ts";
-import { claimAnnotations, claimFields, isRecord, type RawRecord } from "./claim-fields.ts";
+import { claimAnnotations, claimFields, type RawRecord } from "./claim-fields.ts";
 
 /** The records of each list, as parsed from JSON. */
 export type OnosLists = Readonly<Record<Kind, readonly unknown[]>>;

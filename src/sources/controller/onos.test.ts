@@ -181,6 +181,33 @@ test("requests are conditional where the service has entity tags", async () => {
   expect(sink.hosts.size).toBe(1);
 });
 
+test("a change that was read in a poll that failed is claimed by the next one, also when nothing is sent again", async () => {
+  await using upstream = startUpstream();
+  let tag = '"1"';
+  let isFailing = false;
+  upstream.state.answer = (path, request) => {
+    const kind = path.split("/").at(-1) ?? "";
+    if (!(kind in NETWORK)) return undefined;
+    if (isFailing && kind === "hosts") return new Response("", { status: 500 });
+    const etag = kind === "devices" ? tag : '"1"';
+    if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304 });
+    return Response.json({ [kind]: upstream.state.network[kind] }, { headers: { etag } });
+  };
+  await using running = startSource(upstream.url);
+  const { sink, nextPoll } = running;
+  await nextPoll();
+  upstream.state.network = { ...NETWORK, devices: [...NETWORK.devices, { id: "of:00000000000000c3" }] };
+  tag = '"2"';
+  isFailing = true;
+  await nextPoll(5000);
+  expect(sink.devices.size).toBe(2);
+  isFailing = false;
+  await nextPoll(5000);
+  expect(sink.devices.size).toBe(3);
+  await nextPoll(5000);
+  expect(sink.calls).toEqual(["replace", "replace", "apply 0"]);
+});
+
 test("wrong credentials", async () => {
   await using upstream = startUpstream();
   upstream.state.answer = () => new Response("", { status: 401 });

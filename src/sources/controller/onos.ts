@@ -5,12 +5,12 @@
  *
  * Conditional requests are used where the upstream sends entity tags. ONOS itself does not.
  */
+import { isRecord } from "../../lib/is-record.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import type { PollResult } from "../poll-loop.ts";
 import type { Sink } from "../source.ts";
 import type { UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { isRecord } from "./claim-fields.ts";
 import { emptyLists, mapOnosLists } from "./onos-claims.ts";
 
 const PATHS: Readonly<Record<Kind, string>> = {
@@ -28,6 +28,8 @@ export class OnosPoller {
   readonly #upstream: Upstream;
   /** The lists that have an entity tag. */
   readonly #tagged = new Map<Kind, { readonly etag: string; readonly records: readonly unknown[] }>();
+  /** Whether what was read is claimed. A list of a poll that failed later is not, and is not sent again. */
+  #isClaimed = false;
 
   constructor(upstream: Upstream) {
     this.#upstream = upstream;
@@ -35,20 +37,20 @@ export class OnosPoller {
 
   async poll(sink: Sink, signal: AbortSignal): Promise<PollResult> {
     const lists = emptyLists();
-    let isUnchanged = true;
     for (const kind of KINDS) {
       const list = await this.#read(kind, signal);
       if (!list.ok) return list;
       lists[kind] = list.records;
-      isUnchanged &&= list.isUnchanged;
+      this.#isClaimed &&= list.isUnchanged;
     }
-    if (isUnchanged) {
+    if (this.#isClaimed) {
       await sink.apply([]);
       return { ok: true };
     }
     const { claims, faults } = mapOnosLists(lists);
     for (const { kind, fault } of faults) sink.reject(kind, fault);
     await sink.replace(claims);
+    this.#isClaimed = true;
     return { ok: true };
   }
 

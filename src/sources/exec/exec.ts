@@ -14,7 +14,7 @@ import {
   type ExecOptions,
 } from "./options.ts";
 import { readEnvironment } from "./read-environment.ts";
-import { programOf, runCommand } from "./run-command.ts";
+import { findProgramFault, programOf, runCommand } from "./run-command.ts";
 
 export function createExecSource(
   { name, command, ...options }: ExecOptions & { name: string },
@@ -27,6 +27,12 @@ export function createExecSource(
   return {
     name,
     metrics: () => ({ ...counts }),
+    async check() {
+      const environment = await readEnvironment(options);
+      return environment.ok
+        ? findProgramFault({ command, environment: environment.variables })
+        : environment.message;
+    },
     run: (sink, signal) =>
       runPoll({ sink, intervalMs, clock, signal }, async () => {
         counts.runs_total++;

@@ -35,6 +35,15 @@ type Child = Bun.Subprocess<"ignore", "pipe", "pipe">;
 
 export const programOf = ({ command }: Pick<CommandOptions, "command">): string => basename(command[0] ?? "");
 
+/** For `gazetteer check`: why the program could not be run, in one line. */
+export function findProgramFault(
+  options: Pick<CommandOptions, "command" | "environment">,
+): string | undefined {
+  const { PATH = "" } = environmentOf(options);
+  const isFound = Bun.which(options.command[0] ?? "", { PATH }) !== null;
+  return isFound ? undefined : `${programOf(options)}: there is no such program that can be run`;
+}
+
 export async function runCommand(options: CommandOptions): Promise<CommandResult> {
   const { clock, signal, timeoutMs, maxOutputBytes } = options;
   const fail = (message: string) => ({ ok: false, message: `${programOf(options)}: ${message}` }) as const;
@@ -75,13 +84,17 @@ export async function runCommand(options: CommandOptions): Promise<CommandResult
   }
 }
 
-function spawn({ command, environment }: CommandOptions): Child {
+function environmentOf({ environment }: Pick<CommandOptions, "environment">): Record<string, string> {
   const inherited = INHERITED_VARIABLES.flatMap((name) => {
     const value = process.env[name];
-    return value === undefined ? [] : [[name, value]];
+    return value === undefined ? [] : [[name, value] as const];
   });
-  return Bun.spawn([...command], {
-    env: { ...Object.fromEntries(inherited), ...environment },
+  return { ...Object.fromEntries(inherited), ...environment };
+}
+
+function spawn(options: CommandOptions): Child {
+  return Bun.spawn([...options.command], {
+    env: environmentOf(options),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -5,6 +5,7 @@
  * a valid file; the list of these fields follows from the schemas. Any other unknown field is a fault. The first fault
  * rejects the whole file, because half a network looks like an outage.
  */
+import { isRecord } from "../../lib/is-record.ts";
 import {
   CLAIM_SCHEMAS,
   type Claims,
@@ -71,8 +72,6 @@ const FIELD_RULES: Readonly<Record<string, string>> = {
 };
 
 type RawRecord = Record<string, unknown>;
-const isObject = (value: unknown): value is RawRecord =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function readRecords(document: unknown): Records {
   const reader = new RecordReader();
@@ -98,7 +97,7 @@ class RecordReader {
   readonly #bidirectional: ClaimTypes["links"][] = [];
 
   read(document: unknown): RecordFault | undefined {
-    if (!isObject(document)) return { path: [], message: `must be an object with ${KINDS.join(", ")}` };
+    if (!isRecord(document)) return { path: [], message: `must be an object with ${KINDS.join(", ")}` };
     // The response of /devices/{id}/ports is one device.
     if ("id" in document) return this.#device(document, []);
     const unknown = Object.keys(document).find((key) => !KINDS.some((kind) => kind === key));
@@ -124,7 +123,7 @@ class RecordReader {
   }
 
   #record(kind: Kind, record: unknown, path: FieldPath): RecordFault | undefined {
-    if (!isObject(record)) return { path, message: "must be an object" };
+    if (!isRecord(record)) return { path, message: "must be an object" };
     switch (kind) {
       case "devices":
         return this.#device(record, path);
@@ -143,7 +142,7 @@ class RecordReader {
     if (!Array.isArray(ports)) return { path: [...path, "ports"], message: "must be a list" };
     for (const [index, port] of ports.entries()) {
       const at = [...path, "ports", index];
-      if (!isObject(port)) return { path: at, message: "must be an object" };
+      if (!isRecord(port)) return { path: at, message: "must be an object" };
       if (port.element !== undefined && deviceKey(String(port.element)) !== deviceKey(String(record.id))) {
         return { path: [...at, "element"], message: "is not the device that the port is listed in" };
       }

@@ -40,6 +40,7 @@ export function createHttpSource(
   return {
     name,
     metrics: () => ({ ...counts }),
+    check: () => upstream.checkFiles(),
     run(sink, signal) {
       let validators: Record<string, string> = {};
       return runPoll({ sink, intervalMs, clock, signal }, async () => {

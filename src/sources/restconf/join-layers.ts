@@ -57,7 +57,9 @@ function levelsOf(supporting: ReadonlyMap<string, readonly string[]>): Map<strin
   }
   for (let level = 0; layer.length > 0; level++) {
     for (const key of layer) levels.set(key, level);
-    layer = layer.flatMap((key) => above.get(key) ?? []).filter((key) => !levels.has(key));
+    // Each once: otherwise layers of two nodes over two nodes would double the list with every layer.
+    const next = new Set(layer.flatMap((key) => above.get(key) ?? []));
+    layer = [...next].filter((key) => !levels.has(key));
   }
   return levels;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ids, LINK, link, type Mapped, map, on, points, TP } from "../../../test/support/restconf-mapping.ts";
+import { isRecord } from "../../lib/is-record.ts";
 import { KINDS } from "../../model/ids.ts";
-import { isYangObject } from "./yang-json.ts";
 
 describe("names of nodes and termination points", () => {
   test.each([
@@ -206,7 +206,7 @@ describe("malformed records are dropped one by one", () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 4 }), (values) => {
         const entries = values.map((value) =>
-          isYangObject(value) ? { "node-id": "a", id: "openflow:1", "topology-id": "t", ...value } : value,
+          isRecord(value) ? { "node-id": "a", id: "openflow:1", "topology-id": "t", ...value } : value,
         );
         const network = {
           "network-id": "n",
@@ -262,6 +262,6 @@ function shuffle(value: unknown, random: { state: number }): unknown {
     });
     return keyed.sort((a, b) => a.key - b.key).map(({ entry }) => entry);
   }
-  if (!isYangObject(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, shuffle(entry, random)]));
 }

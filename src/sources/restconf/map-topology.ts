@@ -5,7 +5,7 @@
  * A link that others support is the same link when it has the same ends, or when one link of the same two devices
  * supports it. Any other is a path through the layer below and is VIRTUAL.
  */
-import type { ClaimTypes, HostClaim, LinkClaim } from "../../model/claim.ts";
+import { CLAIM_LIMITS, type ClaimTypes, type HostClaim, type LinkClaim } from "../../model/claim.ts";
 import { hostId, type Kind, linkId } from "../../model/ids.ts";
 import { DeviceTable, type MappedPort } from "./devices.ts";
 import { mergeFacts } from "./merge-facts.ts";
@@ -53,8 +53,8 @@ function resolveLinks(links: readonly LinkRecord[], index: TopologyIndex, onFaul
       onFault("links", { field, message: "is not a node of its network" });
     } else if (src.kind === "port" && dst.kind === "port") {
       resolved.push({ record, src: src.point, dst: dst.point });
-    } else if (src.kind === "host" && dst.kind === "port") src.attachedTo.push(dst.point);
-    else if (src.kind === "port" && dst.kind === "host") dst.attachedTo.push(src.point);
+    } else if (src.kind === "host" && dst.kind === "port") src.attachedTo.add(dst.point);
+    else if (src.kind === "port" && dst.kind === "host") dst.attachedTo.add(src.point);
   }
   return resolved;
 }
@@ -72,10 +72,11 @@ function mapLinks(links: readonly ResolvedLink[], table: DeviceTable): LinkClaim
     if (from && to) mapped.set(refKey(record.network, record.link), { record, src: from, dst: to });
   }
   const facts = new Map<string, { at: MappedLink; layers: LinkFacts[] }>();
+  const underlays = new Map<MappedLink, MappedLink>();
   for (const key of [...mapped.keys()].sort()) {
     const link = mapped.get(key);
     if (!link || isInside(link)) continue;
-    const at = underlayOf(link, mapped);
+    const at = underlayOf(link, mapped, underlays);
     const id = linkId(at.src, at.dst);
     const isVirtual = at === link && supportedBy(link, mapped).length > 0;
     const own: LinkFacts = isVirtual ? { type: "VIRTUAL", ...link.record.facts } : link.record.facts;
@@ -98,17 +99,27 @@ const isInside = ({ src, dst }: MappedLink): boolean => src.device === dst.devic
 const supportedBy = ({ record }: MappedLink, links: ReadonlyMap<string, MappedLink>): MappedLink[] =>
   record.supporting.flatMap(({ network, link }) => links.get(refKey(network, link)) ?? []);
 
-/** The link itself, or the one of the lowest layer that is the same link. */
-function underlayOf(link: MappedLink, links: ReadonlyMap<string, MappedLink>): MappedLink {
+/**
+ * The link itself, or the one of the lowest layer that is the same link. `found` has the result of every link on the way,
+ * so that a chain of any length is walked once.
+ */
+function underlayOf(
+  link: MappedLink,
+  links: ReadonlyMap<string, MappedLink>,
+  found: Map<MappedLink, MappedLink>,
+): MappedLink {
   const visited = new Set<MappedLink>();
   let at = link;
   for (;;) {
     visited.add(at);
     const [below, ...others] = supportedBy(at, links);
-    if (!below || others.length > 0 || visited.has(below)) return at;
-    if (below.src.device !== at.src.device || below.dst.device !== at.dst.device) return at;
-    at = below;
+    if (!below || others.length > 0 || visited.has(below)) break;
+    if (below.src.device !== at.src.device || below.dst.device !== at.dst.device) break;
+    at = found.get(below) ?? below;
+    if (at !== below) break;
   }
+  for (const other of visited) found.set(other, at);
+  return at;
 }
 
 /** Claimed only where the state of the ports is known: the modules have no states of links. */
@@ -125,10 +136,7 @@ function mapHosts(
 ): HostClaim[] {
   const claims = new Map<string, HostClaim & { ipAddresses: string[] }>();
   for (const host of hosts) {
-    const named = host.attachedTo.map((point) => index.pointOf(host.network, point));
-    const locations = [...named, ...(index.hostNodeOf(host)?.attachedTo ?? [])].flatMap(
-      (point) => (point && table.portOf(point)) ?? [],
-    );
+    const locations = locationsOf(host, index, table);
     if (locations.length === 0) {
       onFault("hosts", { field: "/locations", message: "is attached to no known port" });
       continue;
@@ -141,17 +149,42 @@ function mapHosts(
   return [...claims.values()];
 }
 
+/** Where there are too many, one more than allowed: the sink refuses the host then. */
+function locationsOf(host: HostRecord, index: TopologyIndex, table: DeviceTable): MappedPort[] {
+  const named = host.attachedTo.values().map((point) => index.pointOf(host.network, point));
+  const linked = index.hostNodeOf(host)?.attachedTo ?? [];
+  const ports = new Set<MappedPort>();
+  for (const points of [named, linked]) {
+    for (const point of points) {
+      const port = point && table.portOf(point);
+      if (port) ports.add(port);
+      if (ports.size > CLAIM_LIMITS.locations) return [...ports];
+    }
+  }
+  return [...ports];
+}
+
 function addTo(
   claim: HostClaim & { ipAddresses: string[] },
   { ipAddresses }: HostRecord,
   locations: readonly MappedPort[],
 ): void {
-  for (const ip of ipAddresses) if (!claim.ipAddresses.includes(ip)) claim.ipAddresses.push(ip);
+  for (const ip of ipAddresses) {
+    if (claim.ipAddresses.length > CLAIM_LIMITS.addresses) break;
+    if (!claim.ipAddresses.includes(ip)) claim.ipAddresses.push(ip);
+  }
   for (const { device, port } of locations) {
+    if (claim.locations.length > CLAIM_LIMITS.locations) break;
     const known = claim.locations.some((at) => at.elementId === device && at.port === port);
     if (!known) claim.locations.push({ elementId: device, port });
   }
-  claim.locations.sort((a, b) => compare(a.elementId, b.elementId) || Number(a.port) - Number(b.port));
+  // `local` is no number.
+  claim.locations.sort(
+    (a, b) =>
+      compare(a.elementId, b.elementId) ||
+      Number(a.port) - Number(b.port) ||
+      compare(`${a.port}`, `${b.port}`),
+  );
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -8,8 +8,12 @@ export function mergeFacts<T extends Facts>(
 ): T & { annotations?: Record<string, string> };
 export function mergeFacts(layers: readonly Facts[]): Facts {
   if (layers.length === 1) return { ...layers[0] };
-  const annotations = Object.assign({}, ...layers.map((layer) => layer.annotations ?? {}).reverse());
-  const facts: Facts = Object.assign({}, ...[...layers].reverse());
-  const { annotations: _, ...fields } = facts;
+  const annotations: Record<string, string> = {};
+  const fields: Record<string, unknown> = {};
+  // Not as arguments of one call: a peer may send more layers than a call may have arguments.
+  for (const { annotations: own, ...others } of layers.toReversed()) {
+    Object.assign(annotations, own);
+    Object.assign(fields, others);
+  }
   return Object.keys(annotations).length > 0 ? { ...fields, annotations } : fields;
 }

@@ -22,10 +22,9 @@ export function parseHostNode(ref: NodeRef, node: YangObject, onFault: OnFault):
     return [];
   }
   const points = listEntries(node, "host-tracker-service:attachment-points", "hosts", onFault);
-  const attachedTo = points.flatMap((entry) =>
-    entry.active === false ? [] : [leafText(entry, "tp-id") ?? ""].filter(Boolean),
-  );
-  const ipsByVlan = new Map<string, string[]>();
+  const active = points.filter((entry) => entry.active !== false);
+  const attachedTo = [...new Set(active.flatMap((entry) => leafText(entry, "tp-id") ?? []))];
+  const ipsByVlan = new Map<string, Set<string>>();
   for (const entry of addresses) {
     const tag = leafText(entry, "vlan");
     const vlan = canonicalVlan(tag === UNTAGGED ? undefined : tag);
@@ -33,12 +32,12 @@ export function parseHostNode(ref: NodeRef, node: YangObject, onFault: OnFault):
       onFault("hosts", { field: "/addresses/vlan", message: "is not a VLAN" });
       continue;
     }
-    const ips = ipsByVlan.get(vlan) ?? [];
+    const ips = ipsByVlan.get(vlan) ?? new Set();
     ipsByVlan.set(vlan, ips);
     const text = leafText(entry, "ip");
     const ip = text === undefined ? undefined : canonicalIp(text);
-    if (ip !== undefined && !ips.includes(ip)) ips.push(ip);
+    if (ip !== undefined) ips.add(ip);
   }
-  if (ipsByVlan.size === 0) ipsByVlan.set("None", []);
-  return [...ipsByVlan].map(([vlan, ipAddresses]) => ({ ...ref, mac, vlan, ipAddresses, attachedTo }));
+  if (ipsByVlan.size === 0) ipsByVlan.set("None", new Set());
+  return [...ipsByVlan].map(([vlan, ips]) => ({ ...ref, mac, vlan, ipAddresses: [...ips], attachedTo }));
 }

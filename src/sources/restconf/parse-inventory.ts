@@ -115,9 +115,9 @@ const FEATURE_MBPS: Readonly<Record<string, number>> = {
 
 function readPort(connector: YangObject): PortFacts {
   const features = (leafText(connector, `${F}:current-feature`) ?? "").split(/[\s,]+/);
-  const named = features.map((word) => FEATURE_MBPS[word.replace(/-[hf]d$/, "")] ?? 0);
+  const rates = features.map((word) => FEATURE_MBPS[word.replace(/-[hf]d$/, "")] ?? 0);
   const kbps = leafNumber(connector, `${F}:current-speed`) ?? 0;
-  const portSpeed = kbps > 0 ? kbps / 1000 : Math.max(0, ...named);
+  const portSpeed = kbps > 0 ? kbps / 1000 : rates.reduce((a, b) => Math.max(a, b), 0);
   const isEnabled = readIsEnabled(connector);
   return {
     ...(isEnabled !== undefined && { isEnabled }),

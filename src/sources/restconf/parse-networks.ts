@@ -46,6 +46,12 @@ export const NETWORK_TOPOLOGY: Dialect = {
   link: "network-topology:link",
 };
 
+/**
+ * In the draft a reference lacks a part, and each candidate for that part makes one more: few, so that a document of some
+ * megabytes does not make many millions. What is over more than these joins none of them anyway (join-layers.ts).
+ */
+const MAX_CANDIDATES = 16;
+
 /** Adds the records of one document to `records`. */
 export function parseNetworks(
   document: YangObject,
@@ -77,7 +83,8 @@ class NetworkParser {
 
   parse(network: YangObject): void {
     const underlays = listEntries(network, "underlay-topology", "links", this.#onFault);
-    this.#underlays = underlays.flatMap((entry) => leafText(entry, this.#dialect.networkRef) ?? []);
+    const names = underlays.flatMap((entry) => leafText(entry, this.#dialect.networkRef) ?? []);
+    this.#underlays = [...new Set(names)].sort().slice(0, MAX_CANDIDATES);
     for (const node of listEntries(network, this.#dialect.node, "devices", this.#onFault)) this.#node(node);
     for (const link of listEntries(network, this.#dialect.link, "links", this.#onFault)) this.#link(link);
   }
@@ -114,8 +121,9 @@ class NetworkParser {
 
   #point(ref: NodeRef, point: string, object: YangObject, nodesBelow: readonly NodeRef[]): PointRecord {
     // The draft has ids only, of points of the nodes that support this one.
+    const candidates = nodesBelow.slice(0, MAX_CANDIDATES);
     const supporting: PointRef[] = leafTexts(object, "tp-ref").flatMap((id) =>
-      nodesBelow.map((node) => ({ ...node, point: id })),
+      candidates.map((node) => ({ ...node, point: id })),
     );
     for (const entry of listEntries(object, "supporting-termination-point", "ports", this.#onFault)) {
       const network = leafText(entry, this.#dialect.networkRef);

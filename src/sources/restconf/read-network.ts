@@ -29,13 +29,13 @@ export class NetworkReader {
       if (!result.ok) return result;
       if (result.has !== "no-module") this.#knownModules.add(dialect.root);
       else if (this.#knownModules.has(dialect.root)) {
-        return { ok: false, message: `the server no longer has ${dialect.root}` };
+        return { ok: false, message: `${this.#client.address}: the server no longer has ${dialect.root}` };
       }
       if (result.has === "data") parseNetworks(result.document, dialect, records, onFault);
     }
     if (this.#knownModules.size === 0) {
       const modules = DIALECTS.map(({ root }) => root).join(" nor ");
-      return { ok: false, message: `the server has neither ${modules}` };
+      return { ok: false, message: `${this.#client.address}: the server has neither ${modules}` };
     }
     const hasSwitches = records.nodes.some(({ alias }) => alias !== undefined);
     const inventory = hasSwitches ? await this.#client.readData(INVENTORY_PATH, signal) : undefined;

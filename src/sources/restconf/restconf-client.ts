@@ -4,9 +4,10 @@
  * failure. OpenDaylight has 409 where RFC 8040 has 404 for missing data, and while it starts, 404 without a RESTCONF
  * error for everything: that is not "no data".
  */
+import { isRecord } from "../../lib/is-record.ts";
 import type { Upstream, UpstreamStream } from "../upstream/upstream.ts";
 import { HOST_META_PATH, parseHostMeta } from "./host-meta.ts";
-import { isYangObject, leafText, listEntries, type YangObject } from "./yang-json.ts";
+import { leafText, listEntries, type YangObject } from "./yang-json.ts";
 
 const YANG_JSON = "application/yang-data+json";
 const MAX_SMALL_BYTES = 64 * 1024;
@@ -31,6 +32,12 @@ export class RestconfClient {
 
   constructor(upstream: Upstream) {
     this.#upstream = upstream;
+  }
+
+  /** The configured address, for messages. */
+  get address(): string {
+    const { host, pathname } = this.#upstream.url;
+    return `${host}${pathname}`;
   }
 
   /** `path` is under `/data` and may have a query. */
@@ -68,7 +75,7 @@ export class RestconfClient {
     });
     if (!created.ok) return { ok: false, message: created.message, offered: created.code !== "status" };
     const output = parseObject(created.body)?.["sal-remote:output"];
-    const name = isYangObject(output) ? leafText(output, "stream-name") : undefined;
+    const name = isRecord(output) ? leafText(output, "stream-name") : undefined;
     if (name === undefined) return { ok: false, message: "the subscription has no stream", offered: false };
     const streamPath = `streams/json/${encodeURIComponent(name).replaceAll("%3A", ":")}`;
     const stream = await this.#upstream.stream(under(root, `${streamPath}?changed-leaf-nodes-only=true`), {
@@ -109,7 +116,7 @@ const under = (root: URL, path: string): URL =>
 function parseObject(body: Uint8Array): YangObject | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(body));
-    return isYangObject(value) ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -124,7 +131,7 @@ function meaningOf(
 ): "no-data" | "no-module" | undefined {
   const document = body === undefined ? undefined : parseObject(body);
   const errors = document?.["ietf-restconf:errors"] ?? document?.errors;
-  const [error] = isYangObject(errors) ? listEntries(errors, "error", "devices", () => {}) : [];
+  const [error] = isRecord(errors) ? listEntries(errors, "error", "devices", () => {}) : [];
   const tag = error === undefined ? undefined : leafText(error, "error-tag");
   if (tag === "data-missing") return "no-data";
   if (tag !== undefined && UNKNOWN_MODULE.includes(tag)) return "no-module";

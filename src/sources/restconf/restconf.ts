@@ -39,15 +39,11 @@ class RestconfSource implements Source {
 
   metrics = () => ({ ...this.#counters });
 
-  async check(): Promise<string | undefined> {
-    const reader = new NetworkReader(this.#createClient());
-    const result = await reader.read(() => {}, new AbortController().signal);
-    return result.ok ? undefined : result.message;
-  }
+  check = () => this.#createUpstream().checkFiles();
 
   async run(sink: Sink, signal: AbortSignal): Promise<void> {
     const { clock } = this.#context;
-    const client = this.#createClient();
+    const client = new RestconfClient(this.#createUpstream());
     const reader = new NetworkReader(client);
     const grace = new RestartGrace((this.#options.restartGraceSeconds ?? DEFAULT_GRACE_SECONDS) * 1000);
     const intervalMs = (this.#options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
@@ -87,7 +83,7 @@ class RestconfSource implements Source {
     return { ok: true };
   }
 
-  #createClient(): RestconfClient {
-    return new RestconfClient(new Upstream(this.#options, this.#context));
+  #createUpstream(): Upstream {
+    return new Upstream(this.#options, this.#context);
   }
 }

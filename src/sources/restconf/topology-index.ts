@@ -15,7 +15,7 @@ import type {
 /** The node of one or more hosts, and the ports that links connect it to. */
 export interface HostNode {
   readonly kind: "host";
-  readonly attachedTo: PointRecord[];
+  readonly attachedTo: Set<PointRecord>;
 }
 
 type IndexedNode = HostNode | { readonly kind: "device"; readonly record: NodeRecord };
@@ -26,7 +26,8 @@ export class TopologyIndex {
 
   constructor({ nodes, hosts }: TopologyRecords) {
     for (const record of nodes) this.#add(record, { kind: "device", record });
-    for (const host of hosts) if (!this.hostNodeOf(host)) this.#add(host, { kind: "host", attachedTo: [] });
+    for (const host of hosts)
+      if (!this.hostNodeOf(host)) this.#add(host, { kind: "host", attachedTo: new Set() });
   }
 
   hostNodeOf(host: HostRecord): HostNode | undefined {

@@ -2,6 +2,7 @@
  * Reads members of YANG data in JSON (RFC 7951) from any peer. A name may have the prefix of its module or not: a server
  * may write both where the module is that of the parent. An empty list is absent. A 64-bit number is a string.
  */
+import { isRecord } from "../../lib/is-record.ts";
 import type { ClaimFault } from "../../model/claim.ts";
 import type { Kind } from "../../model/ids.ts";
 
@@ -9,9 +10,6 @@ export type YangObject = Readonly<Record<string, unknown>>;
 
 /** Receives each record that cannot be used; the others are read all the same. */
 export type OnFault = (kind: Kind, fault: ClaimFault) => void;
-
-export const isYangObject = (value: unknown): value is YangObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** `name` has a prefix: `ietf-network-topology:link`. */
 export function member(object: YangObject, name: string): unknown {
@@ -23,7 +21,7 @@ export function member(object: YangObject, name: string): unknown {
 /** An empty object when it is absent. */
 export function container(object: YangObject, name: string): YangObject {
   const value = member(object, name);
-  return isYangObject(value) ? value : {};
+  return isRecord(value) ? value : {};
 }
 
 /** The entries of a list. One that is not an object is a fault of its own. */
@@ -35,7 +33,7 @@ export function listEntries(object: YangObject, name: string, kind: Kind, onFaul
     return [];
   }
   return value.filter((entry) => {
-    if (isYangObject(entry)) return true;
+    if (isRecord(entry)) return true;
     onFault(kind, { field: `/${name}`, message: "has an entry that is not an object" });
     return false;
   });

@@ -4,6 +4,7 @@
  *
  * They are not validated here: the thread has done that, and the sink of the service does it again.
  */
+import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import type { ClaimChange, Claims, ClaimTypes } from "../../model/claim.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import { BatchWriter } from "./batch-writer.ts";
@@ -11,7 +12,6 @@ import type { BatchReport } from "./protocol.ts";
 
 const RECORDS_PER_SLICE = 100;
 const decoder = new TextDecoder();
-const yieldToLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Empties `batches`, so that each is dropped once it is parsed. Each kind can be iterated once. */
 export function takeClaims(batches: BatchReport[]): Claims {

@@ -9,6 +9,7 @@
  * Two claims are equal here when their fields are in the same order too. In any other order they cross, and the view finds
  * that they are equal.
  */
+import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import { type ClaimChange, type ClaimFault, type Claims, canonicalClaim } from "../../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../../model/ids.ts";
 import { type Sink, SourceError } from "../source.ts";
@@ -205,7 +206,7 @@ export class DiffingSink implements Sink {
   }
 
   async #pause(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await yieldToLoop();
     if (this.#signal.aborted) throw new SourceError("the source was stopped");
   }
 

@@ -58,7 +58,8 @@ export class FailureFactory {
       return this.create("tls", "the certificate is of another host name");
     }
     if (/CERT|SIGNATURE|ISSUER|CRL|_CA_/.test(code)) {
-      return this.create("tls", `the certificate is not trusted (${code})`);
+      const remedy = /SELF_SIGNED|ISSUER|UNABLE_TO_VERIFY/.test(code) ? "; name its authority with ca" : "";
+      return this.create("tls", `the certificate is not trusted (${code})${remedy}`);
     }
     if (/SSL|TLS|EPROTO/.test(code)) return this.create("tls", `TLS fails (${code})`);
     if (/^(HPE_|Z_|ERR_ZLIB)/.test(code)) {

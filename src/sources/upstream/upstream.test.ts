@@ -318,7 +318,10 @@ test("TLS: its authority, another authority, another host name, no TLS", async (
   const renamed = await startPeer(response("ok"), await pem("renamed"));
   const ca = join(folder, "ca.pem");
   expect(await upstreamOf(good, { ca }).get("")).toMatchObject({ ok: true });
-  expect(await upstreamOf(good).get("")).toMatchObject({ code: "tls" });
+  expect(await upstreamOf(good).get("")).toMatchObject({
+    code: "tls",
+    message: expect.stringMatching(/the certificate is not trusted \(\w+\); name its authority with ca$/),
+  });
   expect(await upstreamOf(good, { ca: join(folder, "stranger.pem") }).get("")).toMatchObject({ code: "tls" });
   expect(await upstreamOf(renamed, { ca }).get("")).toMatchObject({
     code: "tls",
@@ -328,8 +331,9 @@ test("TLS: its authority, another authority, another host name, no TLS", async (
   const missing = await upstreamOf(good, { ca: join(folder, "missing.pem") }).get("");
   expect(missing).toMatchObject({
     code: "tls",
-    message: expect.stringContaining("missing.pem cannot be read"),
+    message: expect.stringContaining("ca: missing.pem does not exist"),
   });
+  expect(await upstreamOf(good, { ca: folder }).checkFiles()).toEndWith("is not a regular file");
   const plain = await startPeer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
   const wrong = new Upstream({ url: plain.url.replace("http:", "https:"), ca }, { clock: systemClock });
   expect(await wrong.get("")).toMatchObject({ code: "tls" });

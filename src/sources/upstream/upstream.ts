@@ -4,11 +4,11 @@
  * kept. The peer may be any program that listens there, so size and time of each response are bounded, redirects are not
  * followed and cookies are ignored. See exchange.ts for the connection and failure.ts for what can go wrong.
  */
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Fetch } from "../../client/client.ts";
 import { IDLE_TIMEOUT_MS } from "../../client/transport.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { readBytes } from "../file/read-network.ts";
 import { parseCredentials, readSecret } from "../secret.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
 import { FailureFactory, UpstreamError, type UpstreamFailure } from "./failure.ts";
@@ -182,13 +182,12 @@ export class Upstream {
   async #readAuthorities(): Promise<TextResult> {
     const { ca } = this.#options;
     if (ca === undefined || this.url.protocol !== "https:") return { ok: true, value: undefined };
-    try {
-      const value = await readFile(ca, "utf8");
-      if (value.includes("-----BEGIN CERTIFICATE-----")) return { ok: true, value };
-      return { ok: false, message: `ca: ${basename(ca)} has no certificate in PEM` };
-    } catch {
-      return { ok: false, message: `ca: ${basename(ca)} cannot be read` };
-    }
+    const content = await readBytes(ca);
+    if (!content.ok) return { ok: false, message: `ca: ${basename(ca)} ${content.message}` };
+    const value = Buffer.from(content.bytes).toString("utf8");
+    return value.includes("-----BEGIN CERTIFICATE-----")
+      ? { ok: true, value }
+      : { ok: false, message: `ca: ${basename(ca)} has no certificate in PEM` };
   }
 }
 
