@@ -25,12 +25,14 @@ export interface ReadinessInput {
 
 /**
  * Ready once every source has synced. A source that becomes stale later, or a log that cannot be written, makes it
- * degraded, which is still ready: reads are served.
+ * degraded, which is still ready: reads are served. So is a service with a network from before, or from other sources,
+ * while the peer of a source cannot be read since the start: nobody knows how long that will be.
  */
 export function readinessResponse({ context, sources, isStopping, isUser }: ReadinessInput): Response {
   const { view, log } = context;
-  const isStarting = sources.some((source) => source.status === "starting");
-  const hasStale = sources.some((source) => source.status === "stale");
+  const unsynced = sources.filter((source) => source.status === "starting");
+  const isStarting = unsynced.some(({ error }) => error === undefined || view.revision === 0);
+  const hasStale = unsynced.length > 0 || sources.some((source) => source.status === "stale");
   const { writeFailure } = log.stats();
   const isDegraded = hasStale || writeFailure !== undefined;
   const status = isStopping ? "stopping" : isStarting ? "starting" : isDegraded ? "degraded" : "ready";

@@ -161,3 +161,21 @@ test("readiness: 503 while a source has not synced, 200 when one is stale, with 
   states[0] = "synced";
   expect(await ready()).toMatchObject([200, { status: "ready" }]);
 });
+
+test("readiness: a source that fails since the start holds up nobody once there is a network to serve", async () => {
+  const source = { name: "s", kind: "http", status: "starting", since: 5, restarts: 0 } as const;
+  let error: string | undefined;
+  await using service = await openHarness({ sources: () => [{ ...source, ...(error && { error }) }] });
+  const ready = async () => {
+    const response = await service.fetch("/readyz");
+    return [response.status, await response.json()];
+  };
+  expect(await ready()).toMatchObject([503, { status: "starting" }]);
+  error = "nothing listens there";
+  expect(await ready()).toMatchObject([503, { status: "starting", revision: 0 }]);
+  await service.replace(SAMPLE);
+  expect(await ready()).toMatchObject([
+    200,
+    { status: "degraded", sources: [{ status: "starting", error }] },
+  ]);
+});

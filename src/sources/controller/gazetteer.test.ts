@@ -226,7 +226,7 @@ test("a stream that is silent beyond its heartbeats is cut and resumed, whatever
   await clock.advance(20_000);
   expect(first.isOpen()).toBe(true);
   await pass(() => upstream.streams.length === 2, "the second connection");
-  expect(first.isOpen()).toBe(false);
+  await until(() => !first.isOpen(), { what: "the end of the first connection" });
   expect(sink.staleReasons[0]).toContain("no data");
   expect(upstream.streams[1]?.query).toBe("?since=4");
 });
@@ -319,4 +319,7 @@ test("a malformed entity is dropped and counted, the rest of its revision is app
   first.send("added", change("c", 5), 5);
   await called(running.sink, "apply 1");
   expect(running.sink.rejected).toHaveLength(2);
+  first.send("updated", change("c", 6, { type: "of a later version" }), 6);
+  await until(() => !running.sink.devices.has("c"), { what: "the removal" });
+  expect(running.sink.rejected).toHaveLength(3);
 });

@@ -223,9 +223,10 @@ export class GazetteerFollower {
         break;
       default: {
         const change = event.type === "removed" ? undefined : setChangeOf(event);
-        if (!change) this.#changes.push(removalOf(event));
-        else if (change.ok) this.#changes.push(change.value);
-        else sink.reject(event.resource, change.fault);
+        if (change?.ok) this.#changes.push(change.value);
+        // A list would not have a record that is refused, so a change to one removes it.
+        else if (event.type !== "added") this.#changes.push(removalOf(event));
+        if (change && !change.ok) sink.reject(event.resource, change.fault);
         if (!event.last) return;
         const changes = this.#changes;
         this.#changes = [];

@@ -137,6 +137,15 @@ test("what is upstream is found out at the start and after a failure, not at eac
   expect(upstream.state.paths.filter((path) => path === "/readyz")).toHaveLength(2);
 });
 
+test("a service that responds to /readyz with something endless is ONOS all the same", async () => {
+  await using upstream = startUpstream();
+  upstream.state.answer = (path) =>
+    path === "/readyz" ? new Response("x".repeat(1024 * 1024 + 1)) : undefined;
+  await using running = startSource(upstream.url);
+  await running.nextPoll();
+  expect(running.sink.devices.size).toBe(2);
+});
+
 test("malformed records are dropped one by one and counted", async () => {
   await using upstream = startUpstream();
   upstream.state.network = { ...NETWORK, devices: [...NETWORK.devices, { id: "a b" }, 7], ports: [{}] };

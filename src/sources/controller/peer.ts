@@ -6,11 +6,12 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { parseAddress } from "../../client/address.ts";
-import type { UpstreamFailure } from "../upstream/failure.ts";
+import type { UpstreamFailure, UpstreamFailureCode } from "../upstream/failure.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 const MAX_READINESS_BYTES = 1024 * 1024;
 const MAX_LOGS = 1000;
+const NO_READINESS: readonly UpstreamFailureCode[] = ["too-large", "timeout", "protocol"];
 
 const LogId = Type.String({ pattern: "^[\\w.:-]{1,64}$" });
 const Readiness = Type.Object({
@@ -48,6 +49,8 @@ export async function identifyPeer(upstream: Upstream, signal: AbortSignal): Pro
   const url = new URL(`${serviceUrlOf(upstream)}/readyz`);
   const request = { anyStatus: true, maxBytes: MAX_READINESS_BYTES, signal };
   const response = await upstream.get(url, request);
+  // ONOS has no such path; what stands in front of it may respond with anything.
+  if (!response.ok && NO_READINESS.includes(response.code)) return identifyByHeader(upstream, signal);
   if (!response.ok) return response;
   const body = parseJson(response.body);
   if (isReadiness.Check(body)) {
