@@ -11,7 +11,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 
 const MAX_READINESS_BYTES = 1024 * 1024;
 const MAX_LOGS = 1000;
-const NO_READINESS: readonly UpstreamFailureCode[] = ["too-large", "timeout", "protocol"];
+const NO_READINESS: readonly UpstreamFailureCode[] = ["too-large", "protocol"];
 
 const LogId = Type.String({ pattern: "^[\\w.:-]{1,64}$" });
 const Readiness = Type.Object({
