@@ -35,6 +35,12 @@ const closed = { additionalProperties: false };
 const end = Type.Object({ device: id, port }, closed);
 const location = Type.Object({ elementId: id, port }, closed);
 
+/**
+ * The annotation of a device that is not available because it has not answered since then (RFC 3339). Another source that
+ * reports the device knows more.
+ */
+export const UNANSWERED_SINCE = "unansweredSince";
+
 export const DeviceClaim = Type.Object(
   {
     id,

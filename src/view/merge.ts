@@ -11,6 +11,7 @@ import {
   type LinkClaim,
   type PortClaim,
   sortIps,
+  UNANSWERED_SINCE,
 } from "../model/claim.ts";
 import type { Annotations, Device, Entities, Host, HostLocation, Link } from "../model/entity.ts";
 import { deviceKey, hostId, type Kind, linkId, portId } from "../model/ids.ts";
@@ -47,9 +48,10 @@ export interface MergeContext<K extends Kind> {
 }
 
 function mergeDevice(
-  claims: readonly DeviceClaim[],
+  allClaims: readonly DeviceClaim[],
   context: MergeContext<"devices">,
 ): StoredTypes["devices"] {
+  const claims = preferAnswering(allClaims);
   const first = firstClaimed(claims);
   const available = first("available") ?? true;
   const unchanged = context.before?.available === available ? context.before.lastUpdate : undefined;
@@ -78,6 +80,25 @@ function mergeDevice(
     ...context.tracking,
     ...(aliases && { aliases }),
   };
+}
+
+const isUnanswered = ({ available, annotations }: DeviceClaim): boolean =>
+  available === false && annotations?.[UNANSWERED_SINCE] !== undefined;
+
+const isSeen = (claim: DeviceClaim): boolean => claim.available !== false;
+
+/**
+ * That a device does not answer one source says nothing while another one, whatever its place in the order, sees it: then the
+ * claim loses this statement.
+ */
+function preferAnswering(claims: readonly DeviceClaim[]): readonly DeviceClaim[] {
+  if (claims.length < 2 || !claims.some(isUnanswered) || !claims.some(isSeen)) return claims;
+  return claims.map((claim) => {
+    if (!isUnanswered(claim)) return claim;
+    const { available: _, annotations, ...rest } = claim;
+    const { [UNANSWERED_SINCE]: __, ...others } = annotations ?? {};
+    return { ...rest, annotations: others };
+  });
 }
 
 function mergePort(

@@ -9,6 +9,7 @@ import {
   type HostClaim,
   type LinkClaim,
   type PortClaim,
+  UNANSWERED_SINCE,
 } from "../../model/claim.ts";
 import { assignPortNumbers } from "../../model/derived-ids.ts";
 import { deviceKey, portId } from "../../model/ids.ts";
@@ -120,7 +121,7 @@ function deviceClaim(
     aliases: [...aliases],
     annotations: {
       ...report.device.annotations,
-      ...(isSilent && { unansweredSince: new Date(unansweredSince).toISOString() }),
+      ...(isSilent && { [UNANSWERED_SINCE]: new Date(unansweredSince).toISOString() }),
     },
   };
 }

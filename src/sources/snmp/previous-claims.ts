@@ -6,7 +6,15 @@
  * the target answers, or is no longer a target. What other agents report now goes before, except for the device itself,
  * of which a neighbour knows less.
  */
-import type { Claims, ClaimTypes, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
+import {
+  type Claims,
+  type ClaimTypes,
+  type DeviceClaim,
+  type HostClaim,
+  type LinkClaim,
+  type PortClaim,
+  UNANSWERED_SINCE,
+} from "../../model/claim.ts";
 import { deviceKey, hostId, type Kind, linkId } from "../../model/ids.ts";
 
 export type ClaimLists = { readonly [K in Kind]: readonly ClaimTypes[K][] };
@@ -87,10 +95,10 @@ export class PreviousClaims {
 /** `seen` is what neighbours report of the device now. */
 function atPresent(claim: DeviceClaim, target: PendingTarget, seen: DeviceClaim | undefined): DeviceClaim {
   if (target.unansweredSince === undefined) return claim;
-  const { unansweredSince: before, ...annotations } = claim.annotations ?? {};
+  const { [UNANSWERED_SINCE]: before, ...annotations } = claim.annotations ?? {};
   if (seen && seen.available !== false) return { ...claim, available: true, annotations };
   const since = before ?? new Date(target.unansweredSince).toISOString();
-  return { ...claim, available: false, annotations: { ...annotations, unansweredSince: since } };
+  return { ...claim, available: false, annotations: { ...annotations, [UNANSWERED_SINCE]: since } };
 }
 
 const idOfLink = ({ src, dst }: LinkClaim): string =>
