@@ -8,6 +8,7 @@ import { Compile } from "typebox/compile";
 import { canonicalIp, canonicalMac, canonicalPort, canonicalVlan, ipKey, portNameOf } from "./address.ts";
 import { DEVICE_ROLES, DEVICE_TYPES, LINK_STATES, LINK_TYPES, PORT_TYPES } from "./entity.ts";
 import { canonicalDeviceId, deviceKey, hostId, type Kind, linkId, portId } from "./ids.ts";
+import { recordName } from "./record-name.ts";
 
 /** A record over a limit is rejected as a whole: a truncated text would be wrong data. */
 export const CLAIM_LIMITS = {
@@ -132,6 +133,8 @@ export type ClaimChange =
 export interface ClaimFault {
   readonly field: string;
   readonly message: string;
+  /** Which record it is, where that is known. */
+  readonly record?: string | undefined;
 }
 export type ClaimResult<K extends Kind> =
   | { readonly ok: true; readonly id: string; readonly claim: ClaimTypes[K] }
@@ -152,6 +155,11 @@ const reject = (field: string, message: string) => ({ ok: false, fault: { field,
 /** Validates one record against its schema and converts every field to its canonical form. */
 export function canonicalClaim<K extends Kind>(kind: K, record: unknown): ClaimResult<K>;
 export function canonicalClaim(kind: Kind, record: unknown): ClaimResult<Kind> {
+  const result = convert(kind, record);
+  return result.ok ? result : { ok: false, fault: { ...result.fault, record: recordName(kind, record) } };
+}
+
+function convert(kind: Kind, record: unknown): ClaimResult<Kind> {
   switch (kind) {
     case "devices":
       return validators.devices.Check(record) ? canonicalDevice(record) : schemaFault(kind, record);

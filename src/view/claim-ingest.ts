@@ -49,9 +49,9 @@ export class ClaimIngest {
   }
 
   /** Counts and logs a record that is not committed. */
-  reject(kind: Kind, { field, message }: ClaimFault): void {
+  reject(kind: Kind, { field, message, record }: ClaimFault): void {
     if (++this.#rejectedCount > MAX_LOGGED_RECORDS) return;
-    this.#log.warn("record refused", { source: this.#source, kind, field, why: message });
+    this.#log.warn("record refused", { source: this.#source, kind, record, field, why: message });
   }
 
   /** The claims of this source in the view, including those from before a restart of the service. */
