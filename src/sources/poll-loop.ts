@@ -1,8 +1,9 @@
 /**
  * The loop of a polled source: poll, wait, poll. A poll that fails marks the source stale with its message, and the wait
  * until the next attempt grows: the interval after the first failure, then about twice as long after each further one, up
- * to five minutes or the interval, whichever is longer. A poll that succeeds resets it. The source itself reports what it
- * read, with `sink.replace`; when its peer said that nothing changed, with an empty `sink.apply`, which ends staleness.
+ * to a minute or the interval, whichever is longer, so that a peer that is back is noticed soon. A poll that succeeds resets
+ * it. The source itself reports what it read, with `sink.replace`; when its peer said that nothing changed, with an empty
+ * `sink.apply`, which ends staleness.
  */
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -27,7 +28,7 @@ export interface PollLoop {
   nudge(): void;
 }
 
-const MAX_BACKOFF_MS = 5 * 60_000;
+const MAX_BACKOFF_MS = 60_000;
 
 export function createPollLoop({ sink, intervalMs, clock, signal, random }: PollLoopOptions): PollLoop {
   const backoff = createBackoff(intervalMs, Math.max(MAX_BACKOFF_MS, intervalMs), random);
