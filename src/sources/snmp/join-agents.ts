@@ -158,7 +158,7 @@ function memberAnnotation(members: readonly AgentInterface[]): { members?: strin
   };
 }
 
-/** Only of ports at the end of a link: the other end may have told which interface it is. */
+/** Only of ports at the end of a link: the other end may have named the interface. */
 function extraPortClaims(
   { id }: PolledDevice,
   names: ReadonlyMap<string, string>,

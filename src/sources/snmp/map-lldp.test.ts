@@ -249,7 +249,7 @@ describe("CDP", () => {
     });
   });
 
-  test("two neighbours on one port are told apart by their names", () => {
+  test("two neighbours on one port differ by their names", () => {
     const named = row("0.7.1", { lldpRemSysName: { "0.7.1": "Core-1" } });
     const two = { "7.1": "core-1.example.net", "7.2": "phone-7" };
     const { neighbours } = agentReport({ ...named, ...cdp(""), cdpCacheDeviceId: two });
