@@ -283,12 +283,14 @@ test("a failed append leaves the view exactly as it was", async () => {
 
 test("an invalid record is dropped, counted and logged; the rest is committed", async () => {
   const net = new ClaimedNetwork();
-  const invalid = Array.from({ length: 12 }, (_, i) => ({ id: "", mfr: `m${i}` }));
+  const invalid = Array.from({ length: 12 }, (_, i) => ({ id: `switch ${i}` }));
   await net.source("first").replace({ devices: [...invalid, { id: A }] });
   expect(net.all("devices").map(({ id }) => id)).toEqual([A]);
   expect(net.source("first").rejectedCount).toBe(12);
   expect(net.logLines.length).toBe(10);
-  expect(net.logLines[0]).toContain("warn record refused source=first kind=devices field=/id");
+  expect(net.logLines[0]).toContain(
+    'warn record refused source=first kind=devices record="switch 0" field=/id',
+  );
 });
 
 test("calls of one source are committed in order, a large set in several revisions", async () => {
