@@ -6,6 +6,7 @@ import { heapStats } from "bun:jsc";
 
 process.on("SIGUSR2", () => {
   Bun.gc(true);
-  const { heapSize } = heapStats();
-  console.log(`live ${heapSize}`);
+  // Buffers are outside of the heap.
+  const { heapSize, extraMemorySize } = heapStats();
+  console.log(`live ${heapSize + extraMemorySize}`);
 });

@@ -45,8 +45,8 @@ const RESUME_MS = 4000;
 const SETTLE_DEADLINE_MS = 120_000;
 /** Connections of the runtime that come and go, such as those of one request of the followers. */
 const MAX_EXTRA_HANDLES = 24;
-/** What may stay: the caches and recent changes whose bounds docs/operations.md states, and compiled code. */
-const MAX_GROWTH_BYTES = (64 + 128 + 16 + 128 + 64) * 1024 ** 2;
+/** What may stay: warm caches, recent changes and compiled code. */
+const MAX_GROWTH_BYTES = 256 * 1024 ** 2;
 /** Applied to runs that are long enough for the slope to mean something. */
 const SLOPE_MINUTES = 10;
 const MAX_SLOPE_BYTES = 4 * 1024 ** 2;
