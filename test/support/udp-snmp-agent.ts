@@ -49,6 +49,8 @@ export class SnmpAgent {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on("message", (bytes, from) => void this.#onMessage(bytes, from));
+    // ECONNREFUSED: the client closed its socket before the reply arrived, as a service that is stopped does.
+    socket.on("error", () => {});
   }
 
   static async start(objects: readonly SnmpObject[], address = "127.0.0.1", port = 0): Promise<SnmpAgent> {

@@ -41,17 +41,18 @@ const ENTRY_OVERHEAD_BYTES = 1024;
 
 type Chunks = Iterator<ChunkOrOverflow | undefined>;
 
-/** A chunk that is rendered, or being rendered. */
-class Entry {
-  readonly rendering: SharedSteps<ChunkOrOverflow | undefined>;
+/** A chunk that is being rendered. Once it is, only the chunk is kept: the generator holds batches and states. */
+class Rendering {
+  readonly steps: SharedSteps<ChunkOrOverflow | undefined>;
   /** Where the chunk after this one is rendered from. */
   readonly chunks: Chunks;
-  /** Once it is rendered. */
-  chunk: Chunk | undefined;
+  /** Counted for what the generator holds. */
+  readonly bytes: number;
 
-  constructor(chunks: Chunks) {
+  constructor(chunks: Chunks, bytes: number) {
     this.chunks = chunks;
-    this.rendering = new SharedSteps(nextChunk(chunks));
+    this.bytes = bytes;
+    this.steps = new SharedSteps(nextChunk(chunks));
   }
 }
 
@@ -64,9 +65,11 @@ function* nextChunk(chunks: Chunks): Steps<ChunkOrOverflow | undefined> {
 }
 
 export class SharedChunks {
-  readonly #entries = createBoundedCache<string, Entry>({
+  readonly #entries = createBoundedCache<string, Chunk | Rendering>({
     maxSize: MAX_CACHE_BYTES,
-    sizeOf: ({ chunk }) => ENTRY_OVERHEAD_BYTES + (chunk ? chunk.bytes.length + chunk.next.bytes : 0),
+    sizeOf: (entry) =>
+      ENTRY_OVERHEAD_BYTES +
+      (entry instanceof Rendering ? entry.bytes : entry.bytes.length + entry.next.bytes),
   });
   #rendered = 0;
 
@@ -77,7 +80,8 @@ export class SharedChunks {
 
   /** The chunk at a position, where it is rendered already. */
   ready({ key }: Position): Chunk | undefined {
-    return this.#entries.get(key)?.chunk;
+    const entry = this.#entries.get(key);
+    return entry instanceof Rendering ? undefined : entry;
   }
 
   /** The chunk at a position. Undefined when there is nothing for now. */
@@ -85,11 +89,12 @@ export class SharedChunks {
     const { key } = position;
     let entry = this.#entries.get(key);
     if (!entry) {
-      entry = new Entry(position.open());
+      entry = new Rendering(position.open(), position.bytes);
       this.#entries.set(key, entry);
     }
+    if (!(entry instanceof Rendering)) return entry;
     try {
-      const chunk = yield* entry.rendering.result();
+      const chunk = yield* entry.steps.result();
       if (typeof chunk === "object") this.#keep(key, entry, chunk);
       else this.#drop(key, entry);
       return chunk;
@@ -104,17 +109,18 @@ export class SharedChunks {
     this.#entries.clear();
   }
 
-  #keep(key: string, entry: Entry, chunk: Chunk): void {
-    if (entry.chunk) return;
-    entry.chunk = chunk;
+  #keep(key: string, rendering: Rendering, chunk: Chunk): void {
+    if (this.#entries.peek(key) !== rendering) return; // another stream kept it, or it was evicted
     this.#rendered++;
-    // Set again, because its size is known now.
-    this.#entries.set(key, entry);
+    this.#entries.set(key, chunk);
     const { next } = chunk;
-    if (!this.#entries.has(next.key)) this.#entries.set(next.key, new Entry(entry.chunks));
+    if (this.#entries.has(next.key)) return;
+    // A generator holds what it was opened with until it ends, also where it pauses at a position that holds less.
+    const bytes = Math.max(rendering.bytes, next.bytes);
+    this.#entries.set(next.key, new Rendering(rendering.chunks, bytes));
   }
 
-  #drop(key: string, entry: Entry): void {
-    if (this.#entries.peek(key) === entry) this.#entries.delete(key);
+  #drop(key: string, rendering: Rendering): void {
+    if (this.#entries.peek(key) === rendering) this.#entries.delete(key);
   }
 }
