@@ -18,6 +18,7 @@ import { Scheduler } from "../src/lib/scheduler.ts";
 import { runToEnd } from "../src/lib/steps.ts";
 import { openEmbeddedLog } from "../src/log/embedded.ts";
 import type { Kind } from "../src/model/ids.ts";
+import { observedSources } from "../src/model/merge-settings.ts";
 import { parseQuery } from "../src/query/parse-query.ts";
 import { ClaimIngest } from "../src/view/claim-ingest.ts";
 import { Committer } from "../src/view/committer.ts";
@@ -110,7 +111,7 @@ const QUERY_CASES: readonly QueryCase[] = [
 async function networkOf({ devices, hosts }: typeof SMALL): Promise<ReadContext> {
   const view = new View();
   const log = openEmbeddedLog(":memory:");
-  const committer = new Committer(view, log, systemClock, ["bench"]);
+  const committer = new Committer(view, log, systemClock, observedSources(["bench"]));
   const history = new History(committer, 1024 * 1024);
   await new ClaimIngest(committer, "bench", silentLogger).replace({
     devices: deviceClaims(devices),

@@ -7,6 +7,7 @@
  * Each measurement runs in its own process, so that none is influenced by the memory of another. Seconds are wall-clock
  * time; on a busy machine the `cpu` seconds beside them are the more stable figure.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +17,7 @@ import { runToEnd } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Log } from "../../src/log/log.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim } from "../../src/model/claim.ts";
+import { observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { restoreView } from "../../src/view/restore.ts";
@@ -118,7 +120,7 @@ async function measureWith(log: Log, phase: string, hosts: number): Promise<Reco
   const restart = await timed(async () => {
     view = restoreView(log).view;
   });
-  const committer = new Committer(view, log, systemClock, [SOURCE]);
+  const committer = new Committer(view, log, systemClock, observedSources([SOURCE]));
   const ingest = new ClaimIngest(committer, SOURCE, silentLogger);
   if (phase === "load") {
     const load = await timed(() => ingest.replace(network.claims()));

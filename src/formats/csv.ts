@@ -8,7 +8,7 @@
  * line ends become U+FFFD: NUL ends the file for some programs, and none can show the others.
  */
 import { mapPaced, type Paced } from "../lib/steps.ts";
-import type { Annotations, Entities, Host } from "../model/entity.ts";
+import type { Annotations, Drift, Entities, Host } from "../model/entity.ts";
 import { type Kind, portId } from "../model/ids.ts";
 import { joinIntoChunks, type PacedText } from "./chunks.ts";
 
@@ -62,6 +62,12 @@ const TRACKING_COLUMNS: readonly Column<Tracking>[] = [
   ...scalarColumns<Tracking>("revision"),
 ];
 
+/** At the end, so that the columns before them keep their places. */
+const DRIFT_COLUMNS: readonly Column<{ drift?: Drift }>[] = [
+  { name: "drift.state", field: "drift", value: ({ drift }) => drift?.state ?? "" },
+  { name: "drift.since", field: "drift", value: ({ drift }) => drift?.since ?? "" },
+];
+
 const formatLocation = (location: Host["location"]): string => portId(location.elementId, location.port);
 
 const COLUMNS: { readonly [K in Kind]: readonly Column<Entities[K]>[] } = {
@@ -83,11 +89,13 @@ const COLUMNS: { readonly [K in Kind]: readonly Column<Entities[K]>[] } = {
     ...annotationColumns("name", "managementAddress", "channelId", "protocol"),
     ...TRACKING_COLUMNS,
     { name: "aliases", field: "aliases", value: (device) => device.aliases?.join(" ") ?? "" },
+    ...DRIFT_COLUMNS,
   ],
   ports: [
     ...scalarColumns<Entities["ports"]>("element", "port", "isEnabled", "type", "portSpeed"),
     ...annotationColumns("portName"),
     ...TRACKING_COLUMNS,
+    ...DRIFT_COLUMNS,
   ],
   links: [
     { name: "src.device", field: "src", value: (link) => link.src?.device ?? "" },
@@ -98,6 +106,7 @@ const COLUMNS: { readonly [K in Kind]: readonly Column<Entities[K]>[] } = {
     ...annotationColumns(),
     ...scalarColumns<Entities["links"]>("id", "bidirectional", "verified"),
     ...TRACKING_COLUMNS,
+    ...DRIFT_COLUMNS,
   ],
   hosts: [
     ...scalarColumns<Host>("id", "mac", "vlan", "innerVlan", "outerTpid", "configured", "suspended"),
@@ -116,6 +125,7 @@ const COLUMNS: { readonly [K in Kind]: readonly Column<Entities[K]>[] } = {
     { name: "location.port", field: "location", value: (host) => host.location?.port ?? "" },
     ...annotationColumns(),
     ...TRACKING_COLUMNS,
+    ...DRIFT_COLUMNS,
   ],
 };
 

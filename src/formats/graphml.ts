@@ -5,7 +5,7 @@
  * of each key.
  */
 import { mapPaced, type Paced } from "../lib/steps.ts";
-import type { Annotations, Device, Host, Link } from "../model/entity.ts";
+import type { Annotations, Device, Drift, Host, Link } from "../model/entity.ts";
 import { type ConnectPoint, linkId, portId } from "../model/ids.ts";
 import { joinIntoChunks, type PacedText } from "./chunks.ts";
 import {
@@ -94,13 +94,14 @@ function edge(id: string, source: string, target: string, data: Data): Element {
 }
 
 function deviceData(device: Device): Data {
-  const { id: _, annotations, sources, aliases, ...rest } = device;
+  const { id: _, annotations, sources, aliases, drift, ...rest } = device;
   return {
     kind: "device",
     label: deviceName(device),
     ...rest,
     sources: sources.join(" "),
     ...(aliases && { aliases: aliases.join(" ") }),
+    ...driftData(drift),
     ...prefixKeys(annotations),
   };
 }
@@ -110,7 +111,7 @@ const joinLocations = (locations: Host["locations"]): string =>
 
 function hostData(host: Host): Data {
   const { id: _, ipAddresses, locations, auxLocations, location: __, ...others } = host;
-  const { annotations = {}, sources, ...rest } = others;
+  const { annotations = {}, sources, drift, ...rest } = others;
   return {
     kind: "host",
     label: hostName(host),
@@ -119,14 +120,25 @@ function hostData(host: Host): Data {
     locations: joinLocations(locations),
     ...(auxLocations && { auxLocations: joinLocations(auxLocations) }),
     sources: sources.join(" "),
+    ...driftData(drift),
     ...prefixKeys(annotations),
   };
 }
 
-function linkData({ id: _, src, dst, annotations = {}, sources, ...rest }: Link): Data {
-  const ports = { srcPort: src.port, dstPort: dst.port };
-  return { kind: "link", ...ports, ...rest, sources: sources.join(" "), ...prefixKeys(annotations) };
+function linkData({ id: _, src, dst, annotations = {}, sources, drift, ...rest }: Link): Data {
+  return {
+    kind: "link",
+    srcPort: src.port,
+    dstPort: dst.port,
+    ...rest,
+    sources: sources.join(" "),
+    ...driftData(drift),
+    ...prefixKeys(annotations),
+  };
 }
+
+const driftData = (drift: Drift | undefined): Data =>
+  drift ? { drift: drift.state, driftSince: drift.since } : {};
 
 const prefixKeys = (annotations: Annotations): Data =>
   Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`annotations.${key}`, value]));

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Paced, withoutPauses } from "../lib/steps.ts";
 import { type EmbeddedLog, openEmbeddedLog } from "./embedded.ts";
-import type { Batch, LogEntry, PageRecord, Snapshot } from "./log.ts";
+import { type Batch, forStoreKinds, type LogEntry, type PageRecord, type Snapshot } from "./log.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-log-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -31,13 +31,13 @@ const record = (text: string): PageRecord => ({
   storedId: undefined,
   encode: () => Buffer.from(text),
 });
-const VERSIONS = { devices: 1, ports: 0, links: 0, hosts: 2, claims: 0, graph: 1 };
+const VERSIONS = { ...forStoreKinds(() => 0), devices: 1, hosts: 2, graph: 1 };
 const snapshotOf = (revision: number, hosts: PageRecord[], time = revision * 1000): Snapshot => ({
   revision,
   time,
   graphTime: time - 1,
   versions: VERSIONS,
-  pages: { devices: [], ports: [], links: [], hosts, claims: [] },
+  pages: { ...forStoreKinds(() => []), hosts },
 });
 const texts = (snapshot: Snapshot | undefined) =>
   snapshot?.pages.hosts.map((page) => Buffer.from(page.encode()).toString());

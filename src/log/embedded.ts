@@ -10,9 +10,11 @@ import type { Database } from "bun:sqlite";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Paced } from "../lib/steps.ts";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";
+import { isKind } from "../model/ids.ts";
 import { decodeEntries, decompress, encodeEntries } from "./batch-codec.ts";
 import {
   type Batch,
+  forStoreKinds,
   type Log,
   type LogEntry,
   LogError,
@@ -101,8 +103,8 @@ export class EmbeddedLog implements Log {
     for (let i = 0; i < entries.length; i += ENTRIES_PER_PART) {
       if (i > 0) await yieldToLoop();
       const slice = entries.slice(i, i + ENTRIES_PER_PART);
-      // For the histogram: claims are internal records, not changes that the interface shows.
-      const changes = slice.filter(({ kind }) => kind !== "claims").length;
+      // For the histogram: the other kinds are internal records, not changes that the interface shows.
+      const changes = slice.filter(({ kind }) => isKind(kind)).length;
       parts.push({ bytes: encodeEntries(slice), changes });
     }
     try {
@@ -160,14 +162,9 @@ export class EmbeddedLog implements Log {
       revision: row.revision,
       time: row.time,
       graphTime: row.graph_time,
-      versions: JSON.parse(row.marks),
-      pages: {
-        devices: records("devices"),
-        ports: records("ports"),
-        links: records("links"),
-        hosts: records("hosts"),
-        claims: records("claims"),
-      },
+      // An earlier version stored fewer kinds.
+      versions: { ...forStoreKinds(() => 0), ...JSON.parse(row.marks) },
+      pages: forStoreKinds(records),
     };
   }
 

@@ -18,9 +18,27 @@
 import type { Paced } from "../lib/steps.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 
-/** The public collections, and `claims`: the claims of sources that cannot be recovered from the public value. */
-export type StoreKind = Kind | "claims";
-export const STORE_KINDS: readonly StoreKind[] = [...KINDS, "claims"];
+/**
+ * The public collections, and three that only the view uses:
+ *
+ * - `claims`: the claims of sources that cannot be recovered from the public value.
+ * - `missing`: entities that an intended source claims and no observed one does (see `missingKey`).
+ * - `settings`: what the merged values depend on besides the claims (see `merge-rules.ts`).
+ *
+ * Their first letters differ: batches are encoded by them.
+ */
+export type StoreKind = Kind | "claims" | "missing" | "settings";
+export const STORE_KINDS: readonly StoreKind[] = [...KINDS, "claims", "missing", "settings"];
+/** Of each kind of collection one value. */
+export const forStoreKinds = <T>(create: (kind: StoreKind) => T): Record<StoreKind, T> => ({
+  devices: create("devices"),
+  ports: create("ports"),
+  links: create("links"),
+  hosts: create("hosts"),
+  claims: create("claims"),
+  missing: create("missing"),
+  settings: create("settings"),
+});
 
 /** The change of one value in a batch. */
 export interface LogEntry {

@@ -39,7 +39,34 @@ const tracking = {
   sources: Type.Array(Type.String(), { description: "The sources that claim it, in order of precedence." }),
   revision: int64("The view's revision at which it last changed."),
 };
-export const TRACKING_FIELDS = Object.keys(tracking);
+export const DRIFT_STATES = ["missing", "unplanned", "differs"] as const;
+export type DriftState = (typeof DRIFT_STATES)[number];
+export const Drift = Type.Object(
+  {
+    state: Type.Enum(DRIFT_STATES, {
+      $id: "DriftState",
+      description:
+        "`missing`: intended and not observed. `unplanned`: observed and not intended. `differs`: both, with other values.",
+    }),
+    since: Type.String({ format: "date-time", description: "Since when it has this state." }),
+    fields: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object(
+          { intended: Type.Unknown(), observed: Type.Optional(Type.Unknown()) },
+          { $id: "DriftField" },
+        ),
+        { description: "Where it differs: by field, an annotation as `annotations.KEY`." },
+      ),
+    ),
+  },
+  { $id: "Drift", description: "How it differs from what is intended; absent where it does not." },
+);
+export type Drift = Type.Static<typeof Drift>;
+const drift = { drift: Type.Optional(Drift) };
+
+/** The fields that only the view adds: no source claims them. */
+export const TRACKING_FIELDS = [...Object.keys(tracking), "drift"];
 
 export const Device = Type.Object(
   {
@@ -64,6 +91,7 @@ export const Device = Type.Object(
           "Other ids of the device, as upstream systems call it; sorted. Absent where there are none.",
       }),
     ),
+    ...drift,
   },
   { $id: "Device" },
 );
@@ -78,6 +106,7 @@ export const Port = Type.Object(
     portSpeed: Type.Number({ description: "Mb/s." }),
     annotations: Type.Optional(Annotations),
     ...tracking,
+    ...drift,
   },
   { $id: "Port" },
 );
@@ -96,6 +125,7 @@ export const Link = Type.Object(
     bidirectional: Type.Boolean({ description: "The link in the other direction is known too." }),
     verified: Type.Boolean({ description: "False when the only evidence is unauthenticated LLDP." }),
     ...tracking,
+    ...drift,
   },
   { $id: "Link" },
 );
@@ -127,6 +157,7 @@ export const Host = Type.Object(
     location: HostLocation,
     annotations: Type.Optional(Annotations),
     ...tracking,
+    ...drift,
   },
   { $id: "Host" },
 );

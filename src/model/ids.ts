@@ -27,6 +27,8 @@ export const canonicalDeviceId = (id: string): string => (OPENFLOW_ID.test(id) ?
 export const hasOneSpelling = (kind: Kind, id: string): boolean =>
   kind === "hosts" || (kind !== "links" && OPENFLOW_ID.test(id)) || id.toLowerCase() === id.toUpperCase();
 
+export const isKind = (name: string): name is Kind => (KINDS as readonly string[]).includes(name);
+
 export const portId = (device: string, port: string): string => `${device}/${port}`;
 
 export const linkId = (src: ConnectPoint, dst: ConnectPoint): string =>

@@ -29,6 +29,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import { LogError } from "../log/log.ts";
+import { observedSources } from "../model/merge-settings.ts";
 import type { SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
@@ -100,8 +101,8 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
   const users = await asStartupError(() => openUsers(usersOptions));
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
-  const precedence = created.map(({ source }) => source.name);
-  const store = await asStartupError(() => openStore(config, precedence, clock, logger));
+  const mergeSettings = observedSources(created.map(({ source }) => source.name));
+  const store = await asStartupError(() => openStore(config, mergeSettings, clock, logger));
   logId = store.log.id;
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);

@@ -7,7 +7,8 @@ import type { ConfigFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { createConfiguredSources } from "../config/sources.ts";
 import { sameJson } from "../lib/same-json.ts";
-import { STORE_KINDS } from "../log/log.ts";
+import { KINDS } from "../model/ids.ts";
+import { observedSources } from "../model/merge-settings.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import type { ClaimSink, SourceContext } from "../sources/source.ts";
 import { removeStateFile } from "../sources/state-file.ts";
@@ -85,7 +86,8 @@ export class SourceSet {
   /** Removes what is stored of sources that were configured at an earlier start and no longer are. */
   async dropFormerSources(): Promise<void> {
     const { view } = this.#store;
-    const known = new Set(STORE_KINDS.flatMap((kind) => [...view.indexes(kind).named("source").keys()]));
+    const claimed = [...KINDS, "claims"] as const;
+    const known = new Set(claimed.flatMap((kind) => [...view.indexes(kind).named("source").keys()]));
     for (const name of known.difference(new Set(this.names))) await this.#drop(name);
   }
 
@@ -105,7 +107,7 @@ export class SourceSet {
     };
     this.#sources = next.map((created) => kept(created) ?? created);
     await this.#supervisor.replace(this.#sources);
-    await this.#store.committer.setPrecedence(this.names);
+    await this.#store.committer.setSettings(observedSources(this.names));
     for (const name of changes.removed) await this.#drop(name);
     return changes;
   }

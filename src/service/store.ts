@@ -11,10 +11,12 @@ import type { Logger } from "../lib/logger.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import type { Log } from "../log/log.ts";
 import { openRetryingLog } from "../log/retrying-log.ts";
+import type { MergeSettings } from "../model/merge-settings.ts";
 import { Committer } from "../view/committer.ts";
 import { Compactor } from "../view/compactor.ts";
 import { convertView } from "../view/convert.ts";
 import { History } from "../view/history.ts";
+import { MergeRules } from "../view/merge-rules.ts";
 import { repairLog, restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
 
@@ -44,10 +46,10 @@ export interface Store {
   readonly scheduler: Scheduler;
 }
 
-/** `sourceNames` are in order of precedence. Rejects with `LogError`, with a message for the operator. */
+/** Rejects with `LogError`, with a message for the operator. */
 export async function openStore(
   config: Config,
-  sourceNames: readonly string[],
+  settings: MergeSettings,
   clock: Clock,
   logger: Logger,
 ): Promise<Store> {
@@ -58,7 +60,7 @@ export async function openStore(
   const { view } = restored;
   await repairLog(log, restored, logger);
   if (log.needsConversion) {
-    const entities = await convertView(view, log, sourceNames, clock.now());
+    const entities = await convertView(view, log, new MergeRules(settings), clock.now());
     await log.completeConversion();
     logger.info("log converted to the current format", { entities });
   }
@@ -67,7 +69,7 @@ export async function openStore(
     view,
     log,
     reportClockSkew(clock, () => view.time, logger),
-    sourceNames,
+    settings,
     scheduler,
   );
   const history = new History(committer, config.limits.streamBufferBytes);

@@ -4,6 +4,7 @@ import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { withoutPauses } from "../lib/steps.ts";
 import type { Claims } from "../model/claim.ts";
+import { observedSources } from "../model/merge-settings.ts";
 import { ClaimIngest } from "./claim-ingest.ts";
 import { Committer } from "./committer.ts";
 import { View } from "./view.ts";
@@ -20,7 +21,7 @@ const CLAIMS: Claims = {
 test("lastClaims returns the claims of this source and of no other, also after a restart", async () => {
   const log = openMemoryLog();
   const clock = new ManualClock();
-  const committer = new Committer(new View(), log, clock, ["first", "second"]);
+  const committer = new Committer(new View(), log, clock, observedSources(["first", "second"]));
   const ingest = new ClaimIngest(committer, "first", silentLogger);
   await ingest.replace(CLAIMS);
   await new ClaimIngest(committer, "second", silentLogger).replace({
@@ -31,7 +32,7 @@ test("lastClaims returns the claims of this source and of no other, also after a
   const restored = new View();
   for (const batch of withoutPauses(log.read(0))) restored.apply(batch);
   const restarted = new ClaimIngest(
-    new Committer(restored, log, clock, ["first", "second"]),
+    new Committer(restored, log, clock, observedSources(["first", "second"])),
     "first",
     silentLogger,
   );

@@ -19,6 +19,8 @@ const INDEXES: { readonly [K in StoreKind]: readonly string[] } = {
   links: ["src", "dst", "state", "source", "occupiedPort"],
   hosts: ["ip", "location", "source"],
   claims: ["device", "source"],
+  missing: [],
+  settings: [],
 };
 
 /** Everything in a view, as plain values. */

@@ -20,6 +20,7 @@ import {
 } from "./conflicts.ts";
 import { parseClaimsKey } from "./held-back.ts";
 import { occupiesPorts, portKeyRange } from "./indexes.ts";
+import type { MergeRules } from "./merge-rules.ts";
 import { parseStored, type View } from "./view.ts";
 import { WorkingSet } from "./working-set.ts";
 
@@ -48,12 +49,11 @@ export class Commit {
 
   constructor(
     view: View,
-    precedence: readonly string[],
+    rules: MergeRules,
     revision: number,
     time: number,
     entitiesPerStep = ENTITIES_PER_STEP,
   ) {
-    const rank = new Map(precedence.map((name, i) => [name, i]));
     const shownDevice = (id: string): string | undefined => {
       const key = deviceKey(id);
       const touched = this.#devices.touched(key);
@@ -66,7 +66,7 @@ export class Commit {
       revision,
       time,
       timeText: new Date(time).toISOString(),
-      rank,
+      rules,
       shownDevice,
       entitiesPerStep,
     };

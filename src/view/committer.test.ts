@@ -72,7 +72,7 @@ describe("one device of several sources", () => {
     expect(net.shown("devices", A)).toMatchObject({ mfr: "two", sw: "s2", sources: ["second"] });
     expect(describeBatch(await net.remove("third", "devices", A))).toEqual([]);
     expect(describeBatch(await net.remove("second", "devices", A))).toEqual([`removed devices ${A}`]);
-    expect([...STORE_KINDS].map((kind) => net.view.size(kind))).toEqual([0, 0, 0, 0, 0]);
+    expect(STORE_KINDS.filter((kind) => net.view.size(kind) > 0)).toEqual([]);
   });
 
   test("a source that no longer lists a device does not remove the claim of another", async () => {

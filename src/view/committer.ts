@@ -15,9 +15,11 @@ import type { Steps } from "../lib/steps.ts";
 import type { Batch, Log, LogEntry } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
+import type { MergeSettings } from "../model/merge-settings.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import { parseClaimsKey } from "./held-back.ts";
 import type { BatchListener } from "./history.ts";
+import { MergeRules } from "./merge-rules.ts";
 import { recoverClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working-set.ts";
@@ -36,7 +38,7 @@ export class Committer {
   readonly log: Log;
   readonly scheduler: Scheduler;
   readonly #clock: Clock;
-  #precedence: readonly string[];
+  #rules: MergeRules;
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new FairSemaphore(1);
   /** The default is that of `Commit`. */
@@ -46,7 +48,7 @@ export class Committer {
     view: View,
     log: Log,
     clock: Clock,
-    precedence: readonly string[],
+    settings: MergeSettings,
     scheduler: Scheduler = new Scheduler(),
     entitiesPerStep?: number,
   ) {
@@ -55,7 +57,7 @@ export class Committer {
     this.log = log;
     this.scheduler = scheduler;
     this.#clock = clock;
-    this.#precedence = precedence;
+    this.#rules = new MergeRules(settings);
   }
 
   /** The listener is called with each batch, in order, once the batch is durable and visible. */
@@ -80,12 +82,12 @@ export class Committer {
   }
 
   /**
-   * Replaces the order of precedence. What several sources claim is merged again in this order, in several revisions, so
-   * that the commits of sources are not delayed by a large network.
+   * Replaces the settings. What several sources claim is merged again by them, in several revisions, so that the commits
+   * of sources are not delayed by a large network.
    */
-  async setPrecedence(precedence: readonly string[]): Promise<void> {
-    if (sameJson(precedence, this.#precedence)) return;
-    this.#precedence = precedence;
+  async setSettings(settings: MergeSettings): Promise<void> {
+    if (sameJson(settings, this.#rules.settings)) return;
+    this.#rules = new MergeRules(settings);
     for (const page of await this.scheduler.run(VIEW_OWNER, this.view.capture().pages("claims"))) {
       for (let start = 0; start < page.ids.length; start += RECHECKS_PER_BATCH) {
         const keys = page.ids.slice(start, start + RECHECKS_PER_BATCH);
@@ -102,7 +104,7 @@ export class Committer {
     const { view, log, scheduler } = this;
     const time = Math.max(this.#clock.now(), view.time);
     const revision = view.revision + 1;
-    const commit = new Commit(view, this.#precedence, revision, time, this.#entitiesPerStep);
+    const commit = new Commit(view, this.#rules, revision, time, this.#entitiesPerStep);
     try {
       const entries = await scheduler.run(owner, mergeChanges(commit, apply));
       if (entries.length > 0) {

@@ -11,6 +11,7 @@ import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import type { StoredClaims } from "./indexes.ts";
 import { changesGraph } from "./link-graph.ts";
+import type { MergeRules } from "./merge-rules.ts";
 import { recoverClaim, referencedDevices, sameClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working-set.ts";
@@ -24,19 +25,14 @@ interface Outdated {
 }
 
 /** Resolves to the number of entities that were converted. Rejects with `LogError` when the batch cannot be made durable. */
-export async function convertView(
-  view: View,
-  log: Log,
-  precedence: readonly string[],
-  now: number,
-): Promise<number> {
+export async function convertView(view: View, log: Log, rules: MergeRules, now: number): Promise<number> {
   const outdated = [...findOutdated(view)];
   if (outdated.length === 0) return 0;
   const revision = view.revision + 1;
   const time = Math.max(now, view.time);
   const removals = [...findRemovals(view, outdated)];
   view.apply({ revision: view.revision, time: view.time, entries: removals });
-  const commit = new Commit(view, precedence, revision, time);
+  const commit = new Commit(view, rules, revision, time);
   for (const { kind, id, claims } of outdated) {
     for (const [source, claim] of claims) {
       const change = canonicalChange(kind, claim);

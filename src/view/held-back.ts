@@ -4,7 +4,7 @@
  */
 import type { Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
-import { idKey, KINDS, type Kind } from "../model/ids.ts";
+import { idKey, isKind, KINDS, type Kind } from "../model/ids.ts";
 import type { RevisionState } from "./network-state.ts";
 
 export type HeldBack = Readonly<Record<Kind, number>>;
@@ -44,7 +44,7 @@ export function* updateHeldBack(
       yield;
     }
     if ((oldText === null) === (newText === null)) continue;
-    const parsed = kind === "claims" ? parseClaimsKey(id) : { kind, key: idKey(kind, id) };
+    const parsed = isKind(kind) ? { kind, key: idKey(kind, id) } : kind === "claims" && parseClaimsKey(id);
     if (!parsed) continue;
     const storedKey = `${parsed.kind} ${parsed.key}`;
     if (seen.has(storedKey)) continue;

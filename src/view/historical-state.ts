@@ -4,12 +4,20 @@
  * current state, so that a historical state costs as much as what changed.
  */
 import type { Steps } from "../lib/steps.ts";
-import { type Log, type LogEntry, type Snapshot, STORE_KINDS, type StoreKind } from "../log/log.ts";
+import {
+  forStoreKinds,
+  type Log,
+  type LogEntry,
+  type Snapshot,
+  STORE_KINDS,
+  type StoreKind,
+} from "../log/log.ts";
 import { Collection, type Write } from "./collection.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
 import {
   type Collections,
+  isSpelled,
   NO_SPELLINGS,
   noCollections,
   RevisionState,
@@ -65,14 +73,7 @@ export function* historicalStateAt(current: RevisionState, log: Log, revision: n
     if (writes.length > 0) collections[kind] = yield* base.collections[kind].withWrites(writes, sizeChange);
   }
   // A historical state never changes, so that every version is its revision.
-  const versions = {
-    devices: revision,
-    ports: revision,
-    links: revision,
-    hosts: revision,
-    claims: revision,
-    graph: revision,
-  };
+  const versions = { ...forStoreKinds(() => revision), graph: revision };
   const { graph } = base;
   const state = new RevisionState({
     revision,
@@ -121,16 +122,10 @@ function* idsOf(
   kind: StoreKind,
   { ids }: EncodedPage,
 ): Generator<[kind: StoreKind, id: string, exists: boolean]> {
-  if (kind !== "hosts" && kind !== "claims") for (const id of ids) yield [kind, id, true];
+  if (isSpelled(kind)) for (const id of ids) yield [kind, id, true];
 }
 
-const noChanges = (): Changes => ({
-  devices: new Map(),
-  ports: new Map(),
-  links: new Map(),
-  hosts: new Map(),
-  claims: new Map(),
-});
+const noChanges = (): Changes => forStoreKinds(() => new Map());
 
 /** The values at `revision` of everything that changed until `newest`. */
 function* readBack(log: Log, revision: number, newest: number): Steps<Changes> {

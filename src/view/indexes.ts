@@ -15,7 +15,15 @@ import { referencedDevices } from "./recover.ts";
 export type StoredClaims = readonly (readonly [source: string, claim: ClaimTypes[Kind]])[];
 export interface StoredTypes extends Entities {
   claims: StoredClaims;
+  /** As it is intended, with `drift`. */
+  missing: Entities[Kind];
+  settings: StoredSetting;
 }
+/** See `merge-rules.ts`. */
+export type StoredSetting = Readonly<Record<string, unknown>>;
+
+/** The key of an entity in the collection `missing`. */
+export const missingKey = (kind: Kind, id: string): string => `${kind} ${id}`;
 
 export const portKey = (device: string, port: string): string => `${deviceKey(device)}\u0000${port}`;
 /** The range of the keys of all ports of a device. */
@@ -60,6 +68,8 @@ const KEYS = {
     device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)))],
     source: (claims) => claims.map(([source]) => source),
   },
+  missing: {},
+  settings: {},
 } as const satisfies { [K in keyof StoredTypes]: Record<string, KeysOf<StoredTypes[K]>> };
 
 const TABLE: { readonly [K in keyof StoredTypes]: Readonly<Record<string, KeysOf<StoredTypes[K]>>> } = KEYS;

@@ -3,6 +3,7 @@ import { expect, spyOn, test } from "bun:test";
 import { ClaimedNetwork, describeBatch, openMemoryLog, pagesOf } from "../../test/support/claims.ts";
 import { createSteppingScheduler } from "../../test/support/stepping-scheduler.ts";
 import type { HostClaim } from "../model/claim.ts";
+import { observedSources } from "../model/merge-settings.ts";
 import { History } from "./history.ts";
 
 const DEVICE = "of:000000000000000a";
@@ -131,7 +132,7 @@ test("a change of the precedence is merged in several revisions, between which o
   await net.source("first").replace({ devices: devices.map((id) => ({ id, mfr: "one" })) });
   await net.source("second").replace({ devices: devices.map((id) => ({ id, mfr: "two" })) });
   const before = net.batches.length;
-  const changing = net.committer.setPrecedence(["second", "first", "third"]);
+  const changing = net.committer.setSettings(observedSources(["second", "first", "third"]));
   const small = net.set("third", "devices", { id: "of:other" });
   await Promise.all([changing, small]);
   const own = net.batches.findIndex(({ entries }) => entries.some(({ id }) => id === "of:other"));

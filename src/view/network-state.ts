@@ -5,7 +5,7 @@
 import { LayeredMap } from "../lib/layered-map.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { SharedSteps, type Steps } from "../lib/steps.ts";
-import type { CollectionVersions, StoreKind } from "../log/log.ts";
+import { type CollectionVersions, forStoreKinds, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { Collection } from "./collection.ts";
 import type { EncodedPage } from "./encoded-page.ts";
@@ -13,7 +13,8 @@ import { LinkGraph } from "./link-graph.ts";
 
 /** The kinds whose ids contain ids of devices, and so have several spellings. */
 export type SpelledKind = Exclude<Kind, "hosts">;
-export const isSpelled = (kind: StoreKind): kind is SpelledKind => kind !== "hosts" && kind !== "claims";
+export const isSpelled = (kind: StoreKind): kind is SpelledKind =>
+  kind === "devices" || kind === "ports" || kind === "links";
 
 /** The ids that are not shown in lower case, by `idKey`. In most networks there are none. */
 export type Spellings = Readonly<Record<SpelledKind, LayeredMap<string, string>>>;
@@ -64,10 +65,9 @@ export class RevisionState {
   }
 
   get heldBytes(): number {
-    const { devices, ports, links, hosts, claims } = this.collections;
-    const replaced =
-      devices.heldBytes + ports.heldBytes + links.heldBytes + hosts.heldBytes + claims.heldBytes;
-    return this.ownBytes + replaced;
+    let bytes = this.ownBytes;
+    for (const kind of STORE_KINDS) bytes += this.collections[kind].heldBytes;
+    return bytes;
   }
 
   size(kind: StoreKind): number {
@@ -108,13 +108,7 @@ export class RevisionState {
   }
 }
 
-export const noCollections = (): Collections => ({
-  devices: Collection.of([]),
-  ports: Collection.of([]),
-  links: Collection.of([]),
-  hosts: Collection.of([]),
-  claims: Collection.of([]),
-});
+export const noCollections = (): Collections => forStoreKinds(() => Collection.of([]));
 
 export const NO_SPELLINGS: Spellings = {
   devices: new LayeredMap(),

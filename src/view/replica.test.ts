@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ClaimedNetwork, pagesOf } from "../../test/support/claims.ts";
 import { runToEnd } from "../lib/steps.ts";
 import type { Batch } from "../log/log.ts";
-import { KINDS } from "../model/ids.ts";
+import { isKind, KINDS } from "../model/ids.ts";
 import { createReplicaLog, HistoryNotInReplica, Replica } from "./replica.ts";
 import { topologyOf, type View } from "./view.ts";
 
@@ -10,7 +10,7 @@ const MAX_RING_BYTES = 1_000_000;
 
 /** Everything that responses are rendered from. */
 function publicStateOf(view: View) {
-  const { claims: _, ...versions } = view.versions;
+  const { claims: _, missing: __, settings: ___, ...versions } = view.versions;
   const values = KINDS.map((kind) =>
     pagesOf(view, kind).flatMap((page) => page.ids.map((id, i) => [kind, id, page.value(i)])),
   );
@@ -28,9 +28,9 @@ async function sendAll(replica: Replica, view: View): Promise<void> {
 /** Like the stream, which sends the public collections only. */
 async function sendBatch(replica: Replica, { entries, revision, time }: Batch): Promise<void> {
   for (const { kind, id, after, changed } of entries) {
-    if (kind !== "claims") replica.addChange(kind, id, after, changed);
+    if (isKind(kind)) replica.addChange(kind, id, after, changed);
   }
-  if (entries.some(({ kind }) => kind !== "claims")) await replica.commitUpTo(revision, time);
+  if (entries.some(({ kind }) => isKind(kind))) await replica.commitUpTo(revision, time);
 }
 
 async function networkOfTwo() {
@@ -77,7 +77,7 @@ describe("a replica", () => {
     expect(received).toEqual(
       changes.slice(1).map(({ revision, entries }) => ({
         revision,
-        entries: entries.filter(({ kind }) => kind !== "claims").length,
+        entries: entries.filter(({ kind }) => isKind(kind)).length,
       })),
     );
   });

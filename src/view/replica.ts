@@ -9,7 +9,7 @@
 import { Scheduler } from "../lib/scheduler.ts";
 import { ShardedSet } from "../lib/sharded-set.ts";
 import type { Steps } from "../lib/steps.ts";
-import type { Batch, CollectionVersions, Log, LogEntry } from "../log/log.ts";
+import { type Batch, type CollectionVersions, forStoreKinds, type Log, type LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { type BatchFeed, type BatchListener, History, type Resolved } from "./history.ts";
 import { View } from "./view.ts";
@@ -28,7 +28,7 @@ export interface SyncedState {
   readonly revision: number;
   readonly time: number;
   readonly graphTime: number;
-  readonly versions: Omit<CollectionVersions, "claims">;
+  readonly versions: Pick<CollectionVersions, Kind | "graph">;
 }
 
 /** What is received in a sync is applied in parts of this many entities. */
@@ -117,7 +117,7 @@ export class Replica implements BatchFeed {
     await this.#run(function* (this: Replica) {
       if (sync) yield* this.#addRemovals(sync);
       yield* this.#apply({ revision, time }, sync?.differences ?? [], () => {
-        this.view.setVersions({ ...versions, claims: revision }, graphTime);
+        this.view.setVersions({ ...forStoreKinds(() => revision), ...versions }, graphTime);
         this.history.reset();
       });
     });

@@ -11,6 +11,7 @@ import { runToEnd, type Steps } from "../lib/steps.ts";
 import {
   type Batch,
   type CollectionVersions,
+  forStoreKinds,
   type Snapshot,
   STORE_KINDS,
   type StoreKind,
@@ -24,6 +25,7 @@ import { Indexes, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
 import {
   type Collections,
+  isSpelled,
   type LiveIndexes,
   NO_SPELLINGS,
   noCollections,
@@ -74,6 +76,8 @@ export class View {
     links: new Indexes("links"),
     hosts: new Indexes("hosts"),
     claims: new Indexes("claims"),
+    missing: new Indexes("missing"),
+    settings: new Indexes("settings"),
   };
   readonly #live: LiveIndexes;
 
@@ -86,7 +90,7 @@ export class View {
         return view.indexesAreExact;
       },
     };
-    const versions = { devices: 0, ports: 0, links: 0, hosts: 0, claims: 0, graph: 0 };
+    const versions = { ...forStoreKinds(() => 0), graph: 0 };
     this.#state = new RevisionState({
       revision: 0,
       time: 0,
@@ -170,7 +174,7 @@ export class View {
         pages.push(page);
         for (const [i, id] of page.ids.entries()) {
           this.#updateIndexes(kind, id, null, page.value(i));
-          if (kind !== "hosts" && kind !== "claims") ids.push([kind, id, true]);
+          if (isSpelled(kind)) ids.push([kind, id, true]);
         }
         gcPacer.addGarbage(page.bytes.length);
       }
@@ -289,19 +293,9 @@ function* valuesOn(pages: readonly EncodedPage[]): Generator<Write> {
 /** All pages of a state, for the log. */
 export function* snapshotOf(state: RevisionState): Steps<Snapshot> {
   const { revision, time, versions } = state;
-  return {
-    revision,
-    time,
-    versions,
-    graphTime: yield* state.graphTime(),
-    pages: {
-      devices: yield* state.pages("devices"),
-      ports: yield* state.pages("ports"),
-      links: yield* state.pages("links"),
-      hosts: yield* state.pages("hosts"),
-      claims: yield* state.pages("claims"),
-    },
-  };
+  const pages = forStoreKinds((): readonly EncodedPage[] => []);
+  for (const kind of STORE_KINDS) pages[kind] = yield* state.pages(kind);
+  return { revision, time, versions, graphTime: yield* state.graphTime(), pages };
 }
 
 export function* topologyOf(state: NetworkState): Steps<Topology> {

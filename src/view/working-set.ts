@@ -11,6 +11,7 @@ import type { ClaimTypes } from "../model/claim.ts";
 import { entityId } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
+import type { MergeRules } from "./merge-rules.ts";
 import { recoverClaim, sameClaim } from "./recover.ts";
 import { type StoredValue, storedValueOf, type View } from "./view.ts";
 
@@ -39,8 +40,7 @@ export interface CommitContext {
   readonly revision: number;
   readonly time: number;
   readonly timeText: string;
-  /** The precedence of each source; 0 is the highest. */
-  readonly rank: ReadonlyMap<string, number>;
+  readonly rules: MergeRules;
   /** The id of a device as it is shown; undefined when the device does not exist. Includes the changes of the commit. */
   readonly shownDevice: (id: string) => string | undefined;
   /** Entities that are handled between two pauses. */
@@ -148,9 +148,8 @@ export class WorkingSet<K extends Kind> {
 
   #sortByPrecedence(claims: SourcedClaim<K>[]): SourcedClaim<K>[] {
     if (claims.length < 2) return claims;
-    const { rank } = this.#context;
-    const rankOf = ({ source }: SourcedClaim<K>) => rank.get(source) ?? rank.size;
-    return claims.sort((a, b) => rankOf(a) - rankOf(b) || (a.source < b.source ? -1 : 1));
+    const { rules } = this.#context;
+    return claims.sort((a, b) => rules.compareRank(a.source, b.source));
   }
 
   /** Merges the claims of one entity again. */

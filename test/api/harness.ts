@@ -2,6 +2,7 @@
  * The HTTP interface on a real socket, inside the test process: a network made of claims, a manual clock, one user. For
  * tests of responses; tests of start, stop and crashes use the real process.
  */
+
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import { Drawings } from "../../src/api/reads/drawings.ts";
@@ -16,6 +17,7 @@ import { withoutPauses } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Log } from "../../src/log/log.ts";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
+import { observedSources } from "../../src/model/merge-settings.ts";
 import type { SourceReport } from "../../src/model/source-status.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
@@ -116,7 +118,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   if (snapshot) view.load(snapshot);
   for (const batch of withoutPauses(log.read(view.revision))) view.apply(batch);
   const names = ["first", "second"];
-  const committer = new Committer(view, log, clock, names);
+  const committer = new Committer(view, log, clock, observedSources(names));
   const history = new History(committer, options.ringBytes ?? 64 * 1024 * 1024);
   const ingestBySource = new Map(names.map((name) => [name, new ClaimIngest(committer, name, silentLogger)]));
   const scheduler = options.scheduler ?? new Scheduler();

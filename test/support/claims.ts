@@ -2,6 +2,7 @@
  * A network built from claims, for tests of the write path: a view with an in-memory log, a manual clock, and a
  * `ClaimIngest` for each source. The order of the sources is their precedence.
  */
+
 import { ManualClock } from "../../src/lib/clock.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { Scheduler } from "../../src/lib/scheduler.ts";
@@ -11,6 +12,7 @@ import type { Batch, Log, Snapshot, StoreKind } from "../../src/log/log.ts";
 import type { ClaimChange, ClaimTypes } from "../../src/model/claim.ts";
 import type { Entities } from "../../src/model/entity.ts";
 import type { Kind } from "../../src/model/ids.ts";
+import { observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import type { EncodedPage } from "../../src/view/encoded-page.ts";
@@ -34,7 +36,14 @@ export class ClaimedNetwork {
     entitiesPerStep?: number,
   ) {
     this.log = log;
-    this.committer = new Committer(this.view, log, this.clock, sources, scheduler, entitiesPerStep);
+    this.committer = new Committer(
+      this.view,
+      log,
+      this.clock,
+      observedSources(sources),
+      scheduler,
+      entitiesPerStep,
+    );
     this.committer.onBatch((batch) => this.batches.push(batch));
     const logger = createLogger("debug", (line) => this.logLines.push(line));
     this.#ingests = new Map(sources.map((name) => [name, new ClaimIngest(this.committer, name, logger)]));

@@ -1,0 +1,80 @@
+/**
+ * Everything that a merged value depends on besides the claims: the settings of the configuration, what is known of each
+ * source, and which kinds the plan contains. Immutable; each commit is computed with one of them. It is stored in the
+ * collection `settings`, so that the past can be explained by the rules of its time.
+ */
+import type { Kind } from "../model/ids.ts";
+import type { IdentityRule, MergeSettings, SourceSettings } from "../model/merge-settings.ts";
+
+/** What the log knows of a source. */
+export interface SourceFacts {
+  /** It has reported its full set at least once. */
+  readonly hasSynced: boolean;
+  /** Epoch milliseconds; absent while the source is live. */
+  readonly staleSince?: number;
+}
+
+export class MergeRules {
+  readonly settings: MergeSettings;
+  readonly facts: ReadonlyMap<string, SourceFacts>;
+  /** The kinds of which an intended source claims anything. */
+  readonly plannedKinds: ReadonlySet<Kind>;
+  readonly #rank: ReadonlyMap<string, number>;
+
+  constructor(
+    settings: MergeSettings,
+    facts: ReadonlyMap<string, SourceFacts> = new Map(),
+    plannedKinds: ReadonlySet<Kind> = new Set(),
+  ) {
+    this.settings = settings;
+    this.facts = facts;
+    this.plannedKinds = plannedKinds;
+    this.#rank = new Map(settings.sources.map(({ name }, i) => [name, i]));
+  }
+
+  get identity(): readonly IdentityRule[] {
+    return this.settings.identity;
+  }
+
+  /** 0 is the highest. A source that is not configured has the lowest. */
+  rankOf(source: string): number {
+    return this.#rank.get(source) ?? this.#rank.size;
+  }
+
+  isIntended(source: string): boolean {
+    return this.#settingsOf(source)?.role === "intended";
+  }
+
+  /** Whether its devices may be joined with those of other sources by the rules of identity. */
+  joinsByIdentity(source: string): boolean {
+    return this.#settingsOf(source)?.merge ?? false;
+  }
+
+  isStale(source: string): boolean {
+    return this.facts.get(source)?.staleSince !== undefined;
+  }
+
+  /** Nothing is compared with the plan before every observed source has reported once. */
+  get judgesDrift(): boolean {
+    return (
+      this.plannedKinds.size > 0 &&
+      this.settings.sources.every(
+        ({ name, role }) => role === "intended" || this.facts.get(name)?.hasSynced === true,
+      )
+    );
+  }
+
+  /** By the configured order: decides about ids. */
+  compareRank(a: string, b: string): number {
+    return this.rankOf(a) - this.rankOf(b) || (a < b ? -1 : a > b ? 1 : 0);
+  }
+
+  /** Live sources before stale ones, then by the configured order: decides about fields. */
+  comparePrecedence(a: string, b: string): number {
+    return Number(this.isStale(a)) - Number(this.isStale(b)) || this.compareRank(a, b);
+  }
+
+  #settingsOf(source: string): SourceSettings | undefined {
+    return this.settings.sources[this.rankOf(source)];
+  }
+}
