@@ -17,12 +17,11 @@ import type { ClaimTypes } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
-import { parseClaimsKey } from "./held-back.ts";
 import type { BatchListener } from "./history.ts";
+import { claimsKey, parseClaimsKey } from "./indexes.ts";
 import { MergeRules } from "./merge-rules.ts";
-import { recoverClaim } from "./recover.ts";
+import { claimedKey, recoverClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
-import { claimsKey } from "./working-set.ts";
 
 const RECHECKS_PER_BATCH = 500;
 const RECHECKS_PER_STEP = 32;
@@ -30,7 +29,7 @@ const KEYS_PER_STEP = 500;
 /** The owner of work that no source caused. */
 const VIEW_OWNER = "view";
 
-/** The keys (see `idKey`) of entities. */
+/** The keys (see `idKey`) of the ids that a source uses. */
 export type ClaimedKeys = Readonly<Record<Kind, ShardedSet>>;
 
 export class Committer {
@@ -88,10 +87,26 @@ export class Committer {
   async setSettings(settings: MergeSettings): Promise<void> {
     if (sameJson(settings, this.#rules.settings)) return;
     this.#rules = new MergeRules(settings);
+    await this.#regroupAll();
     for (const page of await this.scheduler.run(VIEW_OWNER, this.view.capture().pages("claims"))) {
       for (let start = 0; start < page.ids.length; start += RECHECKS_PER_BATCH) {
         const keys = page.ids.slice(start, start + RECHECKS_PER_BATCH);
         await this.#commit(VIEW_OWNER, (commit) => recheckAll(commit, keys));
+      }
+    }
+  }
+
+  /** Joins and separates all devices by the current rules. */
+  async #regroupAll(): Promise<void> {
+    const state = this.view.capture();
+    if (this.#rules.joiningSources.length === 0 && this.view.indexes("claims").named("joined").size === 0)
+      return;
+    for (const kind of ["devices", "claims"] as const) {
+      for (const page of await this.scheduler.run(VIEW_OWNER, state.pages(kind))) {
+        for (let start = 0; start < page.ids.length; start += RECHECKS_PER_BATCH) {
+          const ids = page.ids.slice(start, start + RECHECKS_PER_BATCH);
+          await this.#commit(VIEW_OWNER, (commit) => regroupDevices(commit, kind, ids));
+        }
       }
     }
   }
@@ -135,11 +150,14 @@ export class Committer {
       links: new ShardedSet(),
       hosts: new ShardedSet(),
     };
-    for (const kind of KINDS) yield* this.#addClaimedKeys(keys[kind], source, kind);
+    for (const kind of KINDS) {
+      yield* this.#addEntityKeys(keys[kind], source, kind);
+      yield* this.#toClaimedKeys(keys[kind], source, kind);
+    }
     return keys;
   }
 
-  *#addClaimedKeys(keys: ShardedSet, source: string, kind: Kind): Steps<void> {
+  *#addEntityKeys(keys: ShardedSet, source: string, kind: Kind): Steps<void> {
     const { view } = this;
     let left = KEYS_PER_STEP;
     for (const id of view.indexes(kind).named("source").current(source)) {
@@ -158,6 +176,24 @@ export class Committer {
     }
   }
 
+  /** Replaces the entities with claims under other ids by these ids. */
+  *#toClaimedKeys(keys: ShardedSet, source: string, kind: Kind): Steps<void> {
+    const { view } = this;
+    const claimedKeys: string[] = [];
+    let left = KEYS_PER_STEP;
+    for (const stored of view.indexes("claims").named("movedFrom").current(source)) {
+      const parsed = parseClaimsKey(stored);
+      if (parsed?.kind !== kind) continue;
+      keys.delete(parsed.key);
+      for (const [name, claim] of parseStored("claims", view.get("claims", stored) ?? "[]"))
+        if (name === source) claimedKeys.push(claimedKey(kind, claim));
+      if (--left > 0) continue;
+      left = KEYS_PER_STEP;
+      yield;
+    }
+    for (const key of claimedKeys) keys.add(key);
+  }
+
   /** The claims of `source` of one kind, in canonical form. */
   claimsOf<K extends Kind>(source: string, kind: K): Promise<ClaimTypes[K][]> {
     return this.runBetweenCommits(source, this.#claimsOf(source, kind));
@@ -168,7 +204,7 @@ export class Committer {
     const found: ClaimTypes[K][] = [];
     let left = KEYS_PER_STEP;
     const keys = new ShardedSet();
-    yield* this.#addClaimedKeys(keys, source, kind);
+    yield* this.#addEntityKeys(keys, source, kind);
     for (const key of keys) {
       const storedClaims = view.get("claims", claimsKey(kind, key));
       const text = view.get(kind, view.shownId(kind, key));
@@ -197,5 +233,15 @@ function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
     const parsed = parseClaimsKey(stored);
     if (parsed) commit.recheck(parsed.kind, parsed.key);
     if (++rechecked % RECHECKS_PER_STEP === 0) yield;
+  }
+}
+
+/** Devices that are not shown have stored claims. */
+function* regroupDevices(commit: Commit, kind: "devices" | "claims", ids: readonly string[]): Steps<void> {
+  let regrouped = 0;
+  for (const id of ids) {
+    const parsed = kind === "devices" ? { kind, key: id } : parseClaimsKey(id);
+    if (parsed?.kind === "devices") commit.regroup(parsed.key);
+    if (++regrouped % RECHECKS_PER_STEP === 0) yield;
   }
 }
