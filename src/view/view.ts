@@ -44,8 +44,8 @@ export interface NetworkState {
   readonly time: number;
   readonly versions: CollectionVersions;
   size(kind: Kind): number;
-  /** `id` as it is shown. */
-  get(kind: Kind, id: string): string | undefined;
+  /** `id` as it is shown. A replica has the public collections only (see `History.requireAllCollections`). */
+  get(kind: StoreKind, id: string): string | undefined;
   /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
   shownId(kind: Kind, id: string): string;
   /** Pauses only where pages have pending writes. The array never changes. */

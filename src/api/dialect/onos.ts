@@ -108,6 +108,9 @@ function* convertPages(
 /** ONOS reads these only together with a device. */
 const NEEDS_DEVICE = ["port", "direction"];
 
+/** They select what programs of ONOS cannot read. */
+const OWN_PARAMETERS = ["explain"];
+
 function parameters(all: readonly QueryParameter[], target: QueryTarget): readonly QueryParameter[] {
   if (all.length === 0) return all;
   const handlers = handlersOf(target);
@@ -115,7 +118,8 @@ function parameters(all: readonly QueryParameter[], target: QueryTarget): readon
   const byName = new Map<string, QueryParameter>();
   for (const parameter of all) {
     const { name } = parameter;
-    const exists = handlers.has(name) || (isList && name.startsWith("annotations."));
+    const exists =
+      (handlers.has(name) && !OWN_PARAMETERS.includes(name)) || (isList && name.startsWith("annotations."));
     if (exists && !byName.has(name)) byName.set(name, parameter);
   }
   if (handlers.has("device") && !byName.has("device")) for (const name of NEEDS_DEVICE) byName.delete(name);
