@@ -114,5 +114,5 @@ export async function commitPlanned(
   for (const planned of after) set(planned, JSON.stringify({ ...planned.value, revision }));
   const rank = ({ kind, after }: LogEntry) => (kind !== "missing" ? 1 : after === null ? 0 : 2);
   const entries = [...writes.values()].filter((entry) => entry.before !== entry.after);
-  await harness.write(entries.sort((a, b) => rank(a) - rank(b)));
+  if (entries.length > 0) await harness.write(entries.sort((a, b) => rank(a) - rank(b)));
 }
