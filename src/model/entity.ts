@@ -5,7 +5,7 @@
  * component of that name in the OpenAPI document, also where it is nested in another one.
  */
 import Type from "typebox";
-import { type Kind, portId } from "./ids.ts";
+import { KINDS, type Kind, portId } from "./ids.ts";
 
 const text = (description: string) => Type.String({ description });
 /** Epoch milliseconds and revisions need 64 bits: a generated client must not read them as a 32-bit number. */
@@ -25,6 +25,9 @@ export const DeviceRole = Type.Enum(DEVICE_ROLES, { $id: "DeviceRole" });
 export const LinkType = Type.Enum(LINK_TYPES, { $id: "LinkType" });
 export const LinkState = Type.Enum(LINK_STATES, { $id: "LinkState" });
 export const PortType = Type.Enum(PORT_TYPES, { $id: "PortType" });
+
+/** Which kind of entity a record is about. */
+export const Collection = Type.Enum(KINDS, { $id: "Collection" });
 
 export const Annotations = Type.Record(Type.String(), Type.String(), {
   $id: "Annotations",
