@@ -87,7 +87,7 @@ export class WorkingSet<K extends Kind> {
     );
     if (claim === undefined ? !current : current && sameClaim(current.claim, claim)) return;
     const others = entity.claims.filter((candidate) => candidate !== current);
-    entity.claims = claim === undefined ? others : this.#sortByPrecedence([...others, { source, claim }]);
+    entity.claims = claim === undefined ? others : this.#sortByRank([...others, { source, claim }]);
     this.pending.add(entity);
   }
 
@@ -112,7 +112,7 @@ export class WorkingSet<K extends Kind> {
     const moved = from.claims.filter(isMoved);
     if (moved.length === 0) return;
     from.claims = from.claims.filter((claim) => !moved.includes(claim));
-    to.claims = this.#sortByPrecedence([...to.claims, ...moved]);
+    to.claims = this.#sortByRank([...to.claims, ...moved]);
     for (const time of [from.before?.value.firstSeen, from.firstSeen])
       if (time !== undefined && (to.firstSeen === undefined || time < to.firstSeen)) to.firstSeen = time;
     this.pending.add(from).add(to);
@@ -142,7 +142,7 @@ export class WorkingSet<K extends Kind> {
     const touched = this.#entities.get(key);
     if (touched) return touched.after?.value;
     const { view } = this.#context;
-    return storedValueOf(this.#kind, view.get(this.#kind, view.shownId(this.#kind, key)))?.value;
+    return storedValueOf(this.#kind, view.get(this.#kind, view.spelledId(this.#kind, key)))?.value;
   }
 
   /** Whether there is a value, with the changes of the commit. `id` in any spelling. */
@@ -151,7 +151,7 @@ export class WorkingSet<K extends Kind> {
     const touched = this.#entities.get(key);
     if (touched) return touched.after !== undefined;
     const { view } = this.#context;
-    return view.has(this.#kind, view.shownId(this.#kind, key));
+    return view.has(this.#kind, view.spelledId(this.#kind, key));
   }
 
   /** `id` in any spelling. */
@@ -160,7 +160,7 @@ export class WorkingSet<K extends Kind> {
     let entity = this.#entities.get(key);
     if (!entity) {
       const { view } = this.#context;
-      const before = storedValueOf(this.#kind, view.get(this.#kind, view.shownId(this.#kind, key)));
+      const before = storedValueOf(this.#kind, view.get(this.#kind, view.spelledId(this.#kind, key)));
       const storedClaims =
         view.size("claims") === 0
           ? undefined
@@ -189,13 +189,13 @@ export class WorkingSet<K extends Kind> {
   ): readonly SourcedClaim<K>[] {
     if (storedClaims) {
       const pairs: readonly (readonly [string, ClaimTypes[K]])[] = JSON.parse(storedClaims.text);
-      return this.#sortByPrecedence(pairs.map(([source, claim]) => ({ source, claim })));
+      return this.#sortByRank(pairs.map(([source, claim]) => ({ source, claim })));
     }
     if (!value) return [];
     return [{ source: value.value.sources[0] ?? "", claim: recoverClaim(this.#kind, value.value) }];
   }
 
-  #sortByPrecedence(claims: SourcedClaim<K>[]): SourcedClaim<K>[] {
+  #sortByRank(claims: SourcedClaim<K>[]): SourcedClaim<K>[] {
     if (claims.length < 2) return claims;
     const { rules } = this.#context;
     return claims.sort(
@@ -240,10 +240,13 @@ export class WorkingSet<K extends Kind> {
     const { claims, before, formerIds } = entity;
     const leader = this.#leader(claims);
     if (!leader) return undefined;
-    const { time, timeText, revision, shownPort, isClaimedDevice } = this.#context;
+    const { time, timeText, revision, shownPort, isClaimedDevice, rules } = this.#context;
+    // Claims of stale sources come last. Ids and `sources` do not depend on that: a source that fails renames nothing.
+    const byPrecedence =
+      claims.length < 2 ? claims : claims.toSorted((a, b) => rules.comparePrecedence(a.source, b.source));
     const value = mergeClaims(
       this.#kind,
-      claims.map(({ claim }) => claim),
+      byPrecedence.map(({ claim }) => claim),
       {
         now: time,
         before: before?.value,

@@ -110,7 +110,7 @@ export class JoinedPorts {
         left = PORTS_PER_STEP;
         yield;
       }
-      const shown = view.shownId("devices", member);
+      const shown = view.spelledId("devices", member);
       for (const { text } of view.range("ports", portId(shown, ""), portId(shown, "\uffff"))) {
         const { element, port } = parseStored("ports", text);
         if (element === shown) found.add(this.#ports.entity(portId(element, port)));
