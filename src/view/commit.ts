@@ -25,7 +25,7 @@ import { occupiesPorts, parseClaimsKey, portKeyRange } from "./indexes.ts";
 import type { MergeRules } from "./merge-rules.ts";
 import { claimedDevices } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
-import { type TouchedEntity, WorkingSet } from "./working-set.ts";
+import { WorkingSet } from "./working-set.ts";
 
 /** Entities that are handled between two pauses. */
 const ENTITIES_PER_STEP = 32;
@@ -137,7 +137,8 @@ export class Commit {
       if (this.#isPauseDue()) yield;
     }
     for (const port of this.#ports.pending) {
-      yield* this.#remerge(this.#ports, port);
+      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(port.claims);
+      this.#ports.remerge(port);
       if (this.#isPauseDue()) yield;
     }
     yield* this.#mergeLinks();
@@ -231,17 +232,13 @@ export class Commit {
     }
   }
 
-  *#remerge<K extends Kind>(set: WorkingSet<K>, entity: TouchedEntity<K>): Steps<void> {
-    if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
-    set.remerge(entity);
-  }
-
   *#mergeLinks(): Steps<void> {
     const affected = new Set<string>();
     for (const entity of this.#links.pending) {
       if (this.#isPauseDue()) yield;
       const before = entity.after?.value;
-      yield* this.#remerge(this.#links, entity);
+      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
+      this.#links.remerge(entity);
       const after = entity.after?.value;
       const link = after ?? before;
       if (!link) continue;
@@ -252,7 +249,9 @@ export class Commit {
       for (const other of linksAffectedBy(this.#lookups, link)) affected.add(other);
     }
     for (const id of affected) {
-      yield* this.#remerge(this.#links, this.#links.entity(id));
+      const entity = this.#links.entity(id);
+      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
+      this.#links.remerge(entity);
       if (this.#isPauseDue()) yield;
     }
   }
@@ -262,7 +261,8 @@ export class Commit {
     for (const host of this.#hosts.pending) {
       if (this.#isPauseDue()) yield;
       const before = host.after?.value.ipAddresses ?? [];
-      yield* this.#remerge(this.#hosts, host);
+      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(host.claims);
+      this.#hosts.remerge(host);
       const after = host.after?.value.ipAddresses ?? [];
       const removed = before.filter((ip) => !after.includes(ip));
       // A host that shares an address has a conflict by now; without one, no other host can be affected.
@@ -273,7 +273,9 @@ export class Commit {
       }
     }
     for (const id of affected) {
-      yield* this.#remerge(this.#hosts, this.#hosts.entity(id));
+      const entity = this.#hosts.entity(id);
+      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
+      this.#hosts.remerge(entity);
       if (this.#isPauseDue()) yield;
     }
   }
