@@ -10,19 +10,22 @@ import type { Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { reverseLinkId } from "../model/cable.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import { deviceKey, type Kind, portId } from "../model/ids.ts";
+import { type ConnectPoint, deviceKey, type Kind, portId } from "../model/ids.ts";
 import {
   type ConflictLookups,
   hostConflict,
   hostsAffectedBy,
+  joinMessages,
   linkConflict,
   linksAffectedBy,
 } from "./conflicts.ts";
-import { parseClaimsKey } from "./held-back.ts";
-import { occupiesPorts, portKeyRange } from "./indexes.ts";
+import { DeviceGroups } from "./identity/device-groups.ts";
+import { JoinedPorts, placeOf } from "./identity/joined-ports.ts";
+import { occupiesPorts, parseClaimsKey, portKeyRange } from "./indexes.ts";
 import type { MergeRules } from "./merge-rules.ts";
+import { claimedDevices } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
-import { WorkingSet } from "./working-set.ts";
+import { type TouchedEntity, WorkingSet } from "./working-set.ts";
 
 /** Entities that are handled between two pauses. */
 const ENTITIES_PER_STEP = 32;
@@ -43,6 +46,8 @@ export class Commit {
   readonly #links: WorkingSet<"links">;
   readonly #hosts: WorkingSet<"hosts">;
   readonly #lookups: ConflictLookups;
+  readonly #groups: DeviceGroups;
+  readonly #joinedPorts: JoinedPorts;
   /** Entities until the next pause. */
   #left: number;
   readonly #entitiesPerStep: number;
@@ -55,11 +60,17 @@ export class Commit {
     entitiesPerStep = ENTITIES_PER_STEP,
   ) {
     const shownDevice = (id: string): string | undefined => {
-      const key = deviceKey(id);
+      const key = this.#groups.entityOf(deviceKey(id));
       const touched = this.#devices.touched(key);
       if (touched) return touched.after?.value.id;
       const shown = view.spelledId("devices", key);
       return view.hasDevice(shown) ? shown : undefined;
+    };
+    const shownPort = (id: string, number: string): ConnectPoint | undefined => {
+      const device = shownDevice(id);
+      return device === undefined
+        ? undefined
+        : { device, port: this.#groups.isActive ? this.#joinedPorts.resolve(id, number).port : number };
     };
     const context = {
       view,
@@ -68,6 +79,8 @@ export class Commit {
       timeText: new Date(time).toISOString(),
       rules,
       shownDevice,
+      shownPort,
+      isClaimedDevice: (id: string) => this.#groups.isClaimed(deviceKey(id)),
       entitiesPerStep,
     };
     this.#entitiesPerStep = entitiesPerStep;
@@ -78,12 +91,17 @@ export class Commit {
       linksAt: (key) => occupiedPorts.current(key),
       hostsWith: (key) => ips.current(key),
       link: (id) => this.#links.current(id),
-      deviceId: (id) => shownDevice(id) ?? deviceKey(id),
+      shownPort: (device, port) => shownPort(device, port) ?? { device: deviceKey(device), port },
     };
     this.#view = view;
     view.indexesAreExact = false;
-    this.#devices = new WorkingSet("devices", context);
+    this.#devices = new WorkingSet("devices", context, (_, claims) => ({
+      hasReverse: false,
+      conflict: joinMessages([...new Set(this.#groups.conflictsOf(claims))]),
+    }));
+    this.#groups = new DeviceGroups(view, rules, this.#devices);
     this.#ports = new WorkingSet("ports", context);
+    this.#joinedPorts = new JoinedPorts(view, this.#groups, this.#ports);
     this.#links = new WorkingSet("links", context, (link) => ({
       hasReverse: this.#links.has(reverseLinkId(link)),
       conflict: linkConflict(this.#lookups, link),
@@ -111,6 +129,7 @@ export class Commit {
 
   /** Merges all pending entities and those that become pending by it. Returns the changes. */
   *mergeAll(): Steps<LogEntry[]> {
+    if (this.#groups.isActive) yield* this.#placeClaims();
     for (const device of this.#devices.pending) {
       const shownBefore = device.after?.value.id;
       this.#devices.remerge(device);
@@ -118,7 +137,7 @@ export class Commit {
       if (this.#isPauseDue()) yield;
     }
     for (const port of this.#ports.pending) {
-      this.#ports.remerge(port);
+      yield* this.#remerge(this.#ports, port);
       if (this.#isPauseDue()) yield;
     }
     yield* this.#mergeLinks();
@@ -127,6 +146,34 @@ export class Commit {
     for (const set of this.#workingSets) yield* set.storeClaims();
     for (const set of this.#workingSets) yield* set.collectEntries(entries);
     return entries;
+  }
+
+  /** Joins and separates devices by the claims, and moves the claims of their ports and links accordingly. */
+  *#placeClaims(): Steps<void> {
+    const regrouped = yield* this.#groups.regroup();
+    const joined = [...regrouped];
+    for (const entity of yield* this.#joinedPorts.findRenumbered()) joined.push(this.#devices.entity(entity));
+    const devices = new Set<string>();
+    for (const { key, claims, claimsBefore } of joined)
+      for (const device of [key, ...claimedDevices(claims), ...claimedDevices(claimsBefore)])
+        devices.add(device);
+    for (const device of devices)
+      yield* this.#recheckDependents(device, this.#devices.entity(device).before?.value.id);
+    yield* this.#placeAll(this.#ports);
+    yield* this.#placeAll(this.#links);
+  }
+
+  *#placeAll<K extends "ports" | "links">(set: WorkingSet<K>): Steps<void> {
+    for (const entity of set.pending) {
+      yield* this.#joinedPorts.prepare(entity.claims);
+      set.place(entity, (claim) => placeOf(this.#joinedPorts, claim));
+      if (this.#isPauseDue()) yield;
+    }
+  }
+
+  /** Groups a device again although its claims are the same: by other rules. */
+  regroup(id: string): void {
+    this.#groups.request(id);
   }
 
   /** Restores the indexes to their state before the commit. */
@@ -184,12 +231,17 @@ export class Commit {
     }
   }
 
+  *#remerge<K extends Kind>(set: WorkingSet<K>, entity: TouchedEntity<K>): Steps<void> {
+    if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
+    set.remerge(entity);
+  }
+
   *#mergeLinks(): Steps<void> {
     const affected = new Set<string>();
     for (const entity of this.#links.pending) {
       if (this.#isPauseDue()) yield;
       const before = entity.after?.value;
-      this.#links.remerge(entity);
+      yield* this.#remerge(this.#links, entity);
       const after = entity.after?.value;
       const link = after ?? before;
       if (!link) continue;
@@ -200,7 +252,7 @@ export class Commit {
       for (const other of linksAffectedBy(this.#lookups, link)) affected.add(other);
     }
     for (const id of affected) {
-      this.#links.remerge(this.#links.entity(id));
+      yield* this.#remerge(this.#links, this.#links.entity(id));
       if (this.#isPauseDue()) yield;
     }
   }
@@ -210,7 +262,7 @@ export class Commit {
     for (const host of this.#hosts.pending) {
       if (this.#isPauseDue()) yield;
       const before = host.after?.value.ipAddresses ?? [];
-      this.#hosts.remerge(host);
+      yield* this.#remerge(this.#hosts, host);
       const after = host.after?.value.ipAddresses ?? [];
       const removed = before.filter((ip) => !after.includes(ip));
       // A host that shares an address has a conflict by now; without one, no other host can be affected.
@@ -221,7 +273,7 @@ export class Commit {
       }
     }
     for (const id of affected) {
-      this.#hosts.remerge(this.#hosts.entity(id));
+      yield* this.#remerge(this.#hosts, this.#hosts.entity(id));
       if (this.#isPauseDue()) yield;
     }
   }

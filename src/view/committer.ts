@@ -17,10 +17,10 @@ import type { ClaimTypes } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
-import { parseClaimsKey } from "./held-back.ts";
 import type { BatchListener } from "./history.ts";
+import { claimsKey, parseClaimsKey } from "./indexes.ts";
 import { MergeRules, type SourceFacts } from "./merge-rules.ts";
-import { recoverClaim } from "./recover.ts";
+import { claimedKey, recoverClaim } from "./recover.ts";
 import {
   EVERYTHING,
   isNothing,
@@ -31,7 +31,6 @@ import {
   unionOf,
 } from "./rule-changes.ts";
 import { parseStored, type View } from "./view.ts";
-import { claimsKey } from "./working-set.ts";
 
 const RECHECKS_PER_BATCH = 500;
 const RECHECKS_PER_STEP = 32;
@@ -41,7 +40,7 @@ const VIEW_OWNER = "view";
 /** The setting that the log has while values may have been merged by earlier rules. */
 const UNMERGED = "unmerged";
 
-/** The keys (see `idKey`) of entities. */
+/** The keys (see `idKey`) of the ids that a source uses. */
 export type ClaimedKeys = Readonly<Record<Kind, ShardedSet>>;
 
 export class Committer {
@@ -254,11 +253,14 @@ export class Committer {
       links: new ShardedSet(),
       hosts: new ShardedSet(),
     };
-    for (const kind of KINDS) yield* this.#addClaimedKeys(keys[kind], source, kind);
+    for (const kind of KINDS) {
+      yield* this.#addEntityKeys(keys[kind], source, kind);
+      yield* this.#toClaimedKeys(keys[kind], source, kind);
+    }
     return keys;
   }
 
-  *#addClaimedKeys(keys: ShardedSet, source: string, kind: Kind): Steps<void> {
+  *#addEntityKeys(keys: ShardedSet, source: string, kind: Kind): Steps<void> {
     const { view } = this;
     let left = KEYS_PER_STEP;
     for (const id of view.indexes(kind).named("source").current(source)) {
@@ -277,6 +279,24 @@ export class Committer {
     }
   }
 
+  /** Replaces the entities with claims under other ids by these ids. */
+  *#toClaimedKeys(keys: ShardedSet, source: string, kind: Kind): Steps<void> {
+    const { view } = this;
+    const claimedKeys: string[] = [];
+    let left = KEYS_PER_STEP;
+    for (const stored of view.indexes("claims").named("movedFrom").current(source)) {
+      const parsed = parseClaimsKey(stored);
+      if (parsed?.kind !== kind) continue;
+      keys.delete(parsed.key);
+      for (const [name, claim] of parseStored("claims", view.get("claims", stored) ?? "[]"))
+        if (name === source) claimedKeys.push(claimedKey(kind, claim));
+      if (--left > 0) continue;
+      left = KEYS_PER_STEP;
+      yield;
+    }
+    for (const key of claimedKeys) keys.add(key);
+  }
+
   /** The claims of `source` of one kind, in canonical form. */
   claimsOf<K extends Kind>(source: string, kind: K): Promise<ClaimTypes[K][]> {
     return this.runBetweenCommits(source, this.#claimsOf(source, kind));
@@ -287,7 +307,7 @@ export class Committer {
     const found: ClaimTypes[K][] = [];
     let left = KEYS_PER_STEP;
     const keys = new ShardedSet();
-    yield* this.#addClaimedKeys(keys, source, kind);
+    yield* this.#addEntityKeys(keys, source, kind);
     for (const key of keys) {
       const storedClaims = view.get("claims", claimsKey(kind, key));
       const text = view.get(kind, view.spelledId(kind, key));
@@ -315,6 +335,9 @@ function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
   for (const stored of keys) {
     const parsed = parseClaimsKey(stored);
     if (parsed) commit.recheck(parsed.kind, parsed.key);
+    if (parsed?.kind === "devices") commit.regroup(parsed.key);
     if (++rechecked % RECHECKS_PER_STEP === 0) yield;
   }
 }
+
+/** Devices that are not shown have stored claims. */

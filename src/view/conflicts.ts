@@ -8,7 +8,7 @@
  */
 import { ipKey } from "../model/address.ts";
 import type { Link } from "../model/entity.ts";
-import { idKey, portId } from "../model/ids.ts";
+import { type ConnectPoint, idKey, portId } from "../model/ids.ts";
 import { occupiedPortKey, occupiesPorts } from "./indexes.ts";
 import type { FlagInput } from "./merge.ts";
 import type { SourcedClaim } from "./working-set.ts";
@@ -18,8 +18,8 @@ export interface ConflictLookups {
   linksAt(occupiedPortKey: string): Iterable<string>;
   hostsWith(ipKey: string): Iterable<string>;
   link(id: string): Pick<Link, "src" | "dst"> | undefined;
-  /** The id of a device as it is shown; its key when it does not exist. */
-  deviceId(id: string): string;
+  /** A port as it is shown; with the key of the device when that does not exist. */
+  shownPort(device: string, port: string): ConnectPoint;
 }
 
 const MAX_NAMED = 3;
@@ -60,7 +60,12 @@ export function hostConflict(
   if (claims.length > 1) {
     const ports = claims.map(
       ({ claim }) =>
-        new Set(claim.locations.map((at) => portId(lookups.deviceId(at.elementId), String(at.port)))),
+        new Set(
+          claim.locations.map((at) => {
+            const { device, port } = lookups.shownPort(at.elementId, String(at.port));
+            return portId(device, port);
+          }),
+        ),
     );
     const [first, ...others] = ports;
     if (first && others.some((other) => other.isDisjointFrom(first))) {
@@ -111,7 +116,7 @@ function firstMatching(ids: Iterable<string>, max: number, matches: (id: string)
 /** Each of `n` entities has `n - 1` others besides this one: above the limit their descriptions do not change. */
 const affected = (others: string[]): string[] => (others.length > MAX_NAMED + 1 ? [] : others);
 
-function joinMessages(messages: readonly string[]): string | undefined {
+export function joinMessages(messages: readonly string[]): string | undefined {
   if (messages.length === 0) return undefined;
   const more = messages.length - MAX_NAMED;
   return messages.slice(0, MAX_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : "");

@@ -9,12 +9,11 @@ import type { Log, LogEntry, StoreKind } from "../log/log.ts";
 import { type Claim, canonicalClaim, type PortClaim } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
-import type { StoredClaims } from "./indexes.ts";
+import { claimsKey, type StoredClaims } from "./indexes.ts";
 import { changesGraph } from "./link-graph.ts";
 import type { MergeRules } from "./merge-rules.ts";
 import { recoverClaim, referencedDevices, sameClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
-import { claimsKey } from "./working-set.ts";
 
 /** An entity whose value or claims are not in the current form. */
 interface Outdated {

@@ -33,11 +33,15 @@ function merged<K extends Kind>(kind: K, claims: StoredClaims, rules: MergeRules
   const observed = byPrecedence(claims, rules);
   // The claims of a case are of its kind.
   const ofKind = observed.map(([, claim]) => claim as Parameters<typeof mergeClaims<K>>[1][number]);
+  const [first] = observed.toSorted(([a], [b]) => rules.compareRank(a, b));
+  if (!first) return undefined;
   return mergeClaims(kind, ofKind, {
     now: 0,
     before: undefined,
     tracking: { firstSeen: "", lastChanged: "", sources: observed.map(([name]) => name), revision: 7 },
-    shownDevice: (id) => id,
+    leader: first[1] as (typeof ofKind)[number],
+    formerIds: [],
+    shownPort: (device: string, port: string) => ({ device, port }),
     flagsOf: () => ({ hasReverse: false, conflict }),
   });
 }

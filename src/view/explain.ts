@@ -3,18 +3,16 @@
  * them gave it and why. Pure. It computes no value: the value is the one that the state has, and the order of the claims
  * is that of the merge (`merge-rules.ts`, `merge.ts`), by the rules of the state's time.
  */
-import type { Claim, ClaimTypes } from "../model/claim.ts";
 import { type Entities, entityId } from "../model/entity.ts";
 import { type Explanation, NOT_SHOWN } from "../model/explanation.ts";
-import { hostId, type Kind, linkId, portId } from "../model/ids.ts";
+import type { Kind } from "../model/ids.ts";
 import { observedSources } from "../model/merge-settings.ts";
 import { explainFields } from "./explain-fields.ts";
-import { missingKey, type StoredClaims } from "./indexes.ts";
+import { claimsKey, missingKey, type StoredClaims } from "./indexes.ts";
 import { MergeRules } from "./merge-rules.ts";
 import type { RevisionState } from "./network-state.ts";
-import { recoverClaim } from "./recover.ts";
+import { claimedId, recoverClaim } from "./recover.ts";
 import { parseStored } from "./view.ts";
-import { claimsKey } from "./working-set.ts";
 
 /** `id` in any spelling. Returns undefined for an entity that nothing claims. */
 export function explainEntity(
@@ -83,12 +81,3 @@ export function explain({ kind, id, claims, rules: known, value, missing }: Expl
     ...(drift && { drift }),
   };
 }
-
-/** The id that the source uses. */
-function claimedId(claim: Claim): string {
-  if ("src" in claim) return linkId(endOf(claim.src), endOf(claim.dst));
-  if ("mac" in claim) return hostId(claim.mac, String(claim.vlan ?? "None"));
-  return "element" in claim ? portId(claim.element, String(claim.port)) : claim.id;
-}
-
-const endOf = ({ device, port }: ClaimTypes["links"]["src"]) => ({ device, port: String(port) });

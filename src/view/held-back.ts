@@ -4,7 +4,8 @@
  */
 import type { Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
-import { idKey, isKind, KINDS, type Kind } from "../model/ids.ts";
+import { idKey, isKind, type Kind } from "../model/ids.ts";
+import { parseClaimsKey } from "./indexes.ts";
 import type { RevisionState } from "./network-state.ts";
 
 export type HeldBack = Readonly<Record<Kind, number>>;
@@ -58,10 +59,3 @@ export function* updateHeldBack(
 
 const isHeldBack = (state: ClaimState, kind: Kind, key: string): boolean =>
   state.has("claims", `${kind} ${key}`) && !state.has(kind, state.spelledId(kind, key));
-
-/** The inverse of `claimsKey`. */
-export function parseClaimsKey(stored: string): { readonly kind: Kind; readonly key: string } | undefined {
-  const [name = "", key = ""] = stored.split(" ");
-  const kind = KINDS.find((candidate) => candidate === name);
-  return kind && { kind, key };
-}

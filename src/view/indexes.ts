@@ -9,8 +9,9 @@ import type { Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import { type Entities, entityId, type Host, type Link } from "../model/entity.ts";
-import { type ConnectPoint, deviceKey, idKey, KINDS, type Kind } from "../model/ids.ts";
-import { referencedDevices } from "./recover.ts";
+import { type ConnectPoint, deviceKey, idKey, isKind, KINDS, type Kind } from "../model/ids.ts";
+import { identityKey, identityValues } from "./identity/identity-values.ts";
+import { claimedId, referencedDevices } from "./recover.ts";
 
 export type StoredClaims = readonly (readonly [source: string, claim: ClaimTypes[Kind]])[];
 export interface StoredTypes extends Entities {
@@ -46,6 +47,29 @@ export const occupiesPorts = (link: Pick<Link, "type" | "state">): boolean =>
 export const occupiedPortKey = (end: "src" | "dst", { device, port }: ConnectPoint): string =>
   `${end} ${portKey(device, port)}`;
 
+/** The key of an entity's stored claims. Ids contain no white space, so the space separates kind and id. */
+export const claimsKey = (kind: Kind, id: string): string => `${kind} ${idKey(kind, id)}`;
+
+/** The inverse of `claimsKey`. */
+export function parseClaimsKey(stored: string): { readonly kind: Kind; readonly key: string } | undefined {
+  const [kind = "", key = ""] = stored.split(" ");
+  return isKind(kind) ? { kind, key } : undefined;
+}
+
+/** Claims under another id than that of the entity, by their own `claimsKey`: see `identity/device-groups.ts`. */
+function* claimedElsewhere(claims: StoredClaims, stored: string): Generator<[source: string, key: string]> {
+  const kind = parseClaimsKey(stored)?.kind;
+  // The id of a host contains no device.
+  if (!kind || kind === "hosts") return;
+  for (const [source, claim] of claims) {
+    const key = claimsKey(kind, claimedId(claim));
+    if (key !== stored) yield [source, key];
+  }
+}
+
+const NO_KEYS: readonly string[] = [];
+const unique = (keys: Iterable<string>): readonly string[] => [...new Set(keys)];
+
 function driftState({ drift }: Entities[Kind]): readonly string[] {
   return drift ? [drift.state] : NO_KEYS;
 }
@@ -58,12 +82,21 @@ function kindOf(record: Entities[Kind] | ClaimTypes[Kind]): Kind {
 }
 
 /** Returns the indexed parts of a value. `keyOf` converts a part to its key, where the part is not the key itself. */
-type KeysOf<T> = ((value: T) => readonly string[]) & { readonly keyOf?: (part: string) => string };
+type KeysOf<T> = ((value: T, id: string) => readonly string[]) & {
+  readonly keyOf?: (part: string) => string;
+};
 const KEYS = {
   devices: {
     type: (device) => [device.type],
     available: (device) => [String(device.available)],
     source: (device) => device.sources,
+    alias: (device) => device.aliases?.map(deviceKey) ?? NO_KEYS,
+    /** Of a device of several sources the index of the stored claims has the values that each of them claims. */
+    identity: (device) => {
+      const [source, ...others] = device.sources;
+      if (source === undefined || others.length > 0) return NO_KEYS;
+      return identityValues(device).map((value) => identityKey(source, value));
+    },
     drift: driftState,
   },
   ports: {
@@ -89,7 +122,26 @@ const KEYS = {
   claims: {
     /** The devices that the claims refer to: an entity is held back until its devices exist. */
     device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)))],
-    source: (claims) => claims.map(([source]) => source),
+    source: (claims) => unique(claims.map(([source]) => source)),
+    /** The devices whose ports are claimed. */
+    portsOf: (claims) =>
+      unique(claims.flatMap(([, claim]) => ("element" in claim ? [deviceKey(claim.element)] : []))),
+    identity: (claims) =>
+      unique(
+        claims.flatMap(([source, claim]) =>
+          "id" in claim ? identityValues(claim).map((value) => identityKey(source, value)) : [],
+        ),
+      ),
+    /** Where the claims about an id are, when it is not that id. */
+    claimedAs: (claims, id) => unique(claimedElsewhere(claims, id).map(([, key]) => key)),
+    /** Itself, for a device that is claimed under several ids. */
+    joined: (claims, id) => {
+      const parsed = parseClaimsKey(id);
+      const isJoined = parsed?.kind === "devices" && !claimedElsewhere(claims, id).next().done;
+      return isJoined ? [parsed.key] : NO_KEYS;
+    },
+    /** The entities with claims of a source under another id. */
+    movedFrom: (claims, id) => unique(claimedElsewhere(claims, id).map(([source]) => source)),
   },
   missing: {
     /** The kind. */
@@ -137,12 +189,12 @@ export class Indexes<K extends keyof StoredTypes> {
   ): void {
     for (const { keysOf, index } of this.#indexes) {
       const { keyOf } = keysOf;
-      const oldParts = before ? keysOf(before) : NO_KEYS;
-      const newParts = after ? keysOf(after) : NO_KEYS;
+      const oldParts = before ? keysOf(before, id) : NO_KEYS;
+      const newParts = after ? keysOf(after, id) : NO_KEYS;
       for (const part of oldParts) {
         if (newParts.includes(part)) continue;
         const key = keyOf ? keyOf(part) : part;
-        if (base && (base === before || keysOf(base).includes(part))) index.retire(key, id);
+        if (base && (base === before || keysOf(base, id).includes(part))) index.retire(key, id);
         else index.delete(key, id);
       }
       for (const part of newParts) if (!oldParts.includes(part)) index.add(keyOf ? keyOf(part) : part, id);
@@ -164,5 +216,3 @@ export class Indexes<K extends keyof StoredTypes> {
     for (const { index } of this.#indexes) if (index.needsSorting) yield* index.sortKeys();
   }
 }
-
-const NO_KEYS: readonly string[] = [];

@@ -112,6 +112,17 @@ export class MergeRules {
     return this.#settingsOf(source)?.merge ?? false;
   }
 
+  /** The sources whose devices may be joined by the rules; none where there is nothing to join them with. */
+  get joiningSources(): readonly string[] {
+    const names = this.settings.sources.filter(({ merge }) => merge).map(({ name }) => name);
+    return this.identity.length > 0 && names.length > 1 ? names : [];
+  }
+
+  /** Observed sources by their configured order, then intended ones: the first gives a device its id. */
+  compareLeaders(a: string, b: string): number {
+    return Number(this.isIntended(a)) - Number(this.isIntended(b)) || this.compareRank(a, b);
+  }
+
   isStale(source: string): boolean {
     return this.facts.get(source)?.staleSince !== undefined;
   }

@@ -14,7 +14,7 @@ import {
   UNANSWERED_SINCE,
 } from "../model/claim.ts";
 import type { Annotations, Device, Entities, Host, HostLocation, Link } from "../model/entity.ts";
-import { deviceKey, hostId, type Kind, linkId, portId } from "../model/ids.ts";
+import { type ConnectPoint, deviceKey, hostId, type Kind, linkId, portId } from "../model/ids.ts";
 import type { StoredTypes } from "./indexes.ts";
 
 /** The fields that the view adds to every entity. */
@@ -30,7 +30,7 @@ export interface DerivedFlags {
 
 /** The fields of an entity that its flags depend on. */
 export interface FlagInput {
-  devices: never;
+  devices: Pick<Device, "id">;
   ports: never;
   links: Pick<Link, "id" | "src" | "dst" | "type" | "state">;
   hosts: Pick<Host, "id" | "ipAddresses">;
@@ -42,10 +42,12 @@ export interface MergeContext<K extends Kind> {
   /** The entity before this commit: `lastUpdate` of a device stays while its availability does. */
   readonly before: Entities[K] | undefined;
   readonly tracking: Tracking;
-  /** The claim that gives the id. The default is the first one. */
-  readonly leader?: ClaimTypes[K] | undefined;
-  /** The id of a device as the view shows it; undefined when the device is not in the view. */
-  readonly shownDevice: (id: string) => string | undefined;
+  /** The claim that gives the entity its id. */
+  readonly leader: ClaimTypes[K];
+  /** Ids that the device was shown with before. */
+  readonly formerIds: readonly string[];
+  /** A port as the view shows it; undefined when the device is not in the view. */
+  readonly shownPort: (device: string, port: string) => ConnectPoint | undefined;
   readonly flagsOf: (entity: FlagInput[K]) => DerivedFlags;
 }
 
@@ -58,8 +60,9 @@ function mergeDevice(
   const available = first("available") ?? true;
   const unchanged = context.before?.available === available ? context.before.lastUpdate : undefined;
   const lastUpdate = first("lastUpdate") ?? unchanged ?? String(context.now);
-  const id = (context.leader ?? claims[0])?.id ?? "";
-  const aliases = mergeAliases(id, claims);
+  const { id } = context.leader;
+  const aliases = mergeAliases(id, claims, context.formerIds);
+  const { conflict } = context.flagsOf({ id });
   return {
     id,
     type: first("type") ?? "SWITCH",
@@ -77,7 +80,7 @@ function mergeDevice(
       managementAddress: "",
       channelId: "",
       protocol: "",
-      ...mergeAnnotations(claims),
+      ...mergeAnnotations(claims, conflict),
     }),
     ...context.tracking,
     ...(aliases && { aliases }),
@@ -107,13 +110,13 @@ function mergePort(
   claims: readonly PortClaim[],
   context: MergeContext<"ports">,
 ): StoredTypes["ports"] | undefined {
-  const element = context.shownDevice(claims[0]?.element ?? "");
-  if (element === undefined) return undefined;
+  const shown = context.shownPort(context.leader.element, String(context.leader.port));
+  if (!shown) return undefined;
   const first = firstClaimed(claims);
   const annotations = mergeAnnotations(claims);
   return {
-    element,
-    port: String(claims[0]?.port ?? ""),
+    element: shown.device,
+    port: shown.port,
     isEnabled: first("isEnabled") ?? true,
     type: first("type") ?? "copper",
     portSpeed: first("portSpeed") ?? 0,
@@ -126,8 +129,8 @@ function mergeLink(
   claims: readonly LinkClaim[],
   context: MergeContext<"links">,
 ): StoredTypes["links"] | undefined {
-  const src = toLinkEnd(claims[0]?.src, context);
-  const dst = toLinkEnd(claims[0]?.dst, context);
+  const src = toLinkEnd(context.leader.src, context);
+  const dst = toLinkEnd(context.leader.dst, context);
   if (!src || !dst) return undefined;
   const first = firstClaimed(claims);
   const id = linkId(src, dst);
@@ -216,15 +219,18 @@ function mergeLocations(claims: readonly HostClaim[]): HostClaim["locations"] {
   return [...locations.values()];
 }
 
-/** Without the locations at devices that are not in the view. */
+/** Without the locations at devices that are not in the view. Two locations may be the same port of a joined device. */
 function toHostLocations(
   locations: HostClaim["locations"],
-  { shownDevice }: MergeContext<"hosts">,
+  { shownPort }: MergeContext<"hosts">,
 ): HostLocation[] {
   const shown: HostLocation[] = [];
   for (const at of locations) {
-    const elementId = shownDevice(at.elementId);
-    if (elementId !== undefined) shown.push({ elementId, port: String(at.port) });
+    const found = shownPort(at.elementId, String(at.port));
+    if (!found) continue;
+    const { device: elementId, port } = found;
+    if (!shown.some((other) => other.elementId === elementId && other.port === port))
+      shown.push({ elementId, port });
   }
   return shown;
 }
@@ -232,23 +238,39 @@ function toHostLocations(
 const mergeAddresses = (claims: readonly HostClaim[]): string[] =>
   sortIps([...new Set(claims.flatMap((claim) => claim.ipAddresses ?? []))]);
 
-/** The aliases of all claims. Each claim's own are canonical. */
-function mergeAliases(id: string, claims: readonly DeviceClaim[]): string[] | undefined {
-  const named = claims.filter((claim) => claim.aliases !== undefined);
-  if (named.length < 2) return named[0]?.aliases;
-  return canonicalAliases(
-    id,
-    named.flatMap((claim) => claim.aliases ?? []),
-  );
+/** The other ids of the device, and the aliases of all claims. Each claim's own are canonical. */
+function mergeAliases(
+  id: string,
+  claims: readonly DeviceClaim[],
+  formerIds: readonly string[],
+): string[] | undefined {
+  if (claims.length < 2 && formerIds.length === 0) return claims[0]?.aliases;
+  return canonicalAliases(id, [...aliasesIn(claims), ...formerIds]);
+}
+
+const aliasesIn = (claims: readonly DeviceClaim[]): string[] => [
+  ...claims.map((claim) => claim.id),
+  ...claims.flatMap((claim) => claim.aliases ?? []),
+];
+
+/** The aliases of a device that come from no claim: ids that it was shown with before. */
+export function formerIdsOf(
+  value: Entities[Kind],
+  claims: readonly { readonly claim: ClaimTypes[Kind] }[],
+): string[] {
+  if (!("aliases" in value) || !value.aliases) return [];
+  const devices = claims.flatMap(({ claim }) => ("id" in claim ? [claim] : []));
+  const claimed = new Set(aliasesIn(devices).map(deviceKey));
+  return value.aliases.filter((alias) => !claimed.has(deviceKey(alias)));
 }
 
 /** Undefined when the device is not in the view. */
 function toLinkEnd(
-  at: LinkClaim["src"] | undefined,
-  { shownDevice }: MergeContext<"links">,
+  { device, port }: LinkClaim["src"],
+  { shownPort }: MergeContext<"links">,
 ): Link["src"] | undefined {
-  const device = shownDevice(at?.device ?? "");
-  return device === undefined ? undefined : { port: String(at?.port ?? ""), device };
+  const shown = shownPort(device, String(port));
+  return shown && { port: shown.port, device: shown.device };
 }
 
 /** Returns a function that gives a field of the first claim that has it. */

@@ -6,7 +6,7 @@
 import { sameJson } from "../lib/same-json.ts";
 import type { ClaimTypes, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../model/claim.ts";
 import type { Device, Entities, Host, Link, Port } from "../model/entity.ts";
-import type { Kind } from "../model/ids.ts";
+import { deviceKey, hostId, idKey, type Kind, linkId, portId } from "../model/ids.ts";
 
 const RECOVER: { [K in Kind]: (value: Entities[K]) => ClaimTypes[K] } = {
   devices: recoverDevice,
@@ -76,3 +76,23 @@ export function referencedDevices(claim: ClaimTypes[Kind]): string[] {
   if ("element" in claim) return [claim.element];
   return [];
 }
+
+/** The id under which the source reports the entity. */
+export function claimedId(claim: ClaimTypes[Kind]): string {
+  if ("src" in claim) {
+    const { src, dst } = claim;
+    return linkId(
+      { device: src.device, port: String(src.port) },
+      { device: dst.device, port: String(dst.port) },
+    );
+  }
+  if ("locations" in claim) return hostId(claim.mac, String(claim.vlan ?? "None"));
+  return "element" in claim ? portId(claim.element, String(claim.port)) : claim.id;
+}
+
+/** `idKey` of that id: where the claim is, unless its device is joined with another. */
+export const claimedKey = (kind: Kind, claim: ClaimTypes[Kind]): string => idKey(kind, claimedId(claim));
+
+/** The keys of the ids of a device in its claims. */
+export const claimedDevices = (claims: readonly { readonly claim: DeviceClaim }[]): Set<string> =>
+  new Set(claims.map(({ claim }) => deviceKey(claim.id)));

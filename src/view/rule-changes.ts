@@ -4,10 +4,9 @@
  */
 import type { Steps } from "../lib/steps.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
-import { parseClaimsKey } from "./held-back.ts";
+import { claimsKey, parseClaimsKey } from "./indexes.ts";
 import type { MergeRules } from "./merge-rules.ts";
 import type { View } from "./view.ts";
-import { claimsKey } from "./working-set.ts";
 
 const KEYS_PER_STEP = 500;
 
@@ -86,7 +85,7 @@ export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdat
   const ifNotShown = (stored: string): string | undefined => {
     const { kind, key } = parseClaimsKey(stored) ?? {};
     if (kind === undefined || key === undefined || !kinds.has(kind)) return undefined;
-    return state.has(kind, state.shownId(kind, key)) ? undefined : stored;
+    return state.has(kind, state.spelledId(kind, key)) ? undefined : stored;
   };
   if (shared || kinds.size > 0) {
     for (const page of yield* state.pages("claims")) yield* add(page.ids, shared ? asStored : ifNotShown);

@@ -9,10 +9,11 @@ import type { Steps } from "../lib/steps.ts";
 import type { LogEntry, StoreKind } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import { entityId } from "../model/entity.ts";
-import { idKey, type Kind } from "../model/ids.ts";
-import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
+import { type ConnectPoint, idKey, type Kind } from "../model/ids.ts";
+import { claimsKey, parseClaimsKey } from "./indexes.ts";
+import { type DerivedFlags, type FlagInput, formerIdsOf, mergeClaims } from "./merge.ts";
 import type { MergeRules } from "./merge-rules.ts";
-import { recoverClaim, sameClaim } from "./recover.ts";
+import { claimedKey, recoverClaim, sameClaim } from "./recover.ts";
 import { type StoredValue, storedValueOf, type View } from "./view.ts";
 
 export interface SourcedClaim<K extends Kind> {
@@ -29,6 +30,11 @@ export interface TouchedEntity<K extends Kind> {
   /** Fields in which `after` differs from `before`. */
   changedFields: readonly string[];
   claims: readonly SourcedClaim<K>[];
+  readonly claimsBefore: readonly SourcedClaim<K>[];
+  /** Of the entities from which claims were moved here, the earliest. */
+  firstSeen: string | undefined;
+  /** Ids that the device was shown with and that nobody claims now. */
+  formerIds: readonly string[];
   /** The value in the `claims` collection; undefined when the claims can be recovered from the merged value. */
   readonly storedClaimsBefore: StoredValue<"claims"> | undefined;
   storedClaims: StoredValue<"claims"> | undefined;
@@ -43,6 +49,10 @@ export interface CommitContext {
   readonly rules: MergeRules;
   /** The id of a device as it is shown; undefined when the device does not exist. Includes the changes of the commit. */
   readonly shownDevice: (id: string) => string | undefined;
+  /** A port as it is shown; undefined when the device does not exist. */
+  readonly shownPort: (device: string, port: string) => ConnectPoint | undefined;
+  /** Whether a source claims a device with this id. */
+  readonly isClaimedDevice: (id: string) => boolean;
   /** Entities that are handled between two pauses. */
   readonly entitiesPerStep: number;
 }
@@ -53,9 +63,6 @@ type ComputeFlags<K extends Kind> = (
 ) => DerivedFlags;
 const ENTRIES_PER_STEP = 500;
 const NO_FLAGS: DerivedFlags = { hasReverse: false, conflict: undefined };
-
-/** The key of an entity's stored claims. Ids contain no white space, so the space separates kind and id. */
-export const claimsKey = (kind: Kind, id: string): string => `${kind} ${idKey(kind, id)}`;
 
 export class WorkingSet<K extends Kind> {
   /** Entities to merge. More may be added during iteration. */
@@ -73,12 +80,50 @@ export class WorkingSet<K extends Kind> {
 
   /** Adds or replaces the claim of one source about one entity; undefined withdraws it. */
   setClaim(source: string, id: string, claim: ClaimTypes[K] | undefined): void {
-    const entity = this.entity(id);
-    const current = entity.claims.find((candidate) => candidate.source === source);
+    const key = idKey(this.#kind, id);
+    const entity = this.entity(this.#entityWith(key));
+    const current = entity.claims.find(
+      (candidate) => candidate.source === source && this.#claimedKey(candidate) === key,
+    );
     if (claim === undefined ? !current : current && sameClaim(current.claim, claim)) return;
     const others = entity.claims.filter((candidate) => candidate !== current);
     entity.claims = claim === undefined ? others : this.#sortByRank([...others, { source, claim }]);
     this.pending.add(entity);
+  }
+
+  /** The entity with the claims about an id, before the commit. */
+  #entityWith(key: string): string {
+    const claimedAs = this.#context.view.indexes("claims").named("claimedAs");
+    if (claimedAs.size === 0 || this.#kind === "hosts") return key;
+    for (const stored of claimedAs.get(claimsKey(this.#kind, key))) return parseClaimsKey(stored)?.key ?? key;
+    return key;
+  }
+
+  #claimedKey({ claim }: SourcedClaim<K>): string {
+    return claimedKey(this.#kind, claim);
+  }
+
+  /** Moves claims to another entity, which was seen first when the first of them was. */
+  moveClaims(
+    from: TouchedEntity<K>,
+    to: TouchedEntity<K>,
+    isMoved: (claim: SourcedClaim<K>) => boolean,
+  ): void {
+    const moved = from.claims.filter(isMoved);
+    if (moved.length === 0) return;
+    from.claims = from.claims.filter((claim) => !moved.includes(claim));
+    to.claims = this.#sortByRank([...to.claims, ...moved]);
+    for (const time of [from.before?.value.firstSeen, from.firstSeen])
+      if (time !== undefined && (to.firstSeen === undefined || time < to.firstSeen)) to.firstSeen = time;
+    this.pending.add(from).add(to);
+  }
+
+  /** Moves the claims of a pending entity to the entities that they belong to. */
+  place(entity: TouchedEntity<K>, keyOf: (claim: ClaimTypes[K]) => string): void {
+    for (const sourced of entity.claims) {
+      const key = keyOf(sourced.claim);
+      if (key !== entity.key) this.moveClaims(entity, this.entity(key), (claim) => claim === sourced);
+    }
   }
 
   /** Merges the entity again, because something it depends on has changed. */
@@ -120,12 +165,16 @@ export class WorkingSet<K extends Kind> {
         view.size("claims") === 0
           ? undefined
           : storedValueOf("claims", view.get("claims", claimsKey(this.#kind, key)));
+      const claims = this.#claimsFrom(before, storedClaims);
       entity = {
         key,
         before,
         after: before,
         changedFields: [],
-        claims: this.#claimsFrom(before, storedClaims),
+        claims,
+        claimsBefore: claims,
+        firstSeen: undefined,
+        formerIds: before ? formerIdsOf(before.value, claims) : [],
         storedClaimsBefore: storedClaims,
         storedClaims,
       };
@@ -149,7 +198,18 @@ export class WorkingSet<K extends Kind> {
   #sortByRank(claims: SourcedClaim<K>[]): SourcedClaim<K>[] {
     if (claims.length < 2) return claims;
     const { rules } = this.#context;
-    return claims.sort((a, b) => rules.compareRank(a.source, b.source));
+    return claims.sort(
+      (a, b) => rules.compareRank(a.source, b.source) || (this.#claimedKey(a) < this.#claimedKey(b) ? -1 : 1),
+    );
+  }
+
+  /** The claim that gives the entity its id. */
+  #leader([first, ...others]: readonly SourcedClaim<K>[]): ClaimTypes[K] | undefined {
+    const { rules } = this.#context;
+    let leader = first;
+    for (const other of others)
+      if (leader && rules.compareLeaders(other.source, leader.source) < 0) leader = other;
+    return leader?.claim;
   }
 
   /** Merges the claims of one entity again. */
@@ -177,9 +237,10 @@ export class WorkingSet<K extends Kind> {
   }
 
   #merge(entity: TouchedEntity<K>): StoredValue<K> | undefined {
-    const { claims, before } = entity;
-    if (claims.length === 0) return undefined;
-    const { time, timeText, revision, shownDevice, rules } = this.#context;
+    const { claims, before, formerIds } = entity;
+    const leader = this.#leader(claims);
+    if (!leader) return undefined;
+    const { time, timeText, revision, shownPort, isClaimedDevice, rules } = this.#context;
     // Claims of stale sources come last. Ids and `sources` do not depend on that: a source that fails renames nothing.
     const byPrecedence =
       claims.length < 2 ? claims : claims.toSorted((a, b) => rules.comparePrecedence(a.source, b.source));
@@ -189,14 +250,15 @@ export class WorkingSet<K extends Kind> {
       {
         now: time,
         before: before?.value,
-        leader: claims[0]?.claim,
         tracking: {
-          firstSeen: before?.value.firstSeen ?? timeText,
+          firstSeen: firstSeenOf(entity) ?? timeText,
           lastChanged: timeText,
-          sources: claims.map(({ source }) => source),
+          sources: sourcesOf(claims),
           revision,
         },
-        shownDevice,
+        leader,
+        formerIds: formerIds.filter((id) => !isClaimedDevice(id)),
+        shownPort,
         flagsOf: (input) => this.#computeFlags(input, claims),
       },
     );
@@ -285,6 +347,17 @@ export class WorkingSet<K extends Kind> {
       yield;
     }
   }
+}
+
+function firstSeenOf<K extends Kind>({ before, firstSeen }: TouchedEntity<K>): string | undefined {
+  const own = before?.value.firstSeen;
+  return own === undefined || (firstSeen !== undefined && firstSeen < own) ? firstSeen : own;
+}
+
+/** Each once: a source may claim one entity under two ids. */
+function sourcesOf<K extends Kind>(claims: readonly SourcedClaim<K>[]): string[] {
+  const sources = claims.map(({ source }) => source);
+  return sources.length < 2 ? sources : [...new Set(sources)];
 }
 
 /** The id that is shown. The key where both are the same text: maps have its hash already. */

@@ -12,7 +12,7 @@ import type { Batch, Log, Snapshot, StoreKind } from "../../src/log/log.ts";
 import type { ClaimChange, ClaimTypes } from "../../src/model/claim.ts";
 import type { Entities } from "../../src/model/entity.ts";
 import { isKind, type Kind } from "../../src/model/ids.ts";
-import { observedSources } from "../../src/model/merge-settings.ts";
+import { type MergeSettings, observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import type { EncodedPage } from "../../src/view/encoded-page.ts";
@@ -21,7 +21,7 @@ import { parseStored, snapshotOf, View } from "../../src/view/view.ts";
 
 export class ClaimedNetwork {
   readonly clock = new ManualClock();
-  readonly view = new View();
+  readonly view: View;
   readonly batches: Batch[] = [];
   /** The log lines of the ingests. */
   readonly logLines: string[] = [];
@@ -30,23 +30,21 @@ export class ClaimedNetwork {
   readonly #ingests: ReadonlyMap<string, ClaimIngest>;
 
   constructor(
-    sources: readonly string[] = ["first", "second", "third"],
+    sources: readonly string[] | MergeSettings = ["first", "second", "third"],
     log = openMemoryLog(),
     scheduler = new Scheduler(),
     entitiesPerStep?: number,
+    view = new View(),
   ) {
+    const settings = "identity" in sources ? sources : observedSources(sources);
+    this.view = view;
     this.log = log;
-    this.committer = new Committer(
-      this.view,
-      log,
-      this.clock,
-      observedSources(sources),
-      scheduler,
-      entitiesPerStep,
-    );
+    this.committer = new Committer(this.view, log, this.clock, settings, scheduler, entitiesPerStep);
     this.committer.onBatch((batch) => this.batches.push(batch));
     const logger = createLogger("debug", (line) => this.logLines.push(line));
-    this.#ingests = new Map(sources.map((name) => [name, new ClaimIngest(this.committer, name, logger)]));
+    this.#ingests = new Map(
+      settings.sources.map(({ name }) => [name, new ClaimIngest(this.committer, name, logger)]),
+    );
   }
 
   source(name: string): ClaimIngest {

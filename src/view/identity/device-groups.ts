@@ -1,0 +1,256 @@
+/**
+ * Joins the devices of several sources within one commit. A claim is normally in the entity of its own id. The claims of
+ * devices that are one are all in the entity of the leader: the id of the first observed source in the configured order.
+ * Whether a source is stale has no influence, so that ids do not change with the state of a connection.
+ *
+ * After the claims of the commit are set, `regroup` finds the devices whose group may have changed and moves their claims.
+ * These are the devices with a value that changed, those that were joined with them, and those that now are. With one
+ * source none of this runs.
+ */
+import type { Steps } from "../../lib/steps.ts";
+import { CLAIM_LIMITS } from "../../model/claim.ts";
+import { deviceKey } from "../../model/ids.ts";
+import { claimsKey, parseClaimsKey } from "../indexes.ts";
+import type { MergeRules } from "../merge-rules.ts";
+import { claimedDevices } from "../recover.ts";
+import type { View } from "../view.ts";
+import type { SourcedClaim, TouchedEntity, WorkingSet } from "../working-set.ts";
+import { findGroup, type GroupLookups, groupConflicts, joiningValues, MAX_SHARED } from "./find-group.ts";
+import { type IdentityValue, identityKey } from "./identity-values.ts";
+
+const DEVICES_PER_STEP = 16;
+
+type DeviceEntity = TouchedEntity<"devices">;
+
+/** What the commit changes: the devices claimed by each source, and the values of identity. */
+interface IdentityChanges {
+  readonly devices: Set<string>;
+  readonly values: Map<string, IdentityValue>;
+}
+
+export class DeviceGroups {
+  /** Whether devices may be joined, or are joined since other settings. */
+  readonly isActive: boolean;
+  readonly #view: View;
+  readonly #rules: MergeRules;
+  readonly #devices: WorkingSet<"devices">;
+  /** The entities of the devices that this commit moved. */
+  readonly #movedTo = new Map<string, string>();
+  /** Devices to group again although their claims are the same. */
+  readonly #requested = new Set<string>();
+  /** Entities whose claims differ from those in the indexes, and the devices that have a value by these claims. */
+  readonly #changedEntities = new Set<string>();
+  readonly #changedValues = new Map<string, Set<string>>();
+  readonly #found = new Map<string, readonly string[]>();
+  readonly #lookups: GroupLookups;
+
+  constructor(view: View, rules: MergeRules, devices: WorkingSet<"devices">) {
+    this.#view = view;
+    this.#rules = rules;
+    this.#devices = devices;
+    this.isActive = rules.joiningSources.length > 0 || view.indexes("claims").named("claimedAs").size > 0;
+    this.#lookups = {
+      rules,
+      claimsOf: (key) =>
+        devices.entity(this.entityOf(key)).claims.filter(({ claim }) => deviceKey(claim.id) === key),
+      devicesWith: (source, value) => this.#devicesWith(identityKey(source, value)),
+    };
+  }
+
+  /** The entity with the claims about a device. */
+  entityOf(key: string): string {
+    return this.#movedTo.get(key) ?? (this.isActive ? entityBefore(this.#view, key) : key);
+  }
+
+  /** The keys under which the device is claimed, that of the leader first. */
+  membersOf(entity: string): readonly string[] {
+    const isTouched = this.#devices.touched(entity) !== undefined;
+    if (!isTouched && !this.#view.indexes("claims").named("joined").has(entity)) return [entity];
+    const claims = [...this.#devices.entity(entity).claims];
+    return [...claimedDevices(claims.sort((a, b) => this.#rules.compareLeaders(a.source, b.source)))];
+  }
+
+  isClaimed(key: string): boolean {
+    return this.#lookups.claimsOf(key).length > 0;
+  }
+
+  *conflictsOf(claims: readonly SourcedClaim<"devices">[]): Generator<string> {
+    if (this.isActive) yield* groupConflicts(this.#lookups, claims);
+  }
+
+  /** Groups a device again although its claims are the same. */
+  request(id: string): void {
+    this.#requested.add(deviceKey(id));
+  }
+
+  /** Moves the claims of devices whose group changed. Returns the entities that gave or received claims. */
+  *regroup(): Steps<ReadonlySet<DeviceEntity>> {
+    const changed = new Set<DeviceEntity>();
+    if (!this.isActive) return changed;
+    const changes = yield* this.#findChanges();
+    const affected = yield* this.#findAffected(changes);
+    let left = DEVICES_PER_STEP;
+    const targets = new Map<string, string>();
+    for (const key of affected) {
+      if (!targets.has(key)) this.#findTarget(key, targets);
+      if (--left > 0) continue;
+      left = DEVICES_PER_STEP;
+      yield;
+    }
+    for (const key of affected) {
+      const from = this.#devices.entity(this.entityOf(key));
+      const to = this.#devices.entity(targets.get(key) ?? key);
+      this.#devices.pending.add(from).add(to);
+      if (from !== to) {
+        this.#devices.moveClaims(from, to, ({ claim }) => deviceKey(claim.id) === key);
+        this.#movedTo.set(key, to.key);
+        changed.add(from).add(to);
+      }
+      if (--left > 0) continue;
+      left = DEVICES_PER_STEP;
+      yield;
+    }
+    for (const entity of changed) this.#passOnIds(entity);
+    for (const key of changes.devices) this.#recheckAliases(key);
+    return changed;
+  }
+
+  #findTarget(key: string, targets: Map<string, string>): void {
+    const group = findGroup(this.#lookups, key);
+    if (!group) {
+      targets.set(key, key);
+      return;
+    }
+    const claims = [...group].flatMap((member) => this.#lookups.claimsOf(member));
+    const [leader] = claims.sort((a, b) => this.#rules.compareLeaders(a.source, b.source));
+    for (const member of group) targets.set(member, leader ? deviceKey(leader.claim.id) : member);
+  }
+
+  *#findChanges(): Steps<IdentityChanges> {
+    const changes: IdentityChanges = { devices: new Set(this.#requested), values: new Map() };
+    let left = DEVICES_PER_STEP;
+    for (const entity of this.#devices.pending) {
+      if (entity.claims !== entity.claimsBefore) {
+        this.#changedEntities.add(entity.key);
+        this.#compareClaims(entity, changes);
+      }
+      if (--left > 0) continue;
+      left = DEVICES_PER_STEP;
+      yield;
+    }
+    return changes;
+  }
+
+  #compareClaims({ claims, claimsBefore }: DeviceEntity, { devices, values }: IdentityChanges): void {
+    const facts = (claimed: readonly SourcedClaim<"devices">[]) => {
+      const found = new Map<string, { readonly device: string; readonly value?: IdentityValue }>();
+      for (const sourced of claimed) {
+        const device = deviceKey(sourced.claim.id);
+        found.set(`${device} ${sourced.source}`, { device });
+        for (const value of joiningValues(this.#rules, sourced))
+          found.set(`${device} ${identityKey(sourced.source, value)}`, { device, value });
+      }
+      return found;
+    };
+    const before = facts(claimsBefore);
+    const after = facts(claims);
+    for (const sourced of claims) {
+      for (const value of joiningValues(this.#rules, sourced)) {
+        const key = identityKey(sourced.source, value);
+        const known = this.#changedValues.get(key) ?? new Set();
+        this.#changedValues.set(key, known.add(deviceKey(sourced.claim.id)));
+      }
+    }
+    for (const [one, other] of [[before, after], [after, before]] as const) {
+      for (const [fact, { device, value }] of one) {
+        if (other.has(fact)) continue;
+        devices.add(device);
+        if (value) values.set(`${value.rule} ${value.value}`, value);
+      }
+    } // biome-ignore format: a table
+  }
+
+  /** The devices whose group or conflict may have changed. */
+  *#findAffected({ devices, values }: IdentityChanges): Steps<ReadonlySet<string>> {
+    const affected = new Set(devices);
+    let left = DEVICES_PER_STEP;
+    for (const value of values.values()) {
+      for (const source of this.#rules.joiningSources) {
+        const key = identityKey(source, value);
+        for (const found of [this.#devicesBefore(key), this.#devicesWith(key)])
+          if (found.length <= MAX_SHARED) for (const device of found) affected.add(device);
+        if (--left > 0) continue;
+        left = DEVICES_PER_STEP;
+        yield;
+      }
+    }
+    for (const key of affected) {
+      const { claims, claimsBefore } = this.#devices.entity(this.entityOf(key));
+      for (const joined of [claims, claimsBefore])
+        for (const { claim } of joined) affected.add(deviceKey(claim.id));
+      for (const member of findGroup(this.#lookups, key) ?? []) affected.add(member);
+      if (--left > 0) continue;
+      left = DEVICES_PER_STEP;
+      yield;
+    }
+    return affected;
+  }
+
+  /** With the changes of the commit. */
+  #devicesWith(key: string): readonly string[] {
+    let found = this.#found.get(key);
+    if (!found) {
+      const changed = [...(this.#changedValues.get(key) ?? [])].slice(0, MAX_SHARED + 1);
+      found = this.#devicesBefore(key, new Set(changed), this.#changedEntities);
+      this.#found.set(key, found);
+    }
+    return found;
+  }
+
+  /** Adds the devices that had the value before the commit to `found`, without those of some entities. */
+  #devicesBefore(key: string, found = new Set<string>(), without?: ReadonlySet<string>): readonly string[] {
+    for (const entity of this.#entitiesBefore(key)) {
+      if (found.size > MAX_SHARED) break;
+      if (without?.has(entity)) continue;
+      for (const sourced of this.#devices.entity(entity).claimsBefore) {
+        const values = joiningValues(this.#rules, sourced);
+        if (values.some((value) => identityKey(sourced.source, value) === key))
+          found.add(deviceKey(sourced.claim.id));
+      }
+    }
+    return [...found];
+  }
+
+  /** Merging removes keys from the indexes, but `get` still finds them. */
+  *#entitiesBefore(key: string): Generator<string> {
+    for (const id of this.#view.indexes("devices").named("identity").get(key)) yield deviceKey(id);
+    for (const stored of this.#view.indexes("claims").named("identity").get(key))
+      yield parseClaimsKey(stored)?.key ?? "";
+  }
+
+  /** An entity without claims passes its id, and those that it had before, to the one with the first of its claims. */
+  #passOnIds({ key, before, claims, claimsBefore, formerIds }: DeviceEntity): void {
+    if (claims.length > 0 || !before) return;
+    const ordered = [...claimsBefore].sort((a, b) => this.#rules.compareLeaders(a.source, b.source));
+    for (const { claim } of ordered) {
+      const device = deviceKey(claim.id);
+      const heir = this.#devices.entity(this.entityOf(device));
+      if (heir.key === key || !this.isClaimed(device)) continue;
+      const ids = new Set([before.value.id, ...formerIds, ...heir.formerIds]);
+      heir.formerIds = [...ids].slice(0, CLAIM_LIMITS.aliases);
+      return;
+    }
+  }
+
+  /** A former id is no alias any more once it is claimed. */
+  #recheckAliases(key: string): void {
+    for (const id of this.#view.indexes("devices").named("alias").get(key)) this.#devices.recheck(id);
+  }
+}
+
+/** The entity with the claims about a device, before the commit. */
+export function entityBefore(view: View, key: string): string {
+  for (const stored of view.indexes("claims").named("claimedAs").get(claimsKey("devices", key)))
+    return parseClaimsKey(stored)?.key ?? key;
+  return key;
+}

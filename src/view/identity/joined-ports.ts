@@ -1,0 +1,180 @@
+/**
+ * The ports of joined devices within one commit: which port of the entity a port of a source is. The ports that the claims
+ * list are matched once for each device that is touched (`port-matching.ts`), in steps (`prepare`), before anything that
+ * refers to them is placed or merged.
+ */
+import type { Steps } from "../../lib/steps.ts";
+import { canonicalMac } from "../../model/address.ts";
+import type { ClaimTypes, PortClaim } from "../../model/claim.ts";
+import { type ConnectPoint, deviceKey, type Kind, portId } from "../../model/ids.ts";
+import { parseClaimsKey } from "../indexes.ts";
+import { type MatchablePort, matchPorts, type PortNumbers } from "../port-matching.ts";
+import { referencedDevices } from "../recover.ts";
+import { parseStored, type View } from "../view.ts";
+import type { SourcedClaim, TouchedEntity, WorkingSet } from "../working-set.ts";
+import type { DeviceGroups } from "./device-groups.ts";
+
+const PORTS_PER_STEP = 32;
+type PortEntity = TouchedEntity<"ports">;
+
+export class JoinedPorts {
+  readonly #view: View;
+  readonly #groups: DeviceGroups;
+  readonly #ports: WorkingSet<"ports">;
+  /** By entity; undefined for a device with one id. */
+  readonly #numbers = new Map<string, PortNumbers | undefined>();
+  /** The ports whose claims this commit changes, by the device that they name. */
+  readonly #changed = new Map<string, Set<PortEntity>>();
+
+  constructor(view: View, groups: DeviceGroups, ports: WorkingSet<"ports">) {
+    this.#view = view;
+    this.#groups = groups;
+    this.#ports = ports;
+  }
+
+  /** Where a port is. Its device must have been prepared. */
+  resolve(device: string, port: string): ConnectPoint {
+    if (!this.#groups.isActive) return { device: deviceKey(device), port };
+    const key = deviceKey(device);
+    const entity = this.#groups.entityOf(key);
+    return { device: entity, port: this.#numbers.get(entity)?.numberOf(key, port) ?? port };
+  }
+
+  /** Matches the ports of the devices that the claims refer to. */
+  *prepare<K extends Kind>(claims: readonly SourcedClaim<K>[]): Steps<void> {
+    if (!this.#groups.isActive) return;
+    for (const { claim } of claims)
+      for (const device of referencedDevices(claim)) yield* this.#prepareDevice(deviceKey(device));
+  }
+
+  *#prepareDevice(key: string): Steps<void> {
+    const entity = this.#groups.entityOf(key);
+    if (this.#numbers.has(entity)) return;
+    const members = this.#groups.membersOf(entity);
+    this.#numbers.set(entity, members.length > 1 ? yield* this.#match(members, "claims") : undefined);
+  }
+
+  /** The entities of joined devices whose ports are numbered in another way since the claims of the commit are set. */
+  *findRenumbered(): Steps<ReadonlySet<string>> {
+    const renumbered = new Set<string>();
+    if (!this.#groups.isActive) return renumbered;
+    for (const entity of this.#ports.pending) {
+      if (entity.claims === entity.claimsBefore) continue;
+      for (const { claim } of [...entity.claims, ...entity.claimsBefore]) {
+        const device = deviceKey(claim.element);
+        const changed = this.#changed.get(device) ?? new Set();
+        this.#changed.set(device, changed.add(entity));
+      }
+    }
+    for (const [device, entities] of this.#changed) {
+      const entity = this.#groups.entityOf(device);
+      if (renumbered.has(entity) || ![...entities].some(changesMatching)) continue;
+      const members = this.#groups.membersOf(entity);
+      if (members.length < 2) continue;
+      yield* this.#prepareDevice(device);
+      const before = yield* this.#match(members, "claimsBefore");
+      if (!this.#numbers.get(entity)?.equals(before)) renumbered.add(entity);
+    }
+    return renumbered;
+  }
+
+  *#match(members: readonly string[], which: "claims" | "claimsBefore"): Steps<PortNumbers> {
+    const ports = new Map(members.map((member) => [member, new Map<string, MatchablePort>()]));
+    let left = PORTS_PER_STEP;
+    for (const entity of yield* this.#entitiesOf(members)) {
+      for (const { claim } of entity[which]) {
+        const listed = ports.get(deviceKey(claim.element));
+        const number = String(claim.port);
+        listed?.set(number, withFacts(listed.get(number), claim));
+      }
+      if (--left > 0) continue;
+      left = PORTS_PER_STEP;
+      yield;
+    }
+    return yield* matchPorts(
+      [...ports].map(([device, byNumber]) => ({ device, ports: [...byNumber.values()] })),
+    );
+  }
+
+  /** The entities with the ports of the devices, before the commit and by its changes. */
+  *#entitiesOf(members: readonly string[]): Steps<ReadonlySet<PortEntity>> {
+    const found = new Set<PortEntity>();
+    const view = this.#view;
+    let left = PORTS_PER_STEP;
+    for (const member of members) {
+      for (const entity of this.#changed.get(member) ?? []) found.add(entity);
+      for (const stored of view.indexes("claims").named("portsOf").get(member)) {
+        const key = parseClaimsKey(stored)?.key;
+        if (key !== undefined) found.add(this.#ports.entity(key));
+        if (--left > 0) continue;
+        left = PORTS_PER_STEP;
+        yield;
+      }
+      const shown = view.spelledId("devices", member);
+      for (const { text } of view.range("ports", portId(shown, ""), portId(shown, "\uffff"))) {
+        const { element, port } = parseStored("ports", text);
+        if (element === shown) found.add(this.#ports.entity(portId(element, port)));
+        if (--left > 0) continue;
+        left = PORTS_PER_STEP;
+        yield;
+      }
+    }
+    return found;
+  }
+}
+
+const MAC_ANNOTATIONS = ["portMac", "mac"] as const;
+const NAME_ANNOTATIONS = ["portName", "ifName", "ifDescr", "name"] as const;
+const LOGICAL_PORT = /^\D/;
+
+/** What a port is recognised by, with what another source claims about the same port of the same device. */
+function withFacts(
+  known: MatchablePort | undefined,
+  { element, port, annotations = {} }: PortClaim,
+): MatchablePort {
+  const number = String(port);
+  const macs = MAC_ANNOTATIONS.flatMap((key) => canonicalMac(annotations[key] ?? "") ?? []);
+  const names = NAME_ANNOTATIONS.flatMap((key) => portName(element, annotations[key]));
+  // "local" means the same to every source.
+  if (LOGICAL_PORT.test(number)) names.push(number);
+  return {
+    number,
+    macs: unique([...(known?.macs ?? []), ...macs.filter((mac) => mac !== NO_MAC)]),
+    names: unique([...(known?.names ?? []), ...names]),
+  };
+}
+
+const NO_MAC = "00:00:00:00:00:00";
+
+/** Without the id of the device before it, as in `s1:eth0`. */
+function portName(element: string, text: string | undefined): string[] {
+  const name = text?.trim().toLowerCase() ?? "";
+  const prefix = deviceKey(element);
+  const isQualified = name.startsWith(`${prefix}:`) || name.startsWith(`${prefix}/`);
+  const own = isQualified ? name.slice(prefix.length + 1) : name;
+  return own === "" ? [] : [own];
+}
+
+const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
+
+/** Whether other ports are claimed, or the same ports with another MAC address or name. */
+function changesMatching({ claims, claimsBefore }: PortEntity): boolean {
+  const facts = (sourced: readonly SourcedClaim<"ports">[]): string =>
+    JSON.stringify(
+      sourced
+        .map(({ claim }) => [deviceKey(claim.element), withFacts(undefined, claim)])
+        .map((fact) => JSON.stringify(fact))
+        .sort(),
+    );
+  return facts(claims) !== facts(claimsBefore);
+}
+
+/** The key of the entity that a claim belongs to. */
+export function placeOf(ports: JoinedPorts, claim: ClaimTypes["ports" | "links"]): string {
+  const at = (device: string, port: string | number): string => {
+    const { device: entity, port: number } = ports.resolve(device, String(port));
+    return portId(entity, number);
+  };
+  if ("element" in claim) return at(claim.element, claim.port);
+  return `${at(claim.src.device, claim.src.port)}-${at(claim.dst.device, claim.dst.port)}`;
+}
