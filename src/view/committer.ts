@@ -19,7 +19,8 @@ import type { MergeSettings } from "../model/merge-settings.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import { parseClaimsKey } from "./held-back.ts";
 import type { BatchListener } from "./history.ts";
-import { MergeRules } from "./merge-rules.ts";
+import { MergeRules, type SourceFacts } from "./merge-rules.ts";
+import { PLAN_SETTING, plannedKindsOf, planSetting, readPlan } from "./plan-setting.ts";
 import { recoverClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working-set.ts";
@@ -41,6 +42,9 @@ export class Committer {
   #rules: MergeRules;
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new FairSemaphore(1);
+  /** The kinds that are to be merged again, because they are compared with the plan in another way. */
+  readonly #toJudge: Set<Kind>;
+  #settling: Promise<void> = Promise.resolve();
   /** The default is that of `Commit`. */
   readonly #entitiesPerStep: number | undefined;
 
@@ -57,7 +61,11 @@ export class Committer {
     this.log = log;
     this.scheduler = scheduler;
     this.#clock = clock;
-    this.#rules = new MergeRules(settings);
+    const plan = readPlan(view);
+    this.#rules = new MergeRules(settings, new Map(), plannedKindsOf(view));
+    this.#toJudge = new Set(plan.pending);
+    for (const kind of this.#rules.judgedKinds.symmetricDifference(new Set(plan.judged)))
+      this.#toJudge.add(kind);
   }
 
   /** The listener is called with each batch, in order, once the batch is durable and visible. */
@@ -86,13 +94,88 @@ export class Committer {
    * of sources are not delayed by a large network.
    */
   async setSettings(settings: MergeSettings): Promise<void> {
+    const { facts, plannedKinds } = this.#rules;
     if (sameJson(settings, this.#rules.settings)) return;
-    this.#rules = new MergeRules(settings);
-    for (const page of await this.scheduler.run(VIEW_OWNER, this.view.capture().pages("claims"))) {
-      for (let start = 0; start < page.ids.length; start += RECHECKS_PER_BATCH) {
-        const keys = page.ids.slice(start, start + RECHECKS_PER_BATCH);
-        await this.#commit(VIEW_OWNER, (commit) => recheckAll(commit, keys));
+    this.#setRules(new MergeRules(settings, facts, plannedKinds));
+    for (const page of await this.scheduler.run(VIEW_OWNER, this.view.capture().pages("claims")))
+      await this.#recheckInBatches(page.ids);
+    await this.settlePlan();
+  }
+
+  /** Sets what is known of a source. */
+  async setSourceFacts(source: string, facts: SourceFacts): Promise<void> {
+    if (sameJson(facts, this.#rules.facts.get(source))) return;
+    const { settings, plannedKinds } = this.#rules;
+    this.#setRules(new MergeRules(settings, new Map(this.#rules.facts).set(source, facts), plannedKinds));
+    await this.settlePlan();
+  }
+
+  #setRules(rules: MergeRules): void {
+    for (const kind of this.#rules.judgedKinds.symmetricDifference(rules.judgedKinds))
+      this.#toJudge.add(kind);
+    this.#rules = rules;
+  }
+
+  /** Whether `settlePlan` has something to do since the plan was committed. */
+  get hasOtherPlannedKinds(): boolean {
+    return plannedKindsOf(this.view).symmetricDifference(this.#rules.plannedKinds).size > 0;
+  }
+
+  /**
+   * Updates which kinds the plan contains. Where a kind is compared with the plan from now on, or no longer, all of its
+   * entities are merged again, in several revisions. What is still to do is in the log, so that a restart goes on.
+   */
+  settlePlan(): Promise<void> {
+    const settled = this.#settling.then(() => this.#settlePlan());
+    this.#settling = settled.catch(() => {});
+    return settled;
+  }
+
+  async #settlePlan(): Promise<void> {
+    for (;;) {
+      if (this.hasOtherPlannedKinds) this.#setRules(this.#rules.withPlannedKinds(plannedKindsOf(this.view)));
+      await this.#writePlan();
+      const [kind] = this.#toJudge;
+      if (kind === undefined) return;
+      this.#toJudge.delete(kind);
+      try {
+        await this.#remergeKind(kind);
+      } catch (error) {
+        this.#toJudge.add(kind);
+        throw error;
       }
+    }
+  }
+
+  async #writePlan(): Promise<void> {
+    const { plannedKinds, judgedKinds } = this.#rules;
+    const plan = planSetting(plannedKinds, judgedKinds, this.#toJudge);
+    if (sameJson(plan, readPlan(this.view))) return;
+    await this.#commit(VIEW_OWNER, function* (commit) {
+      commit.setSetting(PLAN_SETTING, plan);
+      yield;
+    });
+  }
+
+  async #remergeKind(kind: Kind): Promise<void> {
+    const state = this.view.capture();
+    for (const page of await this.scheduler.run(VIEW_OWNER, state.pages(kind)))
+      await this.#recheckInBatches(page.ids.map((id) => claimsKey(kind, id)));
+    // Those that are not shown.
+    for (const page of await this.scheduler.run(VIEW_OWNER, state.pages("claims"))) {
+      const hidden = page.ids.filter((stored) => {
+        const parsed = parseClaimsKey(stored);
+        return parsed?.kind === kind && !state.has(kind, state.shownId(kind, parsed.key));
+      });
+      await this.#recheckInBatches(hidden);
+    }
+  }
+
+  /** `stored` are keys of `claims`. */
+  async #recheckInBatches(stored: readonly string[]): Promise<void> {
+    for (let start = 0; start < stored.length; start += RECHECKS_PER_BATCH) {
+      const keys = stored.slice(start, start + RECHECKS_PER_BATCH);
+      await this.#commit(VIEW_OWNER, (commit) => recheckAll(commit, keys));
     }
   }
 

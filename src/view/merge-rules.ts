@@ -14,11 +14,15 @@ export interface SourceFacts {
   readonly staleSince?: number;
 }
 
+const NO_KINDS: ReadonlySet<Kind> = new Set();
+
 export class MergeRules {
   readonly settings: MergeSettings;
   readonly facts: ReadonlyMap<string, SourceFacts>;
   /** The kinds of which an intended source claims anything. */
   readonly plannedKinds: ReadonlySet<Kind>;
+  /** Nothing is compared with the plan before every source has reported once. */
+  readonly judgesDrift: boolean;
   readonly #rank: ReadonlyMap<string, number>;
 
   constructor(
@@ -29,6 +33,8 @@ export class MergeRules {
     this.settings = settings;
     this.facts = facts;
     this.plannedKinds = plannedKinds;
+    this.judgesDrift =
+      plannedKinds.size > 0 && settings.sources.every(({ name }) => facts.get(name)?.hasSynced === true);
     this.#rank = new Map(settings.sources.map(({ name }, i) => [name, i]));
   }
 
@@ -39,6 +45,10 @@ export class MergeRules {
   /** 0 is the highest. A source that is not configured has the lowest. */
   rankOf(source: string): number {
     return this.#rank.get(source) ?? this.#rank.size;
+  }
+
+  isConfigured(source: string): boolean {
+    return this.#rank.has(source);
   }
 
   isIntended(source: string): boolean {
@@ -54,14 +64,17 @@ export class MergeRules {
     return this.facts.get(source)?.staleSince !== undefined;
   }
 
-  /** Nothing is compared with the plan before every observed source has reported once. */
-  get judgesDrift(): boolean {
-    return (
-      this.plannedKinds.size > 0 &&
-      this.settings.sources.every(
-        ({ name, role }) => role === "intended" || this.facts.get(name)?.hasSynced === true,
-      )
-    );
+  /** The kinds that are compared with the plan now. */
+  get judgedKinds(): ReadonlySet<Kind> {
+    return this.judgesDrift ? this.plannedKinds : NO_KINDS;
+  }
+
+  get intendedSources(): readonly string[] {
+    return this.settings.sources.filter(({ role }) => role === "intended").map(({ name }) => name);
+  }
+
+  withPlannedKinds(plannedKinds: ReadonlySet<Kind>): MergeRules {
+    return new MergeRules(this.settings, this.facts, plannedKinds);
   }
 
   /** By the configured order: decides about ids. */
