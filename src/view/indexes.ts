@@ -9,7 +9,7 @@ import type { Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import { type Entities, entityId, type Host, type Link } from "../model/entity.ts";
-import { type ConnectPoint, deviceKey, idKey, type Kind } from "../model/ids.ts";
+import { type ConnectPoint, deviceKey, idKey, KINDS, type Kind } from "../model/ids.ts";
 import { referencedDevices } from "./recover.ts";
 
 /** A claim of an intended source is marked: whoever reads it must know, also when the source is no longer configured. */
@@ -34,6 +34,14 @@ export const missingKey = (kind: Kind, id: string): string => `${kind} ${id}`;
 /** The key of all intended ports of one source at one device, in any spelling of the id that the source uses. */
 export const plannedPortsKey = (source: string, device: string): string =>
   `${source}\u0000${deviceKey(device)}`;
+/** The kind and the id in such a key. */
+export function parseMissingKey(key: string): { readonly kind: Kind | undefined; readonly id: string } {
+  const space = key.indexOf(" ");
+  return {
+    kind: KINDS.find((kind) => key.startsWith(kind) && space === kind.length),
+    id: key.slice(space + 1),
+  };
+}
 
 export const portKey = (device: string, port: string): string => `${deviceKey(device)}\u0000${port}`;
 /** The range of the keys of all ports of a device. */
