@@ -20,7 +20,7 @@ import {
   linksAffectedBy,
 } from "./conflicts.ts";
 import { parseClaimsKey } from "./held-back.ts";
-import { occupiesPorts, plannedPortsKey, portKeyRange, type StoredSetting } from "./indexes.ts";
+import { occupiesPorts, plannedPortsKey, portKeyRange } from "./indexes.ts";
 import type { MergeRules } from "./merge-rules.ts";
 import type { TouchedEntity } from "./touched-entity.ts";
 import { parseStored, type View } from "./view.ts";
@@ -50,7 +50,6 @@ export class Commit {
   readonly #plannedPorts: SortedIndex;
   /** The devices of which the plan lists ports that did not, or no longer: this decides about all of their ports. */
   readonly #relisted = new Set<string>();
-  readonly #settings: LogEntry[] = [];
   /** Entities until the next pause. */
   #left: number;
   readonly #entitiesPerStep: number;
@@ -144,13 +143,6 @@ export class Commit {
     return this.#rules.intendedSources.some((source) => names.some((name) => this.#listsPorts(source, name)));
   }
 
-  /** Sets a value of the collection `settings`. */
-  setSetting(id: string, value: StoredSetting): void {
-    const before = this.#view.get("settings", id) ?? null;
-    const after = JSON.stringify(value);
-    if (before !== after) this.#settings.push({ kind: "settings", id, before, after, changed: [] });
-  }
-
   /** Merges all pending entities and those that become pending by it. Returns the changes. */
   *mergeAll(): Steps<LogEntry[]> {
     for (const device of this.#devices.pending) {
@@ -174,7 +166,6 @@ export class Commit {
     for (const set of this.#workingSets) yield* set.collectMissing(entries, true);
     for (const set of this.#workingSets) yield* set.collectEntries(entries);
     for (const set of this.#workingSets) yield* set.collectMissing(entries, false);
-    entries.push(...this.#settings);
     return entries;
   }
 

@@ -20,8 +20,17 @@ import { type CanonicalChange, Commit } from "./commit.ts";
 import { parseClaimsKey } from "./held-back.ts";
 import type { BatchListener } from "./history.ts";
 import { MergeRules, type SourceFacts } from "./merge-rules.ts";
-import { PLAN_SETTING, plannedKindsOf, planSetting, readPlan } from "./plan-setting.ts";
+import { plannedKindsOf } from "./planned-kinds.ts";
 import { recoverClaim } from "./recover.ts";
+import {
+  EVERYTHING,
+  isNothing,
+  keysOf,
+  NOTHING,
+  type Outdated,
+  outdatedBy,
+  unionOf,
+} from "./rule-changes.ts";
 import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working-set.ts";
 
@@ -30,6 +39,8 @@ const RECHECKS_PER_STEP = 32;
 const KEYS_PER_STEP = 500;
 /** The owner of work that no source caused. */
 const VIEW_OWNER = "view";
+/** The setting that the log has while values may have been merged by earlier rules. */
+const UNMERGED = "unmerged";
 
 /** The keys (see `idKey`) of entities. */
 export type ClaimedKeys = Readonly<Record<Kind, ShardedSet>>;
@@ -40,11 +51,16 @@ export class Committer {
   readonly scheduler: Scheduler;
   readonly #clock: Clock;
   #rules: MergeRules;
+  /** The rules as the log has them, and whether it has `UNMERGED`. */
+  #stored: { readonly rules: MergeRules | undefined; readonly isUnmerged: boolean };
+  /** What may have been merged by earlier rules. */
+  #outdated: Outdated;
+  #beingMerged: Outdated = NOTHING;
+  /** Whether the settings must be stored although no value changes. */
+  #mustStore = false;
+  #remerging: Promise<void> | undefined;
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new FairSemaphore(1);
-  /** The kinds that are to be merged again, because they are compared with the plan in another way. */
-  readonly #toJudge: Set<Kind>;
-  #settling: Promise<void> = Promise.resolve();
   /** The default is that of `Commit`. */
   readonly #entitiesPerStep: number | undefined;
 
@@ -61,11 +77,17 @@ export class Committer {
     this.log = log;
     this.scheduler = scheduler;
     this.#clock = clock;
-    const plan = readPlan(view);
-    this.#rules = new MergeRules(settings, new Map(), plannedKindsOf(view));
-    this.#toJudge = new Set(plan.pending);
-    for (const kind of this.#rules.judgedKinds.symmetricDifference(new Set(plan.judged)))
-      this.#toJudge.add(kind);
+    const isUnmerged = view.has("settings", UNMERGED);
+    const stored = view.has("settings", "merge") ? MergeRules.read(view) : undefined;
+    this.#stored = { rules: stored, isUnmerged };
+    this.#rules = (stored ?? new MergeRules(settings)).withSettings(settings);
+    if (view.revision === 0) this.#outdated = NOTHING;
+    else this.#outdated = stored && !isUnmerged ? outdatedBy(stored, this.#rules) : EVERYTHING;
+  }
+
+  /** The rules of the next commit. */
+  get rules(): MergeRules {
+    return this.#rules;
   }
 
   /** The listener is called with each batch, in order, once the batch is durable and visible. */
@@ -90,110 +112,121 @@ export class Committer {
   }
 
   /**
-   * Replaces the settings. What several sources claim is merged again by them, in several revisions, so that the commits
-   * of sources are not delayed by a large network.
+   * Replaces the settings. A source that is not in them any more keeps its role until `forgetSource`. This and the other
+   * changes of the rules hold for every commit that begins after the call, and are stored with the next batch. They resolve
+   * when what they concern is merged again.
    */
   async setSettings(settings: MergeSettings): Promise<void> {
-    const { facts, plannedKinds } = this.#rules;
-    if (sameJson(settings, this.#rules.settings)) return;
-    this.#setRules(new MergeRules(settings, facts, plannedKinds));
-    for (const page of await this.scheduler.run(VIEW_OWNER, this.view.capture().pages("claims")))
-      await this.#recheckInBatches(page.ids);
-    await this.settlePlan();
+    const next = this.#rules.withSettings(settings);
+    if (!sameJson(next.settings, this.#rules.settings)) await this.#changeRules(next, false);
   }
 
-  /** Sets what is known of a source. */
+  /** Ignored for a source that is not configured. */
   async setSourceFacts(source: string, facts: SourceFacts): Promise<void> {
-    if (sameJson(facts, this.#rules.facts.get(source))) return;
-    const { settings, plannedKinds } = this.#rules;
-    this.#setRules(new MergeRules(settings, new Map(this.#rules.facts).set(source, facts), plannedKinds));
-    await this.settlePlan();
+    const before = this.#rules.facts.get(source);
+    if (!this.#rules.isConfigured(source) || sameJson(before, facts)) return;
+    // A time must not be lost by a restart. That it has synced once is known again soon.
+    const isStatusChange = before?.staleSince !== facts.staleSince;
+    await this.#changeRules(this.#rules.withFacts(source, facts), isStatusChange);
   }
 
-  #setRules(rules: MergeRules): void {
-    for (const kind of this.#rules.judgedKinds.symmetricDifference(rules.judgedKinds))
-      this.#toJudge.add(kind);
-    this.#rules = rules;
-  }
-
-  /** Whether `settlePlan` has something to do since the plan was committed. */
+  /** Whether the plan contains other kinds than those that values were compared with: `mergeAgain` is due. */
   get hasOtherPlannedKinds(): boolean {
-    return plannedKindsOf(this.view).symmetricDifference(this.#rules.plannedKinds).size > 0;
+    const { plannedKinds, intendedSources } = this.#rules;
+    if (plannedKinds.size + intendedSources.length === 0) return false;
+    return plannedKindsOf(this.view, this.#rules).symmetricDifference(plannedKinds).size > 0;
+  }
+
+  /** Removes what is stored of a source that has no claims any more. */
+  async forgetSource(source: string): Promise<void> {
+    if (this.#rules.isConfigured(source)) await this.#changeRules(this.#rules.withoutSource(source), true);
+  }
+
+  async #changeRules(next: MergeRules, mustStore: boolean): Promise<void> {
+    this.#setRules(next, mustStore);
+    await this.mergeAgain();
+  }
+
+  #setRules(next: MergeRules, mustStore: boolean): void {
+    this.#outdated = unionOf(this.#outdated, outdatedBy(this.#rules, next));
+    this.#rules = next;
+    this.#mustStore ||= mustStore;
   }
 
   /**
-   * Updates which kinds the plan contains. Where a kind is compared with the plan from now on, or no longer, all of its
-   * entities are merged again, in several revisions. What is still to do is in the log, so that a restart goes on.
+   * Merges again what was merged by earlier rules, also those of before a restart. This takes several revisions where it is
+   * much, so that the commits of sources are not delayed. Changes of the rules meanwhile are included.
    */
-  settlePlan(): Promise<void> {
-    const settled = this.#settling.then(() => this.#settlePlan());
-    this.#settling = settled.catch(() => {});
-    return settled;
+  mergeAgain(): Promise<void> {
+    this.#remerging ??= this.#mergeOutdated();
+    return this.#remerging;
   }
 
-  async #settlePlan(): Promise<void> {
-    for (;;) {
-      if (this.hasOtherPlannedKinds) this.#setRules(this.#rules.withPlannedKinds(plannedKindsOf(this.view)));
-      await this.#writePlan();
-      const [kind] = this.#toJudge;
-      if (kind === undefined) return;
-      this.#toJudge.delete(kind);
-      try {
-        await this.#remergeKind(kind);
-      } catch (error) {
-        this.#toJudge.add(kind);
-        throw error;
+  async #mergeOutdated(): Promise<void> {
+    try {
+      // So that `#remerging` is set before it is reset at the end.
+      await Promise.resolve();
+      for (;;) {
+        if (this.hasOtherPlannedKinds)
+          this.#setRules(this.#rules.withPlannedKinds(plannedKindsOf(this.view, this.#rules)), true);
+        if (!this.#mustStore && isNothing(this.#outdated)) break;
+        this.#beingMerged = this.#outdated;
+        this.#outdated = NOTHING;
+        await this.#mergeAll(this.#beingMerged);
       }
+    } finally {
+      // Nothing, unless a batch could not be stored.
+      this.#outdated = unionOf(this.#outdated, this.#beingMerged);
+      this.#beingMerged = NOTHING;
+      this.#remerging = undefined;
     }
   }
 
-  async #writePlan(): Promise<void> {
-    const { plannedKinds, judgedKinds } = this.#rules;
-    const plan = planSetting(plannedKinds, judgedKinds, this.#toJudge);
-    if (sameJson(plan, readPlan(this.view))) return;
-    await this.#commit(VIEW_OWNER, function* (commit) {
-      commit.setSetting(PLAN_SETTING, plan);
-      yield;
-    });
-  }
-
-  async #remergeKind(kind: Kind): Promise<void> {
-    const state = this.view.capture();
-    for (const page of await this.scheduler.run(VIEW_OWNER, state.pages(kind)))
-      await this.#recheckInBatches(page.ids.map((id) => claimsKey(kind, id)));
-    // Those that are not shown.
-    for (const page of await this.scheduler.run(VIEW_OWNER, state.pages("claims"))) {
-      const hidden = page.ids.filter((stored) => {
-        const parsed = parseClaimsKey(stored);
-        return parsed?.kind === kind && !state.has(kind, state.shownId(kind, parsed.key));
+  async #mergeAll(outdated: Outdated): Promise<void> {
+    let keys: readonly string[] | undefined;
+    for (let start = 0; keys === undefined || start < keys.length; start += RECHECKS_PER_BATCH) {
+      const end = start + RECHECKS_PER_BATCH;
+      const apply = function* (this: Committer, commit: Commit): Steps<void> {
+        keys ??= yield* keysOf(this.view, outdated);
+        yield* recheckAll(commit, keys.slice(start, end));
+      };
+      await this.#commit(VIEW_OWNER, apply.bind(this), () => {
+        if (end >= (keys?.length ?? 0)) this.#beingMerged = NOTHING;
       });
-      await this.#recheckInBatches(hidden);
     }
   }
 
-  /** `stored` are keys of `claims`. */
-  async #recheckInBatches(stored: readonly string[]): Promise<void> {
-    for (let start = 0; start < stored.length; start += RECHECKS_PER_BATCH) {
-      const keys = stored.slice(start, start + RECHECKS_PER_BATCH);
-      await this.#commit(VIEW_OWNER, (commit) => recheckAll(commit, keys));
-    }
+  /** `onMerged` is called when all changes are known, before they are stored. */
+  #commit(
+    owner: string,
+    apply: (commit: Commit) => Steps<void>,
+    onMerged = () => {},
+  ): Promise<Batch | undefined> {
+    return this.#turns.run(owner, () => this.#commitNow(owner, apply, onMerged));
   }
 
-  #commit(owner: string, apply: (commit: Commit) => Steps<void>): Promise<Batch | undefined> {
-    return this.#turns.run(owner, () => this.#commitNow(owner, apply));
-  }
-
-  async #commitNow(owner: string, apply: (commit: Commit) => Steps<void>): Promise<Batch | undefined> {
+  async #commitNow(
+    owner: string,
+    apply: (commit: Commit) => Steps<void>,
+    onMerged: () => void,
+  ): Promise<Batch | undefined> {
     const { view, log, scheduler } = this;
     const time = Math.max(this.#clock.now(), view.time);
     const revision = view.revision + 1;
-    const commit = new Commit(view, this.#rules, revision, time, this.#entitiesPerStep);
+    const rules = this.#rules;
+    const commit = new Commit(view, rules, revision, time, this.#entitiesPerStep);
     try {
       const entries = await scheduler.run(owner, mergeChanges(commit, apply));
+      onMerged();
+      const settings = { rules, isUnmerged: !isNothing(this.#outdated) || !isNothing(this.#beingMerged) };
+      const mustStore = this.#mustStore || (this.#stored.isUnmerged && !settings.isUnmerged);
+      if (entries.length > 0 || mustStore) this.#addSettings(entries, settings);
       if (entries.length > 0) {
         const batch = { revision, time, entries };
         const [prepared] = await Promise.all([scheduler.run(owner, view.prepare(batch)), log.append(batch)]);
         view.publish(prepared);
+        this.#stored = settings;
+        if (rules === this.#rules) this.#mustStore = false;
         for (const listener of this.#listeners) listener(batch, prepared.bytes);
         await scheduler.run(owner, view.tidyIndexes());
         return batch;
@@ -202,8 +235,23 @@ export class Committer {
       await scheduler.run(owner, commit.rollBack());
       throw error;
     }
+    if (rules === this.#rules) this.#mustStore = false;
     view.endIndexChange();
     return undefined;
+  }
+
+  /** Adds what differs from the settings that the log has. */
+  #addSettings(entries: LogEntry[], { rules, isUnmerged }: { rules: MergeRules; isUnmerged: boolean }): void {
+    if (rules === this.#stored.rules && isUnmerged === this.#stored.isUnmerged) return;
+    const next = new Map([...rules.stored()].map(([id, value]) => [id, JSON.stringify(value)]));
+    if (isUnmerged) next.set(UNMERGED, "{}");
+    const before = new Map(
+      Array.from(this.view.range("settings", "", "\uffff"), ({ id, text }) => [id, text]),
+    );
+    for (const id of new Set([...before.keys(), ...next.keys()])) {
+      const [from = null, to = null] = [before.get(id), next.get(id)];
+      if (from !== to) entries.push({ kind: "settings", id, before: from, after: to, changed: [] });
+    }
   }
 
   /** The entities that `source` claims, both shown and held back. */

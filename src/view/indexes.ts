@@ -12,7 +12,7 @@ import { type Entities, entityId, type Host, type Link } from "../model/entity.t
 import { type ConnectPoint, deviceKey, idKey, KINDS, type Kind } from "../model/ids.ts";
 import { referencedDevices } from "./recover.ts";
 
-/** A claim of an intended source is marked: whoever reads it must know, also when the source is no longer configured. */
+/** A claim of an intended source is marked, so that indexes and counts know it without the rules. */
 export type StoredClaim<K extends Kind = Kind> = readonly [
   source: string,
   claim: ClaimTypes[K],
@@ -26,11 +26,13 @@ export interface StoredTypes extends Entities {
   settings: StoredSetting;
 }
 /** See `merge-rules.ts`. */
-export type StoredSetting = object;
+export type StoredSetting = Readonly<Record<string, unknown>>;
 
 export const INTENDED = "intended";
 /** The key of an entity in the collection `missing`. */
 export const missingKey = (kind: Kind, id: string): string => `${kind} ${id}`;
+/** The key of all entities of a kind that an intended source claims. */
+export const plannedKindKey = (source: string, kind: Kind): string => `${source}\u0000${kind}`;
 /** The key of all intended ports of one source at one device, in any spelling of the id that the source uses. */
 export const plannedPortsKey = (source: string, device: string): string =>
   `${source}\u0000${deviceKey(device)}`;
@@ -104,11 +106,8 @@ const KEYS = {
     /** The devices that the claims refer to: an entity is held back until its devices exist. */
     device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)))],
     source: (claims) => claims.map(([source]) => source),
-    /** The kind of the entity, where an intended source claims it. */
-    plannedKind: (claims) => {
-      const [first] = intendedClaims(claims);
-      return first ? [kindOf(first[1])] : NO_KEYS;
-    },
+    plannedKind: (claims) =>
+      intendedClaims(claims).map(([source, claim]) => plannedKindKey(source, kindOf(claim))),
     plannedPorts: (claims) =>
       intendedClaims(claims).flatMap(([source, claim]) =>
         "element" in claim ? [plannedPortsKey(source, claim.element)] : [],

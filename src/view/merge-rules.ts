@@ -30,9 +30,10 @@ const readSetting = <T>(state: SettingsState, id: string): T => JSON.parse(state
 export class MergeRules {
   readonly settings: MergeSettings;
   readonly facts: ReadonlyMap<string, SourceFacts>;
-  /** The kinds of which an intended source claims anything. */
+  /** The kinds of which an intended source that has synced claims anything. */
   readonly plannedKinds: ReadonlySet<Kind>;
-  /** Nothing is compared with the plan before every source has reported once. */
+  readonly intendedSources: readonly string[];
+  /** Nothing is compared with the plan before every observed source has reported once. */
   readonly judgesDrift: boolean;
   readonly #rank: ReadonlyMap<string, number>;
 
@@ -44,8 +45,11 @@ export class MergeRules {
     this.settings = settings;
     this.facts = facts;
     this.plannedKinds = plannedKinds;
+    const { sources } = settings;
+    this.intendedSources = sources.filter(({ role }) => role === "intended").map(({ name }) => name);
     this.judgesDrift =
-      plannedKinds.size > 0 && settings.sources.every(({ name }) => facts.get(name)?.hasSynced === true);
+      plannedKinds.size > 0 &&
+      sources.every(({ name, role }) => role === "intended" || facts.get(name)?.hasSynced === true);
     this.#rank = new Map(settings.sources.map(({ name }, i) => [name, i]));
   }
 
@@ -59,6 +63,39 @@ export class MergeRules {
     }
     const { kinds = [] } = readSetting<{ readonly kinds?: readonly Kind[] }>(state, "plan");
     return new MergeRules({ identity, sources }, facts, new Set(kinds));
+  }
+
+  /** The values of the collection `settings`, by id: what `read` reads. */
+  stored(): Map<string, object> {
+    const values = new Map<string, object>([["merge", this.settings]]);
+    for (const [source, facts] of this.facts) values.set(`source:${source}`, facts);
+    if (this.plannedKinds.size > 0) values.set("plan", { kinds: [...this.plannedKinds].sort() });
+    return values;
+  }
+
+  /**
+   * With other settings. A source that is in the settings no longer follows after all others and keeps its role, until it
+   * is removed (`withoutSource`): it may still have claims.
+   */
+  withSettings({ identity, sources }: MergeSettings): MergeRules {
+    const former = this.settings.sources.filter(({ name }) => !sources.some((other) => other.name === name));
+    return new MergeRules({ identity, sources: [...sources, ...former] }, this.facts, this.plannedKinds);
+  }
+
+  withFacts(source: string, facts: SourceFacts): MergeRules {
+    return new MergeRules(this.settings, new Map(this.facts).set(source, facts), this.plannedKinds);
+  }
+
+  withPlannedKinds(plannedKinds: ReadonlySet<Kind>): MergeRules {
+    return new MergeRules(this.settings, this.facts, plannedKinds);
+  }
+
+  withoutSource(source: string): MergeRules {
+    const { identity, sources } = this.settings;
+    const facts = new Map(this.facts);
+    facts.delete(source);
+    const others = sources.filter(({ name }) => name !== source);
+    return new MergeRules({ identity, sources: others }, facts, this.plannedKinds);
   }
 
   get identity(): readonly IdentityRule[] {
@@ -85,19 +122,6 @@ export class MergeRules {
 
   isStale(source: string): boolean {
     return this.facts.get(source)?.staleSince !== undefined;
-  }
-
-  /** The kinds that are compared with the plan now. */
-  get judgedKinds(): ReadonlySet<Kind> {
-    return this.judgesDrift ? this.plannedKinds : NO_KINDS;
-  }
-
-  get intendedSources(): readonly string[] {
-    return this.settings.sources.filter(({ role }) => role === "intended").map(({ name }) => name);
-  }
-
-  withPlannedKinds(plannedKinds: ReadonlySet<Kind>): MergeRules {
-    return new MergeRules(this.settings, this.facts, plannedKinds);
   }
 
   /** By the configured order: decides about ids. */

@@ -11,6 +11,7 @@ import { diffFields } from "./diff-fields.ts";
 import { compareWithPlan, driftSince } from "./drift.ts";
 import { missingKey, type StoredTypes } from "./indexes.ts";
 import { type MergeContext, mergeClaims } from "./merge.ts";
+import type { MergeRules } from "./merge-rules.ts";
 import type { CommitContext, SourcedClaim, TouchedEntity } from "./touched-entity.ts";
 import { type StoredValue, storedValueOf, type View } from "./view.ts";
 
@@ -33,7 +34,7 @@ export function setDrift<K extends Kind>(
   const { timeText, rules, plansPortsOf } = context;
   const shown: Entities[Kind] = value;
   const driftBefore = entity.before?.value.drift;
-  const claims = intendedClaims(entity);
+  const claims = intendedClaims(entity, context.rules);
   if (claims.length > 0) {
     const intended = mergeIntended(kind, claims, entity, context);
     const fields = intended && compareWithPlan(kind, { claims, value: intended }, value);
@@ -49,7 +50,7 @@ export function mergeMissing<K extends Kind>(
   context: PlanContext<K>,
 ): StoredValue<K> | undefined {
   if (entity.after || !context.rules.judgesDrift) return undefined;
-  const claims = intendedClaims(entity);
+  const claims = intendedClaims(entity, context.rules);
   const value = claims.length === 0 ? undefined : mergeIntended(kind, claims, entity, context);
   if (!value) return undefined;
   const before = entity.missingBefore;
@@ -76,11 +77,21 @@ function mergeIntended<K extends Kind>(
   });
 }
 
-const intendedClaims = <K extends Kind>({ claims }: TouchedEntity<K>): ClaimTypes[K][] =>
-  claims.filter(isIntended).map(({ claim }) => claim);
+/** The claims that a value is merged from, by rank. */
+export function observedClaims<K extends Kind>(
+  { claims }: TouchedEntity<K>,
+  rules: MergeRules,
+): readonly SourcedClaim<K>[] {
+  if (rules.intendedSources.length === 0) return claims;
+  return claims.filter(({ source }) => !rules.isIntended(source));
+}
 
-export const isIntended = (claim: SourcedClaim<Kind>): boolean => claim.isIntended;
-export const isObserved = (claim: SourcedClaim<Kind>): boolean => !claim.isIntended;
+/** In order of precedence. */
+const intendedClaims = <K extends Kind>({ claims }: TouchedEntity<K>, rules: MergeRules): ClaimTypes[K][] =>
+  claims
+    .filter(({ source }) => rules.isIntended(source))
+    .sort((a, b) => rules.comparePrecedence(a.source, b.source))
+    .map(({ claim }) => claim);
 
 /** Replaces the value in the indexes of `missing`. */
 export function updateMissing<K extends Kind>(

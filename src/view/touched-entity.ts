@@ -7,8 +7,6 @@ import type { StoredValue, View } from "./view.ts";
 export interface SourcedClaim<K extends Kind> {
   readonly source: string;
   readonly claim: ClaimTypes[K];
-  /** It is compared with the others, and adds nothing to the value. */
-  readonly isIntended: boolean;
 }
 
 /** An entity that this commit touches. */

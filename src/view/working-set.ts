@@ -14,11 +14,10 @@ import { INTENDED, type StoredClaim } from "./indexes.ts";
 import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
 import {
   findMissing,
-  isIntended,
-  isObserved,
   mergeMissing,
   missingAddition,
   missingRemoval,
+  observedClaims,
   type PlanContext,
   setDrift,
   updateMissing,
@@ -61,12 +60,11 @@ export class WorkingSet<K extends Kind> {
     const current = entity.claims.find((candidate) => candidate.source === source);
     if (claim === undefined ? !current : current && sameClaim(current.claim, claim)) return;
     const others = entity.claims.filter((candidate) => candidate !== current);
-    const isIntended = this.#isIntended(source, current?.isIntended ? INTENDED : undefined);
-    entity.claims =
-      claim === undefined ? others : this.#sortByPrecedence([...others, { source, claim, isIntended }]);
+    entity.claims = claim === undefined ? others : this.#sortByRank([...others, { source, claim }]);
     this.pending.add(entity);
     // At once, because what is merged depends on what the plan contains.
-    if (isIntended) this.#setStoredClaims(entity, storedClaimsOf(entity.claims));
+    if (this.#context.rules.isIntended(source))
+      this.#setStoredClaims(entity, this.#storedClaimsOf(entity.claims));
   }
 
   /** Merges the entity again, because something it depends on has changed. */
@@ -134,25 +132,11 @@ export class WorkingSet<K extends Kind> {
     storedClaims: StoredValue<"claims"> | undefined,
   ): readonly SourcedClaim<K>[] {
     if (storedClaims) {
-      const stored: readonly StoredClaim<K>[] = JSON.parse(storedClaims.text);
-      return this.#sortByPrecedence(
-        stored.map(([source, claim, role]) => ({
-          source,
-          claim,
-          isIntended: this.#isIntended(source, role),
-        })),
-      );
+      const pairs: readonly StoredClaim<K>[] = JSON.parse(storedClaims.text);
+      return this.#sortByRank(pairs.map(([source, claim]) => ({ source, claim })));
     }
     if (!value) return [];
-    const source = value.value.sources[0] ?? "";
-    const claim = recoverClaim(this.#kind, value.value);
-    return [{ source, claim, isIntended: this.#isIntended(source) }];
-  }
-
-  /** The claims of a source that is no longer configured keep their role until they are removed. */
-  #isIntended(source: string, role?: typeof INTENDED): boolean {
-    const { rules } = this.#context;
-    return rules.isConfigured(source) ? rules.isIntended(source) : role === INTENDED;
+    return [{ source: value.value.sources[0] ?? "", claim: recoverClaim(this.#kind, value.value) }];
   }
 
   /** What is intended of an entity that is not observed, with the changes of the commit. `id` in any spelling. */
@@ -162,7 +146,7 @@ export class WorkingSet<K extends Kind> {
     return (touched ? touched.missing : findMissing(this.#kind, this.#context.view, key))?.value;
   }
 
-  #sortByPrecedence(claims: SourcedClaim<K>[]): SourcedClaim<K>[] {
+  #sortByRank(claims: SourcedClaim<K>[]): SourcedClaim<K>[] {
     if (claims.length < 2) return claims;
     const { rules } = this.#context;
     return claims.sort((a, b) => rules.compareRank(a.source, b.source));
@@ -201,15 +185,19 @@ export class WorkingSet<K extends Kind> {
 
   #merge(entity: TouchedEntity<K>): StoredValue<K> | undefined {
     const { before } = entity;
-    const claims = entity.claims.some(isIntended) ? entity.claims.filter(isObserved) : entity.claims;
+    const { time, timeText, revision, shownDevice, rules } = this.#context;
+    const claims = observedClaims(entity, rules);
     if (claims.length === 0) return undefined;
-    const { time, timeText, revision, shownDevice } = this.#context;
+    // Claims of stale sources come last. Ids and `sources` do not depend on that: a source that fails renames nothing.
+    const byPrecedence =
+      claims.length < 2 ? claims : claims.toSorted((a, b) => rules.comparePrecedence(a.source, b.source));
     const value = mergeClaims(
       this.#kind,
-      claims.map(({ claim }) => claim),
+      byPrecedence.map(({ claim }) => claim),
       {
         now: time,
         before: before?.value,
+        leader: claims[0]?.claim,
         tracking: {
           firstSeen: before?.value.firstSeen ?? timeText,
           lastChanged: timeText,
@@ -240,11 +228,21 @@ export class WorkingSet<K extends Kind> {
       const recoverable =
         first &&
         claims.length === 1 &&
-        !first.isIntended &&
+        !this.#context.rules.isIntended(first.source) &&
         after &&
         sameClaim(recoverClaim(this.#kind, after.value), first.claim);
-      this.#setStoredClaims(entity, recoverable ? undefined : storedClaimsOf(claims));
+      this.#setStoredClaims(entity, recoverable ? undefined : this.#storedClaimsOf(claims));
     }
+  }
+
+  #storedClaimsOf(claims: readonly SourcedClaim<K>[]): StoredValue<"claims"> | undefined {
+    if (claims.length === 0) return undefined;
+    const { rules } = this.#context;
+    const value = claims.map(
+      ({ source, claim }): StoredClaim =>
+        rules.isIntended(source) ? [source, claim, INTENDED] : [source, claim],
+    );
+    return { text: JSON.stringify(value), value };
   }
 
   #setStoredClaims(entity: TouchedEntity<K>, next: StoredValue<"claims"> | undefined): void {
@@ -328,15 +326,6 @@ export class WorkingSet<K extends Kind> {
 function shownIdOf<K extends Kind>(key: string, { value }: StoredValue<K>): string {
   const id = entityId(value);
   return id === key ? key : id;
-}
-
-function storedClaimsOf(claims: readonly SourcedClaim<Kind>[]): StoredValue<"claims"> | undefined {
-  if (claims.length === 0) return undefined;
-  const value = claims.map(
-    ({ source, claim, isIntended }): StoredClaim =>
-      isIntended ? [source, claim, INTENDED] : [source, claim],
-  );
-  return { text: JSON.stringify(value), value };
 }
 
 function entryOf<K extends StoreKind>(
