@@ -87,7 +87,7 @@ export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdat
   const ifNotShown = (stored: string): string | undefined => {
     const { kind, key } = parseClaimsKey(stored) ?? {};
     if (kind === undefined || key === undefined || !kinds.has(kind)) return undefined;
-    return state.has(kind, state.shownId(kind, key)) ? undefined : stored;
+    return state.has(kind, state.spelledId(kind, key)) ? undefined : stored;
   };
   if (shared || kinds.size > 0) {
     for (const page of yield* state.pages("claims")) yield* add(page.ids, shared ? asStored : ifNotShown);
