@@ -177,7 +177,8 @@ export class Commit {
     }
     if (this.#rules.judgesDrift) yield* this.#recheckRelisted();
     for (const port of this.#ports.pending) {
-      yield* this.#remerge(this.#ports, port);
+      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(port.claims);
+      this.#ports.remerge(port);
       if (this.#isPauseDue()) yield;
     }
     yield* this.#mergeLinks();
@@ -268,11 +269,6 @@ export class Commit {
     }
   }
 
-  *#remerge<K extends Kind>(set: WorkingSet<K>, entity: TouchedEntity<K>): Steps<void> {
-    if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
-    set.remerge(entity);
-  }
-
   /** `device` as it is shown. */
   *#recheckPorts(device: string): Steps<void> {
     for (const { text } of this.#view.range("ports", portId(device, ""), portId(device, "\uffff"))) {
@@ -304,7 +300,8 @@ export class Commit {
       if (this.#isPauseDue()) yield;
       const before = entity.after?.value;
       const missingBefore = entity.missing?.value;
-      yield* this.#remerge(this.#links, entity);
+      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
+      this.#links.remerge(entity);
       const after = entity.after?.value;
       const missing = entity.missing?.value;
       const known = after ?? before ?? missing ?? missingBefore;
@@ -318,7 +315,9 @@ export class Commit {
       for (const other of linksAffectedBy(this.#lookups, link)) affected.add(other);
     }
     for (const id of affected) {
-      yield* this.#remerge(this.#links, this.#links.entity(id));
+      const entity = this.#links.entity(id);
+      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
+      this.#links.remerge(entity);
       if (this.#isPauseDue()) yield;
     }
   }
@@ -328,7 +327,8 @@ export class Commit {
     for (const host of this.#hosts.pending) {
       if (this.#isPauseDue()) yield;
       const before = host.after?.value.ipAddresses ?? [];
-      yield* this.#remerge(this.#hosts, host);
+      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(host.claims);
+      this.#hosts.remerge(host);
       const after = host.after?.value.ipAddresses ?? [];
       const removed = before.filter((ip) => !after.includes(ip));
       // A host that shares an address has a conflict by now; without one, no other host can be affected.
@@ -339,7 +339,9 @@ export class Commit {
       }
     }
     for (const id of affected) {
-      yield* this.#remerge(this.#hosts, this.#hosts.entity(id));
+      const entity = this.#hosts.entity(id);
+      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
+      this.#hosts.remerge(entity);
       if (this.#isPauseDue()) yield;
     }
   }

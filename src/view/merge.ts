@@ -229,8 +229,8 @@ function toHostLocations(
     const found = shownPort(at.elementId, String(at.port));
     if (!found) continue;
     const { device: elementId, port } = found;
-    if (!shown.some((other) => other.elementId === elementId && other.port === port))
-      shown.push({ elementId, port });
+    const isKnown = shown.length > 0 && shown.some((at) => at.elementId === elementId && at.port === port);
+    if (!isKnown) shown.push({ elementId, port });
   }
   return shown;
 }
@@ -253,12 +253,14 @@ const aliasesIn = (claims: readonly DeviceClaim[]): string[] => [
   ...claims.flatMap((claim) => claim.aliases ?? []),
 ];
 
+const NO_IDS: readonly string[] = [];
+
 /** The aliases of a device that come from no claim: ids that it was shown with before. */
 export function formerIdsOf(
   value: Entities[Kind],
   claims: readonly { readonly claim: ClaimTypes[Kind] }[],
-): string[] {
-  if (!("aliases" in value) || !value.aliases) return [];
+): readonly string[] {
+  if (!("aliases" in value) || !value.aliases) return NO_IDS;
   const devices = claims.flatMap(({ claim }) => ("id" in claim ? [claim] : []));
   const claimed = new Set(aliasesIn(devices).map(deviceKey));
   return value.aliases.filter((alias) => !claimed.has(deviceKey(alias)));

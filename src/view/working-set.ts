@@ -32,6 +32,7 @@ type ComputeFlags<K extends Kind> = (
   claims: readonly SourcedClaim<K>[],
 ) => DerivedFlags;
 const ENTRIES_PER_STEP = 500;
+const NO_IDS: readonly string[] = [];
 const NO_FLAGS: DerivedFlags = { hasReverse: false, conflict: undefined };
 
 export class WorkingSet<K extends Kind> {
@@ -56,7 +57,7 @@ export class WorkingSet<K extends Kind> {
     const key = idKey(this.#kind, id);
     const entity = this.entity(this.#entityWith(key));
     const current = entity.claims.find(
-      (candidate) => candidate.source === source && this.#claimedKey(candidate) === key,
+      (candidate) => candidate.source === source && this.#isAbout(candidate, key),
     );
     if (claim === undefined ? !current : current && sameClaim(current.claim, claim)) return;
     const others = entity.claims.filter((candidate) => candidate !== current);
@@ -73,6 +74,11 @@ export class WorkingSet<K extends Kind> {
     if (claimedAs.size === 0 || this.#kind === "hosts") return key;
     for (const stored of claimedAs.get(claimsKey(this.#kind, key))) return parseClaimsKey(stored)?.key ?? key;
     return key;
+  }
+
+  /** Whether a claim of an entity is about this id. A host has only claims of its own id. */
+  #isAbout(claim: SourcedClaim<K>, key: string): boolean {
+    return this.#kind === "hosts" || this.#claimedKey(claim) === key;
   }
 
   #claimedKey({ claim }: SourcedClaim<K>): string {
@@ -157,7 +163,7 @@ export class WorkingSet<K extends Kind> {
         claimsBefore: claims,
         firstSeen: undefined,
         movedDrift: undefined,
-        formerIds: before ? formerIdsOf(before.value, claims) : [],
+        formerIds: before ? formerIdsOf(before.value, claims) : NO_IDS,
         storedClaimsBefore: storedClaims,
         storedClaims,
         missingBefore,
@@ -196,10 +202,11 @@ export class WorkingSet<K extends Kind> {
   }
 
   /** The claim that gives the entity its id. */
-  #leader([first, ...others]: readonly SourcedClaim<K>[]): ClaimTypes[K] | undefined {
+  #leader(claims: readonly SourcedClaim<K>[]): ClaimTypes[K] | undefined {
     const { rules } = this.#context;
-    let leader = first;
-    for (const other of others)
+    let leader = claims[0];
+    if (claims.length < 2) return leader?.claim;
+    for (const other of claims)
       if (leader && rules.compareLeaders(other.source, leader.source) < 0) leader = other;
     return leader?.claim;
   }
@@ -257,7 +264,7 @@ export class WorkingSet<K extends Kind> {
           revision,
         },
         leader,
-        formerIds: formerIds.filter((id) => !isClaimedDevice(id)),
+        formerIds: formerIds.length === 0 ? formerIds : formerIds.filter((id) => !isClaimedDevice(id)),
         shownPort,
         flagsOf: (input) => this.#computeFlags(input, claims),
       },

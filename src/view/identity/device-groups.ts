@@ -17,7 +17,7 @@ import type { SourcedClaim, TouchedEntity } from "../touched-entity.ts";
 import type { View } from "../view.ts";
 import type { WorkingSet } from "../working-set.ts";
 import { findGroup, type GroupLookups, groupConflicts, joiningValues, MAX_SHARED } from "./find-group.ts";
-import { type IdentityValue, identityKey } from "./identity-values.ts";
+import { type IdentityValue, identityKey, identityValues } from "./identity-values.ts";
 
 const DEVICES_PER_STEP = 16;
 
@@ -129,6 +129,10 @@ export class DeviceGroups {
 
   *#findChanges(): Steps<IdentityChanges> {
     const changes: IdentityChanges = { devices: new Set(this.#requested), values: new Map() };
+    // By other rules, every value of these devices may join them or not.
+    for (const key of this.#requested)
+      for (const { claim } of this.#lookups.claimsOf(key))
+        for (const value of identityValues(claim)) changes.values.set(`${value.rule} ${value.value}`, value);
     let left = DEVICES_PER_STEP;
     for (const entity of this.#devices.pending) {
       if (entity.claims !== entity.claimsBefore) {

@@ -1,0 +1,214 @@
+/** Devices of several sources that are one by the rules of identity, case by case. */
+import { describe, expect, test } from "bun:test";
+import { ClaimedNetwork, describeBatch, openMemoryLog } from "../../../test/support/claims.ts";
+import type { Log } from "../../log/log.ts";
+import type { DeviceClaim } from "../../model/claim.ts";
+import { IDENTITY_RULES, type IdentityRule, type MergeSettings } from "../../model/merge-settings.ts";
+
+const settings = (
+  identity: readonly IdentityRule[] = IDENTITY_RULES,
+  untrusted: string[] = [],
+): MergeSettings => ({
+  identity,
+  sources: ["openflow", "snmp", "file"].map((name) => ({
+    name,
+    role: "observed",
+    merge: !untrusted.includes(name),
+  })),
+});
+
+const VALUES: Readonly<Record<IdentityRule, Omit<DeviceClaim, "id">>> = {
+  chassisId: { chassisId: "aa:bb:cc:dd:ee:01" },
+  serial: { serial: "FOX1" },
+  managementAddress: { annotations: { managementAddress: "192.0.2.1" } },
+  systemName: { annotations: { name: "core" } },
+};
+
+const ids = (net: ClaimedNetwork) => net.all("devices").map(({ id }) => id);
+const conflictOf = (net: ClaimedNetwork, id: string) => net.shown("devices", id)?.annotations.conflict;
+
+describe.each(IDENTITY_RULES.map((rule) => [rule]))("the rule %s", (rule) => {
+  const value = VALUES[rule];
+
+  test("joins two devices, and none where it is not configured", async () => {
+    const net = new ClaimedNetwork(settings([rule]));
+    await net.set("snmp", "devices", { id: "lldp:1", ...value });
+    await net.set("openflow", "devices", { id: "of:1", ...value });
+    expect(net.shown("devices", "of:1")).toMatchObject({
+      aliases: ["lldp:1"],
+      sources: ["openflow", "snmp"],
+    });
+    expect(ids(net)).toEqual(["of:1"]);
+    const without = new ClaimedNetwork(settings(IDENTITY_RULES.filter((other) => other !== rule)));
+    await without.set("snmp", "devices", { id: "lldp:1", ...value });
+    await without.set("openflow", "devices", { id: "of:1", ...value });
+    expect(ids(without)).toEqual(["lldp:1", "of:1"]);
+  });
+
+  const claims = [
+    ["openflow", { id: "of:1", ...value }],
+    ["snmp", { id: "lldp:1", ...value }],
+    ["snmp", { id: "lldp:2", ...value }],
+  ] as const;
+  const ORDERS = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]; // biome-ignore format: a table
+  test.each(ORDERS.map((order) => [order]))(
+    "a copy undoes the match and is flagged, in the order %j",
+    async (order) => {
+      const net = new ClaimedNetwork(settings());
+      for (const i of order) {
+        const [source, claim] = claims[i] ?? claims[0];
+        await net.set(source, "devices", claim);
+      }
+      expect(ids(net)).toEqual(["lldp:1", "lldp:2", "of:1"]);
+      for (const id of ids(net)) expect(conflictOf(net, id)).toEndWith("is that of several devices of snmp");
+      await net.remove("snmp", "devices", "lldp:2");
+      expect(ids(net)).toEqual(["of:1"]);
+      expect(conflictOf(net, "of:1")).toBeUndefined();
+    },
+  );
+
+  test("does not join a source with merge: false; an equal id does", async () => {
+    const net = new ClaimedNetwork(settings(IDENTITY_RULES, ["file"]));
+    await net.set("openflow", "devices", { id: "of:1", ...value });
+    await net.set("file", "devices", { id: "forged", ...value }, { id: "OF:1", mfr: "m" });
+    expect(ids(net)).toEqual(["forged", "of:1"]);
+    expect(net.shown("devices", "of:1")).toMatchObject({ mfr: "m", sources: ["openflow", "file"] });
+    for (const id of ids(net)) expect(conflictOf(net, id)).toBeUndefined();
+  });
+});
+
+test("a device that matches two of one source by different rules is joined with neither", async () => {
+  const net = new ClaimedNetwork(settings());
+  await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1" }, { id: "lldp:2", chassisId: "77" });
+  await net.set("openflow", "devices", { id: "of:1", serial: "FOX1", chassisId: "77" });
+  expect(ids(net)).toEqual(["lldp:1", "lldp:2", "of:1"]);
+  for (const id of ids(net)) expect(conflictOf(net, id)).toBe("matches several devices of one source");
+});
+
+test("the same value on many devices of one source changes none of them when another source has it", async () => {
+  const net = new ClaimedNetwork(settings());
+  const many = Array.from({ length: 20 }, (_, i) => ({ id: `lldp:${i}`, serial: "FOX1" }));
+  await net.set("snmp", "devices", ...many);
+  const batch = await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+  expect(describeBatch(batch)).toEqual(["added devices of:1"]);
+  expect(conflictOf(net, "of:1")).toBe("serial fox1 is that of several devices of snmp");
+});
+
+test("one source alone has no conflict with itself", async () => {
+  const net = new ClaimedNetwork(settings());
+  await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1" }, { id: "lldp:2", serial: "FOX1" });
+  for (const id of ids(net)) expect(conflictOf(net, id)).toBeUndefined();
+});
+
+/** Known to SNMP, with a port, a link and a host; then to OpenFlow, which numbers its ports in another way. */
+async function knownToTwo(log?: Log): Promise<ClaimedNetwork> {
+  const net = new ClaimedNetwork(settings(), log);
+  await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1", sw: "5.0" }, { id: "lldp:2" });
+  await net.set("snmp", "ports", {
+    element: "lldp:1",
+    port: "10101",
+    portSpeed: 10,
+    annotations: { portName: "Gi0/1" },
+  });
+  await net.set("snmp", "links", {
+    src: { device: "lldp:1", port: "10101" },
+    dst: { device: "lldp:2", port: "1" },
+  });
+  await net.set("snmp", "hosts", {
+    mac: "00:00:00:00:00:01",
+    locations: [{ elementId: "lldp:1", port: "10101" }],
+  });
+  await net.set("openflow", "ports", { element: "of:1", port: "1", annotations: { portName: "gi0/1" } });
+  return net;
+}
+
+describe("a device that a better source reports", () => {
+  test("has its id, with ports, links and hosts, in one revision", async () => {
+    const net = await knownToTwo();
+    const { firstSeen } = net.shown("devices", "lldp:1") ?? {};
+    await net.clock.advance(60_000);
+    const batch = await net.set("openflow", "devices", { id: "of:1", serial: "fox1", sw: "4.2" });
+    expect(describeBatch(batch)).toEqual([
+      "added devices of:1",
+      "added links of:1/1-lldp:2/1",
+      "added ports of:1/1",
+      "removed devices lldp:1",
+      "removed links lldp:1/10101-lldp:2/1",
+      "removed ports lldp:1/10101",
+      "updated hosts 00:00:00:00:00:01/None (locations, location)",
+    ]);
+    expect(net.shown("devices", "of:1")).toMatchObject({ sw: "4.2", aliases: ["lldp:1"], firstSeen });
+    expect(net.shown("ports", "of:1/1")).toMatchObject({ portSpeed: 10, sources: ["openflow", "snmp"] });
+    expect(net.view.heldBack).toEqual({ devices: 0, ports: 0, links: 0, hosts: 0 });
+  });
+
+  test("keeps that id as an alias when the source withdraws it, until it is claimed again", async () => {
+    const net = await knownToTwo();
+    await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+    const batch = await net.remove("openflow", "devices", "of:1");
+    expect(describeBatch(batch)).toContain("added devices lldp:1");
+    expect(net.shown("devices", "lldp:1")?.aliases).toEqual(["of:1"]);
+    expect(net.shown("links", "lldp:1/10101-lldp:2/1")).toBeDefined();
+    await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1", sw: "5.1" });
+    expect(net.shown("devices", "lldp:1")?.aliases).toEqual(["of:1"]);
+    await net.set("openflow", "devices", { id: "of:1", serial: "another" });
+    expect(net.shown("devices", "lldp:1")?.aliases).toBeUndefined();
+    expect(ids(net)).toEqual(["lldp:1", "lldp:2", "of:1"]);
+  });
+
+  test("is what each source claimed when the sources are asked for their claims", async () => {
+    const net = await knownToTwo();
+    await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+    const { devices, ports, links } = await net.source("snmp").lastClaims();
+    expect([...(devices ?? [])].map(({ id }) => id).sort()).toEqual(["lldp:1", "lldp:2"]);
+    expect([...(ports ?? [])]).toMatchObject([{ element: "lldp:1", port: "10101" }]);
+    expect([...(links ?? [])]).toMatchObject([{ src: { device: "lldp:1" } }]);
+    await net.source("snmp").replace({ devices: [{ id: "lldp:1", serial: "FOX1" }] });
+    expect(net.shown("devices", "of:1")?.sources).toEqual(["openflow", "snmp"]);
+    expect(net.shown("ports", "of:1/1")?.sources).toEqual(["openflow"]);
+    expect(net.all("links")).toEqual([]);
+  });
+
+  test("is not joined when the append fails, and is joined by the next commit", async () => {
+    const log = openMemoryLog();
+    let fails = false;
+    const append = log.append.bind(log);
+    log.append = (batch) => (fails ? Promise.reject(new Error("disk full")) : append(batch));
+    const net = await knownToTwo(log);
+    fails = true;
+    await expect(net.set("openflow", "devices", { id: "of:1", serial: "FOX1" })).rejects.toThrow("disk full");
+    expect(net.view.indexes("claims").named("joined").size).toBe(0);
+    expect(net.view.indexes("claims").named("claimedAs").size).toBe(0);
+    expect([...net.view.indexes("devices").named("identity").get("serial\u0000fox1\u0000snmp")]).toEqual([
+      "lldp:1",
+    ]);
+    fails = false;
+    await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+    expect(ids(net)).toEqual(["lldp:2", "of:1"]);
+  });
+});
+
+describe("other settings", () => {
+  test("join and separate what is there", async () => {
+    const net = new ClaimedNetwork(settings(["chassisId"]));
+    await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1" });
+    await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+    await net.committer.setSettings(settings(["serial"]));
+    expect(ids(net)).toEqual(["of:1"]);
+    await net.committer.setSettings(settings([]));
+    expect(ids(net)).toEqual(["lldp:1", "of:1"]);
+  });
+
+  test("another order of the sources gives another id", async () => {
+    const net = await knownToTwo();
+    await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+    const { identity, sources } = settings();
+    await net.committer.setSettings({ identity, sources: sources.toReversed() });
+    expect(net.shown("devices", "lldp:1")).toMatchObject({
+      aliases: ["of:1"],
+      sources: ["snmp", "openflow"],
+    });
+    expect(net.shown("ports", "lldp:1/10101")?.sources).toEqual(["snmp", "openflow"]);
+    expect(net.shown("links", "lldp:1/10101-lldp:2/1")).toBeDefined();
+  });
+});
