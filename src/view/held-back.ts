@@ -14,7 +14,7 @@ export const NONE_HELD_BACK: HeldBack = { devices: 0, ports: 0, links: 0, hosts:
 const ENTRIES_PER_STEP = 200;
 
 /** What is held back depends on a state's claims and on what it shows. */
-type ClaimState = Pick<RevisionState, "get" | "has" | "shownId" | "size">;
+type ClaimState = Pick<RevisionState, "get" | "has" | "spelledId" | "size">;
 
 export function* countAllHeldBack(state: RevisionState): Steps<HeldBack> {
   const counts = { ...NONE_HELD_BACK };
@@ -60,7 +60,7 @@ export function* updateHeldBack(
 
 /** What is only intended is not held back: it is not observed. */
 function isHeldBack(state: ClaimState, kind: Kind, key: string): boolean {
-  if (state.has(kind, state.shownId(kind, key))) return false;
+  if (state.has(kind, state.spelledId(kind, key))) return false;
   const text = state.get("claims", `${kind} ${key}`);
   if (text === undefined) return false;
   return !mayBePlan(text) || parseClaims(text).some(([, , role]) => role !== INTENDED);
