@@ -1,5 +1,5 @@
 /** `gazetteer explain` against a running service with two sources. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Explanation } from "../../src/model/explanation.ts";
@@ -35,14 +35,11 @@ beforeAll(async () => {
   writeFileSync(
     config,
     `sources:
-  - { type: file, name: first, path: first.yaml }
-  - { type: file, name: second, path: second.yaml }
+  - { type: file, name: first, path: ${join(folder, "first.yaml")} }
+  - { type: file, name: second, path: ${join(folder, "second.yaml")} }
 `,
   );
   service = await startService({ args: ["--data", ":memory:", "--config", config] });
-});
-afterAll(async () => {
-  expect(await service.stop()).toBe(0);
 });
 
 const explain = (...args: string[]) =>
