@@ -136,6 +136,7 @@ const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   portSpeed: { good: ["10000"], bad: "fast" },
   ip: { good: ["10.0.0.0/24", "2001:db8::1"], bad: "10" },
   device: { good: [deviceId(1)], bad: `${deviceId(1)}&device=x` },
+  drift: { good: ["any", "missing,differs"], bad: "lost" },
   direction: { good: ["all", `ingress&device=${deviceId(1)}`], bad: "sideways" },
   around: { good: [deviceId(1), `${deviceId(1)}&hops=2`], bad: "unknown" },
   hops: { good: ["1", `3&around=${deviceId(1)}`], bad: `99&around=${deviceId(1)}` },

@@ -126,7 +126,7 @@ describe("three processes and a changing network", () => {
       );
       const list = await (await service.fetch(`${API}/hosts?at=${revision}`)).json();
       expect(snapshot).toEqual(list.hosts);
-      expect(Object.keys(marks).sort()).toEqual(["devices", "graph", "hosts", "links", "ports"]);
+      expect(Object.keys(marks).sort()).toEqual(["devices", "graph", "hosts", "links", "missing", "ports"]);
     }
   });
 

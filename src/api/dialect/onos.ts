@@ -107,9 +107,8 @@ function* convertPages(
 
 /** ONOS reads these only together with a device. */
 const NEEDS_DEVICE = ["port", "direction"];
-
-/** They select what programs of ONOS cannot read. */
-const OWN_PARAMETERS = ["explain"];
+/** Ignored, as every parameter that ONOS does not know: they would show what ONOS does not. */
+const OWN_PARAMETERS = ["drift", "explain"];
 
 function parameters(all: readonly QueryParameter[], target: QueryTarget): readonly QueryParameter[] {
   if (all.length === 0) return all;
@@ -132,6 +131,7 @@ const COMMON_STATUSES = [401, 429, 431, 503];
 export const ONOS: Dialect = {
   keyPrefix: "onos ",
   showsRevision: false,
+  showsDrift: false,
   unknownPathHint: " docs/from-onos.md lists the paths of ONOS and what is here in their place.",
   fields: (kind) => FIELDS[kind],
   entity,
