@@ -175,6 +175,18 @@ describe("the claims", () => {
     ]);
   });
 
+  test("of devices with different ids name the values that they share", () => {
+    const claims: StoredClaims = [
+      ["a", { id: "x", chassisId: "0200000000aa", serial: "S1" }],
+      ["b", { id: "y", chassisId: "02:00:00:00:00:AA", serial: "S1" }],
+    ];
+    expect(explained("devices", claims).identity).toEqual([
+      { rule: "chassisId", value: "02:00:00:00:00:aa", ids: ["x", "y"] },
+    ]);
+    const sameId = claims.map(([source, claim]) => [source, { ...claim, id: "x" }] as const);
+    expect(explained("devices", sameId).identity).toBeUndefined();
+  });
+
   test("without stored settings their stored order is that of the sources", () => {
     const claims: StoredClaims = [
       ["z", device({ hw: "Z" })],

@@ -9,6 +9,7 @@ import { type Explanation, NOT_SHOWN } from "../model/explanation.ts";
 import { hostId, type Kind, linkId, portId } from "../model/ids.ts";
 import { observedSources } from "../model/merge-settings.ts";
 import { explainFields } from "./explain-fields.ts";
+import { sharedIdentities } from "./identity/shared-identity.ts";
 import { missingKey, type StoredClaims } from "./indexes.ts";
 import { MergeRules } from "./merge-rules.ts";
 import type { RevisionState } from "./network-state.ts";
@@ -62,11 +63,16 @@ export function explain({ kind, id, claims, rules: known, value, missing }: Expl
   const observed = ordered.filter(({ source }) => !rules.isIntended(source));
   const shown = value ?? missing;
   const drift = shown?.drift;
+  const identity = sharedIdentities(
+    ordered.flatMap(({ source, claim }) => ("id" in claim ? [[source, claim] as const] : [])),
+    rules,
+  );
   return {
     kind,
     id: shown ? entityId(shown) : id,
     ...(shown && { revision: shown.revision }),
     ...(!value && { notShown: observed.length > 0 ? NOT_SHOWN.heldBack : NOT_SHOWN.missing }),
+    ...(identity.length > 0 && { identity }),
     claims: ordered.map(({ source, claim }) => {
       const staleSince = rules.facts.get(source)?.staleSince;
       return {
