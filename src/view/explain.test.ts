@@ -219,12 +219,18 @@ describe("an entity that is not shown", () => {
     const settings = { sources: [{ name: "plan", role: "intended", merge: true }] };
     const drift = { state: "missing", since: "2026-11-15T03:00:00Z" };
     const state = stateOf({
-      "claims|devices d1": [["plan", device()]],
-      "missing|devices d1": { id: "d1", revision: 3, drift },
+      "claims|devices d1": [["plan", device({ id: "D1" })]],
+      "missing|devices D1": { id: "D1", revision: 3, drift },
       "settings|merge": settings,
     });
     const explanation = explainEntity(state, "devices", "d1");
-    expect(explanation).toMatchObject({ revision: 3, notShown: NOT_SHOWN.missing, drift, fields: {} });
+    expect(explanation).toMatchObject({
+      id: "D1",
+      revision: 3,
+      notShown: NOT_SHOWN.missing,
+      drift,
+      fields: {},
+    });
   });
 
   test("is not explained where nothing claims it", () => {

@@ -26,13 +26,27 @@ export function explainEntity(
   const shown = state.shownId(kind, id);
   const text = state.get(kind, shown);
   const value = text === undefined ? undefined : parseStored(kind, text);
-  const planned = value ? undefined : state.get("missing", missingKey(kind, shown));
-  const missing = planned === undefined ? undefined : parseStored(kind, planned);
   const stored = state.get("claims", claimsKey(kind, shown));
   const claims = stored === undefined ? recoverClaims(kind, value) : parseStored("claims", stored);
+  const missing = value
+    ? undefined
+    : findMissing(state, kind, [shown, ...claims.map(([, claim]) => claimedId(claim))]);
   if (claims.length === 0 && !missing) return undefined;
   const rules = MergeRules.read(state);
   return explain({ kind, id: shown, claims, value, missing, rules });
+}
+
+/** A missing entity has the id that the plan has for it. */
+function findMissing(
+  state: Pick<RevisionState, "get">,
+  kind: Kind,
+  ids: readonly string[],
+): Entities[Kind] | undefined {
+  for (const id of ids) {
+    const text = state.get("missing", missingKey(kind, id));
+    if (text !== undefined) return parseStored(kind, text);
+  }
+  return undefined;
 }
 
 const recoverClaims = (kind: Kind, value: Entities[Kind] | undefined): StoredClaims =>
