@@ -5,6 +5,7 @@ import { checkCommand } from "./check.ts";
 import type { Command, Context } from "./command.ts";
 import { createCompletionCommand } from "./completion.ts";
 import { diffCommand } from "./diff.ts";
+import { explainCommand } from "./explain.ts";
 import { CommandFailure, EXIT_STATUS } from "./failure.ts";
 import { getCommand } from "./get.ts";
 import { createHelpCommand, renderCommandHelp, renderOverview, unknownCommand } from "./help.ts";
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   getCommand,
   watchCommand,
   diffCommand,
+  explainCommand,
   loginCommand,
   serversCommand,
   passwdCommand,

@@ -6,6 +6,7 @@
  */
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Cluster, Device, Entities, Host, Link, Port, Topology } from "../model/entity.ts";
+import type { Explanation } from "../model/explanation.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { type Credentials, parseAddress } from "./address.ts";
 import { ClientError, createLocalError } from "./client-error.ts";
@@ -45,6 +46,7 @@ export type {
   DeviceWithPorts,
   DiffResult,
   EntityDiff,
+  Explanation,
   Fetch,
   Host,
   Link,
@@ -100,6 +102,9 @@ export interface Client {
   /** The device and its ports. */
   ports(deviceId: string, query?: Query, options?: ReadOptions): Promise<DeviceWithPorts>;
   host(id: string, query?: Query, options?: ReadOptions): Promise<Host>;
+  link(id: string, query?: Query, options?: ReadOptions): Promise<Link>;
+  /** What each source claims of one entity, and why each field has its value. The id of a port is `DEVICE/PORT`. */
+  explain(kind: Kind, id: string, query?: Query, options?: ReadOptions): Promise<Explanation>;
   topology(query?: Query, options?: ReadOptions): Promise<Topology>;
   clusters(query?: Query, options?: ReadOptions): Promise<Cluster[]>;
   clusterDevices(cluster: number, query?: Query, options?: ReadOptions): Promise<string[]>;
@@ -226,6 +231,8 @@ export function createClient(options: ClientOptions): Client {
     device: (id, query, options) => read(`/devices/${encodeURIComponent(id)}`, query, options),
     ports: (id, query, options) => read(`/devices/${encodeURIComponent(id)}/ports`, query, options),
     host: (id, query, options) => read(`/hosts/${encodeURIComponent(id)}`, query, options),
+    link: (id, query, options) => read(`/links/${encodeURIComponent(id)}`, query, options),
+    explain: (kind, id, query, options) => read(entityPath(kind, id), { ...query, explain: true }, options),
     topology: (query, options) => read("/topology", query, options),
     clusters: async (query, options) =>
       (await read<{ clusters: Cluster[] }>("/topology/clusters", query, options)).clusters,
@@ -267,6 +274,13 @@ const logIdOf = (response: Response): string | undefined =>
 function kindsOf<T extends WatchTarget>(target: T): readonly KindsOf<T>[];
 function kindsOf(target: WatchTarget): readonly Kind[] {
   return target === "topology" ? KINDS : [target];
+}
+
+function entityPath(kind: Kind, id: string): string {
+  if (kind !== "ports") return `/${kind}/${encodeURIComponent(id)}`;
+  // The id of a device may contain a slash, the number of a port cannot.
+  const slash = id.lastIndexOf("/");
+  return `/devices/${encodeURIComponent(id.slice(0, slash))}/ports/${encodeURIComponent(id.slice(slash + 1))}`;
 }
 
 function parseList<C extends CollectionName>(

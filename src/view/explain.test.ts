@@ -179,6 +179,18 @@ describe("the claims", () => {
     ]);
   });
 
+  test("of devices with different ids name the values that they share", () => {
+    const claims: StoredClaims = [
+      ["a", { id: "x", chassisId: "0200000000aa", serial: "S1" }],
+      ["b", { id: "y", chassisId: "02:00:00:00:00:AA", serial: "S1" }],
+    ];
+    expect(explained("devices", claims).identity).toEqual([
+      { rule: "chassisId", value: "02:00:00:00:00:aa", ids: ["x", "y"] },
+    ]);
+    const sameId = claims.map(([source, claim]) => [source, { ...claim, id: "x" }] as const);
+    expect(explained("devices", sameId).identity).toBeUndefined();
+  });
+
   test("without stored settings their stored order is that of the sources", () => {
     const claims: StoredClaims = [
       ["z", device({ hw: "Z" })],
@@ -211,12 +223,18 @@ describe("an entity that is not shown", () => {
     const settings = { sources: [{ name: "plan", role: "intended", merge: true }] };
     const drift = { state: "missing", since: "2026-11-15T03:00:00Z" };
     const state = stateOf({
-      "claims|devices d1": [["plan", device()]],
-      "missing|devices d1": { id: "d1", revision: 3, drift },
+      "claims|devices d1": [["plan", device({ id: "D1" })]],
+      "missing|devices D1": { id: "D1", revision: 3, drift },
       "settings|merge": settings,
     });
     const explanation = explainEntity(state, "devices", "d1");
-    expect(explanation).toMatchObject({ revision: 3, notShown: NOT_SHOWN.missing, drift, fields: {} });
+    expect(explanation).toMatchObject({
+      id: "D1",
+      revision: 3,
+      notShown: NOT_SHOWN.missing,
+      drift,
+      fields: {},
+    });
   });
 
   test("is not explained where nothing claims it", () => {

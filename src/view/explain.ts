@@ -8,6 +8,7 @@ import { type Explanation, NOT_SHOWN } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
 import { observedSources } from "../model/merge-settings.ts";
 import { explainFields } from "./explain-fields.ts";
+import { sharedIdentities } from "./identity/shared-identity.ts";
 import { claimsKey, missingKey, type StoredClaims } from "./indexes.ts";
 import { MergeRules } from "./merge-rules.ts";
 import type { RevisionState } from "./network-state.ts";
@@ -23,13 +24,27 @@ export function explainEntity(
   const shown = state.shownId(kind, id);
   const text = state.get(kind, shown);
   const value = text === undefined ? undefined : parseStored(kind, text);
-  const planned = value ? undefined : state.get("missing", missingKey(kind, shown));
-  const missing = planned === undefined ? undefined : parseStored(kind, planned);
   const stored = state.get("claims", claimsKey(kind, shown));
   const claims = stored === undefined ? recoverClaims(kind, value) : parseStored("claims", stored);
+  const missing = value
+    ? undefined
+    : findMissing(state, kind, [shown, ...claims.map(([, claim]) => claimedId(claim))]);
   if (claims.length === 0 && !missing) return undefined;
   const rules = MergeRules.read(state);
   return explain({ kind, id: shown, claims, value, missing, rules });
+}
+
+/** A missing entity has the id that the plan has for it. */
+function findMissing(
+  state: Pick<RevisionState, "get">,
+  kind: Kind,
+  ids: readonly string[],
+): Entities[Kind] | undefined {
+  for (const id of ids) {
+    const text = state.get("missing", missingKey(kind, id));
+    if (text !== undefined) return parseStored(kind, text);
+  }
+  return undefined;
 }
 
 const recoverClaims = (kind: Kind, value: Entities[Kind] | undefined): StoredClaims =>
@@ -60,11 +75,16 @@ export function explain({ kind, id, claims, rules: known, value, missing }: Expl
   const observed = ordered.filter(({ source }) => !rules.isIntended(source));
   const shown = value ?? missing;
   const drift = shown?.drift;
+  const identity = sharedIdentities(
+    ordered.flatMap(({ source, claim }) => ("id" in claim ? [[source, claim] as const] : [])),
+    rules,
+  );
   return {
     kind,
     id: shown ? entityId(shown) : id,
     ...(shown && { revision: shown.revision }),
     ...(!value && { notShown: observed.length > 0 ? NOT_SHOWN.heldBack : NOT_SHOWN.missing }),
+    ...(identity.length > 0 && { identity }),
     claims: ordered.map(({ source, claim }) => {
       const staleSince = rules.facts.get(source)?.staleSince;
       return {

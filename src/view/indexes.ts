@@ -13,7 +13,13 @@ import { type ConnectPoint, deviceKey, idKey, isKind, KINDS, type Kind } from ".
 import { identityKey, identityValues } from "./identity/identity-values.ts";
 import { claimedId, referencedDevices } from "./recover.ts";
 
-export type StoredClaims = readonly (readonly [source: string, claim: ClaimTypes[Kind]])[];
+/** A claim of an intended source is marked, so that indexes and counts know it without the rules. */
+export type StoredClaim<K extends Kind = Kind> = readonly [
+  source: string,
+  claim: ClaimTypes[K],
+  role?: typeof INTENDED,
+];
+export type StoredClaims = readonly StoredClaim[];
 export interface StoredTypes extends Entities {
   claims: StoredClaims;
   /** As it is intended, with `drift`. */
@@ -23,8 +29,14 @@ export interface StoredTypes extends Entities {
 /** See `merge-rules.ts`. */
 export type StoredSetting = Readonly<Record<string, unknown>>;
 
+export const INTENDED = "intended";
 /** The key of an entity in the collection `missing`. */
 export const missingKey = (kind: Kind, id: string): string => `${kind} ${id}`;
+/** The key of all entities of a kind that an intended source claims. */
+export const plannedKindKey = (source: string, kind: Kind): string => `${source}\u0000${kind}`;
+/** The key of all intended ports of one source at one device, in any spelling of the id that the source uses. */
+export const plannedPortsKey = (source: string, device: string): string =>
+  `${source}\u0000${deviceKey(device)}`;
 /** The kind and the id in such a key. */
 export function parseMissingKey(key: string): { readonly kind: Kind | undefined; readonly id: string } {
   const space = key.indexOf(" ");
@@ -68,10 +80,15 @@ function* claimedElsewhere(claims: StoredClaims, stored: string): Generator<[sou
 }
 
 const NO_KEYS: readonly string[] = [];
+const NO_CLAIMS: StoredClaims = [];
 const unique = (keys: Iterable<string>): readonly string[] => [...new Set(keys)];
 
 function driftState({ drift }: Entities[Kind]): readonly string[] {
   return drift ? [drift.state] : NO_KEYS;
+}
+
+function intendedClaims(claims: StoredClaims): StoredClaims {
+  return claims.some(([, , role]) => role) ? claims.filter(([, , role]) => role) : NO_CLAIMS;
 }
 
 /** The kind of an entity or of a claim. */
@@ -142,6 +159,14 @@ const KEYS = {
     },
     /** The entities with claims of a source under another id. */
     movedFrom: (claims, id) => unique(claimedElsewhere(claims, id).map(([source]) => source)),
+    plannedKind: (claims) =>
+      unique(intendedClaims(claims).map(([source, claim]) => plannedKindKey(source, kindOf(claim)))),
+    plannedPorts: (claims) =>
+      unique(
+        intendedClaims(claims).flatMap(([source, claim]) =>
+          "element" in claim ? [plannedPortsKey(source, claim.element)] : [],
+        ),
+      ),
   },
   missing: {
     /** The kind. */

@@ -37,7 +37,7 @@ test(
               expected.every((entity) => typeof entity[name] !== "object"),
             );
             const sort = [pick(), pick()]
-              .filter((name) => scalar.includes(name) && !["annotations", "sources"].includes(name))
+              .filter((name) => scalar.includes(name) && !["annotations", "sources", "drift"].includes(name))
               .filter(
                 (name) =>
                   !["src", "dst", "location", "locations", "auxLocations", "ipAddresses", "aliases"].includes(

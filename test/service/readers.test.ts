@@ -1,7 +1,9 @@
 /** `serve --readers N`: all processes give the same responses. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { temporaryFolder } from "../support/folder.ts";
 import { runCommand, type Service } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { type Connection, connectToEachProcess, processIdsOf, type RawResponse } from "./connection.ts";
@@ -255,4 +257,23 @@ test("the processes of readers get no variables that may be secrets", async () =
   expect(main).toContain("hidden");
   expect(readers).toHaveLength(PROCESSES - 1);
   for (const environment of readers) expect(environment).not.toContain("hidden");
+});
+
+test("every process explains an entity with the claims of all sources, which only the main process has", async () => {
+  const folder = temporaryFolder();
+  const sources = ["first", "second"].map((name) => {
+    const path = join(folder, `${name}.yaml`);
+    writeFileSync(path, `devices:\n  - { id: "of:0000000000000001", hw: ${name} }\n`);
+    return `  - { type: file, name: ${name}, path: ${path} }\n`;
+  });
+  const config = join(folder, "gazetteer.yaml");
+  writeFileSync(config, `sources:\n${sources.join("")}`);
+  await using service = await startThreeProcesses({ args: ["--data", ":memory:", "--config", config] });
+  const connections = await connectToEachProcess(service, processIdsOf(service));
+  const path = `${API}/devices/of:0000000000000001?explain=true`;
+  for (const connection of connections) {
+    const { claims, fields } = JSON.parse((await connection.get(path)).body.toString());
+    expect(claims.map(({ source }: { source: string }) => source)).toEqual(["first", "second"]);
+    expect(fields.hw).toMatchObject({ value: "first", source: "first" });
+  }
 });

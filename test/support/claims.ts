@@ -11,11 +11,12 @@ import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Batch, Log, Snapshot, StoreKind } from "../../src/log/log.ts";
 import type { ClaimChange, ClaimTypes } from "../../src/model/claim.ts";
 import type { Entities } from "../../src/model/entity.ts";
-import { isKind, type Kind } from "../../src/model/ids.ts";
+import type { Kind } from "../../src/model/ids.ts";
 import { type MergeSettings, observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import type { EncodedPage } from "../../src/view/encoded-page.ts";
+import { missingKey } from "../../src/view/indexes.ts";
 import type { ClusterMembers } from "../../src/view/link-graph.ts";
 import { parseStored, snapshotOf, View } from "../../src/view/view.ts";
 
@@ -68,6 +69,17 @@ export class ClaimedNetwork {
     return this.batches[before];
   }
 
+  /** The sources have reported all that they know. */
+  async sync(...sources: string[]): Promise<void> {
+    for (const source of sources) await this.committer.setSourceFacts(source, { hasSynced: true });
+  }
+
+  /** What is intended of an entity that is not observed. */
+  missing<K extends Kind>(kind: K, id: string): Entities[K] | undefined {
+    const text = this.view.get("missing", missingKey(kind, id));
+    return text === undefined ? undefined : parseStored(kind, text);
+  }
+
   shown<K extends Kind>(kind: K, id: string): Entities[K] | undefined {
     const text = this.view.get(kind, id);
     return text === undefined ? undefined : parseStored(kind, text);
@@ -93,7 +105,9 @@ export const openMemoryLog = (): Log => openEmbeddedLog(":memory:");
 
 /** The public changes of a batch as text: `added KIND ID`, `updated KIND ID (FIELDS)`, `removed KIND ID`. */
 export function describeBatch(batch: Batch | undefined): string[] {
-  const publicEntries = (batch?.entries ?? []).filter((entry) => isKind(entry.kind));
+  const publicEntries = (batch?.entries ?? []).filter(
+    (entry) => entry.kind !== "claims" && entry.kind !== "settings",
+  );
   return publicEntries
     .map(({ kind, id, before, after, changed }) => {
       const verb = before === null ? "added" : after === null ? "removed" : "updated";

@@ -1,6 +1,6 @@
+/** The counters of this source, under their names in `/metrics`. */
 import { NamedCounters } from "../named-counters.ts";
 
-/** The counters of this source, under their names in `/metrics`. */
 const NAMES = [
   "sessions_total",
   "sessions_refused_total",

@@ -1,6 +1,6 @@
+/** The counters of this source, under their names in `/metrics`. */
 import { NamedCounters } from "../named-counters.ts";
 
-/** The counters of this source, under their names in `/metrics`. */
 const NAMES = [
   /** Polls of agents that ended with a report. */
   "polls_total",

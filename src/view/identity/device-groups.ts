@@ -13,8 +13,9 @@ import { deviceKey } from "../../model/ids.ts";
 import { claimsKey, parseClaimsKey } from "../indexes.ts";
 import type { MergeRules } from "../merge-rules.ts";
 import { claimedDevices } from "../recover.ts";
+import type { SourcedClaim, TouchedEntity } from "../touched-entity.ts";
 import type { View } from "../view.ts";
-import type { SourcedClaim, TouchedEntity, WorkingSet } from "../working-set.ts";
+import type { WorkingSet } from "../working-set.ts";
 import { findGroup, type GroupLookups, groupConflicts, joiningValues, MAX_SHARED } from "./find-group.ts";
 import { type IdentityValue, identityKey, identityValues } from "./identity-values.ts";
 

@@ -7,7 +7,7 @@
  * No search is longer than the number of sources: more devices than sources contain two of one source.
  */
 import type { MergeRules } from "../merge-rules.ts";
-import type { SourcedClaim } from "../working-set.ts";
+import type { SourcedClaim } from "../touched-entity.ts";
 import { type IdentityValue, identityValues } from "./identity-values.ts";
 
 /** Above this number of devices of one source, a value is taken for one that a product line shares: they are not flagged. */

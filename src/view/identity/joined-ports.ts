@@ -10,8 +10,9 @@ import { type ConnectPoint, deviceKey, type Kind, portId } from "../../model/ids
 import { parseClaimsKey } from "../indexes.ts";
 import { type MatchablePort, matchPorts, type PortNumbers } from "../port-matching.ts";
 import { referencedDevices } from "../recover.ts";
+import type { SourcedClaim, TouchedEntity } from "../touched-entity.ts";
 import { parseStored, type View } from "../view.ts";
-import type { SourcedClaim, TouchedEntity, WorkingSet } from "../working-set.ts";
+import type { WorkingSet } from "../working-set.ts";
 import type { DeviceGroups } from "./device-groups.ts";
 
 const PORTS_PER_STEP = 32;

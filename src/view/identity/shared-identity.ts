@@ -1,0 +1,27 @@
+/** Explains why devices of several sources are one: the values of identity that claims with different ids share. */
+import type { DeviceClaim } from "../../model/claim.ts";
+import type { SharedIdentity } from "../../model/explanation.ts";
+import { deviceKey } from "../../model/ids.ts";
+import type { MergeRules } from "../merge-rules.ts";
+import { identityValues } from "./identity-values.ts";
+
+/** `claims` are those of one device. None where all of them have the same id. */
+export function sharedIdentities(
+  claims: readonly (readonly [source: string, claim: DeviceClaim])[],
+  rules: MergeRules,
+): SharedIdentity[] {
+  const ids = new Map(claims.map(([, { id }]) => [deviceKey(id), id]));
+  if (ids.size < 2) return [];
+  /** By rule and value, the ids of the claims that have it. */
+  const shared = new Map<string, SharedIdentity>();
+  for (const [source, claim] of claims) {
+    if (!rules.joinsByIdentity(source)) continue;
+    for (const { rule, value } of identityValues(claim)) {
+      if (!rules.identity.includes(rule)) continue;
+      const known = shared.get(`${rule} ${value}`) ?? { rule, value, ids: [] };
+      const id = ids.get(deviceKey(claim.id)) ?? claim.id;
+      shared.set(`${rule} ${value}`, { rule, value, ids: [...new Set([...known.ids, id])] });
+    }
+  }
+  return [...shared.values()].filter((entry) => entry.ids.length > 1);
+}
