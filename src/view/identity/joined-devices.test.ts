@@ -212,3 +212,19 @@ describe("other settings", () => {
     expect(net.shown("links", "lldp:1/10101-lldp:2/1")).toBeDefined();
   });
 });
+
+test("a planned device is joined too, and gives neither id nor alias nor source", async () => {
+  const { identity, sources } = settings();
+  const planned: MergeSettings = {
+    identity,
+    sources: [{ name: "plan", role: "intended", merge: true }, ...sources],
+  };
+  const net = new ClaimedNetwork(planned);
+  await net.set("plan", "devices", { id: "rack1-u1", serial: "FOX1" });
+  await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1" });
+  expect(ids(net)).toEqual(["lldp:1"]);
+  expect(net.shown("devices", "lldp:1")).toMatchObject({ sources: ["snmp"] });
+  expect(net.shown("devices", "lldp:1")?.aliases).toBeUndefined();
+  await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+  expect(net.shown("devices", "of:1")).toMatchObject({ sources: ["openflow", "snmp"], aliases: ["lldp:1"] });
+});
