@@ -150,14 +150,18 @@ export class Committer {
    * Merges again what was merged by earlier rules, also those of before a restart. This takes several revisions where it is
    * much, so that the commits of sources are not delayed. Changes of the rules meanwhile are included.
    */
-  mergeAgain(): Promise<void> {
-    this.#remerging ??= this.#mergeOutdated();
-    return this.#remerging;
+  async mergeAgain(): Promise<void> {
+    if (this.#isOutdated) this.#remerging ??= this.#mergeOutdated();
+    await this.#remerging;
+  }
+
+  get #isOutdated(): boolean {
+    return this.#mustStore || !isNothing(this.#outdated);
   }
 
   async #mergeOutdated(): Promise<void> {
     try {
-      while (this.#mustStore || !isNothing(this.#outdated)) {
+      while (this.#isOutdated) {
         this.#beingMerged = this.#outdated;
         this.#outdated = NOTHING;
         await this.#mergeAll(this.#beingMerged);
