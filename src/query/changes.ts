@@ -4,15 +4,16 @@
  * removed, one that never matched does not occur.
  */
 
-import { onlyPausing, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
-import type { LogEntry } from "../log/log.ts";
+import { onlyPausing, type Paced, pausing, type Steps, sortInSteps } from "../lib/steps.ts";
+import type { Batch, LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
-import { diffPages } from "./diff-pages.ts";
+import { parseMissingKey } from "../view/indexes.ts";
+import { bindChangesAt, bindFilters, type ChangeFilters, changesNames } from "./bound-filters.ts";
 import { type Filter, idCanMatch, matchesAll } from "./filter.ts";
-import type { FilteredState } from "./filtered-state.ts";
+import { type FilteredState, filterStateOrEmpty } from "./filtered-state.ts";
+import { diffEntities, getEntity, selectEntities } from "./missing.ts";
 import type { Query } from "./query.ts";
-import { select } from "./select.ts";
 
 /** Entries of the log that are matched, and entities that are compared, between two pauses. */
 const ENTRIES_PER_STEP = 64;
@@ -48,12 +49,20 @@ export interface CommittedChange {
 /** The kinds whose changes a read covers: one list, or all of them for the topology. */
 export const changeScope = (kind: Kind | undefined): readonly Kind[] => (kind ? [kind] : KINDS);
 
-/** An entry of the log as a reader with these filters sees it; undefined when it matches neither before nor after. */
+/** What decides which changes a reader sees. */
+export type ChangeQuery = Pick<Query, "filters" | "includesMissing">;
+
+/**
+ * An entry of the log as a reader with this query sees it; undefined when it matches neither before nor after. In a batch
+ * what is no longer missing comes first and what is missing now comes last: an entity that begins or ends to be missing is
+ * `removed`, then `added`.
+ */
 export function filterEntry(
-  entry: LogEntry,
+  stored: LogEntry,
   scope: readonly Kind[],
-  filters: readonly Filter[],
+  { filters, includesMissing }: ChangeQuery,
 ): Change | undefined {
+  const entry = includesMissing ? asEntity(stored) : stored;
   const { id, before, after, changed } = entry;
   const resource = scope.find((kind) => kind === entry.kind);
   if (!resource || !idCanMatch(resource, id, filters)) return undefined;
@@ -67,29 +76,81 @@ export function filterEntry(
   return matches(before) ? { event: "removed", resource, id, value: before, changed: [] } : undefined;
 }
 
+/** The entry of a missing entity as one of its kind. */
+function asEntity(entry: LogEntry): LogEntry {
+  if (entry.kind !== "missing") return entry;
+  const { kind = "missing", id } = parseMissingKey(entry.id);
+  return { ...entry, kind, id };
+}
+
+/** A change, and where it is in its batch: the changes of a batch before it have smaller positions. */
+export interface BatchChange {
+  readonly change: Change;
+  readonly position: number;
+}
+
+/**
+ * The changes of a batch from a position on, for a reader whose filters are bound to the state before it. Returns the
+ * filters for the next batch. A batch that changes what a name means lets entities enter and leave without a change of
+ * their own: then the states before and after it are compared. Nothing else needs a state.
+ */
+export function* changesInBatch(
+  history: History,
+  kind: Kind | undefined,
+  query: Query,
+  { revision, entries }: Batch,
+  bound: ChangeFilters,
+  first = 0,
+): Generator<BatchChange | undefined, ChangeFilters, void> {
+  if (yield* changesNames(bound, entries)) {
+    const after = yield* onlyPausing(history.stateAt(revision));
+    const next = { ...bindFilters(query, after), named: bound.named };
+    if (next.resolved !== bound.resolved) {
+      const from = yield* onlyPausing(filterStateAt(history, query, revision - 1));
+      const to = yield* onlyPausing(filterStateOrEmpty(after, query));
+      let position = 0;
+      for (const change of diffStates(from, to, kind)) {
+        if (change === undefined) yield undefined;
+        else if (position++ >= first) yield { change, position: position - 1 };
+      }
+      return next;
+    }
+  }
+  const scope = changeScope(kind);
+  const { includesMissing } = query;
+  for (let position = first; position < entries.length; position++) {
+    if ((position + 1) % ENTRIES_PER_STEP === 0) yield undefined;
+    const entry = entries[position];
+    const change = entry && filterEntry(entry, scope, { filters: bound.filters, includesMissing });
+    if (change) yield { change, position };
+  }
+  return bound;
+}
+
+function* filterStateAt(history: History, query: Query, revision: number): Steps<FilteredState> {
+  return yield* filterStateOrEmpty(yield* history.stateAt(revision), query);
+}
+
 /** Every change in (since, until], oldest first. */
 export function* changesSince(
   history: History,
   kind: Kind | undefined,
-  { filters }: Query,
+  query: Query,
   since: number,
   until: number,
 ): PacedGenerator<CommittedChange> {
-  const scope = changeScope(kind);
+  let bound = yield* onlyPausing(bindChangesAt(history, query, since));
   for (const batch of history.allBatches(since, until)) {
     if (batch === undefined) {
       yield undefined;
       continue;
     }
-    const { entries, revision, time } = batch;
-    for (const entry of pausing(entries, ENTRIES_PER_STEP)) {
-      if (entry === undefined) {
-        yield undefined;
-        continue;
-      }
-      const change = filterEntry(entry, scope, filters);
-      if (change) yield { change, revision, time };
-    }
+    const { revision, time } = batch;
+    const changes = changesInBatch(history, kind, query, batch, bound);
+    let next = changes.next();
+    for (; !next.done; next = changes.next())
+      yield next.value && { change: next.value.change, revision, time };
+    bound = next.value;
   }
 }
 
@@ -97,22 +158,31 @@ export function* changesSince(
 export function* foldedChangesSince(
   history: History,
   kind: Kind | undefined,
-  { filters }: Query,
+  query: Query,
   since: number,
   until: number,
   count: CountBytes,
 ): PacedGenerator<CommittedChange> {
+  const { filters, resolved } = yield* onlyPausing(bindChangesAt(history, query, since));
+  if (resolved !== (yield* onlyPausing(bindChangesAt(history, query, until))).resolved) {
+    const from = yield* onlyPausing(filterStateAt(history, query, since));
+    const to = yield* onlyPausing(filterStateAt(history, query, until));
+    const { revision, time } = to.state;
+    for (const change of diffStates(from, to, kind, count)) yield change && { change, revision, time };
+    return;
+  }
   const scope = changeScope(kind);
   const folded = new Map<string, { entry: LogEntry; revision: number; time: number }>();
   for (const batch of history.allBatches(since, until)) {
     yield undefined;
     if (batch === undefined) continue;
     const { entries, revision, time } = batch;
-    for (const entry of pausing(entries, ENTRIES_PER_STEP)) {
-      if (entry === undefined) {
+    for (const stored of pausing(entries, ENTRIES_PER_STEP)) {
+      if (stored === undefined) {
         yield undefined;
         continue;
       }
+      const entry = query.includesMissing ? asEntity(stored) : stored;
       if (!scope.some((one) => one === entry.kind)) continue;
       const key = `${entry.kind} ${entry.id}`;
       const last = folded.get(key)?.entry;
@@ -131,7 +201,10 @@ export function* foldedChangesSince(
     const { before, after } = entry;
     if (before === after) continue;
     const changed = before !== null && after !== null ? differingFields(before, after) : [];
-    const change = filterEntry({ ...entry, changed }, scope, filters);
+    const change = filterEntry({ ...entry, changed }, scope, {
+      filters,
+      includesMissing: query.includesMissing,
+    });
     if (change) yield { change, revision, time };
   }
 }
@@ -190,9 +263,9 @@ function* differingValues(
 ): PacedGenerator<ValuePair> {
   const filterBefore = createValueFilter(kind, from.filters(kind));
   const filterAfter = createValueFilter(kind, to.filters(kind));
-  // Pages that both states share are skipped, but only while the same devices are in both neighbourhoods.
-  const pairs = hasSameNeighbourhood(from, to)
-    ? diffPages(yield* onlyPausing(from.state.pages(kind)), yield* onlyPausing(to.state.pages(kind)))
+  // Pages that both states share are skipped, but only while the filters are the same in both.
+  const pairs = hasSameFilters(from, to)
+    ? diffEntities(from, to, kind)
     : valuesInEither(from, to, kind, count);
   for (const pair of pausingItems(pairs)) {
     if (pair === undefined) {
@@ -207,6 +280,9 @@ function* differingValues(
 
 /** With additional pauses: what is done with a pair may take longer than to find it. */
 const pausingItems = <Item>(items: Paced<Item>): Paced<Item> => pausing(items, ENTRIES_PER_STEP);
+
+const hasSameFilters = (from: FilteredState, to: FilteredState): boolean =>
+  from.resolved === to.resolved && hasSameNeighbourhood(from, to);
 
 const hasSameNeighbourhood = ({ neighbourhood: a }: FilteredState, { neighbourhood: b }: FilteredState) =>
   a === b || a?.symmetricDifference(b ?? new Set()).size === 0;
@@ -227,8 +303,8 @@ function* valuesInEither(
 ): PacedGenerator<ValuePair> {
   const ids = new Set<string>();
   // The texts of the ids are those of the pages.
-  for (const { state, filters } of [from, to]) {
-    for (const item of select(state, kind, filters(kind))) {
+  for (const filtered of [from, to]) {
+    for (const item of selectEntities(filtered, kind)) {
       if (item === undefined) yield undefined;
       else if (!ids.has(item.id)) {
         ids.add(item.id);
@@ -237,7 +313,7 @@ function* valuesInEither(
     }
   }
   for (const id of yield* sortInSteps([...ids], (a, b) => (a < b ? -1 : 1))) {
-    yield { id, before: from.state.get(kind, id), after: to.state.get(kind, id) };
+    yield { id, before: getEntity(from, kind, id), after: getEntity(to, kind, id) };
   }
   count(-ids.size * ENTRY_BYTES);
 }
