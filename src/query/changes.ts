@@ -8,12 +8,12 @@ import { onlyPausing, type Paced, pausing, type Steps, sortInSteps } from "../li
 import type { Batch, LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
+import { parseMissingKey } from "../view/indexes.ts";
 import { bindChangesAt, bindFilters, type ChangeFilters, changesNames } from "./bound-filters.ts";
-import { diffPages } from "./diff-pages.ts";
 import { type Filter, idCanMatch, matchesAll } from "./filter.ts";
 import { type FilteredState, filterStateOrEmpty } from "./filtered-state.ts";
+import { diffEntities, getEntity, selectEntities } from "./missing.ts";
 import type { Query } from "./query.ts";
-import { select } from "./select.ts";
 
 /** Entries of the log that are matched, and entities that are compared, between two pauses. */
 const ENTRIES_PER_STEP = 64;
@@ -49,12 +49,20 @@ export interface CommittedChange {
 /** The kinds whose changes a read covers: one list, or all of them for the topology. */
 export const changeScope = (kind: Kind | undefined): readonly Kind[] => (kind ? [kind] : KINDS);
 
-/** An entry of the log as a reader with these filters sees it; undefined when it matches neither before nor after. */
+/** What decides which changes a reader sees. */
+export type ChangeQuery = Pick<Query, "filters" | "includesMissing">;
+
+/**
+ * An entry of the log as a reader with this query sees it; undefined when it matches neither before nor after. In a batch
+ * what is no longer missing comes first and what is missing now comes last: an entity that begins or ends to be missing is
+ * `removed`, then `added`.
+ */
 export function filterEntry(
-  entry: LogEntry,
+  stored: LogEntry,
   scope: readonly Kind[],
-  filters: readonly Filter[],
+  { filters, includesMissing }: ChangeQuery,
 ): Change | undefined {
+  const entry = includesMissing ? asEntity(stored) : stored;
   const { id, before, after, changed } = entry;
   const resource = scope.find((kind) => kind === entry.kind);
   if (!resource || !idCanMatch(resource, id, filters)) return undefined;
@@ -66,6 +74,13 @@ export function filterEntry(
       : { event: "added", resource, id, value: after, changed: [] };
   }
   return matches(before) ? { event: "removed", resource, id, value: before, changed: [] } : undefined;
+}
+
+/** The entry of a missing entity as one of its kind. */
+function asEntity(entry: LogEntry): LogEntry {
+  if (entry.kind !== "missing") return entry;
+  const { kind = "missing", id } = parseMissingKey(entry.id);
+  return { ...entry, kind, id };
 }
 
 /** A change, and where it is in its batch: the changes of a batch before it have smaller positions. */
@@ -102,10 +117,11 @@ export function* changesInBatch(
     }
   }
   const scope = changeScope(kind);
+  const { includesMissing } = query;
   for (let position = first; position < entries.length; position++) {
     if ((position + 1) % ENTRIES_PER_STEP === 0) yield undefined;
     const entry = entries[position];
-    const change = entry && filterEntry(entry, scope, bound.filters);
+    const change = entry && filterEntry(entry, scope, { filters: bound.filters, includesMissing });
     if (change) yield { change, position };
   }
   return bound;
@@ -161,11 +177,12 @@ export function* foldedChangesSince(
     yield undefined;
     if (batch === undefined) continue;
     const { entries, revision, time } = batch;
-    for (const entry of pausing(entries, ENTRIES_PER_STEP)) {
-      if (entry === undefined) {
+    for (const stored of pausing(entries, ENTRIES_PER_STEP)) {
+      if (stored === undefined) {
         yield undefined;
         continue;
       }
+      const entry = query.includesMissing ? asEntity(stored) : stored;
       if (!scope.some((one) => one === entry.kind)) continue;
       const key = `${entry.kind} ${entry.id}`;
       const last = folded.get(key)?.entry;
@@ -184,7 +201,10 @@ export function* foldedChangesSince(
     const { before, after } = entry;
     if (before === after) continue;
     const changed = before !== null && after !== null ? differingFields(before, after) : [];
-    const change = filterEntry({ ...entry, changed }, scope, filters);
+    const change = filterEntry({ ...entry, changed }, scope, {
+      filters,
+      includesMissing: query.includesMissing,
+    });
     if (change) yield { change, revision, time };
   }
 }
@@ -245,7 +265,7 @@ function* differingValues(
   const filterAfter = createValueFilter(kind, to.filters(kind));
   // Pages that both states share are skipped, but only while the filters are the same in both.
   const pairs = hasSameFilters(from, to)
-    ? diffPages(yield* onlyPausing(from.state.pages(kind)), yield* onlyPausing(to.state.pages(kind)))
+    ? diffEntities(from, to, kind)
     : valuesInEither(from, to, kind, count);
   for (const pair of pausingItems(pairs)) {
     if (pair === undefined) {
@@ -283,8 +303,8 @@ function* valuesInEither(
 ): PacedGenerator<ValuePair> {
   const ids = new Set<string>();
   // The texts of the ids are those of the pages.
-  for (const { state, filters } of [from, to]) {
-    for (const item of select(state, kind, filters(kind))) {
+  for (const filtered of [from, to]) {
+    for (const item of selectEntities(filtered, kind)) {
       if (item === undefined) yield undefined;
       else if (!ids.has(item.id)) {
         ids.add(item.id);
@@ -293,7 +313,7 @@ function* valuesInEither(
     }
   }
   for (const id of yield* sortInSteps([...ids], (a, b) => (a < b ? -1 : 1))) {
-    yield { id, before: from.state.get(kind, id), after: to.state.get(kind, id) };
+    yield { id, before: getEntity(from, kind, id), after: getEntity(to, kind, id) };
   }
   count(-ids.size * ENTRY_BYTES);
 }

@@ -21,6 +21,8 @@ export interface FilteredState {
   /** What the names in the filters mean in this state (`BoundFilters`). */
   readonly resolved: string;
   readonly filters: (kind: Kind) => readonly Filter[];
+  /** See `Query`. */
+  readonly includesMissing: boolean;
 }
 
 /** Returns a fault when `around` names no device or host of this state. */
@@ -68,10 +70,11 @@ function createFilteredState(
   query: Query,
   neighbourhood: ReadonlySet<string> | undefined,
 ): FilteredState {
+  const { includesMissing } = query;
   const { filters: bound, resolved } = bindFilters(query, state);
-  if (!neighbourhood) return { state, neighbourhood, resolved, filters: () => bound };
+  if (!neighbourhood) return { state, neighbourhood, resolved, filters: () => bound, includesMissing };
   const filters = (kind: Kind) => [...bound, neighbourhoodFilter(kind, neighbourhood)];
-  return { state, neighbourhood, resolved, filters };
+  return { state, neighbourhood, resolved, filters, includesMissing };
 }
 
 /** The device with this id, or the devices where the host with this id is located. */

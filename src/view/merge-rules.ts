@@ -4,7 +4,12 @@
  * collection `settings`, so that the past can be explained by the rules of its time.
  */
 import type { Kind } from "../model/ids.ts";
-import type { IdentityRule, MergeSettings, SourceSettings } from "../model/merge-settings.ts";
+import {
+  DEFAULT_IDENTITY,
+  type IdentityRule,
+  type MergeSettings,
+  type SourceSettings,
+} from "../model/merge-settings.ts";
 
 /** What the log knows of a source. */
 export interface SourceFacts {
@@ -13,6 +18,14 @@ export interface SourceFacts {
   /** Epoch milliseconds; absent while the source is live. */
   readonly staleSince?: number;
 }
+
+/** A state with the collection `settings`. */
+export interface SettingsState {
+  get(kind: "settings", id: string): string | undefined;
+}
+
+/** Not validated: only the committer writes this collection. */
+const readSetting = <T>(state: SettingsState, id: string): T => JSON.parse(state.get("settings", id) ?? "{}");
 
 export class MergeRules {
   readonly settings: MergeSettings;
@@ -32,6 +45,51 @@ export class MergeRules {
     this.#rank = new Map(settings.sources.map(({ name }, i) => [name, i]));
   }
 
+  /** The rules of the state's time. Without any source where the log is from before settings were stored. */
+  static read(state: SettingsState): MergeRules {
+    const { identity = DEFAULT_IDENTITY, sources = [] } = readSetting<Partial<MergeSettings>>(state, "merge");
+    const facts = new Map<string, SourceFacts>();
+    for (const { name } of sources) {
+      const known = readSetting<Partial<SourceFacts>>(state, `source:${name}`);
+      if (known.hasSynced !== undefined) facts.set(name, { ...known, hasSynced: known.hasSynced });
+    }
+    const { kinds = [] } = readSetting<{ readonly kinds?: readonly Kind[] }>(state, "plan");
+    return new MergeRules({ identity, sources }, facts, new Set(kinds));
+  }
+
+  /** The values of the collection `settings`, by id: what `read` reads. */
+  stored(): Map<string, object> {
+    const values = new Map<string, object>([["merge", this.settings]]);
+    for (const [source, facts] of this.facts) values.set(`source:${source}`, facts);
+    if (this.plannedKinds.size > 0) values.set("plan", { kinds: [...this.plannedKinds].sort() });
+    return values;
+  }
+
+  /**
+   * With other settings. A source that is in the settings no longer follows after all others and keeps its role, until it
+   * is removed (`withoutSource`): it may still have claims.
+   */
+  withSettings({ identity, sources }: MergeSettings): MergeRules {
+    const former = this.settings.sources.filter(({ name }) => !sources.some((other) => other.name === name));
+    return new MergeRules({ identity, sources: [...sources, ...former] }, this.facts, this.plannedKinds);
+  }
+
+  withFacts(source: string, facts: SourceFacts): MergeRules {
+    return new MergeRules(this.settings, new Map(this.facts).set(source, facts), this.plannedKinds);
+  }
+
+  withPlannedKinds(plannedKinds: ReadonlySet<Kind>): MergeRules {
+    return new MergeRules(this.settings, this.facts, plannedKinds);
+  }
+
+  withoutSource(source: string): MergeRules {
+    const { identity, sources } = this.settings;
+    const facts = new Map(this.facts);
+    facts.delete(source);
+    const others = sources.filter(({ name }) => name !== source);
+    return new MergeRules({ identity, sources: others }, facts, this.plannedKinds);
+  }
+
   get identity(): readonly IdentityRule[] {
     return this.settings.identity;
   }
@@ -39,6 +97,10 @@ export class MergeRules {
   /** 0 is the highest. A source that is not configured has the lowest. */
   rankOf(source: string): number {
     return this.#rank.get(source) ?? this.#rank.size;
+  }
+
+  isConfigured(source: string): boolean {
+    return this.#rank.has(source);
   }
 
   isIntended(source: string): boolean {

@@ -133,7 +133,7 @@ class ListRepresentation implements Representation {
 
 /**
  * The revision that last changed what a list is rendered from. A neighbourhood changes with any device, link or host; any
- * other list with its own collection. A page puts this revision in its cursor, so it must be one that is still kept. A
+ * other list with its own collection, and with what is missing where it lists that. A page puts this revision in its cursor, so it must be one that is still kept. A
  * list of the past never changes, also when `at` was the current revision when it was read first.
  */
 function versionOf(
@@ -147,9 +147,10 @@ function versionOf(
   const changed = query.around
     ? Math.max(versions.devices, versions.links, versions.hosts, versions[kind])
     : versions[kind];
-  if (query.limit === undefined) return changed;
+  const seen = query.includesMissing ? Math.max(changed, versions.missing) : changed;
+  if (query.limit === undefined) return seen;
   // What the filters of a page mean must be the same at the revision in its cursor.
-  return Math.max(changed, log.stats().oldest, namesDevices(query) ? versions.devices : 0);
+  return Math.max(seen, log.stats().oldest, namesDevices(query) ? versions.devices : 0);
 }
 
 /** The version of the current list, whenever it is called. */
