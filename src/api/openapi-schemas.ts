@@ -1,8 +1,8 @@
 /** Schemas of the bodies that are not single entities: lists, documents, graphs, problems, health. */
 import Type from "typebox";
 import { FORMATS } from "../formats/formats.ts";
-import { Cluster, Device, Host, int64, Link, Port, Topology } from "../model/entity.ts";
-import { KINDS, type Kind } from "../model/ids.ts";
+import { Cluster, Collection, Device, Host, int64, Link, Port, Topology } from "../model/entity.ts";
+import type { Kind } from "../model/ids.ts";
 import { SourceStatus } from "../model/source-status.ts";
 import type { Schema } from "./openapi-components.ts";
 import { PROBLEMS } from "./problem.ts";
@@ -69,7 +69,7 @@ const Entity = Type.Record(Type.String(), Type.Unknown(), {
 });
 const change = {
   event: Type.Enum(["added", "updated", "removed"], { $id: "ChangeEvent" }),
-  resource: Type.Enum([...KINDS], { $id: "Collection" }),
+  resource: Collection,
   value: Entity,
   changed: Type.Optional(
     Type.Array(Type.String(), { description: "The top-level fields that differ, on updated." }),

@@ -13,6 +13,7 @@ import type { QueryTarget } from "../query/parameters.ts";
 import { parseQuery } from "../query/parse-query.ts";
 import type { Query } from "../query/query.ts";
 import { resolveSince } from "../query/revision.ts";
+import { INTERNAL_USER } from "./auth/authenticate.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
 import { ITEM_NEGOTIATOR, negotiateFormat } from "./negotiate.ts";
 import type { Problem } from "./problem.ts";
@@ -120,7 +121,8 @@ export class Router {
     if (request.method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
     const { streams } = this.#options;
     streams.requireRoom(request.user);
-    const cursor = yield* createChangeCursor(context, kind, query, since, streams.chunks);
+    const streamed = request.user === INTERNAL_USER ? { ...query, includesMissing: true } : query;
+    const cursor = yield* createChangeCursor(context, kind, streamed, since, streams.chunks);
     headers["Gazetteer-Revision"] = String(cursor.revision);
     return { status: 200, headers, body: streams.openStream(request.user, request.owner, cursor, memory) };
   }

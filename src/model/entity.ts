@@ -5,7 +5,7 @@
  * component of that name in the OpenAPI document, also where it is nested in another one.
  */
 import Type from "typebox";
-import { type Kind, portId } from "./ids.ts";
+import { KINDS, type Kind, portId } from "./ids.ts";
 
 const text = (description: string) => Type.String({ description });
 /** Epoch milliseconds and revisions need 64 bits: a generated client must not read them as a 32-bit number. */
@@ -25,6 +25,9 @@ export const DeviceRole = Type.Enum(DEVICE_ROLES, { $id: "DeviceRole" });
 export const LinkType = Type.Enum(LINK_TYPES, { $id: "LinkType" });
 export const LinkState = Type.Enum(LINK_STATES, { $id: "LinkState" });
 export const PortType = Type.Enum(PORT_TYPES, { $id: "PortType" });
+
+/** Which kind of entity a record is about. */
+export const Collection = Type.Enum(KINDS, { $id: "Collection" });
 
 export const Annotations = Type.Record(Type.String(), Type.String(), {
   $id: "Annotations",
@@ -163,6 +166,17 @@ export const Host = Type.Object(
 );
 export type Host = Type.Static<typeof Host>;
 
+const driftCount = Type.Optional(Type.Integer({ minimum: 0 }));
+const DriftCounts = Type.Object(
+  { missing: driftCount, unplanned: driftCount, differs: driftCount },
+  { $id: "DriftCounts", description: "How many there are of each state that `drift` names." },
+);
+export const TopologyDrift = Type.Object(
+  { devices: DriftCounts, ports: DriftCounts, links: DriftCounts, hosts: DriftCounts },
+  { $id: "TopologyDrift", description: "Only with the parameter `drift`." },
+);
+export type TopologyDrift = Type.Static<typeof TopologyDrift>;
+
 export const Topology = Type.Object(
   {
     time: int64("Epoch milliseconds of the last change of the graph."),
@@ -173,6 +187,7 @@ export const Topology = Type.Object(
         "Strongly connected components of available devices and active links, without INDIRECT links.",
     }),
     hosts: Type.Integer(),
+    drift: Type.Optional(TopologyDrift),
   },
   { $id: "Topology" },
 );

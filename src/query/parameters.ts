@@ -3,16 +3,19 @@
  * The parser, the faults that list what exists, and the OpenAPI document all read this one table. To add a parameter, add
  * a row (and, where it is more than a filter, a field of `Query`).
  */
+import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { MAX_CURSOR_CHARS } from "./cursor.ts";
 import { QueryFault } from "./fault.ts";
 import { MAX_REVISION, SCALAR_FIELDS } from "./fields.ts";
-import { type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
+import { driftFilter, type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
 import type { QueryParameter } from "./parameter.ts";
 import {
+  ANY_DRIFT,
   DEFAULT_HOPS,
   MAX_HOPS,
   parseBoolean,
+  parseDrift,
   parseFields,
   parseInteger,
   parseIpFilter,
@@ -76,6 +79,16 @@ const setField =
 const setText = (field: "cursor" | "format" | "at" | "since" | "diff" | "from" | "to"): ParamHandler =>
   setField(field, ({ value }) => value);
 
+/** A filter, and the only parameter that adds what is missing to what is read. */
+const addDrift: ParamHandler = (query, parameter) => {
+  const states = parseDrift(parameter);
+  if (states instanceof QueryFault) return states;
+  query.drift = states;
+  query.includesMissing = states.includes("missing");
+  query.filters.push(driftFilter(states));
+  return undefined;
+};
+
 /**
  * Parameters that are not fields of an entity. Where a field has the same name (`port` on ports), the field wins. The
  * order is the order in the messages of faults and in the OpenAPI document.
@@ -92,6 +105,14 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     description: "Claimed by that source; several with commas.",
     multiple: true,
     handle: addFilter(({ values }) => sourceFilter(values)),
+  },
+  drift: {
+    on: ["list", "topology"],
+    description:
+      "Only what differs from the intended network in one of these ways; `any` is all of them. What is missing is listed only with it. Of the topology: how many there are.",
+    schema: { $id: "DriftFilter", enum: [...DRIFT_STATES, ANY_DRIFT] },
+    multiple: true,
+    handle: addDrift,
   },
   ip: {
     on: ["list"],

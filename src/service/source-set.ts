@@ -8,18 +8,20 @@ import type { Config } from "../config/schema.ts";
 import { createConfiguredSources } from "../config/sources.ts";
 import { sameJson } from "../lib/same-json.ts";
 import { KINDS } from "../model/ids.ts";
-import { observedSources } from "../model/merge-settings.ts";
+import type { MergeSettings } from "../model/merge-settings.ts";
 import type { SourceReport } from "../model/source-status.ts";
+import { withoutCommonOptions } from "../sources/common-options.ts";
+import type { RegisteredSource } from "../sources/registry.ts";
 import type { ClaimSink, SourceContext } from "../sources/source.ts";
 import { removeStateFile } from "../sources/state-file.ts";
-import { type ConfiguredSource, createSupervisor, type Supervisor } from "../sources/supervise.ts";
+import { createSupervisor, type Supervisor } from "../sources/supervise.ts";
 import { ClaimIngest } from "../view/claim-ingest.ts";
 import type { Store } from "./store.ts";
 
 type SourceEntry = Config["sources"][number];
 
 /** A source and the entry that it was created from. */
-export interface CreatedSource extends ConfiguredSource {
+export interface CreatedSource extends RegisteredSource {
   readonly entry: SourceEntry;
 }
 
@@ -37,6 +39,19 @@ export function createEntries(config: Pick<Config, "sources">, context: SourceCo
   }));
   return { ok: true, sources };
 }
+
+/** What the view must know of the configuration to merge the claims of these sources. */
+export const mergeSettingsOf = (
+  { identity }: Pick<Config, "identity">,
+  sources: readonly CreatedSource[],
+): MergeSettings => ({
+  identity,
+  sources: sources.map(({ source, options }) => ({
+    name: source.name,
+    role: options.role,
+    merge: options.merge,
+  })),
+});
 
 /** Names of sources. */
 export interface SourceChanges {
@@ -91,23 +106,30 @@ export class SourceSet {
     for (const name of known.difference(new Set(this.names))) await this.#drop(name);
   }
 
-  /** Makes these the running sources, created by `createEntries`. */
-  async replace(next: readonly CreatedSource[]): Promise<SourceChanges> {
+  /**
+   * Makes these the running sources, created by `createEntries` from the configuration. A source whose entry differs in
+   * common options only goes on running.
+   */
+  async replace(next: readonly CreatedSource[], config: Pick<Config, "identity">): Promise<SourceChanges> {
     const before = new Map(this.#sources.map((created) => [created.source.name, created]));
-    const kept = (created: CreatedSource): CreatedSource | undefined => {
+    const isSame = (created: CreatedSource): boolean =>
+      sameJson(before.get(created.source.name)?.entry, created.entry);
+    const kept = (created: CreatedSource): CreatedSource => {
       const former = before.get(created.source.name);
-      return former && sameJson(former.entry, created.entry) ? former : undefined;
+      return former && sameJson(withoutCommonOptions(former.entry), withoutCommonOptions(created.entry))
+        ? { ...created, source: former.source }
+        : created;
     };
     const changes = {
       added: next.filter(({ source }) => !before.has(source.name)).map(({ source }) => source.name),
       removed: [...before.keys()].filter((name) => !next.some(({ source }) => source.name === name)),
       changed: next
-        .filter((created) => before.has(created.source.name) && !kept(created))
+        .filter((created) => before.has(created.source.name) && !isSame(created))
         .map(({ source }) => source.name),
     };
-    this.#sources = next.map((created) => kept(created) ?? created);
+    this.#sources = next.map(kept);
     await this.#supervisor.replace(this.#sources);
-    await this.#store.committer.setSettings(observedSources(this.names));
+    await this.#store.committer.setSettings(mergeSettingsOf(config, this.#sources));
     for (const name of changes.removed) await this.#drop(name);
     return changes;
   }

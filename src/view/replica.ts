@@ -28,7 +28,7 @@ export interface SyncedState {
   readonly revision: number;
   readonly time: number;
   readonly graphTime: number;
-  readonly versions: Pick<CollectionVersions, Kind | "graph">;
+  readonly versions: Pick<CollectionVersions, Kind | "graph"> & Partial<Pick<CollectionVersions, "missing">>;
 }
 
 /** What is received in a sync is applied in parts of this many entities. */
@@ -36,9 +36,13 @@ const ENTITIES_PER_PART = 1000;
 /** The owner of the replica's work on the scheduler. */
 const OWNER = "view";
 
+/** The collections that it has. An entity of `missing` has its `missingKey` as id. */
+export type ReplicatedKind = Kind | "missing";
+const REPLICATED_KINDS: readonly ReplicatedKind[] = [...KINDS, "missing"];
+
 /** A received entity; null when it was removed. */
 interface Received {
-  readonly kind: Kind;
+  readonly kind: ReplicatedKind;
   readonly id: string;
   readonly after: string | null;
   readonly changed: readonly string[];
@@ -85,7 +89,7 @@ export class Replica implements BatchFeed {
   }
 
   /** An entity of the current sync. A caller that awaits the result cannot send faster than entities are applied. */
-  setEntity(kind: Kind, id: string, text: string): Promise<void> | undefined {
+  setEntity(kind: ReplicatedKind, id: string, text: string): Promise<void> | undefined {
     this.#sync?.keys.add(keyOf(kind, id));
     this.#received.push({ kind, id, after: text, changed: [] });
     return this.#received.length < ENTITIES_PER_PART ? undefined : this.#completePart();
@@ -126,7 +130,7 @@ export class Replica implements BatchFeed {
   /** Adds the removal of all entities of the view that were not received. */
   *#addRemovals({ keys, differences }: Sync): Steps<void> {
     const state = this.view.capture();
-    for (const kind of KINDS) {
+    for (const kind of REPLICATED_KINDS) {
       for (const { ids } of yield* state.pages(kind)) {
         for (const id of ids) {
           if (!keys.has(keyOf(kind, id))) differences.push({ kind, id, after: null, changed: [] });
@@ -137,7 +141,7 @@ export class Replica implements BatchFeed {
   }
 
   /** A change of the next revision. `text` is null for a removal. */
-  addChange(kind: Kind, id: string, text: string | null, changed: readonly string[]): void {
+  addChange(kind: ReplicatedKind, id: string, text: string | null, changed: readonly string[]): void {
     this.#received.push({ kind, id, after: text, changed });
   }
 
@@ -189,7 +193,7 @@ export class Replica implements BatchFeed {
   }
 }
 
-const keyOf = (kind: Kind, id: string): string => `${kind} ${id}`;
+const keyOf = (kind: ReplicatedKind, id: string): string => `${kind} ${id}`;
 
 /** Resolves revisions in the ring and no others. */
 class ReplicaHistory extends History {

@@ -107,6 +107,8 @@ function* convertPages(
 
 /** ONOS reads these only together with a device. */
 const NEEDS_DEVICE = ["port", "direction"];
+/** Ignored, as every parameter that ONOS does not know: it would list what ONOS does not show. */
+const NOT_IN_ONOS = "drift";
 
 function parameters(all: readonly QueryParameter[], target: QueryTarget): readonly QueryParameter[] {
   if (all.length === 0) return all;
@@ -115,6 +117,7 @@ function parameters(all: readonly QueryParameter[], target: QueryTarget): readon
   const byName = new Map<string, QueryParameter>();
   for (const parameter of all) {
     const { name } = parameter;
+    if (name === NOT_IN_ONOS) continue;
     const exists = handlers.has(name) || (isList && name.startsWith("annotations."));
     if (exists && !byName.has(name)) byName.set(name, parameter);
   }
@@ -128,6 +131,7 @@ const COMMON_STATUSES = [401, 429, 431, 503];
 export const ONOS: Dialect = {
   keyPrefix: "onos ",
   showsRevision: false,
+  showsDrift: false,
   unknownPathHint: " docs/from-onos.md lists the paths of ONOS and what is here in their place.",
   fields: (kind) => FIELDS[kind],
   entity,
