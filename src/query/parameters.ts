@@ -31,9 +31,12 @@ const MAX_TIMELINE_SPANS = 1000;
 /** IPv4 or IPv6, alone or with the length of a prefix. What it matches may still be no address, such as 10.0.0.999. */
 const IP_PATTERN = "^(\\d{1,3}(\\.\\d{1,3}){3}|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)(/\\d{1,3})?$";
 
-type ReadType = "list" | "topology" | "item" | "paths";
-/** What a query is about: the list of one kind, the topology, a single item, or the paths between two ends. */
-export type QueryTarget = Kind | "topology" | "item" | "paths";
+/** Reads that are not lists: the topology, one entity, another single item, or the paths between two ends. */
+const SINGLE_READS = ["topology", "entity", "item", "paths"] as const;
+type SingleRead = (typeof SINGLE_READS)[number];
+type ReadType = "list" | SingleRead;
+/** What a query is about. A kind means the list of that kind. */
+export type QueryTarget = Kind | SingleRead;
 
 /** Adds one parameter to a query, or returns why it cannot. */
 export type ParamHandler = (query: QueryBuilder, parameter: QueryParameter) => QueryFault | undefined;
@@ -188,12 +191,12 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     handle: setText("cursor"),
   },
   format: {
-    on: ["list", "topology", "item", "paths"],
+    on: ["list", ...SINGLE_READS],
     description: "A representation; wins over `Accept`.",
     handle: setText("format"),
   },
   at: {
-    on: ["list", "topology", "item", "paths"],
+    on: ["list", ...SINGLE_READS],
     description: "The state at an RFC 3339 time or a revision.",
     schema: { type: "string", pattern: `^${REVISION_OR_TIME_PATTERN}$`, examples: ["2026-11-15T03:00:00Z"] },
     handle: setText("at"),
@@ -220,6 +223,13 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     },
     handle: setText("diff"),
   },
+  explain: {
+    on: ["entity"],
+    description:
+      "True gives what each source claims of it, and why each field has its value (default false).",
+    schema: { type: "boolean" },
+    handle: setField("explain", parseBoolean),
+  },
   timeline: {
     on: ["topology"],
     description: `How many changes there were, in this many equal spans of time (1 to ${MAX_TIMELINE_SPANS}).`,
@@ -240,15 +250,15 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   },
 };
 
-export const kindOf = (target: QueryTarget): Kind | undefined =>
-  target === "topology" || target === "item" || target === "paths" ? undefined : target;
+export const kindOf = (target: QueryTarget): Kind | undefined => (isSingleRead(target) ? undefined : target);
+
+const isSingleRead = (target: QueryTarget): target is SingleRead =>
+  target === "topology" || target === "entity" || target === "item" || target === "paths";
 
 const handledWithOthers: ParamHandler = () => undefined;
 
 const HANDLERS: ReadonlyMap<QueryTarget, ReadonlyMap<string, ParamHandler>> = new Map(
-  ([...KINDS, "topology", "item", "paths"] as const).map(
-    (target) => [target, createHandlers(target)] as const,
-  ),
+  [...KINDS, ...SINGLE_READS].map((target) => [target, createHandlers(target)] as const),
 );
 
 const NO_HANDLERS: ReadonlyMap<string, ParamHandler> = new Map();
@@ -259,8 +269,7 @@ export const handlersOf = (target: QueryTarget): ReadonlyMap<string, ParamHandle
 
 function createHandlers(target: QueryTarget): Map<string, ParamHandler> {
   const kind = kindOf(target);
-  const readType: ReadType =
-    target === "topology" || target === "item" || target === "paths" ? target : "list";
+  const readType: ReadType = isSingleRead(target) ? target : "list";
   const handlers = new Map<string, ParamHandler>();
   for (const [name, rule] of kind ? SCALAR_FIELDS[kind] : []) {
     if (kind)

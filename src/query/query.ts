@@ -34,6 +34,7 @@ export interface Query {
   readonly since: string | undefined;
   readonly fold: boolean;
   readonly diff: string | undefined;
+  readonly explain: boolean;
   readonly timeline: number | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
@@ -60,6 +61,7 @@ export class QueryBuilder implements Query {
   since: string | undefined = undefined;
   fold = false;
   diff: string | undefined = undefined;
+  explain = false;
   timeline: number | undefined = undefined;
   from: string | undefined = undefined;
   to: string | undefined = undefined;

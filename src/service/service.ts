@@ -117,11 +117,14 @@ export async function runService(config: Config, options: ServiceOptions): Promi
       logger,
     });
     const sources = new SourceSet(created, store, context);
-    // A log that cannot be written now delays this, but not the start.
+    // A log that cannot be written now, or much to merge, delays this, but not the start.
+    const merged = store.committer.mergeAgain().catch((error: unknown) => {
+      logger.error("changed settings of sources were not applied", { why: errorMessage(error) });
+    });
     const dropped = sources.dropFormerSources().catch((error: unknown) => {
       logger.error("claims of former sources were not removed", { why: errorMessage(error) });
     });
-    await Promise.race([dropped, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
+    await Promise.race([Promise.all([merged, dropped]), clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
       { config, settings, clock, logger, users, store, sources, readers, tls, exchange, forwarder },
       options,

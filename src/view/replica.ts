@@ -1,7 +1,7 @@
 /**
  * A replica of the view in another process. It receives all entities first (a sync) and then every change. Its current
  * state has the same bytes and versions as the original view. Its history goes back as far as its ring of recent batches;
- * everything else throws `HistoryNotInReplica`, and the caller relays the request to the original.
+ * everything else, and what needs more than the public collections, throws `HistoryNotInReplica`, and the caller relays the request to the original.
  *
  * Readers see one complete revision at any time. During a second sync the view keeps its old state until the sync is
  * complete; then all differences become one revision. The ring is reset, because the changes in between are not known.
@@ -14,12 +14,12 @@ import { KINDS, type Kind } from "../model/ids.ts";
 import { type BatchFeed, type BatchListener, History, type Resolved } from "./history.ts";
 import { View } from "./view.ts";
 
-/** The history is only in the process that has the log. */
+/** The history and the claims are only in the process that has the log. */
 export class HistoryNotInReplica extends Error {
   override readonly name = "HistoryNotInReplica";
 
   constructor() {
-    super("a replica has no history beyond its ring");
+    super("a replica has no history beyond its ring, and no claims");
   }
 }
 
@@ -197,6 +197,10 @@ const keyOf = (kind: ReplicatedKind, id: string): string => `${kind} ${id}`;
 
 /** Resolves revisions in the ring and no others. */
 class ReplicaHistory extends History {
+  override requireAllCollections(): void {
+    throw new HistoryNotInReplica();
+  }
+
   override resolve(revision: number): Resolved {
     if (revision <= this.view.revision && this.ringHolds(revision)) return { ok: true, revision };
     throw new HistoryNotInReplica();

@@ -44,8 +44,11 @@ export interface NetworkState {
   readonly time: number;
   readonly versions: CollectionVersions;
   size(kind: Kind | "missing"): number;
-  /** `id` as it is shown; of a missing entity its `missingKey`. */
-  get(kind: Kind | "missing", id: string): string | undefined;
+  /**
+   * `id` as it is shown; of a missing entity its `missingKey`. A replica has neither claims nor settings (see
+   * `History.requireAllCollections`).
+   */
+  get(kind: StoreKind, id: string): string | undefined;
   /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
   shownId(kind: Kind, id: string): string;
   /** Pauses only where pages have pending writes. The array never changes. */

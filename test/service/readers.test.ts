@@ -51,6 +51,7 @@ describe("three processes and a changing network", () => {
       "/devices/ports",
       `/devices/${id}`,
       `/devices/${id}/ports`,
+      `/devices/${id}?explain=true`,
       "/topology/clusters",
       "/topology/clusters/0/links",
       "/hosts?sort=-mac&fields=mac,ipAddresses",

@@ -1,11 +1,12 @@
 /**
- * The representations of single entities and of details that clients of ONOS read: a device, its ports, a host, clusters,
- * and what a port is used for.
+ * The representations of single entities and of details that clients of ONOS read: a device, its ports, one port, a link,
+ * a host, clusters, and what a port is used for.
  */
 
 import { quote } from "../../lib/error-text.ts";
 import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
+import type { Kind } from "../../model/ids.ts";
 import { findConnectPoint, isBroadcastPoint, isInfrastructure } from "../../query/connect-point.ts";
 import { ScalarFilter } from "../../query/filter.ts";
 import { findMissing } from "../../query/missing.ts";
@@ -177,16 +178,24 @@ function findItem(
 }
 
 function getItem(state: NetworkState, route: Extract<Route, { read: "item" }>, dialect: Dialect): string {
-  return findItem(state, route, dialect) ?? notFound(route.kind, route.id);
+  const found = findItem(state, route, dialect);
+  if (found !== undefined) return found;
+  throw noEntity(route.kind, route.id);
 }
 
-const getEntity = (state: NetworkState, kind: "devices" | "hosts", id: string): string =>
-  state.get(kind, state.shownId(kind, id)) ?? notFound(kind, id);
-
-function notFound(kind: "devices" | "hosts", id: string): never {
-  const hint = kind === "hosts" ? "; a host's id is MAC/VLAN, such as 00:00:00:00:00:01/None" : "";
-  throw new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${hint}.`);
+function getEntity(state: NetworkState, kind: Kind, id: string): string {
+  const json = state.get(kind, state.shownId(kind, id));
+  if (json !== undefined) return json;
+  throw noEntity(kind, id);
 }
+
+export const noEntity = (kind: Kind, id: string): Problem =>
+  new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${ID_HINTS[kind] ?? ""}.`);
+
+const ID_HINTS: Readonly<Partial<Record<Kind, string>>> = {
+  hosts: "; a host's id is MAC/VLAN, such as 00:00:00:00:00:01/None",
+  links: "; a link's id is DEVICE/PORT-DEVICE/PORT, as in the list of links",
+};
 
 const portsOf = (state: NetworkState, device: string, dialect: Dialect): Paced<string> =>
   mapPaced(select(state, "ports", [new ScalarFilter("ports", "element", [device])]), ({ text }) =>
