@@ -35,3 +35,30 @@ export const linkId = (src: ConnectPoint, dst: ConnectPoint): string =>
   `${portId(src.device, src.port)}-${portId(dst.device, dst.port)}`;
 
 export const hostId = (mac: string, vlan: string): string => `${mac}/${vlan}`;
+
+const PORT = /^(\d{1,10}|local|controller)$/i;
+
+/** The inverse of `portId`; undefined for text that is no id of a port. */
+export function pointOfPortId(id: string): ConnectPoint | undefined {
+  const slash = id.lastIndexOf("/");
+  const port = id.slice(slash + 1);
+  return slash > 0 && PORT.test(port) ? { device: id.slice(0, slash), port: port.toLowerCase() } : undefined;
+}
+
+const END_OF_SRC = /\/(\d{1,10}|local|controller)-/gi;
+/** Bounds the work for an id that a client made up. */
+const MAX_SPLITS = 16;
+
+/** The pairs of ends of which `linkId` makes this id. Several, where the id of a device contains both separators. */
+export function splitLinkId(id: string): [src: ConnectPoint, dst: ConnectPoint][] {
+  const pairs: [src: ConnectPoint, dst: ConnectPoint][] = [];
+  const end = pointOfPortId(id);
+  if (!end) return pairs;
+  for (const { 0: text, 1: port = "", index } of id.matchAll(END_OF_SRC)) {
+    const src = { device: id.slice(0, index), port: port.toLowerCase() };
+    const dst = { device: end.device.slice(index + text.length), port: end.port };
+    if (src.device !== "" && dst.device !== "") pairs.push([src, dst]);
+    if (pairs.length === MAX_SPLITS) break;
+  }
+  return pairs;
+}

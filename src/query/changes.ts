@@ -4,13 +4,14 @@
  * removed, one that never matched does not occur.
  */
 
-import { type Paced, pausing, sortInSteps } from "../lib/steps.ts";
-import type { LogEntry } from "../log/log.ts";
+import { onlyPausing, type Paced, pausing, type Steps, sortInSteps } from "../lib/steps.ts";
+import type { Batch, LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
 import { parseMissingKey } from "../view/indexes.ts";
+import { bindChangesAt, bindFilters, type ChangeFilters, changesNames } from "./bound-filters.ts";
 import { type Filter, idCanMatch, matchesAll } from "./filter.ts";
-import type { FilteredState } from "./filtered-state.ts";
+import { type FilteredState, filterStateOrEmpty } from "./filtered-state.ts";
 import { diffEntities, getEntity, selectEntities } from "./missing.ts";
 import type { Query } from "./query.ts";
 
@@ -82,29 +83,74 @@ function asEntity(entry: LogEntry): LogEntry {
   return { ...entry, kind, id };
 }
 
+/** A change, and where it is in its batch: the changes of a batch before it have smaller positions. */
+export interface BatchChange {
+  readonly change: Change;
+  readonly position: number;
+}
+
+/**
+ * The changes of a batch from a position on, for a reader whose filters are bound to the state before it. Returns the
+ * filters for the next batch. A batch that changes what a name means lets entities enter and leave without a change of
+ * their own: then the states before and after it are compared. Nothing else needs a state.
+ */
+export function* changesInBatch(
+  history: History,
+  kind: Kind | undefined,
+  query: Query,
+  { revision, entries }: Batch,
+  bound: ChangeFilters,
+  first = 0,
+): Generator<BatchChange | undefined, ChangeFilters, void> {
+  if (yield* changesNames(bound, entries)) {
+    const after = yield* onlyPausing(history.stateAt(revision));
+    const next = { ...bindFilters(query, after), named: bound.named };
+    if (next.resolved !== bound.resolved) {
+      const from = yield* onlyPausing(filterStateAt(history, query, revision - 1));
+      const to = yield* onlyPausing(filterStateOrEmpty(after, query));
+      let position = 0;
+      for (const change of diffStates(from, to, kind)) {
+        if (change === undefined) yield undefined;
+        else if (position++ >= first) yield { change, position: position - 1 };
+      }
+      return next;
+    }
+  }
+  const scope = changeScope(kind);
+  const { includesMissing } = query;
+  for (let position = first; position < entries.length; position++) {
+    if ((position + 1) % ENTRIES_PER_STEP === 0) yield undefined;
+    const entry = entries[position];
+    const change = entry && filterEntry(entry, scope, { filters: bound.filters, includesMissing });
+    if (change) yield { change, position };
+  }
+  return bound;
+}
+
+function* filterStateAt(history: History, query: Query, revision: number): Steps<FilteredState> {
+  return yield* filterStateOrEmpty(yield* history.stateAt(revision), query);
+}
+
 /** Every change in (since, until], oldest first. */
 export function* changesSince(
   history: History,
   kind: Kind | undefined,
-  query: ChangeQuery,
+  query: Query,
   since: number,
   until: number,
 ): PacedGenerator<CommittedChange> {
-  const scope = changeScope(kind);
+  let bound = yield* onlyPausing(bindChangesAt(history, query, since));
   for (const batch of history.allBatches(since, until)) {
     if (batch === undefined) {
       yield undefined;
       continue;
     }
-    const { entries, revision, time } = batch;
-    for (const entry of pausing(entries, ENTRIES_PER_STEP)) {
-      if (entry === undefined) {
-        yield undefined;
-        continue;
-      }
-      const change = filterEntry(entry, scope, query);
-      if (change) yield { change, revision, time };
-    }
+    const { revision, time } = batch;
+    const changes = changesInBatch(history, kind, query, batch, bound);
+    let next = changes.next();
+    for (; !next.done; next = changes.next())
+      yield next.value && { change: next.value.change, revision, time };
+    bound = next.value;
   }
 }
 
@@ -112,11 +158,19 @@ export function* changesSince(
 export function* foldedChangesSince(
   history: History,
   kind: Kind | undefined,
-  query: ChangeQuery,
+  query: Query,
   since: number,
   until: number,
   count: CountBytes,
 ): PacedGenerator<CommittedChange> {
+  const { filters, resolved } = yield* onlyPausing(bindChangesAt(history, query, since));
+  if (resolved !== (yield* onlyPausing(bindChangesAt(history, query, until))).resolved) {
+    const from = yield* onlyPausing(filterStateAt(history, query, since));
+    const to = yield* onlyPausing(filterStateAt(history, query, until));
+    const { revision, time } = to.state;
+    for (const change of diffStates(from, to, kind, count)) yield change && { change, revision, time };
+    return;
+  }
   const scope = changeScope(kind);
   const folded = new Map<string, { entry: LogEntry; revision: number; time: number }>();
   for (const batch of history.allBatches(since, until)) {
@@ -147,7 +201,10 @@ export function* foldedChangesSince(
     const { before, after } = entry;
     if (before === after) continue;
     const changed = before !== null && after !== null ? differingFields(before, after) : [];
-    const change = filterEntry({ ...entry, changed }, scope, query);
+    const change = filterEntry({ ...entry, changed }, scope, {
+      filters,
+      includesMissing: query.includesMissing,
+    });
     if (change) yield { change, revision, time };
   }
 }
@@ -206,8 +263,8 @@ function* differingValues(
 ): PacedGenerator<ValuePair> {
   const filterBefore = createValueFilter(kind, from.filters(kind));
   const filterAfter = createValueFilter(kind, to.filters(kind));
-  // Pages that both states share are skipped, but only while the same devices are in both neighbourhoods.
-  const pairs = hasSameNeighbourhood(from, to)
+  // Pages that both states share are skipped, but only while the filters are the same in both.
+  const pairs = hasSameFilters(from, to)
     ? diffEntities(from, to, kind)
     : valuesInEither(from, to, kind, count);
   for (const pair of pausingItems(pairs)) {
@@ -223,6 +280,9 @@ function* differingValues(
 
 /** With additional pauses: what is done with a pair may take longer than to find it. */
 const pausingItems = <Item>(items: Paced<Item>): Paced<Item> => pausing(items, ENTRIES_PER_STEP);
+
+const hasSameFilters = (from: FilteredState, to: FilteredState): boolean =>
+  from.resolved === to.resolved && hasSameNeighbourhood(from, to);
 
 const hasSameNeighbourhood = ({ neighbourhood: a }: FilteredState, { neighbourhood: b }: FilteredState) =>
   a === b || a?.symmetricDifference(b ?? new Set()).size === 0;

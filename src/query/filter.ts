@@ -2,12 +2,14 @@
  * Filters. Each decides whether an entity matches, and may carry hints that find matches without a full scan: ids,
  * ranges of an index, and substrings that the JSON of every match contains. A hint may admit too much, never too
  * little; `matches` decides. Only where `exact` is set do ids and ranges hold matches and nothing else, and then
- * `matches` need not run. Ids of devices match in any spelling: filters compare keys (`idKey`).
+ * `matches` need not run. Ids of devices match in any spelling: filters compare keys (`idKey`). Aliases are resolved before
+ * (`bound-filters.ts`).
  */
 
 import { ipKey } from "../model/address.ts";
 import type { DriftState, Entities, Host, Link } from "../model/entity.ts";
 import { deviceKey, hasOneSpelling, idKey, type Kind } from "../model/ids.ts";
+import { devicesNamedIn, type ResolveDevice, resolvedIds } from "../view/device-aliases.ts";
 import { portKey, portKeyRange } from "../view/indexes.ts";
 import { parseStored } from "../view/view.ts";
 import type { Scalar } from "./fields.ts";
@@ -28,6 +30,15 @@ export interface Filter {
   readonly substrings?: readonly string[] | undefined;
   /** The JSON of every match contains this in upper or lower case. Given in lower case and free of JSON escapes. */
   readonly substringAnyCase?: string;
+  /** Of a filter that names devices. */
+  readonly devices?: NamedDevices | undefined;
+}
+
+export interface NamedDevices {
+  /** The keys of the names. */
+  keys(): readonly string[];
+  /** The filter in which each name is replaced by the device that it means. */
+  resolve(resolve: ResolveDevice): Filter;
 }
 
 export interface IdHint {
@@ -82,6 +93,7 @@ export class ScalarFilter implements Filter {
   readonly ids: IdHint | undefined;
   readonly indexRanges: readonly IndexRanges[] | undefined;
   readonly exact: boolean;
+  readonly devices: NamedDevices | undefined;
 
   constructor(kind: Kind, field: string, values: readonly Scalar[]) {
     this.#kind = kind;
@@ -94,6 +106,7 @@ export class ScalarFilter implements Filter {
       : undefined;
     // A device id may contain slashes, so the ids of one owner may be ports of another device.
     this.exact = field !== "element";
+    this.devices = this.#isId ? namedInIds(kind, field, this.#values.map(String)) : undefined;
   }
 
   matches(entity: Entity): boolean {
@@ -108,6 +121,19 @@ export class ScalarFilter implements Filter {
     this.#substrings ??= this.#values.map((value) => memberText(this.#field, value));
     return this.#substrings;
   }
+}
+
+function namedInIds(kind: Kind, field: string, ids: readonly string[]): NamedDevices {
+  const named = field === "element" ? "devices" : kind;
+  return {
+    keys: () => ids.flatMap((id) => devicesNamedIn(named, id)),
+    resolve: (resolve) =>
+      new ScalarFilter(
+        kind,
+        field,
+        ids.flatMap((id) => [id, ...resolvedIds(named, id, resolve)]),
+      ),
+  };
 }
 
 /** A member of an object as it stands in stored JSON, which has no white space. */
@@ -208,6 +234,10 @@ export function locationFilter(devices: readonly string[], ports: readonly strin
       ),
     indexRanges: [{ index: "location", ranges: portRanges(devices, ports) }],
     exact: true,
+    devices: {
+      keys: () => keys,
+      resolve: (resolve) => locationFilter(devices.map(resolve), ports),
+    },
   };
 }
 
@@ -232,6 +262,10 @@ export function linkEndFilter(
       if (!keys.every((key) => hasOneSpelling("devices", key))) return undefined;
       substrings ??= keys.map((id) => memberText("device", id));
       return substrings;
+    },
+    devices: {
+      keys: () => keys,
+      resolve: (resolve) => linkEndFilter(ends, devices.map(resolve), ports),
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * A state of the network as a query filters it. Without `around` that is the filters alone. With `around` it is the
+ * A state of the network as a query filters it. Without `around` that is the filters alone, bound to the state. With `around` it is the
  * neighbourhood of a device or host as well: the devices within `hops` links, their ports, the links between them and the
  * hosts at them. The neighbourhood is computed once for a state and then works as one more filter.
  */
@@ -9,6 +9,7 @@ import type { Steps } from "../lib/steps.ts";
 import { canonicalHostId } from "../model/address.ts";
 import type { Kind } from "../model/ids.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
+import { bindFilters } from "./bound-filters.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import { type Filter, neighbourhoodFilter } from "./filter.ts";
 import type { Query } from "./query.ts";
@@ -17,6 +18,8 @@ export interface FilteredState {
   readonly state: NetworkState;
   /** The ids of the devices of the neighbourhood; undefined without `around`. */
   readonly neighbourhood: ReadonlySet<string> | undefined;
+  /** What the names in the filters mean in this state (`BoundFilters`). */
+  readonly resolved: string;
   readonly filters: (kind: Kind) => readonly Filter[];
   /** See `Query`. */
   readonly includesMissing: boolean;
@@ -68,9 +71,10 @@ function createFilteredState(
   neighbourhood: ReadonlySet<string> | undefined,
 ): FilteredState {
   const { includesMissing } = query;
-  if (!neighbourhood) return { state, neighbourhood, filters: () => query.filters, includesMissing };
-  const filters = (kind: Kind) => [...query.filters, neighbourhoodFilter(kind, neighbourhood)];
-  return { state, neighbourhood, filters, includesMissing };
+  const { filters: bound, resolved } = bindFilters(query, state);
+  if (!neighbourhood) return { state, neighbourhood, resolved, filters: () => bound, includesMissing };
+  const filters = (kind: Kind) => [...bound, neighbourhoodFilter(kind, neighbourhood)];
+  return { state, neighbourhood, resolved, filters, includesMissing };
 }
 
 /** The device with this id, or the devices where the host with this id is located. */

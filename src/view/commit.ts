@@ -58,7 +58,7 @@ export class Commit {
       const key = deviceKey(id);
       const touched = this.#devices.touched(key);
       if (touched) return touched.after?.value.id;
-      const shown = view.shownId("devices", key);
+      const shown = view.spelledId("devices", key);
       return view.hasDevice(shown) ? shown : undefined;
     };
     const context = {

@@ -290,7 +290,7 @@ export class Committer {
     yield* this.#addClaimedKeys(keys, source, kind);
     for (const key of keys) {
       const storedClaims = view.get("claims", claimsKey(kind, key));
-      const text = view.get(kind, view.shownId(kind, key));
+      const text = view.get(kind, view.spelledId(kind, key));
       if (storedClaims !== undefined) {
         const claims: readonly [string, ClaimTypes[K]][] = JSON.parse(storedClaims);
         for (const [name, claim] of claims) if (name === source) found.push(claim);

@@ -66,7 +66,7 @@ function* findRemovals(view: View, outdated: readonly Outdated[]): Generator<Log
     const ids: [StoreKind, string][] = [];
     if (oldClaimsKey(kind, id) !== claimsKey(kind, id)) ids.push(["claims", oldClaimsKey(kind, id)]);
     // Another spelling of the same id stays, and gets the claims of both.
-    if (view.shownId(kind, id) !== id) ids.push([kind, id]);
+    if (view.spelledId(kind, id) !== id) ids.push([kind, id]);
     for (const [storeKind, storeId] of ids) {
       const before = view.get(storeKind, storeId);
       if (before === undefined || removed.has(`${storeKind} ${storeId}`)) continue;
@@ -103,10 +103,10 @@ function* findOutdated(view: View): Generator<Outdated> {
 }
 
 function isOutdated(view: View, kind: Kind, id: string, claims: StoredClaims): boolean {
-  if (idKey(kind, id) !== id || view.shownId(kind, id) !== id) return true;
+  if (idKey(kind, id) !== id || view.spelledId(kind, id) !== id) return true;
   return claims.some(([, claim]) => {
     // It may have been held back, or shown without a location, for the spelling of a device.
-    if (referencedDevices(claim).some((device) => view.shownId("devices", device) !== device)) return true;
+    if (referencedDevices(claim).some((device) => view.spelledId("devices", device) !== device)) return true;
     const change = canonicalChange(kind, claim);
     return !change?.claim || !sameClaim(change.claim, claim);
   });

@@ -13,7 +13,7 @@ export const NONE_HELD_BACK: HeldBack = { devices: 0, ports: 0, links: 0, hosts:
 const ENTRIES_PER_STEP = 200;
 
 /** What is held back depends on a state's claims and on what it shows. */
-type ClaimState = Pick<RevisionState, "has" | "shownId" | "size">;
+type ClaimState = Pick<RevisionState, "has" | "spelledId" | "size">;
 
 export function* countAllHeldBack(state: RevisionState): Steps<HeldBack> {
   const counts = { ...NONE_HELD_BACK };
@@ -57,7 +57,7 @@ export function* updateHeldBack(
 }
 
 const isHeldBack = (state: ClaimState, kind: Kind, key: string): boolean =>
-  state.has("claims", `${kind} ${key}`) && !state.has(kind, state.shownId(kind, key));
+  state.has("claims", `${kind} ${key}`) && !state.has(kind, state.spelledId(kind, key));
 
 /** The inverse of `claimsKey`. */
 export function parseClaimsKey(stored: string): { readonly kind: Kind; readonly key: string } | undefined {

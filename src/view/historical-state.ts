@@ -3,8 +3,9 @@
  * batches) or a snapshot (applying the batches after it). Only changed pages are new: all others are shared with the
  * current state, so that a historical state costs as much as what changed.
  */
-import type { Steps } from "../lib/steps.ts";
+import type { Paced, Steps } from "../lib/steps.ts";
 import {
+  type Batch,
   forStoreKinds,
   type Log,
   type LogEntry,
@@ -13,6 +14,7 @@ import {
   type StoreKind,
 } from "../log/log.ts";
 import { Collection, type Write } from "./collection.ts";
+import { type DeviceAliases, type DeviceChange, NO_ALIASES, withAliases } from "./device-aliases.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
 import {
@@ -42,20 +44,43 @@ export interface SizedState {
 interface Base {
   readonly collections: Collections;
   readonly spellings: Spellings;
+  readonly aliases: DeviceAliases;
   /** Undefined where it must be built from the values. */
   readonly graph: LinkGraph | undefined;
   readonly bytes: number;
 }
 
+/**
+ * The batches that lead from `revision`, whose time is given, to the current state. With them a state is built without
+ * the log, of which only the time of the graph is read when it is needed.
+ */
+export interface LaterBatches {
+  readonly time: number;
+  readonly batches: readonly Batch[];
+}
+
 /** `revision` must be at least the log's oldest, and not after `current`. */
-export function* historicalStateAt(current: RevisionState, log: Log, revision: number): Steps<SizedState> {
+export function* historicalStateAt(
+  current: RevisionState,
+  log: Log,
+  revision: number,
+  later?: LaterBatches,
+): Steps<SizedState> {
+  if (later) {
+    const changes = yield* readBack(later.batches);
+    return yield* build(yield* baseOf(current), changes, log, revision, later.time);
+  }
   const snapshot = log.snapshotAtOrBefore(revision);
   const time = log.timeOf(revision) ?? 0;
   const isNearCurrent = current.revision - revision <= revision - (snapshot?.revision ?? 0);
   const base = isNearCurrent ? yield* baseOf(current) : yield* decodeSnapshot(snapshot, current);
   const changes = isNearCurrent
-    ? yield* readBack(log, revision, current.revision)
-    : yield* readForward(log, snapshot?.revision ?? 0, revision);
+    ? yield* readBack(readAll(log, revision, current.revision))
+    : yield* readForward(readAll(log, snapshot?.revision ?? 0, revision));
+  return yield* build(base, changes, log, revision, time);
+}
+
+function* build(base: Base, changes: Changes, log: Log, revision: number, time: number): Steps<SizedState> {
   let { bytes } = base;
   const collections = { ...base.collections };
   const existence: [kind: StoreKind, id: string, exists: boolean][] = [];
@@ -81,6 +106,7 @@ export function* historicalStateAt(current: RevisionState, log: Log, revision: n
     versions,
     collections,
     spellings: yield* withSpellings(base.spellings, existence),
+    aliases: yield* withAliases(base.aliases, deviceChanges(base.collections.devices, changes.devices)),
     graph: () => (graph ? changedGraph(graph, changes) : graphOf(collections)),
     graphTime: () => graphTimeAt(log, revision),
   });
@@ -88,14 +114,15 @@ export function* historicalStateAt(current: RevisionState, log: Log, revision: n
 }
 
 function* baseOf(current: RevisionState): Steps<Base> {
-  const { collections, spellings } = current;
-  return { collections, spellings, graph: yield* current.linkGraph(), bytes: 0 };
+  const { collections, spellings, aliases } = current;
+  return { collections, spellings, aliases, graph: yield* current.linkGraph(), bytes: 0 };
 }
 
 /** The state of a snapshot. Pages that are also in the current state are shared with it. */
 function* decodeSnapshot(snapshot: Snapshot | undefined, current: RevisionState): Steps<Base> {
   const collections: Record<StoreKind, Collection> = { ...noCollections() };
   let spellings = NO_SPELLINGS;
+  let aliases = NO_ALIASES;
   let bytes = 0;
   for (const kind of STORE_KINDS) {
     const shared = new Map<number, EncodedPage>();
@@ -111,11 +138,21 @@ function* decodeSnapshot(snapshot: Snapshot | undefined, current: RevisionState)
       }
       pages.push(page);
       spellings = yield* withSpellings(spellings, idsOf(kind, page));
+      if (kind === "devices") aliases = yield* withAliases(aliases, devicesOn(page));
     }
     collections[kind] = Collection.of(pages);
     yield;
   }
-  return { collections, spellings, graph: undefined, bytes };
+  return { collections, spellings, aliases, graph: undefined, bytes };
+}
+
+/** All devices of a page, as added. */
+function* devicesOn(page: EncodedPage): Generator<DeviceChange> {
+  for (const [i, id] of page.ids.entries()) yield { id, before: null, after: page.value(i) };
+}
+
+function* deviceChanges(base: Collection, changes: ChangedValues): Generator<DeviceChange> {
+  for (const [id, after] of changes) yield { id, before: base.get(id) ?? null, after };
 }
 
 function* idsOf(
@@ -127,24 +164,24 @@ function* idsOf(
 
 const noChanges = (): Changes => forStoreKinds(() => new Map());
 
-/** The values at `revision` of everything that changed until `newest`. */
-function* readBack(log: Log, revision: number, newest: number): Steps<Changes> {
+/** The values before the batches of everything that they change. */
+function* readBack(batches: Paced<Batch>): Steps<Changes> {
   const changes = noChanges();
-  yield* readEntries(log, revision, newest, ({ kind, id, before }) => {
+  yield* readEntries(batches, ({ kind, id, before }) => {
     if (!changes[kind].has(id)) changes[kind].set(id, before);
   });
   return changes;
 }
 
-/** The values at `revision` of everything that changed since `oldest`. */
-function* readForward(log: Log, oldest: number, revision: number): Steps<Changes> {
+/** The values after the batches of everything that they change. */
+function* readForward(batches: Paced<Batch>): Steps<Changes> {
   const changes = noChanges();
-  yield* readEntries(log, oldest, revision, ({ kind, id, after }) => changes[kind].set(id, after));
+  yield* readEntries(batches, ({ kind, id, after }) => changes[kind].set(id, after));
   return changes;
 }
 
-function* readEntries(log: Log, from: number, to: number, onEntry: (entry: LogEntry) => void): Steps<void> {
-  for (const batch of readAll(log, from, to)) {
+function* readEntries(batches: Paced<Batch>, onEntry: (entry: LogEntry) => void): Steps<void> {
+  for (const batch of batches) {
     if (!batch) {
       yield;
       continue;

@@ -55,6 +55,7 @@ export class History {
   #ringBytesUsed = 0;
   /** The revision before the first batch in the ring. */
   #ringStart: number;
+  #ringStartTime: number;
   readonly #cachedStates = createBoundedCache<number, CachedState>({
     maxSize: MAX_CACHED_BYTES,
     sizeOf: ({ bytes }) => Math.min(MAX_CACHED_BYTES, Math.max(bytes, MAX_CACHED_BYTES / MAX_CACHED_STATES)),
@@ -70,6 +71,7 @@ export class History {
     this.log = feed.log;
     this.maxRingBytes = maxRingBytes;
     this.#ringStart = feed.view.revision;
+    this.#ringStartTime = feed.view.time;
     feed.onBatch((batch, bytes) => this.#addToRing(batch, bytes + BATCH_OVERHEAD_BYTES));
   }
 
@@ -78,6 +80,7 @@ export class History {
     this.#ring = [];
     this.#ringBytesUsed = 0;
     this.#ringStart = this.view.revision;
+    this.#ringStartTime = this.view.time;
     for (const wake of this.#subscribers) wake();
   }
 
@@ -88,7 +91,9 @@ export class History {
     while (this.#ringBytesUsed > this.maxRingBytes && evicted < this.#ring.length - 1)
       this.#ringBytesUsed -= this.#ring[evicted++]?.bytes ?? 0;
     if (evicted > 0) {
-      this.#ringStart = this.#ring[evicted - 1]?.batch.revision ?? this.#ringStart;
+      const last = this.#ring[evicted - 1]?.batch;
+      this.#ringStart = last?.revision ?? this.#ringStart;
+      this.#ringStartTime = last?.time ?? this.#ringStartTime;
       this.#ring = this.#ring.slice(evicted);
     }
     for (const wake of this.#subscribers) wake();
@@ -178,7 +183,10 @@ export class History {
 
   /** Those who need the same state share the work. */
   #build(revision: number): SharedSteps<SizedState> {
-    return new SharedSteps(historicalStateAt(this.view.capture(), this.log, revision));
+    const batches = this.recentBatches(revision);
+    const time = this.recentBatch(revision)?.time ?? this.#ringStartTime;
+    const later = batches && { time, batches };
+    return new SharedSteps(historicalStateAt(this.view.capture(), this.log, revision, later));
   }
 
   timeOf(revision: number): number {

@@ -8,6 +8,7 @@ import { SharedSteps, type Steps } from "../lib/steps.ts";
 import { type CollectionVersions, forStoreKinds, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { Collection } from "./collection.ts";
+import { type DeviceAliases, resolvedIds } from "./device-aliases.ts";
 import type { EncodedPage } from "./encoded-page.ts";
 import { LinkGraph } from "./link-graph.ts";
 
@@ -34,6 +35,7 @@ export interface StateParts {
   readonly versions: CollectionVersions;
   readonly collections: Collections;
   readonly spellings: Spellings;
+  readonly aliases: DeviceAliases;
   /** Computed when it is needed, where it is not known. */
   readonly graph: LinkGraph | (() => Steps<LinkGraph>);
   readonly graphTime: number | (() => Steps<number>);
@@ -47,18 +49,30 @@ export class RevisionState {
   readonly versions: CollectionVersions;
   readonly collections: Collections;
   readonly spellings: Spellings;
+  readonly aliases: DeviceAliases;
   /** What it does not share with the current state, where it is neither that nor in a cache. */
   ownBytes = 0;
   readonly #live: LiveIndexes | undefined;
   readonly #graph: LinkGraph | SharedSteps<LinkGraph>;
   readonly #graphTime: number | SharedSteps<number>;
 
-  constructor({ revision, time, versions, collections, spellings, graph, graphTime, live }: StateParts) {
+  constructor({
+    revision,
+    time,
+    versions,
+    collections,
+    spellings,
+    aliases,
+    graph,
+    graphTime,
+    live,
+  }: StateParts) {
     this.revision = revision;
     this.time = time;
     this.versions = versions;
     this.collections = collections;
     this.spellings = spellings;
+    this.aliases = aliases;
     this.#live = live;
     this.#graph = typeof graph === "function" ? new SharedSteps(graph()) : graph;
     this.#graphTime = typeof graphTime === "function" ? new SharedSteps(graphTime()) : graphTime;
@@ -82,9 +96,31 @@ export class RevisionState {
     return this.collections[kind].has(id);
   }
 
-  shownId(kind: Kind, id: string): string {
+  /** The id as it is shown, for an id in any spelling that is no alias. An id that is not in the state becomes its key. */
+  spelledId(kind: Kind, id: string): string {
     const key = idKey(kind, id);
     return kind === "hosts" ? key : (this.spellings[kind].get(key) ?? key);
+  }
+
+  get hasAliases(): boolean {
+    return this.aliases.size > 0;
+  }
+
+  /** An entity with this id wins over one that has it by an alias. */
+  shownId(kind: Kind, id: string): string {
+    const spelled = this.spelledId(kind, id);
+    if (this.aliases.size === 0 || kind === "hosts") return spelled;
+    if (kind === "devices") return this.#shownDevice(spelled);
+    if (this.has(kind, spelled)) return spelled;
+    const resolved = resolvedIds(kind, spelled, (device) => this.shownId("devices", device));
+    return resolved.find((candidate) => this.has(kind, candidate)) ?? spelled;
+  }
+
+  /** An alias that two devices have means neither of them. */
+  #shownDevice(spelled: string): string {
+    const [device, ...others] = this.aliases.get(idKey("devices", spelled)) ?? [];
+    if (device === undefined || others.length > 0 || this.has("devices", spelled)) return spelled;
+    return device;
   }
 
   pages(kind: StoreKind): Steps<readonly EncodedPage[]> {

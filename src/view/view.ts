@@ -19,6 +19,7 @@ import {
 import type { Cluster, Topology } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import { Collection, type EncodedValue, type Write } from "./collection.ts";
+import { type DeviceChange, NO_ALIASES, withAliases } from "./device-aliases.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
 import { Indexes, type StoredTypes } from "./indexes.ts";
@@ -49,7 +50,12 @@ export interface NetworkState {
    * `History.requireAllCollections`).
    */
   get(kind: StoreKind, id: string): string | undefined;
-  /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
+  /** Whether any device has an alias: otherwise there is nothing to resolve. */
+  readonly hasAliases: boolean;
+  /**
+   * The id as this state shows it, for an id in any spelling, also one that names its devices by aliases. An id that is
+   * not in the state becomes its key.
+   */
   shownId(kind: Kind, id: string): string;
   /** Pauses only where pages have pending writes. The array never changes. */
   pages(kind: Kind | "missing"): Steps<readonly EncodedPage[]>;
@@ -69,6 +75,8 @@ export class View {
   changesApplied = 0;
   /** False while a batch is prepared. */
   indexesAreExact = true;
+  /** No device has had an alias from this revision on. */
+  withoutAliasesSince = 0;
   #state: RevisionState;
   #graph = LinkGraph.empty;
   #graphTime = 0;
@@ -100,6 +108,7 @@ export class View {
       versions,
       collections: noCollections(),
       spellings: NO_SPELLINGS,
+      aliases: NO_ALIASES,
       graph: this.#graph,
       graphTime: 0,
       live: this.#live,
@@ -144,8 +153,9 @@ export class View {
     return this.#state.has(kind, id);
   }
 
-  shownId(kind: Kind, id: string): string {
-    return this.#state.shownId(kind, id);
+  /** Does not resolve aliases: what a source claims under an id is no claim of the device that has it as an alias. */
+  spelledId(kind: Kind, id: string): string {
+    return this.#state.spelledId(kind, id);
   }
 
   hasDevice(id: string): boolean {
@@ -170,13 +180,16 @@ export class View {
   load(snapshot: Snapshot, gcPacer = new GcPacer()): void {
     const collections: Record<StoreKind, Collection> = { ...noCollections() };
     const ids: [kind: StoreKind, id: string, exists: boolean][] = [];
+    const devices: DeviceChange[] = [];
     for (const kind of STORE_KINDS) {
       const pages: EncodedPage[] = [];
       for (const record of snapshot.pages[kind]) {
         const page = EncodedPage.decode(record.encode(), record.storedId);
         pages.push(page);
         for (const [i, id] of page.ids.entries()) {
-          this.#updateIndexes(kind, id, null, page.value(i));
+          const after = page.value(i);
+          this.#updateIndexes(kind, id, null, after);
+          if (kind === "devices") devices.push({ id, before: null, after });
           if (isSpelled(kind)) ids.push([kind, id, true]);
         }
         gcPacer.addGarbage(page.bytes.length);
@@ -188,15 +201,17 @@ export class View {
     this.#graphTime = snapshot.graphTime;
     const { revision, time, versions } = snapshot;
     const spellings = runToEnd(withSpellings(NO_SPELLINGS, ids));
-    this.#setState({ revision, time, versions, collections, spellings });
+    const aliases = runToEnd(withAliases(NO_ALIASES, devices));
+    this.withoutAliasesSince = revision;
+    this.#setState({ revision, time, versions, collections, spellings, aliases });
     this.#heldBack = runToEnd(countAllHeldBack(this.#state));
   }
 
   /** Sets the versions of a state that was built elsewhere: from another process, or by a conversion. */
   setVersions(versions: CollectionVersions, graphTime: number): void {
-    const { revision, time, collections, spellings } = this.#state;
+    const { revision, time, collections, spellings, aliases } = this.#state;
     this.#graphTime = graphTime;
-    this.#setState({ revision, time, versions, collections, spellings });
+    this.#setState({ revision, time, versions, collections, spellings, aliases });
   }
 
   /** Applies a batch at once: for startup and tests. */
@@ -255,6 +270,8 @@ export class View {
 
   #setState(parts: Omit<StateParts, "graph" | "graphTime" | "live">): void {
     for (const kind of STORE_KINDS) parts.collections[kind].publish();
+    if (parts.aliases.size > 0) this.withoutAliasesSince = Number.POSITIVE_INFINITY;
+    else if (this.#state.hasAliases) this.withoutAliasesSince = parts.revision;
     this.#state = new RevisionState({
       ...parts,
       graph: this.#graph,

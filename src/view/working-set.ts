@@ -97,7 +97,7 @@ export class WorkingSet<K extends Kind> {
     const touched = this.#entities.get(key);
     if (touched) return touched.after?.value;
     const { view } = this.#context;
-    return storedValueOf(this.#kind, view.get(this.#kind, view.shownId(this.#kind, key)))?.value;
+    return storedValueOf(this.#kind, view.get(this.#kind, view.spelledId(this.#kind, key)))?.value;
   }
 
   /** Whether there is a value, with the changes of the commit. `id` in any spelling. */
@@ -106,7 +106,7 @@ export class WorkingSet<K extends Kind> {
     const touched = this.#entities.get(key);
     if (touched) return touched.after !== undefined;
     const { view } = this.#context;
-    return view.has(this.#kind, view.shownId(this.#kind, key));
+    return view.has(this.#kind, view.spelledId(this.#kind, key));
   }
 
   /** `id` in any spelling. */
@@ -115,7 +115,7 @@ export class WorkingSet<K extends Kind> {
     let entity = this.#entities.get(key);
     if (!entity) {
       const { view } = this.#context;
-      const before = storedValueOf(this.#kind, view.get(this.#kind, view.shownId(this.#kind, key)));
+      const before = storedValueOf(this.#kind, view.get(this.#kind, view.spelledId(this.#kind, key)));
       const storedClaims =
         view.size("claims") === 0
           ? undefined

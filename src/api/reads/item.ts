@@ -23,6 +23,7 @@ import type { Content, Representation, RepresentationInfo } from "../representat
 import type { Route } from "../route.ts";
 import { jsonList } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
+import { type Versions, whileShown } from "./shown-version.ts";
 
 type ItemRoute = Exclude<Route, { read: "list" | "topology" | "paths" }>;
 
@@ -35,12 +36,18 @@ export function* itemRepresentation(
   // Read here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
   const chunks = yield* renderChunks(state, route, dialect);
   const isCurrent = query.at === undefined;
+  const shown = shownRoute(state, route);
   return new ItemRepresentation(
     {
-      key: `${dialect.keyPrefix}one ${query.fingerprint} ${keyOf(route)}`,
-      ...(route.read === "item"
-        ? itemVersion(state, isCurrent ? view : undefined, route, dialect)
-        : partVersion(state, isCurrent ? view : undefined, route)),
+      key: `${dialect.keyPrefix}one ${query.fingerprint} ${keyOf(shown)}`,
+      ...whileShown(
+        shown.read === "item"
+          ? itemVersion(state, isCurrent ? view : undefined, shown, dialect)
+          : partVersion(state, isCurrent ? view : undefined, shown),
+        view,
+        shownKey(route),
+        keyOf(shown),
+      ),
       tagIsVersion: dialect.showsRevision && route.read === "item",
       revision: state.revision,
       contentType: JSON_TYPE,
@@ -64,7 +71,21 @@ class ItemRepresentation implements Representation {
   }
 }
 
-type Versions = Pick<RepresentationInfo, "version" | "currentVersion">;
+/** The same route with the id of the device as the state shows it, so that each device has responses of its own. */
+function shownRoute(state: NetworkState, route: ItemRoute): ItemRoute {
+  switch (route.read) {
+    case "item":
+      return { ...route, id: state.shownId(route.kind, route.id) };
+    case "devicePorts":
+      return { ...route, id: state.shownId("devices", route.id) };
+    case "connectPoint":
+      return { ...route, device: state.shownId("devices", route.device) };
+    default:
+      return route;
+  }
+}
+
+const shownKey = (route: ItemRoute) => (state: NetworkState) => keyOf(shownRoute(state, route));
 
 /** `view` is undefined for a state of the past, which has no current version. */
 function itemVersion(
@@ -124,7 +145,7 @@ function followEntity(
     const version = Math.max(view.versions[kind], view.versions.missing);
     if (version === seen) return revision;
     seen = version;
-    revision = entityRevision(findItem(view, route, dialect) ?? "");
+    revision = entityRevision(findItem(view.capture(), route, dialect) ?? "");
     return revision;
   };
 }
@@ -154,7 +175,11 @@ function* renderChunks(state: NetworkState, route: ItemRoute, dialect: Dialect):
       return dialect.entity(route.kind, getItem(state, route, dialect));
     case "devicePorts": {
       const device = dialect.entity("devices", getEntity(state, "devices", route.id));
-      return jsonList(`${device.slice(0, -1)},"ports":[`, portsOf(state, route.id, dialect), "]}");
+      return jsonList(
+        `${device.slice(0, -1)},"ports":[`,
+        portsOf(state, state.shownId("devices", route.id), dialect),
+        "]}",
+      );
     }
     case "clusters":
       return jsonList('{"clusters":[', clustersOf(yield* clusterMembers(state), dialect), "]}");

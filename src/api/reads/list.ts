@@ -7,6 +7,7 @@ import type { Format } from "../../formats/formats.ts";
 import { mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
+import { bindFilters, namesDevices } from "../../query/bound-filters.ts";
 import { type Cursor, cursorScope, decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
 import { selectPage } from "../../query/list-page.ts";
@@ -15,12 +16,13 @@ import { resolveState } from "../../query/revision.ts";
 import { projectFields } from "../../query/select.ts";
 import { type EncodedValue, totalBytes } from "../../view/collection.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
-import { parseStored } from "../../view/view.ts";
+import { type NetworkState, parseStored } from "../../view/view.ts";
 import { type Dialect, PLAIN } from "../dialect/dialect.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../representation.ts";
 import { encodeChunks, jsonList } from "./json-list.ts";
 import type { ReadContext, RequestContext } from "./read-context.ts";
+import { whileShown } from "./shown-version.ts";
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
 export function* listRepresentation(
@@ -84,10 +86,13 @@ class ListRepresentation implements Representation {
       !query.fields &&
       !isPage;
     const page = `${query.limit ?? ""} ${query.cursor ?? ""}`;
+    const currentVersion = isCurrent ? followVersion(context, kind, query) : undefined;
+    const { resolved } = filtered;
     this.info = {
-      key: `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}`,
-      version,
-      currentVersion: isCurrent ? followVersion(context, kind, query) : undefined,
+      key: `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}${resolved}`,
+      ...(namesDevices(query)
+        ? whileShown({ version, currentVersion }, context.view, shownNames(query), resolved)
+        : { version, currentVersion }),
       tagIsVersion: dialect.showsRevision && this.#isWholeCollection,
       // Every page says the revision in the cursor. The list did not change between that and the current one.
       revision: isPage ? version : filtered.state.revision,
@@ -143,12 +148,16 @@ function versionOf(
     ? Math.max(versions.devices, versions.links, versions.hosts, versions[kind])
     : versions[kind];
   const seen = query.includesMissing ? Math.max(changed, versions.missing) : changed;
-  return query.limit === undefined ? seen : Math.max(seen, log.stats().oldest);
+  if (query.limit === undefined) return seen;
+  // What the filters of a page mean must be the same at the revision in its cursor.
+  return Math.max(seen, log.stats().oldest, namesDevices(query) ? versions.devices : 0);
 }
 
 /** The version of the current list, whenever it is called. */
 const followVersion = (context: ReadContext, kind: Kind, query: Query) => (): number =>
   versionOf(context, context.view.revision, context.view.versions, kind, query);
+
+const shownNames = (query: Query) => (state: NetworkState) => bindFilters(query, state).resolved;
 
 /** The same request target with another cursor. */
 export function nextTarget(target: string, cursor: string): string {

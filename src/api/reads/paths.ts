@@ -19,6 +19,7 @@ import type { Route } from "../route.ts";
 import { jsonList } from "./json-list.ts";
 import { nextTarget } from "./list.ts";
 import type { RequestContext } from "./read-context.ts";
+import { whileShown } from "./shown-version.ts";
 
 type PathsRoute = Extract<Route, { read: "paths" }>;
 
@@ -40,10 +41,19 @@ export function* pathsRepresentation(
   const isCurrent = query.at === undefined && !cursor;
   const limit = query.limit ?? maxPaths;
   const from = Number(cursor?.after ?? 0);
+  const resolve = shownEnds(route);
+  const shown = resolve(state);
   const info = {
-    key: `${dialect.keyPrefix}${scope} ${limit} ${query.cursor ?? ""}`,
-    version: isCurrent ? versionOf(state) : state.revision,
-    currentVersion: isCurrent ? followVersion(view) : undefined,
+    key: `${dialect.keyPrefix}${scope} ${limit} ${query.cursor ?? ""} ${shown}`,
+    ...whileShown(
+      {
+        version: isCurrent ? versionOf(state) : state.revision,
+        currentVersion: isCurrent ? followVersion(view) : undefined,
+      },
+      view,
+      resolve,
+      shown,
+    ),
     revision: state.revision,
     isPage: !isCurrent,
     contentType: JSON_TYPE,
@@ -71,6 +81,11 @@ const versionOf = ({ versions }: Pick<NetworkState, "versions">): number =>
   Math.max(versions.graph, versions.links, versions.hosts);
 
 const followVersion = (view: View) => (): number => versionOf(view);
+
+const shownEnds =
+  ({ src, dst }: PathsRoute) =>
+  (state: NetworkState): string =>
+    JSON.stringify([state.shownId("devices", src), state.shownId("devices", dst)]);
 
 interface FoundPaths {
   readonly items: Paced<string>;

@@ -8,6 +8,7 @@
  */
 import type { Steps } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
+import { bindChanges, bindChangesAt } from "../../query/bound-filters.ts";
 import { filterState, filterStateOrEmpty } from "../../query/filtered-state.ts";
 import type { Query } from "../../query/query.ts";
 import type { History } from "../../view/history.ts";
@@ -37,10 +38,15 @@ export function* createChangeCursor(
     memory.hold(now);
     const filtered = throwIfFault(yield* filterState(now, query));
     const synced = yield* syncedRecord(now);
-    const end = query.around ? neighbourhoodPosition(topic, filtered) : logPosition(topic, now.revision);
+    const end = query.around
+      ? neighbourhoodPosition(topic, filtered)
+      : logPosition(topic, now.revision, bindChanges(query, now));
     return new ChangeCursor(history, chunks, snapshotPosition({ topic, filtered, synced, end }));
   }
-  if (!query.around) return new ChangeCursor(history, chunks, logPosition(topic, since));
+  if (!query.around) {
+    const bound = yield* bindChangesAt(history, query, since);
+    return new ChangeCursor(history, chunks, logPosition(topic, since, bound));
+  }
   // A subscriber that resumes may have seen that the centre was removed, and waits until it is added again.
   const filtered = yield* filterStateOrEmpty(yield* history.stateAt(since), query);
   return new ChangeCursor(history, chunks, neighbourhoodPosition(topic, filtered));

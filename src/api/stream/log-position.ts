@@ -4,31 +4,57 @@
  */
 import type { Batch } from "../../log/log.ts";
 import { KINDS } from "../../model/ids.ts";
-import { type Change, filterEntry } from "../../query/changes.ts";
+import type { ChangeFilters } from "../../query/bound-filters.ts";
+import { type Change, changesInBatch } from "../../query/changes.ts";
 import type { History } from "../../view/history.ts";
+import { HistoryPruned } from "../../view/read-all.ts";
+import { HistoryNotInReplica } from "../../view/replica.ts";
 import { changeIn } from "../reads/change-json.ts";
-import type { ChunkOrOverflow, Position } from "./shared-chunks.ts";
+import { type ChunkOrOverflow, type Position, STATE_BYTES } from "./shared-chunks.ts";
 import { CHUNK_CHARS, changeRecord, encodeText, lastChangeRecord, revisionRecord } from "./sse.ts";
 import type { StreamTopic } from "./stream-topic.ts";
 
-/** Entries that are matched between two pauses. */
-const ENTRIES_PER_STEP = 64;
 /** A chunk ends after this many batches, also when none of them matched: the stream's position is kept up to date. */
 const MAX_BATCHES_PER_CHUNK = 256;
 
-/** `entry`: the entries before it, of the batch after `revision`, are sent. */
-export const logPosition = (topic: StreamTopic, revision: number, entry = 0): Position => ({
+/**
+ * `bound`: the filters at `revision`, which determines them. `entry`: the changes before it, of the batch after
+ * `revision`, are sent.
+ */
+export const logPosition = (
+  topic: StreamTopic,
+  revision: number,
+  bound: ChangeFilters,
+  entry = 0,
+): Position => ({
   key: `${topic.key} ${revision}.${entry}`,
   revision,
   isPartial: entry > 0,
-  bytes: 0,
-  open: () => logChunks(topic, revision, entry),
+  // Within a batch that changes what a name means, two states are compared.
+  bytes: entry > 0 && bound.named.size > 0 ? 2 * STATE_BYTES : 0,
+  open: () => logChunksOrOverflow(topic, revision, bound, entry),
 });
 
 type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
 
-function* logChunks(topic: StreamTopic, from: number, firstEntry: number): Chunks {
+/** A state that is needed for a comparison may be pruned meanwhile, as a batch may. */
+function* logChunksOrOverflow(
+  topic: StreamTopic,
+  from: number,
+  bound: ChangeFilters,
+  firstEntry: number,
+): Chunks {
+  try {
+    yield* logChunks(topic, from, bound, firstEntry);
+  } catch (error) {
+    if (!(error instanceof HistoryPruned || error instanceof HistoryNotInReplica)) throw error;
+    yield "overflow";
+  }
+}
+
+function* logChunks(topic: StreamTopic, from: number, initial: ChangeFilters, firstEntry: number): Chunks {
   const batches = new BatchReader(topic.history, from);
+  let bound = initial;
   let text = "";
   let batchesRead = 0;
   let first = firstEntry;
@@ -45,18 +71,19 @@ function* logChunks(topic: StreamTopic, from: number, firstEntry: number): Chunk
       return;
     }
     if (batch) {
-      const records = new BatchRecords(topic, batch, first);
+      const records = new BatchRecords(topic, batch, bound, first);
       first = 0;
       for (const record of records.render()) {
         if (record === undefined) yield undefined;
         else text += record;
         if (text.length >= CHUNK_CHARS && records.nextEntry !== undefined)
-          yield takeChunk(logPosition(topic, batch.revision - 1, records.nextEntry));
+          yield takeChunk(logPosition(topic, batch.revision - 1, bound, records.nextEntry));
       }
+      bound = records.bound;
       batchesRead++;
     } else if (batchesRead === 0) return;
     if (!batch || text.length >= CHUNK_CHARS || batchesRead === MAX_BATCHES_PER_CHUNK)
-      yield takeChunk(logPosition(topic, batches.revision));
+      yield takeChunk(logPosition(topic, batches.revision, bound));
   }
 }
 
@@ -64,11 +91,14 @@ function* logChunks(topic: StreamTopic, from: number, firstEntry: number): Chunk
 class BatchRecords {
   /** The entry whose record comes next; undefined after the last one. */
   nextEntry: number | undefined;
+  /** The filters for the next batch, once this one is rendered. */
+  bound: ChangeFilters;
   readonly #topic: StreamTopic;
   readonly #batch: Batch;
   readonly #first: number;
 
-  constructor(topic: StreamTopic, batch: Batch, first: number) {
+  constructor(topic: StreamTopic, batch: Batch, bound: ChangeFilters, first: number) {
+    this.bound = bound;
     this.#topic = topic;
     this.#batch = batch;
     this.#first = first;
@@ -76,22 +106,25 @@ class BatchRecords {
 
   /** With pauses. A record waits for the next one, because the last one has the id. */
   *render(): Generator<string | undefined, void, void> {
-    const { scope, query, dialect } = this.#topic;
-    const { entries, revision, time } = this.#batch;
+    const { scope, kind, query, dialect, history } = this.#topic;
+    const { revision, time } = this.#batch;
+    const changes = changesInBatch(history, kind, query, this.#batch, this.bound, this.#first);
     let waiting: Change | undefined;
     let matches = this.#first > 0;
-    for (let i = this.#first; i < entries.length; i++) {
-      if ((i + 1) % ENTRIES_PER_STEP === 0) yield undefined;
-      const entry = entries[i];
-      const committed = entry && filterEntry(entry, scope, query);
-      if (!committed) continue;
+    let next = changes.next();
+    for (; !next.done; next = changes.next()) {
+      if (next.value === undefined) {
+        yield undefined;
+        continue;
+      }
       matches = true;
-      const change = changeIn(dialect, committed);
+      const change = changeIn(dialect, next.value.change);
       if (!change) continue;
-      this.nextEntry = i;
+      this.nextEntry = next.value.position;
       if (waiting) yield changeRecord(waiting, revision, time);
       waiting = change;
     }
+    this.bound = next.value;
     this.nextEntry = undefined;
     // A replica subscribes to everything and must reach every revision, also one that changed no public entity.
     const isEverything = scope.length === KINDS.length && query.filters.length === 0;

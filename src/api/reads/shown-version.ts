@@ -1,0 +1,36 @@
+/**
+ * The current version of a representation whose request names devices. It is current only while the names mean the same
+ * devices as when it was rendered: an alias may move to another device, whose version may be the same number.
+ */
+import type { NetworkState, View } from "../../view/view.ts";
+import type { RepresentationInfo } from "../representation.ts";
+
+export type Versions = Pick<RepresentationInfo, "version" | "currentVersion">;
+
+/** No data has this version. */
+const NO_VERSION = -1;
+
+/**
+ * `shown` is what `resolve` returned for the state that was rendered. It is resolved again when devices have changed.
+ * `resolve` is kept with the version: it must not be made in a scope that refers to a state.
+ */
+export function whileShown(
+  { version, currentVersion }: Versions,
+  view: View,
+  resolve: (state: NetworkState) => string,
+  shown: string,
+): Versions {
+  if (!currentVersion) return { version };
+  let seen = -1;
+  let isShown = true;
+  return {
+    version,
+    currentVersion: () => {
+      if (view.versions.devices !== seen) {
+        seen = view.versions.devices;
+        isShown = resolve(view.capture()) === shown;
+      }
+      return isShown ? currentVersion() : NO_VERSION;
+    },
+  };
+}
