@@ -6,6 +6,7 @@
  */
 
 import { ipKey } from "../model/address.ts";
+import { hasConflict } from "../model/conflict.ts";
 import type { Entities, Host, Link } from "../model/entity.ts";
 import { deviceKey, hasOneSpelling, idKey, type Kind } from "../model/ids.ts";
 import { portKey, portKeyRange } from "../view/indexes.ts";
@@ -147,6 +148,12 @@ export function sourceFilter(names: readonly string[]): Filter {
     exact: true,
   };
 }
+
+/** Matches entities that are flagged with conflicting claims, or those that are not. */
+export const conflictFilter = (wanted: boolean): Filter => ({
+  matches: (entity) => hasConflict(entity) === wanted,
+  ...(wanted && { substrings: ['"conflict":'] }),
+});
 
 /** Matches a substring of any string in the entity, keys aside, in upper or lower case. */
 export function textFilter(text: string): Filter {
