@@ -15,6 +15,7 @@ import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
+import { inheritedEnvironment } from "../lib/inherited-environment.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Log } from "../log/log.ts";
@@ -25,6 +26,8 @@ import { DRAIN_TIMEOUT_MS } from "./server-options.ts";
 import type { ShareExchange, ShareReader } from "./share-exchange.ts";
 import { StartupError } from "./startup-error.ts";
 
+/** A reader gets its settings from the main process. Others may be credentials and secrets of sources. */
+const READER_VARIABLES = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 const MIN_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
 /** A reader that has not ended by then is killed. */
@@ -228,13 +231,12 @@ export class Readers implements ReaderMetrics, Disposable {
   #spawn(reader: number, port: number): Child {
     const { config, settings, users, tls, log } = this.#options;
     const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
-    const { GAZETTEER_CREDENTIALS: _, ...env } = process.env;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
       stdout: "pipe",
       stderr: "inherit",
       // Every relayed stream is an open request of the reader, and Bun limits those to 256 by default.
-      env: { ...env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" },
+      env: { ...inheritedEnvironment(READER_VARIABLES), BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" },
     });
     const start: ReaderStart = {
       reader,

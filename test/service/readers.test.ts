@@ -1,5 +1,6 @@
 /** `serve --readers N`: all processes give the same responses. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { runCommand, type Service } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -244,4 +245,13 @@ test("the reader command refuses to run without a writer and is not listed in th
   const wrong = await runCommand(["serve", "--readers", "0", "--port", "0"]);
   expect(wrong.status).toBe(2);
   expect(wrong.stderr).toContain("readers");
+});
+
+test("the processes of readers get no variables that may be secrets", async () => {
+  const service = await startThreeProcesses({ env: { GAZETTEER_TEST_SECRET: "hidden" } });
+  const [main, ...readers] = processIdsOf(service).map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8"));
+  await service.stop();
+  expect(main).toContain("hidden");
+  expect(readers).toHaveLength(PROCESSES - 1);
+  for (const environment of readers) expect(environment).not.toContain("hidden");
 });

@@ -8,6 +8,7 @@
  */
 import { basename } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
+import { inheritedEnvironment } from "../../lib/inherited-environment.ts";
 import { readStream, tailOf } from "./bounded-output.ts";
 
 export interface CommandOptions {
@@ -84,13 +85,10 @@ export async function runCommand(options: CommandOptions): Promise<CommandResult
   }
 }
 
-function environmentOf({ environment }: Pick<CommandOptions, "environment">): Record<string, string> {
-  const inherited = INHERITED_VARIABLES.flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return { ...Object.fromEntries(inherited), ...environment };
-}
+const environmentOf = ({ environment }: Pick<CommandOptions, "environment">): Record<string, string> => ({
+  ...inheritedEnvironment(INHERITED_VARIABLES),
+  ...environment,
+});
 
 function spawn(options: CommandOptions): Child {
   return Bun.spawn([...options.command], {

@@ -1,3 +1,5 @@
+import { NamedCounters } from "../named-counters.ts";
+
 /** The counters of this source, under their names in `/metrics`. */
 const NAMES = [
   "sessions_total",
@@ -25,14 +27,8 @@ const NAMES = [
 ] as const;
 export type Counter = (typeof NAMES)[number];
 
-export class Counters {
-  readonly #counts = new Map<Counter, number>(NAMES.map((name) => [name, 0]));
-
-  count(counter: Counter): void {
-    this.#counts.set(counter, (this.#counts.get(counter) ?? 0) + 1);
-  }
-
-  all(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#counts);
+export class Counters extends NamedCounters<Counter> {
+  constructor() {
+    super(NAMES);
   }
 }
