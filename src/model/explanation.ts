@@ -17,6 +17,8 @@ export const WHY = {
   verified: "one source that has verified it is enough",
   defaultValue: "no source claims it: the default",
   id: "the first source in the configured order gives the id",
+  identifies: "it identifies the entity: the same in all claims",
+  aliases: "its other ids: those that sources use or name, and former ones",
   ends: "the ids of its devices, as they are shown",
   derived: "derived from other fields",
   network: "derived from the rest of the network",

@@ -4,7 +4,12 @@
  * collection `settings`, so that the past can be explained by the rules of its time.
  */
 import type { Kind } from "../model/ids.ts";
-import type { IdentityRule, MergeSettings, SourceSettings } from "../model/merge-settings.ts";
+import {
+  DEFAULT_IDENTITY,
+  type IdentityRule,
+  type MergeSettings,
+  type SourceSettings,
+} from "../model/merge-settings.ts";
 
 /** What the log knows of a source. */
 export interface SourceFacts {
@@ -13,6 +18,14 @@ export interface SourceFacts {
   /** Epoch milliseconds; absent while the source is live. */
   readonly staleSince?: number;
 }
+
+/** A state with the collection `settings`. */
+export interface SettingsState {
+  get(kind: "settings", id: string): string | undefined;
+}
+
+/** Not validated: only the committer writes this collection. */
+const readSetting = <T>(state: SettingsState, id: string): T => JSON.parse(state.get("settings", id) ?? "{}");
 
 export class MergeRules {
   readonly settings: MergeSettings;
@@ -30,6 +43,18 @@ export class MergeRules {
     this.facts = facts;
     this.plannedKinds = plannedKinds;
     this.#rank = new Map(settings.sources.map(({ name }, i) => [name, i]));
+  }
+
+  /** The rules of the state's time. Without any source where the log is from before settings were stored. */
+  static read(state: SettingsState): MergeRules {
+    const { identity = DEFAULT_IDENTITY, sources = [] } = readSetting<Partial<MergeSettings>>(state, "merge");
+    const facts = new Map<string, SourceFacts>();
+    for (const { name } of sources) {
+      const known = readSetting<Partial<SourceFacts>>(state, `source:${name}`);
+      if (known.hasSynced !== undefined) facts.set(name, { ...known, hasSynced: known.hasSynced });
+    }
+    const { kinds = [] } = readSetting<{ readonly kinds?: readonly Kind[] }>(state, "plan");
+    return new MergeRules({ identity, sources }, facts, new Set(kinds));
   }
 
   get identity(): readonly IdentityRule[] {

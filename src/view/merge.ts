@@ -91,7 +91,7 @@ const isSeen = (claim: DeviceClaim): boolean => claim.available !== false;
  * That a device does not answer one source says nothing while another one, whatever its place in the order, sees it: then the
  * claim loses this statement.
  */
-function preferAnswering(claims: readonly DeviceClaim[]): readonly DeviceClaim[] {
+export function preferAnswering(claims: readonly DeviceClaim[]): readonly DeviceClaim[] {
   if (claims.length < 2 || !claims.some(isUnanswered) || !claims.some(isSeen)) return claims;
   return claims.map((claim) => {
     if (!isUnanswered(claim)) return claim;

@@ -1,0 +1,94 @@
+/**
+ * Explains an entity: the claims of all sources in order of precedence, and for each field of the merged value which of
+ * them gave it and why. Pure. It computes no value: the value is the one that the state has, and the order of the claims
+ * is that of the merge (`merge-rules.ts`, `merge.ts`), by the rules of the state's time.
+ */
+import type { Claim, ClaimTypes } from "../model/claim.ts";
+import { type Entities, entityId } from "../model/entity.ts";
+import { type Explanation, NOT_SHOWN } from "../model/explanation.ts";
+import { hostId, type Kind, linkId, portId } from "../model/ids.ts";
+import { observedSources } from "../model/merge-settings.ts";
+import { explainFields } from "./explain-fields.ts";
+import { missingKey, type StoredClaims } from "./indexes.ts";
+import { MergeRules } from "./merge-rules.ts";
+import type { RevisionState } from "./network-state.ts";
+import { recoverClaim } from "./recover.ts";
+import { parseStored } from "./view.ts";
+import { claimsKey } from "./working-set.ts";
+
+/** `id` in any spelling. Returns undefined for an entity that nothing claims. */
+export function explainEntity(
+  state: Pick<RevisionState, "get" | "shownId">,
+  kind: Kind,
+  id: string,
+): Explanation | undefined {
+  const shown = state.shownId(kind, id);
+  const text = state.get(kind, shown);
+  const value = text === undefined ? undefined : parseStored(kind, text);
+  const planned = value ? undefined : state.get("missing", missingKey(kind, shown));
+  const missing = planned === undefined ? undefined : parseStored(kind, planned);
+  const stored = state.get("claims", claimsKey(kind, shown));
+  const claims = stored === undefined ? recoverClaims(kind, value) : parseStored("claims", stored);
+  if (claims.length === 0 && !missing) return undefined;
+  const rules = MergeRules.read(state);
+  return explain({ kind, id: shown, claims, value, missing, rules });
+}
+
+const recoverClaims = (kind: Kind, value: Entities[Kind] | undefined): StoredClaims =>
+  value ? [[value.sources[0] ?? "", recoverClaim(kind, value)]] : [];
+
+export interface ExplainInput {
+  readonly kind: Kind;
+  /** Of an entity that is not shown; a value has its own. */
+  readonly id: string;
+  readonly claims: StoredClaims;
+  readonly rules: MergeRules;
+  readonly value: Entities[Kind] | undefined;
+  /** The value as it is intended, where nothing is observed. */
+  readonly missing?: Entities[Kind] | undefined;
+}
+
+export function explain({ kind, id, claims, rules: known, value, missing }: ExplainInput): Explanation {
+  // A log from before settings were stored: its claims are in the configured order.
+  const rules =
+    known.settings.sources.length > 0 ? known : new MergeRules(observedSources(claims.map(([name]) => name)));
+  const ordered = claims
+    .map(([source, claim]) => ({ source, claim }))
+    .sort(
+      (a, b) =>
+        Number(rules.isIntended(a.source)) - Number(rules.isIntended(b.source)) ||
+        rules.comparePrecedence(a.source, b.source),
+    );
+  const observed = ordered.filter(({ source }) => !rules.isIntended(source));
+  const shown = value ?? missing;
+  const drift = shown?.drift;
+  return {
+    kind,
+    id: shown ? entityId(shown) : id,
+    ...(shown && { revision: shown.revision }),
+    ...(!value && { notShown: observed.length > 0 ? NOT_SHOWN.heldBack : NOT_SHOWN.missing }),
+    claims: ordered.map(({ source, claim }) => {
+      const staleSince = rules.facts.get(source)?.staleSince;
+      return {
+        source,
+        role: rules.isIntended(source) ? "intended" : "observed",
+        ...(staleSince === undefined
+          ? { status: "live" }
+          : { status: "stale", staleSince: new Date(staleSince).toISOString() }),
+        id: claimedId(claim),
+        claim: { ...claim },
+      };
+    }),
+    fields: value ? explainFields(kind, value, observed, rules) : {},
+    ...(drift && { drift }),
+  };
+}
+
+/** The id that the source uses. */
+function claimedId(claim: Claim): string {
+  if ("src" in claim) return linkId(endOf(claim.src), endOf(claim.dst));
+  if ("mac" in claim) return hostId(claim.mac, String(claim.vlan ?? "None"));
+  return "element" in claim ? portId(claim.element, String(claim.port)) : claim.id;
+}
+
+const endOf = ({ device, port }: ClaimTypes["links"]["src"]) => ({ device, port: String(port) });
