@@ -31,6 +31,10 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     sideBySide: true,
     reason: "free ports; temporary folders; waits for conditions",
   },
+  "test/sources/merging": {
+    sideBySide: true,
+    reason: "free ports; temporary folders; waits for conditions",
+  },
   "test/client": { sideBySide: true, reason: "manual clocks; free ports; builds into a new folder of dist/" },
   "test/api": { sideBySide: true, reason: "manual clocks; free ports; waits for conditions" },
   "test/openapi": { sideBySide: true, reason: "reads openapi.json; a service on a free port" },

@@ -2,8 +2,10 @@
 
 import type { Response } from "../http1/response.ts";
 import type { Steps } from "../lib/steps.ts";
+import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
+import { indexedDrift } from "../query/drift-counts.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
 import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
@@ -75,6 +77,13 @@ function* networkFamilies({ context: { view }, version }: MetricsInput, clusters
     "gazetteer_held_back",
     "Entities that are known but not shown, because a device that they refer to is not known.",
     Object.entries(view.heldBack).map(([kind, n]) => [{ kind }, n]),
+  );
+  yield gauge(
+    "gazetteer_drift",
+    "Entities that differ from the intended network.",
+    KINDS.flatMap((resource) =>
+      DRIFT_STATES.map((state): Sample => [{ resource, state }, indexedDrift(view, resource, state)]),
+    ),
   );
 }
 

@@ -6,6 +6,7 @@ import {
   type DocumentFormat,
   type DocumentParameter,
   documentFormatsOf,
+  EXPLANATION_FORMAT,
   type Format,
   formatsOf,
   RESOURCES,
@@ -14,6 +15,7 @@ import {
 import { memoizeText } from "../lib/bounded-cache.ts";
 import { didYouMean, quote } from "../lib/error-text.ts";
 import { badParameter, type QueryFault } from "../query/fault.ts";
+import type { Query } from "../query/query.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import { Problem } from "./problem.ts";
 import { problemOf } from "./query-problem.ts";
@@ -41,10 +43,10 @@ function parseWeightedList(header: string): WeightedName[] {
 export class FormatNegotiator {
   readonly #formats: readonly Format[];
   readonly #json: Format;
-  readonly #documents: readonly DocumentFormat[];
+  readonly #documents: readonly DocumentFormat<string>[];
   readonly #choose = memoizeText((accept) => this.#chooseByAccept(accept));
 
-  constructor(json: Format, others: readonly Format[], documents: readonly DocumentFormat[] = []) {
+  constructor(json: Format, others: readonly Format[], documents: readonly DocumentFormat<string>[] = []) {
     this.#formats = [json, ...others];
     this.#json = json;
     this.#documents = documents;
@@ -89,7 +91,7 @@ export class FormatNegotiator {
   }
 }
 
-const needsParameter = ({ parameter, mediaType, usage }: DocumentFormat): QueryFault =>
+const needsParameter = ({ parameter, mediaType, usage }: DocumentFormat<string>): QueryFault =>
   badParameter(parameter, `is missing: ${mediaType} is what it returns. Give ${usage} too.`);
 
 interface ResourceNegotiators {
@@ -121,6 +123,12 @@ function createNegotiators(resource: Resource): ResourceNegotiators {
 
 /** A single entity, its ports and the clusters exist as JSON only. */
 export const ITEM_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], []);
+const ENTITY_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [EXPLANATION_FORMAT]);
+const EXPLANATION_NEGOTIATOR = new FormatNegotiator(EXPLANATION_FORMAT, []);
+
+/** The format of one entity, or of its explanation. */
+export const negotiateEntity = ({ explain, format }: Query, accept: string | null): Format =>
+  (explain ? EXPLANATION_NEGOTIATOR : ENTITY_NEGOTIATOR).negotiate(format, accept);
 
 /** The format of a collection or the topology, or of the document that `parameter` selects. */
 export function negotiateFormat(

@@ -3,6 +3,7 @@
  * The entities have the types of the model, so that an example cannot miss a field.
  */
 import type { Cluster, Device, Host, Link, Port, Topology } from "../model/entity.ts";
+import { type Explanation, WHY } from "../model/explanation.ts";
 
 const FIRST = "of:0000000000000001";
 const SECOND = "of:0000000000000002";
@@ -90,11 +91,41 @@ const CHANGE = {
   changed: ["available", "lastUpdate", "humanReadableLastUpdate"],
 };
 
+const EXPLANATION: Explanation = {
+  kind: "devices",
+  id: FIRST,
+  revision: 7,
+  claims: [
+    {
+      source: "openflow",
+      role: "observed",
+      status: "live",
+      id: FIRST,
+      claim: { id: FIRST, available: true, hw: "Open vSwitch" },
+    },
+    {
+      source: "campus",
+      role: "observed",
+      status: "live",
+      id: FIRST,
+      claim: { id: FIRST, serial: "FDO1234X" },
+    },
+  ],
+  fields: {
+    hw: { value: "Open vSwitch", source: "openflow", why: WHY.only },
+    serial: { value: "FDO1234X", source: "campus", why: WHY.only },
+    type: { value: "SWITCH", source: null, why: WHY.defaultValue },
+  },
+};
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   Device: DEVICE,
   DeviceList: { devices: [DEVICE] },
+  Explanation: EXPLANATION,
   DeviceWithPorts: { ...DEVICE, ports: [PORT] },
+  Port: PORT,
   PortList: { ports: [PORT] },
+  Link: LINK,
   LinkList: { links: [LINK] },
   Host: HOST,
   HostList: { hosts: [HOST] },

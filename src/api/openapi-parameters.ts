@@ -17,6 +17,7 @@ const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
   links: "Link",
   hosts: "Host",
   topology: "Topology",
+  entity: "Item",
   item: "Item",
   paths: "Path",
 };

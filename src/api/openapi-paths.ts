@@ -2,19 +2,20 @@
  * The paths of the OpenAPI document: one operation a path, GET. HEAD and OPTIONS are the same on every path and described
  * once, in the description of the document.
  */
-import { formatsOf, type Resource } from "../formats/formats.ts";
-import { Cluster, Device, Host, Topology } from "../model/entity.ts";
+import { Cluster, Device, Host, Link, Port } from "../model/entity.ts";
 import { JSON_TYPE } from "./media-types.ts";
-import type { Json, Schema } from "./openapi-components.ts";
+import type { Json } from "./openapi-components.ts";
 import {
-  headerParameterRefs,
-  parameterSchemas,
-  pathParameter,
-  queryParameters,
-} from "./openapi-parameters.ts";
+  AUXILIARY_PROBLEMS,
+  collectionPath,
+  entityPath,
+  filePath,
+  itemPath,
+  pathItem,
+  pathsPath,
+} from "./openapi-operations.ts";
 import {
   COMMON_HEADERS,
-  contentOf,
   type HeaderName,
   headerRefs,
   mediaType,
@@ -29,139 +30,12 @@ import {
   DeviceWithPorts,
   DisjointPathList,
   Infrastructure,
-  LIST_SCHEMAS,
   LIVENESS_SCHEMA,
   OPENAPI_SCHEMA,
   PathList,
   READINESS_SCHEMA,
   StaleLinkAge,
 } from "./openapi-schemas.ts";
-
-export const TAGS = {
-  Devices: "Devices and their ports.",
-  Links: "Links between devices, one record a direction.",
-  Hosts: "Hosts and where they are attached.",
-  Topology: "The network as a whole: counts, clusters, and the graph.",
-  Service: "The service itself: health, metrics, documentation and the map.",
-} as const;
-type Tag = keyof typeof TAGS;
-
-export const READ_HEADERS: readonly HeaderName[] = [
-  ...COMMON_HEADERS,
-  "Gazetteer-Revision",
-  "Gazetteer-Log",
-  "ETag",
-];
-
-/** What people read about an operation, and its name in generated clients. */
-interface OperationText {
-  readonly id: string;
-  readonly tag: Tag;
-  readonly summary: string;
-  readonly description: string;
-}
-
-interface Operation extends OperationText {
-  readonly pathParameters?: readonly string[];
-  readonly parameters?: readonly Json[];
-  readonly headers: readonly HeaderName[];
-  readonly content: Json;
-  readonly responses: Json;
-  /** Whether it needs no credentials. */
-  readonly isPublic?: boolean;
-}
-
-function pathItem(operation: Operation): Json {
-  const { id, tag, summary, description, content, responses, isPublic } = operation;
-  const parameters = [
-    ...(operation.pathParameters ?? []).map(pathParameter),
-    ...(operation.parameters ?? []),
-  ];
-  return {
-    get: {
-      operationId: id,
-      tags: [tag],
-      summary,
-      description,
-      ...(isPublic && { security: [] }),
-      ...(parameters.length > 0 && { parameters }),
-      responses: {
-        "200": { description: summary, headers: headerRefs(operation.headers), content },
-        ...responses,
-      },
-    },
-  };
-}
-
-const NOT_MODIFIED = { "304": { $ref: "#/components/responses/NotModified" } };
-
-function collectionPath(resource: Resource, text: OperationText): Json {
-  const formats = formatsOf(resource);
-  const hasStream = formats.some((format) => format.stream);
-  return pathItem({
-    ...text,
-    parameters: [
-      ...queryParameters(resource, formats),
-      ...headerParameterRefs(
-        "IfNoneMatch",
-        "AcceptEncoding",
-        ...(hasStream ? (["LastEventId"] as const) : []),
-      ),
-    ],
-    headers: [
-      ...READ_HEADERS,
-      "Content-Encoding",
-      ...(resource === "topology" ? [] : (["Link"] as const)),
-      ...(hasStream ? (["X-Accel-Buffering"] as const) : []),
-    ],
-    content: contentOf(resource, resource === "topology" ? Topology : LIST_SCHEMAS[resource]),
-    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
-  });
-}
-
-const ITEM_FORMATS = formatsOf("topology").filter((format) => format.name === "json");
-
-function itemPath(schema: Schema, pathParameters: readonly string[], text: OperationText): Json {
-  return pathItem({
-    ...text,
-    pathParameters,
-    parameters: [
-      ...queryParameters("item", ITEM_FORMATS),
-      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding"),
-    ],
-    headers: [...READ_HEADERS, "Content-Encoding"],
-    content: { [JSON_TYPE]: mediaType(schema) },
-    responses: {
-      ...NOT_MODIFIED,
-      ...problemRefs(400, 401, 403),
-      ...(pathParameters.length > 0 && problemRefs(404)),
-      ...problemRefs(406, 410, 414, 421, 429, 431, 500, 503),
-    },
-  });
-}
-
-function pathsPath(schema: Schema, text: OperationText): Json {
-  return pathItem({
-    ...text,
-    pathParameters: ["src", "dst"],
-    parameters: [
-      ...queryParameters("paths", ITEM_FORMATS),
-      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding"),
-    ],
-    headers: [...READ_HEADERS, "Content-Encoding", "Link", "Gazetteer-Paths"],
-    content: { [JSON_TYPE]: mediaType(schema) },
-    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
-  });
-}
-
-/** The schemas with a name that the parameters of all paths use. */
-export const PARAMETER_SCHEMAS: readonly Schema[] = [
-  ...(["devices", "ports", "links", "hosts", "topology"] as const).flatMap((resource) =>
-    parameterSchemas(resource, formatsOf(resource)),
-  ),
-  ...parameterSchemas("item", ITEM_FORMATS),
-  ...parameterSchemas("paths", ITEM_FORMATS),
-];
 
 const FILTERS =
   "Without parameters all of them, in order of id. Filters combine with *and*, several values of one with *or*.";
@@ -170,7 +44,6 @@ const DOCUMENTS =
 const TARGETS =
   'With `format=prometheus` the body is, also as `application/json`, the array of Prometheus\' HTTP service discovery: `[{"targets": ["192.0.2.1"], "labels": {}}]`.';
 
-const AUXILIARY_PROBLEMS = problemRefs(401, 403, 414, 421, 429, 431, 500, 503);
 const HEALTH_HEADERS: readonly HeaderName[] = ["Cache-Control", ...SECURITY_HEADERS];
 const FILE_HEADERS: readonly HeaderName[] = [...COMMON_HEADERS, "ETag", "Content-Encoding"];
 const PAGE_HEADERS: readonly HeaderName[] = [
@@ -179,30 +52,6 @@ const PAGE_HEADERS: readonly HeaderName[] = [
   "Permissions-Policy",
   "Referrer-Policy",
 ];
-
-function filePath(
-  text: OperationText,
-  content: Json,
-  headers: readonly HeaderName[],
-  pathParameters: readonly string[] = [],
-): Json {
-  const notModified = {
-    description: "The representation still has an entity tag of If-None-Match.",
-    headers: headerRefs(headers),
-  };
-  return pathItem({
-    ...text,
-    pathParameters,
-    parameters: headerParameterRefs("IfNoneMatch", "AcceptEncoding"),
-    headers,
-    content,
-    responses: {
-      "304": notModified,
-      ...(pathParameters.length > 0 && problemRefs(404)),
-      ...AUXILIARY_PROBLEMS,
-    },
-  });
-}
 
 const HTML = { "text/html": { schema: { type: "string" }, example: "<!doctype html>" } };
 
@@ -219,7 +68,7 @@ export const PATHS: Json = {
     summary: "Ports of all devices",
     description: `${FILTERS} ${DOCUMENTS}`,
   }),
-  "/controller/v1/devices/{id}": itemPath(Device, ["id"], {
+  "/controller/v1/devices/{id}": entityPath(Device, ["id"], {
     id: "getDevice",
     tag: "Devices",
     summary: "One device",
@@ -230,6 +79,12 @@ export const PATHS: Json = {
     tag: "Devices",
     summary: "One device with its ports",
     description: "The device with this id, and its ports in order of number.",
+  }),
+  "/controller/v1/devices/{id}/ports/{port}": entityPath(Port, ["id", "port"], {
+    id: "getPort",
+    tag: "Devices",
+    summary: "One port of a device",
+    description: "The port with this number.",
   }),
   "/controller/v1/links": collectionPath("links", {
     id: "listLinks",
@@ -243,19 +98,25 @@ export const PATHS: Json = {
     summary: "Whether silent links age",
     description: "Always true: a link that is silent becomes INACTIVE and is removed. For clients of ONOS.",
   }),
+  "/controller/v1/links/{id}": entityPath(Link, ["id"], {
+    id: "getLink",
+    tag: "Links",
+    summary: "One link by its id",
+    description: "The link with this id; the slashes are percent-encoded.",
+  }),
   "/controller/v1/hosts": collectionPath("hosts", {
     id: "listHosts",
     tag: "Hosts",
     summary: "Hosts",
     description: `${FILTERS} ${DOCUMENTS} ${TARGETS}`,
   }),
-  "/controller/v1/hosts/{id}": itemPath(Host, ["id"], {
+  "/controller/v1/hosts/{id}": entityPath(Host, ["id"], {
     id: "getHost",
     tag: "Hosts",
     summary: "One host by its id",
     description: "The host with this id, such as `00:00:00:00:00:01/None`; the slash is percent-encoded.",
   }),
-  "/controller/v1/hosts/{mac}/{vlan}": itemPath(Host, ["mac", "vlan"], {
+  "/controller/v1/hosts/{mac}/{vlan}": entityPath(Host, ["mac", "vlan"], {
     id: "getHostByMac",
     tag: "Hosts",
     summary: "One host by its MAC address and VLAN",

@@ -2,6 +2,7 @@
 import Type from "typebox";
 import { FORMATS } from "../formats/formats.ts";
 import { Cluster, Collection, Device, Host, int64, Link, Port, Topology } from "../model/entity.ts";
+import { Explanation } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
 import { SourceStatus } from "../model/source-status.ts";
 import type { Schema } from "./openapi-components.ts";
@@ -181,6 +182,7 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   ...Object.values(DOCUMENT_SCHEMAS),
   ...FORMAT_SCHEMAS.values(),
   DeviceWithPorts,
+  Explanation,
   Topology,
   ClusterList,
   ClusterDevices,

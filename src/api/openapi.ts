@@ -4,9 +4,10 @@
  * visible change of that file.
  */
 import { type Json, renderComponents } from "./openapi-components.ts";
+import { PARAMETER_SCHEMAS, READ_HEADERS, TAGS } from "./openapi-operations.ts";
 import { sharedParameters } from "./openapi-parameters.ts";
 import { HEADERS, headerRefs, PROBLEM_RESPONSES } from "./openapi-parts.ts";
-import { PARAMETER_SCHEMAS, PATHS, READ_HEADERS, TAGS } from "./openapi-paths.ts";
+import { PATHS } from "./openapi-paths.ts";
 import { BODY_SCHEMAS } from "./openapi-schemas.ts";
 
 export interface OpenapiOptions {

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
+import type { Kind } from "../model/ids.ts";
 import { isOwnResource } from "../model/resources.ts";
 import { createPrefixes } from "./dialect/prefixes.ts";
 import { Problem } from "./problem.ts";
 import { parseRoute, type Route } from "./route.ts";
 
-const item = (kind: "devices" | "hosts", id: string): Route => ({ read: "item", kind, id });
+const item = (kind: Kind, id: string): Route => ({ read: "item", kind, id });
 
 const VALID_PATHS: readonly (readonly [path: string, Route | undefined])[] = [
   ["/controller/v1/devices", { read: "list", kind: "devices" }],
@@ -21,6 +22,14 @@ const VALID_PATHS: readonly (readonly [path: string, Route | undefined])[] = [
   ["/controller/v1/devices/a/b/ports", { read: "devicePorts", id: "a/b" }],
   ["/controller/v1/hosts/00-00-00-00-00-0a/-1", item("hosts", "00:00:00:00:00:0A/None")],
   ["/controller/v1/hosts/00:00:00:00:00:0A%2F10", item("hosts", "00:00:00:00:00:0A/10")],
+  ["/controller/v1/devices/a/b/ports/1", item("ports", "a/b/1")],
+  ["/controller/v1/devices/a/ports/local/", item("ports", "a/local")],
+  ["/controller/v1/devices/a/ports/x", item("devices", "a/ports/x")],
+  ["/controller/v1/devices/ports/1", item("devices", "ports/1")],
+  ["/controller/v1/devices/a%2Fports%2F1", item("devices", "a/ports/1")],
+  ["/controller/v1/links/a/1-b/2", item("links", "a/1-b/2")],
+  ["/controller/v1/links/a%2F1-b%2F2", item("links", "a/1-b/2")],
+  ["/controller/v1/links/useStaleLinkAge", { read: "staleLinkAge" }],
   ["/controller/v1/hosts/unknown", item("hosts", "unknown")],
   ["/controller/v1/topology/clusters", { read: "clusters" }],
   ["/controller/v1/topology/clusters/3/", { read: "cluster", n: 3, part: "" }],
@@ -42,7 +51,6 @@ test.each([
   ["/controller/v1//devices", "not-found"],
   ["/controller/v1/device", "not-found"],
   ["/controller/v1/devices%2Fports", "not-found"],
-  ["/controller/v1/links/1", "not-found"],
   ["/controller/v1/topology/devices", "not-found"],
   ["/controller/v1/topology/clusters/x", "not-found"],
   ["/controller/v1/topology/clusters/1/hosts", "not-found"],

@@ -4,13 +4,13 @@
  */
 import { quote } from "../lib/error-text.ts";
 import { canonicalHostId, canonicalMac, canonicalPort, canonicalVlan } from "../model/address.ts";
-import type { Kind } from "../model/ids.ts";
+import { type Kind, portId } from "../model/ids.ts";
 import type { Prefixes } from "./dialect/prefixes.ts";
 import { Problem, UnknownPathProblem, UnknownResourceProblem } from "./problem.ts";
 
 export type Route =
   | { readonly read: "list"; readonly kind: Kind }
-  | { readonly read: "item"; readonly kind: "devices" | "hosts"; readonly id: string }
+  | { readonly read: "item"; readonly kind: Kind; readonly id: string }
   | { readonly read: "devicePorts"; readonly id: string }
   | { readonly read: "topology" }
   | { readonly read: "clusters" }
@@ -84,7 +84,9 @@ function parseResourcePath(resourcePath: string): Route | undefined {
     case "hosts":
       return hostRoute(rest.join("/"));
     case "links":
-      return rest.length === 1 && rest[0]?.toLowerCase() === "usestalelinkage" ? STALE_LINK_AGE : undefined;
+      return rest.length === 1 && rest[0]?.toLowerCase() === "usestalelinkage"
+        ? STALE_LINK_AGE
+        : { read: "item", kind: "links", id: rest.join("/") };
     case "topology":
       return parseTopologyPath(rest);
     case "paths":
@@ -98,6 +100,8 @@ function parseDevicePath(segments: readonly string[]): Route {
   if (segments.length === 1 && segments[0] === "ports") return PORTS;
   if (segments.length > 1 && segments.at(-1) === "ports")
     return { read: "devicePorts", id: segments.slice(0, -1).join("/") };
+  const port = segments.length > 2 && segments.at(-2) === "ports" && canonicalPort(segments.at(-1) ?? "");
+  if (port) return { read: "item", kind: "ports", id: portId(segments.slice(0, -2).join("/"), port) };
   return { read: "item", kind: "devices", id: segments.join("/") };
 }
 

@@ -13,13 +13,15 @@ import type { QueryTarget } from "../query/parameters.ts";
 import { parseQuery } from "../query/parse-query.ts";
 import type { Query } from "../query/query.ts";
 import { resolveSince } from "../query/revision.ts";
+import { INTERNAL_USER } from "./auth/authenticate.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
-import { ITEM_NEGOTIATOR, negotiateFormat } from "./negotiate.ts";
+import { ITEM_NEGOTIATOR, negotiateEntity, negotiateFormat } from "./negotiate.ts";
 import type { Problem } from "./problem.ts";
 import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
 import type { ReadRequest } from "./read-request.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
+import { explanationRepresentation } from "./reads/explanation.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
 import { pathsRepresentation } from "./reads/paths.ts";
@@ -64,11 +66,14 @@ export class Router {
     const pageLimit = route.read === "paths" ? limits.paths : limits.pageLimit;
     const query = throwIfFault(parseQuery(parameters, queryTarget, { pageLimit }));
     if (route.read !== "list" && route.read !== "topology") {
-      ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
+      if (route.read === "item") negotiateEntity(query, request.accept);
+      else ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
       const item =
         route.read === "paths"
           ? yield* pathsRepresentation(context, route, query, limits.paths, request.target)
-          : yield* itemRepresentation(context, route, query);
+          : route.read === "item" && query.explain
+            ? yield* explanationRepresentation(context, route, query)
+            : yield* itemRepresentation(context, route, query);
       return yield* this.#respond(item, request, memory);
     }
     const kind = kindOf(route);
@@ -120,7 +125,8 @@ export class Router {
     if (request.method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
     const { streams } = this.#options;
     streams.requireRoom(request.user);
-    const cursor = yield* createChangeCursor(context, kind, query, since, streams.chunks);
+    const streamed = request.user === INTERNAL_USER ? { ...query, includesMissing: true } : query;
+    const cursor = yield* createChangeCursor(context, kind, streamed, since, streams.chunks);
     headers["Gazetteer-Revision"] = String(cursor.revision);
     return { status: 200, headers, body: streams.openStream(request.user, request.owner, cursor, memory) };
   }
@@ -128,6 +134,7 @@ export class Router {
 
 function queryTargetOf(route: Route): QueryTarget {
   if (route.read === "list") return route.kind;
+  if (route.read === "item") return "entity";
   return route.read === "topology" || route.read === "paths" ? route.read : "item";
 }
 

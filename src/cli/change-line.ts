@@ -52,6 +52,7 @@ export function renderChangeLine(change: EntityChange, colour: boolean): string 
   const head = `${SIGNS[event]} ${SINGULAR[resource].padEnd(6)} ${formatCell(idOf(value))}`;
   const fields = fieldsShown(change);
   const details = fields.map((field) => `${field}: ${formatDifference(field, value, before)}`);
+  if (event === "added" && value.drift) details.push(`drift: ${formatField("drift", value)}`);
   // A diff reports an entity that changed and changed back between its two revisions, with no field that differs.
   if (event === "updated" && fields.length === 0) details.push("changed and changed back");
   return [style(head, STYLES[event]), ...details].join("  ");
@@ -73,5 +74,12 @@ function formatField(field: string, value: Entities[Kind]): string {
   if (field === "locations" && "locations" in value) {
     return formatCell(value.locations.map(({ elementId, port }) => `${elementId}/${port}`));
   }
+  if (field === "drift") return formatDrift(value);
   return formatCell(Object.entries(value).find(([name]) => name === field)?.[1]);
+}
+
+/** `differs (type, hw)`; a dash where it is as intended. */
+function formatDrift({ drift }: Entities[Kind]): string {
+  const fields = Object.keys(drift?.fields ?? {});
+  return formatCell(drift && fields.length > 0 ? `${drift.state} (${fields.join(", ")})` : drift?.state);
 }

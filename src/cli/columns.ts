@@ -2,6 +2,7 @@
  * The tables of `gazetteer get`: which rows a response body has, and their columns. Rows are unchecked JSON: a missing
  * value is shown as a dash. Columns marked `wide` are shown by `-o wide` only.
  */
+import { DRIFT_STATES } from "../model/entity.ts";
 import type { Column } from "./table.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -68,8 +69,17 @@ export function devicesOf(kind: TableKind, row: Row): unknown[] {
   }
 }
 
-export const columnsOf = (kind: TableKind, wide: boolean, nameOf: NameOf): TableColumn[] =>
-  COLUMNS[kind](nameOf).filter((column) => wide || column.wide !== true);
+export const columnsOf = (kind: TableKind, { wide, drift, nameOf }: ColumnOptions): TableColumn[] => [
+  ...COLUMNS[kind](nameOf).filter((column) => wide || column.wide !== true),
+  ...(drift ? (kind === "topology" ? DRIFT_COUNTS : DRIFT) : []),
+];
+
+export interface ColumnOptions {
+  readonly wide: boolean;
+  /** Whether the query names drift. */
+  readonly drift: boolean;
+  readonly nameOf: NameOf;
+}
 
 /** One column for each name in the parameter `fields`, in that order. */
 export const columnsForFields = (fields: string): TableColumn[] =>
@@ -88,6 +98,23 @@ const TRACKING: readonly TableColumn[] = [
   wide(field("FIRST SEEN", "firstSeen")),
   wide(field("LAST CHANGED", "lastChanged")),
 ];
+
+const DRIFT: readonly TableColumn[] = [
+  field("DRIFT", "drift.state", { missing: "red", unplanned: "yellow", differs: "yellow" }),
+  field("DRIFT SINCE", "drift.since"),
+  { title: "DIFFERS IN", cell: (row) => Object.keys(valueAt(row, "drift.fields") ?? {}) },
+];
+const DRIFT_COUNTS: readonly TableColumn[] = DRIFT_STATES.map((state) => ({
+  title: state.toUpperCase(),
+  cell: (row) =>
+    sumOf(["devices", "ports", "links", "hosts"].map((kind) => valueAt(row, `drift.${kind}.${state}`))),
+}));
+
+/** Of the counts that are there. */
+function sumOf(counts: readonly unknown[]): number | undefined {
+  const known = counts.filter((count) => typeof count === "number");
+  return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
+}
 
 const COLUMNS: Readonly<Record<TableKind, (nameOf: NameOf) => readonly TableColumn[]>> = {
   devices: () => [

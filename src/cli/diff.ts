@@ -3,6 +3,7 @@ import type { Client } from "../client/client.ts";
 import type { DiffResult, RevisionOrTime, RevisionTime } from "../client/types.ts";
 import { renderChangeLine } from "./change-line.ts";
 import {
+  DRIFT_FLAG,
   OUTPUT_FLAG,
   parseQuery,
   RESOURCES,
@@ -12,6 +13,7 @@ import {
   wantsColour,
   wantsJson,
   withClient,
+  withDrift,
 } from "./client-command.ts";
 import type { Command, Context } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
@@ -22,7 +24,7 @@ export const diffCommand: Command = {
   name: "diff",
   operands: "A [B] [devices|links|hosts|topology] [NAME=VALUE...]",
   summary: "Show what changed between two points in time.",
-  flags: [OUTPUT_FLAG, ...SERVICE_FLAGS],
+  flags: [OUTPUT_FLAG, DRIFT_FLAG, ...SERVICE_FLAGS],
   notes: `
 A and B are revisions, times, times ago by the clock of this machine (90s, 5m, 2h, 3d, 1w), or now. Default for B: now.
 A time ago before the oldest kept revision is taken as that revision, with a note on standard error.
@@ -31,6 +33,7 @@ A time ago before the oldest kept revision is taken as that revision, with a not
   gazetteer diff 2h 1h devices available=false
   gazetteer diff 2026-11-15T03:00:00Z now
   gazetteer diff 1200 1250 -o json
+  gazetteer diff 1d --drift any
 
 ${SERVICE_NOTE}`,
   async run(args, context) {
@@ -38,7 +41,7 @@ ${SERVICE_NOTE}`,
     const nowMs = Date.now();
     const [from, to] = times.map((text) => ({ text, value: parseTimeArgument(text, nowMs) }));
     if (from === undefined) throw usageFailure("wants a point in time to compare with, such as 5m");
-    const query = parseQuery(parameters);
+    const query = withDrift(parseQuery(parameters), args);
     const json = wantsJson(args);
     await withClient(args, context, async (client) => {
       const start = await withinHistory(client, from, context);

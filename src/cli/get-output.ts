@@ -57,7 +57,11 @@ async function printTable(
   if (fields === undefined) await names.load(rows.flatMap((row) => devicesOf(kind, row)));
   const columns =
     fields === undefined
-      ? columnsOf(kind, output === "wide", names.nameOf)
+      ? columnsOf(kind, {
+          wide: output === "wide",
+          drift: query.drift !== undefined,
+          nameOf: names.nameOf,
+        })
       : columnsForFields(String(fields));
   await context.out(renderTable(rows, columns, { colour, headers }));
   if (context.terminal && headers && kind !== "topology") {

@@ -112,7 +112,11 @@ function createRowRenderer(client: Client, target: ReadTarget, options: OutputOp
   const names = new DeviceNames(client, query);
   const columns =
     query.fields === undefined
-      ? columnsOf(resource, output === "wide", names.nameOf)
+      ? columnsOf(resource, {
+          wide: output === "wide",
+          drift: query.drift !== undefined,
+          nameOf: names.nameOf,
+        })
       : columnsForFields(String(query.fields));
   const events = resource === "topology" ? [] : [EVENT_COLUMN];
   const writer = createTableWriter([...events, ...columns], { colour, headers });

@@ -1,7 +1,15 @@
 /** `gazetteer get`: one read of the interface, or with `--watch` its changes too, for people or for programs. */
 import { FORMATS } from "../formats/formats.ts";
 import type { Arguments, Flag } from "./args.ts";
-import { RESOURCES, SERVICE_FLAGS, SERVICE_NOTE, wantsColour, withClient } from "./client-command.ts";
+import {
+  DRIFT_FLAG,
+  RESOURCES,
+  SERVICE_FLAGS,
+  SERVICE_NOTE,
+  wantsColour,
+  withClient,
+  withDrift,
+} from "./client-command.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
 import { type OutputOptions, printRead } from "./get-output.ts";
@@ -26,6 +34,7 @@ const GET_FLAGS: readonly Flag[] = [
     help: "One of the formats below. Default table",
   },
   { name: "watch", short: "w", help: "After the read, show every change, until Ctrl-C." },
+  DRIFT_FLAG,
   { name: "no-headers", help: "Leave out the titles of a table or of CSV." },
   ...SERVICE_FLAGS,
 ];
@@ -44,13 +53,15 @@ NAME=VALUE are query parameters. All pages of a list are fetched; limit=N sets t
   gazetteer get hosts ip=10.0.0.0/16 -o name
   gazetteer get topology clusters 0 devices
   gazetteer get links --watch
+  gazetteer get devices --drift any
 
 Formats:
 ${renderFormatHelp()}
 
 ${SERVICE_NOTE}`,
   async run(args, context) {
-    const target = parseReadTarget(args.positionals);
+    const named = parseReadTarget(args.positionals);
+    const target = { ...named, query: withDrift(named.query, args) };
     const options: OutputOptions = {
       output: parseOutput(args, target),
       colour: wantsColour(context),

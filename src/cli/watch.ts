@@ -5,6 +5,7 @@
 import type { WatchEvent } from "../client/types.ts";
 import { renderChangeLine } from "./change-line.ts";
 import {
+  DRIFT_FLAG,
   OUTPUT_FLAG,
   parseQuery,
   parseResource,
@@ -13,6 +14,7 @@ import {
   wantsColour,
   wantsJson,
   withClient,
+  withDrift,
 } from "./client-command.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
@@ -23,7 +25,11 @@ export const watchCommand: Command = {
   name: "watch",
   operands: "[devices|links|hosts|topology] [NAME=VALUE...]",
   summary: "Show changes as they happen.",
-  flags: [{ ...OUTPUT_FLAG, help: "text, or json: one event for each line. Default text" }, ...SERVICE_FLAGS],
+  flags: [
+    { ...OUTPUT_FLAG, help: "text, or json: one event for each line. Default text" },
+    DRIFT_FLAG,
+    ...SERVICE_FLAGS,
+  ],
   notes: `
 Without a resource it shows all changes. NAME=VALUE are filters: gazetteer watch devices type=SWITCH,ROUTER
 since=REVISION starts with the changes after that revision instead of the current one.
@@ -32,7 +38,8 @@ ${SERVICE_NOTE}`,
   async run(args, context) {
     const hasResource = args.positionals[0]?.includes("=") === false;
     const resource = hasResource ? parseResource(args.positionals[0]) : "topology";
-    const { since, ...query } = parseQuery(args.positionals.slice(hasResource ? 1 : 0));
+    const { since, ...filters } = parseQuery(args.positionals.slice(hasResource ? 1 : 0));
+    const query = withDrift(filters, args);
     const givenStart = since === undefined ? undefined : parseRevision(String(since));
     const render = wantsJson(args) ? renderJson : createTextRenderer(wantsColour(context));
     await runUntilStopped(context, (signal) =>

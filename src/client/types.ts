@@ -112,8 +112,8 @@ export interface SyncedMetadata {
   /** Epoch milliseconds of the revision, and of the last change of the graph. */
   readonly time: number;
   readonly graphTime: number;
-  /** The revision that last changed each collection. */
-  readonly marks: Readonly<Record<Kind | "graph", number>>;
+  /** The revision that last changed each collection. `missing` is what is intended and not observed. */
+  readonly marks: Readonly<Record<Kind | "graph", number>> & { readonly missing?: number };
 }
 export type WatchSnapshot<K extends Kind = Kind> = ForEachKind<
   K,

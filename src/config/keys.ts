@@ -51,7 +51,7 @@ export const findKey = (name: string): ConfigKey | undefined => CONFIG_KEYS.find
  */
 export function parseValue({ schema, isList }: ConfigKey, text: string): unknown {
   if (!isList) return parseScalar(schema, text);
-  if (Type.IsArray(schema) && Type.IsString(schema.items)) {
+  if (Type.IsArray(schema) && (Type.IsString(schema.items) || Type.IsEnum(schema.items))) {
     return text
       .split(",")
       .map((item) => item.trim())

@@ -5,6 +5,7 @@
 import Type from "typebox";
 import { isAddressRange } from "../lib/address-ranges.ts";
 import { LEVELS } from "../lib/logger.ts";
+import { DEFAULT_IDENTITY, IDENTITY_RULES } from "../model/merge-settings.ts";
 
 const section = <P extends Type.TProperties>(properties: P, description: string) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description });
@@ -194,6 +195,13 @@ export const Configuration = Type.Object(
     logLevel: Type.Enum([...LEVELS], {
       default: "info",
       description: "Lowest level that is logged to standard error.",
+    }),
+    identity: Type.Array(Type.Enum([...IDENTITY_RULES]), {
+      uniqueItems: true,
+      title: `a list of ${IDENTITY_RULES.join(", ")}, each at most once`,
+      default: [...DEFAULT_IDENTITY],
+      description:
+        "Devices of two sources with the same value of one of these are the same device. An empty list joins devices by equal ids only.",
     }),
     sources: Type.Array(Type.Record(Type.String(), Type.Unknown(), { title: "keys and values" }), {
       maxItems: 1000,

@@ -2,16 +2,15 @@
  * Creates the sources that a configuration lists, or returns the faults of every entry. Creating a source is inert:
  * it checks the options and opens nothing, so the same function serves to check a configuration.
  */
-import { createSource, createSources, SOURCE_KINDS } from "../sources/registry.ts";
+import { createSource, createSources, type RegisteredSource, SOURCE_KINDS } from "../sources/registry.ts";
 import { checkSecretFiles } from "../sources/secret-check.ts";
 import type { SourceContext } from "../sources/source.ts";
-import type { ConfiguredSource } from "../sources/supervise.ts";
 import type { ConfigFault } from "./faults.ts";
 import type { Config } from "./schema.ts";
 import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";
 
 export type ConfiguredSources =
-  | { readonly ok: true; readonly sources: readonly ConfiguredSource[] }
+  | { readonly ok: true; readonly sources: readonly RegisteredSource[] }
   | { readonly ok: false; readonly faults: readonly ConfigFault[] };
 
 export function createConfiguredSources(

@@ -150,19 +150,19 @@ export const formatsOf = (resource: Resource): readonly Format[] =>
 export type DocumentParameter = "since" | "diff" | "timeline";
 
 /** Such a document has a media type of its own, so that `application/json` of a path always has one shape. */
-export interface DocumentFormat extends Format {
-  readonly parameter: DocumentParameter;
+export interface DocumentFormat<P extends string = DocumentParameter> extends Format {
+  readonly parameter: P;
   /** How the parameter is written, for messages. */
   readonly usage: string;
 }
 
-const documentOf = (
-  parameter: DocumentParameter,
+const documentOf = <P extends string>(
+  parameter: P,
   usage: string,
   document: string,
   resources: readonly Resource[],
   description: string,
-): DocumentFormat => ({
+): DocumentFormat<P> => ({
   ...formatOf({
     name: "json",
     mediaType: `application/vnd.gazetteer.${document}+json`,
@@ -184,6 +184,15 @@ export const DOCUMENT_FORMATS: readonly DocumentFormat[] = [
     "The number of changes in equal spans of time",
   ),
 ];
+
+/** Of one entity, in place of the entity. */
+export const EXPLANATION_FORMAT = documentOf(
+  "explain",
+  "explain=true",
+  "explanation",
+  [],
+  "What each source claims of one entity, and why each field has its value",
+);
 
 export const documentFormatsOf = (resource: Resource): readonly DocumentFormat[] =>
   DOCUMENT_FORMATS.filter((format) => format.resources.includes(resource));

@@ -99,6 +99,12 @@ export class SortedIndex {
     return this.#ids.has(key) || this.#retired?.has(key) === true;
   }
 
+  /** The number of ids of a key, without what is retired. */
+  count(key: string): number {
+    const ids = this.#ids.get(key);
+    return ids === undefined ? 0 : idCount(ids);
+  }
+
   get(key: string): Iterable<string> {
     return this.#retired?.has(key) ? join(this.#retired.current(key), this.current(key)) : this.current(key);
   }

@@ -166,6 +166,17 @@ export const Host = Type.Object(
 );
 export type Host = Type.Static<typeof Host>;
 
+const driftCount = Type.Optional(Type.Integer({ minimum: 0 }));
+const DriftCounts = Type.Object(
+  { missing: driftCount, unplanned: driftCount, differs: driftCount },
+  { $id: "DriftCounts", description: "How many there are of each state that `drift` names." },
+);
+export const TopologyDrift = Type.Object(
+  { devices: DriftCounts, ports: DriftCounts, links: DriftCounts, hosts: DriftCounts },
+  { $id: "TopologyDrift", description: "Only with the parameter `drift`." },
+);
+export type TopologyDrift = Type.Static<typeof TopologyDrift>;
+
 export const Topology = Type.Object(
   {
     time: int64("Epoch milliseconds of the last change of the graph."),
@@ -176,6 +187,7 @@ export const Topology = Type.Object(
         "Strongly connected components of available devices and active links, without INDIRECT links.",
     }),
     hosts: Type.Integer(),
+    drift: Type.Optional(TopologyDrift),
   },
   { $id: "Topology" },
 );

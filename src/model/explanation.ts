@@ -51,6 +51,7 @@ export const ExplainedField = Type.Object(
   {
     value: Type.Unknown(),
     source: Type.Union([Type.String(), Type.Null()], {
+      $id: "SourceOrNull",
       description: "The source whose claim has the value; null where it is not of one source.",
     }),
     why: Type.String({ description: `One of: ${Object.values(WHY).join("; ")}.` }),

@@ -4,6 +4,7 @@
  */
 import Type from "typebox";
 import { int64 } from "./entity.ts";
+import { SOURCE_ROLES } from "./merge-settings.ts";
 
 export const SOURCE_STATES = ["starting", "synced", "stale", "stopped"] as const;
 
@@ -19,6 +20,12 @@ export const SourceStatus = Type.Object(
   {
     name: Type.String(),
     kind: Type.String(),
+    role: Type.Optional(
+      Type.Enum([...SOURCE_ROLES], {
+        $id: "SourceRole",
+        description: "`intended` for the plan; absent for a source of what is observed.",
+      }),
+    ),
     status: Type.Enum(SOURCE_STATES, { $id: "SourceState" }),
     since: int64("Epoch milliseconds at which the source entered `status`."),
     error: Type.Optional(Type.String()),

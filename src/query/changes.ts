@@ -4,15 +4,15 @@
  * removed, one that never matched does not occur.
  */
 
-import { onlyPausing, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
+import { type Paced, pausing, sortInSteps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
-import { diffPages } from "./diff-pages.ts";
+import { parseMissingKey } from "../view/indexes.ts";
 import { type Filter, idCanMatch, matchesAll } from "./filter.ts";
 import type { FilteredState } from "./filtered-state.ts";
+import { diffEntities, getEntity, selectEntities } from "./missing.ts";
 import type { Query } from "./query.ts";
-import { select } from "./select.ts";
 
 /** Entries of the log that are matched, and entities that are compared, between two pauses. */
 const ENTRIES_PER_STEP = 64;
@@ -48,12 +48,20 @@ export interface CommittedChange {
 /** The kinds whose changes a read covers: one list, or all of them for the topology. */
 export const changeScope = (kind: Kind | undefined): readonly Kind[] => (kind ? [kind] : KINDS);
 
-/** An entry of the log as a reader with these filters sees it; undefined when it matches neither before nor after. */
+/** What decides which changes a reader sees. */
+export type ChangeQuery = Pick<Query, "filters" | "includesMissing">;
+
+/**
+ * An entry of the log as a reader with this query sees it; undefined when it matches neither before nor after. In a batch
+ * what is no longer missing comes first and what is missing now comes last: an entity that begins or ends to be missing is
+ * `removed`, then `added`.
+ */
 export function filterEntry(
-  entry: LogEntry,
+  stored: LogEntry,
   scope: readonly Kind[],
-  filters: readonly Filter[],
+  { filters, includesMissing }: ChangeQuery,
 ): Change | undefined {
+  const entry = includesMissing ? asEntity(stored) : stored;
   const { id, before, after, changed } = entry;
   const resource = scope.find((kind) => kind === entry.kind);
   if (!resource || !idCanMatch(resource, id, filters)) return undefined;
@@ -67,11 +75,18 @@ export function filterEntry(
   return matches(before) ? { event: "removed", resource, id, value: before, changed: [] } : undefined;
 }
 
+/** The entry of a missing entity as one of its kind. */
+function asEntity(entry: LogEntry): LogEntry {
+  if (entry.kind !== "missing") return entry;
+  const { kind = "missing", id } = parseMissingKey(entry.id);
+  return { ...entry, kind, id };
+}
+
 /** Every change in (since, until], oldest first. */
 export function* changesSince(
   history: History,
   kind: Kind | undefined,
-  { filters }: Query,
+  query: ChangeQuery,
   since: number,
   until: number,
 ): PacedGenerator<CommittedChange> {
@@ -87,7 +102,7 @@ export function* changesSince(
         yield undefined;
         continue;
       }
-      const change = filterEntry(entry, scope, filters);
+      const change = filterEntry(entry, scope, query);
       if (change) yield { change, revision, time };
     }
   }
@@ -97,7 +112,7 @@ export function* changesSince(
 export function* foldedChangesSince(
   history: History,
   kind: Kind | undefined,
-  { filters }: Query,
+  query: ChangeQuery,
   since: number,
   until: number,
   count: CountBytes,
@@ -108,11 +123,12 @@ export function* foldedChangesSince(
     yield undefined;
     if (batch === undefined) continue;
     const { entries, revision, time } = batch;
-    for (const entry of pausing(entries, ENTRIES_PER_STEP)) {
-      if (entry === undefined) {
+    for (const stored of pausing(entries, ENTRIES_PER_STEP)) {
+      if (stored === undefined) {
         yield undefined;
         continue;
       }
+      const entry = query.includesMissing ? asEntity(stored) : stored;
       if (!scope.some((one) => one === entry.kind)) continue;
       const key = `${entry.kind} ${entry.id}`;
       const last = folded.get(key)?.entry;
@@ -131,7 +147,7 @@ export function* foldedChangesSince(
     const { before, after } = entry;
     if (before === after) continue;
     const changed = before !== null && after !== null ? differingFields(before, after) : [];
-    const change = filterEntry({ ...entry, changed }, scope, filters);
+    const change = filterEntry({ ...entry, changed }, scope, query);
     if (change) yield { change, revision, time };
   }
 }
@@ -192,7 +208,7 @@ function* differingValues(
   const filterAfter = createValueFilter(kind, to.filters(kind));
   // Pages that both states share are skipped, but only while the same devices are in both neighbourhoods.
   const pairs = hasSameNeighbourhood(from, to)
-    ? diffPages(yield* onlyPausing(from.state.pages(kind)), yield* onlyPausing(to.state.pages(kind)))
+    ? diffEntities(from, to, kind)
     : valuesInEither(from, to, kind, count);
   for (const pair of pausingItems(pairs)) {
     if (pair === undefined) {
@@ -227,8 +243,8 @@ function* valuesInEither(
 ): PacedGenerator<ValuePair> {
   const ids = new Set<string>();
   // The texts of the ids are those of the pages.
-  for (const { state, filters } of [from, to]) {
-    for (const item of select(state, kind, filters(kind))) {
+  for (const filtered of [from, to]) {
+    for (const item of selectEntities(filtered, kind)) {
       if (item === undefined) yield undefined;
       else if (!ids.has(item.id)) {
         ids.add(item.id);
@@ -237,7 +253,7 @@ function* valuesInEither(
     }
   }
   for (const id of yield* sortInSteps([...ids], (a, b) => (a < b ? -1 : 1))) {
-    yield { id, before: from.state.get(kind, id), after: to.state.get(kind, id) };
+    yield { id, before: getEntity(from, kind, id), after: getEntity(to, kind, id) };
   }
   count(-ids.size * ENTRY_BYTES);
 }

@@ -7,7 +7,7 @@
 
 import { ipKey } from "../model/address.ts";
 import { hasConflict } from "../model/conflict.ts";
-import type { Entities, Host, Link } from "../model/entity.ts";
+import type { DriftState, Entities, Host, Link } from "../model/entity.ts";
 import { deviceKey, hasOneSpelling, idKey, type Kind } from "../model/ids.ts";
 import { portKey, portKeyRange } from "../view/indexes.ts";
 import { parseStored } from "../view/view.ts";
@@ -154,6 +154,16 @@ export const conflictFilter = (wanted: boolean): Filter => ({
   matches: (entity) => hasConflict(entity) === wanted,
   ...(wanted && { substrings: ['"conflict":'] }),
 });
+
+export function driftFilter(states: readonly DriftState[]): Filter {
+  return {
+    matches: ({ drift }) => drift !== undefined && states.includes(drift.state),
+    indexRanges: [{ index: "drift", ranges: states.map(exactRange) }],
+    exact: true,
+    substrings: DRIFT_MEMBER,
+  };
+}
+const DRIFT_MEMBER: readonly string[] = ['"drift":{'];
 
 /** Matches a substring of any string in the entity, keys aside, in upper or lower case. */
 export function textFilter(text: string): Filter {

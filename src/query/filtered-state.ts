@@ -18,6 +18,8 @@ export interface FilteredState {
   /** The ids of the devices of the neighbourhood; undefined without `around`. */
   readonly neighbourhood: ReadonlySet<string> | undefined;
   readonly filters: (kind: Kind) => readonly Filter[];
+  /** See `Query`. */
+  readonly includesMissing: boolean;
 }
 
 /** Returns a fault when `around` names no device or host of this state. */
@@ -65,9 +67,10 @@ function createFilteredState(
   query: Query,
   neighbourhood: ReadonlySet<string> | undefined,
 ): FilteredState {
-  if (!neighbourhood) return { state, neighbourhood, filters: () => query.filters };
+  const { includesMissing } = query;
+  if (!neighbourhood) return { state, neighbourhood, filters: () => query.filters, includesMissing };
   const filters = (kind: Kind) => [...query.filters, neighbourhoodFilter(kind, neighbourhood)];
-  return { state, neighbourhood, filters };
+  return { state, neighbourhood, filters, includesMissing };
 }
 
 /** The device with this id, or the devices where the host with this id is located. */

@@ -5,8 +5,8 @@ import type { EncodedValue } from "../view/collection.ts";
 import type { CountBytes } from "./changes.ts";
 import type { Cursor } from "./cursor.ts";
 import type { FilteredState } from "./filtered-state.ts";
+import { selectEntities } from "./missing.ts";
 import type { Query } from "./query.ts";
-import { select } from "./select.ts";
 import { entitiesOf, sortedIds } from "./sort.ts";
 
 export interface ListPage {
@@ -17,15 +17,14 @@ export interface ListPage {
 
 /** Without `limit` the page is the whole rest of the list, and its items are produced while the caller iterates. */
 export function* selectPage(
-  { state, filters }: FilteredState,
+  filtered: FilteredState,
   kind: Kind,
   { limit, sort }: Query,
   after: Cursor["after"] | undefined,
   count: CountBytes,
 ): Steps<ListPage> {
-  if (sort.length > 0)
-    return yield* sortedPage(state, kind, filters(kind), sort, limit, Number(after ?? 0), count);
-  const items = select(state, kind, filters(kind), String(after ?? ""));
+  if (sort.length > 0) return yield* sortedPage(filtered, kind, sort, limit, Number(after ?? 0), count);
+  const items = selectEntities(filtered, kind, String(after ?? ""));
   if (limit === undefined) return { items, nextAfter: undefined };
   const page: EncodedValue[] = [];
   for (const item of items) {
@@ -39,9 +38,8 @@ export function* selectPage(
 }
 
 function* sortedPage(
-  state: FilteredState["state"],
+  filtered: FilteredState,
   kind: Kind,
-  filters: ReturnType<FilteredState["filters"]>,
   sort: Query["sort"],
   limit: number | undefined,
   from: number,
@@ -49,8 +47,8 @@ function* sortedPage(
 ): Steps<ListPage> {
   // One more than the page has: it says whether there is a next page.
   const max = limit === undefined ? undefined : from + limit + 1;
-  const ids = yield* sortedIds(kind, select(state, kind, filters), sort, count, max);
+  const ids = yield* sortedIds(kind, selectEntities(filtered, kind), sort, count, max);
   const hasMore = limit !== undefined && ids.length > from + limit;
   if (hasMore) ids.pop();
-  return { items: entitiesOf(state, kind, ids, from), nextAfter: hasMore ? from + limit : undefined };
+  return { items: entitiesOf(filtered, kind, ids, from), nextAfter: hasMore ? from + limit : undefined };
 }

@@ -5,6 +5,7 @@
 
 import { didYouMean, quote } from "../lib/error-text.ts";
 import { canonicalIp, canonicalPort, ipKey, ipKeyRange } from "../model/address.ts";
+import { DRIFT_STATES, type DriftState } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import { FIELD_NAMES, type FieldRule, SCALAR_FIELDS, type Scalar } from "./fields.ts";
@@ -60,6 +61,18 @@ function parseIpRange(text: string): KeyRange | undefined {
   if (address !== undefined) return exactRange(ipKey(address));
   const range = ipKeyRange(text);
   return range && [range.from, range.to];
+}
+
+export const ANY_DRIFT = "any";
+
+/** The states that `drift` names, each once, in their own order. */
+export function parseDrift({ name, values }: QueryParameter): readonly DriftState[] | QueryFault {
+  const known: readonly string[] = [...DRIFT_STATES, ANY_DRIFT];
+  for (const text of values) {
+    if (!known.includes(text))
+      return badParameter(name, `is ${quote(text)}; it must be one of ${known.join(", ")}.`);
+  }
+  return values.includes(ANY_DRIFT) ? DRIFT_STATES : DRIFT_STATES.filter((state) => values.includes(state));
 }
 
 const DEFAULT_DIRECTION = "all";

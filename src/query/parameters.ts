@@ -3,16 +3,19 @@
  * The parser, the faults that list what exists, and the OpenAPI document all read this one table. To add a parameter, add
  * a row (and, where it is more than a filter, a field of `Query`).
  */
+import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { MAX_CURSOR_CHARS } from "./cursor.ts";
 import { QueryFault } from "./fault.ts";
 import { MAX_REVISION, SCALAR_FIELDS } from "./fields.ts";
-import { conflictFilter, type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
+import { conflictFilter, driftFilter, type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
 import type { QueryParameter } from "./parameter.ts";
 import {
+  ANY_DRIFT,
   DEFAULT_HOPS,
   MAX_HOPS,
   parseBoolean,
+  parseDrift,
   parseFields,
   parseInteger,
   parseIpFilter,
@@ -28,9 +31,12 @@ const MAX_TIMELINE_SPANS = 1000;
 /** IPv4 or IPv6, alone or with the length of a prefix. What it matches may still be no address, such as 10.0.0.999. */
 const IP_PATTERN = "^(\\d{1,3}(\\.\\d{1,3}){3}|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)(/\\d{1,3})?$";
 
-type ReadType = "list" | "topology" | "item" | "paths";
-/** What a query is about: the list of one kind, the topology, a single item, or the paths between two ends. */
-export type QueryTarget = Kind | "topology" | "item" | "paths";
+/** Reads that are not lists: the topology, one entity, another single item, or the paths between two ends. */
+const SINGLE_READS = ["topology", "entity", "item", "paths"] as const;
+type SingleRead = (typeof SINGLE_READS)[number];
+type ReadType = "list" | SingleRead;
+/** What a query is about. A kind means the list of that kind. */
+export type QueryTarget = Kind | SingleRead;
 
 /** Adds one parameter to a query, or returns why it cannot. */
 export type ParamHandler = (query: QueryBuilder, parameter: QueryParameter) => QueryFault | undefined;
@@ -76,6 +82,16 @@ const setField =
 const setText = (field: "cursor" | "format" | "at" | "since" | "diff" | "from" | "to"): ParamHandler =>
   setField(field, ({ value }) => value);
 
+/** A filter, and the only parameter that adds what is missing to what is read. */
+const addDrift: ParamHandler = (query, parameter) => {
+  const states = parseDrift(parameter);
+  if (states instanceof QueryFault) return states;
+  query.drift = states;
+  query.includesMissing = states.includes("missing");
+  query.filters.push(driftFilter(states));
+  return undefined;
+};
+
 /**
  * Parameters that are not fields of an entity. Where a field has the same name (`port` on ports), the field wins. The
  * order is the order in the messages of faults and in the OpenAPI document.
@@ -101,6 +117,14 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
       const wanted = parseBoolean(parameter);
       return wanted instanceof QueryFault ? wanted : conflictFilter(wanted);
     }),
+  },
+  drift: {
+    on: ["list", "topology"],
+    description:
+      "Only what differs from the intended network in one of these ways; `any` is all of them. What is missing is listed only with it. Of the topology: how many there are.",
+    schema: { $id: "DriftFilter", enum: [...DRIFT_STATES, ANY_DRIFT] },
+    multiple: true,
+    handle: addDrift,
   },
   ip: {
     on: ["list"],
@@ -176,12 +200,12 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     handle: setText("cursor"),
   },
   format: {
-    on: ["list", "topology", "item", "paths"],
+    on: ["list", ...SINGLE_READS],
     description: "A representation; wins over `Accept`.",
     handle: setText("format"),
   },
   at: {
-    on: ["list", "topology", "item", "paths"],
+    on: ["list", ...SINGLE_READS],
     description: "The state at an RFC 3339 time or a revision.",
     schema: { type: "string", pattern: `^${REVISION_OR_TIME_PATTERN}$`, examples: ["2026-11-15T03:00:00Z"] },
     handle: setText("at"),
@@ -208,6 +232,13 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     },
     handle: setText("diff"),
   },
+  explain: {
+    on: ["entity"],
+    description:
+      "True gives what each source claims of it, and why each field has its value (default false).",
+    schema: { type: "boolean" },
+    handle: setField("explain", parseBoolean),
+  },
   timeline: {
     on: ["topology"],
     description: `How many changes there were, in this many equal spans of time (1 to ${MAX_TIMELINE_SPANS}).`,
@@ -228,15 +259,15 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   },
 };
 
-export const kindOf = (target: QueryTarget): Kind | undefined =>
-  target === "topology" || target === "item" || target === "paths" ? undefined : target;
+export const kindOf = (target: QueryTarget): Kind | undefined => (isSingleRead(target) ? undefined : target);
+
+const isSingleRead = (target: QueryTarget): target is SingleRead =>
+  target === "topology" || target === "entity" || target === "item" || target === "paths";
 
 const handledWithOthers: ParamHandler = () => undefined;
 
 const HANDLERS: ReadonlyMap<QueryTarget, ReadonlyMap<string, ParamHandler>> = new Map(
-  ([...KINDS, "topology", "item", "paths"] as const).map(
-    (target) => [target, createHandlers(target)] as const,
-  ),
+  [...KINDS, ...SINGLE_READS].map((target) => [target, createHandlers(target)] as const),
 );
 
 const NO_HANDLERS: ReadonlyMap<string, ParamHandler> = new Map();
@@ -247,8 +278,7 @@ export const handlersOf = (target: QueryTarget): ReadonlyMap<string, ParamHandle
 
 function createHandlers(target: QueryTarget): Map<string, ParamHandler> {
   const kind = kindOf(target);
-  const readType: ReadType =
-    target === "topology" || target === "item" || target === "paths" ? target : "list";
+  const readType: ReadType = isSingleRead(target) ? target : "list";
   const handlers = new Map<string, ParamHandler>();
   for (const [name, rule] of kind ? SCALAR_FIELDS[kind] : []) {
     if (kind)

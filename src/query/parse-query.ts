@@ -97,6 +97,7 @@ const CONFLICTING_PAIRS = [
   ["timeline", "since"],
   ["timeline", "diff"],
   ["timeline", "around"],
+  ["timeline", "drift"],
   ["since", "limit"],
   ["since", "cursor"],
   ["since", "sort"],

@@ -2,6 +2,7 @@
  * A parsed query: the parameters of a read, validated as far as that is possible without the network. `at`, `since`,
  * `diff` and `cursor` stay text here, because whether they exist depends on the history.
  */
+import type { DriftState } from "../model/entity.ts";
 import type { Filter } from "./filter.ts";
 import type { QueryParameter } from "./parameter.ts";
 
@@ -18,6 +19,10 @@ export interface Around {
 
 export interface Query {
   readonly filters: readonly Filter[];
+  /** Whether what is intended and not observed is read too: see `missing.ts`. */
+  readonly includesMissing: boolean;
+  /** The states that `drift` names. They are a filter too. */
+  readonly drift: readonly DriftState[] | undefined;
   readonly around: Around | undefined;
   /** In the order of the JSON. */
   readonly fields: readonly string[] | undefined;
@@ -29,6 +34,7 @@ export interface Query {
   readonly since: string | undefined;
   readonly fold: boolean;
   readonly diff: string | undefined;
+  readonly explain: boolean;
   readonly timeline: number | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
@@ -43,6 +49,8 @@ export class QueryBuilder implements Query {
   readonly parameters: readonly QueryParameter[];
   readonly pageLimit: number;
   filters: Filter[] = [];
+  includesMissing = false;
+  drift: readonly DriftState[] | undefined = undefined;
   around: Around | undefined = undefined;
   fields: readonly string[] | undefined = undefined;
   sort: readonly SortKey[] = UNSORTED;
@@ -53,6 +61,7 @@ export class QueryBuilder implements Query {
   since: string | undefined = undefined;
   fold = false;
   diff: string | undefined = undefined;
+  explain = false;
   timeline: number | undefined = undefined;
   from: string | undefined = undefined;
   to: string | undefined = undefined;

@@ -7,10 +7,12 @@
 import { type Paced, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
-import { type NetworkState, parseStored } from "../view/view.ts";
+import { parseStored } from "../view/view.ts";
 import type { CountBytes } from "./changes.ts";
 import type { Scalar } from "./fields.ts";
 import { scalarOf } from "./filter.ts";
+import type { FilteredState } from "./filtered-state.ts";
+import { getEntity } from "./missing.ts";
 import type { SortKey } from "./query.ts";
 
 /** Entities that are parsed, or looked up, between two pauses. */
@@ -94,14 +96,14 @@ function comparator(sort: readonly SortKey[]): Compare {
 
 /** The entities with these ids, from the one at `from`. */
 export function* entitiesOf(
-  state: NetworkState,
+  filtered: FilteredState,
   kind: Kind,
   ids: readonly string[],
   from: number,
 ): Generator<EncodedValue | undefined, void, void> {
   for (let at = from; at < ids.length; at++) {
     const id = ids[at] ?? "";
-    const text = state.get(kind, id);
+    const text = getEntity(filtered, kind, id);
     if (text !== undefined) yield { id, text };
     if ((at + 1) % ENTITIES_PER_STEP === 0) yield undefined;
   }

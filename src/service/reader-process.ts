@@ -16,13 +16,15 @@ import { Drawings } from "../api/reads/drawings.ts";
 import { createRelay } from "../api/relay.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { type Client, createClient, idOf } from "../client/client.ts";
+import type { WatchSnapshot } from "../client/types.ts";
 import { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { aborted } from "../lib/aborted.ts";
 import { systemClock } from "../lib/clock.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import { createLogger } from "../lib/logger.ts";
 import { Scheduler } from "../lib/scheduler.ts";
-import { createReplicaLog, Replica } from "../view/replica.ts";
+import { missingKey } from "../view/indexes.ts";
+import { createReplicaLog, Replica, type ReplicatedKind } from "../view/replica.ts";
 import {
   createLiveSettings,
   type LiveSettings,
@@ -237,7 +239,7 @@ async function followWriter(
         replica.beginSync();
         break;
       case "snapshot":
-        await replica.setEntity(event.resource, idOf(event.value), JSON.stringify(event.value));
+        await replica.setEntity(...placeOf(event), JSON.stringify(event.value));
         break;
       case "synced":
         if (!event.facts) throw new Error("the writer's synced event lacks the facts of the revision");
@@ -252,9 +254,15 @@ async function followWriter(
       default: {
         const json = event.type === "removed" ? null : JSON.stringify(event.value);
         const changed = event.type === "updated" ? event.changed : [];
-        replica.addChange(event.resource, idOf(event.value), json, changed);
+        replica.addChange(...placeOf(event), json, changed);
         if (event.last) await replica.commitUpTo(event.revision, event.time);
       }
     }
   }
+}
+
+/** The collection of the view that an entity is in, and its id there. The writer's stream also has what is missing. */
+function placeOf({ resource, value }: Pick<WatchSnapshot, "resource" | "value">): [ReplicatedKind, string] {
+  const id = idOf(value);
+  return value.drift?.state === "missing" ? ["missing", missingKey(resource, id)] : [resource, id];
 }

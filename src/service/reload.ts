@@ -1,5 +1,5 @@
 /**
- * Reloads the configuration of a running service: users, limits, the log level and sources. A reload is all or nothing:
+ * Reloads the configuration of a running service: users, limits, the log level, sources and how they are merged. A reload is all or nothing:
  * everything is read and checked first, and a fault anywhere changes nothing. Keys that need a restart are logged.
  * Reloads run one after the other; requests that arrive meanwhile lead to one more.
  */
@@ -18,7 +18,7 @@ import type { SourceContext } from "../sources/source.ts";
 import { createEntries, type SourceSet } from "./source-set.ts";
 
 /** A key, or a section of keys. All other keys need a restart. */
-const RELOADABLE: ReadonlySet<string> = new Set(["users", "limits", "logLevel", "sources"]);
+const RELOADABLE: ReadonlySet<string> = new Set(["users", "limits", "logLevel", "identity", "sources"]);
 
 export interface ReloaderOptions {
   /** The configuration of the start. */
@@ -93,7 +93,7 @@ export class Reloader implements ConfigReloadMetrics {
     }
     applySettings(loaded.config);
     applyUsers();
-    const { added, removed, changed } = await sources.replace(created.sources);
+    const { added, removed, changed } = await sources.replace(created.sources, loaded.config);
     logger.info("configuration reloaded", {
       sourcesAdded: added.join(",") || undefined,
       sourcesRemoved: removed.join(",") || undefined,

@@ -29,7 +29,6 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import { LogError } from "../log/log.ts";
-import { observedSources } from "../model/merge-settings.ts";
 import type { SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
@@ -38,7 +37,7 @@ import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { ShareExchange } from "./share-exchange.ts";
-import { type CreatedSource, createEntries, SourceSet } from "./source-set.ts";
+import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store, stateDirOf } from "./store.ts";
 import { openTlsFiles, type TlsFiles } from "./tls-files.ts";
@@ -101,7 +100,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
   const users = await asStartupError(() => openUsers(usersOptions));
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
-  const mergeSettings = observedSources(created.map(({ source }) => source.name));
+  const mergeSettings = mergeSettingsOf(config, created);
   const store = await asStartupError(() => openStore(config, mergeSettings, clock, logger));
   logId = store.log.id;
   const exchange = new ShareExchange(settings.limits, clock);
@@ -118,11 +117,14 @@ export async function runService(config: Config, options: ServiceOptions): Promi
       logger,
     });
     const sources = new SourceSet(created, store, context);
-    // A log that cannot be written now delays this, but not the start.
+    // A log that cannot be written now, or much to merge, delays this, but not the start.
+    const merged = store.committer.mergeAgain().catch((error: unknown) => {
+      logger.error("changed settings of sources were not applied", { why: errorMessage(error) });
+    });
     const dropped = sources.dropFormerSources().catch((error: unknown) => {
       logger.error("claims of former sources were not removed", { why: errorMessage(error) });
     });
-    await Promise.race([dropped, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
+    await Promise.race([Promise.all([merged, dropped]), clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
       { config, settings, clock, logger, users, store, sources, readers, tls, exchange, forwarder },
       options,

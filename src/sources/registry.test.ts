@@ -36,6 +36,28 @@ describe("a valid entry creates a source", () => {
   }
 });
 
+describe("the options that every kind has", () => {
+  const cases: [object, object][] = [
+    [{}, { role: "observed", merge: true }],
+    [{ role: "intended" }, { role: "intended", merge: true }],
+    [
+      { role: "observed", merge: false, withdrawAfterSeconds: 60 },
+      { role: "observed", merge: false, withdrawAfterSeconds: 60 },
+    ],
+  ];
+  for (const kind of ["demo", "file"]) {
+    for (const [options, expected] of cases) {
+      test(`${kind} ${JSON.stringify(options)}`, () => {
+        const own = kind === "file" ? { path: "net.yaml" } : {};
+        expect(createSource({ type: kind, ...own, ...options }, context)).toMatchObject({
+          ok: true,
+          options: expected,
+        });
+      });
+    }
+  }
+});
+
 describe("an invalid entry is rejected", () => {
   const cases: [unknown, string, RegExp][] = [
     [null, "", /must be keys and values/],
@@ -77,6 +99,15 @@ describe("an invalid entry is rejected", () => {
     ],
     [{ type: "openflow", listen: "nowhere" }, "listen", /must be \[HOST:\]PORT, such as 6653/],
     [{ type: "openflow", listen: "70000" }, "listen", /must be \[HOST:\]PORT, such as 6653/],
+    [{ type: "demo", role: "planned" }, "role", /^must be one of observed, intended$/],
+    [{ type: "demo", merge: "no" }, "merge", /^must be true or false$/],
+    [{ type: "demo", withdrawAfterSeconds: 0 }, "withdrawAfterSeconds", /^must be a whole number from 1 to/],
+    [
+      { type: "demo", withdrawAfterSecond: 5 },
+      "withdrawAfterSecond",
+      /unknown key; did you mean withdrawAfterSeconds\?/,
+    ],
+    [{ type: "file", path: "a", rloe: "intended" }, "rloe", /unknown key; did you mean role\?/],
   ];
   for (const [entry, field, message] of cases) {
     test(JSON.stringify(entry), () => {

@@ -3,10 +3,11 @@
  * line here; no kind registers itself by being imported. Creating a source validates its options and does no I/O.
  */
 
-import type Type from "typebox";
+import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { isRecord } from "../lib/is-record.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
+import { CommonOptions, commonOptionsOf, withoutCommonOptions } from "./common-options.ts";
 import { createControllerSource } from "./controller/controller.ts";
 import { ControllerOptions } from "./controller/options.ts";
 import { createDemoSource } from "./demo/demo.ts";
@@ -36,11 +37,12 @@ interface Rejected {
 type KindResult = { readonly ok: true; readonly source: Source } | Rejected;
 
 export interface SourceKind {
-  /** The schema of the options, without `type` and `name`, which every entry has. */
+  /** The schema of its own options, without those that every entry has. */
   readonly options: Type.TObject;
   /** Whether the source runs in a thread of its own. */
   readonly thread: boolean;
-  create(name: string, options: unknown, context: SourceContext): KindResult;
+  /** `options` are its own and the common ones. */
+  create(name: string, options: object, context: SourceContext): KindResult;
 }
 
 interface KindSettings<Options> {
@@ -55,14 +57,18 @@ function sourceKind<T extends Type.TObject>(
   { thread = false, findFaults = () => [] }: KindSettings<Type.Static<T>> = {},
 ): SourceKind {
   const check = Compile(options);
+  const allOptions = Type.Object(
+    { ...options.properties, ...CommonOptions.properties },
+    { additionalProperties: false },
+  );
   return {
     options,
     thread,
-    create(name, values, context) {
-      if (!check.Check(values)) {
-        const faults = findSchemaFaults(options, values);
-        return faults.length > 0 ? { ok: false, faults } : fail([], "is not valid");
-      }
+    create(name, all, context) {
+      const schemaFaults = findSchemaFaults(allOptions, all);
+      if (schemaFaults.length > 0) return { ok: false, faults: schemaFaults };
+      const values = withoutCommonOptions(all);
+      if (!check.Check(values)) return fail([], "is not valid");
       const faults = [...findSecretFaults(options, values), ...findFaults(values)];
       return faults.length > 0
         ? { ok: false, faults }
@@ -82,7 +88,12 @@ export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   snmp: sourceKind(SnmpOptions, createSnmpSource, { thread: true, findFaults: findSnmpFaults }),
 };
 
-export type SourceResult = ({ readonly ok: true } & ConfiguredSource) | Rejected;
+/** A source and the common options of its entry. */
+export interface RegisteredSource extends ConfiguredSource {
+  readonly options: CommonOptions;
+}
+
+export type SourceResult = ({ readonly ok: true } & RegisteredSource) | Rejected;
 
 const fail = (path: OptionFault["path"], message: string): Rejected => ({
   ok: false,
@@ -114,16 +125,17 @@ export function createUnthreadedSource(entry: unknown, context: SourceContext): 
     return fail(["name"], "must be up to 63 letters, digits, _ . or -, and start with a letter or digit");
   }
   const created = known.create(name, options, context);
-  return created.ok ? { ok: true, kind, source: created.source } : created;
+  if (!created.ok) return created;
+  return { ok: true, kind, source: created.source, options: commonOptionsOf(options) };
 }
 
 export type SourcesResult =
-  | { readonly ok: true; readonly sources: readonly ConfiguredSource[] }
+  | { readonly ok: true; readonly sources: readonly RegisteredSource[] }
   | { readonly ok: false; readonly faults: readonly (OptionFault & { readonly index: number })[] };
 
 /** Creates the sources of all entries, or returns a fault for each invalid entry. Names must be unique. */
 export function createSources(entries: readonly unknown[], context: SourceContext): SourcesResult {
-  const sources: ConfiguredSource[] = [];
+  const sources: RegisteredSource[] = [];
   const faults: (OptionFault & { index: number })[] = [];
   const names = new Set<string>();
   for (const [index, entry] of entries.entries()) {
@@ -137,7 +149,7 @@ export function createSources(entries: readonly unknown[], context: SourceContex
       faults.push({ index, path: ["name"], message: `${name} is already the name of another source` });
     }
     names.add(name);
-    sources.push({ kind: created.kind, source: created.source });
+    sources.push({ kind: created.kind, source: created.source, options: created.options });
   }
   return faults.length > 0 ? { ok: false, faults } : { ok: true, sources };
 }

@@ -7,6 +7,8 @@
  *   source that syncs and then fails at once is not restarted in a tight loop.
  * - Each run has its own signal and its own sink. Both end with the run, so that work which a failed run left behind is
  *   aborted and can no longer report claims.
+ * - `onStatus` is called for every report that was committed and for every failure, in this order, and never after the run
+ *   of the source was aborted.
  * - `run` returns when the signal aborts and every source has returned. Nothing is left running.
  */
 import { aborted } from "../lib/aborted.ts";
@@ -25,6 +27,8 @@ export interface ConfiguredSource {
 export interface SupervisorOptions extends SourceContext {
   readonly sources: readonly ConfiguredSource[];
   readonly sinkFor: (sourceName: string) => ClaimSink;
+  /** Must return at once and not throw. */
+  readonly onStatus?: (sourceName: string, status: "synced" | "failed") => void;
   readonly minBackoffMs?: number;
   readonly maxBackoffMs?: number;
   readonly random?: () => number;
@@ -37,6 +41,11 @@ export interface Supervisor {
    * is in both sets is not touched. While `run` is not running, nothing is started.
    */
   replace(sources: readonly ConfiguredSource[]): Promise<void>;
+  /**
+   * Ends the current run of a source, if there is one. What it reports from then on is refused. The next run, which follows
+   * at once, begins with the full set, as every run does.
+   */
+  restart(sourceName: string): void;
   /** In the order of the sources. */
   status(): SourceReport[];
 }
@@ -90,6 +99,11 @@ class SourceSupervisor implements Supervisor {
     for (const [source, running] of entries) if (!before.has(source)) this.#start(running);
   }
 
+  restart(sourceName: string): void {
+    for (const [source, { supervised }] of this.#sources)
+      if (source.name === sourceName) supervised.restart();
+  }
+
   status(): SourceReport[] {
     return [...this.#sources.values()].map(({ supervised }) => supervised.status());
   }
@@ -117,6 +131,9 @@ class SupervisedSource {
   #lastSyncedAt: number | undefined;
   #restarts = 0;
   #upstreamLogs: readonly string[] = [];
+  /** Of the current run. */
+  #run: AbortController | undefined;
+  #mustRestart = false;
 
   constructor({ source, kind }: ConfiguredSource, options: SupervisorOptions) {
     this.#source = source;
@@ -147,6 +164,11 @@ class SupervisedSource {
       const startedAt = clock.monotonic();
       const failure = await this.#runOnce(signal);
       if (signal.aborted) break;
+      if (this.#mustRestart) {
+        this.#mustRestart = false;
+        this.#restarts++;
+        continue;
+      }
       this.#handleFailure(failure);
       if (clock.monotonic() - startedAt > maxBackoffMs) backoff.reset();
       await this.#waitBeforeRestart(backoff, signal);
@@ -154,9 +176,16 @@ class SupervisedSource {
     this.#setState("stopped", undefined);
   }
 
+  restart(): void {
+    if (!this.#run) return;
+    this.#mustRestart = true;
+    this.#run.abort();
+  }
+
   /** Resolves to the error that ended the run. */
   async #runOnce(signal: AbortSignal): Promise<unknown> {
     const run = new AbortController();
+    this.#run = run;
     const abortRun = () => run.abort(signal.reason);
     signal.addEventListener("abort", abortRun, { once: true });
     try {
@@ -167,6 +196,7 @@ class SupervisedSource {
     } finally {
       signal.removeEventListener("abort", abortRun);
       run.abort();
+      this.#run = undefined;
     }
   }
 
@@ -185,6 +215,7 @@ class SupervisedSource {
       if (run.aborted) return;
       this.#lastSyncedAt = this.#options.clock.now();
       this.#setState("synced", undefined);
+      this.#options.onStatus?.(this.#source.name, "synced");
     };
     return {
       replace: (all) => commit(() => claims.replace(abortable(run, all))),
@@ -210,6 +241,7 @@ class SupervisedSource {
 
   #markStale(reason: string): void {
     this.#setState(this.#lastSyncedAt === undefined ? "starting" : "stale", reason);
+    this.#options.onStatus?.(this.#source.name, "failed");
   }
 
   #setState(state: SourceState, error: string | undefined): void {

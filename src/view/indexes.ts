@@ -8,8 +8,8 @@ import { SortedIndex } from "../lib/sorted-index.ts";
 import type { Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import type { Entities, Host, Link } from "../model/entity.ts";
-import { type ConnectPoint, deviceKey, type Kind } from "../model/ids.ts";
+import { type Entities, entityId, type Host, type Link } from "../model/entity.ts";
+import { type ConnectPoint, deviceKey, idKey, KINDS, type Kind } from "../model/ids.ts";
 import { referencedDevices } from "./recover.ts";
 
 export type StoredClaims = readonly (readonly [source: string, claim: ClaimTypes[Kind]])[];
@@ -24,6 +24,14 @@ export type StoredSetting = Readonly<Record<string, unknown>>;
 
 /** The key of an entity in the collection `missing`. */
 export const missingKey = (kind: Kind, id: string): string => `${kind} ${id}`;
+/** The kind and the id in such a key. */
+export function parseMissingKey(key: string): { readonly kind: Kind | undefined; readonly id: string } {
+  const space = key.indexOf(" ");
+  return {
+    kind: KINDS.find((kind) => key.startsWith(kind) && space === kind.length),
+    id: key.slice(space + 1),
+  };
+}
 
 export const portKey = (device: string, port: string): string => `${deviceKey(device)}\u0000${port}`;
 /** The range of the keys of all ports of a device. */
@@ -38,6 +46,17 @@ export const occupiesPorts = (link: Pick<Link, "type" | "state">): boolean =>
 export const occupiedPortKey = (end: "src" | "dst", { device, port }: ConnectPoint): string =>
   `${end} ${portKey(device, port)}`;
 
+function driftState({ drift }: Entities[Kind]): readonly string[] {
+  return drift ? [drift.state] : NO_KEYS;
+}
+
+/** The kind of an entity or of a claim. */
+function kindOf(record: Entities[Kind] | ClaimTypes[Kind]): Kind {
+  if ("element" in record) return "ports";
+  if ("src" in record) return "links";
+  return "mac" in record ? "hosts" : "devices";
+}
+
 /** Returns the indexed parts of a value. `keyOf` converts a part to its key, where the part is not the key itself. */
 type KeysOf<T> = ((value: T) => readonly string[]) & { readonly keyOf?: (part: string) => string };
 const KEYS = {
@@ -45,15 +64,18 @@ const KEYS = {
     type: (device) => [device.type],
     available: (device) => [String(device.available)],
     source: (device) => device.sources,
+    drift: driftState,
   },
   ports: {
     source: (port) => port.sources,
+    drift: driftState,
   },
   links: {
     src: (link) => [portKey(link.src.device, link.src.port)],
     dst: (link) => [portKey(link.dst.device, link.dst.port)],
     state: (link) => [link.state],
     source: (link) => link.sources,
+    drift: driftState,
     /** The links that occupy a port as `src` or as `dst`. Two on one port are a conflict. */
     occupiedPort: (link) =>
       occupiesPorts(link) ? [occupiedPortKey("src", link.src), occupiedPortKey("dst", link.dst)] : [],
@@ -62,13 +84,19 @@ const KEYS = {
     ip: Object.assign((host: Host) => host.ipAddresses, { keyOf: ipKey }),
     location: (host) => host.locations.map((at) => portKey(at.elementId, at.port)),
     source: (host) => host.sources,
+    drift: driftState,
   },
   claims: {
     /** The devices that the claims refer to: an entity is held back until its devices exist. */
     device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)))],
     source: (claims) => claims.map(([source]) => source),
   },
-  missing: {},
+  missing: {
+    /** The kind. */
+    drift: (entity) => [kindOf(entity)],
+    /** Finds an entity by its `idKey`. */
+    key: (entity) => [missingKey(kindOf(entity), idKey(kindOf(entity), entityId(entity)))],
+  },
   settings: {},
 } as const satisfies { [K in keyof StoredTypes]: Record<string, KeysOf<StoredTypes[K]>> };
 

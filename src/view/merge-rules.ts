@@ -57,6 +57,39 @@ export class MergeRules {
     return new MergeRules({ identity, sources }, facts, new Set(kinds));
   }
 
+  /** The values of the collection `settings`, by id: what `read` reads. */
+  stored(): Map<string, object> {
+    const values = new Map<string, object>([["merge", this.settings]]);
+    for (const [source, facts] of this.facts) values.set(`source:${source}`, facts);
+    if (this.plannedKinds.size > 0) values.set("plan", { kinds: [...this.plannedKinds].sort() });
+    return values;
+  }
+
+  /**
+   * With other settings. A source that is in the settings no longer follows after all others and keeps its role, until it
+   * is removed (`withoutSource`): it may still have claims.
+   */
+  withSettings({ identity, sources }: MergeSettings): MergeRules {
+    const former = this.settings.sources.filter(({ name }) => !sources.some((other) => other.name === name));
+    return new MergeRules({ identity, sources: [...sources, ...former] }, this.facts, this.plannedKinds);
+  }
+
+  withFacts(source: string, facts: SourceFacts): MergeRules {
+    return new MergeRules(this.settings, new Map(this.facts).set(source, facts), this.plannedKinds);
+  }
+
+  withPlannedKinds(plannedKinds: ReadonlySet<Kind>): MergeRules {
+    return new MergeRules(this.settings, this.facts, plannedKinds);
+  }
+
+  withoutSource(source: string): MergeRules {
+    const { identity, sources } = this.settings;
+    const facts = new Map(this.facts);
+    facts.delete(source);
+    const others = sources.filter(({ name }) => name !== source);
+    return new MergeRules({ identity, sources: others }, facts, this.plannedKinds);
+  }
+
   get identity(): readonly IdentityRule[] {
     return this.settings.identity;
   }
@@ -64,6 +97,10 @@ export class MergeRules {
   /** 0 is the highest. A source that is not configured has the lowest. */
   rankOf(source: string): number {
     return this.#rank.get(source) ?? this.#rank.size;
+  }
+
+  isConfigured(source: string): boolean {
+    return this.#rank.has(source);
   }
 
   isIntended(source: string): boolean {

@@ -42,6 +42,8 @@ export interface MergeContext<K extends Kind> {
   /** The entity before this commit: `lastUpdate` of a device stays while its availability does. */
   readonly before: Entities[K] | undefined;
   readonly tracking: Tracking;
+  /** The claim that gives the id. The default is the first one. */
+  readonly leader?: ClaimTypes[K] | undefined;
   /** The id of a device as the view shows it; undefined when the device is not in the view. */
   readonly shownDevice: (id: string) => string | undefined;
   readonly flagsOf: (entity: FlagInput[K]) => DerivedFlags;
@@ -56,7 +58,7 @@ function mergeDevice(
   const available = first("available") ?? true;
   const unchanged = context.before?.available === available ? context.before.lastUpdate : undefined;
   const lastUpdate = first("lastUpdate") ?? unchanged ?? String(context.now);
-  const id = claims[0]?.id ?? "";
+  const id = (context.leader ?? claims[0])?.id ?? "";
   const aliases = mergeAliases(id, claims);
   return {
     id,

@@ -24,7 +24,7 @@ export type Collections = Readonly<Record<StoreKind, Collection>>;
 /** The live indexes of the view, while it is at this state. */
 export interface LiveIndexes {
   isAt(state: object): boolean;
-  findIndex(kind: Kind, name: string): SortedIndex | undefined;
+  findIndex(kind: Kind | "missing", name: string): SortedIndex | undefined;
   readonly indexesAreExact: boolean;
 }
 
@@ -99,7 +99,7 @@ export class RevisionState {
     return typeof this.#graphTime === "number" ? this.#graphTime : yield* this.#graphTime.result();
   }
 
-  findIndex(kind: Kind, name: string): SortedIndex | undefined {
+  findIndex(kind: Kind | "missing", name: string): SortedIndex | undefined {
     return this.#live?.isAt(this) ? this.#live.findIndex(kind, name) : undefined;
   }
 

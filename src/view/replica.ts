@@ -1,7 +1,7 @@
 /**
  * A replica of the view in another process. It receives all entities first (a sync) and then every change. Its current
  * state has the same bytes and versions as the original view. Its history goes back as far as its ring of recent batches;
- * everything else throws `HistoryNotInReplica`, and the caller relays the request to the original.
+ * everything else, and what needs more than the public collections, throws `HistoryNotInReplica`, and the caller relays the request to the original.
  *
  * Readers see one complete revision at any time. During a second sync the view keeps its old state until the sync is
  * complete; then all differences become one revision. The ring is reset, because the changes in between are not known.
@@ -14,12 +14,12 @@ import { KINDS, type Kind } from "../model/ids.ts";
 import { type BatchFeed, type BatchListener, History, type Resolved } from "./history.ts";
 import { View } from "./view.ts";
 
-/** The history is only in the process that has the log. */
+/** The history and the claims are only in the process that has the log. */
 export class HistoryNotInReplica extends Error {
   override readonly name = "HistoryNotInReplica";
 
   constructor() {
-    super("a replica has no history beyond its ring");
+    super("a replica has no history beyond its ring, and no claims");
   }
 }
 
@@ -28,7 +28,7 @@ export interface SyncedState {
   readonly revision: number;
   readonly time: number;
   readonly graphTime: number;
-  readonly versions: Pick<CollectionVersions, Kind | "graph">;
+  readonly versions: Pick<CollectionVersions, Kind | "graph"> & Partial<Pick<CollectionVersions, "missing">>;
 }
 
 /** What is received in a sync is applied in parts of this many entities. */
@@ -36,9 +36,13 @@ const ENTITIES_PER_PART = 1000;
 /** The owner of the replica's work on the scheduler. */
 const OWNER = "view";
 
+/** The collections that it has. An entity of `missing` has its `missingKey` as id. */
+export type ReplicatedKind = Kind | "missing";
+const REPLICATED_KINDS: readonly ReplicatedKind[] = [...KINDS, "missing"];
+
 /** A received entity; null when it was removed. */
 interface Received {
-  readonly kind: Kind;
+  readonly kind: ReplicatedKind;
   readonly id: string;
   readonly after: string | null;
   readonly changed: readonly string[];
@@ -85,7 +89,7 @@ export class Replica implements BatchFeed {
   }
 
   /** An entity of the current sync. A caller that awaits the result cannot send faster than entities are applied. */
-  setEntity(kind: Kind, id: string, text: string): Promise<void> | undefined {
+  setEntity(kind: ReplicatedKind, id: string, text: string): Promise<void> | undefined {
     this.#sync?.keys.add(keyOf(kind, id));
     this.#received.push({ kind, id, after: text, changed: [] });
     return this.#received.length < ENTITIES_PER_PART ? undefined : this.#completePart();
@@ -126,7 +130,7 @@ export class Replica implements BatchFeed {
   /** Adds the removal of all entities of the view that were not received. */
   *#addRemovals({ keys, differences }: Sync): Steps<void> {
     const state = this.view.capture();
-    for (const kind of KINDS) {
+    for (const kind of REPLICATED_KINDS) {
       for (const { ids } of yield* state.pages(kind)) {
         for (const id of ids) {
           if (!keys.has(keyOf(kind, id))) differences.push({ kind, id, after: null, changed: [] });
@@ -137,7 +141,7 @@ export class Replica implements BatchFeed {
   }
 
   /** A change of the next revision. `text` is null for a removal. */
-  addChange(kind: Kind, id: string, text: string | null, changed: readonly string[]): void {
+  addChange(kind: ReplicatedKind, id: string, text: string | null, changed: readonly string[]): void {
     this.#received.push({ kind, id, after: text, changed });
   }
 
@@ -189,10 +193,14 @@ export class Replica implements BatchFeed {
   }
 }
 
-const keyOf = (kind: Kind, id: string): string => `${kind} ${id}`;
+const keyOf = (kind: ReplicatedKind, id: string): string => `${kind} ${id}`;
 
 /** Resolves revisions in the ring and no others. */
 class ReplicaHistory extends History {
+  override requireAllCollections(): void {
+    throw new HistoryNotInReplica();
+  }
+
   override resolve(revision: number): Resolved {
     if (revision <= this.view.revision && this.ringHolds(revision)) return { ok: true, revision };
     throw new HistoryNotInReplica();

@@ -43,18 +43,21 @@ export interface NetworkState {
   /** Epoch milliseconds of that revision. */
   readonly time: number;
   readonly versions: CollectionVersions;
-  size(kind: Kind): number;
-  /** `id` as it is shown. */
-  get(kind: Kind, id: string): string | undefined;
+  size(kind: Kind | "missing"): number;
+  /**
+   * `id` as it is shown; of a missing entity its `missingKey`. A replica has neither claims nor settings (see
+   * `History.requireAllCollections`).
+   */
+  get(kind: StoreKind, id: string): string | undefined;
   /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
   shownId(kind: Kind, id: string): string;
   /** Pauses only where pages have pending writes. The array never changes. */
-  pages(kind: Kind): Steps<readonly EncodedPage[]>;
+  pages(kind: Kind | "missing"): Steps<readonly EncodedPage[]>;
   linkGraph(): Steps<LinkGraph>;
   /** Epoch milliseconds of the last change of the graph: `topology.time` in the interface. */
   graphTime(): Steps<number>;
   /** The live index, while the view is at this revision; undefined afterwards, and for earlier states. */
-  findIndex(kind: Kind, name: string): SortedIndex | undefined;
+  findIndex(kind: Kind | "missing", name: string): SortedIndex | undefined;
   /** False while a batch is prepared: indexes then have additional ids, so that every candidate must be checked. */
   readonly indexesAreExact: boolean;
   /** The memory that exists because this state is kept although it is not the current one; an upper bound. */
@@ -159,7 +162,7 @@ export class View {
   }
 
   /** Undefined when this kind has no index of that name. */
-  findIndex(kind: Kind, name: string): SortedIndex | undefined {
+  findIndex(kind: Kind | "missing", name: string): SortedIndex | undefined {
     return this.#indexes[kind].find(name);
   }
 

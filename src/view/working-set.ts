@@ -77,7 +77,7 @@ export class WorkingSet<K extends Kind> {
     const current = entity.claims.find((candidate) => candidate.source === source);
     if (claim === undefined ? !current : current && sameClaim(current.claim, claim)) return;
     const others = entity.claims.filter((candidate) => candidate !== current);
-    entity.claims = claim === undefined ? others : this.#sortByPrecedence([...others, { source, claim }]);
+    entity.claims = claim === undefined ? others : this.#sortByRank([...others, { source, claim }]);
     this.pending.add(entity);
   }
 
@@ -140,13 +140,13 @@ export class WorkingSet<K extends Kind> {
   ): readonly SourcedClaim<K>[] {
     if (storedClaims) {
       const pairs: readonly (readonly [string, ClaimTypes[K]])[] = JSON.parse(storedClaims.text);
-      return this.#sortByPrecedence(pairs.map(([source, claim]) => ({ source, claim })));
+      return this.#sortByRank(pairs.map(([source, claim]) => ({ source, claim })));
     }
     if (!value) return [];
     return [{ source: value.value.sources[0] ?? "", claim: recoverClaim(this.#kind, value.value) }];
   }
 
-  #sortByPrecedence(claims: SourcedClaim<K>[]): SourcedClaim<K>[] {
+  #sortByRank(claims: SourcedClaim<K>[]): SourcedClaim<K>[] {
     if (claims.length < 2) return claims;
     const { rules } = this.#context;
     return claims.sort((a, b) => rules.compareRank(a.source, b.source));
@@ -179,13 +179,17 @@ export class WorkingSet<K extends Kind> {
   #merge(entity: TouchedEntity<K>): StoredValue<K> | undefined {
     const { claims, before } = entity;
     if (claims.length === 0) return undefined;
-    const { time, timeText, revision, shownDevice } = this.#context;
+    const { time, timeText, revision, shownDevice, rules } = this.#context;
+    // Claims of stale sources come last. Ids and `sources` do not depend on that: a source that fails renames nothing.
+    const byPrecedence =
+      claims.length < 2 ? claims : claims.toSorted((a, b) => rules.comparePrecedence(a.source, b.source));
     const value = mergeClaims(
       this.#kind,
-      claims.map(({ claim }) => claim),
+      byPrecedence.map(({ claim }) => claim),
       {
         now: time,
         before: before?.value,
+        leader: claims[0]?.claim,
         tracking: {
           firstSeen: before?.value.firstSeen ?? timeText,
           lastChanged: timeText,

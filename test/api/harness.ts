@@ -15,13 +15,13 @@ import { silentLogger } from "../../src/lib/logger.ts";
 import { Scheduler } from "../../src/lib/scheduler.ts";
 import { withoutPauses } from "../../src/lib/steps.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
-import type { Log } from "../../src/log/log.ts";
+import type { Log, LogEntry } from "../../src/log/log.ts";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import type { SourceReport } from "../../src/model/source-status.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
-import { History } from "../../src/view/history.ts";
+import { type BatchListener, History } from "../../src/view/history.ts";
 import { View } from "../../src/view/view.ts";
 
 export const CREDENTIALS = "reader:secret";
@@ -79,6 +79,8 @@ export interface Harness extends AsyncDisposable {
   /** Advances the clock by a second, then applies claims of a source: `first` (default) or `second`. */
   apply(changes: readonly ClaimChange[], source?: string): Promise<void>;
   replace(all: Claims, source?: string): Promise<void>;
+  /** Advances the clock by a second, then commits these entries as one revision, as the view would. */
+  write(entries: readonly LogEntry[]): Promise<void>;
   /** Sends valid credentials unless the headers have their own. A relative path is below /controller/v1. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** The parsed body; throws unless the status is 200. */
@@ -119,7 +121,12 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
   for (const batch of withoutPauses(log.read(view.revision))) view.apply(batch);
   const names = ["first", "second"];
   const committer = new Committer(view, log, clock, observedSources(names));
-  const history = new History(committer, options.ringBytes ?? 64 * 1024 * 1024);
+  const listeners: BatchListener[] = [];
+  const onBatch = (listener: BatchListener) => {
+    listeners.push(listener);
+    return committer.onBatch(listener);
+  };
+  const history = new History({ view, log, onBatch }, options.ringBytes ?? 64 * 1024 * 1024);
   const ingestBySource = new Map(names.map((name) => [name, new ClaimIngest(committer, name, silentLogger)]));
   const scheduler = options.scheduler ?? new Scheduler();
   const server = openServer({
@@ -184,6 +191,13 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     async replace(all, source = "first") {
       await clock.advance(1000);
       await ingestOf(source).replace(all);
+    },
+    async write(entries) {
+      await clock.advance(1000);
+      const batch = { revision: view.revision + 1, time: clock.now(), entries };
+      await log.append(batch);
+      view.apply(batch);
+      for (const listener of listeners) listener(batch, JSON.stringify(entries).length);
     },
     fetch: request,
     async json(path, init) {

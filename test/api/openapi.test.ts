@@ -106,6 +106,7 @@ async function checkResponse(operation: Json, response: Response, what: string):
   return response.status;
 }
 
+const LINK_ID = `${deviceId(1)}/1-${deviceId(2)}/2`;
 const PATH_VALUES: Readonly<Record<string, { good: string; bad: string }>> = {
   id: { good: deviceId(1), bad: "unknown" },
   mac: { good: "00:00:00:00:00:01", bad: "00:00:00:00:00:99" },
@@ -135,6 +136,7 @@ const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   portSpeed: { good: ["10000"], bad: "fast" },
   ip: { good: ["10.0.0.0/24", "2001:db8::1"], bad: "10" },
   device: { good: [deviceId(1)], bad: `${deviceId(1)}&device=x` },
+  drift: { good: ["any", "missing,differs"], bad: "lost" },
   direction: { good: ["all", `ingress&device=${deviceId(1)}`], bad: "sideways" },
   around: { good: [deviceId(1), `${deviceId(1)}&hops=2`], bad: "unknown" },
   hops: { good: ["1", `3&around=${deviceId(1)}`], bad: `99&around=${deviceId(1)}` },
@@ -151,6 +153,7 @@ const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   from: { good: ["2026-11-15T01:00:00Z&timeline=2"], bad: "x&timeline=2" },
   to: { good: ["2026-11-16T01:00:00Z&timeline=2"], bad: "x&timeline=2" },
   q: { good: ["a"], bad: "" },
+  explain: { good: ["true", "false", "true&at=1"], bad: "yes" },
 };
 /** A field of free text accepts any value; only giving it twice is a fault. */
 const anyText = (name: string) => ({ good: ["x"], bad: `x&${name}=y` });
@@ -178,6 +181,8 @@ test.each(paths)("%s: every response is as documented", async (path, item) => {
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       if (name === "id" && path.includes("hosts"))
         return which === "good" ? "00:00:00:00:00:01%2FNone" : "unknown";
+      if (name === "id" && path.includes("links"))
+        return which === "good" ? encodeURIComponent(LINK_ID) : "unknown";
       return PATH_VALUES[name]?.[which] ?? "";
     });
   const address = filled("good");

@@ -162,6 +162,25 @@ describe("check", () => {
     ]);
   });
 
+  test("reports unknown rules of identity and wrong options of merging, with the known ones", async () => {
+    const file = writeTemporary(
+      "g.yaml",
+      "identity: [chassisId, serail]\nsources:\n  - { type: demo, role: planned, merge: 1, withdrawAfterSeconds: 0 }\n",
+    );
+    const rules = "chassisId, serial, managementAddress, systemName";
+    const { status, stderr } = await runCommand(["check", file], { env: { GAZETTEER_IDENTITY: "name" } });
+    expect(status).toBe(2);
+    expect(stderr.replaceAll(file, "FILE").trimEnd().split("\n")).toEqual([
+      `FILE:1:23: identity[1]: must be one of ${rules}`,
+      `GAZETTEER_IDENTITY: [0]: must be one of ${rules}`,
+      "FILE:3:25: sources[0].role: must be one of observed, intended",
+      "FILE:3:41: sources[0].merge: must be true or false",
+      "FILE:3:66: sources[0].withdrawAfterSeconds: must be a whole number from 1 to 31622400",
+    ]);
+    const twice = await runCommand(["check"], { env: { GAZETTEER_IDENTITY: "serial,serial" } });
+    expect(twice.stderr).toBe(`GAZETTEER_IDENTITY: must be a list of ${rules}, each at most once\n`);
+  });
+
   test("reports what is wrong in the file of a source", async () => {
     const network = writeTemporary("net.yaml", "devices:\n  - id: of:1\n    typ: SWITCH\n");
     const file = writeTemporary("g.yaml", `sources:\n  - { type: file, path: ${network} }\n`);

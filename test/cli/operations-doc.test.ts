@@ -1,5 +1,5 @@
 /**
- * The table of configuration keys in docs/operations.md is generated from the schema. After a change of the schema,
+ * The tables of configuration keys in docs/operations.md are generated from the schemas. After a change of the schema,
  * `UPDATE=1 npm test -- operations-doc` writes it again.
  */
 import { expect, test } from "bun:test";
@@ -8,9 +8,9 @@ import { join } from "node:path";
 import Type from "typebox";
 import { Configuration } from "../../src/config/schema.ts";
 import { describeSchema } from "../../src/lib/schema-faults.ts";
+import { CommonOptions } from "../../src/sources/common-options.ts";
 
 const PAGE = join(import.meta.dir, "..", "..", "docs", "operations.md");
-const [BEGIN, END] = ["<!-- configuration:begin", "<!-- configuration:end -->"];
 
 const renderDefault = (value: unknown) => (value === undefined ? "" : `\`${JSON.stringify(value)}\``);
 
@@ -23,16 +23,22 @@ function renderRows(schema: Type.TObject, prefix: string): string[] {
   });
 }
 
-test("docs/operations.md has every key of the configuration", () => {
-  const table = [
-    "| key | value | default | meaning |",
-    "|---|---|---|---|",
-    ...renderRows(Configuration, ""),
-  ].join("\n");
-  const page = readFileSync(PAGE, "utf8");
-  const from = page.indexOf("\n", page.indexOf(BEGIN)) + 1;
-  const to = page.indexOf(END);
-  expect(to).toBeGreaterThanOrEqual(from);
-  if (process.env.UPDATE === "1") writeFileSync(PAGE, `${page.slice(0, from)}${table}\n${page.slice(to)}`);
-  expect(readFileSync(PAGE, "utf8")).toContain(`\n${table}\n${END}`);
-});
+for (const [name, what, schema] of [
+  ["configuration", "key of the configuration", Configuration],
+  ["source-options", "option that every source has", CommonOptions],
+] as const) {
+  test(`docs/operations.md has every ${what}`, () => {
+    const [begin, end] = [`<!-- ${name}:begin`, `<!-- ${name}:end -->`];
+    const table = [
+      "| key | value | default | meaning |",
+      "|---|---|---|---|",
+      ...renderRows(schema, ""),
+    ].join("\n");
+    const page = readFileSync(PAGE, "utf8");
+    const from = page.indexOf("\n", page.indexOf(begin)) + 1;
+    const to = page.indexOf(end);
+    expect(to).toBeGreaterThanOrEqual(from);
+    if (process.env.UPDATE === "1") writeFileSync(PAGE, `${page.slice(0, from)}${table}\n${page.slice(to)}`);
+    expect(readFileSync(PAGE, "utf8")).toContain(`\n${table}\n${end}`);
+  });
+}

@@ -51,6 +51,7 @@ describe("three processes and a changing network", () => {
       "/devices/ports",
       `/devices/${id}`,
       `/devices/${id}/ports`,
+      `/devices/${id}?explain=true`,
       "/topology/clusters",
       "/topology/clusters/0/links",
       "/hosts?sort=-mac&fields=mac,ipAddresses",
@@ -125,7 +126,7 @@ describe("three processes and a changing network", () => {
       );
       const list = await (await service.fetch(`${API}/hosts?at=${revision}`)).json();
       expect(snapshot).toEqual(list.hosts);
-      expect(Object.keys(marks).sort()).toEqual(["devices", "graph", "hosts", "links", "ports"]);
+      expect(Object.keys(marks).sort()).toEqual(["devices", "graph", "hosts", "links", "missing", "ports"]);
     }
   });
 

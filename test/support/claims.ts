@@ -11,7 +11,7 @@ import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Batch, Log, Snapshot, StoreKind } from "../../src/log/log.ts";
 import type { ClaimChange, ClaimTypes } from "../../src/model/claim.ts";
 import type { Entities } from "../../src/model/entity.ts";
-import type { Kind } from "../../src/model/ids.ts";
+import { isKind, type Kind } from "../../src/model/ids.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
@@ -95,7 +95,7 @@ export const openMemoryLog = (): Log => openEmbeddedLog(":memory:");
 
 /** The public changes of a batch as text: `added KIND ID`, `updated KIND ID (FIELDS)`, `removed KIND ID`. */
 export function describeBatch(batch: Batch | undefined): string[] {
-  const publicEntries = (batch?.entries ?? []).filter((entry) => entry.kind !== "claims");
+  const publicEntries = (batch?.entries ?? []).filter((entry) => isKind(entry.kind));
   return publicEntries
     .map(({ kind, id, before, after, changed }) => {
       const verb = before === null ? "added" : after === null ? "removed" : "updated";

@@ -23,6 +23,8 @@ export interface Dialect {
   readonly keyPrefix: string;
   /** An entity contains its revision, so that its bytes differ in every revision. */
   readonly showsRevision: boolean;
+  /** Whether it has the parameter `drift`, and entities that are missing. */
+  readonly showsDrift: boolean;
   /** Added to the error of a path that does not exist. */
   readonly unknownPathHint: string;
   /** The top-level fields that an entity has at most; undefined for all. */
@@ -47,6 +49,7 @@ export const problemBody = (problem: Problem, instance: string): ErrorBody => ({
 export const PLAIN: Dialect = {
   keyPrefix: "",
   showsRevision: true,
+  showsDrift: true,
   unknownPathHint: "",
   fields: () => undefined,
   entity: (_kind, json) => json,

@@ -107,6 +107,8 @@ function* convertPages(
 
 /** ONOS reads these only together with a device. */
 const NEEDS_DEVICE = ["port", "direction"];
+/** Ignored, as every parameter that ONOS does not know: they would show what ONOS does not. */
+const OWN_PARAMETERS = ["drift", "explain"];
 
 function parameters(all: readonly QueryParameter[], target: QueryTarget): readonly QueryParameter[] {
   if (all.length === 0) return all;
@@ -115,7 +117,8 @@ function parameters(all: readonly QueryParameter[], target: QueryTarget): readon
   const byName = new Map<string, QueryParameter>();
   for (const parameter of all) {
     const { name } = parameter;
-    const exists = handlers.has(name) || (isList && name.startsWith("annotations."));
+    const exists =
+      (handlers.has(name) && !OWN_PARAMETERS.includes(name)) || (isList && name.startsWith("annotations."));
     if (exists && !byName.has(name)) byName.set(name, parameter);
   }
   if (handlers.has("device") && !byName.has("device")) for (const name of NEEDS_DEVICE) byName.delete(name);
@@ -128,6 +131,7 @@ const COMMON_STATUSES = [401, 429, 431, 503];
 export const ONOS: Dialect = {
   keyPrefix: "onos ",
   showsRevision: false,
+  showsDrift: false,
   unknownPathHint: " docs/from-onos.md lists the paths of ONOS and what is here in their place.",
   fields: (kind) => FIELDS[kind],
   entity,

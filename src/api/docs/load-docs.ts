@@ -8,7 +8,7 @@ import { escapeHtml, HTML_TYPE, htmlPage, STYLESHEET_PATH } from "./html-page.ts
 
 const DOCS_FOLDER = join(import.meta.dir, "..", "..", "..", "docs");
 /** Those at the start of the index; the others follow in order of path. */
-const FIRST_IN_INDEX = ["interface", "errors", "formats", "operations", "map", "client"];
+const FIRST_IN_INDEX = ["interface", "errors", "formats", "merging", "operations", "map", "client"];
 const IMAGE_TYPES: Readonly<Record<string, string>> = { ".png": "image/png", ".svg": "image/svg+xml" };
 
 interface DocPage {

@@ -1,13 +1,15 @@
 /**
- * The representations of single entities and of details that clients of ONOS read: a device, its ports, a host, clusters,
- * and what a port is used for.
+ * The representations of single entities and of details that clients of ONOS read: a device, its ports, one port, a link,
+ * a host, clusters, and what a port is used for.
  */
 
 import { quote } from "../../lib/error-text.ts";
 import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
+import type { Kind } from "../../model/ids.ts";
 import { findConnectPoint, isBroadcastPoint, isInfrastructure } from "../../query/connect-point.ts";
 import { ScalarFilter } from "../../query/filter.ts";
+import { findMissing } from "../../query/missing.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
@@ -37,7 +39,7 @@ export function* itemRepresentation(
     {
       key: `${dialect.keyPrefix}one ${query.fingerprint} ${keyOf(route)}`,
       ...(route.read === "item"
-        ? itemVersion(state, isCurrent ? view : undefined, route)
+        ? itemVersion(state, isCurrent ? view : undefined, route, dialect)
         : partVersion(state, isCurrent ? view : undefined, route)),
       tagIsVersion: dialect.showsRevision && route.read === "item",
       revision: state.revision,
@@ -69,9 +71,10 @@ function itemVersion(
   state: NetworkState,
   view: View | undefined,
   route: Extract<Route, { read: "item" }>,
+  dialect: Dialect,
 ): Versions {
-  const version = entityRevision(getEntity(state, route.kind, route.id));
-  return view ? { version, currentVersion: followEntity(view, route, version) } : { version };
+  const version = entityRevision(getItem(state, route, dialect));
+  return view ? { version, currentVersion: followEntity(view, route, dialect, version) } : { version };
 }
 
 function partVersion(
@@ -107,19 +110,21 @@ function keyOf(route: ItemRoute): string {
  */
 const entityRevision = (json: string): number => Number(/"revision":(\d+)/.exec(json)?.[1] ?? 0);
 
-/** The entity's revision now, looked up again only when its collection has changed; 0 when it was removed. */
+/** The entity's revision now, looked up again only when a collection that may hold it changed; 0 when it was removed. */
 function followEntity(
   view: View,
-  { kind, id }: Extract<Route, { read: "item" }>,
+  route: Extract<Route, { read: "item" }>,
+  dialect: Dialect,
   initial: number,
 ): () => number {
-  let seen = view.versions[kind];
+  const { kind } = route;
+  let seen = Math.max(view.versions[kind], view.versions.missing);
   let revision = initial;
   return () => {
-    const version = view.versions[kind];
+    const version = Math.max(view.versions[kind], view.versions.missing);
     if (version === seen) return revision;
     seen = version;
-    revision = entityRevision(view.get(kind, view.shownId(kind, id)) ?? "");
+    revision = entityRevision(findItem(view, route, dialect) ?? "");
     return revision;
   };
 }
@@ -146,7 +151,7 @@ const followPart = (view: View, route: Exclude<ItemRoute, { read: "item" }>) => 
 function* renderChunks(state: NetworkState, route: ItemRoute, dialect: Dialect): Steps<Content["chunks"]> {
   switch (route.read) {
     case "item":
-      return dialect.entity(route.kind, getEntity(state, route.kind, route.id));
+      return dialect.entity(route.kind, getItem(state, route, dialect));
     case "devicePorts": {
       const device = dialect.entity("devices", getEntity(state, "devices", route.id));
       return jsonList(`${device.slice(0, -1)},"ports":[`, portsOf(state, route.id, dialect), "]}");
@@ -163,12 +168,34 @@ function* renderChunks(state: NetworkState, route: ItemRoute, dialect: Dialect):
   }
 }
 
-function getEntity(state: NetworkState, kind: "devices" | "hosts", id: string): string {
+/** The entity of an item read; also one that is missing, by its own id. */
+function findItem(
+  state: Pick<NetworkState, "get" | "shownId" | "findIndex">,
+  { kind, id }: Extract<Route, { read: "item" }>,
+  { showsDrift }: Dialect,
+): string | undefined {
+  return state.get(kind, state.shownId(kind, id)) ?? (showsDrift ? findMissing(state, kind, id) : undefined);
+}
+
+function getItem(state: NetworkState, route: Extract<Route, { read: "item" }>, dialect: Dialect): string {
+  const found = findItem(state, route, dialect);
+  if (found !== undefined) return found;
+  throw noEntity(route.kind, route.id);
+}
+
+function getEntity(state: NetworkState, kind: Kind, id: string): string {
   const json = state.get(kind, state.shownId(kind, id));
   if (json !== undefined) return json;
-  const hint = kind === "hosts" ? "; a host's id is MAC/VLAN, such as 00:00:00:00:00:01/None" : "";
-  throw new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${hint}.`);
+  throw noEntity(kind, id);
 }
+
+export const noEntity = (kind: Kind, id: string): Problem =>
+  new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${ID_HINTS[kind] ?? ""}.`);
+
+const ID_HINTS: Readonly<Partial<Record<Kind, string>>> = {
+  hosts: "; a host's id is MAC/VLAN, such as 00:00:00:00:00:01/None",
+  links: "; a link's id is DEVICE/PORT-DEVICE/PORT, as in the list of links",
+};
 
 const portsOf = (state: NetworkState, device: string, dialect: Dialect): Paced<string> =>
   mapPaced(select(state, "ports", [new ScalarFilter("ports", "element", [device])]), ({ text }) =>

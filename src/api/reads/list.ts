@@ -128,7 +128,7 @@ class ListRepresentation implements Representation {
 
 /**
  * The revision that last changed what a list is rendered from. A neighbourhood changes with any device, link or host; any
- * other list with its own collection. A page puts this revision in its cursor, so it must be one that is still kept. A
+ * other list with its own collection, and with what is missing where it lists that. A page puts this revision in its cursor, so it must be one that is still kept. A
  * list of the past never changes, also when `at` was the current revision when it was read first.
  */
 function versionOf(
@@ -142,7 +142,8 @@ function versionOf(
   const changed = query.around
     ? Math.max(versions.devices, versions.links, versions.hosts, versions[kind])
     : versions[kind];
-  return query.limit === undefined ? changed : Math.max(changed, log.stats().oldest);
+  const seen = query.includesMissing ? Math.max(changed, versions.missing) : changed;
+  return query.limit === undefined ? seen : Math.max(seen, log.stats().oldest);
 }
 
 /** The version of the current list, whenever it is called. */

@@ -3,8 +3,10 @@ import type { Format } from "../../formats/formats.ts";
 import { countHosts, deviceIdsOf, type TopologyGraph } from "../../formats/graph.ts";
 import { type Arriving, collectPaced, mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
-import type { Entities, Topology } from "../../model/entity.ts";
+import type { Entities, Topology, TopologyDrift } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
+import { countDrift } from "../../query/drift-counts.ts";
+import { badParameter } from "../../query/fault.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
@@ -12,7 +14,7 @@ import { select } from "../../query/select.ts";
 import { LinkGraph } from "../../view/link-graph.ts";
 import { parseStored, topologyOf, type View } from "../../view/view.ts";
 import type { Dialect } from "../dialect/dialect.ts";
-import { throwIfFault } from "../query-problem.ts";
+import { problemOf, throwIfFault } from "../query-problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../representation.ts";
 import type { DrawingInput } from "./drawings.ts";
 import { encodeChunks } from "./json-list.ts";
@@ -30,7 +32,9 @@ export function* topologyRepresentation(
   const state = throwIfFault(yield* resolveState(history, query));
   memory.hold(state);
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
-  const filtered = throwIfFault(yield* filterState(state, query));
+  const filtered = throwIfFault(yield* filterState(state, withoutDrift(query)));
+  const drift = query.drift && throwIfFault(yield* filterState(state, query));
+  if (drift && format.renderTopology) throw notInGraph();
   const isCurrent = query.at === undefined && !query.around;
   const info: RepresentationInfo = {
     key: `${dialect.keyPrefix}topology ${format.name} ${query.fingerprint}`,
@@ -40,8 +44,19 @@ export function* topologyRepresentation(
     contentType: format.contentType,
     tiny: !format.renderTopology,
   };
-  return { info, render: () => render(filtered, format, dialect, (input) => drawings.draw(owner, input)) };
+  const draw: Draw = (input) => drawings.draw(owner, input);
+  return {
+    info,
+    render: () => render(filtered, drift && countDrift(drift, query.drift ?? []), format, dialect, draw),
+  };
 }
+
+/** Of the topology `drift` counts and does not filter: the other counts and the graph are those without it. */
+const withoutDrift = (query: Query): Query =>
+  query.drift ? { ...query, filters: [], includesMissing: false } : query;
+
+const notInGraph = () =>
+  problemOf(badParameter("drift", "cannot be used with a graph format; it adds counts to the JSON."));
 
 interface Versioned {
   readonly revision: number;
@@ -49,21 +64,34 @@ interface Versioned {
 }
 
 /** The graph formats contain the revision itself, so they change with every revision. */
-function versionOf({ revision, versions }: Versioned, { renderTopology }: Format, { around }: Query): number {
+function versionOf(
+  { revision, versions }: Versioned,
+  { renderTopology }: Format,
+  { around, drift }: Query,
+): number {
   if (renderTopology) return revision;
-  return around ? Math.max(versions.devices, versions.links, versions.hosts, versions.graph) : versions.graph;
+  const { devices, ports, links, hosts, graph, missing } = versions;
+  if (drift) return Math.max(devices, ports, links, hosts, graph, missing);
+  return around ? Math.max(devices, links, hosts, graph) : graph;
 }
 
 const followVersion = (view: View, format: Format, query: Query) => (): number =>
   versionOf(view, format, query);
 
-function* render(filtered: FilteredState, format: Format, dialect: Dialect, draw: Draw): Steps<Content> {
+function* render(
+  filtered: FilteredState,
+  drift: Steps<TopologyDrift> | undefined,
+  format: Format,
+  dialect: Dialect,
+  draw: Draw,
+): Steps<Content> {
   const { state, neighbourhood } = filtered;
   const { topology, graph } = neighbourhood
     ? yield* countNeighbourhood(filtered)
     : { topology: yield* topologyOf(state), graph: undefined };
   if (format.renderTopology) return { chunks: yield* renderGraph(filtered, topology, format, draw) };
-  return { chunks: JSON.stringify(dialect.topology(topology, graph ?? (yield* state.linkGraph()))) };
+  const shown = dialect.topology(topology, graph ?? (yield* state.linkGraph()));
+  return { chunks: JSON.stringify(drift ? { ...shown, drift: yield* drift } : shown) };
 }
 
 function* renderGraph(

@@ -83,7 +83,7 @@ class BatchRecords {
     for (let i = this.#first; i < entries.length; i++) {
       if ((i + 1) % ENTRIES_PER_STEP === 0) yield undefined;
       const entry = entries[i];
-      const committed = entry && filterEntry(entry, scope, query.filters);
+      const committed = entry && filterEntry(entry, scope, query);
       if (!committed) continue;
       matches = true;
       const change = changeIn(dialect, committed);

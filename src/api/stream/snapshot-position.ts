@@ -3,7 +3,7 @@
  * of the state that was captured when the stream was opened.
  */
 import type { FilteredState } from "../../query/filtered-state.ts";
-import { select } from "../../query/select.ts";
+import { selectEntities } from "../../query/missing.ts";
 import { type ChunkOrOverflow, type Position, STATE_BYTES } from "./shared-chunks.ts";
 import { CHUNK_CHARS, encodeText, snapshotRecord } from "./sse.ts";
 import type { StreamTopic } from "./stream-topic.ts";
@@ -36,11 +36,11 @@ function* snapshotChunks(
 ): Generator<ChunkOrOverflow | undefined, void, void> {
   const { topic, filtered, synced, end } = snapshot;
   const { scope, dialect } = topic;
-  const { state, filters } = filtered;
+  const { state } = filtered;
   let text = "";
   let after = firstAfter;
   for (const [offset, kind] of scope.slice(firstKind).entries()) {
-    for (const item of select(state, kind, filters(kind), after)) {
+    for (const item of selectEntities(filtered, kind, after)) {
       if (item === undefined) {
         yield undefined;
         continue;

@@ -27,8 +27,7 @@ export const snapshotRecord = (resource: Kind, revision: number, value: string):
 export function* syncedRecord(state: NetworkState): Steps<string> {
   const { revision, time, versions } = state;
   const graphTime = yield* state.graphTime();
-  const { devices, ports, links, hosts, graph } = versions;
-  const marks = { devices, ports, links, hosts, graph };
+  const { claims: _claims, settings: _settings, ...marks } = versions;
   const data = { revision, time, graphTime, marks };
   return `id: ${revision}\nevent: synced\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -25,7 +25,8 @@ export function streamTopicOf(
   kind: Kind | undefined,
   query: Query,
 ): StreamTopic {
-  const key = `${dialect.keyPrefix}${kind ?? "topology"} ${selectionOf(query)}`;
+  const missing = query.includesMissing ? "with missing " : "";
+  const key = `${dialect.keyPrefix}${missing}${kind ?? "topology"} ${selectionOf(query)}`;
   return { key, kind, scope: changeScope(kind), query, dialect, history };
 }
 

@@ -1,0 +1,123 @@
+/**
+ * What is intended and not observed. The view keeps these entities in a collection of their own, so that no other read
+ * finds them. A query that names them (`includesMissing`) reads both collections, merged in order of id; no id is in both.
+ */
+import { mapPaced, onlyPausing, type Paced } from "../lib/steps.ts";
+import { idKey, type Kind } from "../model/ids.ts";
+import { type EncodedValue, pageIndexFor } from "../view/collection.ts";
+import { missingKey, parseMissingKey } from "../view/indexes.ts";
+import type { NetworkState } from "../view/view.ts";
+import { diffPages, type ValueDiff } from "./diff-pages.ts";
+import { type Filter, matchesAll } from "./filter.ts";
+import type { FilteredState } from "./filtered-state.ts";
+import { select } from "./select.ts";
+
+/** As `select`, with what is missing where the query names it. */
+export function selectEntities(
+  { state, filters, includesMissing }: FilteredState,
+  kind: Kind,
+  after = "",
+): Paced<EncodedValue> {
+  const observed = select(state, kind, filters(kind), after);
+  if (!includesMissing || state.size("missing") === 0) return observed;
+  return mergeById(observed, selectMissing(state, kind, filters(kind), after), (shown) => shown);
+}
+
+/** The entity with this shown id. */
+export const getEntity = (
+  { state, includesMissing }: Pick<FilteredState, "state" | "includesMissing">,
+  kind: Kind,
+  id: string,
+): string | undefined =>
+  state.get(kind, id) ?? (includesMissing ? state.get("missing", missingKey(kind, id)) : undefined);
+
+/** A missing entity by its own id, and not by another name of it. The past has no index: there it is spelled as planned. */
+export function findMissing(
+  state: Pick<NetworkState, "get" | "findIndex">,
+  kind: Kind,
+  id: string,
+): string | undefined {
+  const key = missingKey(kind, idKey(kind, id));
+  const [indexed] = state.findIndex("missing", "key")?.get(key) ?? [];
+  return state.get("missing", missingKey(kind, id)) ?? state.get("missing", indexed ?? key);
+}
+
+/** What differs between two states of a kind, in order of id. What is observed in one and missing in the other is one value. */
+export function* diffEntities(
+  from: FilteredState,
+  to: FilteredState,
+  kind: Kind,
+): Generator<ValueDiff | undefined, void, void> {
+  const observed = diffPages(
+    yield* onlyPausing(from.state.pages(kind)),
+    yield* onlyPausing(to.state.pages(kind)),
+  );
+  if (!to.includesMissing) return yield* observed;
+  const missing = diffPages(
+    yield* onlyPausing(from.state.pages("missing")),
+    yield* onlyPausing(to.state.pages("missing")),
+  );
+  const ofKind = mapPaced(missing, (pair) => {
+    const key = parseMissingKey(pair.id);
+    return key.kind === kind ? { ...pair, id: key.id } : undefined;
+  });
+  return yield* mergeById(observed, ofKind, (shown, planned) => ({
+    id: shown.id,
+    before: shown.before ?? planned.before,
+    after: shown.after ?? planned.after,
+  }));
+}
+
+function* selectMissing(
+  state: NetworkState,
+  kind: Kind,
+  filters: readonly Filter[],
+  after: string,
+): Generator<EncodedValue | undefined, void, void> {
+  const pages = yield* onlyPausing(state.pages("missing"));
+  const prefix = missingKey(kind, "");
+  const from = prefix + after;
+  for (let at = pageIndexFor(pages, from); at < pages.length; at++) {
+    const page = pages[at];
+    if (!page) return;
+    for (let i = page.insertionIndex(from); i < page.length; i++) {
+      const key = page.ids[i] ?? "";
+      if (!key.startsWith(prefix)) return;
+      if (key === from) continue;
+      const text = page.value(i);
+      if (filters.length === 0 || matchesAll(kind, text, filters))
+        yield { id: key.slice(prefix.length), text };
+    }
+    yield undefined;
+  }
+}
+
+/** Merges items that are in order of id. `join` makes one of two with the same id. */
+function* mergeById<Item extends { readonly id: string }>(
+  first: Paced<Item>,
+  second: Paced<Item>,
+  join: (first: Item, second: Item) => Item,
+): Generator<Item | undefined, void, void> {
+  const others = second[Symbol.iterator]();
+  let other = yield* nextItem(others);
+  for (const item of first) {
+    while (item && other && other.id < item.id) {
+      yield other;
+      other = yield* nextItem(others);
+    }
+    if (item && other && other.id === item.id) {
+      yield join(item, other);
+      other = yield* nextItem(others);
+    } else yield item;
+  }
+  for (; other; other = yield* nextItem(others)) yield other;
+}
+
+/** The next item, after pauses; undefined at the end. */
+function* nextItem<Item>(items: Iterator<Item | undefined>): Generator<undefined, Item | undefined, void> {
+  for (let next = items.next(); !next.done; next = items.next()) {
+    if (next.value !== undefined) return next.value;
+    yield undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,104 @@
+/**
+ * Which entities have to be merged again when the rules of merging change: those whose value may depend on the difference.
+ * What is merged again and stays the same is no change.
+ */
+import type { Steps } from "../lib/steps.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
+import { parseClaimsKey } from "./held-back.ts";
+import type { MergeRules } from "./merge-rules.ts";
+import type { View } from "./view.ts";
+import { claimsKey } from "./working-set.ts";
+
+const KEYS_PER_STEP = 500;
+
+export interface Outdated {
+  /** All entities of these kinds. */
+  readonly kinds: ReadonlySet<Kind>;
+  /** All entities of these sources. */
+  readonly sources: ReadonlySet<string>;
+  /** The entities of these sources whose claims are stored, such as those that they share with others. */
+  readonly sharedBy: ReadonlySet<string>;
+  /** All entities whose claims are stored. */
+  readonly shared: boolean;
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+export const NOTHING: Outdated = { kinds: new Set(), sources: NO_NAMES, sharedBy: NO_NAMES, shared: false };
+export const EVERYTHING: Outdated = { ...NOTHING, kinds: new Set(KINDS) };
+
+export const isNothing = ({ kinds, sources, sharedBy, shared }: Outdated): boolean =>
+  kinds.size + sources.size + sharedBy.size === 0 && !shared;
+
+export const unionOf = (a: Outdated, b: Outdated): Outdated => ({
+  kinds: a.kinds.union(b.kinds),
+  sources: a.sources.union(b.sources),
+  sharedBy: a.sharedBy.union(b.sharedBy),
+  shared: a.shared || b.shared,
+});
+
+export function outdatedBy(before: MergeRules, after: MergeRules): Outdated {
+  const known = new Map(before.settings.sources.map((source) => [source.name, source]));
+  const both = after.settings.sources.filter(({ name }) => known.has(name));
+  const changed = both.filter(({ name, role, merge }) => {
+    const source = known.get(name);
+    return source?.role !== role || source.merge !== merge;
+  });
+  const isReordered = both.some(({ name }, i) => {
+    const next = both[i + 1];
+    return next !== undefined && before.compareRank(name, next.name) > 0;
+  });
+  const names = new Set([...before.facts.keys(), ...after.facts.keys()]);
+  const sameRules =
+    before.identity.length === after.identity.length &&
+    before.identity.every((r) => after.identity.includes(r));
+  const planned = before.plannedKinds.symmetricDifference(after.plannedKinds);
+  const judged = before.plannedKinds.union(after.plannedKinds);
+  return {
+    kinds: new Set([
+      ...(before.judgesDrift === after.judgesDrift ? planned : judged),
+      ...(sameRules ? [] : (["devices"] as const)),
+    ]),
+    sources: new Set(changed.map(({ name }) => name)),
+    sharedBy: new Set([...names].filter((name) => before.isStale(name) !== after.isStale(name))),
+    shared: isReordered,
+  };
+}
+
+/** The keys of these entities (see `claimsKey`). An entity may occur twice. */
+export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdated): Steps<string[]> {
+  const keys: string[] = [];
+  let left = KEYS_PER_STEP;
+  const add = function* (ids: Iterable<string>, keyOf: (id: string) => string | undefined): Steps<void> {
+    for (const id of ids) {
+      const key = keyOf(id);
+      if (key !== undefined) keys.push(key);
+      if (--left > 0) continue;
+      left = KEYS_PER_STEP;
+      yield;
+    }
+  };
+  const state = view.capture();
+  const asStored = (key: string): string => key;
+  for (const kind of kinds) {
+    for (const page of yield* state.pages(kind)) yield* add(page.ids, (id) => claimsKey(kind, id));
+  }
+  /** The entities of `kinds` that are claimed and not shown. */
+  const ifNotShown = (stored: string): string | undefined => {
+    const { kind, key } = parseClaimsKey(stored) ?? {};
+    if (kind === undefined || key === undefined || !kinds.has(kind)) return undefined;
+    return state.has(kind, state.shownId(kind, key)) ? undefined : stored;
+  };
+  if (shared || kinds.size > 0) {
+    for (const page of yield* state.pages("claims")) yield* add(page.ids, shared ? asStored : ifNotShown);
+  }
+  for (const source of sources) {
+    for (const kind of KINDS) {
+      const ids = view.indexes(kind).named("source").current(source);
+      yield* add(ids, (id) => claimsKey(kind, id));
+    }
+  }
+  for (const source of sources.union(sharedBy)) {
+    if (!shared) yield* add(view.indexes("claims").named("source").current(source), asStored);
+  }
+  return keys;
+}
