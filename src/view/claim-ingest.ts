@@ -82,8 +82,9 @@ export class ClaimIngest {
     for (;;) {
       const batch = await this.#committer.run(this.#source, nextBatch(iterator));
       if (batch.length > 0) await this.#committer.commit(this.#source, batch);
-      if (batch.length < CHANGES_PER_BATCH) return;
+      if (batch.length < CHANGES_PER_BATCH) break;
     }
+    if (this.#committer.hasOtherPlannedKinds) await this.#committer.mergeAgain();
   }
 
   /** Undefined stands for a record that was refused. */

@@ -6,6 +6,7 @@
  *
  * All of it runs in steps. Readers see nothing of it until the batch is published.
  */
+import type { SortedIndex } from "../lib/sorted-index.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { reverseLinkId } from "../model/cable.ts";
@@ -19,8 +20,9 @@ import {
   linksAffectedBy,
 } from "./conflicts.ts";
 import { parseClaimsKey } from "./held-back.ts";
-import { occupiesPorts, portKeyRange } from "./indexes.ts";
+import { occupiesPorts, plannedPortsKey, portKeyRange } from "./indexes.ts";
 import type { MergeRules } from "./merge-rules.ts";
+import type { TouchedEntity } from "./touched-entity.ts";
 import { parseStored, type View } from "./view.ts";
 import { WorkingSet } from "./working-set.ts";
 
@@ -43,6 +45,11 @@ export class Commit {
   readonly #links: WorkingSet<"links">;
   readonly #hosts: WorkingSet<"hosts">;
   readonly #lookups: ConflictLookups;
+  readonly #shownDevice: (id: string) => string | undefined;
+  readonly #rules: MergeRules;
+  readonly #plannedPorts: SortedIndex;
+  /** The devices of which the plan lists ports that did not, or no longer: this decides about all of their ports. */
+  readonly #relisted = new Set<string>();
   /** Entities until the next pause. */
   #left: number;
   readonly #entitiesPerStep: number;
@@ -54,13 +61,14 @@ export class Commit {
     time: number,
     entitiesPerStep = ENTITIES_PER_STEP,
   ) {
-    const shownDevice = (id: string): string | undefined => {
+    this.#shownDevice = (id) => {
       const key = deviceKey(id);
       const touched = this.#devices.touched(key);
       if (touched) return touched.after?.value.id;
       const shown = view.shownId("devices", key);
       return view.hasDevice(shown) ? shown : undefined;
     };
+    const shownDevice = this.#shownDevice;
     const context = {
       view,
       revision,
@@ -68,8 +76,12 @@ export class Commit {
       timeText: new Date(time).toISOString(),
       rules,
       shownDevice,
+      plannedDevice: (id: string) => shownDevice(id) ?? this.#devices.missing(id)?.id ?? id,
+      plansPortsOf: (id: string) => this.#plansPortsOf(id),
       entitiesPerStep,
     };
+    this.#rules = rules;
+    this.#plannedPorts = view.indexes("claims").named("plannedPorts");
     this.#entitiesPerStep = entitiesPerStep;
     this.#left = entitiesPerStep;
     const occupiedPorts = view.indexes("links").named("occupiedPort");
@@ -84,13 +96,15 @@ export class Commit {
     view.indexesAreExact = false;
     this.#devices = new WorkingSet("devices", context);
     this.#ports = new WorkingSet("ports", context);
-    this.#links = new WorkingSet("links", context, (link) => ({
-      hasReverse: this.#links.has(reverseLinkId(link)),
-      conflict: linkConflict(this.#lookups, link),
-    }));
+    this.#links = new WorkingSet("links", context, (link, claims) => {
+      const reverse = reverseLinkId(link);
+      return claims.length === 0
+        ? { hasReverse: this.#isKnown(reverse), conflict: undefined }
+        : { hasReverse: this.#links.has(reverse), conflict: linkConflict(this.#lookups, link) };
+    });
     this.#hosts = new WorkingSet("hosts", context, (host, claims) => ({
       hasReverse: false,
-      conflict: hostConflict(this.#lookups, host, claims),
+      conflict: claims.length === 0 ? undefined : hostConflict(this.#lookups, host, claims),
     }));
   }
 
@@ -104,19 +118,42 @@ export class Commit {
 
   applyChange(source: string, change: CanonicalChange): void {
     if (change.kind === "devices") this.#devices.setClaim(source, change.id, change.claim);
-    else if (change.kind === "ports") this.#ports.setClaim(source, change.id, change.claim);
+    else if (change.kind === "ports") this.#setPort(source, change.id, change.claim);
     else if (change.kind === "links") this.#links.setClaim(source, change.id, change.claim);
     else this.#hosts.setClaim(source, change.id, change.claim);
+  }
+
+  #setPort(source: string, id: string, claim: ClaimTypes["ports"] | undefined): void {
+    const device = id.slice(0, id.lastIndexOf("/"));
+    const wasListed = this.#listsPorts(source, device);
+    this.#ports.setClaim(source, id, claim);
+    if (wasListed !== this.#listsPorts(source, device)) this.#relisted.add(device);
+  }
+
+  /** `device` as the source calls it. */
+  #listsPorts(source: string, device: string): boolean {
+    if (this.#plannedPorts.size === 0) return false;
+    const [first] = this.#plannedPorts.current(plannedPortsKey(source, device));
+    return first !== undefined;
+  }
+
+  /** The plan may use any id that a source claims the device by. */
+  #plansPortsOf(id: string): boolean {
+    const names = [id, ...this.#devices.entity(id).claims.map(({ claim }) => claim.id)];
+    return this.#rules.intendedSources.some((source) => names.some((name) => this.#listsPorts(source, name)));
   }
 
   /** Merges all pending entities and those that become pending by it. Returns the changes. */
   *mergeAll(): Steps<LogEntry[]> {
     for (const device of this.#devices.pending) {
       const shownBefore = device.after?.value.id;
+      const missingBefore = device.missing?.value.id;
       this.#devices.remerge(device);
-      if (shownBefore !== device.after?.value.id) yield* this.#recheckDependents(device.key, shownBefore);
+      if (shownBefore !== device.after?.value.id || missingBefore !== device.missing?.value.id)
+        yield* this.#recheckDependents(device.key, shownBefore);
       if (this.#isPauseDue()) yield;
     }
+    if (this.#rules.judgesDrift) yield* this.#recheckRelisted();
     for (const port of this.#ports.pending) {
       this.#ports.remerge(port);
       if (this.#isPauseDue()) yield;
@@ -125,7 +162,10 @@ export class Commit {
     yield* this.#mergeHosts();
     const entries: LogEntry[] = [];
     for (const set of this.#workingSets) yield* set.storeClaims();
+    // So that a stream of what is intended and what is observed has an entity once at any time.
+    for (const set of this.#workingSets) yield* set.collectMissing(entries, true);
     for (const set of this.#workingSets) yield* set.collectEntries(entries);
+    for (const set of this.#workingSets) yield* set.collectMissing(entries, false);
     return entries;
   }
 
@@ -170,13 +210,7 @@ export class Commit {
         if (this.#isPauseDue()) yield;
       }
     }
-    if (shownBefore !== undefined) {
-      for (const { text } of view.range("ports", portId(shownBefore, ""), portId(shownBefore, "\uffff"))) {
-        const { element, port } = parseStored("ports", text);
-        if (element === shownBefore) this.#ports.recheck(portId(element, port));
-        if (this.#isPauseDue()) yield;
-      }
-    }
+    if (shownBefore !== undefined) yield* this.#recheckPorts(shownBefore);
     for (const stored of view.indexes("claims").named("device").current(device)) {
       const parsed = parseClaimsKey(stored);
       if (parsed) this.recheck(parsed.kind, parsed.key);
@@ -184,18 +218,47 @@ export class Commit {
     }
   }
 
+  /** `device` as it is shown. */
+  *#recheckPorts(device: string): Steps<void> {
+    for (const { text } of this.#view.range("ports", portId(device, ""), portId(device, "\uffff"))) {
+      const { element, port } = parseStored("ports", text);
+      if (element === device) this.#ports.recheck(portId(element, port));
+      if (this.#isPauseDue()) yield;
+    }
+  }
+
+  *#recheckRelisted(): Steps<void> {
+    for (const device of this.#devices.touchedEntities()) {
+      if (this.#isPauseDue()) yield;
+      if (device.after && isNamedOtherwise(device)) this.#relisted.add(device.after.value.id);
+    }
+    for (const id of this.#relisted) {
+      const shown = this.#shownDevice(id);
+      if (shown !== undefined) yield* this.#recheckPorts(shown);
+    }
+  }
+
+  /** Whether the link is observed or intended. */
+  #isKnown(link: string): boolean {
+    return this.#links.has(link) || this.#links.missing(link) !== undefined;
+  }
+
   *#mergeLinks(): Steps<void> {
     const affected = new Set<string>();
     for (const entity of this.#links.pending) {
       if (this.#isPauseDue()) yield;
       const before = entity.after?.value;
+      const missingBefore = entity.missing?.value;
       this.#links.remerge(entity);
       const after = entity.after?.value;
+      const missing = entity.missing?.value;
+      const known = after ?? before ?? missing ?? missingBefore;
+      if (!known) continue;
+      const sameId = before?.id === after?.id;
+      const reverse = reverseLinkId(known);
+      if ((!sameId || missingBefore?.id !== missing?.id) && this.#isKnown(reverse)) affected.add(reverse);
       const link = after ?? before;
       if (!link) continue;
-      const sameId = before?.id === after?.id;
-      const reverse = reverseLinkId(link);
-      if (!sameId && this.#links.has(reverse)) affected.add(reverse);
       if (sameId && (before && occupiesPorts(before)) === (after && occupiesPorts(after))) continue;
       for (const other of linksAffectedBy(this.#lookups, link)) affected.add(other);
     }
@@ -225,4 +288,15 @@ export class Commit {
       if (this.#isPauseDue()) yield;
     }
   }
+}
+
+/** Whether the sources claim the device by other ids than before. */
+function isNamedOtherwise({ before, storedClaimsBefore, claims }: TouchedEntity<"devices">): boolean {
+  const idsBefore = storedClaimsBefore
+    ? storedClaimsBefore.value.map(([, claim]) => ("id" in claim ? deviceKey(claim.id) : ""))
+    : before
+      ? [deviceKey(before.value.id)]
+      : [];
+  const ids = new Set(claims.map(({ claim }) => deviceKey(claim.id)));
+  return new Set(idsBefore).symmetricDifference(ids).size > 0;
 }

@@ -20,6 +20,7 @@ import { type CanonicalChange, Commit } from "./commit.ts";
 import { parseClaimsKey } from "./held-back.ts";
 import type { BatchListener } from "./history.ts";
 import { MergeRules, type SourceFacts } from "./merge-rules.ts";
+import { plannedKindsOf } from "./planned-kinds.ts";
 import { recoverClaim } from "./recover.ts";
 import {
   EVERYTHING,
@@ -129,9 +130,11 @@ export class Committer {
     await this.#changeRules(this.#rules.withFacts(source, facts), isStatusChange);
   }
 
-  async setPlannedKinds(kinds: ReadonlySet<Kind>): Promise<void> {
-    if (kinds.symmetricDifference(this.#rules.plannedKinds).size === 0) return;
-    await this.#changeRules(this.#rules.withPlannedKinds(kinds), true);
+  /** Whether the plan contains other kinds than those that values were compared with: `mergeAgain` is due. */
+  get hasOtherPlannedKinds(): boolean {
+    const { plannedKinds, intendedSources } = this.#rules;
+    if (plannedKinds.size + intendedSources.length === 0) return false;
+    return plannedKindsOf(this.view, this.#rules).symmetricDifference(plannedKinds).size > 0;
   }
 
   /** Removes what is stored of a source that has no claims any more. */
@@ -140,10 +143,14 @@ export class Committer {
   }
 
   async #changeRules(next: MergeRules, mustStore: boolean): Promise<void> {
+    this.#setRules(next, mustStore);
+    await this.mergeAgain();
+  }
+
+  #setRules(next: MergeRules, mustStore: boolean): void {
     this.#outdated = unionOf(this.#outdated, outdatedBy(this.#rules, next));
     this.#rules = next;
     this.#mustStore ||= mustStore;
-    await this.mergeAgain();
   }
 
   /**
@@ -157,7 +164,12 @@ export class Committer {
 
   async #mergeOutdated(): Promise<void> {
     try {
-      while (this.#mustStore || !isNothing(this.#outdated)) {
+      // So that `#remerging` is set before it is reset at the end.
+      await Promise.resolve();
+      for (;;) {
+        if (this.hasOtherPlannedKinds)
+          this.#setRules(this.#rules.withPlannedKinds(plannedKindsOf(this.view, this.#rules)), true);
+        if (!this.#mustStore && isNothing(this.#outdated)) break;
         this.#beingMerged = this.#outdated;
         this.#outdated = NOTHING;
         await this.#mergeAll(this.#beingMerged);

@@ -11,7 +11,7 @@ import type { Link } from "../model/entity.ts";
 import { idKey, portId } from "../model/ids.ts";
 import { occupiedPortKey, occupiesPorts } from "./indexes.ts";
 import type { FlagInput } from "./merge.ts";
-import type { SourcedClaim } from "./working-set.ts";
+import type { SourcedClaim } from "./touched-entity.ts";
 
 /** The network with the changes of the commit so far. */
 export interface ConflictLookups {

@@ -5,6 +5,7 @@
 import type { Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { idKey, isKind, KINDS, type Kind } from "../model/ids.ts";
+import { INTENDED, type StoredClaims } from "./indexes.ts";
 import type { RevisionState } from "./network-state.ts";
 
 export type HeldBack = Readonly<Record<Kind, number>>;
@@ -13,7 +14,7 @@ export const NONE_HELD_BACK: HeldBack = { devices: 0, ports: 0, links: 0, hosts:
 const ENTRIES_PER_STEP = 200;
 
 /** What is held back depends on a state's claims and on what it shows. */
-type ClaimState = Pick<RevisionState, "has" | "shownId" | "size">;
+type ClaimState = Pick<RevisionState, "get" | "has" | "shownId" | "size">;
 
 export function* countAllHeldBack(state: RevisionState): Steps<HeldBack> {
   const counts = { ...NONE_HELD_BACK };
@@ -43,7 +44,8 @@ export function* updateHeldBack(
       left = ENTRIES_PER_STEP;
       yield;
     }
-    if ((oldText === null) === (newText === null)) continue;
+    if ((oldText === null) === (newText === null) && !(kind === "claims" && mayBePlan(oldText, newText)))
+      continue;
     const parsed = isKind(kind) ? { kind, key: idKey(kind, id) } : kind === "claims" && parseClaimsKey(id);
     if (!parsed) continue;
     const storedKey = `${parsed.kind} ${parsed.key}`;
@@ -56,8 +58,21 @@ export function* updateHeldBack(
   return updated;
 }
 
-const isHeldBack = (state: ClaimState, kind: Kind, key: string): boolean =>
-  state.has("claims", `${kind} ${key}`) && !state.has(kind, state.shownId(kind, key));
+/** What is only intended is not held back: it is not observed. */
+function isHeldBack(state: ClaimState, kind: Kind, key: string): boolean {
+  if (state.has(kind, state.shownId(kind, key))) return false;
+  const text = state.get("claims", `${kind} ${key}`);
+  if (text === undefined) return false;
+  return !mayBePlan(text) || parseClaims(text).some(([, , role]) => role !== INTENDED);
+}
+
+/** Not validated: only a commit and the log produce this text. */
+const parseClaims = (text: string): StoredClaims => JSON.parse(text);
+
+const INTENDED_TEXT = JSON.stringify(INTENDED);
+/** Whether a claim of an intended source may be among the stored claims. */
+const mayBePlan = (...texts: (string | null)[]): boolean =>
+  texts.some((text) => text?.includes(INTENDED_TEXT));
 
 /** The inverse of `claimsKey`. */
 export function parseClaimsKey(stored: string): { readonly kind: Kind; readonly key: string } | undefined {

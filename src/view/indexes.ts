@@ -12,7 +12,13 @@ import { type Entities, entityId, type Host, type Link } from "../model/entity.t
 import { type ConnectPoint, deviceKey, idKey, KINDS, type Kind } from "../model/ids.ts";
 import { referencedDevices } from "./recover.ts";
 
-export type StoredClaims = readonly (readonly [source: string, claim: ClaimTypes[Kind]])[];
+/** A claim of an intended source is marked, so that indexes and counts know it without the rules. */
+export type StoredClaim<K extends Kind = Kind> = readonly [
+  source: string,
+  claim: ClaimTypes[K],
+  role?: typeof INTENDED,
+];
+export type StoredClaims = readonly StoredClaim[];
 export interface StoredTypes extends Entities {
   claims: StoredClaims;
   /** As it is intended, with `drift`. */
@@ -22,8 +28,14 @@ export interface StoredTypes extends Entities {
 /** See `merge-rules.ts`. */
 export type StoredSetting = Readonly<Record<string, unknown>>;
 
+export const INTENDED = "intended";
 /** The key of an entity in the collection `missing`. */
 export const missingKey = (kind: Kind, id: string): string => `${kind} ${id}`;
+/** The key of all entities of a kind that an intended source claims. */
+export const plannedKindKey = (source: string, kind: Kind): string => `${source}\u0000${kind}`;
+/** The key of all intended ports of one source at one device, in any spelling of the id that the source uses. */
+export const plannedPortsKey = (source: string, device: string): string =>
+  `${source}\u0000${deviceKey(device)}`;
 /** The kind and the id in such a key. */
 export function parseMissingKey(key: string): { readonly kind: Kind | undefined; readonly id: string } {
   const space = key.indexOf(" ");
@@ -48,6 +60,10 @@ export const occupiedPortKey = (end: "src" | "dst", { device, port }: ConnectPoi
 
 function driftState({ drift }: Entities[Kind]): readonly string[] {
   return drift ? [drift.state] : NO_KEYS;
+}
+
+function intendedClaims(claims: StoredClaims): StoredClaims {
+  return claims.some(([, , role]) => role) ? claims.filter(([, , role]) => role) : NO_CLAIMS;
 }
 
 /** The kind of an entity or of a claim. */
@@ -90,6 +106,12 @@ const KEYS = {
     /** The devices that the claims refer to: an entity is held back until its devices exist. */
     device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)))],
     source: (claims) => claims.map(([source]) => source),
+    plannedKind: (claims) =>
+      intendedClaims(claims).map(([source, claim]) => plannedKindKey(source, kindOf(claim))),
+    plannedPorts: (claims) =>
+      intendedClaims(claims).flatMap(([source, claim]) =>
+        "element" in claim ? [plannedPortsKey(source, claim.element)] : [],
+      ),
   },
   missing: {
     /** The kind. */
@@ -166,3 +188,4 @@ export class Indexes<K extends keyof StoredTypes> {
 }
 
 const NO_KEYS: readonly string[] = [];
+const NO_CLAIMS: StoredClaims = [];

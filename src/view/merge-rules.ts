@@ -30,8 +30,11 @@ const readSetting = <T>(state: SettingsState, id: string): T => JSON.parse(state
 export class MergeRules {
   readonly settings: MergeSettings;
   readonly facts: ReadonlyMap<string, SourceFacts>;
-  /** The kinds of which an intended source claims anything. */
+  /** The kinds of which an intended source that has synced claims anything. */
   readonly plannedKinds: ReadonlySet<Kind>;
+  readonly intendedSources: readonly string[];
+  /** Nothing is compared with the plan before every observed source has reported once. */
+  readonly judgesDrift: boolean;
   readonly #rank: ReadonlyMap<string, number>;
 
   constructor(
@@ -42,6 +45,11 @@ export class MergeRules {
     this.settings = settings;
     this.facts = facts;
     this.plannedKinds = plannedKinds;
+    const { sources } = settings;
+    this.intendedSources = sources.filter(({ role }) => role === "intended").map(({ name }) => name);
+    this.judgesDrift =
+      plannedKinds.size > 0 &&
+      sources.every(({ name, role }) => role === "intended" || facts.get(name)?.hasSynced === true);
     this.#rank = new Map(settings.sources.map(({ name }, i) => [name, i]));
   }
 
@@ -114,16 +122,6 @@ export class MergeRules {
 
   isStale(source: string): boolean {
     return this.facts.get(source)?.staleSince !== undefined;
-  }
-
-  /** Nothing is compared with the plan before every observed source has reported once. */
-  get judgesDrift(): boolean {
-    return (
-      this.plannedKinds.size > 0 &&
-      this.settings.sources.every(
-        ({ name, role }) => role === "intended" || this.facts.get(name)?.hasSynced === true,
-      )
-    );
   }
 
   /** By the configured order: decides about ids. */

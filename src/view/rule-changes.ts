@@ -51,11 +51,12 @@ export function outdatedBy(before: MergeRules, after: MergeRules): Outdated {
   const sameRules =
     before.identity.length === after.identity.length &&
     before.identity.every((r) => after.identity.includes(r));
+  const isRoleChanged = changed.some(({ name, role }) => known.get(name)?.role !== role);
   const planned = before.plannedKinds.symmetricDifference(after.plannedKinds);
   const judged = before.plannedKinds.union(after.plannedKinds);
   return {
     kinds: new Set([
-      ...(before.judgesDrift === after.judgesDrift ? planned : judged),
+      ...(before.judgesDrift === after.judgesDrift && !isRoleChanged ? planned : judged),
       ...(sameRules ? [] : (["devices"] as const)),
     ]),
     sources: new Set(changed.map(({ name }) => name)),

@@ -4,49 +4,29 @@
  * what the commit adds, and readers still find what it takes out (see `Indexes.update`). Each value is read and parsed
  * once.
  */
-import { sameJson } from "../lib/same-json.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { LogEntry, StoreKind } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import { entityId } from "../model/entity.ts";
+import { type Entities, entityId } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
+import { diffFields } from "./diff-fields.ts";
+import { INTENDED, type StoredClaim } from "./indexes.ts";
 import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
-import type { MergeRules } from "./merge-rules.ts";
+import {
+  findMissing,
+  mergeMissing,
+  missingAddition,
+  missingRemoval,
+  observedClaims,
+  type PlanContext,
+  setDrift,
+  updateMissing,
+} from "./missing.ts";
 import { recoverClaim, sameClaim } from "./recover.ts";
-import { type StoredValue, storedValueOf, type View } from "./view.ts";
+import type { CommitContext, SourcedClaim, TouchedEntity } from "./touched-entity.ts";
+import { type StoredValue, storedValueOf } from "./view.ts";
 
-export interface SourcedClaim<K extends Kind> {
-  readonly source: string;
-  readonly claim: ClaimTypes[K];
-}
-
-/** An entity that this commit touches. */
-export interface TouchedEntity<K extends Kind> {
-  /** See `idKey`. The ids that are shown before and after may be spelled in different ways. */
-  readonly key: string;
-  readonly before: StoredValue<K> | undefined;
-  after: StoredValue<K> | undefined;
-  /** Fields in which `after` differs from `before`. */
-  changedFields: readonly string[];
-  claims: readonly SourcedClaim<K>[];
-  /** The value in the `claims` collection; undefined when the claims can be recovered from the merged value. */
-  readonly storedClaimsBefore: StoredValue<"claims"> | undefined;
-  storedClaims: StoredValue<"claims"> | undefined;
-}
-
-/** What all working sets of a commit share. */
-export interface CommitContext {
-  readonly view: View;
-  readonly revision: number;
-  readonly time: number;
-  readonly timeText: string;
-  readonly rules: MergeRules;
-  /** The id of a device as it is shown; undefined when the device does not exist. Includes the changes of the commit. */
-  readonly shownDevice: (id: string) => string | undefined;
-  /** Entities that are handled between two pauses. */
-  readonly entitiesPerStep: number;
-}
-
+/** `claims` are those of observed sources; none where the entity is only intended. */
 type ComputeFlags<K extends Kind> = (
   entity: FlagInput[K],
   claims: readonly SourcedClaim<K>[],
@@ -64,11 +44,14 @@ export class WorkingSet<K extends Kind> {
   readonly #context: CommitContext;
   readonly #computeFlags: ComputeFlags<K>;
   readonly #entities = new Map<string, TouchedEntity<K>>();
+  readonly #planContext: PlanContext<K>;
+  #changesMissing = false;
 
   constructor(kind: K, context: CommitContext, computeFlags: ComputeFlags<K> = () => NO_FLAGS) {
     this.#kind = kind;
     this.#context = context;
     this.#computeFlags = computeFlags;
+    this.#planContext = { ...context, flagsOf: (input) => computeFlags(input, []) };
   }
 
   /** Adds or replaces the claim of one source about one entity; undefined withdraws it. */
@@ -79,6 +62,9 @@ export class WorkingSet<K extends Kind> {
     const others = entity.claims.filter((candidate) => candidate !== current);
     entity.claims = claim === undefined ? others : this.#sortByRank([...others, { source, claim }]);
     this.pending.add(entity);
+    // At once, because what is merged depends on what the plan contains.
+    if (this.#context.rules.isIntended(source))
+      this.#setStoredClaims(entity, this.#storedClaimsOf(entity.claims));
   }
 
   /** Merges the entity again, because something it depends on has changed. */
@@ -89,6 +75,10 @@ export class WorkingSet<K extends Kind> {
   /** The entity, if this commit touches it. */
   touched(key: string): TouchedEntity<K> | undefined {
     return this.#entities.get(key);
+  }
+
+  touchedEntities(): Iterable<TouchedEntity<K>> {
+    return this.#entities.values();
   }
 
   /** The value with the changes of the commit. `id` in any spelling. */
@@ -120,6 +110,7 @@ export class WorkingSet<K extends Kind> {
         view.size("claims") === 0
           ? undefined
           : storedValueOf("claims", view.get("claims", claimsKey(this.#kind, key)));
+      const missingBefore = findMissing(this.#kind, view, key);
       entity = {
         key,
         before,
@@ -128,6 +119,8 @@ export class WorkingSet<K extends Kind> {
         claims: this.#claimsFrom(before, storedClaims),
         storedClaimsBefore: storedClaims,
         storedClaims,
+        missingBefore,
+        missing: missingBefore,
       };
       this.#entities.set(key, entity);
     }
@@ -139,11 +132,18 @@ export class WorkingSet<K extends Kind> {
     storedClaims: StoredValue<"claims"> | undefined,
   ): readonly SourcedClaim<K>[] {
     if (storedClaims) {
-      const pairs: readonly (readonly [string, ClaimTypes[K]])[] = JSON.parse(storedClaims.text);
+      const pairs: readonly StoredClaim<K>[] = JSON.parse(storedClaims.text);
       return this.#sortByRank(pairs.map(([source, claim]) => ({ source, claim })));
     }
     if (!value) return [];
     return [{ source: value.value.sources[0] ?? "", claim: recoverClaim(this.#kind, value.value) }];
+  }
+
+  /** What is intended of an entity that is not observed, with the changes of the commit. `id` in any spelling. */
+  missing(id: string): Entities[K] | undefined {
+    const key = idKey(this.#kind, id);
+    const touched = this.#entities.get(key);
+    return (touched ? touched.missing : findMissing(this.#kind, this.#context.view, key))?.value;
   }
 
   #sortByRank(claims: SourcedClaim<K>[]): SourcedClaim<K>[] {
@@ -155,9 +155,16 @@ export class WorkingSet<K extends Kind> {
   /** Merges the claims of one entity again. */
   remerge(entity: TouchedEntity<K>): void {
     const next = this.#merge(entity);
-    if (next === entity.after) return;
-    this.#updateIndexes(entity, next);
-    entity.after = next;
+    if (next !== entity.after) {
+      this.#updateIndexes(entity, next);
+      entity.after = next;
+    }
+    if (!entity.missing && !this.#context.rules.judgesDrift) return;
+    const missing = mergeMissing(this.#kind, entity, this.#planContext);
+    if (missing === entity.missing) return;
+    updateMissing(this.#kind, this.#context.view, entity, missing);
+    entity.missing = missing;
+    this.#changesMissing = true;
   }
 
   /** Where the id is spelled in another way, the old id is removed and the new one added. */
@@ -177,9 +184,10 @@ export class WorkingSet<K extends Kind> {
   }
 
   #merge(entity: TouchedEntity<K>): StoredValue<K> | undefined {
-    const { claims, before } = entity;
-    if (claims.length === 0) return undefined;
+    const { before } = entity;
     const { time, timeText, revision, shownDevice, rules } = this.#context;
+    const claims = observedClaims(entity, rules);
+    if (claims.length === 0) return undefined;
     // Claims of stale sources come last. Ids and `sources` do not depend on that: a source that fails renames nothing.
     const byPrecedence =
       claims.length < 2 ? claims : claims.toSorted((a, b) => rules.comparePrecedence(a.source, b.source));
@@ -201,6 +209,7 @@ export class WorkingSet<K extends Kind> {
       },
     );
     if (!value) return undefined;
+    if (this.#context.rules.judgesDrift) setDrift(this.#kind, value, entity, this.#planContext);
     entity.changedFields = before ? diffFields(before.value, value) : [];
     if (before && entity.changedFields.length === 0) return before;
     return { text: JSON.stringify(value), value };
@@ -219,14 +228,21 @@ export class WorkingSet<K extends Kind> {
       const recoverable =
         first &&
         claims.length === 1 &&
+        !this.#context.rules.isIntended(first.source) &&
         after &&
         sameClaim(recoverClaim(this.#kind, after.value), first.claim);
-      if (!first || recoverable) this.#setStoredClaims(entity, undefined);
-      else {
-        const value = claims.map(({ source, claim }) => [source, claim] as const);
-        this.#setStoredClaims(entity, { text: JSON.stringify(value), value });
-      }
+      this.#setStoredClaims(entity, recoverable ? undefined : this.#storedClaimsOf(claims));
     }
+  }
+
+  #storedClaimsOf(claims: readonly SourcedClaim<K>[]): StoredValue<"claims"> | undefined {
+    if (claims.length === 0) return undefined;
+    const { rules } = this.#context;
+    const value = claims.map(
+      ({ source, claim }): StoredClaim =>
+        rules.isIntended(source) ? [source, claim, INTENDED] : [source, claim],
+    );
+    return { text: JSON.stringify(value), value };
   }
 
   #setStoredClaims(entity: TouchedEntity<K>, next: StoredValue<"claims"> | undefined): void {
@@ -271,6 +287,22 @@ export class WorkingSet<K extends Kind> {
     }
   }
 
+  /** Adds the changes of the `missing` collection: those that remove a value, or all others. */
+  *collectMissing(entries: LogEntry[], removals: boolean): Steps<void> {
+    if (!this.#changesMissing) return;
+    let left = ENTRIES_PER_STEP;
+    for (const { missingBefore, missing } of this.#entities.values()) {
+      if (--left === 0) {
+        left = ENTRIES_PER_STEP;
+        yield;
+      }
+      const entry = removals
+        ? missingRemoval(this.#kind, missingBefore, missing)
+        : missingAddition(this.#kind, missingBefore, missing);
+      if (entry) entries.push(entry);
+    }
+  }
+
   /** Restores the indexes to what they were before the commit. */
   *rollBack(): Steps<void> {
     let left = this.#context.entitiesPerStep;
@@ -278,8 +310,11 @@ export class WorkingSet<K extends Kind> {
       const { before, after, storedClaimsBefore, storedClaims } = entity;
       if (before !== after) this.#updateIndexes(entity, before);
       if (storedClaimsBefore !== storedClaims) this.#updateClaimsIndexes(entity, storedClaimsBefore);
+      if (entity.missingBefore !== entity.missing)
+        updateMissing(this.#kind, this.#context.view, entity, entity.missingBefore);
       entity.after = before;
       entity.storedClaims = storedClaimsBefore;
+      entity.missing = entity.missingBefore;
       if (--left > 0) continue;
       left = this.#context.entitiesPerStep;
       yield;
@@ -301,17 +336,4 @@ function entryOf<K extends StoreKind>(
   changed: readonly string[],
 ): LogEntry {
   return { kind, id, before: before?.text ?? null, after: after?.text ?? null, changed };
-}
-
-/** The top-level fields that differ, without `revision` and `lastChanged`, which change every time. */
-function diffFields<T extends object>(before: T, after: T): string[] {
-  const changed: string[] = [];
-  for (const field in after) {
-    const oldValue = before[field];
-    const newValue = after[field];
-    if (oldValue === newValue || field === "revision" || field === "lastChanged") continue;
-    if (typeof newValue !== "object" || !sameJson(oldValue, newValue)) changed.push(field);
-  }
-  for (const field in before) if (!(field in after)) changed.push(field);
-  return changed;
 }

@@ -11,11 +11,12 @@ import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import type { Batch, Log, Snapshot, StoreKind } from "../../src/log/log.ts";
 import type { ClaimChange, ClaimTypes } from "../../src/model/claim.ts";
 import type { Entities } from "../../src/model/entity.ts";
-import { isKind, type Kind } from "../../src/model/ids.ts";
-import { observedSources } from "../../src/model/merge-settings.ts";
+import type { Kind } from "../../src/model/ids.ts";
+import { type MergeSettings, observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import type { EncodedPage } from "../../src/view/encoded-page.ts";
+import { missingKey } from "../../src/view/indexes.ts";
 import type { ClusterMembers } from "../../src/view/link-graph.ts";
 import { parseStored, snapshotOf, View } from "../../src/view/view.ts";
 
@@ -30,23 +31,19 @@ export class ClaimedNetwork {
   readonly #ingests: ReadonlyMap<string, ClaimIngest>;
 
   constructor(
-    sources: readonly string[] = ["first", "second", "third"],
+    sources: readonly string[] | MergeSettings = ["first", "second", "third"],
     log = openMemoryLog(),
     scheduler = new Scheduler(),
     entitiesPerStep?: number,
   ) {
     this.log = log;
-    this.committer = new Committer(
-      this.view,
-      log,
-      this.clock,
-      observedSources(sources),
-      scheduler,
-      entitiesPerStep,
-    );
+    const settings = "identity" in sources ? sources : observedSources(sources);
+    this.committer = new Committer(this.view, log, this.clock, settings, scheduler, entitiesPerStep);
     this.committer.onBatch((batch) => this.batches.push(batch));
     const logger = createLogger("debug", (line) => this.logLines.push(line));
-    this.#ingests = new Map(sources.map((name) => [name, new ClaimIngest(this.committer, name, logger)]));
+    this.#ingests = new Map(
+      settings.sources.map(({ name }) => [name, new ClaimIngest(this.committer, name, logger)]),
+    );
   }
 
   source(name: string): ClaimIngest {
@@ -68,6 +65,17 @@ export class ClaimedNetwork {
     const before = this.batches.length;
     await this.source(source).apply(changes);
     return this.batches[before];
+  }
+
+  /** The sources have reported all that they know. */
+  async sync(...sources: string[]): Promise<void> {
+    for (const source of sources) await this.committer.setSourceFacts(source, { hasSynced: true });
+  }
+
+  /** What is intended of an entity that is not observed. */
+  missing<K extends Kind>(kind: K, id: string): Entities[K] | undefined {
+    const text = this.view.get("missing", missingKey(kind, id));
+    return text === undefined ? undefined : parseStored(kind, text);
   }
 
   shown<K extends Kind>(kind: K, id: string): Entities[K] | undefined {
@@ -95,7 +103,9 @@ export const openMemoryLog = (): Log => openEmbeddedLog(":memory:");
 
 /** The public changes of a batch as text: `added KIND ID`, `updated KIND ID (FIELDS)`, `removed KIND ID`. */
 export function describeBatch(batch: Batch | undefined): string[] {
-  const publicEntries = (batch?.entries ?? []).filter((entry) => isKind(entry.kind));
+  const publicEntries = (batch?.entries ?? []).filter(
+    (entry) => entry.kind !== "claims" && entry.kind !== "settings",
+  );
   return publicEntries
     .map(({ kind, id, before, after, changed }) => {
       const verb = before === null ? "added" : after === null ? "removed" : "updated";

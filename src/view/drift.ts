@@ -1,0 +1,77 @@
+/**
+ * Compares what is observed with what is intended. Pure functions: the working set provides both values, merged from the
+ * claims of the observed and of the intended sources.
+ *
+ * Compared is only what the plan names: a field that no intended claim has is free. Lists are compared as sets and
+ * annotations key by key. What identifies the entity is not compared, because both values are of the same entity, and
+ * neither is what only an observation can know.
+ */
+import { sameJson } from "../lib/same-json.ts";
+import type { ClaimTypes } from "../model/claim.ts";
+import type { Drift, DriftState, Entities } from "../model/entity.ts";
+import type { Kind } from "../model/ids.ts";
+
+type DriftFields = NonNullable<Drift["fields"]>;
+
+const NOT_COMPARED: { readonly [K in Kind]: ReadonlySet<string> } = {
+  devices: new Set(["id", "aliases", "lastUpdate"]),
+  ports: new Set(["element", "port"]),
+  links: new Set(["src", "dst"]),
+  hosts: new Set(["mac", "vlan"]),
+};
+
+/** The claims of intended sources in order of precedence, and the value that they are merged into. */
+export interface Plan<K extends Kind> {
+  readonly claims: readonly ClaimTypes[K][];
+  readonly value: Entities[K];
+}
+
+/** The fields that the plan names and that are observed with another value; undefined where there is none. */
+export function compareWithPlan<K extends Kind>(
+  kind: K,
+  { claims, value }: Plan<K>,
+  observed: Entities[K],
+): DriftFields | undefined {
+  // Entries, because an assignment to the key __proto__ would set the prototype.
+  const differing: [string, DriftFields[string]][] = [];
+  const compare = (name: string, intended: unknown, actual: unknown) => {
+    if (isSame(intended, actual)) return;
+    differing.push([name, { intended, ...(actual !== undefined && { observed: actual }) }]);
+  };
+  for (const field of namedIn(claims)) {
+    if (field === "annotations" || NOT_COMPARED[kind].has(field)) continue;
+    compare(field, fieldOf(value, field), fieldOf(observed, field));
+  }
+  for (const key of namedIn(claims.map(({ annotations }) => annotations ?? {})))
+    compare(`annotations.${key}`, fieldOf(value.annotations, key), fieldOf(observed.annotations, key));
+  return differing.length === 0 ? undefined : Object.fromEntries(differing);
+}
+
+/** `since` is kept while the state stays the same. */
+export function driftSince(
+  state: DriftState,
+  now: string,
+  before: Drift | undefined,
+  fields?: DriftFields,
+): Drift {
+  const since = before?.state === state ? before.since : now;
+  return { state, since, ...(fields && { fields }) };
+}
+
+/** The names of all fields that at least one of the objects has, sorted. */
+function namedIn(objects: readonly object[]): string[] {
+  const names = new Set<string>();
+  for (const object of objects)
+    for (const [name, value] of Object.entries(object)) if (value !== undefined) names.add(name);
+  return [...names].sort();
+}
+
+const fieldOf = (object: object | undefined, name: string): unknown =>
+  object && Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined;
+
+function isSame(intended: unknown, observed: unknown): boolean {
+  if (!Array.isArray(intended)) return sameJson(intended, observed);
+  const items = new Set(intended.map((item) => JSON.stringify(item)));
+  const observedItems = Array.isArray(observed) ? observed.map((item) => JSON.stringify(item)) : [];
+  return items.size === new Set(observedItems).size && observedItems.every((item) => items.has(item));
+}
