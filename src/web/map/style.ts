@@ -120,7 +120,7 @@ function symbolAndColours(
 }
 
 export function cableStyle(cable: Cable, emphasis: Emphasis, palette: Palette): Omit<EdgeStyle, "offset"> {
-  const arrow = cable.oneWay && cable.active ? 1 : 0;
+  const arrow = cable.oneWay && cable.active && emphasis.mark !== "missing" ? 1 : 0;
   const thin = cable.active && !emphasis.mark ? 1.1 : emphasis.mark === "unplanned" ? 3 : 1.6;
   const size = emphasis.selected || emphasis.onPath ? 3 : thin;
   return {
