@@ -3,6 +3,9 @@ import { ClaimedNetwork, describeBatch, pagesOf } from "../../test/support/claim
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Kind } from "../model/ids.ts";
 import { DEFAULT_IDENTITY, type MergeSettings } from "../model/merge-settings.ts";
+import { Committer } from "./committer.ts";
+import { restoreView } from "./restore.ts";
+import type { View } from "./view.ts";
 
 const SETTINGS: MergeSettings = {
   identity: DEFAULT_IDENTITY,
@@ -206,7 +209,7 @@ describe("unplanned", () => {
 });
 
 describe("nothing is compared", () => {
-  test("before every source has synced once", async () => {
+  test("before every observed source has synced once, and a plan", async () => {
     const net = new ClaimedNetwork(SETTINGS);
     await net.set("plan", "devices", { id: "a" }, { id: "b", type: "ROUTER" });
     await net.set("seen", "devices", { id: "b" }, { id: "c" });
@@ -257,4 +260,53 @@ test("a batch that fails leaves what is missing as it was", async () => {
     "added devices leaf",
     "removed missing devices Leaf",
   ]);
+});
+
+test("a service that ends while a kind is compared with a new plan goes on at the next start", async () => {
+  const net = await plannedNetwork();
+  const ids = Array.from({ length: 700 }, (_, i) => `d${i}`);
+  await net.set("seen", "devices", ...ids.map((id) => ({ id })));
+  const append = net.log.append.bind(net.log);
+  let left = 2;
+  net.log.append = (batch) => (left-- > 0 ? append(batch) : Promise.reject(new Error("disk full")));
+  await expect(net.set("plan", "devices", { id: "d0" }, { id: "x" })).rejects.toThrow("disk full");
+  const unplanned = (view: View) => [...view.indexes("devices").named("drift").get("unplanned")].length;
+  expect(unplanned(net.view)).toBeWithin(1, 699);
+
+  net.log.append = append;
+  const { view } = restoreView(net.log);
+  const committer = new Committer(view, net.log, net.clock, SETTINGS);
+  await committer.mergeAgain();
+  expect(unplanned(view)).toBe(699);
+  expect(view.has("missing", "devices x")).toBe(true);
+  const { revision } = view;
+  await committer.mergeAgain();
+  expect(view.revision).toBe(revision);
+});
+
+test("a plan that is removed from the configuration leaves nothing", async () => {
+  const net = await plannedNetwork();
+  await net.set("seen", "devices", { id: "a" });
+  await net.set("plan", "devices", { id: "a", type: "ROUTER" }, { id: "x" });
+  const [, ...sources] = SETTINGS.sources;
+  await net.committer.setSettings({ ...SETTINGS, sources });
+  // Until its claims are removed it has its role.
+  expect(net.shown("devices", "a")?.drift?.state).toBe("differs");
+  await net.source("plan").replace({});
+  await net.committer.forgetSource("plan");
+  expect(net.all("devices").map(({ id, drift }) => [id, drift])).toEqual([["a", undefined]]);
+  expect(net.view.size("missing")).toBe(0);
+  expect(net.view.has("settings", "plan")).toBe(false);
+});
+
+test("a plan of several batches flags nothing as unplanned before it is complete", async () => {
+  const net = new ClaimedNetwork(SETTINGS);
+  await net.sync("seen", "also");
+  const devices = Array.from({ length: 1500 }, (_, i) => ({ id: `d${i}` }));
+  await net.source("seen").replace({ devices });
+  await net.source("plan").replace({ devices });
+  await net.sync("plan");
+  expect(net.batches.some(({ entries }) => entries.some(({ after }) => after?.includes("drift")))).toBe(
+    false,
+  );
 });
