@@ -14,11 +14,11 @@ import { restoreView } from "./restore.ts";
 import { View } from "./view.ts";
 
 const INDEXES: { readonly [K in StoreKind]: readonly string[] } = {
-  devices: ["type", "available", "source"],
+  devices: ["type", "available", "source", "alias", "identity"],
   ports: ["source"],
   links: ["src", "dst", "state", "source", "occupiedPort"],
   hosts: ["ip", "location", "source"],
-  claims: ["device", "source"],
+  claims: ["device", "source", "portsOf", "identity", "claimedAs", "joined", "movedFrom"],
   missing: [],
   settings: [],
 };
