@@ -10,12 +10,15 @@
  *   --rows A,B           only these attacks
  *   --columns A,B        only these of now, readers-2, before
  *   --before REVISION    the commit to compare with; `none` for no comparison
+ *
+ * `npm run bench -- compare`, too: 1,000,000 hosts with one source, beside an earlier commit (--before REVISION).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installPeers } from "../scripts/peers.ts";
+import { BEFORE_MERGING, measureCompare } from "./api/compare.ts";
 import { measureGrowth } from "./api/growth.ts";
 import { measureLarge } from "./api/large.ts";
 import { passed, type Result, ratioOf } from "./api/result.ts";
@@ -34,13 +37,14 @@ const { values: options, positionals: selected } = parseArgs({
     large: { type: "boolean", default: false },
     rows: { type: "string", default: "" },
     columns: { type: "string", default: "" },
-    before: { type: "string", default: DEFAULT_BEFORE },
+    before: { type: "string", default: "" },
   },
   allowPositionals: true,
 });
-/** Suites that take long, need a git checkout, and print a table of their own. */
-const ONLY_WHEN_NAMED = ["fairness"];
-const WITHOUT_PEERS = [...ONLY_WHEN_NAMED, "sources"];
+/** Suites that take long and need a git checkout. */
+const ONLY_WHEN_NAMED = ["fairness", "compare"];
+const WITH_OWN_TABLE = ["fairness"];
+const WITHOUT_PEERS = ["fairness", "sources"];
 if (selected.length === 0 || selected.some((name) => !WITHOUT_PEERS.includes(name))) await installPeers();
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
 const { quick } = options;
@@ -69,12 +73,20 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
       sizes: quick ? [100, 1000] : [100, 1000, 10_000, 100_000, 1_000_000],
     }),
   sources: () => measureSources({ folder, devices: quick ? 1000 : 10_000, polls: quick ? 3 : 10 }),
+  compare: () =>
+    measureCompare({
+      folder,
+      rounds: Math.min(rounds, 3),
+      seconds,
+      hosts: quick ? 100_000 : 1_000_000,
+      before: options.before || BEFORE_MERGING,
+    }),
   fairness: () =>
     measureFairness({
       folder,
       large: options.large,
       seconds: quick ? 3 : 6,
-      before: options.before,
+      before: options.before || DEFAULT_BEFORE,
       rows: words(options.rows),
       columns: words(options.columns),
     }),
@@ -91,7 +103,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 const results = Object.entries(measured).flatMap(([name, each]) =>
-  ONLY_WHEN_NAMED.includes(name) ? [] : each,
+  WITH_OWN_TABLE.includes(name) ? [] : each,
 );
 
 const rows = results.map((result) => {

@@ -17,10 +17,12 @@ export interface Shape {
 }
 
 const BUN = process.execPath;
-const SERVE = join(import.meta.dir, "serve.ts");
+export const ROOT = join(import.meta.dir, "../..");
 
-export async function startGazetteer(shape: Shape): Promise<Peer> {
-  const running = start([BUN, SERVE, JSON.stringify({ data: ":memory:", ...shape })], SERVER_CORE);
+/** `root` is this checkout or another one. */
+export async function startGazetteer(shape: Shape, root = ROOT): Promise<Peer> {
+  const serve = join(root, "bench/api/serve.ts");
+  const running = start([BUN, serve, JSON.stringify({ data: ":memory:", ...shape })], SERVER_CORE);
   const [, url = ""] = await running.line(/^ready (.*)$/);
   return { ...running, url: `${url}/controller/v1` };
 }

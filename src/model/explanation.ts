@@ -13,6 +13,7 @@ export const WHY = {
   firstThatClaims: "the first source in precedence that claims it",
   live: "a live source goes before a stale one",
   answering: "a source that the device answers goes before one that it does not answer",
+  real: "a value that identifies the device goes before a placeholder",
   union: "what all sources claim, together",
   verified: "one source that has verified it is enough",
   defaultValue: "no source claims it: the default",

@@ -7,6 +7,7 @@
  */
 
 import { ipKey } from "../model/address.ts";
+import { hasConflict } from "../model/conflict.ts";
 import type { DriftState, Entities, Host, Link } from "../model/entity.ts";
 import { deviceKey, hasOneSpelling, idKey, type Kind } from "../model/ids.ts";
 import { devicesNamedIn, type ResolveDevice, resolvedIds } from "../view/device-aliases.ts";
@@ -173,6 +174,12 @@ export function sourceFilter(names: readonly string[]): Filter {
     exact: true,
   };
 }
+
+/** Matches entities that are flagged with conflicting claims, or those that are not. */
+export const conflictFilter = (wanted: boolean): Filter => ({
+  matches: (entity) => hasConflict(entity) === wanted,
+  ...(wanted && { substrings: ['"conflict":'] }),
+});
 
 export function driftFilter(states: readonly DriftState[]): Filter {
   return {

@@ -8,7 +8,7 @@ import { KINDS, type Kind } from "../model/ids.ts";
 import { MAX_CURSOR_CHARS } from "./cursor.ts";
 import { QueryFault } from "./fault.ts";
 import { MAX_REVISION, SCALAR_FIELDS } from "./fields.ts";
-import { driftFilter, type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
+import { conflictFilter, driftFilter, type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
 import type { QueryParameter } from "./parameter.ts";
 import {
   ANY_DRIFT,
@@ -108,6 +108,15 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     description: "Claimed by that source; several with commas.",
     multiple: true,
     handle: addFilter(({ values }) => sourceFilter(values)),
+  },
+  conflict: {
+    on: ["list"],
+    description: "True: flagged with conflicting claims (`annotations.conflict`); false: not flagged.",
+    schema: { type: "boolean" },
+    handle: addFilter((parameter) => {
+      const wanted = parseBoolean(parameter);
+      return wanted instanceof QueryFault ? wanted : conflictFilter(wanted);
+    }),
   },
   drift: {
     on: ["list", "topology"],

@@ -308,3 +308,57 @@ test("replacing the set stops removed sources, starts added ones, and does not t
   await ended;
   expect(runs.slice(4).sort()).toEqual(["added ends", "kept ends"]);
 });
+
+test("every report and every failure is notified in order, and none after a stop", async () => {
+  const statuses: string[] = [];
+  const source = scripted(
+    async (sink) => {
+      sink.markStale("no file");
+      await sink.replace({});
+      await sink.apply([]);
+      throw new SourceError("peer is gone");
+    },
+    async (sink, signal) => {
+      await untilAborted(sink, signal);
+      sink.markStale("late");
+    },
+  );
+  const clock = new ManualClock(0);
+  const supervisor = createSupervisor({
+    sources: [{ kind: "k", source }],
+    sinkFor: () => acceptingSink,
+    onStatus: (name, status) => statuses.push(`${name} ${status}`),
+    clock,
+    log: silentLogger,
+    random: () => 1,
+  });
+  const abort = new AbortController();
+  const ended = supervisor.run(abort.signal);
+  await nextTurn();
+  await clock.advance(1000);
+  expect(source.starts).toBe(2);
+  abort.abort();
+  await ended;
+  expect(statuses).toEqual(["s failed", "s synced", "s synced", "s failed"]);
+});
+
+test("a restart ends the run, refuses what it still reports, and starts the next one at once", async () => {
+  const refused: unknown[] = [];
+  const source = scripted(
+    syncThen(async (sink, signal) => {
+      sink.markStale("no answer");
+      await untilAborted(sink, signal);
+      refused.push(await sink.apply([]).catch((error: unknown) => error));
+    }),
+    untilAborted,
+  );
+  const running = await start(source);
+  running.supervisor.restart("other");
+  expect(source.starts).toBe(1);
+  running.supervisor.restart("s");
+  await nextTurn();
+  expect(source.starts).toBe(2);
+  expect(refused).toEqual([new SourceError("the source was stopped")]);
+  expect(running.status()).toMatchObject({ status: "stale", error: "no answer", restarts: 1 });
+  await running.stop();
+});

@@ -156,19 +156,21 @@ export class Committer {
    * Merges again what was merged by earlier rules, also those of before a restart. This takes several revisions where it is
    * much, so that the commits of sources are not delayed. Changes of the rules meanwhile are included.
    */
-  mergeAgain(): Promise<void> {
-    this.#remerging ??= this.#mergeOutdated();
-    return this.#remerging;
+  async mergeAgain(): Promise<void> {
+    if (this.#isOutdated || this.hasOtherPlannedKinds) this.#remerging ??= this.#mergeOutdated();
+    await this.#remerging;
+  }
+
+  get #isOutdated(): boolean {
+    return this.#mustStore || !isNothing(this.#outdated);
   }
 
   async #mergeOutdated(): Promise<void> {
     try {
-      // So that `#remerging` is set before it is reset at the end.
-      await Promise.resolve();
       for (;;) {
         if (this.hasOtherPlannedKinds)
           this.#setRules(this.#rules.withPlannedKinds(plannedKindsOf(this.view, this.#rules)), true);
-        if (!this.#mustStore && isNothing(this.#outdated)) break;
+        if (!this.#isOutdated) break;
         this.#beingMerged = this.#outdated;
         this.#outdated = NOTHING;
         await this.#mergeAll(this.#beingMerged);

@@ -5,7 +5,7 @@ import type { Annotations, Entities } from "../model/entity.ts";
 import { type ExplainedField, WHY, type Why } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
 import { type FieldRule, fieldRuleOf } from "./field-rules.ts";
-import { preferAnswering } from "./merge.ts";
+import { effectiveClaims } from "./merge.ts";
 import type { MergeRules } from "./merge-rules.ts";
 
 /** The fields or annotations of a claim: those of all kinds are read in the same way. */
@@ -51,7 +51,7 @@ const membersOf = (object: Claim | Annotations): Members =>
 /** The claims without the statements that the merge leaves out, in the same order. */
 function mergedClaims(claims: readonly Claim[]): readonly Claim[] {
   const ofDevices = claims.filter((claim): claim is DeviceClaim => "id" in claim);
-  return ofDevices.length === claims.length ? preferAnswering(ofDevices) : claims;
+  return ofDevices.length === claims.length ? effectiveClaims(ofDevices) : claims;
 }
 
 function explainField(
@@ -112,6 +112,9 @@ function explainAnnotation(
   return { value, source: null, why: first || value !== "" ? WHY.network : WHY.defaultValue };
 }
 
+/** Of these, a placeholder is left out of the merge. */
+const IDENTIFYING: ReadonlySet<string> = new Set(["serial", "chassisId"]);
+
 interface FirstClaimed {
   /** Null where the only claim is left out of the merge. */
   readonly source: string | null;
@@ -133,7 +136,7 @@ function firstClaimed(
   const { source } = first;
   const ofClaimant = (why: Why) => ({ source, content: first.merged.get(name), why });
   if (claimants.length === 1) return ofClaimant(WHY.only);
-  if (first !== best) return ofClaimant(WHY.answering);
+  if (first !== best) return ofClaimant(IDENTIFYING.has(name) ? WHY.real : WHY.answering);
   if (claimants.some((other) => rules.compareRank(other.source, source) < 0)) return ofClaimant(WHY.live);
   return ofClaimant(first === claims[0] ? WHY.first : WHY.firstThatClaims);
 }

@@ -100,6 +100,7 @@ const CASES: readonly Case[] = [
   ["an empty text", "devices", "serial", { a: { serial: "" } }, ["unknown", null, WHY.defaultValue]],
   ["the second source gets answers", "devices", "available", { a: UNANSWERED, b: AVAILABLE }, [true, "b", WHY.answering]],
   ["the second source only knows it", "devices", "available", { a: UNANSWERED, b: {} }, [true, null, WHY.answering]],
+  ["the first source has a placeholder", "devices", "serial", { a: { serial: "None" }, b: { serial: "S1" } }, ["S1", "b", WHY.real]],
   ["nobody claims when that changed", "devices", "lastUpdate", { a: {} }, ["0", null, WHY.tracked]],
   ["a source claims when that changed", "devices", "lastUpdate", { a: { lastUpdate: "5" } }, ["5", "a", WHY.only]],
   ["for people", "devices", "humanReadableLastUpdate", { a: {} }, ["connected since 1970-01-01T00:00:00Z", null, WHY.derived]],

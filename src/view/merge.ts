@@ -13,6 +13,7 @@ import {
   sortIps,
   UNANSWERED_SINCE,
 } from "../model/claim.ts";
+import { isRealIdentity } from "../model/derived-ids.ts";
 import type { Annotations, Device, Entities, Host, HostLocation, Link } from "../model/entity.ts";
 import { type ConnectPoint, deviceKey, hostId, type Kind, linkId, portId } from "../model/ids.ts";
 import type { StoredTypes } from "./indexes.ts";
@@ -55,7 +56,7 @@ function mergeDevice(
   allClaims: readonly DeviceClaim[],
   context: MergeContext<"devices">,
 ): StoredTypes["devices"] {
-  const claims = preferAnswering(allClaims);
+  const claims = effectiveClaims(allClaims);
   const first = firstClaimed(claims);
   const available = first("available") ?? true;
   const unchanged = context.before?.available === available ? context.before.lastUpdate : undefined;
@@ -92,11 +93,32 @@ const isUnanswered = ({ available, annotations }: DeviceClaim): boolean =>
 
 const isSeen = (claim: DeviceClaim): boolean => claim.available !== false;
 
+/** The claims without the statements that claims of other sources outweigh, in the same order. */
+export const effectiveClaims = (claims: readonly DeviceClaim[]): readonly DeviceClaim[] =>
+  claims.length < 2 ? claims : preferReal(preferAnswering(claims), "serial", "chassisId");
+
+/** A placeholder such as the serial number `None` of Open vSwitch must not hide what another source knows. */
+function preferReal(
+  claims: readonly DeviceClaim[],
+  ...fields: readonly ("serial" | "chassisId")[]
+): readonly DeviceClaim[] {
+  return fields.reduce((rest, field) => {
+    const isPlaceholder = ({ [field]: text }: DeviceClaim) => text !== undefined && !isRealIdentity(text);
+    const isReal = ({ [field]: text }: DeviceClaim) => text !== undefined && isRealIdentity(text);
+    if (!rest.some(isPlaceholder) || !rest.some(isReal)) return rest;
+    return rest.map((claim) => {
+      if (!isPlaceholder(claim)) return claim;
+      const { [field]: _, ...others } = claim;
+      return others;
+    });
+  }, claims);
+}
+
 /**
  * That a device does not answer one source says nothing while another one, whatever its place in the order, sees it: then the
  * claim loses this statement.
  */
-export function preferAnswering(claims: readonly DeviceClaim[]): readonly DeviceClaim[] {
+function preferAnswering(claims: readonly DeviceClaim[]): readonly DeviceClaim[] {
   if (claims.length < 2 || !claims.some(isUnanswered) || !claims.some(isSeen)) return claims;
   return claims.map((claim) => {
     if (!isUnanswered(claim)) return claim;

@@ -26,6 +26,8 @@ describe("a source that becomes stale", () => {
     const net = await twoSources();
     const [shown] = net.all("devices").filter(({ sources }) => sources.length === 2);
     const id = shown?.id ?? "";
+    // As at a start, where nothing has changed.
+    await net.committer.mergeAgain();
     expect(shown).toMatchObject({ mfr: "one", hw: "h2", sources: ["first", "second"] });
     await net.committer.setSourceFacts("first", { ...live, staleSince: net.clock.now() });
     expect(describeBatch(net.batches.at(-1))).toEqual([`updated devices ${id} (mfr)`]);

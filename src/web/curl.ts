@@ -19,6 +19,11 @@ export function requestFor(state: ViewState, format?: string): string {
     append("diff", `${state.compare}..${state.at ?? ""}`);
     return formatUrl("/controller/v1/topology", query);
   }
+  if (state.layer === "drift" && format === undefined) {
+    append("drift", "any");
+    append("at", state.at);
+    return formatUrl("/controller/v1/topology", query);
+  }
   append("around", state.around);
   if (state.around !== undefined) append("hops", String(state.hops));
   append("at", state.at);

@@ -44,7 +44,8 @@ function messageOf(store: Store): ComponentChildren {
       </>
     );
   }
-  if (network.devices.size > 0 || state.value.view !== "map" || loading.value) return undefined;
+  const planned = store.plannedNetwork.value?.devices.size ?? 0;
+  if (network.devices.size + planned > 0 || state.value.view !== "map" || loading.value) return undefined;
   if (state.value.at !== undefined) {
     return (
       <>

@@ -1,7 +1,7 @@
 /** The network as of an earlier moment, and the comparison of two moments. */
 import type { Client, EntityDiff } from "../client/client.ts";
 import { cableId } from "../model/cable.ts";
-import type { ComparisonMarks } from "./map/highlights.ts";
+import type { MapMarks } from "./map/highlights.ts";
 import type { ChangeMark } from "./map/style.ts";
 import { type Collection, Network } from "./network.ts";
 
@@ -22,7 +22,7 @@ export type NetworkDifference = Extract<EntityDiff, { resource: Collection }>;
 export interface Comparison {
   /** The later network with the entities that were removed since, so that the map draws them with a mark. */
   readonly network: Network;
-  readonly marks: ComparisonMarks;
+  readonly marks: MapMarks;
   readonly differences: readonly NetworkDifference[];
   readonly from: number;
   readonly to: number;
@@ -54,7 +54,7 @@ const isVisible = (change: NetworkDifference): boolean =>
 const parseMoment = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
 
 /** A changed host marks its device as updated, because the map draws hosts on demand only. */
-export function marksOf(differences: readonly NetworkDifference[]): ComparisonMarks {
+export function marksOf(differences: readonly NetworkDifference[]): MapMarks {
   const devices = new Map<string, ChangeMark>();
   const cables = new Map<string, ChangeMark>();
   for (const change of differences) {
@@ -71,5 +71,5 @@ export function marksOf(differences: readonly NetworkDifference[]): ComparisonMa
     const { elementId } = change.value.location;
     if (!devices.has(elementId)) devices.set(elementId, "updated");
   }
-  return { devices, cables };
+  return { devices, cables, word: "changed" };
 }

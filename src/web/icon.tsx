@@ -9,6 +9,8 @@ const PATHS = {
   list: "M3 4h10M3 8h10M3 12h6",
   copy: "M6 6h7v7H6zM10 6V3H3v7h3",
   download: "M8 2v8m-3-3 3 3 3-3M3 13h10",
+  drift: "M2 5h12M2 11h12M11 2 5 14",
+  conflict: "M8 2 15 14H1ZM8 7v3M8 12v.01",
   legend: "M3 4h2M8 4h5M3 8h2M8 8h5M3 12h2M8 12h5",
 } as const;
 

@@ -16,14 +16,19 @@ export type Collection = NetworkEntity["resource"];
 export class Network {
   readonly devices = new Map<string, Device>();
   readonly links = new Map<string, Link>();
-  readonly hosts = new Map<string, Host>();
+  readonly hosts: Map<string, Host>;
   readonly cables = new Map<string, Cable>();
   /** Rises with every change, so that a view can see cheaply whether it is out of date. */
   version = 0;
   /** Hosts are loaded last, in pages. Until the last page, neither their count nor the absence of one is known. */
   hostsLoaded = false;
   readonly #cablesOf = new Map<string, Set<string>>();
-  readonly #hostsOf = new Map<string, Set<string>>();
+  readonly #hostsOf: Map<string, Set<string>>;
+
+  constructor(hosts = new Map<string, Host>(), hostsOf = new Map<string, Set<string>>()) {
+    this.hosts = hosts;
+    this.#hostsOf = hostsOf;
+  }
 
   /** A network with these entities. */
   static of(devices: Iterable<Device>, links: Iterable<Link>, hosts: Iterable<Host> = []): Network {
@@ -57,6 +62,34 @@ export class Network {
     if (kind === "hosts") this.#removeLocations(this.hosts.get(id));
     this[kind].delete(id);
     if (link) this.#updateCable(link);
+  }
+
+  /**
+   * A copy with what is only planned. A cable of which one direction is observed stays as it is. A planned host is found
+   * by its id and counted at no device.
+   */
+  withPlanned(planned: Iterable<NetworkEntity>): Network {
+    const hosts = new Map<string, Host>();
+    const devices: NetworkEntity[] = [];
+    const links: NetworkEntity[] = [];
+    for (const entity of planned) {
+      if (this[entity.resource].has(entity.value.id)) continue;
+      if (entity.resource === "hosts") hosts.set(entity.value.id, entity.value);
+      else if (entity.resource === "devices") devices.push(entity);
+      else if (!this.cables.has(cableId(entity.value))) links.push(entity);
+    }
+    // The hosts are most of a network, so they are copied only for a planned one.
+    const copy = new Network(
+      hosts.size === 0 ? this.hosts : new Map([...this.hosts, ...hosts]),
+      this.#hostsOf,
+    );
+    for (const [id, device] of this.devices) copy.devices.set(id, device);
+    for (const [id, link] of this.links) copy.links.set(id, link);
+    for (const [id, cable] of this.cables) copy.cables.set(id, cable);
+    for (const [device, cables] of this.#cablesOf) copy.#cablesOf.set(device, new Set(cables));
+    for (const entity of [...devices, ...links]) copy.set(entity);
+    copy.hostsLoaded = this.hostsLoaded;
+    return copy;
   }
 
   setHostsLoaded(): void {

@@ -1,6 +1,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { DEFAULT_STATE, type EntityRef, formatState, parseState, VIEWS, type ViewState } from "./state.ts";
+import {
+  DEFAULT_STATE,
+  type EntityRef,
+  formatState,
+  LAYERS,
+  parseState,
+  VIEWS,
+  type ViewState,
+} from "./state.ts";
 
 const read = (address: string): ViewState => parseState(new URL(address, "http://x").search);
 
@@ -33,6 +41,7 @@ test("parsing the address of a state returns that state", () => {
       around: fc.option(text, { nil: undefined }),
       hops: fc.integer({ min: 1, max: 9 }),
       path: fc.option(fc.tuple(ref, ref), { nil: undefined }),
+      layer: fc.constantFrom(undefined, ...LAYERS),
       expanded: fc.array(text),
       at: fc.option(moment, { nil: undefined }),
       compare: fc.option(moment, { nil: undefined }),

@@ -23,6 +23,15 @@ export const SPAN_MS = {
 export type TimeSpan = keyof typeof SPAN_MS;
 const SPAN_NAMES = ["15min", "1h", "6h", "1d", "7d", "30d"] as const satisfies readonly TimeSpan[];
 
+/** What the map marks, and what the panel then lists: what differs from the plan, or what has conflicting claims. */
+export const LAYERS = ["drift", "conflicts"] as const;
+export type Layer = (typeof LAYERS)[number];
+
+export const LAYER_TITLES: Readonly<Record<Layer, string>> = {
+  drift: "Not as planned",
+  conflicts: "Conflicting claims",
+};
+
 export interface Camera {
   readonly x: number;
   readonly y: number;
@@ -39,6 +48,7 @@ export interface ViewState {
   readonly around: string | undefined;
   readonly hops: number;
   readonly path: readonly [EntityRef, EntityRef] | undefined;
+  readonly layer: Layer | undefined;
   /** The devices whose hosts the map draws. */
   readonly expanded: readonly string[];
   /** The moment that is shown: an RFC 3339 time or a revision. Undefined is now. */
@@ -64,6 +74,7 @@ export const DEFAULT_STATE: ViewState = {
   around: undefined,
   hops: 1,
   path: undefined,
+  layer: undefined,
   expanded: [],
   at: undefined,
   compare: undefined,
@@ -102,6 +113,7 @@ export function formatState(state: ViewState): string {
   append("around", state.around);
   if (state.around !== undefined && state.hops !== 1) append("hops", String(state.hops));
   for (const end of state.path ?? []) append("path", formatRef(end));
+  append("layer", state.layer);
   for (const device of state.expanded) append("hosts", device);
   append("at", state.at);
   append("compare", state.compare);
@@ -134,6 +146,7 @@ export function parseState(search: string): ViewState {
     around: text("around"),
     hops: hops >= 1 && hops <= MAX_HOPS ? hops : 1,
     path: from && to ? [from, to] : undefined,
+    layer: LAYERS.find((layer) => layer === query.get("layer")),
     expanded: query.getAll("hosts"),
     at: parseMoment(query.get("at")),
     compare: parseMoment(query.get("compare")),

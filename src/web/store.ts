@@ -9,6 +9,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Client, ConnectionState, Readiness } from "../client/client.ts";
+import { type DriftList, missingEntities } from "./drift.ts";
 import type { Comparison } from "./history.ts";
 import type { NetworkChange } from "./live.ts";
 import { createNavigation, type Navigation } from "./navigation.ts";
@@ -26,6 +27,10 @@ export interface Store extends Navigation {
   /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
   readonly past: Signal<Network | undefined>;
   readonly comparison: Signal<Comparison | undefined>;
+  /** What is not as planned. Undefined when the page does not need it, or before it is loaded. */
+  readonly drift: Signal<DriftList | undefined>;
+  /** The network with what is only planned: what the map draws and the panel describes. */
+  readonly plannedNetwork: ReadonlySignal<Network | undefined>;
   /** What the views show: both sides of a comparison, a past network or the live one. */
   readonly network: ReadonlySignal<Network | undefined>;
   /** Rises when a network that is shown was changed in place. */
@@ -58,6 +63,9 @@ export function createStore(client: Client): Store {
   const comparison = signal<Comparison | undefined>(undefined);
   const pathStart = signal<EntityRef | undefined>(undefined);
   const notices = signal<readonly Notice[]>([]);
+  const drift = signal<DriftList | undefined>(undefined);
+  const network = computed(() => comparison.value?.network ?? past.value ?? live.value);
+  const networkVersion = signal(0);
   let lastNoticeId = 0;
   return {
     ...navigation,
@@ -65,8 +73,15 @@ export function createStore(client: Client): Store {
     live,
     past,
     comparison,
-    network: computed(() => comparison.value?.network ?? past.value ?? live.value),
-    networkVersion: signal(0),
+    drift,
+    plannedNetwork: computed(() => {
+      const missing = drift.value ? missingEntities(drift.value) : [];
+      if (missing.length === 0) return network.value;
+      void networkVersion.value;
+      return network.value?.withPlanned(missing);
+    }),
+    network,
+    networkVersion,
     connection: signal<ConnectionState>({ state: "connecting" }),
     readiness: signal<Readiness | undefined>(undefined),
     recentChanges: signal<readonly NetworkChange[]>([]),
@@ -106,5 +121,13 @@ export function readNetwork({ network, networkVersion }: Store): Network | undef
   void networkVersion.value;
   return network.value;
 }
+
+/** The same with what is only planned. */
+export function readPlannedNetwork({ plannedNetwork, networkVersion }: Store): Network | undefined {
+  void networkVersion.value;
+  return plannedNetwork.value;
+}
+
+export const usePlannedNetwork = (): Network | undefined => readPlannedNetwork(useStore());
 
 export const useNetwork = (): Network | undefined => readNetwork(useStore());

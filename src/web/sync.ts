@@ -7,6 +7,7 @@ import { ClientError } from "../client/client.ts";
 import { loadComparison, loadNetworkAt } from "./history.ts";
 import { type NetworkChange, watchNetwork } from "./live.ts";
 import type { Store } from "./store.ts";
+import { syncDrift } from "./sync-drift.ts";
 import { throttle } from "./throttle.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
@@ -19,6 +20,7 @@ const COMPARISON_INTERVAL_MS = 2000;
 
 export function startSync(store: Store): void {
   syncReadiness(store);
+  syncDrift(store);
   const reloadHistory = syncHistory(store);
   syncLive(store, reloadHistory);
 }

@@ -82,6 +82,10 @@ describe.each(PLACES)("%s", (path, expected) => {
 describe("items, paths and connect points", () => {
   test.each([
     ["devices/OLD", (body: string) => expect(JSON.parse(body).id).toBe("new")],
+    ["devices/old/ports/3", (body: string) => expect(JSON.parse(body).element).toBe("new")],
+    ["links/OLD/3-far/4", (body: string) => expect(JSON.parse(body).id).toBe("new/3-far/4")],
+    ["devices/old?explain=true", (body: string) => expect(JSON.parse(body).id).toBe("new")],
+    ["links/old/3-far/4?explain=true", (body: string) => expect(JSON.parse(body).id).toBe("new/3-far/4")],
     ["devices/old/ports", (body: string) => expect(JSON.parse(body).ports).toHaveLength(1)],
     ["paths/old/far", (body: string) => expect(JSON.parse(body).paths).toHaveLength(1)],
     ["paths/far/old", (body: string) => expect(JSON.parse(body).paths).toHaveLength(1)],

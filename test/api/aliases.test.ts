@@ -31,8 +31,8 @@ describe("aliases", () => {
 
   test("are in CSV, NetJSON and GraphML", async () => {
     const csv = (await (await api.fetch("devices?format=csv")).text()).split("\r\n");
-    expect(csv[0]).toEndWith(",revision,aliases");
-    expect(csv[1]).toEndWith(",00:01 leaf-1 openflow:1");
+    expect(csv[0]).toEndWith(",revision,aliases,drift.state,drift.since");
+    expect(csv[1]).toEndWith(",00:01 leaf-1 openflow:1,,");
     expect(csv[2]).toEndWith(",");
     const { nodes } = await api.json<{ nodes: { properties: Device }[] }>("topology?format=netjson");
     expect(nodes[0]?.properties.aliases).toEqual(["00:01", "leaf-1", "openflow:1"]);

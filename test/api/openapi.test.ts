@@ -147,6 +147,7 @@ const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   at: { good: ["1", "2026-11-15T01:00:01Z"], bad: "x" },
   since: { good: ["0", "1"], bad: "-1" },
   fold: { good: ["false", "true&since=0"], bad: "x" },
+  conflict: { good: ["false", "true"], bad: "x" },
   diff: { good: ["0..1", "1.."], bad: "x" },
   timeline: { good: ["5"], bad: "0" },
   from: { good: ["2026-11-15T01:00:00Z&timeline=2"], bad: "x&timeline=2" },

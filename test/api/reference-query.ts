@@ -41,6 +41,10 @@ const COMMON_FILTERS: fc.Arbitrary<ReferenceFilter>[] = [
     parameters: [["source", names.join(",")]],
     matches: ({ sources }) => Array.isArray(sources) && sources.some((name) => names.includes(name)),
   })),
+  fc.boolean().map((wanted) => ({
+    parameters: [["conflict", String(wanted)]],
+    matches: ({ annotations }) => Object.hasOwn(annotations ?? {}, "conflict") === wanted,
+  })),
   fc
     .constantFrom("of:", "EDGE", "ÜNÏ", '"<b>', "10.0.", "🦊", "\n", "000009", "\\", "zzz", "k", "i", "KEL")
     .map((q) => ({

@@ -91,7 +91,7 @@ describe("sources", () => {
     });
     const { service, reloaded } = await startConfigured({ sources: [a, b] });
     const mfr = async () => (await (await service.fetch(`${DEVICES}/of:1`)).json()).mfr;
-    expect(await mfr()).toBe("a");
+    await until(async () => (await mfr()) === "a", { what: "the first source" });
     await reloaded({ sources: [b, a] });
     expect(await mfr()).toBe("b");
     expect(await service.stop()).toBe(0);

@@ -1,15 +1,13 @@
 /** The tables, the keyboard, the exports, small screens, and the accessibility of each view in both colour schemes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { AxeResults } from "axe-core";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
+import { audit } from "./audit.ts";
 import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
 
 const hasChromium = needs("chromium");
-const AXE = readFileSync(join(import.meta.dir, "../../node_modules/axe-core/axe.min.js"), "utf8");
 let service: Service;
 let tab: BrowserTab;
 
@@ -123,6 +121,7 @@ test.skipIf(!hasChromium)("keys move the map, and the back button restores the p
 const VIEWS = [
   ["the map", "/"],
   ["a device", "/?selected=devices:of:0000000000000005"],
+  ["the conflict layer", "/?layer=conflicts"],
   ["changes and a filter", "/?changes=1&state=inactive"],
   ["devices", "/?view=devices"],
   ["links", "/?view=links&selected=hosts:x"],
@@ -155,15 +154,6 @@ test.skipIf(!hasChromium)(
     expect(violations).toEqual([]);
   },
 );
-
-async function audit({ page }: BrowserTab): Promise<string[]> {
-  // Evaluated, because the content security policy of the page forbids an added script element.
-  await page.evaluate(AXE);
-  const results = await page.evaluate<AxeResults>("axe.run()");
-  return results.violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`);
-}
 
 test.skipIf(!hasChromium)("on a small screen all parts of the page are inside the viewport", async () => {
   const otherTab = await openTab(service, { viewport: { width: 390, height: 780 }, hasTouch: true });

@@ -41,9 +41,9 @@ export function* itemRepresentation(
     {
       key: `${dialect.keyPrefix}one ${query.fingerprint} ${keyOf(shown)}`,
       ...whileShown(
-        shown.read === "item"
-          ? itemVersion(state, isCurrent ? view : undefined, shown, dialect)
-          : partVersion(state, isCurrent ? view : undefined, shown),
+        route.read === "item"
+          ? itemVersion(state, isCurrent ? view : undefined, route, dialect)
+          : partVersion(state, isCurrent ? view : undefined, route),
         view,
         shownKey(route),
         keyOf(shown),

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { Button } from "../button.tsx";
 import { formatFullTime } from "../format-time.ts";
 import { entityName, formatType } from "../names.ts";
-import { MAX_HOPS, type ViewState } from "../state.ts";
+import { LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { stateTitle } from "./filter-menu.tsx";
 
@@ -17,7 +17,7 @@ interface ChipData {
 export function Chips() {
   const { state, pathStart } = useStore();
   const network = useNetwork();
-  const { types, states, sources, around, path, at, compare, view } = state.value;
+  const { types, states, sources, around, path, at, compare, view, layer } = state.value;
   const chips: ChipData[] = [];
   if (compare !== undefined) {
     const to = at === undefined ? "now" : formatMoment(at);
@@ -27,6 +27,7 @@ export function Chips() {
     if (types.length > 0) chips.push({ text: types.map(formatType).join(", "), undo: { types: [] } });
     if (states.length > 0) chips.push({ text: states.map(stateTitle).join(", "), undo: { states: [] } });
     if (sources.length > 0) chips.push({ text: `From ${sources.join(", ")}`, undo: { sources: [] } });
+    if (layer !== undefined) chips.push({ text: LAYER_TITLES[layer], undo: { layer: undefined } });
     if (around !== undefined) {
       const { hops } = state.value;
       const name = entityName(network, { kind: "devices", id: around });

@@ -15,6 +15,8 @@ const clusterNodeId = (cluster: Cluster): string => `cluster ${cluster.index}`;
 export interface ClusterSummary {
   readonly cluster: Cluster;
   readonly downCount: number;
+  /** The devices that a comparison or a layer marks. */
+  readonly markCount: number;
   /** False when all its devices are dimmed. */
   readonly highlighted: boolean;
 }
@@ -30,8 +32,11 @@ export function clusterGraphContent(
   for (const cluster of clusters) {
     const devices = cluster.deviceIds.flatMap((id) => network.devices.get(id) ?? []);
     if (!devices.some((device) => highlights.isVisible(device.id))) continue;
-    const downCount = devices.filter((device) => !device.available).length;
     const emphases = devices.map((device) => highlights.device(device));
+    // What is only planned is neither up nor down.
+    const downCount = devices.filter(
+      (device, i) => !device.available && emphases[i]?.mark !== "missing",
+    ).length;
     const highlighted = emphases.some((emphasis) => emphasis.highlighted !== false);
     const ring = emphases.some(({ selected }) => selected)
       ? 2
@@ -48,10 +53,12 @@ export function clusterGraphContent(
       shape: SHAPES.card,
       symbol: showDown ? SYMBOLS.cross : SYMBOLS.none,
       ring,
+      dashed: 0,
       color: showDown ? palette.down : highlighted ? palette.node : palette.dimmed,
       fill: showDown ? palette.downFill : highlighted ? palette.nodeFill : palette.dimmedFill,
     });
-    summaries.set(node, { cluster, downCount, highlighted });
+    const markCount = emphases.filter(({ mark }) => mark !== undefined).length;
+    summaries.set(node, { cluster, downCount, markCount, highlighted });
   }
   return { nodes, edges: clusterEdges(input, clusters, nodes), summaries };
 }

@@ -81,6 +81,7 @@ function addHosts(
       shape: SHAPES.circle,
       symbol: SYMBOLS.none,
       ring: 0,
+      dashed: 0,
       color: palette.host,
       fill: palette.clusterFill,
     });

@@ -1,6 +1,6 @@
 /**
- * Draws all edges in one call. The stroke shows the state of a cable: solid, dashed (inactive), dotted (not verified) or
- * double (conflict). An arrow in the middle shows that only one direction works. Widths are in pixels at every zoom, and
+ * Draws all edges in one call. The stroke shows the state of a cable: solid, dashed (inactive or
+ * missing), dotted (not verified), double (conflict) or dash-dotted (differs from the plan). An arrow in the middle shows that only one direction works. Widths are in pixels at every zoom, and
  * parallel cables are drawn side by side.
  */
 import type Sigma from "sigma";
@@ -39,7 +39,7 @@ void main() {
   vec2 edge = a_end - a_start;
   float edgeLength = max(length(edge), 1e-9);
   vec2 normal = vec2(-edge.y, edge.x) / edgeLength;
-  float halfWidth = a_width * 0.5 + 1.0 + max(a_arrow * 5.0, a_stroke > 2.5 ? 2.0 : 0.0);
+  float halfWidth = a_width * 0.5 + 1.0 + max(a_arrow * 5.0, a_stroke > 2.5 && a_stroke < 3.5 ? 2.0 : 0.0);
   vec2 position = a_start + edge * a_corner.x + normal * (a_corner.y * halfWidth + a_offset) * unitsPerPixel;
   gl_Position = vec4((u_matrix * vec3(position, 1)).xy, 0, 1);
   v_length = edgeLength / unitsPerPixel;
@@ -73,7 +73,8 @@ void main(void) {
   float fromCentre = abs(v_pixel.y);
   float alpha = coverage(fromCentre - v_width * 0.5);
   // The numbers of STROKES in style.ts.
-  if (v_stroke > 2.5) alpha = coverage(abs(fromCentre - 2.0) - 0.65);
+  if (v_stroke > 3.5) alpha *= coverage(min(abs(mod(v_pixel.x, 14.0) - 4.0) - 4.0, abs(mod(v_pixel.x, 14.0) - 11.0) - 1.0));
+  else if (v_stroke > 2.5) alpha = coverage(abs(fromCentre - 2.0) - 0.65);
   else if (v_stroke > 1.5) alpha = coverage(length(vec2(mod(v_pixel.x, 5.0) - 2.5, fromCentre)) - max(1.0, v_width * 0.6));
   else if (v_stroke > 0.5) alpha *= coverage(abs(mod(v_pixel.x, 9.0) - 4.5) - 2.7);
   if (v_arrow > 0.5) {

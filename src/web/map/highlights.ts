@@ -9,7 +9,7 @@ import type { Device, Link } from "../../model/entity.ts";
 import type { Network } from "../network.ts";
 import { devicesOf, neighbourhood, type Path, shortestPath } from "../path.ts";
 import type { ViewState } from "../state.ts";
-import type { ChangeMark, Emphasis } from "./style.ts";
+import type { Emphasis, Mark } from "./style.ts";
 
 /** The values of the state filter and their labels. */
 export const STATE_FILTERS = {
@@ -20,14 +20,18 @@ export const STATE_FILTERS = {
   conflict: "Conflicting claims",
 } as const;
 
-/** The result of a comparison, by device id and by cable id. */
-export interface ComparisonMarks {
-  readonly devices: ReadonlyMap<string, ChangeMark>;
-  readonly cables: ReadonlyMap<string, ChangeMark>;
+/** The result of a comparison or the content of a layer, by device id and by cable id. */
+export interface MapMarks {
+  readonly devices: ReadonlyMap<string, Mark>;
+  readonly cables: ReadonlyMap<string, Mark>;
+  /** The word after the number of marked devices of a cluster. */
+  readonly word: string;
 }
 
 export interface Highlights {
   readonly path: Path | undefined;
+  /** The word after a number of marked devices. */
+  readonly markWord: string;
   isVisible(device: string): boolean;
   device(device: Device): Emphasis;
   cable(cable: Cable): Emphasis;
@@ -41,7 +45,7 @@ type HighlightOptions = Pick<
 export function createHighlights(
   network: Network,
   options: HighlightOptions,
-  marks: ComparisonMarks | undefined,
+  marks: MapMarks | undefined,
 ): Highlights {
   const { types, states, sources, around, hops, path: pathEnds, selected } = options;
   const visible = around === undefined ? undefined : neighbourhood(network, around, hops);
@@ -75,6 +79,7 @@ export function createHighlights(
   };
   return {
     path,
+    markWord: marks?.word ?? "",
     isVisible: (device) => visible === undefined || visible.has(device),
     device: (device) => ({
       highlighted: dimsOthers ? isDeviceHighlighted(device) : undefined,

@@ -77,8 +77,9 @@ export function clusterLabels(
   summaries: ReadonlyMap<string, ClusterSummary>,
   graph: RenderGraph,
   palette: Palette,
+  markWord: string,
 ): Label[] {
-  const labels = [...summaries].map(([nodeId, { cluster, downCount, highlighted }]): Label => {
+  const labels = [...summaries].map(([nodeId, { cluster, downCount, markCount, highlighted }]): Label => {
     const { x, y, size } = graph.getNodeAttributes(nodeId);
     const centred = size * MIN_RADIUS_PX * CARD.height > MIN_CARD_HEIGHT_PX;
     const deviceCount = cluster.deviceIds.length;
@@ -89,9 +90,16 @@ export function clusterLabels(
       size: size * CARD.height,
       centred,
       text: cluster.shortName,
-      detail: downCount > 0 ? `${downCount} down` : centred ? String(deviceCount) : "",
+      detail:
+        markCount > 0
+          ? `${markCount} ${markWord}`
+          : downCount > 0
+            ? `${downCount} down`
+            : centred
+              ? String(deviceCount)
+              : "",
       hostCount: 0,
-      priority: deviceCount + (downCount > 0 ? EMPHASIS_PRIORITY : 0),
+      priority: deviceCount + (downCount + markCount > 0 ? EMPHASIS_PRIORITY : 0),
       bold: deviceCount > 1,
       atEveryZoom: true,
       color: downCount > 0 ? palette.down : highlighted ? palette.text : palette.muted,

@@ -1,8 +1,11 @@
 /** The legend: the shapes and lines of the map and what they mean. */
+import { useStore } from "../store.ts";
+
 const SQUARE = "M6 8a2 2 0 0 1 2-2h8a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2z";
 const LINE = "M1 12h22";
 
-const SIGNS: readonly (readonly [title: string, path: string, kind: string])[] = [
+type Signs = readonly (readonly [title: string, path: string, kind: string])[];
+const SIGNS: Signs = [
   ["Router", "M12 6a6 6 0 1 0 .01 0z", "node"],
   ["Switch and others", SQUARE, "node"],
   ["Firewall, balancer, IPS, IDS", "M12 5l6 3.5v7L12 19l-6-3.5v-7z", "node"],
@@ -17,10 +20,32 @@ const SIGNS: readonly (readonly [title: string, path: string, kind: string])[] =
   ["Link in conflict", "M1 10h22M1 14h22", "line doubt"],
 ];
 
+const DRIFT_SIGNS: Signs = [
+  ["Device missing", `${SQUARE}M9.5 12h5`, "node missing dashed"],
+  ["Device unplanned", `${SQUARE}M9.5 12h5M12 9.5v5`, "node unplanned"],
+  ["Device differs, or a port or host of it", `${SQUARE}M9 11h6M9 13h6M13.5 9l-3 6`, "node differs"],
+  ["Link missing", LINE, "line missing dashed"],
+  ["Link unplanned", LINE, "line unplanned thick"],
+  ["Link differs", LINE, "line differs dash-dotted"],
+];
+
 export function Legend() {
+  const { layer } = useStore().state.value;
+  if (layer !== "drift") return <SignList signs={SIGNS} />;
+  return (
+    <>
+      <h3>Not as planned</h3>
+      <SignList signs={DRIFT_SIGNS} />
+      <h3>Types and states</h3>
+      <SignList signs={SIGNS} />
+    </>
+  );
+}
+
+function SignList({ signs }: { readonly signs: Signs }) {
   return (
     <ul class="legend">
-      {SIGNS.map(([title, path, kind]) => (
+      {signs.map(([title, path, kind]) => (
         <li key={title}>
           <svg viewBox="0 0 24 24" width={22} height={22} class={`legend-sign ${kind}`} aria-hidden="true">
             <path d={path} />

@@ -2,12 +2,14 @@
  * Keeps the map equal to the state of the page: what it shows, where its camera is, and the camera in the address. The
  * map itself is imperative; Preact never renders inside it.
  */
+import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, ViewState } from "../state.ts";
 import type { Store } from "../store.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
+import { layerMarks } from "./layer-marks.ts";
 import { createMap, type MapLayers, type NetworkMap } from "./map.ts";
 
 /** The camera is written to the address when it has not moved for this long. */
@@ -17,6 +19,7 @@ export interface MapInput {
   readonly state: ViewState;
   readonly network: Network | undefined;
   readonly comparison: Comparison | undefined;
+  readonly drift: DriftList | undefined;
 }
 
 export class MapSync {
@@ -48,19 +51,24 @@ export class MapSync {
   update(input: MapInput): void {
     const previous = this.#input;
     this.#input = input;
-    const { state, network, comparison } = input;
+    const { state, network, comparison, drift } = input;
     if (!isMapShown(input) || !network) return;
     const cameraKey = JSON.stringify(state.camera);
     if (state.camera && cameraKey !== this.#cameraKey && previous?.state.camera !== state.camera) {
       this.#cameraKey = cameraKey;
       this.map.setCamera(state.camera);
     }
-    const { types, states, sources, around, hops, path, selected, expanded } = state;
-    const filters = [types, states, sources, around, hops, path, selected, expanded];
+    const { types, states, sources, around, hops, path, selected, expanded, layer } = state;
+    const filters = [types, states, sources, around, hops, path, selected, expanded, layer];
     const contentKey = JSON.stringify([filters, network.version, comparison?.from, comparison?.to]);
-    if (contentKey === this.#contentKey && previous?.network === network) return;
+    const isSame = previous?.network === network && previous.drift === drift;
+    if (contentKey === this.#contentKey && isSame) return;
     this.#contentKey = contentKey;
-    this.#highlights = createHighlights(network, state, comparison?.marks);
+    this.#highlights = createHighlights(
+      network,
+      state,
+      comparison?.marks ?? layerMarks(layer, network, drift),
+    );
     this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded) });
     this.#bringIntoView();
   }

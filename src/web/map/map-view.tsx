@@ -4,10 +4,11 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Popover } from "../bar/popover.tsx";
 import { Button } from "../button.tsx";
-import { Icon } from "../icon.tsx";
+import { Icon, type IconName } from "../icon.tsx";
 import { formatCount } from "../names.ts";
 import type { Network } from "../network.ts";
-import { useNetwork, useStore } from "../store.ts";
+import { LAYER_TITLES, type Layer } from "../state.ts";
+import { useNetwork, usePlannedNetwork, useStore } from "../store.ts";
 import { Legend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
 import { isMapShown, MapSync } from "./map-sync.ts";
@@ -23,7 +24,13 @@ interface MapViewProps {
 
 export function MapView({ workerUrl, map }: MapViewProps) {
   const store = useStore();
-  const input = { state: store.state.value, network: useNetwork(), comparison: store.comparison.value };
+  const input = {
+    state: store.state.value,
+    network: usePlannedNetwork(),
+    comparison: store.comparison.value,
+    drift: store.drift.value,
+  };
+  const observed = useNetwork();
   const drawn = useSignal(false);
   const sync = useRef<MapSync | undefined>(undefined);
   const element = useRef<HTMLDivElement>(null);
@@ -69,18 +76,33 @@ export function MapView({ workerUrl, map }: MapViewProps) {
         </div>
       </div>
       <p class="map-summary" id="map-summary">
-        {isMapShown(input) && input.network && summarize(input.network)}
+        {isMapShown(input) && observed && summarize(observed)}
       </p>
       <div class="map-tools" role="toolbar" aria-label="Map">
         <Button label="Zoom in" icon="plus" onClick={() => map.current?.zoom(ZOOM_IN)} />
         <Button label="Zoom out" icon="minus" onClick={() => map.current?.zoom(ZOOM_OUT)} />
         <Button label="Show all" icon="fit" onClick={() => map.current?.fitAll()} />
+        <LayerButton layer="drift" icon="drift" />
+        <LayerButton layer="conflicts" icon="conflict" />
         <Popover label="Legend" buttonLabel="Legend" face={<Icon name="legend" />}>
           {() => <Legend />}
         </Popover>
       </div>
     </div>
   );
+}
+
+interface LayerButtonProps {
+  readonly layer: Layer;
+  readonly icon: IconName;
+}
+
+function LayerButton({ layer, icon }: LayerButtonProps) {
+  const { state, go } = useStore();
+  const pressed = state.value.layer === layer;
+  // The marks of a comparison and those of a layer exclude each other.
+  const toggle = () => go(pressed ? { layer: undefined } : { layer, compare: undefined });
+  return <Button label={LAYER_TITLES[layer]} icon={icon} pressed={pressed} onClick={toggle} />;
 }
 
 function onKeyDown(event: KeyboardEvent, map: NetworkMap | null, clearSelection: () => void): void {

@@ -165,7 +165,7 @@ export function createMap(layers: MapLayers, workerUrl: string, handlers: MapHan
       const graphContent = clusterGraphContent(input, clusters, pixelsPerUnit);
       clusterGraph = updateGraph(clusterGraph, graphContent);
       summaries = graphContent.summaries;
-      labels = clusterLabels(summaries, clusterGraph, palette);
+      labels = clusterLabels(summaries, clusterGraph, palette, highlights.markWord);
     } else {
       deviceGraph = updateGraph(deviceGraph, deviceGraphContent(input));
       labels = deviceLabels(input, deviceGraph, clusters);

@@ -23,6 +23,7 @@ attribute float a_size;
 attribute float a_shape;
 attribute float a_symbol;
 attribute float a_ring;
+attribute float a_dashed;
 attribute vec2 a_corner;
 uniform mat3 u_matrix;
 uniform float u_sizeRatio;
@@ -34,6 +35,7 @@ varying float v_radius;
 varying float v_shape;
 varying float v_symbol;
 varying float v_ring;
+varying float v_dashed;
 void main() {
   float radius = a_size / u_sizeRatio;
   // Larger than the shape, for the ring around it.
@@ -45,6 +47,7 @@ void main() {
   v_shape = a_shape;
   v_symbol = a_symbol;
   v_ring = a_ring;
+  v_dashed = a_dashed;
   v_fill = a_fill;
   v_color = a_color;
   // sigma packs an opaque colour with an alpha of 254.
@@ -61,6 +64,7 @@ varying float v_radius;
 varying float v_shape;
 varying float v_symbol;
 varying float v_ring;
+varying float v_dashed;
 uniform float u_pixelRatio;
 
 float box(vec2 p, vec2 half_, float corner) {
@@ -103,7 +107,10 @@ void main(void) {
     color = over(color, v_color.rgb, coverage(abs(d - gap) - width) * v_color.a);
   }
   color = over(color, v_fill.rgb, coverage(d) * v_fill.a);
-  color = over(color, v_color.rgb, coverage(abs(d + line * 0.5) - line * 0.5) * v_color.a);
+  float border = coverage(abs(d + line * 0.5) - line * 0.5);
+  // Eight dashes around the centre, whatever the shape is.
+  if (v_dashed > 0.5) border *= step(0.4, fract(atan(v_pixel.y, v_pixel.x) * 1.27324));
+  color = over(color, v_color.rgb, border * v_color.a);
   float arm = v_radius * 0.42;
   float stroke = max(0.7, line * 0.55);
   // The distance to the lines of the symbol, by the numbers of SYMBOLS in style.ts.
@@ -116,8 +123,13 @@ void main(void) {
     symbol = min(segment(v_pixel, vec2(-arm, 0.0), vec2(arm, 0.0)), segment(v_pixel, vec2(0.0, -arm), vec2(0.0, arm)));
   } else if (v_symbol > 3.5 && v_symbol < 4.5) {
     symbol = segment(v_pixel, vec2(-arm, 0.0), vec2(arm, 0.0));
-  } else if (v_symbol > 4.5) {
+  } else if (v_symbol > 4.5 && v_symbol < 5.5) {
     symbol = length(v_pixel) - arm * 0.45;
+  } else if (v_symbol > 5.5) {
+    symbol = min(
+      abs(abs(v_pixel.y) - arm * 0.45) + max(0.0, abs(v_pixel.x) - arm),
+      segment(v_pixel, vec2(-arm * 0.6, -arm), vec2(arm * 0.6, arm))
+    );
   }
   color = over(color, v_color.rgb, coverage(symbol - stroke) * v_color.a);
   gl_FragColor = color;
@@ -143,6 +155,7 @@ export class MapNodeProgram extends NodeProgram<Uniform> {
       floatAttribute("a_shape", 1),
       floatAttribute("a_symbol", 1),
       floatAttribute("a_ring", 1),
+      floatAttribute("a_dashed", 1),
       colorAttribute("a_color"),
       colorAttribute("a_fill"),
     ]);
@@ -160,6 +173,7 @@ export class MapNodeProgram extends NodeProgram<Uniform> {
       data.shape ?? 0,
       data.symbol ?? 0,
       data.ring ?? 0,
+      data.dashed ?? 0,
       floatColor(data.color),
       floatColor(data.fill ?? data.color),
     ];

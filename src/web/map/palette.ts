@@ -21,6 +21,12 @@ export interface Palette {
   readonly accent: string;
   readonly added: string;
   readonly addedFill: string;
+  /** Drift, in colours that people with any colour vision tell apart. */
+  readonly missing: string;
+  readonly unplanned: string;
+  readonly unplannedFill: string;
+  readonly differs: string;
+  readonly differsFill: string;
   readonly dimmed: string;
   readonly dimmedFill: string;
 }
@@ -43,6 +49,11 @@ const DARK_PALETTE: Palette = {
   accent: "#58c4dc",
   added: "#56d364",
   addedFill: "#12261a",
+  missing: "#f0a30a",
+  unplanned: "#56b4e9",
+  unplannedFill: "#10273a",
+  differs: "#e08fc0",
+  differsFill: "#2e1626",
   dimmed: "#29333f",
   dimmedFill: "#12181f",
 };
@@ -65,6 +76,11 @@ const LIGHT_PALETTE: Palette = {
   accent: "#007a99",
   added: "#1a7f37",
   addedFill: "#e3f6e8",
+  missing: "#8a5300",
+  unplanned: "#00629b",
+  unplannedFill: "#dcedf9",
+  differs: "#94306c",
+  differsFill: "#fae7f2",
   dimmed: "#ccd5dd",
   dimmedFill: "#f0f3f6",
 };

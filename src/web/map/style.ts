@@ -5,10 +5,11 @@
  */
 import type { Cable } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
-import type { Device } from "../../model/entity.ts";
+import type { Device, DriftState } from "../../model/entity.ts";
 import type { Palette } from "./palette.ts";
 
 export type ChangeMark = "added" | "removed" | "updated";
+export type Mark = ChangeMark | DriftState | "conflict";
 
 export interface NodeStyle {
   /** One of `SHAPES`. */
@@ -17,6 +18,8 @@ export interface NodeStyle {
   readonly symbol: number;
   /** 0 none, 1 thin, 2 thick. */
   readonly ring: number;
+  /** 1 for a dashed outline. */
+  readonly dashed: number;
   readonly color: string;
   readonly fill: string;
 }
@@ -39,12 +42,12 @@ export interface Emphasis {
   readonly highlighted: boolean | undefined;
   readonly selected: boolean;
   readonly onPath: boolean;
-  readonly mark: ChangeMark | undefined;
+  readonly mark: Mark | undefined;
 }
 
 export const SHAPES = { circle: 0, square: 1, diamond: 2, hexagon: 3, triangle: 4, card: 5 } as const;
-export const SYMBOLS = { none: 0, cross: 1, exclamation: 2, plus: 3, minus: 4, dot: 5 } as const;
-export const STROKES = { solid: 0, dashed: 1, dotted: 2, double: 3 } as const;
+export const SYMBOLS = { none: 0, cross: 1, exclamation: 2, plus: 3, minus: 4, dot: 5, unequal: 6 } as const;
+export const STROKES = { solid: 0, dashed: 1, dotted: 2, double: 3, dashDotted: 4 } as const;
 /** Half the width and half the height of a card, in its radius. The shader uses the same numbers. */
 export const CARD = { width: 1.15, height: 0.8 } as const;
 type Shape = keyof typeof SHAPES;
@@ -74,7 +77,29 @@ function shapeOf(type: string): Shape {
 export function deviceStyle(device: Device, emphasis: Emphasis, palette: Palette): NodeStyle {
   const shape = SHAPES[shapeOf(device.type)];
   const ring = emphasis.selected ? 2 : emphasis.onPath ? 1 : 0;
-  return { shape, ring, ...symbolAndColours(device, emphasis, palette) };
+  const dashed = emphasis.mark === "missing" ? 1 : 0;
+  return { shape, ring, dashed, ...symbolAndColours(device, emphasis, palette) };
+}
+
+/** Each mark has a symbol of its own. What is missing is hollow, with a dashed outline. */
+function markedStyle(mark: Mark, palette: Palette): Pick<NodeStyle, "symbol" | "color" | "fill"> {
+  const { exclamation, plus, minus, dot, unequal } = SYMBOLS;
+  switch (mark) {
+    case "added":
+      return { symbol: plus, color: palette.added, fill: palette.addedFill };
+    case "removed":
+      return { symbol: minus, color: palette.down, fill: palette.downFill };
+    case "updated":
+      return { symbol: dot, color: palette.warning, fill: palette.warningFill };
+    case "missing":
+      return { symbol: minus, color: palette.missing, fill: palette.background };
+    case "unplanned":
+      return { symbol: plus, color: palette.unplanned, fill: palette.unplannedFill };
+    case "differs":
+      return { symbol: unequal, color: palette.differs, fill: palette.differsFill };
+    case "conflict":
+      return { symbol: exclamation, color: palette.warning, fill: palette.warningFill };
+  }
 }
 
 function symbolAndColours(
@@ -82,10 +107,8 @@ function symbolAndColours(
   { highlighted, mark }: Emphasis,
   palette: Palette,
 ): Pick<NodeStyle, "symbol" | "color" | "fill"> {
-  const { none, cross, exclamation, plus, minus, dot } = SYMBOLS;
-  if (mark === "added") return { symbol: plus, color: palette.added, fill: palette.addedFill };
-  if (mark === "removed") return { symbol: minus, color: palette.down, fill: palette.downFill };
-  if (mark === "updated") return { symbol: dot, color: palette.warning, fill: palette.warningFill };
+  const { none, cross, exclamation } = SYMBOLS;
+  if (mark) return markedStyle(mark, palette);
   if (highlighted === false) {
     return { symbol: device.available ? none : cross, color: palette.dimmed, fill: palette.dimmedFill };
   }
@@ -97,12 +120,22 @@ function symbolAndColours(
 }
 
 export function cableStyle(cable: Cable, emphasis: Emphasis, palette: Palette): Omit<EdgeStyle, "offset"> {
-  const arrow = cable.oneWay && cable.active ? 1 : 0;
-  const size = emphasis.selected || emphasis.onPath ? 3 : cable.active && !emphasis.mark ? 1.1 : 1.6;
-  return { stroke: strokeOf(cable), arrow, size, color: cableColour(cable, emphasis, palette) };
+  const arrow = cable.oneWay && cable.active && emphasis.mark !== "missing" ? 1 : 0;
+  const thin = cable.active && !emphasis.mark ? 1.1 : emphasis.mark === "unplanned" ? 3 : 1.6;
+  const size = emphasis.selected || emphasis.onPath ? 3 : thin;
+  return {
+    stroke: strokeOf(cable, emphasis.mark),
+    arrow,
+    size,
+    color: cableColour(cable, emphasis, palette),
+  };
 }
 
-function strokeOf(cable: Cable): number {
+/** A state of drift replaces that of the cable: what is missing has no state, and the others are compared here. */
+function strokeOf(cable: Cable, mark: Mark | undefined): number {
+  if (mark === "missing") return STROKES.dashed;
+  if (mark === "unplanned") return STROKES.solid;
+  if (mark === "differs") return STROKES.dashDotted;
   if (!cable.active) return STROKES.dashed;
   if (cable.conflict) return STROKES.double;
   return cable.verified ? STROKES.solid : STROKES.dotted;
@@ -114,9 +147,7 @@ function cableColour(
   palette: Palette,
 ): string {
   if (selected || onPath) return palette.accent;
-  if (mark === "added") return palette.added;
-  if (mark === "removed") return palette.down;
-  if (mark === "updated") return palette.warning;
+  if (mark) return markedStyle(mark, palette).color;
   if (highlighted === false) return palette.dimmed;
   if (!cable.active) return palette.down;
   return cable.conflict ? palette.warning : palette.line;

@@ -4,16 +4,17 @@ import { copyText } from "../clipboard.ts";
 import { curlLine } from "../curl.ts";
 import { entityName } from "../names.ts";
 import type { EntityRef } from "../state.ts";
-import { useNetwork, useStore } from "../store.ts";
+import { usePlannedNetwork, useStore } from "../store.ts";
 import { DeviceDetails } from "./device.tsx";
 import { PanelHeading, Section } from "./elements.tsx";
 import { EntityHistory } from "./entity-history.tsx";
 import { HostDetails } from "./host.tsx";
 import { LinkDetails } from "./link.tsx";
+import { SourceClaims } from "./sources.tsx";
 
 export function Details({ entityRef }: { readonly entityRef: EntityRef }) {
   const store = useStore();
-  const network = useNetwork();
+  const network = usePlannedNetwork();
   const copyCurl = () => {
     const request = entityRequest(entityRef, store.state.peek().at);
     void copyText(store, curlLine(location.origin, request), "the request as curl");
@@ -30,9 +31,11 @@ export function Details({ entityRef }: { readonly entityRef: EntityRef }) {
 }
 
 function EntityDetails({ kind, id }: EntityRef) {
-  const network = useNetwork();
+  const network = usePlannedNetwork();
   const entity = network?.[kind].get(id);
-  if (!entity && kind === "hosts" && !network?.hostsLoaded) return <p class="muted">Loading…</p>;
+  const { drift } = useStore();
+  const isLoading = (kind === "hosts" && !network?.hostsLoaded) || drift.value === undefined;
+  if (!entity && isLoading) return <p class="muted">Loading…</p>;
   if (!entity) {
     return (
       <p class="note">
@@ -45,9 +48,14 @@ function EntityDetails({ kind, id }: EntityRef) {
       {kind === "devices" && <DeviceDetails id={id} />}
       {kind === "links" && <LinkDetails id={id} />}
       {kind === "hosts" && <HostDetails id={id} />}
-      <Section title="History">
-        <EntityHistory kind={kind} entity={entity} />
+      <Section title="Sources">
+        <SourceClaims entityRef={{ kind, id }} revision={entity.revision} />
       </Section>
+      {entity.drift?.state !== "missing" && (
+        <Section title="History">
+          <EntityHistory kind={kind} entity={entity} />
+        </Section>
+      )}
     </>
   );
 }

@@ -1,25 +1,30 @@
 /** The facts of one device, its buttons and its ports. */
 import type { Device } from "../../model/entity.ts";
 import { Button } from "../button.tsx";
+import { missingPorts } from "../drift.ts";
 import { formatCount, formatType } from "../names.ts";
-import { useNetwork, useStore } from "../store.ts";
+import { usePlannedNetwork, useStore } from "../store.ts";
 import { filterText } from "../table/filter.ts";
+import { DriftNote } from "./drift.tsx";
 import { annotationFacts, Badge, ConflictNote, Facts, joinNonEmpty, Section, Time } from "./elements.tsx";
 import { Loaded } from "./loaded.tsx";
 import { PortsTable } from "./ports-table.tsx";
 
 export function DeviceDetails({ id }: { readonly id: string }) {
-  const { client, state } = useStore();
-  const device = useNetwork()?.devices.get(id);
+  const { client, state, drift } = useStore();
+  const device = usePlannedNetwork()?.devices.get(id);
   if (!device) return null;
   const { annotations } = device;
   const { at } = state.value;
+  const isMissing = device.drift?.state === "missing";
+  const planned = missingPorts(drift.value, id);
   return (
     <>
       <p class="badges">
         <Badge>{formatType(device.type)}</Badge>
-        <Availability device={device} />
+        {!isMissing && <Availability device={device} />}
       </p>
+      <DriftNote drift={device.drift} />
       <ConflictNote annotations={annotations} />
       <DeviceButtons id={id} />
       <Facts
@@ -33,18 +38,22 @@ export function DeviceDetails({ id }: { readonly id: string }) {
           ["Serial", device.serial],
           ["Role", device.role === "NONE" ? "" : device.role.toLowerCase()],
           ["Sources", device.sources.join(", ")],
-          ["First seen", <Time key="first" timestamp={device.firstSeen} />],
+          ["First seen", !isMissing && <Time key="first" timestamp={device.firstSeen} />],
           ["Last change", <Time key="last" timestamp={device.lastChanged} />],
           ...annotationFacts(annotations),
         ]}
       />
       <Section title="Ports">
-        <Loaded
-          version={`${device.revision} ${at}`}
-          load={(signal) => client.ports(id, at === undefined ? {} : { at }, { signal })}
-        >
-          {({ ports }) => <PortsTable device={id} ports={ports} />}
-        </Loaded>
+        {isMissing ? (
+          <PortsTable device={id} ports={planned} />
+        ) : (
+          <Loaded
+            version={`${device.revision} ${at}`}
+            load={(signal) => client.ports(id, at === undefined ? {} : { at }, { signal })}
+          >
+            {({ ports }) => <PortsTable device={id} ports={[...ports, ...planned]} />}
+          </Loaded>
+        )}
       </Section>
     </>
   );
@@ -64,7 +73,7 @@ function Availability({ device }: { readonly device: Device }) {
 function DeviceButtons({ id }: { readonly id: string }) {
   const { state, go, startPath } = useStore();
   const { expanded, around } = state.value;
-  const hosts = useNetwork()?.hostCount(id) ?? 0;
+  const hosts = usePlannedNetwork()?.hostCount(id) ?? 0;
   const isExpanded = expanded.includes(id);
   const isCentre = around === id;
   const toggleHosts = () => {

@@ -57,7 +57,9 @@ export type Fact = readonly [name: string, value: ComponentChildren];
 
 /** Leaves out facts that are empty or unknown. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
-  const known = facts.filter(([, value]) => value !== undefined && value !== "" && value !== "unknown");
+  const known = facts.filter(
+    ([, value]) => value !== undefined && value !== false && value !== "" && value !== "unknown",
+  );
   return (
     <dl class="facts">
       {known.map(([name, value]) => (

@@ -2,13 +2,14 @@
 import type { Host, Port } from "../../model/entity.ts";
 import { Button } from "../button.tsx";
 import { deviceNameById } from "../names.ts";
-import { useNetwork, useStore } from "../store.ts";
+import { usePlannedNetwork, useStore } from "../store.ts";
+import { DriftNote } from "./drift.tsx";
 import { annotationFacts, Badge, ConflictNote, EntityLink, Facts, joinNonEmpty, Time } from "./elements.tsx";
 import { Loaded } from "./loaded.tsx";
 
 export function HostDetails({ id }: { readonly id: string }) {
   const { client, state, startPath } = useStore();
-  const network = useNetwork();
+  const network = usePlannedNetwork();
   const host = network?.hosts.get(id);
   if (!network || !host) return null;
   const device = host.location.elementId;
@@ -20,6 +21,7 @@ export function HostDetails({ id }: { readonly id: string }) {
         {host.configured && <Badge>Configured</Badge>}
         {host.suspended && <Badge tone="doubt">Suspended</Badge>}
       </p>
+      <DriftNote drift={host.drift} />
       <ConflictNote annotations={host.annotations} />
       <ul class="ends">
         {host.locations.map(({ elementId, port }, i) => (

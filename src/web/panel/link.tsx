@@ -2,11 +2,12 @@
 import { cableId, cableOf } from "../../model/cable.ts";
 import type { Link } from "../../model/entity.ts";
 import { deviceNameById } from "../names.ts";
-import { useNetwork } from "../store.ts";
+import { usePlannedNetwork } from "../store.ts";
+import { DriftNote } from "./drift.tsx";
 import { annotationFacts, Badge, ConflictNote, EntityLink, Facts, Time } from "./elements.tsx";
 
 export function LinkDetails({ id }: { readonly id: string }) {
-  const network = useNetwork();
+  const network = usePlannedNetwork();
   const link = network?.links.get(id);
   if (!network || !link) return null;
   const { active, oneWay, verified, links } = network.cables.get(cableId(link)) ?? cableOf(link, undefined);
@@ -15,10 +16,15 @@ export function LinkDetails({ id }: { readonly id: string }) {
     <>
       <p class="badges">
         <Badge>{link.type.toLowerCase()}</Badge>
-        {active ? <Badge tone="good">Active</Badge> : <Badge tone="bad">Inactive</Badge>}
+        {link.drift?.state === "missing" ? null : active ? (
+          <Badge tone="good">Active</Badge>
+        ) : (
+          <Badge tone="bad">Inactive</Badge>
+        )}
         {oneWay && <Badge tone="doubt">{`One way: the other direction is ${other}`}</Badge>}
         {!verified && <Badge tone="doubt">Not verified</Badge>}
       </p>
+      <DriftNote drift={link.drift} />
       <ConflictNote annotations={links.find(({ annotations }) => annotations?.conflict)?.annotations} />
       <ul class="ends">
         {links.map((direction) => (
@@ -46,7 +52,7 @@ export function LinkDetails({ id }: { readonly id: string }) {
 }
 
 function LinkEnd({ end: { device, port } }: { readonly end: Link["src"] }) {
-  const network = useNetwork();
+  const network = usePlannedNetwork();
   return (
     <span>
       <EntityLink to={{ kind: "devices", id: device }}>

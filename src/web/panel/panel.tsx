@@ -4,18 +4,26 @@
  */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../button.tsx";
+import { LAYER_TITLES } from "../state.ts";
 import { useStore } from "../store.ts";
 import { ComparisonList, RecentChanges } from "./change-list.tsx";
 import { Details } from "./details.tsx";
 import { PanelHeading, Section } from "./elements.tsx";
+import { LayerList } from "./layer-list.tsx";
 import { PathSteps } from "./path-steps.tsx";
 
 export function Panel() {
   const { state, network, comparison, go } = useStore();
-  const { selected, path, compare, changes, at, around, expanded } = state.value;
+  const { selected, path, compare, changes, at, around, expanded, layer } = state.value;
   const body = useRef<HTMLDivElement>(null);
   const compared = compare === undefined ? undefined : comparison.value;
-  const hasContent = selected !== undefined || path !== undefined || changes || compared !== undefined;
+  const shownLayer = compared ? undefined : layer;
+  const hasContent =
+    selected !== undefined ||
+    path !== undefined ||
+    changes ||
+    compared !== undefined ||
+    shownLayer !== undefined;
   const open = hasContent && network.value !== undefined;
   const shown = JSON.stringify([selected, path, compare, changes, at, around, expanded]);
   useLayoutEffect(() => {
@@ -37,6 +45,18 @@ export function Panel() {
           <Section title="What differs">
             <ComparisonList comparison={compared} />
           </Section>
+        )}
+        {open && shownLayer && (
+          <>
+            <PanelHeading title={LAYER_TITLES[shownLayer]}>
+              <Button
+                label={`Close ${LAYER_TITLES[shownLayer].toLowerCase()}`}
+                icon="close"
+                onClick={() => go({ layer: undefined })}
+              />
+            </PanelHeading>
+            <LayerList layer={shownLayer} />
+          </>
         )}
         {open && changes && (
           <>

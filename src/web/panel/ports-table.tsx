@@ -1,10 +1,11 @@
 /** The ports of a device and what is connected to each. Ports with a connection come first. */
-import type { Port } from "../../model/entity.ts";
+import type { Drift, Port } from "../../model/entity.ts";
 import { deviceNameById, formatCount, hostName } from "../names.ts";
 import type { Network } from "../network.ts";
 import type { EntityRef } from "../state.ts";
-import { useNetwork } from "../store.ts";
+import { usePlannedNetwork } from "../store.ts";
 import { Badge, EntityLink } from "./elements.tsx";
+import { formatValue } from "./format-value.ts";
 
 /** A port shows at most this many hosts; the table of hosts has all of them. */
 const MAX_HOSTS_SHOWN = 60;
@@ -15,7 +16,7 @@ interface PortsTableProps {
 }
 
 export function PortsTable({ device, ports }: PortsTableProps) {
-  const network = useNetwork();
+  const network = usePlannedNetwork();
   if (ports.length === 0 || !network) return <p class="muted">No ports are known.</p>;
   const rows = ports
     .toSorted((p, q) => p.port.localeCompare(q.port, "en", { numeric: true }))
@@ -60,6 +61,7 @@ function PortRows({ rows }: { readonly rows: readonly PortRow[] }) {
             <th scope="row">
               {port.port}
               {!port.isEnabled && <Badge tone="bad">off</Badge>}
+              {port.drift && <PortDrift drift={port.drift} />}
             </th>
             <td>{port.annotations?.portName ?? ""}</td>
             <td>{formatSpeed(port.portSpeed)}</td>
@@ -70,6 +72,23 @@ function PortRows({ rows }: { readonly rows: readonly PortRow[] }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+function PortDrift({ drift }: { readonly drift: Drift }) {
+  const fields = Object.entries(drift.fields ?? {}).map(
+    ([name, { intended, observed }]) =>
+      `${name}: ${formatValue(intended)} intended, ${formatValue(observed)} observed`,
+  );
+  return (
+    <>
+      <span class={`state drift ${drift.state}`}>{drift.state}</span>
+      {fields.map((text) => (
+        <div key={text} class="muted">
+          {text}
+        </div>
+      ))}
+    </>
   );
 }
 

@@ -26,6 +26,16 @@ const lastChanged: Column<Device | Link | Host> = {
   text: (entity) => formatShortTime(Date.parse(entity.lastChanged)),
 };
 
+const drift: Column<Device | Link | Host> = {
+  title: "Drift",
+  width: 1.3,
+  text: ({ drift }) => (drift ? `${drift.state} since ${formatShortTime(Date.parse(drift.since))}` : ""),
+  tone: ({ drift }) => (drift ? "doubt" : ""),
+};
+
+/** What is only planned has no state. */
+const isMissing = ({ drift }: Device | Link): boolean => drift?.state === "missing";
+
 const deviceColumns: readonly Column<Device>[] = [
   { title: "Name", width: 2, sort: "annotations.name", text: deviceName },
   { title: "Id", width: 2.4, sort: "id", text: ({ id }) => id },
@@ -34,8 +44,9 @@ const deviceColumns: readonly Column<Device>[] = [
     title: "State",
     width: 0.9,
     sort: "available",
-    text: (device) => (device.available ? (hasConflict(device) ? "conflict" : "up") : "down"),
-    tone: (device) => (device.available ? (hasConflict(device) ? "doubt" : "") : "bad"),
+    text: (device) =>
+      isMissing(device) ? "" : device.available ? (hasConflict(device) ? "conflict" : "up") : "down",
+    tone: (device) => (device.available || isMissing(device) ? (hasConflict(device) ? "doubt" : "") : "bad"),
   },
   { title: "Address", width: 1.3, text: ({ annotations }) => annotations.managementAddress ?? "" },
   { title: "Maker", width: 1.4, sort: "mfr", text: ({ mfr }) => mfr },
@@ -46,6 +57,7 @@ const deviceColumns: readonly Column<Device>[] = [
     width: 0.7,
     text: ({ id }, network) => (network?.hostsLoaded ? String(network.hostCount(id)) : ""),
   },
+  drift,
   lastChanged,
 ];
 
@@ -62,8 +74,8 @@ const linkColumns: readonly Column<Link>[] = [
     title: "State",
     width: 0.9,
     sort: "state",
-    text: ({ state }) => (state === "ACTIVE" ? "active" : "inactive"),
-    tone: ({ state }) => (state === "ACTIVE" ? "" : "bad"),
+    text: (link) => (isMissing(link) ? "" : link.state === "ACTIVE" ? "active" : "inactive"),
+    tone: (link) => (link.state === "ACTIVE" || isMissing(link) ? "" : "bad"),
   },
   {
     title: "Other direction",
@@ -79,6 +91,7 @@ const linkColumns: readonly Column<Link>[] = [
     text: ({ verified }) => (verified ? "yes" : "no"),
     tone: ({ verified }) => (verified ? "" : "doubt"),
   },
+  drift,
   lastChanged,
 ];
 
@@ -95,6 +108,7 @@ const hostColumns: readonly Column<Host>[] = [
     text: (host) => (hasConflict(host) ? "conflict" : host.suspended ? "suspended" : ""),
     tone: (host) => (hasConflict(host) ? "doubt" : ""),
   },
+  drift,
   lastChanged,
 ];
 

@@ -19,3 +19,7 @@ export function parseFilter(text: string): [name: string, value: string][] {
 /** The text of a filter with one parameter. */
 export const filterText = (name: string, value: string): string =>
   /[\s"]/.test(value) ? `${name}="${value.replaceAll('"', "")}"` : `${name}=${value}`;
+
+/** The inverse of `parseFilter`. */
+export const formatFilter = (pairs: readonly (readonly [name: string, value: string])[]): string =>
+  pairs.map(([name, value]) => (name === "q" ? value : filterText(name, value))).join(" ");

@@ -4,10 +4,12 @@
  * returns to the same rows.
  */
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { Button } from "../button.tsx";
 import { formatCount } from "../names.ts";
 import type { TableView } from "../state.ts";
 import { readNetwork, useStore } from "../store.ts";
 import { EXAMPLES } from "./columns.ts";
+import { formatFilter, parseFilter } from "./filter.ts";
 import { Grid } from "./grid.tsx";
 import { createRowLoader, type Rows } from "./rows.ts";
 
@@ -71,11 +73,31 @@ function FilterBar({ table, rows }: { readonly table: TableView; readonly rows: 
         }}
         onChange={apply}
       />
+      <QuickFilter label="Not as planned" name="drift" value="any" />
+      <QuickFilter label="Conflicts" name="conflict" value="true" />
       <span class="muted" role="status">
         {rowCountText(rows)}
       </span>
     </div>
   );
+}
+
+interface QuickFilterProps {
+  readonly label: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A button that adds one parameter to the filter, and removes it again. */
+function QuickFilter({ label, name, value }: QuickFilterProps) {
+  const { state, go } = useStore();
+  const pairs = parseFilter(state.value.filter);
+  const pressed = pairs.some(([other]) => other === name);
+  const toggle = () => {
+    const others = pairs.filter(([other]) => other !== name);
+    go({ filter: formatFilter(pressed ? others : [...others, [name, value]]) });
+  };
+  return <Button label={label} pressed={pressed} onClick={toggle} />;
 }
 
 /** No count while it is unknown: before the first rows, and after a refusal. */

@@ -45,6 +45,7 @@ export class MergedService implements AsyncDisposable {
     for (const [name, document] of Object.entries(documents)) merged.report(name, document);
     merged.configure(sources, settings);
     await merged.restart();
+    for (const name of Object.keys(documents)) await merged.untilStatus(name, "synced");
     return merged;
   }
 

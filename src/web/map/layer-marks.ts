@@ -1,0 +1,50 @@
+/** What a layer marks: devices and cables that are not as planned, or that have conflicting claims. */
+import { cableId } from "../../model/cable.ts";
+import { hasConflict } from "../../model/conflict.ts";
+import type { DriftList } from "../drift.ts";
+import type { Network } from "../network.ts";
+import type { Layer } from "../state.ts";
+import type { MapMarks } from "./highlights.ts";
+import type { Mark } from "./style.ts";
+
+export function layerMarks(
+  layer: Layer | undefined,
+  network: Network,
+  drift: DriftList | undefined,
+): MapMarks | undefined {
+  if (layer === "conflicts") return conflictMarks(network);
+  return layer === "drift" && drift ? driftMarks(network, drift) : undefined;
+}
+
+/**
+ * A cable has a state if all its directions have it; otherwise it differs. A port or host that is not as planned marks its device,
+ * because the map draws hosts on demand only and no ports.
+ */
+function driftMarks(network: Network, { entities }: DriftList): MapMarks {
+  const devices = new Map<string, Mark>();
+  const cables = new Map<string, Mark>();
+  const parts = new Set<string>();
+  for (const { resource, value } of entities.values()) {
+    const { state } = value.drift;
+    if (resource === "devices") devices.set(value.id, state);
+    else if (resource === "ports") parts.add(value.element);
+    else if (resource === "hosts") parts.add(value.location.elementId);
+    else {
+      const id = cableId(value);
+      const links = network.cables.get(id)?.links ?? [];
+      cables.set(id, links.every((link) => link.drift?.state === state) ? state : "differs");
+    }
+  }
+  for (const device of parts) if (!devices.has(device)) devices.set(device, "differs");
+  return { devices, cables, word: "not as planned" };
+}
+
+function conflictMarks(network: Network): MapMarks {
+  const devices = new Map<string, Mark>();
+  const cables = new Map<string, Mark>();
+  for (const device of network.devices.values()) if (hasConflict(device)) devices.set(device.id, "conflict");
+  for (const host of network.hosts.values())
+    if (hasConflict(host)) for (const { elementId } of host.locations) devices.set(elementId, "conflict");
+  for (const cable of network.cables.values()) if (cable.conflict) cables.set(cable.id, "conflict");
+  return { devices, cables, word: "in conflict" };
+}

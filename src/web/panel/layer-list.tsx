@@ -1,0 +1,123 @@
+/** What the layer of the map marks, as a list: what is not as planned with the newest first, or what is in conflict. */
+
+import { hasConflict } from "../../model/conflict.ts";
+import type { Annotations } from "../../model/entity.ts";
+import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "../drift.ts";
+import { deviceNameById, entityName, formatCount } from "../names.ts";
+import type { Network } from "../network.ts";
+import type { EntityRef, Layer } from "../state.ts";
+import { usePlannedNetwork, useStore } from "../store.ts";
+import { Badge, EntityLink, Time } from "./elements.tsx";
+
+const MAX_SHOWN = 200;
+
+export function LayerList({ layer }: { readonly layer: Layer }) {
+  const { drift } = useStore();
+  const network = usePlannedNetwork();
+  if (!network) return null;
+  if (layer === "conflicts") return <Conflicts network={network} />;
+  if (!drift.value) return <p class="muted">Loading…</p>;
+  if (drift.value.error !== undefined) return <p class="note bad">{drift.value.error}</p>;
+  return <DriftItems list={drift.value} network={network} />;
+}
+
+function DriftItems({ list, network }: { readonly list: DriftList; readonly network: Network }) {
+  const items = [...list.entities].sort(
+    ([a, { value: p }], [b, { value: q }]) =>
+      Date.parse(q.drift.since) - Date.parse(p.drift.since) || (a < b ? -1 : 1),
+  );
+  if (items.length === 0) {
+    return (
+      <p class="muted">
+        Nothing differs from the plan. The plan is what the sources with the role “intended” report; without
+        one, or before every source has reported once, nothing is compared.
+      </p>
+    );
+  }
+  return (
+    <div>
+      <p role="status">{summarizeDrift(list)}</p>
+      <ol class="layer-list">
+        {items.slice(0, MAX_SHOWN).map(([key, entity]) => (
+          <li key={key}>
+            <DriftItem entity={entity} network={network} />
+          </li>
+        ))}
+      </ol>
+      <Rest count={items.length - MAX_SHOWN} />
+    </div>
+  );
+}
+
+function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly network: Network }) {
+  const { drift } = entity.value;
+  const { to, title, noun } = describe(entity, network);
+  const fields = Object.keys(drift.fields ?? {}).join(", ");
+  return (
+    <>
+      <span class={`state drift ${drift.state}`}>{DRIFT_TITLES[drift.state]}</span>
+      <span>
+        {`${noun} `}
+        <EntityLink to={to}>{title}</EntityLink>
+        {fields !== "" && <span class="muted">{` ${fields}`}</span>}
+      </span>
+      <Time timestamp={drift.since} />
+    </>
+  );
+}
+
+/** A port leads to its device. */
+function describe(entity: DriftEntity, network: Network): { to: EntityRef; title: string; noun: string } {
+  if (entity.resource === "ports") {
+    const { element, port } = entity.value;
+    const title = `${deviceNameById(network, element)}/${port}`;
+    return { to: { kind: "devices", id: element }, title, noun: "Port" };
+  }
+  const to: EntityRef = { kind: entity.resource, id: entity.value.id };
+  return { to, title: entityName(network, to), noun: NOUNS[entity.resource] };
+}
+
+const NOUNS = { devices: "Device", links: "Link", hosts: "Host" } as const;
+
+function Conflicts({ network }: { readonly network: Network }) {
+  const items = (["devices", "links", "hosts"] as const).flatMap((kind) =>
+    conflictsOf(kind, network[kind].values()),
+  );
+  if (items.length === 0) return <p class="muted">No claims are in conflict.</p>;
+  return (
+    <div>
+      <p role="status">{`${items.length} in conflict`}</p>
+      <ol class="layer-list">
+        {items.slice(0, MAX_SHOWN).map(({ to, text }) => (
+          <li key={`${to.kind} ${to.id}`}>
+            <Badge tone="doubt">{NOUNS[to.kind]}</Badge>
+            <span>
+              <EntityLink to={to}>{entityName(network, to)}</EntityLink>
+              {` ${text}`}
+            </span>
+          </li>
+        ))}
+      </ol>
+      <Rest count={items.length - MAX_SHOWN} />
+    </div>
+  );
+}
+
+interface ConflictItem {
+  readonly to: EntityRef;
+  readonly text: string;
+}
+
+type Flagged = Iterable<{ readonly id: string; readonly annotations?: Annotations }>;
+
+function conflictsOf(kind: EntityRef["kind"], entities: Flagged): ConflictItem[] {
+  const items: ConflictItem[] = [];
+  for (const entity of entities)
+    if (hasConflict(entity))
+      items.push({ to: { kind, id: entity.id }, text: entity.annotations?.conflict ?? "" });
+  return items;
+}
+
+function Rest({ count }: { readonly count: number }) {
+  return count > 0 ? <p class="muted">{`and ${formatCount(count, "other")}; the tables have all`}</p> : null;
+}

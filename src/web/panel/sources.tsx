@@ -1,0 +1,148 @@
+/**
+ * What each source claims about an entity, and which claim gives each field its value. It is loaded when the user opens
+ * it, because the service has to read every claim.
+ */
+import { useSignal } from "@preact/signals";
+import type { Client } from "../../client/client.ts";
+import type { ExplainedClaim, Explanation } from "../../model/explanation.ts";
+import type { EntityRef } from "../state.ts";
+import { useStore } from "../store.ts";
+import { Badge, Time } from "./elements.tsx";
+import { formatValue } from "./format-value.ts";
+import { Loaded } from "./loaded.tsx";
+
+interface SourceClaimsProps {
+  readonly entityRef: EntityRef;
+  readonly revision: number;
+}
+
+export function SourceClaims({ entityRef, revision }: SourceClaimsProps) {
+  const { client, state } = useStore();
+  const open = useSignal(false);
+  const { at } = state.value;
+  return (
+    <details
+      class="claims"
+      onToggle={(event) => {
+        open.value = event.currentTarget.open;
+      }}
+    >
+      <summary>What each source says</summary>
+      {open.value && (
+        <Loaded
+          version={`${revision} ${at}`}
+          load={(signal) => loadExplanation(client, entityRef, at, signal)}
+        >
+          {(explanation) => <ExplanationView explanation={explanation} />}
+        </Loaded>
+      )}
+    </details>
+  );
+}
+
+async function loadExplanation(
+  client: Client,
+  { kind, id }: EntityRef,
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<Explanation> {
+  const query = { explain: true, ...(at !== undefined && { at }) };
+  const response = await client.raw(`${kind}/${encodeURIComponent(id)}`, query, { signal });
+  return response.json();
+}
+
+function ExplanationView({ explanation }: { readonly explanation: Explanation }) {
+  const { claims, identity = [] } = explanation;
+  return (
+    <>
+      <ol class="claim-sources">
+        {claims.map((claim) => (
+          <ClaimSource key={`${claim.source} ${claim.id}`} claim={claim} shownId={explanation.id} />
+        ))}
+      </ol>
+      {identity.map(({ rule, value, ids }) => (
+        <p key={`${rule} ${value}`} class="muted">{`One device by ${rule} ${value}: ${ids.join(", ")}`}</p>
+      ))}
+      <FieldTable explanation={explanation} />
+    </>
+  );
+}
+
+function ClaimSource({ claim, shownId }: { readonly claim: ExplainedClaim; readonly shownId: string }) {
+  const { source, role, status, staleSince, id } = claim;
+  return (
+    <li>
+      {source}
+      {role === "intended" && <Badge>intended</Badge>}
+      {status === "stale" && (
+        <Badge tone="doubt">
+          {"stale"}
+          {staleSince !== undefined && (
+            <>
+              {" since "}
+              <Time timestamp={staleSince} />
+            </>
+          )}
+        </Badge>
+      )}
+      {id !== shownId && <code>{id}</code>}
+    </li>
+  );
+}
+
+/** The fields that a source claims, an annotation by its key; the same names as those of `fields`. */
+function claimedFields({ claim }: ExplainedClaim): Map<string, unknown> {
+  const { annotations, ...fields } = claim;
+  const result = new Map(Object.entries(fields));
+  if (annotations !== null && typeof annotations === "object")
+    for (const [key, value] of Object.entries(annotations)) result.set(`annotations.${key}`, value);
+  return result;
+}
+
+function FieldTable({ explanation: { claims, fields } }: { readonly explanation: Explanation }) {
+  const claimed = claims.map((claim) => ({ claim, values: claimedFields(claim) }));
+  const names = new Set(claimed.flatMap(({ values }) => [...values.keys()]));
+  names.delete("id");
+  return (
+    <table class="ports claim-fields">
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Source</th>
+          <th scope="col">Says</th>
+        </tr>
+      </thead>
+      {[...names].map((name) => {
+        const rows = claimed.filter(({ values }) => values.has(name));
+        const field = fields[name];
+        return (
+          <tbody key={name}>
+            {rows.map(({ claim: { source, role, id }, values }, i) => {
+              const wins = role === "observed" && field?.source === source;
+              return (
+                <tr key={`${source} ${id}`} class={wins ? "wins" : ""}>
+                  {i === 0 && (
+                    <th scope="rowgroup" rowSpan={rows.length} title={field?.why}>
+                      {name}
+                    </th>
+                  )}
+                  <td>{source}</td>
+                  <td>
+                    {formatValue(values.get(name))}
+                    {wins && <Badge tone="good">shown</Badge>}
+                    {wins && <div class="muted">{field.why}</div>}
+                  </td>
+                </tr>
+              );
+            })}
+            {field && field.source === null && (
+              <tr>
+                <td colSpan={3} class="muted">{`Shown: ${formatValue(field.value)} (${field.why})`}</td>
+              </tr>
+            )}
+          </tbody>
+        );
+      })}
+    </table>
+  );
+}

@@ -1,0 +1,16 @@
+/** Audits a page with axe-core. Returns the serious and critical violations. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AxeResults } from "axe-core";
+import type { BrowserTab } from "./browser.ts";
+
+const AXE = readFileSync(join(import.meta.dir, "../../node_modules/axe-core/axe.min.js"), "utf8");
+
+export async function audit({ page }: BrowserTab): Promise<string[]> {
+  // Evaluated, because the content security policy of the page forbids an added script element.
+  await page.evaluate(AXE);
+  const results = await page.evaluate<AxeResults>("axe.run()");
+  return results.violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`);
+}
