@@ -1,4 +1,4 @@
-/** The types that the parts of a commit share: an entity that it touches, and what all of its parts know. */
+/** What the parts of a commit share: an entity that it touches, what follows from its claims, and what all parts know. */
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Drift } from "../model/entity.ts";
 import type { ConnectPoint, Kind } from "../model/ids.ts";
@@ -53,4 +53,28 @@ export interface CommitContext {
   readonly plansPortsOf: (id: string) => boolean;
   /** Entities that are handled between two pauses. */
   readonly entitiesPerStep: number;
+}
+
+/** When the entity, or one whose claims it has now, was first shown. */
+export function firstSeenOf<K extends Kind>({ before, firstSeen }: TouchedEntity<K>): string | undefined {
+  const own = before?.value.firstSeen;
+  return own === undefined || (firstSeen !== undefined && firstSeen < own) ? firstSeen : own;
+}
+
+/** Each once: a source may claim one entity under two ids. */
+export function sourcesOf<K extends Kind>(claims: readonly SourcedClaim<K>[]): string[] {
+  const sources = claims.map(({ source }) => source);
+  return sources.length < 2 ? sources : [...new Set(sources)];
+}
+
+/** The claim that gives the entity its id. */
+export function leaderOf<K extends Kind>(
+  claims: readonly SourcedClaim<K>[],
+  rules: MergeRules,
+): ClaimTypes[K] | undefined {
+  let leader = claims[0];
+  if (claims.length < 2) return leader?.claim;
+  for (const other of claims)
+    if (leader && rules.compareLeaders(other.source, leader.source) < 0) leader = other;
+  return leader?.claim;
 }

@@ -23,7 +23,14 @@ import {
   updateMissing,
 } from "./missing.ts";
 import { claimedKey, recoverClaim, sameClaim } from "./recover.ts";
-import type { CommitContext, SourcedClaim, TouchedEntity } from "./touched-entity.ts";
+import {
+  type CommitContext,
+  firstSeenOf,
+  leaderOf,
+  type SourcedClaim,
+  sourcesOf,
+  type TouchedEntity,
+} from "./touched-entity.ts";
 import { type StoredValue, storedValueOf } from "./view.ts";
 
 /** `claims` are those of observed sources; none where the entity is only intended. */
@@ -201,16 +208,6 @@ export class WorkingSet<K extends Kind> {
     );
   }
 
-  /** The claim that gives the entity its id. */
-  #leader(claims: readonly SourcedClaim<K>[]): ClaimTypes[K] | undefined {
-    const { rules } = this.#context;
-    let leader = claims[0];
-    if (claims.length < 2) return leader?.claim;
-    for (const other of claims)
-      if (leader && rules.compareLeaders(other.source, leader.source) < 0) leader = other;
-    return leader?.claim;
-  }
-
   /** Merges the claims of one entity again. */
   remerge(entity: TouchedEntity<K>): void {
     const next = this.#merge(entity);
@@ -246,7 +243,7 @@ export class WorkingSet<K extends Kind> {
     const { before, formerIds } = entity;
     const { time, timeText, revision, shownPort, isClaimedDevice, rules } = this.#context;
     const claims = observedClaims(entity, rules);
-    const leader = this.#leader(claims);
+    const leader = leaderOf(claims, this.#context.rules);
     if (!leader) return undefined;
     // Claims of stale sources come last. Ids and `sources` do not depend on that: a source that fails renames nothing.
     const byPrecedence =
@@ -381,17 +378,6 @@ export class WorkingSet<K extends Kind> {
       yield;
     }
   }
-}
-
-function firstSeenOf<K extends Kind>({ before, firstSeen }: TouchedEntity<K>): string | undefined {
-  const own = before?.value.firstSeen;
-  return own === undefined || (firstSeen !== undefined && firstSeen < own) ? firstSeen : own;
-}
-
-/** Each once: a source may claim one entity under two ids. */
-function sourcesOf<K extends Kind>(claims: readonly SourcedClaim<K>[]): string[] {
-  const sources = claims.map(({ source }) => source);
-  return sources.length < 2 ? sources : [...new Set(sources)];
 }
 
 /** The id that is shown. The key where both are the same text: maps have its hash already. */
