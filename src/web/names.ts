@@ -1,6 +1,7 @@
 /** Names of entities and types for display: short, the same in every view, and never empty. */
 import type { Cable } from "../model/cable.ts";
 import type { Device, Host } from "../model/entity.ts";
+import { deviceKey } from "../model/ids.ts";
 import type { Network } from "./network.ts";
 import type { EntityRef } from "./state.ts";
 
@@ -14,6 +15,15 @@ export const hostName = (host: Host): string =>
 export function deviceNameById(network: Network, id: string): string {
   const device = network.devices.get(id);
   return device ? deviceName(device) : id;
+}
+
+/** The one device that has the id as an alias, as the service resolves it. */
+export function deviceWithAlias(network: Network | undefined, id: string): Device | undefined {
+  const key = deviceKey(id);
+  const found = [...(network?.devices.values() ?? [])].filter((device) =>
+    device.aliases?.some((alias) => deviceKey(alias) === key),
+  );
+  return found.length === 1 ? found[0] : undefined;
 }
 
 export function cableName(network: Network, { from, to }: Pick<Cable, "from" | "to">): string {

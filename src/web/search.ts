@@ -64,7 +64,8 @@ function bestScore(scores: readonly Score[]): Score {
 }
 
 function deviceScore(device: Device, text: string): Score {
-  const main = bestScore([textScore(device.id, text), textScore(deviceName(device), text)]);
+  const names = [device.id, deviceName(device), ...(device.aliases ?? [])];
+  const main = bestScore(names.map((name) => textScore(name, text)));
   if (main !== undefined) return main;
   const rest = [
     device.annotations.managementAddress,

@@ -86,6 +86,14 @@ test.skipIf(!hasChromium)("the panel of a device lists its aliases as text", asy
   expect(tab.errors).toEqual([]);
 });
 
+test.skipIf(!hasChromium)("an address with an alias of a device leads to the device", async () => {
+  await tab.goto("/?selected=devices:OpenFlow:11");
+  await panelOf(tab).getByText("This is another id of").waitFor();
+  await panelOf(tab).getByRole("link", { name: "leaf1" }).click();
+  await panelOf(tab).getByText("Also known as").waitFor();
+  expect(tab.errors).toEqual([]);
+});
+
 test.skipIf(!hasChromium)(
   "one click shows the conflicts in a table, and one on the map with a list",
   async () => {

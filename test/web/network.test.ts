@@ -101,6 +101,14 @@ describe("search", () => {
     expect(titles(text).toSorted()).toEqual(expected.toSorted());
   });
 
+  test("an alias of a device finds it", () => {
+    const network = sampleNetwork();
+    const switchB = network.devices.get("b");
+    if (!switchB) throw new Error("there is a device b");
+    network.set({ resource: "devices", value: { ...switchB, aliases: ["openflow:7"] } });
+    expect(searchNetwork(network, "OpenFlow:7").hits.map((hit) => hit.title)).toEqual(["switch-b"]);
+  });
+
   test("names that start with the text come first, and `total` counts the hits beyond the limit", () => {
     const { hits, total } = searchNetwork(sampleNetwork(), "s", 2);
     expect(hits.map((hit) => hit.title)).toEqual(["switch-a", "switch-b"]);

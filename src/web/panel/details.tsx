@@ -2,11 +2,11 @@
 import { Button } from "../button.tsx";
 import { copyText } from "../clipboard.ts";
 import { curlLine } from "../curl.ts";
-import { entityName } from "../names.ts";
+import { deviceName, deviceWithAlias, entityName } from "../names.ts";
 import type { EntityRef } from "../state.ts";
 import { usePlannedNetwork, useStore } from "../store.ts";
 import { DeviceDetails } from "./device.tsx";
-import { PanelHeading, Section } from "./elements.tsx";
+import { EntityLink, PanelHeading, Section } from "./elements.tsx";
 import { EntityHistory } from "./entity-history.tsx";
 import { HostDetails } from "./host.tsx";
 import { LinkDetails } from "./link.tsx";
@@ -36,6 +36,15 @@ function EntityDetails({ kind, id }: EntityRef) {
   const { drift } = useStore();
   const isLoading = (kind === "hosts" && !network?.hostsLoaded) || drift.value === undefined;
   if (!entity && isLoading) return <p class="muted">Loading…</p>;
+  const renamed = kind === "devices" && !entity ? deviceWithAlias(network, id) : undefined;
+  if (renamed) {
+    return (
+      <p class="note">
+        This is another id of{" "}
+        <EntityLink to={{ kind: "devices", id: renamed.id }}>{deviceName(renamed)}</EntityLink>.
+      </p>
+    );
+  }
   if (!entity) {
     return (
       <p class="note">
