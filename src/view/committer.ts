@@ -348,8 +348,7 @@ function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
   let rechecked = 0;
   for (const stored of keys) {
     const parsed = parseClaimsKey(stored);
-    if (parsed?.kind === "devices") commit.regroup(parsed.key);
-    if (parsed) commit.recheck(parsed.kind, parsed.key);
+    if (parsed) commit.applyRules(parsed.kind, parsed.key);
     if (++rechecked % RECHECKS_PER_STEP === 0) yield;
   }
 }
