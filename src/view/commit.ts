@@ -189,7 +189,8 @@ export class Commit {
       const missingBefore = device.missing?.value.id;
       this.#devices.remerge(device);
       if (shownBefore !== device.after?.value.id || missingBefore !== device.missing?.value.id)
-        yield* this.#recheckDependents(device.key, shownBefore);
+        for (const name of new Set([device.key, ...claimedDevices(device.claims)]))
+          yield* this.#recheckDependents(name, name === device.key ? shownBefore : undefined);
       if (this.#isPauseDue()) yield;
     }
     if (this.#rules.judgesDrift) yield* this.#recheckRelisted();
