@@ -108,6 +108,12 @@ function expectSameIndexes(view: View, other: View): void {
   expect(view.heldBack).toEqual(other.heldBack);
 }
 
+/** `since` changes only with the state. */
+function expectSameSince(before: string | null, after: string | null): void {
+  const [from, to] = [before, after].map((text) => JSON.parse(text ?? "{}").drift);
+  if (from && from.state === to?.state) expect(to.since).toBe(from.since);
+}
+
 const counts = { joined: 0, missing: 0, unplanned: 0, differs: 0 };
 afterAll(() => {
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(20);
@@ -174,6 +180,7 @@ test("joined devices and two plans give the same view in whatever order they com
     for (const { entries } of batches.reverse()) {
       for (const { kind, id, before, after } of [...entries].reverse()) {
         expect(undone.get(`${kind} ${id}`) ?? null).toBe(after);
+        expectSameSince(before, after);
         if (before === null) undone.delete(`${kind} ${id}`);
         else undone.set(`${kind} ${id}`, before);
       }
