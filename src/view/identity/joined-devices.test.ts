@@ -263,3 +263,28 @@ describe("what refers to a joined device by the id of the plan", () => {
     expect(net.missing("links", "Leaf/1-lldp:2/1")).toBeUndefined();
   });
 });
+
+describe("an ambiguous plan", () => {
+  const { identity, sources } = settings();
+  const planned: MergeSettings = {
+    identity,
+    sources: [{ name: "plan", role: "intended", merge: true }, ...sources],
+  };
+
+  test.each([
+    ["a serial number twice", [{ id: "rack1", serial: "FOX1" }, { id: "rack2", serial: "FOX1" }]],
+    ["two devices that are one", [{ id: "rack1", serial: "FOX1" }, { id: "rack2", chassisId: "a1" }]],
+  ])("separates nothing that is observed: %s", async (_, devices) => {
+    for (const isFirst of [true, false]) {
+      const net = new ClaimedNetwork(planned);
+      await net.sync("plan", "openflow", "snmp", "file");
+      if (isFirst) await net.set("plan", "devices", ...devices);
+      await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1" });
+      await net.set("openflow", "devices", { id: "of:1", serial: "FOX1", chassisId: "a1" });
+      if (!isFirst) await net.set("plan", "devices", ...devices);
+      expect(net.all("devices")).toMatchObject([{ id: "of:1", aliases: ["lldp:1"], drift: { state: "unplanned" } }]);
+      expect(conflictOf(net, "of:1")).toMatch(/several devices of/);
+      for (const { id } of devices) expect(net.missing("devices", id)).toBeDefined();
+    }
+  }); // biome-ignore format: a table
+});
