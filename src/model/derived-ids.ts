@@ -77,6 +77,14 @@ function nextPortNumber(name: string, attempt: number): string {
   return String(FIRST_DERIVED_PORT + (digest.readUInt32BE(0) % DERIVED_PORTS));
 }
 
+/** A number made from the name of a port that none of the others has. */
+export function freePortNumber(name: string, isTaken: (number: string) => boolean): string {
+  for (let attempt = 0; ; attempt++) {
+    const number = attempt === 0 ? portNumberOfName(name) : nextPortNumber(name, attempt);
+    if (!isTaken(number)) return number;
+  }
+}
+
 export interface NamedPort {
   readonly name: string;
   /** The number that the device itself uses. */

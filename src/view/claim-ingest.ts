@@ -84,7 +84,7 @@ export class ClaimIngest {
       if (batch.length > 0) await this.#committer.commit(this.#source, batch);
       if (batch.length < CHANGES_PER_BATCH) break;
     }
-    if (this.#committer.hasOtherPlannedKinds) await this.#committer.mergeAgain();
+    if (this.#committer.isMergeDue) await this.#committer.mergeAgain();
   }
 
   /** Undefined stands for a record that was refused. */

@@ -151,6 +151,23 @@ export class Commit {
     if (wasListed !== this.#listsPorts(source, device)) this.#relisted.add(device);
   }
 
+  /** Groups and merges an entity again by other rules, although its claims are the same. */
+  applyRules(kind: Kind, id: string): void {
+    if (kind === "devices") this.#groups.request(id);
+    if (kind === "ports") this.#markPort(id);
+    this.recheck(kind, id);
+  }
+
+  /** At once, like a claim of the plan: whether the source of a port is intended decides about other ports. */
+  #markPort(id: string): void {
+    const entity = this.#ports.entity(id);
+    const { claims } = entity;
+    const wasListed = claims.map(({ source, claim }) => this.#listsPorts(source, claim.element));
+    this.#ports.markRoles(entity);
+    for (const [i, { source, claim }] of claims.entries())
+      if (wasListed[i] !== this.#listsPorts(source, claim.element)) this.#relisted.add(claim.element);
+  }
+
   /** `device` as the source calls it. */
   #listsPorts(source: string, device: string): boolean {
     if (this.#plannedPorts.size === 0) return false;
@@ -172,7 +189,8 @@ export class Commit {
       const missingBefore = device.missing?.value.id;
       this.#devices.remerge(device);
       if (shownBefore !== device.after?.value.id || missingBefore !== device.missing?.value.id)
-        yield* this.#recheckDependents(device.key, shownBefore);
+        for (const name of new Set([device.key, ...claimedDevices(device.claims)]))
+          yield* this.#recheckDependents(name, name === device.key ? shownBefore : undefined);
       if (this.#isPauseDue()) yield;
     }
     if (this.#rules.judgesDrift) yield* this.#recheckRelisted();
@@ -213,11 +231,6 @@ export class Commit {
       set.place(entity, (claim) => placeOf(this.#joinedPorts, claim));
       if (this.#isPauseDue()) yield;
     }
-  }
-
-  /** Groups a device again although its claims are the same: by other rules. */
-  regroup(id: string): void {
-    this.#groups.request(id);
   }
 
   /** Restores the indexes to their state before the commit. */

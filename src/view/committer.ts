@@ -129,8 +129,13 @@ export class Committer {
     await this.#changeRules(this.#rules.withFacts(source, facts), isStatusChange);
   }
 
-  /** Whether the plan contains other kinds than those that values were compared with: `mergeAgain` is due. */
-  get hasOtherPlannedKinds(): boolean {
+  /** Whether `mergeAgain` is due: by what the plan contains, or because a batch of it could not be stored. */
+  get isMergeDue(): boolean {
+    return this.#hasOtherPlannedKinds || (this.#isOutdated && this.#remerging === undefined);
+  }
+
+  /** Whether the plan contains other kinds than those that values were compared with. */
+  get #hasOtherPlannedKinds(): boolean {
     const { plannedKinds, intendedSources } = this.#rules;
     if (plannedKinds.size + intendedSources.length === 0) return false;
     return plannedKindsOf(this.view, this.#rules).symmetricDifference(plannedKinds).size > 0;
@@ -157,7 +162,7 @@ export class Committer {
    * much, so that the commits of sources are not delayed. Changes of the rules meanwhile are included.
    */
   async mergeAgain(): Promise<void> {
-    if (this.#isOutdated || this.hasOtherPlannedKinds) this.#remerging ??= this.#mergeOutdated();
+    if (this.isMergeDue) this.#remerging ??= this.#mergeOutdated();
     await this.#remerging;
   }
 
@@ -168,7 +173,7 @@ export class Committer {
   async #mergeOutdated(): Promise<void> {
     try {
       for (;;) {
-        if (this.hasOtherPlannedKinds)
+        if (this.#hasOtherPlannedKinds)
           this.#setRules(this.#rules.withPlannedKinds(plannedKindsOf(this.view, this.#rules)), true);
         if (!this.#isOutdated) break;
         this.#beingMerged = this.#outdated;
@@ -191,9 +196,14 @@ export class Committer {
         keys ??= yield* keysOf(this.view, outdated);
         yield* recheckAll(commit, keys.slice(start, end));
       };
-      await this.#commit(VIEW_OWNER, apply.bind(this), () => {
-        if (end >= (keys?.length ?? 0)) this.#beingMerged = NOTHING;
-      });
+      try {
+        await this.#commit(VIEW_OWNER, apply.bind(this), () => {
+          if (end >= (keys?.length ?? 0)) this.#beingMerged = NOTHING;
+        });
+      } catch (error) {
+        this.#beingMerged = outdated;
+        throw error;
+      }
     }
   }
 
@@ -348,8 +358,7 @@ function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
   let rechecked = 0;
   for (const stored of keys) {
     const parsed = parseClaimsKey(stored);
-    if (parsed?.kind === "devices") commit.regroup(parsed.key);
-    if (parsed) commit.recheck(parsed.kind, parsed.key);
+    if (parsed) commit.applyRules(parsed.kind, parsed.key);
     if (++rechecked % RECHECKS_PER_STEP === 0) yield;
   }
 }

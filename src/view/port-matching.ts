@@ -4,8 +4,8 @@
  * that two ports of a list have matches nothing. A merged port has its number in the first list; one whose number another
  * port has already gets a number derived from its own id. The result depends on the lists only.
  */
-import type { Steps } from "../lib/steps.ts";
-import { assignPortNumbers, type NamedPort } from "../model/derived-ids.ts";
+import { pausing, type Steps, sortInSteps } from "../lib/steps.ts";
+import { freePortNumber } from "../model/derived-ids.ts";
 import { portId } from "../model/ids.ts";
 
 export interface MatchablePort {
@@ -29,8 +29,7 @@ interface MergedPort {
   readonly device: string;
 }
 
-const PORTS_PER_STEP = 256;
-const IS_NUMBER = /^\d+$/;
+const PORTS_PER_STEP = 128;
 
 export class PortNumbers {
   /** By `portId` in the list. */
@@ -40,11 +39,11 @@ export class PortNumbers {
   /** Pairs of lists that number alike. */
   readonly #alike: ReadonlySet<string>;
 
-  constructor(devices: readonly string[], numbers: ReadonlyMap<string, string>, alike: ReadonlySet<string>) {
+  constructor(devices: readonly string[], { numbers, taken }: AssignedNumbers, alike: ReadonlySet<string>) {
     this.#devices = devices;
     this.#numbers = numbers;
     this.#alike = alike;
-    this.#taken = new Set(numbers.values());
+    this.#taken = taken;
   }
 
   /** The number of a port of one list in the merged device. The list need not contain it: a link may end at any port. */
@@ -56,16 +55,16 @@ export class PortNumbers {
       if (same !== undefined && this.#alike.has(pairKey(device, other))) return same;
     }
     if (!this.#taken.has(number)) return number;
-    const name = portId(device, number);
-    return deriveNumbers(this.#taken, [name]).get(name) ?? number;
+    return freePortNumber(portId(device, number), (derived) => this.#taken.has(derived));
   }
 
-  equals(other: PortNumbers): boolean {
-    return (
-      sameItems(this.#alike, other.#alike) &&
-      this.#numbers.size === other.#numbers.size &&
-      [...this.#numbers].every(([port, number]) => other.#numbers.get(port) === number)
-    );
+  *equals(other: PortNumbers): Steps<boolean> {
+    if (!sameItems(this.#alike, other.#alike) || this.#numbers.size !== other.#numbers.size) return false;
+    for (const entry of pausing(this.#numbers, PORTS_PER_STEP)) {
+      if (!entry) yield;
+      else if (other.#numbers.get(entry[0]) !== entry[1]) return false;
+    }
+    return true;
   }
 }
 
@@ -74,30 +73,41 @@ export function* matchPorts(lists: readonly PortList[]): Steps<PortNumbers> {
   const merged: MergedPort[] = [];
   const alike = new Set<string>();
   const earlier: PortList[] = [];
+  /** The merged port that a port of a list is part of, by `portId` in the list. */
+  const owners = new Map<string, MergedPort>();
   for (const given of lists) {
-    const list = { ...given, ports: [...given.ports].sort(compareNumbers) };
-    const left = new Set(list.ports);
-    for (const facts of ["macs", "names"] as const) {
-      yield;
-      matchByFacts(merged, list.device, left, facts);
+    const list = { ...given, ports: yield* sortInSteps([...given.ports], compareNumbers) };
+    const { device } = list;
+    const left = new Set<MatchablePort>();
+    for (const port of pausing(list.ports, PORTS_PER_STEP)) {
+      if (port) left.add(port);
+      else yield;
     }
-    yield;
-    const owners = new Map<string, MergedPort>();
-    for (const port of merged)
-      for (const [device, { number }] of port.parts) owners.set(portId(device, number), port);
+    const match = (port: MatchablePort, found: MergedPort) => {
+      found.parts.set(device, port);
+      owners.set(portId(device, port.number), found);
+      left.delete(port);
+    };
+    yield* matchByFacts(merged, device, left, "macs", match);
+    yield* matchByFacts(merged, device, left, "names", match);
     for (const other of earlier) {
-      yield;
-      if (!numbersAlike(list, other, owners)) continue;
-      alike.add(pairKey(list.device, other.device)).add(pairKey(other.device, list.device));
-      for (const port of left) {
-        const match = owners.get(portId(other.device, port.number));
-        if (!match || match.parts.has(list.device)) continue;
-        match.parts.set(list.device, port);
-        left.delete(port);
+      if (!(yield* numbersAlike(list, other, owners))) continue;
+      alike.add(pairKey(device, other.device)).add(pairKey(other.device, device));
+      for (const port of pausing(left, PORTS_PER_STEP)) {
+        const found = port && owners.get(portId(other.device, port.number));
+        if (!port) yield;
+        else if (found && !found.parts.has(device)) match(port, found);
       }
     }
-    for (const port of left)
-      merged.push({ number: port.number, device: list.device, parts: new Map([[list.device, port]]) });
+    for (const port of pausing(left, PORTS_PER_STEP)) {
+      if (!port) {
+        yield;
+        continue;
+      }
+      const added = { number: port.number, device, parts: new Map([[device, port]]) };
+      merged.push(added);
+      owners.set(portId(device, port.number), added);
+    }
     earlier.push(list);
   }
   return new PortNumbers(
@@ -107,37 +117,54 @@ export function* matchPorts(lists: readonly PortList[]): Steps<PortNumbers> {
   );
 }
 
-/** Matches the ports that are the only ones with a MAC address or name on both sides. Takes them out of `left`. */
-function matchByFacts(
+/** Matches the ports that are the only ones with a MAC address or name on both sides. */
+function* matchByFacts(
   merged: readonly MergedPort[],
   device: string,
-  left: Set<MatchablePort>,
+  left: ReadonlySet<MatchablePort>,
   facts: "macs" | "names",
-): void {
+  match: (port: MatchablePort, found: MergedPort) => void,
+): Steps<void> {
   const candidates = new Map<string, MergedPort | undefined>();
-  for (const port of merged) {
-    if (port.parts.has(device)) continue;
-    const own = new Set([...port.parts.values()].flatMap((part) => part[facts]));
-    for (const fact of own) candidates.set(fact, candidates.has(fact) ? undefined : port);
+  for (const port of pausing(merged, PORTS_PER_STEP)) {
+    if (!port) yield;
+    else if (!port.parts.has(device)) {
+      const own = new Set([...port.parts.values()].flatMap((part) => part[facts]));
+      for (const fact of own) candidates.set(fact, candidates.has(fact) ? undefined : port);
+    }
   }
   const holders = new Map<string, number>();
-  for (const port of left)
-    for (const fact of new Set(port[facts])) holders.set(fact, (holders.get(fact) ?? 0) + 1);
-  for (const port of left) {
-    for (const fact of port[facts]) {
-      const match = holders.get(fact) === 1 ? candidates.get(fact) : undefined;
-      if (!match || match.parts.has(device)) continue;
-      match.parts.set(device, port);
-      left.delete(port);
-      break;
-    }
+  for (const port of pausing(left, PORTS_PER_STEP)) {
+    if (!port) yield;
+    else for (const fact of new Set(port[facts])) holders.set(fact, (holders.get(fact) ?? 0) + 1);
+  }
+  for (const port of pausing(left, PORTS_PER_STEP)) {
+    if (!port) yield;
+    const fact = port?.[facts].find((text) => {
+      const found = holders.get(text) === 1 ? candidates.get(text) : undefined;
+      return found && !found.parts.has(device);
+    });
+    const found = fact === undefined ? undefined : candidates.get(fact);
+    if (port && found) match(port, found);
   }
 }
 
 /** Whether nothing speaks against it that equal numbers mean the same port. */
-function numbersAlike(list: PortList, other: PortList, owners: ReadonlyMap<string, MergedPort>): boolean {
-  const numbers = new Map(list.ports.map((port) => [port.number, port]));
-  for (const theirs of other.ports) {
+function* numbersAlike(
+  list: PortList,
+  other: PortList,
+  owners: ReadonlyMap<string, MergedPort>,
+): Steps<boolean> {
+  const numbers = new Map<string, MatchablePort>();
+  for (const port of pausing(list.ports, PORTS_PER_STEP)) {
+    if (port) numbers.set(port.number, port);
+    else yield;
+  }
+  for (const theirs of pausing(other.ports, PORTS_PER_STEP)) {
+    if (!theirs) {
+      yield;
+      continue;
+    }
     const match = owners.get(portId(other.device, theirs.number))?.parts.get(list.device);
     if (match && match.number !== theirs.number) return false;
     const ours = match ? undefined : numbers.get(theirs.number);
@@ -149,37 +176,34 @@ function numbersAlike(list: PortList, other: PortList, owners: ReadonlyMap<strin
 const contradict = (ours: readonly string[], theirs: readonly string[]): boolean =>
   ours.length > 0 && theirs.length > 0 && !ours.some((fact) => theirs.includes(fact));
 
-function* numberPorts(merged: readonly MergedPort[]): Steps<Map<string, string>> {
-  const taken = new Set<string>();
-  const others: MergedPort[] = [];
-  for (const port of merged) {
-    if (taken.has(port.number)) others.push(port);
-    else taken.add(port.number);
-  }
-  const derived = deriveNumbers(
-    taken,
-    others.map(({ device, number }) => portId(device, number)),
-  );
-  const renumbered = new Set(others);
-  const numbers = new Map<string, string>();
-  let left = PORTS_PER_STEP;
-  for (const port of merged) {
-    const own = renumbered.has(port) ? derived.get(portId(port.device, port.number)) : port.number;
-    for (const [device, { number }] of port.parts) numbers.set(portId(device, number), own ?? port.number);
-    if (--left > 0) continue;
-    left = PORTS_PER_STEP;
-    yield;
-  }
-  return numbers;
+interface AssignedNumbers {
+  /** By `portId` in the list. */
+  readonly numbers: ReadonlyMap<string, string>;
+  readonly taken: ReadonlySet<string>;
 }
 
-/** Numbers that are not taken, from the names. */
-function deriveNumbers(taken: ReadonlySet<string>, names: readonly string[]): ReadonlyMap<string, string> {
-  if (names.length === 0) return new Map();
-  const known: NamedPort[] = [...taken]
-    .filter((number) => IS_NUMBER.test(number))
-    .map((number) => ({ name: number, number: Number(number) }));
-  return assignPortNumbers([...known, ...names.map((name) => ({ name }))]);
+function* numberPorts(merged: readonly MergedPort[]): Steps<AssignedNumbers> {
+  const taken = new Set<string>();
+  const numbers = new Map<string, string>();
+  const others: MergedPort[] = [];
+  const assign = ({ parts }: MergedPort, assigned: string) => {
+    taken.add(assigned);
+    for (const [device, { number }] of parts) numbers.set(portId(device, number), assigned);
+  };
+  for (const port of pausing(merged, PORTS_PER_STEP)) {
+    if (!port) yield;
+    else if (taken.has(port.number)) others.push(port);
+    else assign(port, port.number);
+  }
+  for (const port of pausing(others, PORTS_PER_STEP)) {
+    if (!port) yield;
+    else
+      assign(
+        port,
+        freePortNumber(portId(port.device, port.number), (number) => taken.has(number)),
+      );
+  }
+  return { numbers, taken };
 }
 
 const pairKey = (a: string, b: string): string => `${a} ${b}`;

@@ -144,3 +144,20 @@ describe("settings", () => {
     ]);
   });
 });
+
+test("what could not be stored is merged with the next claims of a source", async () => {
+  const log = openMemoryLog();
+  let fails = false;
+  const append = log.append.bind(log);
+  log.append = (batch) => (fails ? Promise.reject(new Error("disk full")) : append(batch));
+  const net = new ClaimedNetwork(observedSources(["first", "second"]), log);
+  await net.set("first", "devices", { id: A, mfr: "one" });
+  await net.set("second", "devices", { id: A, mfr: "two" });
+  fails = true;
+  const reordered = net.committer.setSettings(observedSources(["second", "first"]));
+  await expect(reordered).rejects.toThrow("disk full");
+  expect(mfrOf(net.view)).toBe("one");
+  fails = false;
+  await net.set("second", "devices", { id: B });
+  expect(mfrOf(net.view)).toBe("two");
+});

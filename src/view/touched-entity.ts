@@ -1,6 +1,6 @@
 /** What the parts of a commit share: an entity that it touches, what follows from its claims, and what all parts know. */
 import type { ClaimTypes } from "../model/claim.ts";
-import type { Drift } from "../model/entity.ts";
+import { type Drift, entityId } from "../model/entity.ts";
 import type { ConnectPoint, Kind } from "../model/ids.ts";
 import type { MergeRules } from "./merge-rules.ts";
 import type { StoredValue, View } from "./view.ts";
@@ -77,4 +77,10 @@ export function leaderOf<K extends Kind>(
   for (const other of claims)
     if (leader && rules.compareLeaders(other.source, leader.source) < 0) leader = other;
   return leader?.claim;
+}
+
+/** The id that is shown. The key where both are the same text: maps have its hash already. */
+export function shownIdOf<K extends Kind>(key: string, { value }: StoredValue<K>): string {
+  const id = entityId(value);
+  return id === key ? key : id;
 }

@@ -7,7 +7,7 @@
 import type { Steps } from "../lib/steps.ts";
 import type { LogEntry, StoreKind } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import { type Entities, entityId } from "../model/entity.ts";
+import type { Entities } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { diffFields } from "./diff-fields.ts";
 import { claimsKey, INTENDED, parseClaimsKey, type StoredClaim } from "./indexes.ts";
@@ -28,6 +28,7 @@ import {
   firstSeenOf,
   leaderOf,
   type SourcedClaim,
+  shownIdOf,
   sourcesOf,
   type TouchedEntity,
 } from "./touched-entity.ts";
@@ -71,8 +72,7 @@ export class WorkingSet<K extends Kind> {
     entity.claims = claim === undefined ? others : this.#sortByRank([...others, { source, claim }]);
     this.pending.add(entity);
     // At once, because what is merged depends on what the plan contains.
-    if (this.#context.rules.isIntended(source))
-      this.#setStoredClaims(entity, this.#storedClaimsOf(entity.claims));
+    if (this.#context.rules.isIntended(source)) this.markRoles(entity);
   }
 
   /** The entity with the claims about an id, before the commit. */
@@ -243,7 +243,7 @@ export class WorkingSet<K extends Kind> {
     const { before, formerIds } = entity;
     const { time, timeText, revision, shownPort, isClaimedDevice, rules } = this.#context;
     const claims = observedClaims(entity, rules);
-    const leader = leaderOf(claims, this.#context.rules);
+    const leader = leaderOf(claims, rules);
     if (!leader) return undefined;
     // Claims of stale sources come last. Ids and `sources` do not depend on that: a source that fails renames nothing.
     const byPrecedence =
@@ -301,6 +301,13 @@ export class WorkingSet<K extends Kind> {
         rules.isIntended(source) ? [source, claim, INTENDED] : [source, claim],
     );
     return { text: JSON.stringify(value), value };
+  }
+
+  /** Stores the claims with the roles that their sources have by the rules of the commit. */
+  markRoles(entity: TouchedEntity<K>): void {
+    const { rules } = this.#context;
+    if (entity.storedClaims || entity.claims.some(({ source }) => rules.isIntended(source)))
+      this.#setStoredClaims(entity, this.#storedClaimsOf(entity.claims));
   }
 
   #setStoredClaims(entity: TouchedEntity<K>, next: StoredValue<"claims"> | undefined): void {
@@ -378,12 +385,6 @@ export class WorkingSet<K extends Kind> {
       yield;
     }
   }
-}
-
-/** The id that is shown. The key where both are the same text: maps have its hash already. */
-function shownIdOf<K extends Kind>(key: string, { value }: StoredValue<K>): string {
-  const id = entityId(value);
-  return id === key ? key : id;
 }
 
 function entryOf<K extends StoreKind>(

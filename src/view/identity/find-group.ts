@@ -31,19 +31,38 @@ export function joiningValues(
   return identityValues(claim).filter(({ rule }) => rules.identity.includes(rule));
 }
 
-/** The devices that are one with this one, itself included; undefined when it matches several of one source. */
+/**
+ * The devices that are one with this one, itself included; undefined when it matches several of one source. Where only
+ * the plan is ambiguous, those that are one by what is observed: a fault in the plan separates nothing that is observed.
+ */
 export function findGroup(lookups: GroupLookups, key: string): ReadonlySet<string> | undefined {
+  const { rules, claimsOf } = lookups;
+  const group = search(lookups, key, rules.joiningSources);
+  if (group || rules.intendedSources.length === 0) return group;
+  const observed = rules.joiningSources.filter((source) => !rules.isIntended(source));
+  return claimsOf(key).some(({ source }) => observed.includes(source))
+    ? search(lookups, key, observed)
+    : undefined;
+}
+
+/** The devices that are connected by values of these sources. */
+function search(
+  lookups: GroupLookups,
+  key: string,
+  sources: readonly string[],
+): ReadonlySet<string> | undefined {
   const { rules } = lookups;
   const group = new Set([key]);
-  const max = Math.max(1, rules.joiningSources.length);
+  const max = Math.max(1, sources.length);
   const bySource = new Map<string, string>();
   for (const member of group) {
     for (const sourced of lookups.claimsOf(member)) {
       const other = bySource.get(sourced.source);
       if (other !== undefined && other !== member) return undefined;
       bySource.set(sourced.source, member);
+      if (!sources.includes(sourced.source)) continue;
       for (const value of joiningValues(rules, sourced)) {
-        for (const match of matchesOf(lookups, value)) group.add(match);
+        for (const match of matchesOf(lookups, sourced.source, value, sources)) group.add(match);
         if (group.size > max) return undefined;
       }
     }
@@ -51,10 +70,20 @@ export function findGroup(lookups: GroupLookups, key: string): ReadonlySet<strin
   return group;
 }
 
-/** The devices that the value joins: none when a source has it twice. */
-function matchesOf({ rules, devicesWith }: GroupLookups, value: IdentityValue): string[] {
-  const bySource = rules.joiningSources.map((source) => devicesWith(source, value));
-  return bySource.some((devices) => devices.length > 1) ? [] : bySource.flat();
+/** The devices that the value of a source joins: none when that source or an observed one has it twice. */
+function matchesOf(
+  { rules, devicesWith }: GroupLookups,
+  own: string,
+  value: IdentityValue,
+  sources: readonly string[],
+): string[] {
+  const matches: string[] = [];
+  for (const source of sources) {
+    const devices = devicesWith(source, value);
+    if (devices.length < 2) matches.push(...devices);
+    else if (source === own || !rules.isIntended(source)) return [];
+  }
+  return matches;
 }
 
 /** Why the claims of a device, or some of them, are not joined with those of other sources. */
@@ -75,7 +104,7 @@ export function* groupConflicts(
   }
   const keys = new Set(claims.map(({ claim }) => claim.id.toLowerCase()));
   for (const key of keys) {
-    if (findGroup(lookups, key)) continue;
+    if (search(lookups, key, rules.joiningSources)) continue;
     yield "matches several devices of one source";
     return;
   }

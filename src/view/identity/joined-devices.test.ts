@@ -228,3 +228,63 @@ test("a planned device is joined too, and gives neither id nor alias nor source"
   await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
   expect(net.shown("devices", "of:1")).toMatchObject({ sources: ["openflow", "snmp"], aliases: ["lldp:1"] });
 });
+
+describe("what refers to a joined device by the id of the plan", () => {
+  const planned = (role: "observed" | "intended"): MergeSettings => ({
+    identity: ["serial"],
+    sources: [
+      { name: "openflow", role, merge: true },
+      { name: "plan", role: "intended", merge: true },
+      { name: "snmp", role: "observed", merge: true },
+    ],
+  });
+  const link = { src: { device: "rack1-u1", port: "1" }, dst: { device: "lldp:2", port: "1" } };
+
+  test("is shown once the device is", async () => {
+    const net = new ClaimedNetwork(planned("intended"));
+    await net.set("plan", "devices", { id: "rack1-u1", serial: "FOX1" });
+    await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+    await net.set("snmp", "devices", { id: "lldp:2" });
+    await net.set("snmp", "links", link);
+    expect(net.all("links")).toEqual([]);
+    await net.committer.setSettings(planned("observed"));
+    expect(net.all("links").map(({ id }) => id)).toEqual(["of:1/1-lldp:2/1"]);
+  });
+
+  test("is missing with the id that the device has now", async () => {
+    const net = new ClaimedNetwork(planned("observed"));
+    await net.sync("openflow", "plan", "snmp");
+    await net.set("openflow", "devices", { id: "Leaf", serial: "FOX1" });
+    await net.set("plan", "devices", { id: "rack1-u1", serial: "FOX1" }, { id: "lldp:2" });
+    await net.set("plan", "links", link);
+    expect(net.missing("links", "Leaf/1-lldp:2/1")).toBeDefined();
+    await net.set("openflow", "devices", { id: "leaf", serial: "FOX1" });
+    expect(net.missing("links", "leaf/1-lldp:2/1")).toBeDefined();
+    expect(net.missing("links", "Leaf/1-lldp:2/1")).toBeUndefined();
+  });
+});
+
+describe("an ambiguous plan", () => {
+  const { identity, sources } = settings();
+  const planned: MergeSettings = {
+    identity,
+    sources: [{ name: "plan", role: "intended", merge: true }, ...sources],
+  };
+
+  test.each([
+    ["a serial number twice", [{ id: "rack1", serial: "FOX1" }, { id: "rack2", serial: "FOX1" }]],
+    ["two devices that are one", [{ id: "rack1", serial: "FOX1" }, { id: "rack2", chassisId: "a1" }]],
+  ])("separates nothing that is observed: %s", async (_, devices) => {
+    for (const isFirst of [true, false]) {
+      const net = new ClaimedNetwork(planned);
+      await net.sync("plan", "openflow", "snmp", "file");
+      if (isFirst) await net.set("plan", "devices", ...devices);
+      await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1" });
+      await net.set("openflow", "devices", { id: "of:1", serial: "FOX1", chassisId: "a1" });
+      if (!isFirst) await net.set("plan", "devices", ...devices);
+      expect(net.all("devices")).toMatchObject([{ id: "of:1", aliases: ["lldp:1"], drift: { state: "unplanned" } }]);
+      expect(conflictOf(net, "of:1")).toMatch(/several devices of/);
+      for (const { id } of devices) expect(net.missing("devices", id)).toBeDefined();
+    }
+  }); // biome-ignore format: a table
+});

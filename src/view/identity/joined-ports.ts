@@ -74,7 +74,8 @@ export class JoinedPorts {
       if (members.length < 2) continue;
       yield* this.#prepareDevice(device);
       const before = yield* this.#match(members, "claimsBefore");
-      if (!this.#numbers.get(entity)?.equals(before)) renumbered.add(entity);
+      const after = this.#numbers.get(entity);
+      if (!after || !(yield* after.equals(before))) renumbered.add(entity);
     }
     return renumbered;
   }
