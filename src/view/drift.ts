@@ -4,12 +4,16 @@
  *
  * Compared is only what the plan names: a field that no intended claim has is free. Lists are compared as sets and
  * annotations key by key. What identifies the entity is not compared, because both values are of the same entity, and
- * neither is what only an observation can know.
+ * neither is what only an observation can know. A value by which devices or ports are matched differs only where matching
+ * makes a difference: another spelling of a MAC address or serial number is the same.
  */
 import { sameJson } from "../lib/same-json.ts";
+import { canonicalMac } from "../model/address.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Drift, DriftState, Entities } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
+import { addressValue, chassisValue } from "./identity/identity-values.ts";
+import { MAC_ANNOTATIONS, NAME_ANNOTATIONS } from "./identity/joined-ports.ts";
 
 type DriftFields = NonNullable<Drift["fields"]>;
 
@@ -18,6 +22,23 @@ const NOT_COMPARED: { readonly [K in Kind]: ReadonlySet<string> } = {
   ports: new Set(["element", "port"]),
   links: new Set(["src", "dst"]),
   hosts: new Set(["mac", "vlan"]),
+};
+
+/** By field, the form in which every spelling of a value is the same. The text is in lower case. */
+type Spellings = ReadonlyMap<string, (text: string) => string | undefined>;
+const lowerCase = (text: string) => text;
+const SPELLINGS: { readonly [K in Kind]?: Spellings } = {
+  devices: new Map<string, (text: string) => string | undefined>([
+    ["chassisId", chassisValue],
+    ["serial", lowerCase],
+    ["annotations.managementAddress", addressValue],
+    ["annotations.name", lowerCase],
+    ["annotations.sysName", lowerCase],
+  ]),
+  ports: new Map([
+    ...MAC_ANNOTATIONS.map((key) => [`annotations.${key}`, canonicalMac] as const),
+    ...NAME_ANNOTATIONS.map((key) => [`annotations.${key}`, lowerCase] as const),
+  ]),
 };
 
 /** The claims of intended sources in order of precedence, and the value that they are merged into. */
@@ -35,7 +56,7 @@ export function compareWithPlan<K extends Kind>(
   // Entries, because an assignment to the key __proto__ would set the prototype.
   const differing: [string, DriftFields[string]][] = [];
   const compare = (name: string, intended: unknown, actual: unknown) => {
-    if (isSame(intended, actual)) return;
+    if (isSame(intended, actual) || isSameText(SPELLINGS[kind]?.get(name), intended, actual)) return;
     differing.push([name, { intended, ...(actual !== undefined && { observed: actual }) }]);
   };
   for (const field of namedIn(claims)) {
@@ -68,6 +89,16 @@ function namedIn(objects: readonly object[]): string[] {
 
 const fieldOf = (object: object | undefined, name: string): unknown =>
   object && Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined;
+
+function isSameText(
+  toForm: ((text: string) => string | undefined) | undefined,
+  intended: unknown,
+  observed: unknown,
+): boolean {
+  if (!toForm || typeof intended !== "string" || typeof observed !== "string") return false;
+  const [a, b] = [intended, observed].map((text) => text.trim().toLowerCase());
+  return a !== undefined && b !== undefined && (toForm(a) ?? a) === (toForm(b) ?? b);
+}
 
 function isSame(intended: unknown, observed: unknown): boolean {
   if (!Array.isArray(intended)) return sameJson(intended, observed);

@@ -74,12 +74,19 @@ export class MergeRules {
   }
 
   /**
-   * With other settings. A source that is in the settings no longer follows after all others and keeps its role, until it
-   * is removed (`withoutSource`): it may still have claims.
+   * With other settings. A source that is in the settings no longer keeps its place and its role until it is removed
+   * (`withoutSource`): it may still have claims. So nothing is merged again only to be removed, and a device that loses its
+   * id with the claims of the source keeps it as an alias.
    */
   withSettings({ identity, sources }: MergeSettings): MergeRules {
-    const former = this.settings.sources.filter(({ name }) => !sources.some((other) => other.name === name));
-    return new MergeRules({ identity, sources: [...sources, ...former] }, this.facts, this.plannedKinds);
+    const all = [...sources];
+    let place = 0;
+    for (const known of this.settings.sources) {
+      const at = all.findIndex(({ name }) => name === known.name);
+      if (at < 0) all.splice(place, 0, known);
+      place = at < 0 ? place + 1 : at + 1;
+    }
+    return new MergeRules({ identity, sources: all }, this.facts, this.plannedKinds);
   }
 
   withFacts(source: string, facts: SourceFacts): MergeRules {

@@ -100,16 +100,16 @@ describe("settings", () => {
     expect(again.view.revision).toBe(revision);
   });
 
-  test("of a source that is no longer configured stay until it is forgotten", async () => {
+  test("of a source that is no longer configured stay, and its place, until it is forgotten", async () => {
     const net = await twoSources();
     await net.committer.setSourceFacts("first", { ...live, staleSince: 1 });
     const others: MergeSettings = observedSources(["second", "third"]);
     await net.committer.setSettings(others);
     expect(net.committer.rules.isStale("first")).toBe(true);
     expect(net.committer.rules.settings.sources.map(({ name }) => name)).toEqual([
+      "first",
       "second",
       "third",
-      "first",
     ]);
     await net.source("first").replace({});
     await net.committer.forgetSource("first");

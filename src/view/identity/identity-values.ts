@@ -43,7 +43,7 @@ export const identityKey = (source: string, { rule, value }: IdentityValue): str
 const HEX_NUMBER = /^[0-9a-f]{1,12}$/;
 
 /** A datapath id is written without its leading zeros: a MAC address that begins with zeros is one of fewer digits. */
-function chassisValue(text: string): string {
+export function chassisValue(text: string): string {
   return canonicalMac(HEX_NUMBER.test(text) ? text.padStart(12, "0") : text)?.toLowerCase() ?? text;
 }
 
@@ -51,7 +51,7 @@ function chassisValue(text: string): string {
 const SHARED_RANGES: readonly string[] = ["loopback", "unspecified", "linkLocal", "broadcast", "multicast"];
 
 /** An IPv4 address that is written as an IPv6 address is the IPv4 address. A name is compared as text. */
-function addressValue(text: string): string | undefined {
+export function addressValue(text: string): string | undefined {
   const ip = canonicalIp(text);
   if (ip === undefined) return text;
   const address = ipaddr.process(ip);

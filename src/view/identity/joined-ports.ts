@@ -125,8 +125,8 @@ export class JoinedPorts {
   }
 }
 
-const MAC_ANNOTATIONS = ["portMac", "mac"] as const;
-const NAME_ANNOTATIONS = ["portName", "ifName", "ifDescr", "name"] as const;
+export const MAC_ANNOTATIONS = ["portMac", "mac"] as const;
+export const NAME_ANNOTATIONS = ["portName", "ifName", "ifDescr", "name"] as const;
 const LOGICAL_PORT = /^\D/;
 
 /** What a port is recognised by, with what another source claims about the same port of the same device. */

@@ -225,6 +225,29 @@ test("withdrawAfterSeconds: what only that source knew is removed, ids change, a
   await merged.untilIds([...FIRST, own.id], "the claims to come back");
 });
 
+test.each(["reload", "restart"] as const)(
+  "the first source is removed from the configuration by a %s: the ids that it gave stay as aliases",
+  async (how) => {
+    const sources = [{ name: "openflow" }, { name: "campus" }];
+    await using merged = await MergedService.start(sources, { openflow: OPENFLOW, campus: CAMPUS });
+    await merged.untilDevices(
+      (all) => all.length === 2 && all.every(({ id, sources: s }) => FIRST.includes(id) && s.length === 2),
+      "the joined network",
+    );
+    const before = await merged.revision();
+    merged.configure([{ name: "campus" }]);
+    if (how === "restart") await merged.restart();
+    else process.kill(merged.service.pid, "SIGHUP");
+    const devices = await merged.untilIds(SECOND);
+    expect(devices.map(({ aliases }) => aliases)).toEqual(FIRST.map((id) => [id]));
+    expect(await merged.status(`/devices/${A}`)).toBe(200);
+    const { changes } = await merged.get<{ changes: Change[] }>(`/topology?since=${before}`);
+    const removedAt = changes.flatMap(({ event, revision }) => (event === "removed" ? [revision] : []));
+    const addedAt = changes.flatMap(({ event, revision }) => (event === "added" ? [revision] : []));
+    expect(new Set([...removedAt, ...addedAt]).size).toBe(1);
+  },
+);
+
 test("a stream shows the change of an id, and goes on", async () => {
   const sources = [{ name: "openflow" }, { name: "campus" }];
   await using merged = await MergedService.start(sources, { openflow: OPENFLOW, campus: CAMPUS });

@@ -17,8 +17,11 @@ const DATAPATH = Number.parseInt(MAC, 16);
 const ID = `of:${MAC.padStart(16, "0")}`;
 const OTHER_ID = "lldp:00:1B:21:00:01:00";
 
-/** Interfaces 49 and 50 are the OpenFlow ports 1 and 2: their names are equal. */
-const agentObjects = (portName: (port: number) => string): SnmpObject[] => {
+/**
+ * Interfaces 49 and 50 are the OpenFlow ports 1 and 2: their MAC addresses are equal. OpenFlow cuts a name off after 15
+ * characters, and then both ports have the same one, so that names match nothing here.
+ */
+const agentObjects = (mac: (port: number) => Buffer): SnmpObject[] => {
   const perPort = (column: string, value: (port: number) => SnmpObject[1]): SnmpObject[] =>
     [1, 2].map((port) => [`${column}.${48 + port}`, value(port)]);
   return [
@@ -27,7 +30,8 @@ const agentObjects = (portName: (port: number) => string): SnmpObject[] => {
     [`${OID.lldpLocChassisId}.0`, Buffer.from(MAC, "hex")],
     [`${OID.entPhysicalClass}.1`, 3],
     [`${OID.entPhysicalSerialNum}.1`, "EC1931000042"],
-    ...perPort(OID.ifName, portName),
+    ...perPort(OID.ifName, (port) => `s${DATAPATH}-eth${port}`),
+    ...perPort(OID.ifPhysAddress, mac),
     ...perPort(OID.ifType, () => 6),
     ...perPort(OID.ifAdminStatus, () => 1),
     ...perPort(OID.ifOperStatus, () => 1),
@@ -38,10 +42,16 @@ test("OpenFlow, SNMP and the plan are one device", async () => {
   const net = new EmulatedNetwork();
   const emulated = net.add(DATAPATH, 2);
   using agent = await SnmpAgent.start(
-    agentObjects(
-      (port) =>
-        emulated.describe({ number: port, up: true, config: 0, wire: undefined, station: undefined }).name,
-    ),
+    agentObjects((port) => {
+      const { mac } = emulated.describe({
+        number: port,
+        up: true,
+        config: 0,
+        wire: undefined,
+        station: undefined,
+      });
+      return Buffer.from(mac.replaceAll(":", ""), "hex");
+    }),
   );
   const folder = temporaryFolder();
   const plan = {
