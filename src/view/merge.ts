@@ -40,7 +40,7 @@ export interface FlagInput {
 /** What a value depends on, besides its claims. */
 export interface MergeContext<K extends Kind> {
   readonly now: number;
-  /** The entity before this commit: `lastUpdate` of a device stays while its availability does. */
+  /** The entity before this commit, perhaps with another id: `lastUpdate` of a device stays while its availability does. */
   readonly before: Entities[K] | undefined;
   readonly tracking: Tracking;
   /** The claim that gives the entity its id. */

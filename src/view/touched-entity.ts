@@ -22,6 +22,8 @@ export interface TouchedEntity<K extends Kind> {
   readonly claimsBefore: readonly SourcedClaim<K>[];
   /** Of the entities from which claims were moved here, the earliest. */
   firstSeen: string | undefined;
+  /** The value of an entity from which claims were moved here, before the commit. */
+  movedFrom: StoredValue<K> | undefined;
   /** Of an entity from which claims were moved here. */
   movedDrift: Drift | undefined;
   /** Ids that the device was shown with and that nobody claims now. */

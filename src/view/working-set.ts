@@ -104,6 +104,7 @@ export class WorkingSet<K extends Kind> {
     to.claims = this.#sortByRank([...to.claims, ...moved]);
     for (const time of [from.before?.value.firstSeen, from.firstSeen])
       if (time !== undefined && (to.firstSeen === undefined || time < to.firstSeen)) to.firstSeen = time;
+    to.movedFrom ??= from.before ?? from.movedFrom;
     to.movedDrift ??= from.before?.value.drift ?? from.missingBefore?.value.drift ?? from.movedDrift;
     this.pending.add(from).add(to);
   }
@@ -169,6 +170,7 @@ export class WorkingSet<K extends Kind> {
         claims,
         claimsBefore: claims,
         firstSeen: undefined,
+        movedFrom: undefined,
         movedDrift: undefined,
         formerIds: before ? formerIdsOf(before.value, claims) : NO_IDS,
         storedClaimsBefore: storedClaims,
@@ -253,7 +255,7 @@ export class WorkingSet<K extends Kind> {
       byPrecedence.map(({ claim }) => claim),
       {
         now: time,
-        before: before?.value,
+        before: (before ?? entity.movedFrom)?.value,
         tracking: {
           firstSeen: firstSeenOf(entity) ?? timeText,
           lastChanged: timeText,

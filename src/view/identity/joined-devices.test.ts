@@ -288,3 +288,15 @@ describe("an ambiguous plan", () => {
     }
   }); // biome-ignore format: a table
 });
+
+test("a device that gets another id is connected since the same time", async () => {
+  const net = new ClaimedNetwork(settings());
+  await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1" });
+  const { lastUpdate, humanReadableLastUpdate } = net.shown("devices", "lldp:1") ?? {};
+  await net.clock.advance(60_000);
+  await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+  expect(net.shown("devices", "of:1")).toMatchObject({ lastUpdate, humanReadableLastUpdate });
+  await net.clock.advance(60_000);
+  await net.remove("openflow", "devices", "of:1");
+  expect(net.shown("devices", "lldp:1")).toMatchObject({ lastUpdate, humanReadableLastUpdate });
+});
