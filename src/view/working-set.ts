@@ -241,7 +241,7 @@ export class WorkingSet<K extends Kind> {
 
   #merge(entity: TouchedEntity<K>): StoredValue<K> | undefined {
     const { before, formerIds } = entity;
-    const { time, timeText, revision, shownPort, isClaimedDevice, rules } = this.#context;
+    const { time, timeText, revision, shownPort, isClaimedDevice, isOtherDevice, rules } = this.#context;
     const claims = observedClaims(entity, rules);
     const leader = leaderOf(claims, this.#context.rules);
     if (!leader) return undefined;
@@ -261,6 +261,7 @@ export class WorkingSet<K extends Kind> {
           revision,
         },
         leader,
+        isOtherDevice: (id) => isOtherDevice(id, entity.key),
         formerIds: formerIds.length === 0 ? formerIds : formerIds.filter((id) => !isClaimedDevice(id)),
         shownPort,
         flagsOf: (input) => this.#computeFlags(input, claims),
