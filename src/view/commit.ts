@@ -89,6 +89,7 @@ export class Commit {
       shownDevice,
       shownPort,
       isClaimedDevice: (id: string) => this.#groups.isClaimed(deviceKey(id)),
+      isOtherDevice: (id: string, entity: string) => this.#groups.isOtherDevice(id, entity),
       plannedPort: (id: string, number: string) => ({
         device: shownDevice(id) ?? this.#devices.missing(this.#groups.entityOf(deviceKey(id)))?.id ?? id,
         port: shownNumber(id, number),

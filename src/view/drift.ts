@@ -13,7 +13,7 @@ import type { ClaimTypes } from "../model/claim.ts";
 import type { Drift, DriftState, Entities } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import { addressValue, chassisValue } from "./identity/identity-values.ts";
-import { MAC_ANNOTATIONS, NAME_ANNOTATIONS } from "./identity/joined-ports.ts";
+import { MAC_ANNOTATIONS, NAME_ANNOTATIONS } from "./port-matching.ts";
 
 type DriftFields = NonNullable<Drift["fields"]>;
 

@@ -41,6 +41,7 @@ function merged<K extends Kind>(kind: K, claims: StoredClaims, rules: MergeRules
     tracking: { firstSeen: "", lastChanged: "", sources: observed.map(([name]) => name), revision: 7 },
     leader: first[1] as (typeof ofKind)[number],
     formerIds: [],
+    isOtherDevice: () => false,
     shownPort: (device: string, port: string) => ({ device, port }),
     flagsOf: () => ({ hasReverse: false, conflict }),
   });

@@ -149,6 +149,8 @@ const KEYS = {
           "id" in claim ? identityValues(claim).map((value) => identityKey(source, value)) : [],
         ),
       ),
+    alias: (claims) =>
+      unique(claims.flatMap(([, claim]) => ("id" in claim ? (claim.aliases?.map(deviceKey) ?? []) : []))),
     /** Where the claims about an id are, when it is not that id. */
     claimedAs: (claims, id) => unique(claimedElsewhere(claims, id).map(([, key]) => key)),
     /** Itself, for a device that is claimed under several ids. */

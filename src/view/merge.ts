@@ -47,6 +47,8 @@ export interface MergeContext<K extends Kind> {
   readonly leader: ClaimTypes[K];
   /** Ids that the device was shown with before. */
   readonly formerIds: readonly string[];
+  /** Whether an alias is claimed as another device: then it means that one. */
+  readonly isOtherDevice: (alias: string) => boolean;
   /** A port as the view shows it; undefined when the device is not in the view. */
   readonly shownPort: (device: string, port: string) => ConnectPoint | undefined;
   readonly flagsOf: (entity: FlagInput[K]) => DerivedFlags;
@@ -62,7 +64,7 @@ function mergeDevice(
   const unchanged = context.before?.available === available ? context.before.lastUpdate : undefined;
   const lastUpdate = first("lastUpdate") ?? unchanged ?? String(context.now);
   const { id } = context.leader;
-  const aliases = mergeAliases(id, claims, context.formerIds);
+  const aliases = mergeAliases(id, claims, context);
   const { conflict } = context.flagsOf({ id });
   return {
     id,
@@ -264,10 +266,15 @@ const mergeAddresses = (claims: readonly HostClaim[]): string[] =>
 function mergeAliases(
   id: string,
   claims: readonly DeviceClaim[],
-  formerIds: readonly string[],
+  { formerIds, isOtherDevice }: MergeContext<"devices">,
 ): string[] | undefined {
-  if (claims.length < 2 && formerIds.length === 0) return claims[0]?.aliases;
-  return canonicalAliases(id, [...aliasesIn(claims), ...formerIds]);
+  const isSingle = claims.length < 2 && formerIds.length === 0;
+  if (isSingle && !claims[0]?.aliases?.some(isOtherDevice)) return claims[0]?.aliases;
+  const aliases = [...aliasesIn(claims), ...formerIds];
+  return canonicalAliases(
+    id,
+    aliases.filter((alias) => !isOtherDevice(alias)),
+  );
 }
 
 const aliasesIn = (claims: readonly DeviceClaim[]): string[] => [

@@ -78,6 +78,7 @@ function mergeIntended<K extends Kind>(
     tracking: { firstSeen, lastChanged: timeText, sources: [], revision },
     leader,
     formerIds: [],
+    isOtherDevice: () => false,
     shownPort: plannedPort,
     flagsOf,
   });

@@ -8,6 +8,10 @@ import { pausing, type Steps, sortInSteps } from "../lib/steps.ts";
 import { freePortNumber } from "../model/derived-ids.ts";
 import { portId } from "../model/ids.ts";
 
+/** The annotations by which ports are matched. */
+export const MAC_ANNOTATIONS = ["portMac", "mac"] as const;
+export const NAME_ANNOTATIONS = ["portName", "ifName", "ifDescr", "name"] as const;
+
 export interface MatchablePort {
   readonly number: string;
   readonly macs: readonly string[];

@@ -51,6 +51,8 @@ export interface CommitContext {
   readonly plannedPort: (device: string, port: string) => ConnectPoint;
   /** Whether a source claims a device with this id. */
   readonly isClaimedDevice: (id: string) => boolean;
+  /** Whether the id is claimed as a device of another entity. */
+  readonly isOtherDevice: (id: string, entity: string) => boolean;
   /** Whether the plan lists ports of the device. `id` as it is shown. */
   readonly plansPortsOf: (id: string) => boolean;
   /** Entities that are handled between two pauses. */

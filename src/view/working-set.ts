@@ -243,7 +243,7 @@ export class WorkingSet<K extends Kind> {
 
   #merge(entity: TouchedEntity<K>): StoredValue<K> | undefined {
     const { before, formerIds } = entity;
-    const { time, timeText, revision, shownPort, isClaimedDevice, rules } = this.#context;
+    const { time, timeText, revision, shownPort, isClaimedDevice, isOtherDevice, rules } = this.#context;
     const claims = observedClaims(entity, rules);
     const leader = leaderOf(claims, rules);
     if (!leader) return undefined;
@@ -263,6 +263,7 @@ export class WorkingSet<K extends Kind> {
           revision,
         },
         leader,
+        isOtherDevice: (id) => isOtherDevice(id, entity.key),
         formerIds: formerIds.length === 0 ? formerIds : formerIds.filter((id) => !isClaimedDevice(id)),
         shownPort,
         flagsOf: (input) => this.#computeFlags(input, claims),

@@ -28,7 +28,7 @@ function claimsOf(source: string): readonly fc.Arbitrary<ClaimChange>[] {
   const point = fc.record({ device, port });
   const records: Readonly<Record<Kind, fc.Arbitrary<object>>> = {
     devices: fc
-      .record({ id: device, chassisId: optional("aa:bb:cc:dd:ee:01", "AABBCCDDEE01", "2", "0"), serial: optional("S1", "s1", "S2", "unknown"), name: optional("core", "edge"), mfr: optional("m", "n"), aliases: optional(["other"], ["other", "another"]) })
+      .record({ id: device, chassisId: optional("aa:bb:cc:dd:ee:01", "AABBCCDDEE01", "2", "0"), serial: optional("S1", "s1", "S2", "unknown"), name: optional("core", "edge"), mfr: optional("m", "n"), aliases: optional(["other"], ["other", "another"], ["lldp:a", "other"], ["of:1", "k"]) })
       .map(({ name, ...rest }) => ({ ...rest, ...(name && { annotations: { name } }) })),
     ports: fc
       .record({ element: device, port, mac: optional("00:00:00:00:00:01", "00:00:00:00:00:02"), portName: optional("eth1", "Eth1", "eth2", "eth3"), isEnabled: optional(true, false) })

@@ -118,15 +118,17 @@ export class ReferenceView {
       lastUpdate,
       humanReadableLastUpdate: `${available ? "" : "dis"}connected since ${since}`,
       annotations: { managementAddress: "", channelId: "", protocol: "", ...annotationsOf(claims) },
-      ...withAliases(id, claims),
+      ...withAliases(id, claims, new Set(this.#claimsByEntity("devices").keys())),
     };
   }
 }
 
 /** The spelling of the first source stands. */
-function withAliases(id: string, claims: readonly DeviceClaim[]): Json {
+/** An alias that is claimed as another device means that one. */
+function withAliases(id: string, claims: readonly DeviceClaim[], devices: ReadonlySet<string>): Json {
   const aliases: string[] = [];
   for (const alias of claims.flatMap((claim) => claim.aliases ?? [])) {
+    if (devices.has(keyOf("devices", alias))) continue;
     if (![id, ...aliases].some((known) => known.toLowerCase() === alias.toLowerCase())) aliases.push(alias);
   }
   return aliases.length > 0 ? { aliases: aliases.sort() } : {};

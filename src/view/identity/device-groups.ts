@@ -75,6 +75,12 @@ export class DeviceGroups {
     return this.#lookups.claimsOf(key).length > 0;
   }
 
+  /** Whether the id is claimed as another device. Where nothing is joined this is not looked up: ids go before aliases. */
+  isOtherDevice(id: string, entity: string): boolean {
+    const key = deviceKey(id);
+    return this.isActive && this.isClaimed(key) && this.entityOf(key) !== entity;
+  }
+
   *conflictsOf(claims: readonly SourcedClaim<"devices">[]): Generator<string> {
     if (this.isActive) yield* groupConflicts(this.#lookups, claims);
   }
@@ -112,7 +118,7 @@ export class DeviceGroups {
       yield;
     }
     for (const entity of changed) this.#passOnIds(entity);
-    for (const key of changes.devices) this.#recheckAliases(key);
+    for (const key of changes.devices) yield* this.#recheckAliases(key);
     return changed;
   }
 
@@ -247,9 +253,19 @@ export class DeviceGroups {
     }
   }
 
-  /** A former id is no alias any more once it is claimed. */
-  #recheckAliases(key: string): void {
-    for (const id of this.#view.indexes("devices").named("alias").get(key)) this.#devices.recheck(id);
+  /** An id is no alias of another device while it is claimed. */
+  *#recheckAliases(key: string): Steps<void> {
+    const shown = this.#view.indexes("devices").named("alias").get(key);
+    const claimed = this.#view.indexes("claims").named("alias").get(key);
+    const entities = new Set(shown);
+    for (const stored of claimed) entities.add(parseClaimsKey(stored)?.key ?? key);
+    let left = DEVICES_PER_STEP;
+    for (const entity of entities) {
+      this.#devices.recheck(entity);
+      if (--left > 0) continue;
+      left = DEVICES_PER_STEP;
+      yield;
+    }
   }
 }
 

@@ -8,7 +8,13 @@ import { canonicalMac } from "../../model/address.ts";
 import type { ClaimTypes, PortClaim } from "../../model/claim.ts";
 import { type ConnectPoint, deviceKey, type Kind, portId } from "../../model/ids.ts";
 import { parseClaimsKey } from "../indexes.ts";
-import { type MatchablePort, matchPorts, type PortNumbers } from "../port-matching.ts";
+import {
+  MAC_ANNOTATIONS,
+  type MatchablePort,
+  matchPorts,
+  NAME_ANNOTATIONS,
+  type PortNumbers,
+} from "../port-matching.ts";
 import { referencedDevices } from "../recover.ts";
 import type { SourcedClaim, TouchedEntity } from "../touched-entity.ts";
 import { parseStored, type View } from "../view.ts";
@@ -125,8 +131,6 @@ export class JoinedPorts {
   }
 }
 
-export const MAC_ANNOTATIONS = ["portMac", "mac"] as const;
-export const NAME_ANNOTATIONS = ["portName", "ifName", "ifDescr", "name"] as const;
 const LOGICAL_PORT = /^\D/;
 
 /** What a port is recognised by, with what another source claims about the same port of the same device. */

@@ -113,3 +113,50 @@ test("three sources: joined through the one in the middle, under the first id", 
     serial: "S1",
   });
 });
+
+describe("a source that is not trusted", () => {
+  const trusted = {
+    first: only(device("a:1", { serial: "S1" })),
+    second: only(device("b:1", { serial: "S1" })),
+  };
+  const untrusted = [...SOURCES, { name: "open", merge: false }];
+
+  test("takes no id of another device by an alias; the alias is its own again when the other is gone", async () => {
+    const plan = { name: "plan", role: "intended" } as const;
+    const documents = {
+      ...trusted,
+      open: only(device("c:1", { aliases: ["a:1", "B:1", "p:1", "c:2"] })),
+      plan: only(device("p:1")),
+    };
+    await using merged = await MergedService.start([...untrusted, plan], documents);
+    const isIsolated = (all: readonly Entity[]) =>
+      all.length === 2 && all.find(({ id }) => id === "c:1")?.aliases?.join() === "c:2";
+    await merged.untilDevices(isIsolated, "only its own alias");
+    expect(await merged.get("/devices/b:1")).toMatchObject({ id: "a:1", aliases: ["b:1"] });
+    expect(await merged.get("/devices/p:1")).toMatchObject({ id: "p:1", drift: { state: "missing" } });
+    merged.report("second", {});
+    merged.report("plan", {});
+    const isFree = (all: readonly Entity[]) =>
+      all.find(({ id }) => id === "c:1")?.aliases?.join() === "B:1,c:2,p:1";
+    await merged.untilDevices(isFree, "the aliases that are no ids any more");
+    merged.report("second", trusted.second);
+    merged.report("plan", documents.plan);
+    await merged.untilDevices(isIsolated, "only its own alias again");
+  });
+
+  test("undoes a match by claiming both ids, which is flagged, and makes none", async () => {
+    const both = only(device("a:1", { serial: "S1" }), device("B:1", { serial: "S1" }));
+    await using merged = await MergedService.start(untrusted, { ...trusted, open: both });
+    const devices = await merged.untilIds(["a:1", "b:1"]);
+    for (const id of ["a:1", "b:1"])
+      expect(conflictOf(devices, id)).toBe("matches several devices of one source");
+    expect(devices.map(({ sources }) => sources)).toEqual([
+      ["first", "open"],
+      ["second", "open"],
+    ]);
+    merged.report("second", only(device("b:1", { serial: "S2" })));
+    merged.report("open", only(device("a:1", { serial: "S2" })));
+    const isApart = (all: readonly Entity[]) => all.length === 2 && !all.some((d) => d.annotations?.conflict);
+    await merged.untilDevices(isApart, "two devices without a conflict");
+  });
+});
