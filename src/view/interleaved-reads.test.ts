@@ -128,5 +128,5 @@ test("at every pause of a commit, readers see one complete revision", async () =
       await log.close();
     },
   );
-  await fc.assert(property, { numRuns: 60 });
+  await fc.assert(property, { numRuns: 120 });
 }, 300_000);
