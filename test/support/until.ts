@@ -6,7 +6,7 @@ export async function until<T>(
   condition: () => T | Promise<T>,
   options: { readonly what: string; readonly deadlineMs?: number; readonly everyMs?: number },
 ): Promise<NonNullable<T>> {
-  const { what, deadlineMs: timeoutMs = 30_000, everyMs: intervalMs = 20 } = options;
+  const { what, deadlineMs: timeoutMs = 60_000, everyMs: intervalMs = 20 } = options;
   const end = performance.now() + timeoutMs;
   let failure: unknown;
   for (;;) {

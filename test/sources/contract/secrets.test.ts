@@ -162,7 +162,8 @@ describe("every secret of every kind", () => {
           error !== undefined || status === "synced";
         return all.length === sources.length && all.every(isDone);
       },
-      { what: "the sources to fail" },
+      // Each of them starts a thread.
+      { what: "the sources to fail", deadlineMs: 150_000 },
     );
     const { sources: all } = await (await service.fetch("/readyz")).json();
     expect(all.filter(({ kind, error }: Record<string, unknown>) => kind !== "snmp" && !error)).toEqual([]);
