@@ -5,11 +5,12 @@
  * once.
  */
 import type { Steps } from "../lib/steps.ts";
-import type { LogEntry, StoreKind } from "../log/log.ts";
+import type { LogEntry } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Entities } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { diffFields } from "./diff-fields.ts";
+import { entryOf } from "./entry-of.ts";
 import { claimsKey, INTENDED, parseClaimsKey, type StoredClaim } from "./indexes.ts";
 import { type DerivedFlags, type FlagInput, formerIdsOf, mergeClaims } from "./merge.ts";
 import {
@@ -388,14 +389,4 @@ export class WorkingSet<K extends Kind> {
       yield;
     }
   }
-}
-
-function entryOf<K extends StoreKind>(
-  kind: K,
-  id: string,
-  before: StoredValue<K> | undefined,
-  after: StoredValue<K> | undefined,
-  changed: readonly string[],
-): LogEntry {
-  return { kind, id, before: before?.text ?? null, after: after?.text ?? null, changed };
 }
