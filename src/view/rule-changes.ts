@@ -56,13 +56,16 @@ export function outdatedBy(before: MergeRules, after: MergeRules): Outdated {
   return {
     kinds: new Set([
       ...(before.judgesDrift === after.judgesDrift && !isRoleChanged ? planned : judged),
-      ...(sameRules ? [] : (["devices"] as const)),
+      ...(sameRules && canJoin(before) === canJoin(after) ? [] : (["devices"] as const)),
     ]),
     sources: new Set(changed.map(({ name }) => name)),
     sharedBy: new Set([...names].filter((name) => before.isStale(name) !== after.isStale(name))),
     shared: isReordered,
   };
 }
+
+/** Decides whether an id that is claimed as a device may be an alias of another one. */
+const canJoin = ({ joiningSources }: MergeRules): boolean => joiningSources.length > 0;
 
 /** The keys of these entities (see `claimsKey`). An entity may occur twice. */
 export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdated): Steps<string[]> {

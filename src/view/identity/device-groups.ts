@@ -32,6 +32,7 @@ interface IdentityChanges {
 export class DeviceGroups {
   /** Whether devices may be joined, or are joined since other settings. */
   readonly isActive: boolean;
+  readonly #canJoin: boolean;
   readonly #view: View;
   readonly #rules: MergeRules;
   readonly #devices: WorkingSet<"devices">;
@@ -49,7 +50,8 @@ export class DeviceGroups {
     this.#view = view;
     this.#rules = rules;
     this.#devices = devices;
-    this.isActive = rules.joiningSources.length > 0 || view.indexes("claims").named("claimedAs").size > 0;
+    this.#canJoin = rules.joiningSources.length > 0;
+    this.isActive = this.#canJoin || view.indexes("claims").named("claimedAs").size > 0;
     this.#lookups = {
       rules,
       claimsOf: (key) =>
@@ -75,10 +77,10 @@ export class DeviceGroups {
     return this.#lookups.claimsOf(key).length > 0;
   }
 
-  /** Whether the id is claimed as another device. Where nothing is joined this is not looked up: ids go before aliases. */
+  /** Whether the id is claimed as another device. Where nothing can be joined this is not looked up: ids go before aliases. */
   isOtherDevice(id: string, entity: string): boolean {
     const key = deviceKey(id);
-    return this.isActive && this.isClaimed(key) && this.entityOf(key) !== entity;
+    return this.#canJoin && this.isClaimed(key) && this.entityOf(key) !== entity;
   }
 
   *conflictsOf(claims: readonly SourcedClaim<"devices">[]): Generator<string> {

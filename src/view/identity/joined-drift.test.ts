@@ -191,5 +191,6 @@ test("joined devices and two plans give the same view in whatever order they com
     for (const kind of [...KINDS, "claims", "missing"] as const) expect(net.view.size(kind)).toBe(0);
     net.log.close();
   });
-  await fc.assert(property, { numRuns: RUNS });
+  // Shrinking takes minutes here; the seed is enough to run a failure again.
+  await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
 }, 600_000);
