@@ -81,9 +81,24 @@ describe("opening", () => {
     const path = newPath();
     await openEmbeddedLog(path).close();
     const db = new Database(path);
-    db.run("UPDATE meta SET value = x'33' WHERE name = 'format'");
+    db.run("UPDATE meta SET value = x'34' WHERE name = 'format'");
     db.close();
     expect(errorOf(() => openEmbeddedLog(path)).code).toBe("newer-format");
+  });
+
+  test("a log from before sources were merged is opened, and refused by the version that wrote it", async () => {
+    const path = newPath();
+    await openEmbeddedLog(path).close();
+    const db = new Database(path);
+    db.run("UPDATE meta SET value = x'32' WHERE name = 'format'");
+    const log = openEmbeddedLog(path);
+    expect(log.needsConversion).toBe(false);
+    await log.close();
+    // That version knows format 2 only.
+    expect(db.query("SELECT CAST(value AS TEXT) AS format FROM meta WHERE name = 'format'").get()).toEqual({
+      format: "3",
+    });
+    db.close();
   });
 
   test("two logs have different ids and signing keys", async () => {

@@ -14,7 +14,9 @@ import { errorMessage } from "../lib/error-message.ts";
 import { LogError, type LogStats } from "./log.ts";
 
 /** Format 1 identified entities by the exact text of their ids; `src/view/convert.ts` converts it. */
-const FORMAT = "2";
+const FORMAT = "3";
+/** Has fewer kinds of collections, and is otherwise the same. */
+const FORMAT_BEFORE_MERGING = "2";
 const CONVERTIBLE_FORMAT = "1";
 const FILE_PRAGMAS = ["auto_vacuum = INCREMENTAL", "journal_mode = WAL"];
 const CONNECTION_PRAGMAS = [
@@ -73,7 +75,8 @@ export function openLogFile(path: string): LogFile {
     for (const pragma of [...FILE_PRAGMAS, ...CONNECTION_PRAGMAS, READ_CACHE]) db.run(`PRAGMA ${pragma}`);
     db.run(TABLES);
     const format = new TextDecoder().decode(readOrCreateMeta(db, "format", () => Buffer.from(FORMAT)));
-    if (format !== FORMAT && format !== CONVERTIBLE_FORMAT) {
+    if (format === FORMAT_BEFORE_MERGING) completeConversion(db);
+    else if (format !== FORMAT && format !== CONVERTIBLE_FORMAT) {
       throw new LogError(
         "newer-format",
         `${path} was written by a newer version; run that one or give another --data`,
@@ -86,7 +89,15 @@ export function openLogFile(path: string): LogFile {
     if (path !== IN_MEMORY) db.run("PRAGMA query_only = ON");
     const stats = readStats(db);
     const lastPageId = queryNumber(db, "SELECT seq AS n FROM sqlite_sequence WHERE name = 'page'");
-    return { db, id, signingKey, needsConversion: format !== FORMAT, stats, lastPageId, releaseLock };
+    return {
+      db,
+      id,
+      signingKey,
+      needsConversion: format === CONVERTIBLE_FORMAT,
+      stats,
+      lastPageId,
+      releaseLock,
+    };
   } catch (error) {
     db?.close();
     releaseLock();
