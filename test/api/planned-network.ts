@@ -116,3 +116,24 @@ export async function commitPlanned(
   const entries = [...writes.values()].filter((entry) => entry.before !== entry.after);
   if (entries.length > 0) await harness.write(entries.sort((a, b) => rank(a) - rank(b)));
 }
+
+export interface Entity {
+  readonly id: string;
+  readonly element?: string;
+  readonly port?: string;
+  readonly drift?: { readonly state: string };
+}
+export const idOf = ({ id, element, port }: Entity): string =>
+  element === undefined ? id : `${element}/${port}`;
+
+export const KINDS = ["devices", "ports", "links", "hosts"] as const;
+export type TestKind = (typeof KINDS)[number];
+export const PATHS: Readonly<Record<TestKind, string>> = {
+  devices: "devices",
+  ports: "devices/ports",
+  links: "links",
+  hosts: "hosts",
+};
+
+export const listOf = async (harness: Harness, kind: TestKind, query = ""): Promise<Entity[]> =>
+  (await harness.json<Record<string, Entity[]>>(`${PATHS[kind]}${query}`))[kind] ?? [];

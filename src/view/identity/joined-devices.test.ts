@@ -156,7 +156,7 @@ describe("a device that a better source reports", () => {
     expect(ids(net)).toEqual(["lldp:1", "lldp:2", "of:1"]);
   });
 
-  test("is what each source claimed when the sources are asked for their claims", async () => {
+  test("is what each source claimed when the sources report all their claims again", async () => {
     const net = await knownToTwo();
     await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
     const { devices, ports, links } = await net.source("snmp").lastClaims();

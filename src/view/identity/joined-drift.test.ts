@@ -5,7 +5,7 @@
  */
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ClaimedNetwork, pagesOf } from "../../../test/support/claims.ts";
+import { ClaimedNetwork } from "../../../test/support/claims.ts";
 import {
   applyPiece,
   claimedNames,
@@ -18,9 +18,9 @@ import {
   withdrawals,
   withOthers,
 } from "../../../test/support/joined-claims.ts";
+import { shownBy, storedBy } from "../../../test/support/view-contents.ts";
 import { withoutPauses } from "../../lib/steps.ts";
-import { STORE_KINDS } from "../../log/log.ts";
-import { deviceKey, KINDS } from "../../model/ids.ts";
+import { KINDS } from "../../model/ids.ts";
 import type { IdentityRule, MergeSettings, SourceSettings } from "../../model/merge-settings.ts";
 import { restoreView } from "../restore.ts";
 import { View } from "../view.ts";
@@ -58,33 +58,6 @@ const scenario = fc.record({
   /** The piece before which each source has synced. */
   synced: fc.tuple(...NAMES.map(() => fc.nat(20))),
 });
-
-const VOLATILE = ["firstSeen", "lastChanged", "lastUpdate", "humanReadableLastUpdate", "revision"];
-
-/** What is shown and what is missing. Former ids depend on what was shown before: only claimed aliases are compared. */
-function shownBy(view: View, claimed: ReadonlySet<string>): Record<string, unknown> {
-  const shown: Record<string, unknown> = {};
-  for (const kind of [...KINDS, "missing"] as const) {
-    for (const page of pagesOf(view, kind)) {
-      for (const [id, text] of page.toMap()) {
-        const value = JSON.parse(text);
-        for (const field of VOLATILE) delete value[field];
-        delete value.drift?.since;
-        value.aliases = (value.aliases ?? []).filter((alias: string) => claimed.has(deviceKey(alias)));
-        shown[`${kind} ${id}`] = value;
-      }
-    }
-  }
-  return shown;
-}
-
-function storedBy(view: View): Map<string, string> {
-  const stored = new Map<string, string>();
-  for (const kind of STORE_KINDS)
-    for (const page of pagesOf(view, kind))
-      for (const [id, text] of page.toMap()) stored.set(`${kind} ${id}`, text);
-  return stored;
-}
 
 const INDEXES = [
   ["missing", "key"],

@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ClaimedNetwork, pagesOf } from "../../../test/support/claims.ts";
+import { ClaimedNetwork } from "../../../test/support/claims.ts";
 import {
   applyPiece,
   claimedNames,
@@ -16,9 +16,9 @@ import {
   withdrawals,
   withOthers,
 } from "../../../test/support/joined-claims.ts";
+import { shownBy, storedBy } from "../../../test/support/view-contents.ts";
 import { withoutPauses } from "../../lib/steps.ts";
-import { STORE_KINDS } from "../../log/log.ts";
-import { deviceKey, KINDS } from "../../model/ids.ts";
+import { KINDS } from "../../model/ids.ts";
 import type { MergeSettings } from "../../model/merge-settings.ts";
 import { restoreView } from "../restore.ts";
 import { View } from "../view.ts";
@@ -51,32 +51,6 @@ const scenario = fc.record({
   order: fc.infiniteStream(fc.nat(1000)),
   restartAfter: fc.nat(20),
 });
-
-const VOLATILE = ["firstSeen", "lastChanged", "lastUpdate", "humanReadableLastUpdate", "revision"];
-
-/** The public view. Former ids depend on what was shown before: only aliases that are claimed are compared. */
-function shownBy(view: View, claimed: ReadonlySet<string>): Record<string, unknown> {
-  const shown: Record<string, unknown> = {};
-  for (const kind of KINDS) {
-    for (const page of pagesOf(view, kind)) {
-      for (const [i, id] of page.ids.entries()) {
-        const value = JSON.parse(page.value(i));
-        for (const field of VOLATILE) delete value[field];
-        value.aliases = (value.aliases ?? []).filter((alias: string) => claimed.has(deviceKey(alias)));
-        shown[`${kind} ${id}`] = value;
-      }
-    }
-  }
-  return shown;
-}
-
-function storedBy(view: View): Map<string, string> {
-  const stored = new Map<string, string>();
-  for (const kind of STORE_KINDS)
-    for (const page of pagesOf(view, kind))
-      for (const [id, text] of page.toMap()) stored.set(`${kind} ${id}`, text);
-  return stored;
-}
 
 const counts = { joined: 0, flagged: 0, renumbered: 0 };
 afterAll(() => {

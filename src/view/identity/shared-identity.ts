@@ -3,7 +3,7 @@ import type { DeviceClaim } from "../../model/claim.ts";
 import type { SharedIdentity } from "../../model/explanation.ts";
 import { deviceKey } from "../../model/ids.ts";
 import type { MergeRules } from "../merge-rules.ts";
-import { identityValues } from "./identity-values.ts";
+import { joiningValues } from "./find-group.ts";
 
 /** `claims` are those of one device. None where all of them have the same id. */
 export function sharedIdentities(
@@ -15,9 +15,7 @@ export function sharedIdentities(
   /** By rule and value, the ids of the claims that have it. */
   const shared = new Map<string, SharedIdentity>();
   for (const [source, claim] of claims) {
-    if (!rules.joinsByIdentity(source)) continue;
-    for (const { rule, value } of identityValues(claim)) {
-      if (!rules.identity.includes(rule)) continue;
+    for (const { rule, value } of joiningValues(rules, { source, claim })) {
       const known = shared.get(`${rule} ${value}`) ?? { rule, value, ids: [] };
       const id = ids.get(deviceKey(claim.id)) ?? claim.id;
       shared.set(`${rule} ${value}`, { rule, value, ids: [...new Set([...known.ids, id])] });
