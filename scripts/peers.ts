@@ -21,6 +21,7 @@ const PEERS: Readonly<Record<string, readonly string[]>> = {
   lldpd: ["which", "lldpd"],
   "python3-venv": pythonHas("ensurepip"),
   wrk: ["which", "wrk"],
+  "nats-server": ["which", "nats-server"],
   zsh: ["which", "zsh"],
   fish: ["which", "fish"],
 };

@@ -53,6 +53,11 @@ export const CONFIG_FLAGS: readonly Flag[] = [
     help: "Processes that serve requests; auto is one for each core. Default 1",
   },
   {
+    name: "cluster",
+    value: "URLS",
+    help: "Be a node of the cluster on these NATS servers, such as nats://10.0.0.1:4222,nats://10.0.0.2:4222.",
+  },
+  {
     name: "log-level",
     value: "LEVEL",
     help: `Lowest level logged to standard error: ${LEVELS.join(", ")}. Default info`,

@@ -33,6 +33,7 @@ const FLAG_KEYS: Readonly<Record<string, string>> = {
   data: "data",
   users: "users",
   readers: "readers",
+  cluster: "cluster.servers",
   "log-level": "logLevel",
   "tls-cert": "tls.cert",
   "tls-key": "tls.key",

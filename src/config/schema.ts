@@ -5,6 +5,7 @@
 import Type from "typebox";
 import { isAddressRange } from "../lib/address-ranges.ts";
 import { LEVELS } from "../lib/logger.ts";
+import { CLUSTER_NAME_PATTERN } from "../model/cluster-name.ts";
 import { DEFAULT_IDENTITY, IDENTITY_RULES } from "../model/merge-settings.ts";
 
 const section = <P extends Type.TProperties>(properties: P, description: string) =>
@@ -225,6 +226,60 @@ export const Configuration = Type.Object(
         ),
       },
       "Retention of the change history.",
+    ),
+    cluster: section(
+      {
+        servers: Type.Array(
+          Type.String({
+            maxLength: 512,
+            pattern: "^(nats|tls)://[^\\s,]+$",
+            title: "an address of a NATS server, such as nats://10.0.0.1:4222",
+          }),
+          {
+            maxItems: 100,
+            default: [],
+            description:
+              "NATS servers with JetStream. Nodes with the same servers and name are one Gazetteer; empty is a single node.",
+          },
+        ),
+        name: Type.String({
+          pattern: CLUSTER_NAME_PATTERN,
+          title: "letters, digits, _ and -, at most 32",
+          default: "default",
+          description: "Of the cluster: a NATS engine can have several.",
+        }),
+        replicas: integer(1, 5, 3, "NATS servers that store each change; at most as many as there are."),
+        credentialsFile: path("Credentials of NATS, as `nsc` writes them."),
+        secretFile: path(
+          "The secret of the cluster, the same on all nodes: seals keys and password hashes in NATS. May be absent where all servers are on this machine.",
+        ),
+        tls: section(
+          {
+            ca: path("File of authorities (PEM) for the certificates of the NATS servers."),
+            cert: path("Certificate file (PEM) of this node as a client of NATS."),
+            key: path("File of that certificate's private key (PEM)."),
+          },
+          "TLS to the NATS servers.",
+        ),
+        node: Type.Optional(
+          Type.String({
+            pattern: CLUSTER_NAME_PATTERN,
+            title: "letters, digits, _ and -, at most 32",
+            description: "Name of this node; the default is the name of the machine.",
+          }),
+        ),
+        shareUsers: Type.Boolean({
+          default: false,
+          description: "All nodes have the same users: a change of one node's users file applies everywhere.",
+        }),
+        maxStaleSeconds: integer(
+          0,
+          31_536_000,
+          0,
+          "A node whose view may be older than this is no longer ready (`/readyz`); 0 is never.",
+        ),
+      },
+      "Several nodes as one Gazetteer.",
     ),
     limits: Limits,
     readers: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Literal("auto")], {

@@ -98,7 +98,12 @@ export class EmbeddedLog implements Log {
     return this.#write({ op: "completeConversion" });
   }
 
-  async append({ revision, time, entries }: Batch): Promise<void> {
+  append(batch: Batch): Promise<void> {
+    return this.store(batch);
+  }
+
+  /** `position` is stored in the same transaction; see `position`. */
+  async store({ revision, time, entries }: Batch, position?: string): Promise<void> {
     const parts: BatchPart[] = [];
     for (let i = 0; i < entries.length; i += ENTRIES_PER_PART) {
       if (i > 0) await yieldToLoop();
@@ -108,11 +113,20 @@ export class EmbeddedLog implements Log {
       parts.push({ bytes: encodeEntries(slice), changes });
     }
     try {
-      await this.#write({ op: "append", revision, time, parts });
+      await this.#write({ op: "append", revision, time, parts, ...(position !== undefined && { position }) });
     } catch (error) {
       const wasLost = error instanceof LogError && error.cause instanceof WriterLostError;
       if (!wasLost || this.timeOf(revision) === undefined) throw error;
     }
+  }
+
+  /** Up to where a copy of a cluster's log has it, as text; undefined where this is no copy. */
+  get position(): string | undefined {
+    return this.#file.position;
+  }
+
+  storePosition(position: string): Promise<void> {
+    return this.#write({ op: "storePosition", position });
   }
 
   async #write(request: WriteRequest): Promise<void> {

@@ -49,10 +49,31 @@ export interface LogFile {
   /** Written by an older version, in a format that can be converted. */
   readonly needsConversion: boolean;
   readonly stats: LogStats;
+  readonly position: string | undefined;
   /** The highest id of a page so far, also of deleted ones. */
   readonly lastPageId: number;
   /** To be called when all connections are closed. */
   releaseLock(): void;
+}
+
+/** Of a copy of a log that others have too. */
+export interface LogIdentity {
+  readonly id: string;
+  readonly signingKey: Uint8Array;
+}
+
+export interface LogFileOptions {
+  /** A new file gets this identity; a file with another id is an error. */
+  readonly identity?: LogIdentity;
+}
+
+export function storePosition(db: Database, position: string): void {
+  db.query("INSERT OR REPLACE INTO meta (name, value) VALUES ('position', ?)").run(Buffer.from(position));
+}
+
+function readPosition(db: Database): string | undefined {
+  const row = db.query<{ value: Uint8Array }, []>("SELECT value FROM meta WHERE name = 'position'").get();
+  return row === null ? undefined : Buffer.from(row.value).toString();
 }
 
 /** Marks the log as one of the current format. */
@@ -61,7 +82,7 @@ export function completeConversion(db: Database): void {
 }
 
 /** Opens or creates the log at `path`, a file or `:memory:`. The connection is for reads, unless it is in memory. */
-export function openLogFile(path: string): LogFile {
+export function openLogFile(path: string, { identity }: LogFileOptions = {}): LogFile {
   let lock: Database | undefined;
   let db: Database | undefined;
   const releaseLock = () => lock?.close();
@@ -83,8 +104,11 @@ export function openLogFile(path: string): LogFile {
       );
     }
     // "epoch" and "secret" are the stored names of the id and the signing key.
-    const id = Buffer.from(readOrCreateMeta(db, "epoch", () => randomBytes(6))).toString("base64url");
-    const signingKey = readOrCreateMeta(db, "secret", () => randomBytes(32));
+    const newId = () => (identity ? Buffer.from(identity.id, "base64url") : randomBytes(6));
+    const id = Buffer.from(readOrCreateMeta(db, "epoch", newId)).toString("base64url");
+    if (identity && id !== identity.id)
+      throw new LogError("other-log", `${path} is a copy of the log ${id}, not of ${identity.id}`);
+    const signingKey = readOrCreateMeta(db, "secret", () => identity?.signingKey ?? randomBytes(32));
     completeRunningTotal(db);
     if (path !== IN_MEMORY) db.run("PRAGMA query_only = ON");
     const stats = readStats(db);
@@ -95,6 +119,7 @@ export function openLogFile(path: string): LogFile {
       signingKey,
       needsConversion: format === CONVERTIBLE_FORMAT,
       stats,
+      position: readPosition(db),
       lastPageId,
       releaseLock,
     };

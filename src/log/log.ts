@@ -1,6 +1,7 @@
 /**
- * The contract of the log: the ordered, durable record of every change. Implementations differ in where they store it;
- * callers rely on what is written here and on nothing else.
+ * The contract of the log: the ordered, durable record of every change. Implementations differ in where they store it, and
+ * in who else writes: the embedded log has one writer, in a cluster several nodes append to one log. Callers rely on what is
+ * written here and on nothing else.
  *
  * - Revision: one integer per batch, consecutive, in a total order, never reused. ETags, cursors, event ids, `since`
  *   and `at` are all this number. Two logs have different ids, because their revisions mean different batches.
@@ -96,13 +97,38 @@ export interface WriteFailure {
   readonly since: number;
 }
 
-export interface Log {
+/**
+ * The way into the log. Whoever appends has computed the batch from the revision before it, so it is stored only if it is
+ * the next one.
+ */
+export interface CommitLog {
+  /**
+   * Rejects with `LogError` when the batch cannot be made durable; then nothing of it is stored. With `overtaken`, another
+   * node has appended first: `foreign` has its batches, and the caller computes again once they are visible. With
+   * `not-holder`, another node runs `source`, whose claims the batch contains.
+   */
+  append(batch: Batch, source?: string): Promise<void>;
+  /** Absent where nobody else appends. */
+  readonly foreign?: ForeignBatches;
+}
+
+/** The batches that other nodes have appended. */
+export interface ForeignBatches {
+  /** The listener is called when there may be a batch to take. */
+  onArrival(listener: () => void): void;
+  /**
+   * The next batch, once it is in the local history; undefined when there is none now. To be called when no append is in
+   * progress. The caller makes the batch visible before it takes the next.
+   */
+  take(): Promise<Batch | undefined>;
+}
+
+/** What is stored on this machine: every read of the past. */
+export interface LocalHistory {
   /** Random, created with the log: revisions of two logs must never be confused. */
   readonly id: string;
   /** Random, created with the log: signs what clients receive and must send back unchanged. */
   readonly signingKey: Uint8Array;
-  /** Rejects with `LogError` when the batch cannot be made durable; then nothing of it is stored. */
-  append(batch: Batch): Promise<void>;
   /**
    * Batches after `revision`, up to and including `until`, oldest first. Holds one batch in memory at a time.
    * Batches that are pruned between two steps are missing: a caller that pauses checks that revisions are consecutive.
@@ -126,10 +152,19 @@ export interface Log {
   close(): Promise<void>;
 }
 
+export interface Log extends CommitLog, LocalHistory {}
+
 /** A failure of the log. The message is for the operator. */
 export class LogError extends Error {
   override readonly name = "LogError";
-  readonly code: "unreadable" | "in-use" | "newer-format" | "write-failed";
+  readonly code:
+    | "unreadable"
+    | "in-use"
+    | "newer-format"
+    | "other-log"
+    | "write-failed"
+    | "overtaken"
+    | "not-holder";
 
   constructor(code: LogError["code"], message: string, options?: ErrorOptions) {
     super(message, options);

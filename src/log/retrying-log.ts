@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { EmbeddedLog, type EmbeddedLogOptions } from "./embedded.ts";
 import { type Batch, LogError, type LogStats, type WriteFailure } from "./log.ts";
-import { openLogFile } from "./log-file.ts";
+import { type LogFileOptions, openLogFile } from "./log-file.ts";
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
@@ -22,7 +22,7 @@ export interface RetryOptions {
 export const openRetryingLog = (
   path: string,
   retry: RetryOptions,
-  options: EmbeddedLogOptions = {},
+  options: EmbeddedLogOptions & LogFileOptions = {},
 ): RetryingLog => new RetryingLog(path, retry, options);
 
 export class RetryingLog extends EmbeddedLog {
@@ -31,18 +31,18 @@ export class RetryingLog extends EmbeddedLog {
   #failure: WriteFailure | undefined;
   #failures = 0;
 
-  constructor(path: string, retry: RetryOptions, options: EmbeddedLogOptions) {
-    super(openLogFile(path), path, options);
+  constructor(path: string, retry: RetryOptions, options: EmbeddedLogOptions & LogFileOptions) {
+    super(openLogFile(path, options), path, options);
     this.#retry = retry;
   }
 
-  override async append(batch: Batch): Promise<void> {
+  override async store(batch: Batch, position?: string): Promise<void> {
     const { clock, logger } = this.#retry;
     const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
     const startedAt = clock.monotonic();
     for (;;) {
       try {
-        await super.append(batch);
+        await super.store(batch, position);
         break;
       } catch (error) {
         if (!(error instanceof LogError) || this.#closing.signal.aborted) throw error;

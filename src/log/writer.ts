@@ -9,7 +9,7 @@ import type { Database } from "bun:sqlite";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { compress } from "./batch-codec.ts";
 import type { LogStats } from "./log.ts";
-import { completeConversion, readExtent, readStats } from "./log-file.ts";
+import { completeConversion, readExtent, readStats, storePosition } from "./log-file.ts";
 
 const ROWS_PER_SLICE = 200;
 const TOTALS_PER_SLICE = 10_000;
@@ -44,7 +44,9 @@ export type WriteRequest =
       readonly revision: number;
       readonly time: number;
       readonly parts: readonly BatchPart[];
+      readonly position?: string;
     }
+  | { readonly op: "storePosition"; readonly position: string }
   | { readonly op: "storePages"; readonly block: PageBlock }
   | { readonly op: "storeSnapshot"; readonly row: SnapshotRow }
   | { readonly op: "dropSnapshot"; readonly revision: number }
@@ -67,7 +69,9 @@ export class LogWriter {
   async write(request: WriteRequest): Promise<void> {
     switch (request.op) {
       case "append":
-        return this.#append(request.revision, request.time, request.parts);
+        return this.#append(request.revision, request.time, request.parts, request.position);
+      case "storePosition":
+        return storePosition(this.#db, request.position);
       case "storePages":
         return this.#storePages(request.block);
       case "storeSnapshot":
@@ -81,7 +85,7 @@ export class LogWriter {
     }
   }
 
-  #append(revision: number, time: number, parts: readonly BatchPart[]): void {
+  #append(revision: number, time: number, parts: readonly BatchPart[], position: string | undefined): void {
     const insert = this.#db.query(
       "INSERT INTO batch (revision, part, time, changes, bytes, data) VALUES (?, ?, ?, ?, ?, ?)",
     );
@@ -98,6 +102,7 @@ export class LogWriter {
       for (const [part, { data, changes }] of rows.entries()) {
         insert.run(revision, part, time, changes, data.length, data);
       }
+      if (position !== undefined) storePosition(this.#db, position);
     })();
     const bytes = rows.reduce((sum, { data }) => sum + data.length, this.#stats.bytes);
     this.#update({ newest: revision, bytes });

@@ -29,8 +29,10 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import { LogError } from "../log/log.ts";
+import { EngineError } from "../nats/engine.ts";
 import type { SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
+import { withOwnSources } from "./cluster.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
 import { openReaders, type Readers } from "./readers.ts";
@@ -101,7 +103,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const users = await asStartupError(() => openUsers(usersOptions));
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const mergeSettings = mergeSettingsOf(config, created);
-  const store = await asStartupError(() => openStore(config, mergeSettings, clock, logger));
+  const store = await asStartupError(() => openStore(config, mergeSettings, clock, logger, options.signal));
   logId = store.log.id;
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
@@ -118,12 +120,18 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     });
     const sources = new SourceSet(created, store, context);
     // A log that cannot be written now, or much to merge, delays this, but not the start.
-    const merged = store.committer.mergeAgain().catch((error: unknown) => {
+    const merged = (
+      store.cluster
+        ? store.committer.changeSettings((clustered) => withOwnSources(clustered, mergeSettings))
+        : store.committer.mergeAgain()
+    ).catch((error: unknown) => {
       logger.error("changed settings of sources were not applied", { why: errorMessage(error) });
     });
-    const dropped = sources.dropFormerSources().catch((error: unknown) => {
-      logger.error("claims of former sources were not removed", { why: errorMessage(error) });
-    });
+    const dropped = store.cluster
+      ? undefined
+      : sources.dropFormerSources().catch((error: unknown) => {
+          logger.error("claims of former sources were not removed", { why: errorMessage(error) });
+        });
     await Promise.race([Promise.all([merged, dropped]), clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
       { config, settings, clock, logger, users, store, sources, readers, tls, exchange, forwarder },
@@ -133,6 +141,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   } finally {
     // 5. Close the log.
     await store.log.close();
+    await store.cluster?.engine.close();
   }
 }
 
@@ -256,6 +265,7 @@ async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof UsersError) throw new StartupError("users", error.message, { cause: error });
     if (error instanceof CertificateError) throw new StartupError("tls", error.message, { cause: error });
+    if (error instanceof EngineError) throw new StartupError("log", error.message, { cause: error });
     if (error instanceof LogError) throw new StartupError("log", error.message, { cause: error });
     throw error;
   }

@@ -19,6 +19,7 @@ import { History } from "../view/history.ts";
 import { MergeRules } from "../view/merge-rules.ts";
 import { repairLog, restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
+import { type Cluster, isClustered, openCluster } from "./cluster.ts";
 
 /** The value of `data` that writes nothing to disk. */
 const IN_MEMORY = ":memory:";
@@ -44,32 +45,65 @@ export interface Store {
   readonly compactor: Compactor;
   /** The one of the process. */
   readonly scheduler: Scheduler;
+  /** Absent on a single node. */
+  readonly cluster?: Cluster;
 }
 
-/** Rejects with `LogError`, with a message for the operator. */
+/** Rejects with `LogError` or `EngineError`, with a message for the operator. */
 export async function openStore(
   config: Config,
   settings: MergeSettings,
   clock: Clock,
   logger: Logger,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<Store> {
   const dataDir = dataDirOf(config);
+  if (isClustered(config)) {
+    const cluster = await openCluster(config, dataDir, clock, logger, signal);
+    const store = openParts(
+      config,
+      cluster.log,
+      await restore(cluster.log, logger),
+      undefined,
+      clock,
+      logger,
+    );
+    cluster.log.start();
+    await cluster.log.caughtUp(signal);
+    return { ...store, cluster };
+  }
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, LOG_FILE);
   const log = openRetryingLog(path, { clock, logger });
-  const restored = restoreView(log);
-  const { view } = restored;
-  await repairLog(log, restored, logger);
+  const view = await restore(log, logger);
   if (log.needsConversion) {
     const entities = await convertView(view, log, new MergeRules(settings), clock.now());
     await log.completeConversion();
     logger.info("log converted to the current format", { entities });
   }
+  return openParts(config, log, view, settings, clock, logger);
+}
+
+async function restore(log: Log, logger: Logger): Promise<View> {
+  const restored = restoreView(log);
+  await repairLog(log, restored, logger);
+  return restored.view;
+}
+
+/** Without `settings`, those of the log. */
+function openParts(
+  config: Config,
+  log: Log,
+  view: View,
+  settings: MergeSettings | undefined,
+  clock: Clock,
+  logger: Logger,
+): Store {
   const scheduler = new Scheduler();
   const committer = new Committer(
     view,
     log,
     reportClockSkew(clock, () => view.time, logger),
-    settings,
+    settings ?? MergeRules.read(view).settings,
     scheduler,
   );
   const history = new History(committer, config.limits.streamBufferBytes);

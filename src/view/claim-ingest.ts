@@ -14,8 +14,9 @@ import {
   canonicalClaim,
 } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
+import type { ClaimedKeys } from "./claims-of-source.ts";
 import type { CanonicalChange } from "./commit.ts";
-import type { ClaimedKeys, Committer } from "./committer.ts";
+import type { Committer } from "./committer.ts";
 
 const CHANGES_PER_BATCH = 1000;
 const RECORDS_PER_STEP = 64;

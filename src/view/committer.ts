@@ -5,23 +5,26 @@
  * which entities are held back, which links have a reverse, which links and hosts are in conflict. It runs in steps on the
  * scheduler, beside what readers see. Once the batch is durable, it becomes visible at once. One batch is prepared at a
  * time, and sources take turns. When the append fails, nothing has become visible, and the source gets the error.
+ *
+ * In a cluster other nodes append too. Their batches become visible between commits; a commit that was overtaken by one is
+ * undone and computed again.
  */
 import type { Clock } from "../lib/clock.ts";
 import { FairSemaphore } from "../lib/fair-semaphore.ts";
 import { sameJson } from "../lib/same-json.ts";
 import { Scheduler } from "../lib/scheduler.ts";
-import { ShardedSet } from "../lib/sharded-set.ts";
 import type { Steps } from "../lib/steps.ts";
-import type { Batch, Log, LogEntry } from "../log/log.ts";
+import { type Batch, type Log, type LogEntry, LogError } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import { idKey, KINDS, type Kind } from "../model/ids.ts";
+import type { Kind } from "../model/ids.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
+import { type ClaimedKeys, claimedKeysOf, claimsOf } from "./claims-of-source.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import type { BatchListener } from "./history.ts";
-import { claimsKey, parseClaimsKey } from "./indexes.ts";
+import { parseClaimsKey } from "./indexes.ts";
 import { MergeRules, type SourceFacts } from "./merge-rules.ts";
 import { plannedKindsOf } from "./planned-kinds.ts";
-import { claimedKey, recoverClaim } from "./recover.ts";
+import type { PreparedRevision } from "./prepare-revision.ts";
 import {
   EVERYTHING,
   isNothing,
@@ -31,18 +34,23 @@ import {
   outdatedBy,
   unionOf,
 } from "./rule-changes.ts";
-import { parseStored, type View } from "./view.ts";
+import type { View } from "./view.ts";
 
 const RECHECKS_PER_BATCH = 500;
 const RECHECKS_PER_STEP = 32;
-const KEYS_PER_STEP = 500;
 /** The owner of work that no source caused. */
 const VIEW_OWNER = "view";
 /** The setting that the log has while values may have been merged by earlier rules. */
 const UNMERGED = "unmerged";
 
-/** The keys (see `idKey`) of the ids that a source uses. */
-export type ClaimedKeys = Readonly<Record<Kind, ShardedSet>>;
+type RulesChange = (rules: MergeRules) => MergeRules;
+
+interface CommitOptions {
+  /** The source whose claims are committed. */
+  readonly source?: string;
+  /** Called when all changes are known, before they are stored. Again when the commit was overtaken. */
+  readonly onMerged?: () => void;
+}
 
 export class Committer {
   readonly view: View;
@@ -52,12 +60,15 @@ export class Committer {
   #rules: MergeRules;
   /** The rules as the log has them, and whether it has `UNMERGED`. */
   #stored: { readonly rules: MergeRules | undefined; readonly isUnmerged: boolean };
+  /** The changes of the rules that the log does not have yet. */
+  #pendingChanges: RulesChange[] = [];
   /** What may have been merged by earlier rules. */
   #outdated: Outdated;
   #beingMerged: Outdated = NOTHING;
   /** Whether the settings must be stored although no value changes. */
   #mustStore = false;
   #remerging: Promise<void> | undefined;
+  #isTakingForeign = false;
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new FairSemaphore(1);
   /** The default is that of `Commit`. */
@@ -82,6 +93,7 @@ export class Committer {
     this.#rules = (stored ?? new MergeRules(settings)).withSettings(settings);
     if (view.revision === 0) this.#outdated = NOTHING;
     else this.#outdated = stored && !isUnmerged ? outdatedBy(stored, this.#rules) : EVERYTHING;
+    log.foreign?.onArrival(() => void this.#takeForeign());
   }
 
   /** The rules of the next commit. */
@@ -106,8 +118,8 @@ export class Committer {
   }
 
   /** Resolves to undefined when nothing changes. Rejects with `LogError` when the batch cannot be made durable. */
-  commit(source: string, changes: Iterable<CanonicalChange>): Promise<Batch | undefined> {
-    return this.#commit(ownerOf(source), (commit) => commit.applyChanges(source, changes));
+  commit(source: string, changes: readonly CanonicalChange[]): Promise<Batch | undefined> {
+    return this.#commit(ownerOf(source), (commit) => commit.applyChanges(source, changes), { source });
   }
 
   /**
@@ -116,8 +128,13 @@ export class Committer {
    * when what they concern is merged again.
    */
   async setSettings(settings: MergeSettings): Promise<void> {
-    const next = this.#rules.withSettings(settings);
-    if (!sameJson(next.settings, this.#rules.settings)) await this.#changeRules(next, false);
+    await this.changeSettings(() => settings);
+  }
+
+  /** The same, for settings that depend on those before. */
+  async changeSettings(change: (settings: MergeSettings) => MergeSettings): Promise<void> {
+    const apply: RulesChange = (rules) => rules.withSettings(change(rules.settings));
+    if (!sameJson(apply(this.#rules).settings, this.#rules.settings)) await this.#changeRules(apply, false);
   }
 
   /** Ignored for a source that is not configured. */
@@ -126,7 +143,7 @@ export class Committer {
     if (!this.#rules.isConfigured(source) || sameJson(before, facts)) return;
     // A time must not be lost by a restart. That it has synced once is known again soon.
     const isStatusChange = before?.staleSince !== facts.staleSince;
-    await this.#changeRules(this.#rules.withFacts(source, facts), isStatusChange);
+    await this.#changeRules((rules) => rules.withFacts(source, facts), isStatusChange);
   }
 
   /** Whether `mergeAgain` is due: by what the plan contains, or because a batch of it could not be stored. */
@@ -143,18 +160,30 @@ export class Committer {
 
   /** Removes what is stored of a source that has no claims any more. */
   async forgetSource(source: string): Promise<void> {
-    if (this.#rules.isConfigured(source)) await this.#changeRules(this.#rules.withoutSource(source), true);
+    if (this.#rules.isConfigured(source))
+      await this.#changeRules((rules) => rules.withoutSource(source), true);
   }
 
-  async #changeRules(next: MergeRules, mustStore: boolean): Promise<void> {
-    this.#setRules(next, mustStore);
+  async #changeRules(change: RulesChange, mustStore: boolean): Promise<void> {
+    this.#setRules(change, mustStore);
     await this.mergeAgain();
   }
 
-  #setRules(next: MergeRules, mustStore: boolean): void {
+  #setRules(change: RulesChange, mustStore: boolean): void {
+    const next = change(this.#rules);
     this.#outdated = unionOf(this.#outdated, outdatedBy(this.#rules, next));
     this.#rules = next;
+    this.#pendingChanges.push(change);
     this.#mustStore ||= mustStore;
+  }
+
+  /** The log has the rules of another node now. The changes of this node that it does not have yet come on top of them. */
+  #rebaseRules(): void {
+    const stored = MergeRules.read(this.view);
+    const next = this.#pendingChanges.reduce((rules, change) => change(rules), stored);
+    this.#stored = { rules: stored, isUnmerged: this.view.has("settings", UNMERGED) };
+    this.#outdated = unionOf(this.#outdated, outdatedBy(stored, next));
+    this.#rules = this.#pendingChanges.length > 0 ? next : stored;
   }
 
   /**
@@ -174,7 +203,7 @@ export class Committer {
     try {
       for (;;) {
         if (this.#hasOtherPlannedKinds)
-          this.#setRules(this.#rules.withPlannedKinds(plannedKindsOf(this.view, this.#rules)), true);
+          this.#setRules((rules) => rules.withPlannedKinds(plannedKindsOf(this.view, rules)), true);
         if (!this.#isOutdated) break;
         this.#beingMerged = this.#outdated;
         this.#outdated = NOTHING;
@@ -193,12 +222,15 @@ export class Committer {
     for (let start = 0; keys === undefined || start < keys.length; start += RECHECKS_PER_BATCH) {
       const end = start + RECHECKS_PER_BATCH;
       const apply = function* (this: Committer, commit: Commit): Steps<void> {
-        keys ??= yield* keysOf(this.view, outdated);
+        // Again where the first batch was overtaken: until it is stored, other nodes merge by the rules before.
+        if (start === 0 || !keys) keys = yield* keysOf(this.view, outdated);
         yield* recheckAll(commit, keys.slice(start, end));
       };
       try {
-        await this.#commit(VIEW_OWNER, apply.bind(this), () => {
-          if (end >= (keys?.length ?? 0)) this.#beingMerged = NOTHING;
+        await this.#commit(VIEW_OWNER, apply.bind(this), {
+          onMerged: () => {
+            if (end >= (keys?.length ?? 0)) this.#beingMerged = NOTHING;
+          },
         });
       } catch (error) {
         this.#beingMerged = outdated;
@@ -207,19 +239,27 @@ export class Committer {
     }
   }
 
-  /** `onMerged` is called when all changes are known, before they are stored. */
   #commit(
     owner: string,
     apply: (commit: Commit) => Steps<void>,
-    onMerged = () => {},
+    options: CommitOptions = {},
   ): Promise<Batch | undefined> {
-    return this.#turns.run(owner, () => this.#commitNow(owner, apply, onMerged));
+    return this.#turns.run(owner, async () => {
+      for (;;) {
+        await this.#applyForeign(owner);
+        try {
+          return await this.#commitNow(owner, apply, options);
+        } catch (error) {
+          if (!(error instanceof LogError) || error.code !== "overtaken") throw error;
+        }
+      }
+    });
   }
 
   async #commitNow(
     owner: string,
     apply: (commit: Commit) => Steps<void>,
-    onMerged: () => void,
+    { source, onMerged }: CommitOptions,
   ): Promise<Batch | undefined> {
     const { view, log, scheduler } = this;
     const time = Math.max(this.#clock.now(), view.time);
@@ -228,17 +268,19 @@ export class Committer {
     const commit = new Commit(view, rules, revision, time, this.#entitiesPerStep);
     try {
       const entries = await scheduler.run(owner, mergeChanges(commit, apply));
-      onMerged();
+      onMerged?.();
       const settings = { rules, isUnmerged: !isNothing(this.#outdated) || !isNothing(this.#beingMerged) };
       const mustStore = this.#mustStore || (this.#stored.isUnmerged && !settings.isUnmerged);
       if (entries.length > 0 || mustStore) this.#addSettings(entries, settings);
       if (entries.length > 0) {
         const batch = { revision, time, entries };
-        const [prepared] = await Promise.all([scheduler.run(owner, view.prepare(batch)), log.append(batch)]);
-        view.publish(prepared);
+        const [prepared] = await Promise.all([
+          scheduler.run(owner, view.prepare(batch)),
+          log.append(batch, source),
+        ]);
+        this.#publish(batch, prepared);
         this.#stored = settings;
-        if (rules === this.#rules) this.#mustStore = false;
-        for (const listener of this.#listeners) listener(batch, prepared.bytes);
+        this.#onRulesStored(rules);
         await scheduler.run(owner, view.tidyIndexes());
         return batch;
       }
@@ -246,9 +288,41 @@ export class Committer {
       await scheduler.run(owner, commit.rollBack());
       throw error;
     }
-    if (rules === this.#rules) this.#mustStore = false;
+    this.#onRulesStored(rules);
     view.endIndexChange();
     return undefined;
+  }
+
+  #publish(batch: Batch, prepared: PreparedRevision): void {
+    this.view.publish(prepared);
+    for (const listener of this.#listeners) listener(batch, prepared.bytes);
+  }
+
+  /** The log has these rules, or what they say is there already. */
+  #onRulesStored(rules: MergeRules): void {
+    if (rules !== this.#rules) return;
+    this.#mustStore = false;
+    this.#pendingChanges = [];
+  }
+
+  /** Makes the batches of other nodes visible. Never rejects: what cannot be stored now is taken again later. */
+  async #takeForeign(): Promise<void> {
+    if (this.#isTakingForeign) return;
+    this.#isTakingForeign = true;
+    await this.#turns.run(VIEW_OWNER, () => {
+      this.#isTakingForeign = false;
+      return this.#applyForeign(VIEW_OWNER);
+    });
+  }
+
+  async #applyForeign(owner: string): Promise<void> {
+    const { view, log, scheduler } = this;
+    for (let batch = await log.foreign?.take(); batch; batch = await log.foreign?.take()) {
+      const prepared = await scheduler.run(owner, view.indexAndPrepare(batch));
+      this.#publish(batch, prepared);
+      if (batch.entries.some(({ kind }) => kind === "settings")) this.#rebaseRules();
+      await scheduler.run(owner, view.tidyIndexes());
+    }
   }
 
   /** Adds what differs from the settings that the log has. */
@@ -267,83 +341,12 @@ export class Committer {
 
   /** The entities that `source` claims, both shown and held back. */
   claimedKeys(source: string): Promise<ClaimedKeys> {
-    return this.runBetweenCommits(source, this.#claimedKeys(source));
-  }
-
-  *#claimedKeys(source: string): Steps<ClaimedKeys> {
-    const keys = {
-      devices: new ShardedSet(),
-      ports: new ShardedSet(),
-      links: new ShardedSet(),
-      hosts: new ShardedSet(),
-    };
-    for (const kind of KINDS) {
-      yield* this.#addEntityKeys(keys[kind], source, kind);
-      yield* this.#toClaimedKeys(keys[kind], source, kind);
-    }
-    return keys;
-  }
-
-  *#addEntityKeys(keys: ShardedSet, source: string, kind: Kind): Steps<void> {
-    const { view } = this;
-    let left = KEYS_PER_STEP;
-    for (const id of view.indexes(kind).named("source").current(source)) {
-      keys.add(idKey(kind, id));
-      if (--left > 0) continue;
-      left = KEYS_PER_STEP;
-      yield;
-    }
-    for (const stored of view.indexes("claims").named("source").current(source)) {
-      const parsed = parseClaimsKey(stored);
-      // Those that are shown are in the set already.
-      if (parsed?.kind === kind) keys.add(parsed.key);
-      if (--left > 0) continue;
-      left = KEYS_PER_STEP;
-      yield;
-    }
-  }
-
-  /** Replaces the entities with claims under other ids by these ids. */
-  *#toClaimedKeys(keys: ShardedSet, source: string, kind: Kind): Steps<void> {
-    const { view } = this;
-    const claimedKeys: string[] = [];
-    let left = KEYS_PER_STEP;
-    for (const stored of view.indexes("claims").named("movedFrom").current(source)) {
-      const parsed = parseClaimsKey(stored);
-      if (parsed?.kind !== kind) continue;
-      keys.delete(parsed.key);
-      for (const [name, claim] of parseStored("claims", view.get("claims", stored) ?? "[]"))
-        if (name === source) claimedKeys.push(claimedKey(kind, claim));
-      if (--left > 0) continue;
-      left = KEYS_PER_STEP;
-      yield;
-    }
-    for (const key of claimedKeys) keys.add(key);
+    return this.runBetweenCommits(source, claimedKeysOf(this.view, source));
   }
 
   /** The claims of `source` of one kind, in canonical form. */
   claimsOf<K extends Kind>(source: string, kind: K): Promise<ClaimTypes[K][]> {
-    return this.runBetweenCommits(source, this.#claimsOf(source, kind));
-  }
-
-  *#claimsOf<K extends Kind>(source: string, kind: K): Steps<ClaimTypes[K][]> {
-    const { view } = this;
-    const found: ClaimTypes[K][] = [];
-    let left = KEYS_PER_STEP;
-    const keys = new ShardedSet();
-    yield* this.#addEntityKeys(keys, source, kind);
-    for (const key of keys) {
-      const storedClaims = view.get("claims", claimsKey(kind, key));
-      const text = view.get(kind, view.spelledId(kind, key));
-      if (storedClaims !== undefined) {
-        const claims: readonly [string, ClaimTypes[K]][] = JSON.parse(storedClaims);
-        for (const [name, claim] of claims) if (name === source) found.push(claim);
-      } else if (text !== undefined) found.push(recoverClaim(kind, parseStored(kind, text)));
-      if (--left > 0) continue;
-      left = KEYS_PER_STEP;
-      yield;
-    }
-    return found;
+    return this.runBetweenCommits(source, claimsOf(this.view, source, kind));
   }
 }
 

@@ -1,0 +1,70 @@
+/**
+ * Puts the messages of a stream together to batches, in the order of the stream, by rules that give the same result on
+ * every node: parts must be consecutive, and a batch must be the next revision. Everything else is counted and ignored.
+ */
+import type { Batch } from "../log.ts";
+import { type BatchPartMessage, decodePayload, readMessage, type StreamMessage } from "./messages.ts";
+
+export type Accepted =
+  | { readonly type: "batch"; readonly batch: Batch }
+  | { readonly type: "takeover"; readonly source: string; readonly node: string };
+
+export class BatchAssembler {
+  /** Messages that are no part of the log. */
+  foreign = 0;
+  #revision: number;
+  #parts: BatchPartMessage[] = [];
+  #firstSequence = 0;
+
+  /** `revision` is that of the last batch that is applied. */
+  constructor(revision: number) {
+    this.#revision = revision;
+  }
+
+  /** The sequence before the first part of a batch that is incomplete; undefined when there is none. */
+  get pendingSince(): number | undefined {
+    return this.#parts.length > 0 ? this.#firstSequence - 1 : undefined;
+  }
+
+  /** This revision was appended by this node itself. */
+  skip(revision: number): void {
+    this.#revision = revision;
+    this.#parts = [];
+  }
+
+  async accept(message: StreamMessage): Promise<Accepted | undefined> {
+    const read = readMessage(message);
+    if (read.type === "part") return this.#acceptPart(read.part, message.sequence);
+    this.#parts = [];
+    if (read.type === "takeover") return read;
+    // Of the base, only the first message counts, and it was read when the log was opened.
+    if (read.type === "foreign") this.foreign++;
+    return undefined;
+  }
+
+  async #acceptPart(part: BatchPartMessage, sequence: number): Promise<Accepted | undefined> {
+    const first = this.#parts[0];
+    const isNext =
+      first && first.batch === part.batch && first.parts === part.parts && part.part === this.#parts.length;
+    if (!isNext) this.#parts = [];
+    if (part.part !== this.#parts.length) return undefined;
+    if (this.#parts.length === 0) this.#firstSequence = sequence;
+    this.#parts.push(part);
+    if (this.#parts.length < part.parts) return undefined;
+    const payload = this.#parts.length === 1 ? part.data : Buffer.concat(this.#parts.map(({ data }) => data));
+    this.#parts = [];
+    if (part.revision !== this.#revision + 1) return this.#reject();
+    try {
+      const entries = await decodePayload(payload);
+      this.#revision = part.revision;
+      return { type: "batch", batch: { revision: part.revision, time: part.time, entries } };
+    } catch {
+      return this.#reject();
+    }
+  }
+
+  #reject(): undefined {
+    this.foreign++;
+    return undefined;
+  }
+}

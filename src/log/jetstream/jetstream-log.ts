@@ -1,0 +1,338 @@
+/**
+ * The log of a cluster: a stream that all nodes append to, and this node's copy of it in SQLite.
+ *
+ * The stream decides order and durability. A batch is published with the sequence of the last message that this node has
+ * applied as the expected one; when another node was first, the append rejects with `overtaken`, and the committer takes the
+ * foreign batches and computes again. A batch is stored in the copy once the stream has it. So a crash at any moment loses
+ * nothing: what the copy lacks is read from the stream again.
+ *
+ * Every attempt to publish a batch has the same message id, and the stream is followed at the same time: whether an attempt
+ * without an answer was stored is seen by what arrives, never guessed.
+ */
+import { randomUUID } from "node:crypto";
+import { createBackoff } from "../../lib/backoff.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { Paced } from "../../lib/steps.ts";
+import { type Batch, type ForeignBatches, type Log, LogError, type LogStats, type Snapshot } from "../log.ts";
+import type { RetryingLog } from "../retrying-log.ts";
+import { BatchAssembler } from "./batch-assembler.ts";
+import { type LogStream, StreamError } from "./log-stream.ts";
+import {
+  type EncodedMessage,
+  encodeBatch,
+  encodeTakeover,
+  messageId,
+  type StreamMessage,
+} from "./messages.ts";
+import { encodePosition, type Position } from "./position.ts";
+import { StreamHealth } from "./stream-health.ts";
+
+/** Payloads of messages that have arrived and are not applied yet; then the stream is not read on. */
+const MAX_ARRIVED_BYTES = 32 * 1024 * 1024;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+const MONITOR_INTERVAL_MS = 2_000;
+
+export interface JetStreamLogOptions {
+  readonly local: RetryingLog;
+  readonly stream: LogStream;
+  /** Names this run of this node; no other run of any node has the same. */
+  readonly node: string;
+  readonly position: Position;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class JetStreamLog implements Log, ForeignBatches {
+  readonly id: string;
+  readonly signingKey: Uint8Array;
+  readonly node: string;
+  readonly foreign: ForeignBatches = this;
+  readonly stream: LogStream;
+  readonly health: StreamHealth;
+  readonly #local: RetryingLog;
+  readonly #clock: Clock;
+  readonly #created: string;
+  readonly #holders: Map<string, string>;
+  readonly #assembler: BatchAssembler;
+  readonly #closing = new AbortController();
+  readonly #arrivalListeners = new Set<() => void>();
+  /** Woken by each arrival and each change of what has arrived. */
+  readonly #waiting = new Set<() => void>();
+  /** After `#sequence`, in order. */
+  #arrived: StreamMessage[] = [];
+  #arrivedBytes = 0;
+  /** Of the last message that is applied, or collected as a part. */
+  #sequence: number;
+  #background: Promise<unknown> = Promise.resolve();
+
+  constructor({ local, stream, node, position, clock, logger }: JetStreamLogOptions) {
+    this.id = local.id;
+    this.signingKey = local.signingKey;
+    this.node = node;
+    this.stream = stream;
+    this.health = new StreamHealth(clock, logger);
+    this.#local = local;
+    this.#clock = clock;
+    this.#created = position.created;
+    this.#sequence = position.sequence;
+    this.#holders = new Map(Object.entries(position.holders));
+    this.#assembler = new BatchAssembler(local.stats().newest);
+  }
+
+  /** Of the last message that is applied. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Messages that are no part of the log; they are ignored. */
+  get foreignMessages(): number {
+    return this.#assembler.foreign;
+  }
+
+  /** The node that runs a source, by what is applied of the log. */
+  holderOf(source: string): string | undefined {
+    return this.#holders.get(source);
+  }
+
+  get position(): Position {
+    return {
+      created: this.#created,
+      // A batch whose parts are incomplete is read again after a restart.
+      sequence: this.#assembler.pendingSince ?? this.#sequence,
+      holders: Object.fromEntries(this.#holders),
+    };
+  }
+
+  /** Begins to follow the stream. */
+  start(): void {
+    this.#background = Promise.all([this.#follow(), this.#monitor()]);
+  }
+
+  onArrival(listener: () => void): void {
+    this.#arrivalListeners.add(listener);
+  }
+
+  async append(batch: Batch, source?: string): Promise<void> {
+    const messages = await encodeBatch(batch, this.node, randomUUID(), this.stream.maxPayload);
+    const expected = this.#sequence;
+    if (this.#arrived.length > 0) throw overtaken();
+    if (source !== undefined && this.holderOf(source) !== this.node)
+      throw new LogError("not-holder", `another node runs the source ${source}`);
+    if (!(await this.#publish(messages, expected))) throw overtaken();
+    this.#sequence = expected + messages.length;
+    this.#assembler.skip(batch.revision);
+    this.#dropApplied();
+    await this.#local.store(batch, encodePosition(this.position));
+  }
+
+  /** Writes into the log that this node runs `source` from now on. Resolves once that is applied. */
+  async takeOver(source: string, signal: AbortSignal): Promise<void> {
+    const message = encodeTakeover(source, this.node, randomUUID());
+    await this.#untilPublished(() => this.stream.publish(message), signal);
+    while (this.holderOf(source) !== this.node && !signal.aborted && !this.#closing.signal.aborted)
+      await this.#nextArrival(signal);
+  }
+
+  /** Whether the stream has the messages after `expected`. Tries again until that is known. */
+  async #publish(messages: readonly EncodedMessage[], expected: number): Promise<boolean> {
+    const attempt = async () => {
+      const outcomes = await Promise.all(
+        messages.map((message, i) => this.stream.publish(message, expected + i)),
+      );
+      return outcomes.every(({ stored }) => stored) ? "stored" : "refused";
+    };
+    const outcome = await this.#untilPublished(attempt, this.#closing.signal, () =>
+      this.#hasArrived(messages) === undefined ? undefined : ("arrived" as const),
+    );
+    if (outcome === "stored") return true;
+    // Refused: another message is at its place, or an earlier attempt was stored after all.
+    for (;;) {
+      const hasArrived = this.#hasArrived(messages);
+      if (hasArrived !== undefined) return hasArrived;
+      if (this.#closing.signal.aborted) throw closed();
+      await this.#nextArrival(this.#closing.signal);
+    }
+  }
+
+  /** Whether these messages are the next ones of the stream; undefined while that is not known. */
+  #hasArrived(messages: readonly EncodedMessage[]): boolean | undefined {
+    for (const [i, { id }] of messages.entries()) {
+      const arrived = this.#arrived[i];
+      if (!arrived) return undefined;
+      if (messageId(arrived) !== id) return false;
+    }
+    return true;
+  }
+
+  /** Tries until an attempt has an answer, or `decided` has one. */
+  async #untilPublished<Result>(
+    attempt: () => Promise<Result>,
+    signal: AbortSignal,
+    decided: () => Result | undefined = () => undefined,
+  ): Promise<Result> {
+    const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
+    for (;;) {
+      try {
+        const result = await attempt();
+        this.health.clear("publish");
+        return result;
+      } catch (error) {
+        if (!(error instanceof StreamError)) throw error;
+        if (signal.aborted || this.#closing.signal.aborted) throw closed();
+        this.health.report("publish", error);
+        await Promise.race([this.#clock.sleep(backoff.nextMs(), signal), this.#nextArrival(signal)]);
+        if (signal.aborted || this.#closing.signal.aborted) throw closed();
+        const result = decided();
+        if (result !== undefined) {
+          this.health.clear("publish");
+          return result;
+        }
+      }
+    }
+  }
+
+  async take(): Promise<Batch | undefined> {
+    for (;;) {
+      const message = this.#arrived.shift();
+      if (!message) return undefined;
+      this.#arrivedBytes -= message.data.length;
+      this.#sequence = message.sequence;
+      const accepted = await this.#assembler.accept(message);
+      if (accepted?.type === "takeover") this.#holders.set(accepted.source, accepted.node);
+      if (accepted?.type === "batch") await this.#local.store(accepted.batch, encodePosition(this.position));
+      this.#wake();
+      if (accepted?.type === "batch") return accepted.batch;
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
+    const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
+    while (!signal.aborted) {
+      try {
+        for await (const message of this.stream.follow(this.#lastArrived + 1, signal)) {
+          backoff.reset();
+          this.#onMessage(message);
+          while (this.#arrivedBytes > MAX_ARRIVED_BYTES && !signal.aborted) await this.#nextArrival(signal);
+        }
+      } catch (error) {
+        if (!(error instanceof StreamError)) throw error;
+        this.health.report("follow", error);
+      }
+      await this.#clock.sleep(backoff.nextMs(), signal);
+    }
+  }
+
+  /** The client reads on by itself after an interruption: so whether it can is checked on its own. */
+  async #monitor(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        const { created, lastSequence } = await this.stream.info();
+        if (created !== this.#created || lastSequence < this.#sequence)
+          throw new StreamError(
+            "replaced",
+            "the stream was deleted and made again; restart this node to follow it",
+          );
+        this.health.clear("follow");
+      } catch (error) {
+        if (!(error instanceof StreamError)) throw error;
+        if (!signal.aborted) this.health.report("follow", error);
+      }
+      await this.#clock.sleep(MONITOR_INTERVAL_MS, signal);
+    }
+  }
+
+  get #lastArrived(): number {
+    return this.#arrived.at(-1)?.sequence ?? this.#sequence;
+  }
+
+  #onMessage(message: StreamMessage): void {
+    if (message.sequence <= this.#lastArrived) return;
+    this.#arrived.push(message);
+    this.#arrivedBytes += message.data.length;
+    this.#wake();
+    for (const listener of this.#arrivalListeners) listener();
+  }
+
+  #dropApplied(): void {
+    this.#arrived = this.#arrived.filter(({ sequence }) => sequence > this.#sequence);
+    this.#arrivedBytes = this.#arrived.reduce((sum, { data }) => sum + data.length, 0);
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
+  }
+
+  #nextArrival(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#waiting.delete(done);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#waiting.add(done);
+      signal.addEventListener("abort", done, { once: true });
+      if (signal.aborted) done();
+    });
+  }
+
+  /** Resolves once everything that the stream has now is applied. */
+  async caughtUp(signal: AbortSignal): Promise<void> {
+    const { lastSequence } = await this.stream.info();
+    while (this.#sequence < lastSequence && !signal.aborted) await this.#nextArrival(signal);
+  }
+
+  read(revision: number, until?: number): Paced<Batch> {
+    return this.#local.read(revision, until);
+  }
+
+  snapshotAtOrBefore(revision: number): Snapshot | undefined {
+    return this.#local.snapshotAtOrBefore(revision);
+  }
+
+  writeSnapshot(snapshot: Snapshot): Promise<void> {
+    return this.#local.writeSnapshot(snapshot);
+  }
+
+  dropSnapshot(revision: number): Promise<void> {
+    return this.#local.dropSnapshot(revision);
+  }
+
+  revisionAt(time: number): number | undefined {
+    return this.#local.revisionAt(time);
+  }
+
+  timeOf(revision: number): number | undefined {
+    return this.#local.timeOf(revision);
+  }
+
+  histogram(from: number, to: number, buckets: number): readonly number[] {
+    return this.#local.histogram(from, to, buckets);
+  }
+
+  prune(keepSince: number, maxBytes: number): Promise<void> {
+    return this.#local.prune(keepSince, maxBytes);
+  }
+
+  stats(): LogStats {
+    const { writeFailure } = this.health;
+    return { ...this.#local.stats(), ...(writeFailure && { writeFailure }) };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#wake();
+    await this.#background;
+    await this.#local.storePosition(encodePosition(this.position)).catch(() => {});
+    await this.#local.close();
+  }
+}
+
+const overtaken = () => new LogError("overtaken", "another node has appended to the log");
+const closed = () => new LogError("write-failed", "the log is closed");

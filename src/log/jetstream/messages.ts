@@ -1,0 +1,169 @@
+/**
+ * The messages of a cluster's stream.
+ *
+ * - `base`: the first message of the stream; from which log and revision it goes on.
+ * - `batch`: one batch, or one of several parts where it is larger than a message. Parts are consecutive messages: a batch
+ *   whose parts are interrupted by another message was given up by its writer, and does not exist.
+ * - `takeover`: from here on this node runs a source.
+ *
+ * Everything else is foreign and means nothing. Headers say what a message is; the payload of a batch is what the embedded
+ * log stores, compressed blocks of entries, each after its length.
+ */
+import { headers, type MsgHdrs } from "@nats-io/transport-node";
+import { yieldToLoop } from "../../lib/yield-to-loop.ts";
+import { compress, decodeEntries, encodeEntries } from "../batch-codec.ts";
+import type { Batch, LogEntry } from "../log.ts";
+
+const ENTRIES_PER_BLOCK = 500;
+const LENGTH_BYTES = 4;
+
+const TYPE = "Gazetteer-Type";
+const NODE = "Gazetteer-Node";
+const BATCH = "Gazetteer-Batch";
+const PART = "Gazetteer-Part";
+const REVISION = "Gazetteer-Revision";
+const TIME = "Gazetteer-Time";
+const SOURCE = "Gazetteer-Source";
+const LOG = "Gazetteer-Log";
+const KEY = "Gazetteer-Key";
+
+export interface EncodedMessage {
+  /** The same for each attempt to publish it. */
+  readonly id: string;
+  readonly headers: MsgHdrs;
+  readonly data: Uint8Array;
+}
+
+/** A message as it arrives. */
+export interface StreamMessage {
+  readonly sequence: number;
+  readonly headers: MsgHdrs | undefined;
+  readonly data: Uint8Array;
+}
+
+export type ReadMessage =
+  | { readonly type: "base"; readonly base: Base }
+  | { readonly type: "part"; readonly part: BatchPartMessage }
+  | { readonly type: "takeover"; readonly source: string; readonly node: string }
+  | { readonly type: "foreign" };
+
+export interface Base {
+  readonly log: string;
+  readonly revision: number;
+  readonly time: number;
+  /** The signing key of the log, sealed. */
+  readonly key: string;
+}
+
+export interface BatchPartMessage {
+  /** Of the batch: random. */
+  readonly batch: string;
+  readonly revision: number;
+  readonly time: number;
+  /** From 0 to `parts - 1`. */
+  readonly part: number;
+  readonly parts: number;
+  readonly data: Uint8Array;
+}
+
+/** The messages of a batch, none with a payload over `maxBytes`. */
+export async function encodeBatch(
+  { revision, time, entries }: Batch,
+  node: string,
+  batchId: string,
+  maxBytes: number,
+): Promise<EncodedMessage[]> {
+  const blocks: Uint8Array[] = [];
+  for (let i = 0; i < entries.length; i += ENTRIES_PER_BLOCK) {
+    if (i > 0) await yieldToLoop();
+    const block = compress(encodeEntries(entries.slice(i, i + ENTRIES_PER_BLOCK)));
+    const length = new Uint8Array(LENGTH_BYTES);
+    new DataView(length.buffer).setUint32(0, block.length);
+    blocks.push(length, block);
+  }
+  const payload = Buffer.concat(blocks);
+  const parts = Math.max(1, Math.ceil(payload.length / maxBytes));
+  return Array.from({ length: parts }, (_, part) => ({
+    id: `${batchId}.${part}`,
+    headers: headersOf({
+      [TYPE]: "batch",
+      [NODE]: node,
+      [BATCH]: batchId,
+      [PART]: `${part}/${parts}`,
+      [REVISION]: String(revision),
+      [TIME]: String(time),
+    }),
+    data: payload.subarray(part * maxBytes, (part + 1) * maxBytes),
+  }));
+}
+
+export const encodeBase = (base: Base, id: string): EncodedMessage => ({
+  id,
+  headers: headersOf({
+    [TYPE]: "base",
+    [LOG]: base.log,
+    [REVISION]: String(base.revision),
+    [TIME]: String(base.time),
+    [KEY]: base.key,
+  }),
+  data: new Uint8Array(0),
+});
+
+export const encodeTakeover = (source: string, node: string, id: string): EncodedMessage => ({
+  id,
+  headers: headersOf({ [TYPE]: "takeover", [SOURCE]: encodeURIComponent(source), [NODE]: node }),
+  data: new Uint8Array(0),
+});
+
+/** The id under which a message was published; empty where it has none. */
+export const messageId = ({ headers }: StreamMessage): string => headers?.get("Nats-Msg-Id") ?? "";
+
+export function readMessage({ headers, data }: StreamMessage): ReadMessage {
+  const type = headers?.get(TYPE);
+  const text = (name: string): string => headers?.get(name) ?? "";
+  const revision = integer(text(REVISION));
+  const time = integer(text(TIME));
+  if (type === "takeover" && text(SOURCE) !== "" && text(NODE) !== "") {
+    const source = decodeSource(text(SOURCE));
+    return source === undefined ? { type: "foreign" } : { type, source, node: text(NODE) };
+  }
+  if (revision === undefined || time === undefined) return { type: "foreign" };
+  if (type === "base" && text(LOG) !== "")
+    return { type, base: { log: text(LOG), revision, time, key: text(KEY) } };
+  const [part, parts] = text(PART).split("/").map(integer);
+  if (type !== "batch" || text(BATCH) === "" || part === undefined || parts === undefined || part >= parts)
+    return { type: "foreign" };
+  return { type: "part", part: { batch: text(BATCH), revision, time, part, parts, data } };
+}
+
+/** The entries of a payload, complete. Rejects when it is malformed. */
+export async function decodePayload(payload: Uint8Array): Promise<LogEntry[]> {
+  const entries: LogEntry[] = [];
+  const lengths = new DataView(payload.buffer, payload.byteOffset, payload.length);
+  for (let at = 0; at < payload.length; ) {
+    const start = at + LENGTH_BYTES;
+    const end = start + lengths.getUint32(at);
+    if (end > payload.length) throw new Error("a block of a batch is incomplete");
+    for (const pause of decodeEntries(payload.subarray(start, end), entries))
+      if (pause === undefined) await yieldToLoop();
+    await yieldToLoop();
+    at = end;
+  }
+  return entries;
+}
+
+function headersOf(values: Readonly<Record<string, string>>): MsgHdrs {
+  const result = headers();
+  for (const [name, value] of Object.entries(values)) result.set(name, value);
+  return result;
+}
+
+const integer = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
+
+function decodeSource(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

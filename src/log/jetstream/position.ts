@@ -1,0 +1,22 @@
+/** Up to where a node has applied the stream. Stored with the local copy, in the same transaction as each batch. */
+import Type from "typebox";
+import { Value } from "typebox/value";
+
+const Position = Type.Object({
+  /** When the stream was created: another stream of the same name has other messages. */
+  created: Type.String(),
+  /** Of the last message that is applied. */
+  sequence: Type.Integer({ minimum: 0 }),
+  /** The node that runs each source, by the takeovers so far. */
+  holders: Type.Record(Type.String(), Type.String()),
+});
+export type Position = Type.Static<typeof Position>;
+
+export const encodePosition = (position: Position): string => JSON.stringify(position);
+
+/** Undefined where there is none. */
+export function decodePosition(text: string | undefined): Position | undefined {
+  if (text === undefined) return undefined;
+  const value: unknown = JSON.parse(text);
+  return Value.Check(Position, value) ? value : undefined;
+}

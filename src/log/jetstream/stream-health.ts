@@ -1,0 +1,56 @@
+/** What is wrong between this node and the stream, as an operator sees it: since when, and in words. Logged at each change. */
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { WriteFailure } from "../log.ts";
+import type { StreamCondition, StreamError } from "./log-stream.ts";
+
+/** Publishing and following fail independently: a full stream can still be read. */
+type Activity = "publish" | "follow";
+
+export interface StreamTrouble {
+  readonly condition: StreamCondition;
+  readonly message: string;
+  /** Epoch milliseconds. */
+  readonly since: number;
+}
+
+export class StreamHealth {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #troubles = new Map<Activity, StreamTrouble>();
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  report(activity: Activity, { condition, message }: StreamError): void {
+    const known = this.#troubles.get(activity);
+    if (known?.condition !== condition)
+      this.#logger.error("the log of the cluster cannot be used", { activity, condition, why: message });
+    this.#troubles.set(activity, { condition, message, since: known?.since ?? this.#clock.now() });
+  }
+
+  clear(activity: Activity): void {
+    const known = this.#troubles.get(activity);
+    if (!known) return;
+    this.#troubles.delete(activity);
+    const seconds = Math.round((this.#clock.now() - known.since) / 1000);
+    this.#logger.info("the log of the cluster can be used again", { activity, seconds });
+  }
+
+  /** Undefined when all is well. Following comes first: without it the view becomes old. */
+  get trouble(): StreamTrouble | undefined {
+    return this.#troubles.get("follow") ?? this.#troubles.get("publish");
+  }
+
+  /** Set while the view may be older than the log: epoch milliseconds. */
+  get staleSince(): number | undefined {
+    return this.#troubles.get("follow")?.since;
+  }
+
+  get writeFailure(): WriteFailure | undefined {
+    const trouble = this.#troubles.get("publish");
+    return trouble && { error: trouble.message, since: trouble.since };
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * What a node has of its cluster: the connection to NATS, the shared log, the secret, and the name of this run of the node.
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Config } from "../config/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { JetStreamLog } from "../log/jetstream/jetstream-log.ts";
+import { LogStream } from "../log/jetstream/log-stream.ts";
+import { openJetStreamLog } from "../log/jetstream/open.ts";
+import { IN_MEMORY } from "../log/log-file.ts";
+import type { MergeSettings } from "../model/merge-settings.ts";
+import { connectEngine, type Engine } from "../nats/engine.ts";
+import { type ClusterNames, clusterNames } from "../nats/names.ts";
+import { ClusterSecret } from "../nats/sealed.ts";
+import { StartupError } from "./startup-error.ts";
+
+export interface Cluster {
+  readonly engine: Engine;
+  readonly names: ClusterNames;
+  readonly log: JetStreamLog;
+  readonly secret: ClusterSecret;
+  /** As configured, or the name of the machine. */
+  readonly nodeName: string;
+  /** Names this run of the node. */
+  readonly node: string;
+}
+
+export const isClustered = ({ cluster }: Pick<Config, "cluster">): boolean => cluster.servers.length > 0;
+
+/** Within the data folder: beside the log of a single node, which a node of a cluster does not touch. */
+const copyFile = (name: string): string => `cluster-${name}.sqlite`;
+
+/** Rejects with `LogError`, `EngineError` or `StartupError`. */
+export async function openCluster(
+  config: Config,
+  dataDir: string | undefined,
+  clock: Clock,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Cluster> {
+  const { servers, name, replicas, credentialsFile, tls } = config.cluster;
+  const names = clusterNames(name);
+  const nodeName = config.cluster.node ?? nameOfMachine();
+  const node = `${nodeName}.${randomBytes(4).toString("hex")}`;
+  const secret = readSecret(config);
+  const engine = await connectEngine({
+    servers,
+    clientName: `gazetteer ${nodeName}`,
+    credentialsFile,
+    tls: tlsOf(tls),
+  });
+  try {
+    const log = await openJetStreamLog({
+      stream: new LogStream(engine, { stream: names.stream, subject: names.subject, replicas }),
+      path: dataDir === undefined ? IN_MEMORY : join(dataDir, copyFile(name)),
+      node,
+      secret,
+      clock,
+      logger,
+      signal,
+    });
+    return { engine, names, log, secret, nodeName, node };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+const nameOfMachine = (): string =>
+  hostname()
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .slice(0, 32) || "node";
+
+const tlsOf = (tls: Config["cluster"]["tls"]): Config["cluster"]["tls"] | undefined =>
+  tls.ca === undefined && tls.cert === undefined ? undefined : tls;
+
+/** Without a file, anybody on this machine who may read NATS can read what is sealed: allowed where that is the only one. */
+function readSecret({ cluster }: Config): ClusterSecret {
+  if (cluster.secretFile === undefined) return new ClusterSecret(Buffer.from(`no secret: ${cluster.name}`));
+  try {
+    return new ClusterSecret(Buffer.from(readFileSync(cluster.secretFile, "utf8").trim()));
+  } catch (error) {
+    throw new StartupError("log", `cluster.secretFile cannot be read: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * The settings of the cluster are those of its log. A source that they lack comes after the others; everything else is
+ * changed by `gazetteer cluster apply` only.
+ */
+export function withOwnSources(clustered: MergeSettings, own: MergeSettings): MergeSettings {
+  if (clustered.sources.length === 0) return own;
+  const known = new Set(clustered.sources.map(({ name }) => name));
+  return {
+    ...clustered,
+    sources: [...clustered.sources, ...own.sources.filter(({ name }) => !known.has(name))],
+  };
+}

@@ -1,0 +1,83 @@
+/** What one source claims, read back from the view: the ids it uses, and its claims. */
+import { ShardedSet } from "../lib/sharded-set.ts";
+import type { Steps } from "../lib/steps.ts";
+import type { ClaimTypes } from "../model/claim.ts";
+import { idKey, KINDS, type Kind } from "../model/ids.ts";
+import { claimsKey, parseClaimsKey } from "./indexes.ts";
+import { claimedKey, recoverClaim } from "./recover.ts";
+import { parseStored, type View } from "./view.ts";
+
+const KEYS_PER_STEP = 500;
+
+/** The keys (see `idKey`) of the ids that a source uses. */
+export type ClaimedKeys = Readonly<Record<Kind, ShardedSet>>;
+
+/** The entities that `source` claims, both shown and held back. */
+export function* claimedKeysOf(view: View, source: string): Steps<ClaimedKeys> {
+  const keys = {
+    devices: new ShardedSet(),
+    ports: new ShardedSet(),
+    links: new ShardedSet(),
+    hosts: new ShardedSet(),
+  };
+  for (const kind of KINDS) {
+    yield* addEntityKeys(view, keys[kind], source, kind);
+    yield* toClaimedKeys(view, keys[kind], source, kind);
+  }
+  return keys;
+}
+
+function* addEntityKeys(view: View, keys: ShardedSet, source: string, kind: Kind): Steps<void> {
+  let left = KEYS_PER_STEP;
+  for (const id of view.indexes(kind).named("source").current(source)) {
+    keys.add(idKey(kind, id));
+    if (--left > 0) continue;
+    left = KEYS_PER_STEP;
+    yield;
+  }
+  for (const stored of view.indexes("claims").named("source").current(source)) {
+    const parsed = parseClaimsKey(stored);
+    // Those that are shown are in the set already.
+    if (parsed?.kind === kind) keys.add(parsed.key);
+    if (--left > 0) continue;
+    left = KEYS_PER_STEP;
+    yield;
+  }
+}
+
+/** Replaces the entities with claims under other ids by these ids. */
+function* toClaimedKeys(view: View, keys: ShardedSet, source: string, kind: Kind): Steps<void> {
+  const claimedKeys: string[] = [];
+  let left = KEYS_PER_STEP;
+  for (const stored of view.indexes("claims").named("movedFrom").current(source)) {
+    const parsed = parseClaimsKey(stored);
+    if (parsed?.kind !== kind) continue;
+    keys.delete(parsed.key);
+    for (const [name, claim] of parseStored("claims", view.get("claims", stored) ?? "[]"))
+      if (name === source) claimedKeys.push(claimedKey(kind, claim));
+    if (--left > 0) continue;
+    left = KEYS_PER_STEP;
+    yield;
+  }
+  for (const key of claimedKeys) keys.add(key);
+}
+
+/** The claims of `source` of one kind, in canonical form. */
+export function* claimsOf<K extends Kind>(view: View, source: string, kind: K): Steps<ClaimTypes[K][]> {
+  const found: ClaimTypes[K][] = [];
+  let left = KEYS_PER_STEP;
+  const keys = new ShardedSet();
+  yield* addEntityKeys(view, keys, source, kind);
+  for (const key of keys) {
+    const storedClaims = view.get("claims", claimsKey(kind, key));
+    const text = view.get(kind, view.spelledId(kind, key));
+    if (storedClaims !== undefined) {
+      const claims: readonly [string, ClaimTypes[K]][] = JSON.parse(storedClaims);
+      for (const [name, claim] of claims) if (name === source) found.push(claim);
+    } else if (text !== undefined) found.push(recoverClaim(kind, parseStored(kind, text)));
+    if (--left > 0) continue;
+    left = KEYS_PER_STEP;
+    yield;
+  }
+  return found;
+}

@@ -1,0 +1,60 @@
+/** Several nodes append to one log: one order, the same view everywhere, and nothing twice. */
+import { describe, expect, test } from "bun:test";
+import { createLogger } from "../../src/lib/logger.ts";
+import { ClaimIngest } from "../../src/view/claim-ingest.ts";
+import { startNatsServers } from "../support/nats-servers.ts";
+import { storedBy } from "../support/view-contents.ts";
+import { openNode } from "./log-nodes.ts";
+
+const logger = createLogger(() => "error");
+const never = new AbortController().signal;
+const device = (id: number) => ({ id: `of:${id.toString(16).padStart(16, "0")}` });
+
+describe("two nodes", () => {
+  test("append at the same time: both have all batches in the same order, with the same values", async () => {
+    await using nats = await startNatsServers();
+    await using a = await openNode(nats, "node-a");
+    await using b = await openNode(nats, "node-b");
+    await a.log.takeOver("a", never);
+    await b.log.takeOver("b", never);
+    const [fromA, fromB] = [
+      new ClaimIngest(a.committer, "a", logger),
+      new ClaimIngest(b.committer, "b", logger),
+    ];
+    for (let round = 0; round < 40; round++) {
+      await Promise.all([
+        fromA.apply([{ op: "set", kind: "devices", claim: device(round) }]),
+        fromB.apply([{ op: "set", kind: "devices", claim: { ...device(round + 20), hw: "b" } }]),
+      ]);
+    }
+    await Promise.all([a.caughtUp(), b.caughtUp()]);
+    expect(a.committer.view.size("devices")).toBe(60);
+    expect(storedBy(b.committer.view)).toEqual(storedBy(a.committer.view));
+    expect(b.committer.view.revision).toBe(a.committer.view.revision);
+    expect(b.committer.view.versions).toEqual(a.committer.view.versions);
+    expect(b.log.id).toBe(a.log.id);
+    expect(b.log.signingKey).toEqual(a.log.signingKey);
+    await using c = await openNode(nats, "node-c");
+    await c.caughtUp();
+    expect(storedBy(c.committer.view)).toEqual(storedBy(a.committer.view));
+  });
+
+  test("the former holder of a source writes nothing after a takeover", async () => {
+    await using nats = await startNatsServers();
+    await using a = await openNode(nats, "node-a");
+    await using b = await openNode(nats, "node-b");
+    await a.log.takeOver("a", never);
+    const fromA = new ClaimIngest(a.committer, "a", logger);
+    await fromA.apply([{ op: "set", kind: "devices", claim: device(1) }]);
+    await b.log.takeOver("a", never);
+    const { revision } = b.committer.view;
+    expect(fromA.apply([{ op: "set", kind: "devices", claim: device(2) }])).rejects.toMatchObject({
+      code: "not-holder",
+    });
+    const fromB = new ClaimIngest(b.committer, "a", logger);
+    await fromB.apply([{ op: "set", kind: "devices", claim: device(3) }]);
+    await Promise.all([a.caughtUp(), b.caughtUp()]);
+    expect(a.committer.view.revision).toBe(revision + 1);
+    expect(storedBy(a.committer.view)).toEqual(storedBy(b.committer.view));
+  });
+});

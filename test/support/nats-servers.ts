@@ -1,0 +1,171 @@
+/**
+ * Real NATS servers with JetStream on loopback, as child processes: one, or several that form a cluster. Their ports stay
+ * the same when they are killed and started again, so that clients find them. Killed when the test file ends.
+ *
+ * NATS_SERVER names another binary than the one on the PATH.
+ */
+import { afterAll } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { temporaryFolder } from "./folder.ts";
+import { until } from "./until.ts";
+
+export const NATS_SERVER = process.env.NATS_SERVER ?? "nats-server";
+const SEARCH_PATH = `${process.env.PATH ?? ""}:/usr/sbin`;
+
+const running = new Set<Bun.Subprocess>();
+afterAll(async () => {
+  for (const child of running) child.kill("SIGKILL");
+  await Promise.all([...running].map((child) => child.exited));
+});
+
+export interface NatsServersOptions {
+  readonly servers?: number;
+  /** Lines of every server's configuration, such as users or limits. */
+  readonly config?: string;
+  /** What a client puts before the host in the address: `user:password@`. */
+  readonly userinfo?: string;
+}
+
+export interface NatsServer {
+  readonly url: string;
+  readonly port: number;
+  start(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** What it printed. */
+  output(): Promise<string>;
+}
+
+export interface NatsServers extends AsyncDisposable {
+  readonly servers: readonly NatsServer[];
+  /** Addresses of all servers, as `--cluster` takes them. */
+  readonly urls: string;
+}
+
+/** Resolves when JetStream is ready: for a cluster, when it has a leader. */
+export async function startNatsServers(options: NatsServersOptions = {}): Promise<NatsServers> {
+  const { servers: count = 1, config = "", userinfo = "" } = options;
+  const folder = temporaryFolder();
+  const ports = await freePorts(3 * count);
+  const routes = ports.slice(count, 2 * count).map((port) => `nats://127.0.0.1:${port}`);
+  const servers = Array.from({ length: count }, (_, n) => {
+    const [port = 0, routePort = 0, monitorPort = 0] = [ports[n], ports[count + n], ports[2 * count + n]];
+    const store = join(folder, `n${n + 1}`);
+    const file = join(folder, `n${n + 1}.conf`);
+    const output = join(folder, `n${n + 1}.txt`);
+    mkdirSync(store, { recursive: true });
+    const cluster =
+      count > 1
+        ? `cluster { name: test, listen: "127.0.0.1:${routePort}", routes: ${JSON.stringify(routes)} }`
+        : "";
+    writeFileSync(
+      file,
+      `server_name: n${n + 1}\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitorPort}"\n` +
+        `jetstream { store_dir: ${JSON.stringify(store)}, max_mem: 64M, max_file: 4G }\n${cluster}\n${config}\n`,
+    );
+    return new NatsProcess(file, output, port, monitorPort, userinfo);
+  });
+  await Promise.all(servers.map((server) => server.start()));
+  if (count > 1) await until(() => hasLeader(servers), { what: "a leader of JetStream" });
+  return {
+    servers,
+    urls: servers.map(({ url }) => url).join(","),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(servers.map((server) => server.kill()));
+    },
+  };
+}
+
+class NatsProcess implements NatsServer {
+  readonly url: string;
+  readonly port: number;
+  readonly monitorPort: number;
+  readonly #file: string;
+  readonly #output: string;
+  #child: Bun.Subprocess | undefined;
+
+  constructor(file: string, output: string, port: number, monitorPort: number, userinfo: string) {
+    this.url = `nats://${userinfo}127.0.0.1:${port}`;
+    this.port = port;
+    this.monitorPort = monitorPort;
+    this.#file = file;
+    this.#output = output;
+  }
+
+  async start(): Promise<void> {
+    const log = Bun.file(this.#output);
+    const child = Bun.spawn(
+      [Bun.which(NATS_SERVER, { PATH: SEARCH_PATH }) ?? NATS_SERVER, "-c", this.#file],
+      {
+        stdio: ["ignore", log, log],
+      },
+    );
+    running.add(child);
+    this.#child = child;
+    await until(() => accepts(this.port), { what: `the NATS server on port ${this.port}` });
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (!child) return;
+    child.kill("SIGKILL");
+    await child.exited;
+    running.delete(child);
+    this.#child = undefined;
+  }
+
+  pause(): void {
+    this.#child?.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#child?.kill("SIGCONT");
+  }
+
+  output(): Promise<string> {
+    return Bun.file(this.#output).text();
+  }
+}
+
+async function hasLeader(servers: readonly NatsProcess[]): Promise<boolean> {
+  for (const { monitorPort } of servers) {
+    const response = await fetch(`http://127.0.0.1:${monitorPort}/jsz`);
+    const { meta_cluster: meta } = (await response.json()) as { meta_cluster?: { leader?: string } };
+    if (!meta?.leader) return false;
+  }
+  return true;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+}
+
+/** Ports that were free a moment ago. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from(
+      { length: count },
+      () =>
+        new Promise<ReturnType<typeof createServer>>((resolve) => {
+          const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
+        }),
+    ),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === "object" && address ? address.port : 0;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
