@@ -305,14 +305,19 @@ export class Committer {
     this.#pendingChanges = [];
   }
 
-  /** Makes the batches of other nodes visible. Never rejects: what cannot be stored now is taken again later. */
+  /** Makes the batches of other nodes visible. */
   async #takeForeign(): Promise<void> {
     if (this.#isTakingForeign) return;
     this.#isTakingForeign = true;
-    await this.#turns.run(VIEW_OWNER, () => {
-      this.#isTakingForeign = false;
-      return this.#applyForeign(VIEW_OWNER);
-    });
+    try {
+      await this.#turns.run(VIEW_OWNER, () => {
+        this.#isTakingForeign = false;
+        return this.#applyForeign(VIEW_OWNER);
+      });
+    } catch (error) {
+      // The log is closed: a batch that was not stored is read again at the next start.
+      if (!(error instanceof LogError)) throw error;
+    }
   }
 
   async #applyForeign(owner: string): Promise<void> {

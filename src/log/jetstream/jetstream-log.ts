@@ -127,12 +127,13 @@ export class JetStreamLog implements Log, ForeignBatches {
     await this.#local.store(batch, encodePosition(this.position));
   }
 
-  /** Writes into the log that this node runs `source` from now on. Resolves once that is applied. */
-  async takeOver(source: string, signal: AbortSignal): Promise<void> {
+  /** Writes into the log that this node runs `source` from now on. Resolves once that is applied: to whether it still does. */
+  async takeOver(source: string, signal: AbortSignal): Promise<boolean> {
     const message = encodeTakeover(source, this.node, randomUUID());
-    await this.#untilPublished(() => this.stream.publish(message), signal);
-    while (this.holderOf(source) !== this.node && !signal.aborted && !this.#closing.signal.aborted)
-      await this.#nextArrival(signal);
+    const outcome = await this.#untilPublished(() => this.stream.publish(message), signal);
+    const isApplied = () => outcome.stored && this.#sequence >= outcome.sequence;
+    while (!isApplied() && !signal.aborted && !this.#closing.signal.aborted) await this.#nextArrival(signal);
+    return isApplied() && this.holderOf(source) === this.node;
   }
 
   /** Whether the stream has the messages after `expected`. Tries again until that is known. */
