@@ -218,7 +218,7 @@ export class WorkingSet<K extends Kind> {
       this.#updateIndexes(entity, next);
       entity.after = next;
     }
-    if (!entity.missing && !this.#context.rules.judgesDrift) return;
+    if (!entity.missing && !this.#context.rules.judgedKinds.has(this.#kind)) return;
     const missing = mergeMissing(this.#kind, entity, this.#planContext);
     if (missing === entity.missing) return;
     updateMissing(this.#kind, this.#context.view, entity, missing);
@@ -271,7 +271,7 @@ export class WorkingSet<K extends Kind> {
       },
     );
     if (!value) return undefined;
-    if (this.#context.rules.judgesDrift) setDrift(this.#kind, value, entity, this.#planContext);
+    setDrift(this.#kind, value, entity, this.#planContext);
     entity.changedFields = before ? diffFields(before.value, value) : [];
     if (before && entity.changedFields.length === 0) return before;
     return { text: JSON.stringify(value), value };
