@@ -6,7 +6,9 @@ import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { applyToReference, applyToSource, claimHistory } from "../../test/support/claim-history.ts";
 import { ClaimedNetwork, clustersOf, pagesOf, snapshotNow } from "../../test/support/claims.ts";
+import { assertProperty } from "../../test/support/property.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
+import { expectUndone } from "../../test/support/replay.ts";
 import { withoutPauses } from "../lib/steps.ts";
 import { type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
@@ -101,20 +103,8 @@ test("any history of claims gives the same view as merging all claims from scrat
 
     expect(contentsOf(restoreView(net.log).view)).toEqual(expected);
 
-    const undone = new Map<string, string>();
-    for (const kind of STORE_KINDS) {
-      for (const page of pagesOf(net.view, kind))
-        for (const [id, text] of page.toMap()) undone.set(`${kind} ${id}`, text);
-    }
-    for (const { entries } of [...net.batches].reverse()) {
-      for (const { kind, id, before, after } of entries) {
-        expect(undone.get(`${kind} ${id}`) ?? null).toBe(after);
-        if (before === null) undone.delete(`${kind} ${id}`);
-        else undone.set(`${kind} ${id}`, before);
-      }
-    }
-    expect(undone.size).toBe(0);
-    net.log.close();
+    expectUndone(net.view, net.batches);
+    await net.log.close();
   });
-  await fc.assert(property, { numRuns: 300 });
+  await assertProperty(property, 150);
 }, 300_000);
