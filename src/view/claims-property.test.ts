@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { applyToReference, applyToSource, claimHistory } from "../../test/support/claim-history.ts";
 import { ClaimedNetwork, clustersOf, pagesOf, snapshotNow } from "../../test/support/claims.ts";
-import { assertProperty } from "../../test/support/property.ts";
+import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../test/support/property.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
 import { expectUndone } from "../../test/support/replay.ts";
 import { withoutPauses } from "../lib/steps.ts";
@@ -107,4 +107,4 @@ test("any history of claims gives the same view as merging all claims from scrat
     await net.log.close();
   });
   await assertProperty(property, 150);
-}, 300_000);
+}, PROPERTY_TIMEOUT_MS);

@@ -12,7 +12,7 @@ import {
   claimHistory,
 } from "../../test/support/claim-history.ts";
 import { ClaimedNetwork, pagesOf } from "../../test/support/claims.ts";
-import { assertProperty } from "../../test/support/property.ts";
+import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../test/support/property.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
 import { expectReplayed, expectUndone } from "../../test/support/replay.ts";
 import type { ClaimChange } from "../model/claim.ts";
@@ -188,4 +188,4 @@ test("drift follows from the claims alone, and batches replay and undo", async (
     },
   );
   await assertProperty(property, 120);
-}, 300_000);
+}, PROPERTY_TIMEOUT_MS);

@@ -8,6 +8,9 @@ import fc from "fast-check";
 const SHRINK_MS = 60_000;
 const { GAZETTEER_TEST_RUNS, GAZETTEER_TEST_SEED, GAZETTEER_TEST_PATH } = process.env;
 
+/** For the test itself. */
+export const PROPERTY_TIMEOUT_MS = GAZETTEER_TEST_RUNS === undefined ? 600_000 : 7_200_000;
+
 export async function assertProperty<T>(property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
   await fc.assert(property, {
     numRuns: Number(GAZETTEER_TEST_RUNS ?? runs),

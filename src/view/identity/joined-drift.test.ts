@@ -19,7 +19,7 @@ import {
   withdrawals,
   withOthers,
 } from "../../../test/support/joined-claims.ts";
-import { assertProperty } from "../../../test/support/property.ts";
+import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../../test/support/property.ts";
 import { expectReplayed, expectUndone } from "../../../test/support/replay.ts";
 import { shownBy } from "../../../test/support/view-contents.ts";
 import type { Batch, LogEntry } from "../../log/log.ts";
@@ -163,4 +163,4 @@ test("joined devices and two plans give the same view in whatever order they com
     await net.log.close();
   });
   await assertProperty(property, 40);
-}, 600_000);
+}, PROPERTY_TIMEOUT_MS);

@@ -18,7 +18,7 @@ import {
   withdrawals,
   withOthers,
 } from "../../../test/support/joined-claims.ts";
-import { assertProperty } from "../../../test/support/property.ts";
+import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../../test/support/property.ts";
 import { expectReplayed, expectUndone } from "../../../test/support/replay.ts";
 import { shownBy } from "../../../test/support/view-contents.ts";
 import type { Batch } from "../../log/log.ts";
@@ -124,4 +124,4 @@ test("three sources give the same view in whatever order they report", async () 
     },
   );
   await assertProperty(property, 50);
-}, 600_000);
+}, PROPERTY_TIMEOUT_MS);
