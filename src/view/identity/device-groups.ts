@@ -98,6 +98,7 @@ export class DeviceGroups {
   *regroup(): Steps<ReadonlySet<DeviceEntity>> {
     const changed = new Set<DeviceEntity>();
     if (!this.isActive) return changed;
+    if (this.#canJoin) yield* this.#view.buildIndex("devices", "identity");
     const changes = yield* this.#findChanges();
     const affected = yield* this.#findAffected(changes);
     let left = DEVICES_PER_STEP;
@@ -248,9 +249,9 @@ export class DeviceGroups {
     return [...found];
   }
 
-  /** Merging removes keys from the indexes, but `get` still finds them. */
+  /** Merging removes keys from the indexes, but `get` still finds them. The first exists once devices could be joined. */
   *#entitiesBefore(key: string): Generator<string> {
-    for (const id of this.#view.indexes("devices").named("identity").get(key)) yield deviceKey(id);
+    for (const id of this.#view.findIndex("devices", "identity")?.get(key) ?? []) yield deviceKey(id);
     for (const stored of this.#view.indexes("claims").named("identity").get(key))
       yield parseClaimsKey(stored)?.key ?? "";
   }
