@@ -56,6 +56,7 @@ const CASES: Case[] = [
     { chassisId: "525400a1b201", serial: "S1", annotations: { name: "leaf1", managementAddress: "2001:db8:0::1" } },
     undefined,
   ],
+  ["devices", "an empty text", { serial: "", annotations: { name: "" } }, { serial: "s1", annotations: { name: "leaf1" } }, undefined],
   ["devices", "another serial number", { serial: "s1" }, { serial: "s2" }, { serial: { intended: "s1", observed: "s2" } }],
   ["devices", "another case of any other text", { hw: "OVS", annotations: { site: "B1" } }, { hw: "ovs", annotations: { site: "b1" } }, { hw: { intended: "OVS", observed: "ovs" }, "annotations.site": { intended: "B1", observed: "b1" } }],
   ["ports", "another spelling of its MAC address and name", { annotations: { mac: "52-54-00-a1-b2-11", portName: "Eth1" } }, { annotations: { mac: "52:54:00:A1:B2:11", portName: "eth1" } }, undefined],
