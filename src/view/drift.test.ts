@@ -155,6 +155,27 @@ describe("missing", () => {
     expect(net.view.size("claims")).toBe(0);
   });
 
+  test("is not in operation, whatever the plan says, and is compared by what the plan says", async () => {
+    const net = await plannedNetwork();
+    await net.set("plan", "devices", { id: "a", available: true }, { id: "b" });
+    await net.set("plan", "ports", { element: "a", port: 1, isEnabled: true });
+    await net.set("plan", "links", {
+      src: { device: "a", port: 1 },
+      dst: { device: "b", port: 1 },
+      state: "ACTIVE",
+    });
+    for (const id of ["a", "b"]) {
+      const device = net.missing("devices", id);
+      expect(device?.available).toBe(false);
+      expect(device?.humanReadableLastUpdate).toStartWith("disconnected since ");
+    }
+    expect(net.missing("ports", "a/1")?.isEnabled).toBe(false);
+    expect(net.missing("links", "a/1-b/1")?.state).toBe("INACTIVE");
+    await net.set("seen", "devices", { id: "a" });
+    expect(net.shown("devices", "a")).toMatchObject({ available: true });
+    expect(net.shown("devices", "a")?.drift).toBeUndefined();
+  });
+
   test("a link in both directions is bidirectional, also where only one of them is missing", async () => {
     const net = await plannedNetwork();
     const [src, dst] = [{ device: "a", port: 1 }, { device: "b", port: 1 }]; // biome-ignore format: short
