@@ -8,8 +8,8 @@
  * source none of this runs.
  */
 import type { Steps } from "../../lib/steps.ts";
-import { CLAIM_LIMITS } from "../../model/claim.ts";
 import { deviceKey } from "../../model/ids.ts";
+import { boundedIds } from "../former-ids.ts";
 import { claimsKey, parseClaimsKey } from "../indexes.ts";
 import type { MergeRules } from "../merge-rules.ts";
 import { claimedDevices } from "../recover.ts";
@@ -264,8 +264,7 @@ export class DeviceGroups {
       const device = deviceKey(claim.id);
       const heir = this.#devices.entity(this.entityOf(device));
       if (heir.key === key || !this.isClaimed(device)) continue;
-      const ids = new Set([before.value.id, ...formerIds, ...heir.formerIds]);
-      heir.formerIds = [...ids].slice(0, CLAIM_LIMITS.aliases);
+      heir.formerIds = boundedIds(heir.key, [before.value.id, ...formerIds, ...heir.formerIds]);
       return;
     }
   }
