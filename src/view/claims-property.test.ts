@@ -8,8 +8,12 @@ import { applyToReference, applyToSource, claimHistory } from "../../test/suppor
 import { ClaimedNetwork, clustersOf, pagesOf, snapshotNow } from "../../test/support/claims.ts";
 import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../test/support/property.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
+<<<<<<< HEAD
 import { expectUndone } from "../../test/support/replay.ts";
 import { withoutPauses } from "../lib/steps.ts";
+=======
+import { runToEnd, withoutPauses } from "../lib/steps.ts";
+>>>>>>> main
 import { type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
 import { restoreView } from "./restore.ts";
@@ -33,6 +37,7 @@ function contentsOf(view: View): unknown {
       .map((page) => page.bytes.toString())
       .join(","),
   );
+  runToEnd(view.buildIndex("devices", "identity"));
   const indexes = STORE_KINDS.flatMap((kind) =>
     INDEXES[kind].map((name) => {
       const index = view.indexes(kind).named(name as never);
