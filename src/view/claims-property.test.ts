@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { applyToReference, applyToSource, claimHistory } from "../../test/support/claim-history.ts";
 import { ClaimedNetwork, clustersOf, pagesOf, snapshotNow } from "../../test/support/claims.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
-import { withoutPauses } from "../lib/steps.ts";
+import { runToEnd, withoutPauses } from "../lib/steps.ts";
 import { type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
 import { restoreView } from "./restore.ts";
@@ -31,6 +31,7 @@ function contentsOf(view: View): unknown {
       .map((page) => page.bytes.toString())
       .join(","),
   );
+  runToEnd(view.buildIndex("devices", "identity"));
   const indexes = STORE_KINDS.flatMap((kind) =>
     INDEXES[kind].map((name) => {
       const index = view.indexes(kind).named(name as never);

@@ -91,17 +91,6 @@ export function withdrawals(earlier: readonly Sourced[], final: readonly Sourced
   });
 }
 
-/** The keys of the ids and aliases of the devices. */
-export function claimedNames(claims: readonly Sourced[]): Set<string> {
-  return new Set(
-    claims.flatMap(({ change }) =>
-      change.op === "set" && change.kind === "devices"
-        ? [change.claim.id, ...(change.claim.aliases ?? [])].map(deviceKey)
-        : [],
-    ),
-  );
-}
-
 /** Changes in the order of the stream, in pieces of one source. */
 export function shuffled(changes: readonly Sourced[], order: Iterator<number>): Sourced[][] {
   const next = () => order.next().value ?? 0;

@@ -8,7 +8,6 @@ import fc from "fast-check";
 import { ClaimedNetwork } from "../../../test/support/claims.ts";
 import {
   applyPiece,
-  claimedNames,
   claimOfAny,
   deviceOf,
   keyOf,
@@ -98,14 +97,13 @@ test("joined devices and two plans give the same view in whatever order they com
   const property = fc.asyncProperty(scenario, async (given) => {
     const { isJoined, earlier, order, restartAfter, configured, stale, synced } = given;
     const final = withOthers(isJoined ? JOINED : [], given.final);
-    const claimed = claimedNames(final);
     const lastSettings = configured.at(-1)?.settings ?? { identity: [], sources: [] };
     const factsOf = (name: string) => ({ hasSynced: true, ...(stale.includes(name) && { staleSince: 5 }) });
 
     const plain = new ClaimedNetwork(lastSettings);
     for (const name of NAMES) await plain.committer.setSourceFacts(name, factsOf(name));
     await reportAll(plain, final);
-    const expected = shownBy(plain.view, claimed);
+    const expected = shownBy(plain.view);
     plain.log.close();
 
     const numbers = order[Symbol.iterator]();
@@ -136,7 +134,7 @@ test("joined devices and two plans give the same view in whatever order they com
     for (const name of NAMES) await net.committer.setSourceFacts(name, factsOf(name));
     await net.committer.setSettings(lastSettings);
     batches.push(...net.batches);
-    const shown = shownBy(net.view, claimed);
+    const shown = shownBy(net.view);
     expect(shown).toEqual(expected);
 
     counts.joined += net.view.indexes("claims").named("joined").size;
