@@ -182,6 +182,13 @@ export class DeviceGroups {
     };
     const before = facts(claimsBefore);
     const after = facts(claims);
+    /** The values of the other claims: a conflict of the devices with them names the sources of this one. */
+    const othersOf = (device: string): IdentityValue[] =>
+      claims.length < 2 && claimsBefore.length < 2
+        ? []
+        : claims
+            .filter(({ claim }) => deviceKey(claim.id) === device)
+            .flatMap((sourced) => joiningValues(this.#rules, sourced));
     for (const sourced of claims) {
       for (const value of joiningValues(this.#rules, sourced)) {
         const key = identityKey(sourced.source, value);
@@ -194,6 +201,7 @@ export class DeviceGroups {
         if (other.has(fact)) continue;
         devices.add(device);
         if (value) values.set(`${value.rule} ${value.value}`, value);
+        else for (const shared of othersOf(device)) values.set(`${shared.rule} ${shared.value}`, shared);
       }
     } // biome-ignore format: a table
   }
