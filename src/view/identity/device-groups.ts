@@ -62,7 +62,7 @@ export class DeviceGroups {
 
   /** The entity with the claims about a device. */
   entityOf(key: string): string {
-    return this.#movedTo.get(key) ?? (this.isActive ? entityBefore(this.#view, key) : key);
+    return this.isActive ? (this.#movedTo.get(key) ?? entityBefore(this.#view, key)) : key;
   }
 
   /** The keys under which the device is claimed, that of the leader first. */
