@@ -242,12 +242,12 @@ test("records", () => {
 test("a suite that must run alone, or is not in the table, runs after the others and alone", async () => {
   const { folder, run } = makeClone({
     "test/api/a.test.ts": records("api"),
-    "test/service/b.test.ts": records("service"),
+    "test/sources/openflow/b.test.ts": records("openflow"),
     "test/web/c.test.ts": records("web"),
     "test/not-in-table/d.test.ts": records("new"),
   });
   expect((await run(["--jobs", "4", "test/"])).lastLine).toBe("4 passed, 0 failed");
-  const expected = ["api", "service", "web", "new"].map((name) => `${name} begins\n${name} ends\n`);
+  const expected = ["api", "openflow", "web", "new"].map((name) => `${name} begins\n${name} ends\n`);
   expect(readFileSync(join(folder, "journal"), "utf8")).toBe(expected.join(""));
 });
 
