@@ -8,12 +8,8 @@ import { applyToReference, applyToSource, claimHistory } from "../../test/suppor
 import { ClaimedNetwork, clustersOf, pagesOf, snapshotNow } from "../../test/support/claims.ts";
 import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../test/support/property.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
-<<<<<<< HEAD
 import { expectUndone } from "../../test/support/replay.ts";
-import { withoutPauses } from "../lib/steps.ts";
-=======
 import { runToEnd, withoutPauses } from "../lib/steps.ts";
->>>>>>> main
 import { type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
 import { restoreView } from "./restore.ts";
