@@ -32,7 +32,7 @@ export async function runSuites(
     if (result.output !== "") console.log(result.output.trimEnd());
     console.log(
       `── suite ${results.length} of ${suites.length}: ${suite.name}: ${countsOf(result)} ` +
-        `in ${formatDuration(result.elapsedMs)}; ${elapsed()} elapsed`,
+        `in ${formatDuration(result.elapsedMs)} (CPU ${formatDuration(result.cpuMs)}); ${elapsed()} elapsed`,
     );
   };
 

@@ -9,7 +9,7 @@ import { ClaimedNetwork, clustersOf, pagesOf, snapshotNow } from "../../test/sup
 import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../test/support/property.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
 import { expectUndone } from "../../test/support/replay.ts";
-import { withoutPauses } from "../lib/steps.ts";
+import { runToEnd, withoutPauses } from "../lib/steps.ts";
 import { type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
 import { restoreView } from "./restore.ts";
@@ -33,6 +33,7 @@ function contentsOf(view: View): unknown {
       .map((page) => page.bytes.toString())
       .join(","),
   );
+  runToEnd(view.buildIndex("devices", "identity"));
   const indexes = STORE_KINDS.flatMap((kind) =>
     INDEXES[kind].map((name) => {
       const index = view.indexes(kind).named(name as never);
@@ -76,35 +77,39 @@ afterAll(() => {
   expect(counts.respelled).toBeGreaterThan(10);
 });
 
-test("any history of claims gives the same view as merging all claims from scratch", async () => {
-  const property = fc.asyncProperty(claimHistory, async ({ steps, snapshotAfter }) => {
-    const net = new ClaimedNetwork(SOURCES);
-    const reference = new ReferenceView();
-    for (const [i, step] of steps.entries()) {
-      await net.clock.advance(step.wait);
-      const time = net.clock.now();
-      applyToReference(reference, step);
-      await applyToSource(net.source(step.source), step);
-      reference.mergeAll(time);
-      reference.revision = net.view.revision;
-      expect(shownBy(net.view)).toEqual(reference.shown);
-      if (i === snapshotAfter) await net.log.writeSnapshot(snapshotNow(net.view));
-    }
-    const expected = contentsOf(net.view);
-    counts.batches += net.batches.length;
-    counts.respelled += net.batches.filter(({ entries }) => respells(entries)).length;
-    counts.conflicts += [...reference.shown.values()].filter((entity) =>
-      JSON.stringify(entity).includes("also claimed"),
-    ).length;
+test(
+  "any history of claims gives the same view as merging all claims from scratch",
+  async () => {
+    const property = fc.asyncProperty(claimHistory, async ({ steps, snapshotAfter }) => {
+      const net = new ClaimedNetwork(SOURCES);
+      const reference = new ReferenceView();
+      for (const [i, step] of steps.entries()) {
+        await net.clock.advance(step.wait);
+        const time = net.clock.now();
+        applyToReference(reference, step);
+        await applyToSource(net.source(step.source), step);
+        reference.mergeAll(time);
+        reference.revision = net.view.revision;
+        expect(shownBy(net.view)).toEqual(reference.shown);
+        if (i === snapshotAfter) await net.log.writeSnapshot(snapshotNow(net.view));
+      }
+      const expected = contentsOf(net.view);
+      counts.batches += net.batches.length;
+      counts.respelled += net.batches.filter(({ entries }) => respells(entries)).length;
+      counts.conflicts += [...reference.shown.values()].filter((entity) =>
+        JSON.stringify(entity).includes("also claimed"),
+      ).length;
 
-    const replayed = new View();
-    for (const batch of withoutPauses(net.log.read(0))) replayed.apply(batch);
-    expect(contentsOf(replayed)).toEqual(expected);
+      const replayed = new View();
+      for (const batch of withoutPauses(net.log.read(0))) replayed.apply(batch);
+      expect(contentsOf(replayed)).toEqual(expected);
 
-    expect(contentsOf(restoreView(net.log).view)).toEqual(expected);
+      expect(contentsOf(restoreView(net.log).view)).toEqual(expected);
 
-    expectUndone(net.view, net.batches);
-    await net.log.close();
-  });
-  await assertProperty(property, 150);
-}, PROPERTY_TIMEOUT_MS);
+      expectUndone(net.view, net.batches);
+      await net.log.close();
+    });
+    await assertProperty(property, 150);
+  },
+  PROPERTY_TIMEOUT_MS,
+);

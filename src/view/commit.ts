@@ -88,7 +88,6 @@ export class Commit {
       rules,
       shownDevice,
       shownPort,
-      isClaimedDevice: (id: string) => this.#groups.isClaimed(deviceKey(id)),
       isOtherDevice: (id: string, entity: string) => this.#groups.isOtherDevice(id, entity),
       plannedPort: (id: string, number: string) => ({
         device: shownDevice(id) ?? this.#plannedDevice(id) ?? id,

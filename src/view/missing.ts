@@ -44,6 +44,14 @@ export function setDrift<K extends Kind>(
     shown.drift = driftSince("unplanned", timeText, driftBefore);
 }
 
+/** What is not observed is not in operation, whatever the plan says. */
+const NOT_SEEN: { readonly [K in Kind]: Partial<ClaimTypes[K]> } = {
+  devices: { available: false },
+  ports: { isEnabled: false },
+  links: { state: "INACTIVE" },
+  hosts: {},
+};
+
 /** The value in `missing`; undefined where the entity is observed, not intended, or not compared yet. */
 export function mergeMissing<K extends Kind>(
   kind: K,
@@ -51,7 +59,7 @@ export function mergeMissing<K extends Kind>(
   context: PlanContext<K>,
 ): StoredValue<K> | undefined {
   if (entity.after || !context.rules.judgedKinds.has(kind)) return undefined;
-  const claims = intendedClaims(entity, context.rules);
+  const claims = intendedClaims(entity, context.rules).map((claim) => ({ ...claim, ...NOT_SEEN[kind] }));
   const value = claims.length === 0 ? undefined : mergeIntended(kind, claims, entity, context);
   if (!value) return undefined;
   const before = entity.missingBefore;

@@ -83,7 +83,7 @@ test("all passed: the last line has the counts, the exit status is 0, and progre
     [1, 2, 3, 4, 5, 6, 7].map((number) => `suite ${number} of 7`),
   );
   expect(progress.find((line) => line.includes("test/api"))).toMatch(
-    /: 2 passed, 0 failed in \d+ s; \d+ s elapsed$/,
+    /: 2 passed, 0 failed in \d+ s \(CPU \d+ s\); \d+ s elapsed$/,
   );
   expect(progress.at(-1)).toContain("test/web");
   const slowest = lines.find((line) => line.startsWith("slowest suites: "));

@@ -8,8 +8,8 @@
  * source none of this runs.
  */
 import type { Steps } from "../../lib/steps.ts";
-import { CLAIM_LIMITS } from "../../model/claim.ts";
 import { deviceKey } from "../../model/ids.ts";
+import { boundedIds } from "../former-ids.ts";
 import { claimsKey, parseClaimsKey } from "../indexes.ts";
 import type { MergeRules } from "../merge-rules.ts";
 import { claimedDevices } from "../recover.ts";
@@ -98,6 +98,7 @@ export class DeviceGroups {
   *regroup(): Steps<ReadonlySet<DeviceEntity>> {
     const changed = new Set<DeviceEntity>();
     if (!this.isActive) return changed;
+    if (this.#canJoin) yield* this.#view.buildIndex("devices", "identity");
     const changes = yield* this.#findChanges();
     const affected = yield* this.#findAffected(changes);
     let left = DEVICES_PER_STEP;
@@ -248,9 +249,9 @@ export class DeviceGroups {
     return [...found];
   }
 
-  /** Merging removes keys from the indexes, but `get` still finds them. */
+  /** Merging removes keys from the indexes, but `get` still finds them. The first exists once devices could be joined. */
   *#entitiesBefore(key: string): Generator<string> {
-    for (const id of this.#view.indexes("devices").named("identity").get(key)) yield deviceKey(id);
+    for (const id of this.#view.findIndex("devices", "identity")?.get(key) ?? []) yield deviceKey(id);
     for (const stored of this.#view.indexes("claims").named("identity").get(key))
       yield parseClaimsKey(stored)?.key ?? "";
   }
@@ -263,8 +264,7 @@ export class DeviceGroups {
       const device = deviceKey(claim.id);
       const heir = this.#devices.entity(this.entityOf(device));
       if (heir.key === key || !this.isClaimed(device)) continue;
-      const ids = new Set([before.value.id, ...formerIds, ...heir.formerIds]);
-      heir.formerIds = [...ids].slice(0, CLAIM_LIMITS.aliases);
+      heir.formerIds = boundedIds(heir.key, [before.value.id, ...formerIds, ...heir.formerIds]);
       return;
     }
   }

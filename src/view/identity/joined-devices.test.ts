@@ -4,6 +4,7 @@ import { ClaimedNetwork, describeBatch, openMemoryLog } from "../../../test/supp
 import type { Log } from "../../log/log.ts";
 import type { DeviceClaim } from "../../model/claim.ts";
 import { IDENTITY_RULES, type IdentityRule, type MergeSettings } from "../../model/merge-settings.ts";
+import { restoreView } from "../restore.ts";
 
 const settings = (
   identity: readonly IdentityRule[] = IDENTITY_RULES,
@@ -299,4 +300,28 @@ test("a device that gets another id is connected since the same time", async () 
   await net.clock.advance(60_000);
   await net.remove("openflow", "devices", "of:1");
   expect(net.shown("devices", "lldp:1")).toMatchObject({ lastUpdate, humanReadableLastUpdate });
+});
+
+describe("the index of what identifies devices", () => {
+  const identified = (net: ClaimedNetwork) => net.view.findIndex("devices", "identity")?.keys();
+
+  test("is not built where nothing can be joined", async () => {
+    const net = new ClaimedNetwork({ ...settings(), sources: settings().sources.slice(0, 1) });
+    await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+    expect(identified(net)).toBeUndefined();
+    expect(restoreView(net.log).view.findIndex("devices", "identity")).toBeUndefined();
+  });
+
+  test("is built from what is known when a second source can be joined, and then kept up to date", async () => {
+    const only = { ...settings(), sources: settings().sources.slice(0, 1) };
+    const net = new ClaimedNetwork(only);
+    await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" }, { id: "of:2", serial: "FOX2" });
+    await net.committer.setSettings(settings());
+    expect(identified(net)?.map((key) => key.split("\0"))).toEqual([
+      ["serial", "fox1", "openflow"],
+      ["serial", "fox2", "openflow"],
+    ]);
+    await net.set("openflow", "devices", { id: "of:2", serial: "FOX3" });
+    expect(identified(net)?.map((key) => key.split("\0")[1])).toEqual(["fox1", "fox3"]);
+  });
 });
