@@ -354,10 +354,11 @@ export class Commit {
       const before = host.after?.value.ipAddresses ?? [];
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(host.claims);
       this.#hosts.remerge(host);
-      const after = host.after?.value.ipAddresses ?? [];
-      const removed = before.filter((ip) => !after.includes(ip));
       // A host that shares an address has a conflict by now; without one, no other host can be affected.
       const inConflict = host.after?.value.annotations?.conflict !== undefined;
+      if (before.length === 0 && !inConflict) continue;
+      const after = host.after?.value.ipAddresses ?? [];
+      const removed = before.filter((ip) => !after.includes(ip));
       const added = inConflict ? after.filter((ip) => !before.includes(ip)) : [];
       for (const ip of [...removed, ...added]) {
         for (const other of hostsAffectedBy(this.#lookups, host.key, ip)) affected.add(other);

@@ -123,7 +123,7 @@ export class MergeRules {
   }
 
   isIntended(source: string): boolean {
-    return this.#settingsOf(source)?.role === "intended";
+    return this.intendedSources.length > 0 && this.#settingsOf(source)?.role === "intended";
   }
 
   /** Whether its devices may be joined with those of other sources by the rules of identity. */

@@ -4,6 +4,7 @@
  * what the commit adds, and readers still find what it takes out (see `Indexes.update`). Each value is read and parsed
  * once.
  */
+import type { SortedIndex } from "../lib/sorted-index.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
@@ -52,12 +53,14 @@ export class WorkingSet<K extends Kind> {
   readonly #computeFlags: ComputeFlags<K>;
   readonly #entities = new Map<string, TouchedEntity<K>>();
   readonly #planContext: PlanContext<K>;
+  readonly #claimedAs: SortedIndex;
   #changesMissing = false;
 
   constructor(kind: K, context: CommitContext, computeFlags: ComputeFlags<K> = () => NO_FLAGS) {
     this.#kind = kind;
     this.#context = context;
     this.#computeFlags = computeFlags;
+    this.#claimedAs = context.view.indexes("claims").named("claimedAs");
     this.#planContext = { ...context, flagsOf: (input) => computeFlags(input, []) };
   }
 
@@ -69,7 +72,7 @@ export class WorkingSet<K extends Kind> {
       (candidate) => candidate.source === source && this.#isAbout(candidate, key),
     );
     if (claim === undefined ? !current : current && sameClaim(current.claim, claim)) return;
-    const others = entity.claims.filter((candidate) => candidate !== current);
+    const others = current ? entity.claims.filter((candidate) => candidate !== current) : entity.claims;
     entity.claims = claim === undefined ? others : this.#sortByRank([...others, { source, claim }]);
     this.pending.add(entity);
     // At once, because what is merged depends on what the plan contains.
@@ -78,9 +81,9 @@ export class WorkingSet<K extends Kind> {
 
   /** The entity with the claims about an id, before the commit. */
   #entityWith(key: string): string {
-    const claimedAs = this.#context.view.indexes("claims").named("claimedAs");
-    if (claimedAs.size === 0 || this.#kind === "hosts") return key;
-    for (const stored of claimedAs.get(claimsKey(this.#kind, key))) return parseClaimsKey(stored)?.key ?? key;
+    if (this.#kind === "hosts" || this.#claimedAs.size === 0) return key;
+    for (const stored of this.#claimedAs.get(claimsKey(this.#kind, key)))
+      return parseClaimsKey(stored)?.key ?? key;
     return key;
   }
 

@@ -62,7 +62,7 @@ export class DeviceGroups {
 
   /** The entity with the claims about a device. */
   entityOf(key: string): string {
-    return this.#movedTo.get(key) ?? (this.isActive ? entityBefore(this.#view, key) : key);
+    return this.isActive ? (this.#movedTo.get(key) ?? entityBefore(this.#view, key)) : key;
   }
 
   /** The keys under which the device is claimed, that of the leader first. */
@@ -182,6 +182,13 @@ export class DeviceGroups {
     };
     const before = facts(claimsBefore);
     const after = facts(claims);
+    /** The values of the other claims: a conflict of the devices with them names the sources of this one. */
+    const othersOf = (device: string): IdentityValue[] =>
+      claims.length < 2 && claimsBefore.length < 2
+        ? []
+        : claims
+            .filter(({ claim }) => deviceKey(claim.id) === device)
+            .flatMap((sourced) => joiningValues(this.#rules, sourced));
     for (const sourced of claims) {
       for (const value of joiningValues(this.#rules, sourced)) {
         const key = identityKey(sourced.source, value);
@@ -194,6 +201,7 @@ export class DeviceGroups {
         if (other.has(fact)) continue;
         devices.add(device);
         if (value) values.set(`${value.rule} ${value.value}`, value);
+        else for (const shared of othersOf(device)) values.set(`${shared.rule} ${shared.value}`, shared);
       }
     } // biome-ignore format: a table
   }
