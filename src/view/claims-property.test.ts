@@ -77,35 +77,39 @@ afterAll(() => {
   expect(counts.respelled).toBeGreaterThan(10);
 });
 
-test("any history of claims gives the same view as merging all claims from scratch", async () => {
-  const property = fc.asyncProperty(claimHistory, async ({ steps, snapshotAfter }) => {
-    const net = new ClaimedNetwork(SOURCES);
-    const reference = new ReferenceView();
-    for (const [i, step] of steps.entries()) {
-      await net.clock.advance(step.wait);
-      const time = net.clock.now();
-      applyToReference(reference, step);
-      await applyToSource(net.source(step.source), step);
-      reference.mergeAll(time);
-      reference.revision = net.view.revision;
-      expect(shownBy(net.view)).toEqual(reference.shown);
-      if (i === snapshotAfter) await net.log.writeSnapshot(snapshotNow(net.view));
-    }
-    const expected = contentsOf(net.view);
-    counts.batches += net.batches.length;
-    counts.respelled += net.batches.filter(({ entries }) => respells(entries)).length;
-    counts.conflicts += [...reference.shown.values()].filter((entity) =>
-      JSON.stringify(entity).includes("also claimed"),
-    ).length;
+test(
+  "any history of claims gives the same view as merging all claims from scratch",
+  async () => {
+    const property = fc.asyncProperty(claimHistory, async ({ steps, snapshotAfter }) => {
+      const net = new ClaimedNetwork(SOURCES);
+      const reference = new ReferenceView();
+      for (const [i, step] of steps.entries()) {
+        await net.clock.advance(step.wait);
+        const time = net.clock.now();
+        applyToReference(reference, step);
+        await applyToSource(net.source(step.source), step);
+        reference.mergeAll(time);
+        reference.revision = net.view.revision;
+        expect(shownBy(net.view)).toEqual(reference.shown);
+        if (i === snapshotAfter) await net.log.writeSnapshot(snapshotNow(net.view));
+      }
+      const expected = contentsOf(net.view);
+      counts.batches += net.batches.length;
+      counts.respelled += net.batches.filter(({ entries }) => respells(entries)).length;
+      counts.conflicts += [...reference.shown.values()].filter((entity) =>
+        JSON.stringify(entity).includes("also claimed"),
+      ).length;
 
-    const replayed = new View();
-    for (const batch of withoutPauses(net.log.read(0))) replayed.apply(batch);
-    expect(contentsOf(replayed)).toEqual(expected);
+      const replayed = new View();
+      for (const batch of withoutPauses(net.log.read(0))) replayed.apply(batch);
+      expect(contentsOf(replayed)).toEqual(expected);
 
-    expect(contentsOf(restoreView(net.log).view)).toEqual(expected);
+      expect(contentsOf(restoreView(net.log).view)).toEqual(expected);
 
-    expectUndone(net.view, net.batches);
-    await net.log.close();
-  });
-  await assertProperty(property, 150);
-}, PROPERTY_TIMEOUT_MS);
+      expectUndone(net.view, net.batches);
+      await net.log.close();
+    });
+    await assertProperty(property, 150);
+  },
+  PROPERTY_TIMEOUT_MS,
+);

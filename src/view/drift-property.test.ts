@@ -133,59 +133,63 @@ function differences(kind: Kind, claim: Json, value: Json, resolve: (id: string)
   return fields;
 }
 
-test("drift follows from the claims alone, and batches replay and undo", async () => {
-  const scenario = fc.record({
-    history: claimHistory,
-    /** The step before which each source syncs. */
-    syncs: fc.tuple(fc.nat(20), fc.nat(20), fc.nat(20)),
-    /** The step before which the plan is an observed source for one step. */
-    otherRoleAt: fc.nat(60),
-    /** Whether an observed source reports all that is planned, in the end. */
-    followsPlan: fc.boolean(),
-  });
-  const property = fc.asyncProperty(
-    scenario,
-    async ({ history: { steps }, syncs, otherRoleAt, followsPlan }) => {
-      const net = new ClaimedNetwork(settingsWith("intended"));
-      const reference = new ReferenceView();
-      const apply = async (step: ClaimStep) => {
-        applyToReference(reference, step);
-        await applyToSource(net.source(step.source), step);
-      };
-      for (const [i, step] of steps.entries()) {
-        await net.clock.advance(step.wait);
-        if (i === otherRoleAt) await net.committer.setSettings(settingsWith("observed"));
-        for (const [n, source] of SOURCES.entries()) if (syncs[n] === i) await net.sync(source);
-        await apply(step);
-        if (i === otherRoleAt) await net.committer.setSettings(settingsWith("intended"));
-        const isJudged = OBSERVED.every((source) => (syncs[SOURCES.indexOf(source)] ?? 0) <= i);
-        if (!isJudged) expect(net.view.size("missing")).toBe(0);
-      }
-      await net.sync(...SOURCES);
-      if (followsPlan) {
-        const planned = reference.claims.get(PLAN);
-        const changes = KINDS.flatMap((kind) =>
-          [...(planned?.[kind].values() ?? [])].map((claim) => ({ op: "set", kind, claim }) as ClaimChange),
-        );
-        await apply({ source: OBSERVED[0] ?? "", replace: false, changes, wait: 0 });
-      }
-      expect(Object.fromEntries(driftIn(net.view))).toEqual(Object.fromEntries(expectedDrift(reference)));
+test(
+  "drift follows from the claims alone, and batches replay and undo",
+  async () => {
+    const scenario = fc.record({
+      history: claimHistory,
+      /** The step before which each source syncs. */
+      syncs: fc.tuple(fc.nat(20), fc.nat(20), fc.nat(20)),
+      /** The step before which the plan is an observed source for one step. */
+      otherRoleAt: fc.nat(60),
+      /** Whether an observed source reports all that is planned, in the end. */
+      followsPlan: fc.boolean(),
+    });
+    const property = fc.asyncProperty(
+      scenario,
+      async ({ history: { steps }, syncs, otherRoleAt, followsPlan }) => {
+        const net = new ClaimedNetwork(settingsWith("intended"));
+        const reference = new ReferenceView();
+        const apply = async (step: ClaimStep) => {
+          applyToReference(reference, step);
+          await applyToSource(net.source(step.source), step);
+        };
+        for (const [i, step] of steps.entries()) {
+          await net.clock.advance(step.wait);
+          if (i === otherRoleAt) await net.committer.setSettings(settingsWith("observed"));
+          for (const [n, source] of SOURCES.entries()) if (syncs[n] === i) await net.sync(source);
+          await apply(step);
+          if (i === otherRoleAt) await net.committer.setSettings(settingsWith("intended"));
+          const isJudged = OBSERVED.every((source) => (syncs[SOURCES.indexOf(source)] ?? 0) <= i);
+          if (!isJudged) expect(net.view.size("missing")).toBe(0);
+        }
+        await net.sync(...SOURCES);
+        if (followsPlan) {
+          const planned = reference.claims.get(PLAN);
+          const changes = KINDS.flatMap((kind) =>
+            [...(planned?.[kind].values() ?? [])].map((claim) => ({ op: "set", kind, claim }) as ClaimChange),
+          );
+          await apply({ source: OBSERVED[0] ?? "", replace: false, changes, wait: 0 });
+        }
+        expect(Object.fromEntries(driftIn(net.view))).toEqual(Object.fromEntries(expectedDrift(reference)));
 
-      const restored = expectReplayed(net.view, net.log);
-      expect(restored.heldBack).toEqual(net.view.heldBack);
-      for (const [kind, name] of [
-        ["missing", "key"],
-        ["missing", "drift"],
-        ["claims", "plannedKind"],
-        ["claims", "plannedPorts"],
-        ["devices", "drift"],
-      ] as const)
-        expect(restored.indexes(kind).find(name)?.keys()).toEqual(
-          net.view.indexes(kind).find(name)?.keys() ?? [],
-        );
-      expectUndone(net.view, net.batches);
-      await net.log.close();
-    },
-  );
-  await assertProperty(property, 120);
-}, PROPERTY_TIMEOUT_MS);
+        const restored = expectReplayed(net.view, net.log);
+        expect(restored.heldBack).toEqual(net.view.heldBack);
+        for (const [kind, name] of [
+          ["missing", "key"],
+          ["missing", "drift"],
+          ["claims", "plannedKind"],
+          ["claims", "plannedPorts"],
+          ["devices", "drift"],
+        ] as const)
+          expect(restored.indexes(kind).find(name)?.keys()).toEqual(
+            net.view.indexes(kind).find(name)?.keys() ?? [],
+          );
+        expectUndone(net.view, net.batches);
+        await net.log.close();
+      },
+    );
+    await assertProperty(property, 120);
+  },
+  PROPERTY_TIMEOUT_MS,
+);

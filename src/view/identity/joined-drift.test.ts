@@ -118,49 +118,53 @@ function count(net: ClaimedNetwork, shown: Record<string, unknown>): void {
   }
 }
 
-test("joined devices and two plans give the same view in whatever order they come", async () => {
-  const property = fc.asyncProperty(scenario, async (given) => {
-    const { isJoined, earlier, order, restartAfter, configured, stale, synced } = given;
-    const final = withOthers(isJoined ? JOINED : [], given.final);
-    const numbers = order[Symbol.iterator]();
-    const early = shuffled(earlier, numbers);
-    const pieces = [...early, ...shuffled([...final, ...withdrawals(earlier, final)], numbers)];
-    let [current] = configured.map(({ settings }) => settings);
-    if (!current) throw new Error("the test generates no settings");
-    let net = new ClaimedNetwork(current);
-    const facts = new Map<string, SourceFacts>();
-    const batches: Batch[] = [];
-    for (const [i, piece] of pieces.entries()) {
-      const isLast = i === pieces.length - 1;
-      if (i === restartAfter) {
-        batches.push(...net.batches);
-        const { view } = restoreView(net.log);
-        expectSameIndexes(view, net.view);
-        net = new ClaimedNetwork(current, net.log, undefined, undefined, view);
-        await net.committer.mergeAgain();
+test(
+  "joined devices and two plans give the same view in whatever order they come",
+  async () => {
+    const property = fc.asyncProperty(scenario, async (given) => {
+      const { isJoined, earlier, order, restartAfter, configured, stale, synced } = given;
+      const final = withOthers(isJoined ? JOINED : [], given.final);
+      const numbers = order[Symbol.iterator]();
+      const early = shuffled(earlier, numbers);
+      const pieces = [...early, ...shuffled([...final, ...withdrawals(earlier, final)], numbers)];
+      let [current] = configured.map(({ settings }) => settings);
+      if (!current) throw new Error("the test generates no settings");
+      let net = new ClaimedNetwork(current);
+      const facts = new Map<string, SourceFacts>();
+      const batches: Batch[] = [];
+      for (const [i, piece] of pieces.entries()) {
+        const isLast = i === pieces.length - 1;
+        if (i === restartAfter) {
+          batches.push(...net.batches);
+          const { view } = restoreView(net.log);
+          expectSameIndexes(view, net.view);
+          net = new ClaimedNetwork(current, net.log, undefined, undefined, view);
+          await net.committer.mergeAgain();
+        }
+        for (const { settings, at } of configured) {
+          if (at !== i) continue;
+          current = settings;
+          await net.committer.setSettings(settings);
+        }
+        for (const [n, name] of NAMES.entries()) {
+          if (synced[n] !== i && !isLast) continue;
+          facts.set(name, { hasSynced: true, ...(stale.includes(name) && { staleSince: 5 }) });
+          await net.committer.setSourceFacts(name, facts.get(name) ?? { hasSynced: true });
+        }
+        await applyPiece(net, piece);
+        if (!isCompared(i, pieces.length)) continue;
+        const shown = shownBy(net.view);
+        expect(shown).toEqual(await reported(current, facts, claimedAfter(pieces.slice(0, i + 1).flat())));
+        count(net, shown);
       }
-      for (const { settings, at } of configured) {
-        if (at !== i) continue;
-        current = settings;
-        await net.committer.setSettings(settings);
-      }
-      for (const [n, name] of NAMES.entries()) {
-        if (synced[n] !== i && !isLast) continue;
-        facts.set(name, { hasSynced: true, ...(stale.includes(name) && { staleSince: 5 }) });
-        await net.committer.setSourceFacts(name, facts.get(name) ?? { hasSynced: true });
-      }
-      await applyPiece(net, piece);
-      if (!isCompared(i, pieces.length)) continue;
-      const shown = shownBy(net.view);
-      expect(shown).toEqual(await reported(current, facts, claimedAfter(pieces.slice(0, i + 1).flat())));
-      count(net, shown);
-    }
-    expectSameIndexes(expectReplayed(net.view, net.log), net.view);
-    expectUndone(net.view, [...batches, ...net.batches], expectSameSince);
+      expectSameIndexes(expectReplayed(net.view, net.log), net.view);
+      expectUndone(net.view, [...batches, ...net.batches], expectSameSince);
 
-    for (const name of NAMES) await net.source(name).replace({});
-    for (const kind of [...KINDS, "claims", "missing"] as const) expect(net.view.size(kind)).toBe(0);
-    await net.log.close();
-  });
-  await assertProperty(property, 40);
-}, PROPERTY_TIMEOUT_MS);
+      for (const name of NAMES) await net.source(name).replace({});
+      for (const kind of [...KINDS, "claims", "missing"] as const) expect(net.view.size(kind)).toBe(0);
+      await net.log.close();
+    });
+    await assertProperty(property, 40);
+  },
+  PROPERTY_TIMEOUT_MS,
+);

@@ -80,48 +80,52 @@ function count(net: ClaimedNetwork, shown: Record<string, unknown>): void {
   }
 }
 
-test("three sources give the same view in whatever order they report", async () => {
-  const property = fc.asyncProperty(
-    scenario,
-    async ({ isJoined, final: generated, earlier, order, restartAfter }) => {
-      const final = withOthers(isJoined ? JOINED : [], generated);
-      const numbers = order[Symbol.iterator]();
-      const early = shuffled(earlier, numbers);
-      const pieces = [...early, ...shuffled([...final, ...withdrawals(earlier, final)], numbers)];
-      let net = new ClaimedNetwork(SETTINGS);
-      const batches: Batch[] = [];
-      for (const [i, piece] of pieces.entries()) {
-        if (i === restartAfter) {
-          batches.push(...net.batches);
-          net = new ClaimedNetwork(SETTINGS, net.log, undefined, undefined, restoreView(net.log).view);
+test(
+  "three sources give the same view in whatever order they report",
+  async () => {
+    const property = fc.asyncProperty(
+      scenario,
+      async ({ isJoined, final: generated, earlier, order, restartAfter }) => {
+        const final = withOthers(isJoined ? JOINED : [], generated);
+        const numbers = order[Symbol.iterator]();
+        const early = shuffled(earlier, numbers);
+        const pieces = [...early, ...shuffled([...final, ...withdrawals(earlier, final)], numbers)];
+        let net = new ClaimedNetwork(SETTINGS);
+        const batches: Batch[] = [];
+        for (const [i, piece] of pieces.entries()) {
+          if (i === restartAfter) {
+            batches.push(...net.batches);
+            net = new ClaimedNetwork(SETTINGS, net.log, undefined, undefined, restoreView(net.log).view);
+          }
+          await applyPiece(net, piece);
+          if (!isCompared(i, pieces.length)) continue;
+          const shown = shownBy(net.view);
+          expect(shown).toEqual(await reported(claimedAfter(pieces.slice(0, i + 1).flat())));
+          count(net, shown);
         }
-        await applyPiece(net, piece);
-        if (!isCompared(i, pieces.length)) continue;
-        const shown = shownBy(net.view);
-        expect(shown).toEqual(await reported(claimedAfter(pieces.slice(0, i + 1).flat())));
-        count(net, shown);
-      }
-      expectReplayed(net.view, net.log);
-      expectUndone(net.view, [...batches, ...net.batches]);
+        expectReplayed(net.view, net.log);
+        expectUndone(net.view, [...batches, ...net.batches]);
 
-      // Every claim is found again by the source that made it, and nothing is left when all are withdrawn.
-      for (const name of NAMES) {
-        const keys = await net.committer.claimedKeys(name);
-        const own = KINDS.flatMap((kind) => [...keys[kind]].map((key) => `${name} ${kind} ${key}`));
-        expect(own.sort()).toEqual(
-          final
-            .map(keyOf)
-            .filter((key) => key.startsWith(`${name} `))
-            .sort(),
-        );
-        await net.source(name).replace({});
-      }
-      for (const kind of [...KINDS, "claims"] as const) {
-        expect(net.view.size(kind)).toBe(0);
-        expect(net.view.indexes(kind).named("source" as never).size).toBe(0);
-      }
-      await net.log.close();
-    },
-  );
-  await assertProperty(property, 50);
-}, PROPERTY_TIMEOUT_MS);
+        // Every claim is found again by the source that made it, and nothing is left when all are withdrawn.
+        for (const name of NAMES) {
+          const keys = await net.committer.claimedKeys(name);
+          const own = KINDS.flatMap((kind) => [...keys[kind]].map((key) => `${name} ${kind} ${key}`));
+          expect(own.sort()).toEqual(
+            final
+              .map(keyOf)
+              .filter((key) => key.startsWith(`${name} `))
+              .sort(),
+          );
+          await net.source(name).replace({});
+        }
+        for (const kind of [...KINDS, "claims"] as const) {
+          expect(net.view.size(kind)).toBe(0);
+          expect(net.view.indexes(kind).named("source" as never).size).toBe(0);
+        }
+        await net.log.close();
+      },
+    );
+    await assertProperty(property, 50);
+  },
+  PROPERTY_TIMEOUT_MS,
+);
