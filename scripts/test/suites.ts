@@ -45,6 +45,11 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/hostile": { load: 70, reason: "free ports; temporary folders; asserts counts and order" },
   "test/cli": { load: 70, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
   "test/sources/merging": { load: 50, reason: "free ports; temporary folders; waits for conditions" },
+  "test/cluster": {
+    load: 30,
+    peers: [DEBIAN],
+    reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
+  },
   "test/sources/controller": {
     load: 50,
     peers: [ONOS],
