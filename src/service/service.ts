@@ -90,7 +90,24 @@ interface Parts {
   readonly forwarder: ControllerForwarder;
 }
 
+/** Runs the service again where the log of its cluster was replaced by another one. */
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
+  let { port } = config;
+  const onListening = async (facts: ListeningFacts) => {
+    port = Number(new URL(facts.url).port) || port;
+    await options.onListening(facts);
+  };
+  let outcome = await runOnce(config, { ...options, onListening });
+  while (outcome === "lost-log") {
+    const loaded = options.reload.load();
+    const next = { ...(loaded.ok ? loaded.config : config), port };
+    outcome = await runOnce(next, { ...options, onListening: async () => {} });
+  }
+}
+
+type Outcome = "stopped" | "lost-log";
+
+async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<Outcome> {
   const clock = systemClock;
   const settings = createLiveSettings(config);
   const logger = createLogger(() => settings.logLevel);
@@ -99,12 +116,24 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const context = { clock, log: logger, logId: () => logId, stateDir: stateDirOf(config) };
   const created = openSources(config, context);
   const dataDir = dataDirOf(config);
-  const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
+  const usersOptions = {
+    environment: serviceOptions.credentials,
+    file: config.users,
+    dataDir,
+    clock,
+    logger,
+  };
   const users = await asStartupError(() => openUsers(usersOptions));
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const mergeSettings = mergeSettingsOf(config, created);
-  const store = await asStartupError(() => openStore(config, mergeSettings, clock, logger, options.signal));
+  const store = await asStartupError(() =>
+    openStore(config, mergeSettings, clock, logger, serviceOptions.signal),
+  );
   logId = store.log.id;
+  const lost = store.cluster?.log.lost;
+  const options = lost
+    ? { ...serviceOptions, signal: AbortSignal.any([serviceOptions.signal, lost]) }
+    : serviceOptions;
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
   try {
@@ -134,6 +163,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     await store.log.close();
     await store.cluster?.engine.close();
   }
+  return lost?.aborted && !serviceOptions.signal.aborted ? "lost-log" : "stopped";
 }
 
 /** The configuration was checked when it was loaded, so this fails only for a Config that was built otherwise. */
@@ -169,6 +199,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const sourcesEnded = sources.run(sourcesStop.signal);
   const backgroundEnded = Promise.all([
     store.compactor.run(backgroundStop.signal),
+    store.snapshots?.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
     runClusterNode({ ...parts, url: formatUrl(config, server.port) }, backgroundStop.signal),
