@@ -55,10 +55,12 @@ const sign = (payload: Uint8Array, scope: string, secret: Uint8Array): Buffer =>
 
 /** The state that the pages of a cursor are read from. */
 export function* stateOfCursor(history: History, { revision }: Cursor): Steps<NetworkState | QueryFault> {
-  if (history.resolve(revision).ok) return yield* history.stateAt(revision);
+  const resolved = history.resolve(revision);
+  if (resolved.ok) return yield* history.stateAt(revision);
   return new QueryFault(
     "cursor-expired",
     "cursor",
     `The list of this cursor is of revision ${revision}, which is no longer kept; begin again without the cursor.`,
+    resolved.fault.code === "revision-unknown" ? revision : undefined,
   );
 }

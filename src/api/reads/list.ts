@@ -159,10 +159,12 @@ const followVersion = (context: ReadContext, kind: Kind, query: Query) => (): nu
 
 const shownNames = (query: Query) => (state: NetworkState) => bindFilters(query, state).resolved;
 
-/** The same request target with another cursor. */
+/** The same request target with another cursor. The cursor has a revision of its own. */
 export function nextTarget(target: string, cursor: string): string {
   const [path = "", queryText = ""] = target.split(/\?(.*)/s);
-  const parameters = queryText.split("&").filter((part) => part !== "" && !/^cursor(=|$)/.test(part));
+  const parameters = queryText
+    .split("&")
+    .filter((part) => part !== "" && !/^(cursor|min-revision)(=|$)/.test(part));
   return `${path}?${[...parameters, `cursor=${cursor}`].join("&")}`;
 }
 

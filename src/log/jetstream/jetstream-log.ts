@@ -65,6 +65,9 @@ export class JetStreamLog implements Log, ForeignBatches {
   #arrivedBytes = 0;
   /** Of the last message that is applied, or collected as a part. */
   #sequence: number;
+  /** Of the last message of the stream when it was last looked at. */
+  #streamSequence = 0;
+  #overtakenAppends = 0;
   #background: Promise<unknown> = Promise.resolve();
 
   constructor({ local, stream, node, position, clock, logger }: JetStreamLogOptions) {
@@ -89,6 +92,21 @@ export class JetStreamLog implements Log, ForeignBatches {
   /** Messages that are no part of the log; they are ignored. */
   get foreignMessages(): number {
     return this.#assembler.foreign;
+  }
+
+  /** Appends that were refused because another node was first. */
+  get overtakenAppends(): number {
+    return this.#overtakenAppends;
+  }
+
+  /** Messages that the stream is known to have and that are not applied. */
+  get lag(): number {
+    return Math.max(this.#lastArrived, this.#streamSequence) - this.#sequence;
+  }
+
+  #overtaken(): LogError {
+    this.#overtakenAppends++;
+    return new LogError("overtaken", "another node has appended to the log");
   }
 
   /** The node that runs a source, by what is applied of the log. */
@@ -117,10 +135,10 @@ export class JetStreamLog implements Log, ForeignBatches {
   async append(batch: Batch, source?: string): Promise<void> {
     const messages = await encodeBatch(batch, this.node, randomUUID(), this.stream.maxPayload);
     const expected = this.#sequence;
-    if (this.#arrived.length > 0) throw overtaken();
+    if (this.#arrived.length > 0) throw this.#overtaken();
     if (source !== undefined && this.holderOf(source) !== this.node)
       throw new LogError("not-holder", `another node runs the source ${source}`);
-    if (!(await this.#publish(messages, expected))) throw overtaken();
+    if (!(await this.#publish(messages, expected))) throw this.#overtaken();
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
     this.#dropApplied();
@@ -237,6 +255,7 @@ export class JetStreamLog implements Log, ForeignBatches {
             "replaced",
             "the stream was deleted and made again; restart this node to follow it",
           );
+        this.#streamSequence = lastSequence;
         this.health.clear("follow");
       } catch (error) {
         if (!(error instanceof StreamError)) throw error;
@@ -335,5 +354,4 @@ export class JetStreamLog implements Log, ForeignBatches {
   }
 }
 
-const overtaken = () => new LogError("overtaken", "another node has appended to the log");
 const closed = () => new LogError("write-failed", "the log is closed");

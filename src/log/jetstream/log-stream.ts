@@ -23,7 +23,15 @@ const PUBLISH_TIMEOUT_MS = 3_000;
 /** A message may be larger; nodes must have room for headers and for other limits of the account. */
 const MAX_PAYLOAD_SHARE = 0.9;
 
-export type StreamCondition = "unreachable" | "unanswered" | "full" | "deleted" | "replaced" | "replicas";
+export const STREAM_CONDITIONS = [
+  "unreachable",
+  "unanswered",
+  "full",
+  "deleted",
+  "replaced",
+  "replicas",
+] as const;
+export type StreamCondition = (typeof STREAM_CONDITIONS)[number];
 
 /** The stream cannot be used now. The message is for the operator. */
 export class StreamError extends Error {
