@@ -33,6 +33,7 @@ import { EngineError } from "../nats/engine.ts";
 import type { SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { runClusterNode } from "./cluster-node.ts";
+import { clusterStatus } from "./cluster-status.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
 import { openReaders, type Readers } from "./readers.ts";
@@ -144,6 +145,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
       users,
       tls: tls?.identity,
       log: store.log,
+      health: store.cluster?.log.health,
       clock,
       logger,
     });
@@ -238,6 +240,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
   const { store, sources, readers } = parts;
   const { config, tls, forwarder } = parts;
   const { host, port } = config;
+  const cluster = store.cluster && clusterStatus(store.cluster, config);
   try {
     await readers.checkPortIsFree(host, port);
     return openServer({
@@ -256,6 +259,8 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       rejectedRecords: () => sources.rejectedRecords(),
       configReload,
       forwarder,
+      cluster,
+      clusterStatus: cluster,
       tlsExpiresAt: tls && (() => tls.expiresAt),
       site: createStaticSite(bundlePage),
     });

@@ -72,6 +72,7 @@ export class JetStreamLog implements Log, ForeignBatches {
   #arrivedBytes = 0;
   /** Of the last message that is applied, or collected as a part. */
   #sequence: number;
+  #overtakenAppends = 0;
   #background: Promise<unknown> = Promise.resolve();
 
   constructor({ local, stream, node, position, trouble, clock, logger }: JetStreamLogOptions) {
@@ -115,6 +116,16 @@ export class JetStreamLog implements Log, ForeignBatches {
     return this.#assembler.foreign;
   }
 
+  /** Appends that were refused because another node was first. */
+  get overtakenAppends(): number {
+    return this.#overtakenAppends;
+  }
+
+  #overtaken(): LogError {
+    this.#overtakenAppends++;
+    return new LogError("overtaken", "another node has appended to the log");
+  }
+
   /** The node that runs a source, by what is applied of the log. */
   holderOf(source: string): string | undefined {
     return this.#holders.get(source);
@@ -146,10 +157,10 @@ export class JetStreamLog implements Log, ForeignBatches {
     await this.#untilReached();
     const messages = await encodeBatch(batch, this.#writer, randomUUID(), this.stream.maxPayload);
     const expected = this.#sequence;
-    if (this.#arrived.length > 0) throw overtaken();
+    if (this.#arrived.length > 0) throw this.#overtaken();
     if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
-    if (!(await this.#publish(messages, expected))) throw overtaken();
+    if (!(await this.#publish(messages, expected))) throw this.#overtaken();
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
     this.#dropApplied();
@@ -373,5 +384,4 @@ export class JetStreamLog implements Log, ForeignBatches {
   }
 }
 
-const overtaken = () => new LogError("overtaken", "another node has appended to the log");
 const closed = () => new LogError("write-failed", "the log is closed");
