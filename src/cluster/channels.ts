@@ -28,6 +28,9 @@ export interface ChannelsOptions {
   readonly clock: Clock;
 }
 
+/** Returns the handler of a channel that `node` has opened; undefined closes it. */
+export type AcceptFrom = (opening: unknown, channel: ByteChannel, node: string) => ByteHandler | undefined;
+
 /** What opens channels to another node. */
 export interface ChannelOpener {
   /** Undefined while that node cannot be reached. */
@@ -44,7 +47,7 @@ export class Channels {
   }
 
   /** Accepts the channels of other nodes for a topic. Returns what ends that, and every channel. */
-  accept(topic: string, accept: AcceptChannel): () => void {
+  accept(topic: string, accept: AcceptFrom): () => void {
     const { connection, node } = this.#options;
     /** By the node at the other end. */
     const trunks = new Map<string, Trunk>();
@@ -56,7 +59,9 @@ export class Channels {
       }
       const { fromDialer, toDialer } = this.#trunkSubjects(request.id);
       trunks.get(request.node)?.close("the other node has connected again");
-      const trunk = this.#createTrunk(toDialer, fromDialer, accept);
+      const trunk = this.#createTrunk(toDialer, fromDialer, (opening, channel) =>
+        accept(opening, channel, request.node),
+      );
       trunks.set(request.node, trunk);
       trunk.ended.addEventListener("abort", () => {
         if (trunks.get(request.node) === trunk) trunks.delete(request.node);

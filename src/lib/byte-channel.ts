@@ -12,8 +12,11 @@ export interface ByteChannel {
   /** Bytes that wait to be sent. */
   readonly backlogBytes: number;
   send(bytes: Uint8Array): void;
-  /** Sends what can be sent at once, then closes. `onClose` of the handler is called with `reason`. */
-  close(reason: string): void;
+  /**
+   * Sends what can be sent at once, then closes. `onClose` of the handler is called with `reason`. `byPeer` is what the other
+   * end of a channel between nodes gets: the connection that it stands for was closed by its peer.
+   */
+  close(reason: string, byPeer?: boolean): void;
   /** Closes at once, after `close`. */
   terminate(): void;
   pause(): void;
