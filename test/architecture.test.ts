@@ -42,7 +42,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "model",
     "lib",
   ],
-  cli: ["service", "config", "import", "api/auth", "client", "formats", "model", "lib"],
+  cli: ["service", "cluster", "nats", "config", "import", "api/auth", "client", "formats", "model", "lib"],
   "main.ts": ["cli"],
 };
 

@@ -35,6 +35,10 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     sideBySide: true,
     reason: "free ports; temporary folders; waits for conditions",
   },
+  "test/cluster": {
+    sideBySide: true,
+    reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
+  },
   "test/client": { sideBySide: true, reason: "manual clocks; free ports; builds into a new folder of dist/" },
   "test/api": { sideBySide: true, reason: "manual clocks; free ports; waits for conditions" },
   "test/openapi": { sideBySide: true, reason: "reads openapi.json; a service on a free port" },

@@ -30,15 +30,16 @@ import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import { LogError } from "../log/log.ts";
 import { EngineError } from "../nats/engine.ts";
-import type { SourceContext } from "../sources/source.ts";
+import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
-import { withOwnSources } from "./cluster.ts";
+import { runClusterNode } from "./cluster-node.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { ShareExchange } from "./share-exchange.ts";
+import { createSourceCluster } from "./source-cluster.ts";
 import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store, stateDirOf } from "./store.ts";
@@ -84,6 +85,8 @@ interface Parts {
   readonly users: ReloadableUsers;
   readonly store: Store;
   readonly sources: SourceSet;
+  /** That the sources were created with. */
+  readonly context: SourceContext;
   readonly readers: Readers;
   readonly tls: TlsFiles | undefined;
   readonly exchange: ShareExchange;
@@ -96,7 +99,14 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const logger = createLogger(() => settings.logLevel);
   // The log is opened after the sources are created: their order is that of the merge.
   let logId: string | undefined;
-  const context = { clock, log: logger, logId: () => logId, stateDir: stateDirOf(config) };
+  let sourceCluster: SourceCluster | undefined;
+  const context = {
+    clock,
+    log: logger,
+    logId: () => logId,
+    stateDir: stateDirOf(config),
+    cluster: () => sourceCluster,
+  };
   const created = openSources(config, context);
   const dataDir = dataDirOf(config);
   const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
@@ -105,6 +115,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   const mergeSettings = mergeSettingsOf(config, created);
   const store = await asStartupError(() => openStore(config, mergeSettings, clock, logger, options.signal));
   logId = store.log.id;
+  sourceCluster = store.cluster && createSourceCluster(store.cluster, clock);
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
   try {
@@ -120,21 +131,12 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     });
     const sources = new SourceSet(created, store, context);
     // A log that cannot be written now, or much to merge, delays this, but not the start.
-    const merged = (
-      store.cluster
-        ? store.committer.changeSettings((clustered) => withOwnSources(clustered, mergeSettings))
-        : store.committer.mergeAgain()
-    ).catch((error: unknown) => {
+    const applied = sources.applyConfiguration(config).catch((error: unknown) => {
       logger.error("changed settings of sources were not applied", { why: errorMessage(error) });
     });
-    const dropped = store.cluster
-      ? undefined
-      : sources.dropFormerSources().catch((error: unknown) => {
-          logger.error("claims of former sources were not removed", { why: errorMessage(error) });
-        });
-    await Promise.race([Promise.all([merged, dropped]), clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
+    await Promise.race([applied, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
-      { config, settings, clock, logger, users, store, sources, readers, tls, exchange, forwarder },
+      { config, settings, clock, logger, users, store, sources, context, readers, tls, exchange, forwarder },
       options,
     );
     // 4. `using` removes the socket folder of the readers.
@@ -164,8 +166,9 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   };
   const reloader = new Reloader({
     ...parts,
-    logId: () => store.log.id,
-    stateDir: stateDirOf(config),
+    logId: parts.context.logId,
+    stateDir: parts.context.stateDir,
+    cluster: parts.context.cluster,
     load: reload.load,
     applySettings,
   });
@@ -180,6 +183,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     store.compactor.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
+    runClusterNode({ ...parts, url: formatUrl(config, server.port) }, backgroundStop.signal),
   ]);
   try {
     await waitForInitialSync(parts, signal);
