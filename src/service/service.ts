@@ -30,7 +30,7 @@ import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import { LogError } from "../log/log.ts";
 import { EngineError } from "../nats/engine.ts";
-import type { SourceContext } from "../sources/source.ts";
+import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { runClusterNode } from "./cluster-node.ts";
 import { clusterStatus } from "./cluster-status.ts";
@@ -40,6 +40,7 @@ import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { ShareExchange } from "./share-exchange.ts";
+import { createSourceCluster } from "./source-cluster.ts";
 import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store, stateDirOf } from "./store.ts";
@@ -85,6 +86,8 @@ interface Parts {
   readonly users: ReloadableUsers;
   readonly store: Store;
   readonly sources: SourceSet;
+  /** That the sources were created with. */
+  readonly context: SourceContext;
   readonly readers: Readers;
   readonly tls: TlsFiles | undefined;
   readonly exchange: ShareExchange;
@@ -114,7 +117,14 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   const logger = createLogger(() => settings.logLevel);
   // The log is opened after the sources are created: their order is that of the merge.
   let logId: string | undefined;
-  const context = { clock, log: logger, logId: () => logId, stateDir: stateDirOf(config) };
+  let sourceCluster: SourceCluster | undefined;
+  const context = {
+    clock,
+    log: logger,
+    logId: () => logId,
+    stateDir: stateDirOf(config),
+    cluster: () => sourceCluster,
+  };
   const created = openSources(config, context);
   const dataDir = dataDirOf(config);
   const usersOptions = {
@@ -135,6 +145,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   const options = lost
     ? { ...serviceOptions, signal: AbortSignal.any([serviceOptions.signal, lost]) }
     : serviceOptions;
+  sourceCluster = store.cluster && createSourceCluster(store.cluster, clock);
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
   try {
@@ -156,7 +167,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
     });
     await Promise.race([applied, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
-      { config, settings, clock, logger, users, store, sources, readers, tls, exchange, forwarder },
+      { config, settings, clock, logger, users, store, sources, context, readers, tls, exchange, forwarder },
       options,
     );
     // 4. `using` removes the socket folder of the readers.
@@ -187,8 +198,9 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   };
   const reloader = new Reloader({
     ...parts,
-    logId: () => store.log.id,
-    stateDir: stateDirOf(config),
+    logId: parts.context.logId,
+    stateDir: parts.context.stateDir,
+    cluster: parts.context.cluster,
     load: reload.load,
     applySettings,
   });

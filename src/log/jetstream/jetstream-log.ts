@@ -62,6 +62,8 @@ export class JetStreamLog implements Log, ForeignBatches {
   readonly #clock: Clock;
   readonly #monitor: StreamMonitor;
   readonly #holders: Map<string, string>;
+  /** Sequence of the last takeover of each source that was applied since the start. */
+  readonly #takeovers = new Map<string, number>();
   readonly #assembler: BatchAssembler;
   readonly #closing = new AbortController();
   readonly #arrivalListeners = new Set<() => void>();
@@ -133,6 +135,14 @@ export class JetStreamLog implements Log, ForeignBatches {
 
   holds(source: string): boolean {
     return this.holderOf(source) === this.node;
+  }
+
+  /**
+   * Of the last takeover of a source that was applied since the start: each takeover has a larger one. A stream that was made
+   * again has other sequences, but was created later, and no stream gets a message each microsecond.
+   */
+  generationOf(source: string): bigint {
+    return BigInt(Date.parse(this.#created)) * 1000n + BigInt(this.#takeovers.get(source) ?? 0);
   }
 
   get position(): Position {
@@ -265,7 +275,10 @@ export class JetStreamLog implements Log, ForeignBatches {
       this.#arrivedBytes -= message.data.length;
       this.#sequence = message.sequence;
       const accepted = await this.#assembler.accept(message);
-      if (accepted?.type === "takeover") this.#holders.set(accepted.source, accepted.node);
+      if (accepted?.type === "takeover") {
+        this.#holders.set(accepted.source, accepted.node);
+        this.#takeovers.set(accepted.source, message.sequence);
+      }
       if (accepted?.type === "batch") await this.#local.store(accepted.batch, encodePosition(this.position));
       this.#wake();
       if (accepted?.type === "batch") return accepted.batch;
