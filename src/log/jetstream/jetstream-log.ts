@@ -142,7 +142,7 @@ export class JetStreamLog implements Log, ForeignBatches {
    * again has other sequences, but was created later, and no stream gets a message each microsecond.
    */
   generationOf(source: string): bigint {
-    return BigInt(Date.parse(this.#created)) * 1000n + BigInt(this.#takeovers.get(source) ?? 0);
+    return BigInt(Date.parse(this.#monitor.created)) * 1000n + BigInt(this.#takeovers.get(source) ?? 0);
   }
 
   get position(): Position {
