@@ -13,11 +13,15 @@ import { type ConnectPoint, deviceKey, idKey, isKind, KINDS, type Kind } from ".
 import { identityKey, identityValues } from "./identity/identity-values.ts";
 import { claimedId, referencedDevices } from "./recover.ts";
 
-/** A claim of an intended source is marked, so that indexes and counts know it without the rules. */
+/**
+ * A claim of an intended source is marked, so that indexes and counts know it without the rules. The first claim of a device
+ * that was renamed has the ids that it had before (`former-ids.ts`).
+ */
 export type StoredClaim<K extends Kind = Kind> = readonly [
   source: string,
   claim: ClaimTypes[K],
-  role?: typeof INTENDED,
+  role?: typeof INTENDED | null,
+  formerIds?: readonly string[],
 ];
 export type StoredClaims = readonly StoredClaim[];
 export interface StoredTypes extends Entities {
