@@ -1,13 +1,16 @@
 /**
- * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, and answers requests
- * of the command line. On a single node, nothing.
+ * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, answers requests
+ * of the command line, and it marks sources that no node runs any more. On a single node, nothing.
  */
 import { announceNode, type NodeStatus, type NodesOptions, readNodes } from "../cluster/nodes.ts";
 import { answerRequests, type ClusterRequest, RequestError } from "../cluster/requests.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
+import { within } from "../lib/within.ts";
 import type { Cluster } from "./cluster.ts";
+import { markOrphanedSources } from "./orphaned-sources.ts";
 import type { SourceSet } from "./source-set.ts";
 import type { Store } from "./store.ts";
 
@@ -19,6 +22,7 @@ export interface ClusterNodeParts {
   readonly store: Store;
   readonly sources: SourceSet;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly url: string;
 }
 
@@ -33,7 +37,7 @@ export const nodesOf = (
 });
 
 export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSignal): Promise<void> {
-  const { config, store, sources, clock, url } = parts;
+  const { config, store, sources, clock, logger, url } = parts;
   const { cluster, view } = store;
   if (!cluster) return;
   const { engine, names, leases, log, node, nodeName } = cluster;
@@ -56,13 +60,14 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   };
   const fulfil = async (request: ClusterRequest): Promise<number> => {
     if (request.op === "apply") await store.committer.setSettings(request.settings);
-    else await forget(request.source, parts, nodes);
+    else await forget(request.source, parts, nodes, signal);
     return view.revision;
   };
   await Promise.all([
     leases.run(signal),
     announceNode({ ...nodes, clock }, status, signal),
     answerRequests(engine.connection, names.requests, fulfil, signal),
+    markOrphanedSources({ cluster, sources, committer: store.committer, clock, logger }, signal),
   ]);
 }
 
@@ -70,17 +75,12 @@ async function forget(
   source: string,
   { sources, clock }: ClusterNodeParts,
   nodes: NodesOptions,
+  signal: AbortSignal,
 ): Promise<void> {
   const having = (await readNodes(nodes)).filter((node) => node.sources.includes(source));
   if (having.length > 0) {
     const names = having.map(({ nodeName }) => nodeName).join(", ");
     throw new RequestError(`the source ${source} is configured on ${names}; remove it there first`);
   }
-  const [timeout, done] = [new AbortController(), new AbortController()];
-  void clock.sleep(FORGET_TIMEOUT_MS, done.signal).then(() => timeout.abort());
-  try {
-    await sources.forget(source, timeout.signal);
-  } finally {
-    done.abort();
-  }
+  await within(clock, FORGET_TIMEOUT_MS, signal, (limited) => sources.forget(source, limited));
 }

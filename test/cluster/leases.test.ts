@@ -55,6 +55,23 @@ test("a node that cannot renew its lease stops its source by itself, and runs it
   expect(await a.deviceIds()).toEqual([deviceId(1), deviceId(2)]);
 });
 
+test("a source that no node has any more is stale on the others, and live again with its node", async () => {
+  const cluster = await clusterOf("orphan");
+  await using a = new ServiceNode(cluster, "a");
+  await using b = new ServiceNode(cluster, "b");
+  a.configure(["only-a"]);
+  a.writeNetwork("only-a", [device(1)]);
+  b.configure([]);
+  await a.start();
+  await b.start();
+  const claim = async () => JSON.parse(await b.read(`devices/${deviceId(1)}?explain=true`)).claims[0].status;
+  await until(async () => (await claim()) === "live", { what: "the claim of a on b" });
+  await a.kill();
+  await until(async () => (await claim()) === "stale", { what: "the stale claim on b" });
+  await a.start();
+  await until(async () => (await claim()) === "live", { what: "the live claim on b" });
+});
+
 describe("two nodes with the same source", () => {
   test("one runs it, the other is ready and on standby; when the first is killed, it moves with the real lease", async () => {
     // The bucket is made by the nodes.
