@@ -1,6 +1,6 @@
 /**
  * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, answers requests
- * of the command line, and it marks sources that no node runs any more. On a single node, nothing.
+ * of the command line, and does what another node can no longer do. On a single node, nothing.
  */
 import { announceNode, type NodeStatus, type NodesOptions, readNodes } from "../cluster/nodes.ts";
 import { answerRequests, type ClusterRequest, RequestError } from "../cluster/requests.ts";
@@ -13,6 +13,7 @@ import type { Cluster } from "./cluster.ts";
 import { markOrphanedSources } from "./orphaned-sources.ts";
 import type { SourceSet } from "./source-set.ts";
 import type { Store } from "./store.ts";
+import { finishMerges } from "./unfinished-merges.ts";
 
 /** A lease that nobody has is to be had at once. */
 const FORGET_TIMEOUT_MS = 5_000;
@@ -38,7 +39,7 @@ export const nodesOf = (
 
 export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSignal): Promise<void> {
   const { config, store, sources, clock, logger, url } = parts;
-  const { cluster, view } = store;
+  const { cluster, committer, view } = store;
   if (!cluster) return;
   const { engine, names, leases, log, node, nodeName } = cluster;
   const startedAt = clock.now();
@@ -53,13 +54,13 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
       revision: view.revision,
       sequence: log.sequence,
       sources: sources.names,
-      held: leases.held,
+      held: leases.held.filter((name) => sources.names.includes(name)),
       startedAt,
       ...(trouble && { trouble: trouble.message }),
     };
   };
   const fulfil = async (request: ClusterRequest): Promise<number> => {
-    if (request.op === "apply") await store.committer.setSettings(request.settings);
+    if (request.op === "apply") await committer.setSettings(request.settings);
     else await forget(request.source, parts, nodes, signal);
     return view.revision;
   };
@@ -67,7 +68,8 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
     leases.run(signal),
     announceNode({ ...nodes, clock }, status, signal),
     answerRequests(engine.connection, names.requests, fulfil, signal),
-    markOrphanedSources({ cluster, sources, committer: store.committer, clock, logger }, signal),
+    markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
+    finishMerges({ leases, committer, clock, logger }, signal),
   ]);
 }
 

@@ -217,6 +217,19 @@ export class Committer {
     await this.#remerging;
   }
 
+  /** Whether another node merges by changed rules, or has begun to. */
+  get isMergingElsewhere(): boolean {
+    return this.#isMergingElsewhere;
+  }
+
+  /** Does what another node has begun, and may not finish. */
+  async mergeForOthers(): Promise<void> {
+    if (!this.#isMergingElsewhere) return;
+    this.#isMergingElsewhere = false;
+    this.#outdated = EVERYTHING;
+    await this.mergeAgain();
+  }
+
   get #isOutdated(): boolean {
     return this.#mustStore || !isNothing(this.#outdated);
   }
