@@ -21,7 +21,6 @@ import type { MergeSettings } from "../model/merge-settings.ts";
 import { type ClaimedKeys, claimedKeysOf, claimsOf } from "./claims-of-source.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import type { BatchListener } from "./history.ts";
-import { parseClaimsKey } from "./indexes.ts";
 import { MergeRules, type SourceFacts } from "./merge-rules.ts";
 import { plannedKindsOf } from "./planned-kinds.ts";
 import type { PreparedRevision } from "./prepare-revision.ts";
@@ -32,13 +31,13 @@ import {
   NOTHING,
   type Outdated,
   outdatedBy,
+  recheckAll,
   unionOf,
 } from "./rule-changes.ts";
 import { type StoredSettings, settingsEntries, UNMERGED } from "./settings-entries.ts";
 import type { View } from "./view.ts";
 
 const RECHECKS_PER_BATCH = 500;
-const RECHECKS_PER_STEP = 32;
 /** The owner of work that no source caused. */
 const VIEW_OWNER = "view";
 
@@ -387,13 +386,4 @@ const ownerOf = (source: string): string => `source:${source}`;
 function* mergeChanges(commit: Commit, apply: (commit: Commit) => Steps<void>): Steps<LogEntry[]> {
   yield* apply(commit);
   return yield* commit.mergeAll();
-}
-
-function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
-  let rechecked = 0;
-  for (const stored of keys) {
-    const parsed = parseClaimsKey(stored);
-    if (parsed) commit.applyRules(parsed.kind, parsed.key);
-    if (++rechecked % RECHECKS_PER_STEP === 0) yield;
-  }
 }
