@@ -6,6 +6,8 @@ import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { indexedDrift } from "../query/drift-counts.ts";
+import { clusterFamilies } from "./cluster-metrics.ts";
+import type { ClusterStatus } from "./cluster-status.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
 import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
@@ -25,6 +27,9 @@ export interface MetricsInput {
   /** When the server's certificate expires, in epoch milliseconds. */
   readonly tlsExpiresAt?: number | undefined;
   readonly forwards?: ForwardMetrics | undefined;
+  readonly cluster?: ClusterStatus | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
 }
 
 /** The start counts as the first reload. */
@@ -59,6 +64,7 @@ export function* metricsResponse(input: MetricsInput): Steps<Response> {
     ...tlsFamilies(input),
     ...forwardFamilies(input),
     ...historyFamilies(input),
+    ...(input.cluster ? clusterFamilies(input.cluster, input.context.view.revision, input.now) : []),
     ...processFamilies(input),
   ];
   return { status: 200, headers: HEADERS, body: families.join("") };
