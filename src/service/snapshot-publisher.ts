@@ -73,14 +73,9 @@ export class SnapshotPublisher {
   async publish(): Promise<void> {
     const { log, snapshots, secret } = this.#cluster;
     const { view, scheduler } = this.#committer;
-    // Between commits the view has exactly what the log has applied.
-    const { state, position } = await this.#committer.runBetweenCommits(
-      OWNER,
-      // biome-ignore lint/correctness/useYield: a computation of one step
-      (function* () {
-        return { state: view.capture(), position: log.position };
-      })(),
-    );
+    const state = view.capture();
+    const position = log.positionAt(state.revision);
+    if (!position) throw new Error(`revision ${state.revision} has no place in the stream`);
     const snapshot = await scheduler.run(OWNER, snapshotOf(state));
     const identity = { log: log.id, key: sealKey(secret, log.signingKey), position };
     if (!(await snapshots.write(identity, snapshot))) return;

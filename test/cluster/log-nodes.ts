@@ -74,7 +74,10 @@ export async function openNode(
     log,
     committer,
     engine,
-    snapshots: new SnapshotPublisher({ log, snapshots, secret }, committer, clock, logger),
+    snapshots: new SnapshotPublisher({ log, snapshots, secret }, committer, clock, logger, {
+      intervalMs: 50,
+      maxDelayMs: 10,
+    }),
     caughtUp: async () => {
       await log.caughtUp(signal);
       await committer.runBetweenCommits("test", (function* () {})());

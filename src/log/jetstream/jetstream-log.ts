@@ -72,6 +72,8 @@ export class JetStreamLog implements Log, ForeignBatches {
   #arrivedBytes = 0;
   /** Of the last message that is applied, or collected as a part. */
   #sequence: number;
+  /** Before the last batch. */
+  #positionBefore: Position | undefined;
   #background: Promise<unknown> = Promise.resolve();
 
   constructor({ local, stream, node, position, trouble, clock, logger }: JetStreamLogOptions) {
@@ -129,6 +131,12 @@ export class JetStreamLog implements Log, ForeignBatches {
     };
   }
 
+  /** The position with which a snapshot of `revision` belongs: the last one, or the one before it. */
+  positionAt(revision: number): Position | undefined {
+    if (revision === this.#assembler.revision) return this.position;
+    return revision === this.#assembler.revision - 1 ? this.#positionBefore : undefined;
+  }
+
   /** Begins to follow the stream. */
   start(): void {
     this.#background = Promise.all([this.#follow(), this.#monitor.run(this.#closing.signal)]);
@@ -146,6 +154,7 @@ export class JetStreamLog implements Log, ForeignBatches {
     if (source !== undefined && this.holderOf(source) !== this.node)
       throw new LogError("not-holder", `another node runs the source ${source}`);
     if (!(await this.#publish(messages, expected))) throw overtaken();
+    this.#positionBefore = this.position;
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
     this.#dropApplied();
@@ -233,8 +242,10 @@ export class JetStreamLog implements Log, ForeignBatches {
       const message = this.#arrived.shift();
       if (!message) return undefined;
       this.#arrivedBytes -= message.data.length;
+      const before = this.position;
       this.#sequence = message.sequence;
       const accepted = await this.#assembler.accept(message);
+      if (accepted?.type === "batch") this.#positionBefore = before;
       if (accepted?.type === "takeover") this.#holders.set(accepted.source, accepted.node);
       if (accepted?.type === "batch") await this.#local.store(accepted.batch, encodePosition(this.position));
       this.#wake();
