@@ -2,8 +2,8 @@
  * Keeps snapshots of the cluster's log in NATS, from which new nodes begin, and purges the stream behind them. Every node
  * does: the one that finds first that a snapshot is due writes it, after a random delay, so that the others find it there.
  *
- * The stream keeps what comes after the snapshot before the newest: a node that was away for less reads on from its copy.
- * Only a stream that is full is purged up to the newest.
+ * The stream keeps what comes after the snapshot before the newest, and at least the messages between two snapshots: a node
+ * that was away for less reads on from its copy. Only a stream that is full is purged up to the newest.
  */
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -85,9 +85,10 @@ export class SnapshotPublisher {
 
   async #purge(): Promise<void> {
     const { log } = this.#cluster;
-    const [newest, before] = await this.#ownSnapshots();
-    const covering = this.#isFull ? newest : before;
-    if (covering) await log.stream.purge(covering.facts.position.sequence + 1);
+    const [{ lastSequence }, [newest, before]] = await Promise.all([log.stream.info(), this.#ownSnapshots()]);
+    const covering = (this.#isFull ? newest : before)?.facts.position.sequence ?? 0;
+    const unneeded = this.#isFull ? covering : Math.min(covering, lastSequence - this.#options.messages);
+    if (unneeded > 0) await log.stream.purge(unneeded + 1);
   }
 
   async #isDue(): Promise<boolean> {
