@@ -32,7 +32,8 @@ export interface ReadinessInput {
  * Ready once every source has synced. A node that cannot use the log of its cluster is degraded too, and no longer ready once
  * its view is older than it may be. A source that becomes stale later, or a log that cannot be written, makes it
  * degraded, which is still ready: reads are served. So is a service with a network from before, or from other sources,
- * while the peer of a source cannot be read since the start: nobody knows how long that will be.
+ * while the peer of a source cannot be read since the start: nobody knows how long that will be. A source on standby counts
+ * neither way: its claims come from the node that runs it.
  */
 export function readinessResponse(input: ReadinessInput): Response {
   const { context, sources, isStopping, cluster, now, isUser } = input;

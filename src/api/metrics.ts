@@ -96,10 +96,13 @@ function* networkFamilies({ context: { view }, version }: MetricsInput, clusters
 function* sourceFamilies({ sources, rejectedRecords }: MetricsInput): Generator<string> {
   const perSource = (value: (source: SourceReport) => number) =>
     sources.map((source): Sample => [{ source: source.name, kind: source.kind }, value(source)]);
+  // Only the node that runs a source knows: so the others have no sample, and an alert on 0 is right on every node.
+  const perRunningSource = (value: (source: SourceReport) => number) =>
+    perSource(value).filter((_, i) => sources[i]?.status !== "standby");
   yield gauge(
     "gazetteer_source_synced",
     "1 while the source's claims are up to date.",
-    perSource((source) => (source.status === "synced" ? 1 : 0)),
+    perRunningSource((source) => (source.status === "synced" ? 1 : 0)),
   );
   yield counter(
     "gazetteer_source_restarts_total",
@@ -109,7 +112,7 @@ function* sourceFamilies({ sources, rejectedRecords }: MetricsInput): Generator<
   yield gauge(
     "gazetteer_source_last_synced_seconds",
     "When the source last synced, in epoch seconds.",
-    perSource((source) => (source.lastSyncedAt ?? 0) / 1000),
+    perRunningSource((source) => (source.lastSyncedAt ?? 0) / 1000),
   );
   yield counter(
     "gazetteer_records_refused_total",

@@ -32,7 +32,7 @@ import { LogError } from "../log/log.ts";
 import { EngineError } from "../nats/engine.ts";
 import type { SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
-import { withOwnSources } from "./cluster.ts";
+import { runClusterNode } from "./cluster-node.ts";
 import { clusterStatus } from "./cluster-status.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
@@ -122,19 +122,10 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     });
     const sources = new SourceSet(created, store, context);
     // A log that cannot be written now, or much to merge, delays this, but not the start.
-    const merged = (
-      store.cluster
-        ? store.committer.changeSettings((clustered) => withOwnSources(clustered, mergeSettings))
-        : store.committer.mergeAgain()
-    ).catch((error: unknown) => {
+    const applied = sources.applyConfiguration(config).catch((error: unknown) => {
       logger.error("changed settings of sources were not applied", { why: errorMessage(error) });
     });
-    const dropped = store.cluster
-      ? undefined
-      : sources.dropFormerSources().catch((error: unknown) => {
-          logger.error("claims of former sources were not removed", { why: errorMessage(error) });
-        });
-    await Promise.race([Promise.all([merged, dropped]), clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
+    await Promise.race([applied, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
       { config, settings, clock, logger, users, store, sources, readers, tls, exchange, forwarder },
       options,
@@ -182,6 +173,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     store.compactor.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
+    runClusterNode({ ...parts, url: formatUrl(config, server.port) }, backgroundStop.signal),
   ]);
   try {
     await waitForInitialSync(parts, signal);

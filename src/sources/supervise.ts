@@ -9,6 +9,7 @@
  *   aborted and can no longer report claims.
  * - `onStatus` is called for every report that was committed and for every failure, in this order, and never after the run
  *   of the source was aborted.
+ * - Where several nodes could run a source, it runs only with a permit. Without one it is on standby, which is no failure.
  * - `run` returns when the signal aborts and every source has returned. Nothing is left running.
  */
 import { aborted } from "../lib/aborted.ts";
@@ -28,10 +29,24 @@ export interface SupervisorOptions extends SourceContext {
   readonly sources: readonly ConfiguredSource[];
   readonly sinkFor: (sourceName: string) => ClaimSink;
   /** Must return at once and not throw. */
-  readonly onStatus?: (sourceName: string, status: "synced" | "failed") => void;
+  readonly onStatus?: (sourceName: string, status: "synced" | "failed" | "standby") => void;
+  /**
+   * Waits for the permit to run a source; `onWait` is called when it is not to be had at once. Undefined when `signal`
+   * aborts. Absent where a source always runs.
+   */
+  readonly permitFor?:
+    | ((sourceName: string, signal: AbortSignal, onWait: () => void) => Promise<RunPermit | undefined>)
+    | undefined;
   readonly minBackoffMs?: number;
   readonly maxBackoffMs?: number;
   readonly random?: () => number;
+}
+
+export interface RunPermit {
+  /** Aborts when the source may no longer run. */
+  readonly lost: AbortSignal;
+  /** To be called when the source no longer runs. */
+  release(): Promise<void>;
 }
 
 export interface Supervisor {
@@ -158,7 +173,20 @@ class SupervisedSource {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const { permitFor } = this.#options;
+    while (!signal.aborted) {
+      const permit = await permitFor?.(this.#source.name, signal, () => this.#standBy());
+      if (permitFor && !permit) break;
+      await this.#runUntil(permit ? AbortSignal.any([signal, permit.lost]) : signal);
+      await permit?.release();
+      if (!signal.aborted) this.#standBy();
+    }
+    this.#setState("stopped", undefined);
+  }
+
+  async #runUntil(signal: AbortSignal): Promise<void> {
     const { clock, minBackoffMs = 1000, maxBackoffMs = 60_000, random } = this.#options;
+    this.#mustRestart = false;
     const backoff = createBackoff(minBackoffMs, maxBackoffMs, random);
     while (!signal.aborted) {
       const startedAt = clock.monotonic();
@@ -173,7 +201,14 @@ class SupervisedSource {
       if (clock.monotonic() - startedAt > maxBackoffMs) backoff.reset();
       await this.#waitBeforeRestart(backoff, signal);
     }
-    this.#setState("stopped", undefined);
+  }
+
+  /** Until its first report after this, the claims in the view are those that another node reported. */
+  #standBy(): void {
+    this.#lastSyncedAt = undefined;
+    this.#upstreamLogs = [];
+    this.#setState("standby", undefined);
+    this.#options.onStatus?.(this.#source.name, "standby");
   }
 
   restart(): void {

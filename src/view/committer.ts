@@ -45,6 +45,12 @@ const UNMERGED = "unmerged";
 
 type RulesChange = (rules: MergeRules) => MergeRules;
 
+interface PendingChange {
+  readonly apply: RulesChange;
+  /** The source that the change is about: only the node that runs it knows. */
+  readonly source: string | undefined;
+}
+
 interface CommitOptions {
   /** The source whose claims are committed. */
   readonly source?: string;
@@ -61,7 +67,7 @@ export class Committer {
   /** The rules as the log has them, and whether it has `UNMERGED`. */
   #stored: { readonly rules: MergeRules | undefined; readonly isUnmerged: boolean };
   /** The changes of the rules that the log does not have yet. */
-  #pendingChanges: RulesChange[] = [];
+  #pendingChanges: PendingChange[] = [];
   /** What may have been merged by earlier rules. */
   #outdated: Outdated;
   #beingMerged: Outdated = NOTHING;
@@ -69,6 +75,8 @@ export class Committer {
   #mustStore = false;
   #remerging: Promise<void> | undefined;
   #isTakingForeign = false;
+  /** Whether another node merges by changed rules now. `UNMERGED` is then its own to remove. */
+  #isMergingElsewhere = false;
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new FairSemaphore(1);
   /** The default is that of `Commit`. */
@@ -134,7 +142,10 @@ export class Committer {
   /** The same, for settings that depend on those before. */
   async changeSettings(change: (settings: MergeSettings) => MergeSettings): Promise<void> {
     const apply: RulesChange = (rules) => rules.withSettings(change(rules.settings));
-    if (!sameJson(apply(this.#rules).settings, this.#rules.settings)) await this.#changeRules(apply, false);
+    // Other nodes read them in the log; on a single node the next batch is soon enough.
+    const mustStore = this.log.foreign !== undefined;
+    if (!sameJson(apply(this.#rules).settings, this.#rules.settings))
+      await this.#changeRules(apply, mustStore);
   }
 
   /** Ignored for a source that is not configured. */
@@ -143,7 +154,7 @@ export class Committer {
     if (!this.#rules.isConfigured(source) || sameJson(before, facts)) return;
     // A time must not be lost by a restart. That it has synced once is known again soon.
     const isStatusChange = before?.staleSince !== facts.staleSince;
-    await this.#changeRules((rules) => rules.withFacts(source, facts), isStatusChange);
+    await this.#changeRules((rules) => rules.withFacts(source, facts), isStatusChange, source);
   }
 
   /** Whether `mergeAgain` is due: by what the plan contains, or because a batch of it could not be stored. */
@@ -164,26 +175,35 @@ export class Committer {
       await this.#changeRules((rules) => rules.withoutSource(source), true);
   }
 
-  async #changeRules(change: RulesChange, mustStore: boolean): Promise<void> {
-    this.#setRules(change, mustStore);
+  async #changeRules(change: RulesChange, mustStore: boolean, source?: string): Promise<void> {
+    this.#setRules(change, mustStore, source);
     await this.mergeAgain();
   }
 
-  #setRules(change: RulesChange, mustStore: boolean): void {
-    const next = change(this.#rules);
+  #setRules(apply: RulesChange, mustStore: boolean, source?: string): void {
+    const next = apply(this.#rules);
     this.#outdated = unionOf(this.#outdated, outdatedBy(this.#rules, next));
     this.#rules = next;
-    this.#pendingChanges.push(change);
+    this.#pendingChanges.push({ apply, source });
     this.#mustStore ||= mustStore;
   }
 
   /** The log has the rules of another node now. The changes of this node that it does not have yet come on top of them. */
   #rebaseRules(): void {
     const stored = MergeRules.read(this.view);
-    const next = this.#pendingChanges.reduce((rules, change) => change(rules), stored);
+    const next = this.#pendingChanges.reduce((rules, { apply }) => apply(rules), stored);
     this.#stored = { rules: stored, isUnmerged: this.view.has("settings", UNMERGED) };
     this.#outdated = unionOf(this.#outdated, outdatedBy(stored, next));
     this.#rules = this.#pendingChanges.length > 0 ? next : stored;
+  }
+
+  /** What this node knew of a source that another one runs now. */
+  #dropChangesOfOthers(): void {
+    const { foreign } = this.log;
+    const own = this.#pendingChanges.filter(({ source }) => source === undefined || foreign?.holds(source));
+    if (!foreign || own.length === this.#pendingChanges.length) return;
+    this.#pendingChanges = own;
+    this.#rebaseRules();
   }
 
   /**
@@ -247,6 +267,7 @@ export class Committer {
     return this.#turns.run(owner, async () => {
       for (;;) {
         await this.#applyForeign(owner);
+        this.#dropChangesOfOthers();
         try {
           return await this.#commitNow(owner, apply, options);
         } catch (error) {
@@ -269,7 +290,8 @@ export class Committer {
     try {
       const entries = await scheduler.run(owner, mergeChanges(commit, apply));
       onMerged?.();
-      const settings = { rules, isUnmerged: !isNothing(this.#outdated) || !isNothing(this.#beingMerged) };
+      const isMerged = isNothing(this.#outdated) && isNothing(this.#beingMerged) && !this.#isMergingElsewhere;
+      const settings = { rules, isUnmerged: !isMerged };
       const mustStore = this.#mustStore || (this.#stored.isUnmerged && !settings.isUnmerged);
       if (entries.length > 0 || mustStore) this.#addSettings(entries, settings);
       if (entries.length > 0) {
@@ -325,7 +347,10 @@ export class Committer {
     for (let batch = await log.foreign?.take(); batch; batch = await log.foreign?.take()) {
       const prepared = await scheduler.run(owner, view.indexAndPrepare(batch));
       this.#publish(batch, prepared);
-      if (batch.entries.some(({ kind }) => kind === "settings")) this.#rebaseRules();
+      const settings = batch.entries.filter(({ kind }) => kind === "settings");
+      const unmerged = settings.find(({ id }) => id === UNMERGED);
+      if (unmerged) this.#isMergingElsewhere = unmerged.after !== null;
+      if (settings.length > 0) this.#rebaseRules();
       await scheduler.run(owner, view.tidyIndexes());
     }
   }

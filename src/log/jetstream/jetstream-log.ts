@@ -114,6 +114,10 @@ export class JetStreamLog implements Log, ForeignBatches {
     return this.#holders.get(source);
   }
 
+  holds(source: string): boolean {
+    return this.holderOf(source) === this.node;
+  }
+
   get position(): Position {
     return {
       created: this.#created,
@@ -136,7 +140,7 @@ export class JetStreamLog implements Log, ForeignBatches {
     const messages = await encodeBatch(batch, this.node, randomUUID(), this.stream.maxPayload);
     const expected = this.#sequence;
     if (this.#arrived.length > 0) throw this.#overtaken();
-    if (source !== undefined && this.holderOf(source) !== this.node)
+    if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
     if (!(await this.#publish(messages, expected))) throw this.#overtaken();
     this.#sequence = expected + messages.length;
@@ -145,13 +149,27 @@ export class JetStreamLog implements Log, ForeignBatches {
     await this.#local.store(batch, encodePosition(this.position));
   }
 
-  /** Writes into the log that this node runs `source` from now on. Resolves once that is applied: to whether it still does. */
-  async takeOver(source: string, signal: AbortSignal): Promise<boolean> {
+  /**
+   * Writes into the log that this node runs `source` from now on, if `isEntitled`. Resolves once that is applied: to whether
+   * it still does.
+   */
+  async takeOver(
+    source: string,
+    signal: AbortSignal,
+    isEntitled: () => boolean = () => true,
+  ): Promise<boolean> {
     const message = encodeTakeover(source, this.node, randomUUID());
-    const outcome = await this.#untilPublished(() => this.stream.publish(message), signal);
-    const isApplied = () => outcome.stored && this.#sequence >= outcome.sequence;
-    while (!isApplied() && !signal.aborted && !this.#closing.signal.aborted) await this.#nextArrival(signal);
-    return isApplied() && this.holderOf(source) === this.node;
+    const isEnding = () => signal.aborted || this.#closing.signal.aborted;
+    while (!isEnding()) {
+      // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
+      const expected = this.#sequence;
+      if (!isEntitled()) return false;
+      const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
+      const awaited = outcome.stored ? outcome.sequence : expected + 1;
+      while (this.#sequence < awaited && !isEnding()) await this.#nextArrival(signal);
+      if (outcome.stored) return this.#sequence >= awaited && this.holds(source);
+    }
+    return false;
   }
 
   /** Whether the stream has the messages after `expected`. Tries again until that is known. */
