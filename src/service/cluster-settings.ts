@@ -7,6 +7,7 @@ import type { Logger } from "../lib/logger.ts";
 import { sameJson } from "../lib/same-json.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import type { Committer } from "../view/committer.ts";
+import { MergeRules } from "../view/merge-rules.ts";
 import { withOwnSources } from "./cluster.ts";
 
 export class ClusterSettings {
@@ -32,8 +33,10 @@ export class ClusterSettings {
 
   /** One line each time that the differences are others. */
   #report(): void {
-    if (!this.#own) return;
-    const differences = differencesOf(this.#committer.rules.settings, this.#own).join(", ");
+    const { view } = this.#committer;
+    if (!this.#own || !view.has("settings", "merge")) return;
+    // Those of the log, not the committer's: it has what this node would like to change.
+    const differences = differencesOf(MergeRules.read(view).settings, this.#own).join(", ");
     if (differences !== "" && differences !== this.#reported)
       this.#logger.warn(
         "the configuration of this node differs from the cluster's, which applies; `gazetteer cluster apply` makes this file the cluster's",

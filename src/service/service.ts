@@ -33,6 +33,7 @@ import { EngineError } from "../nats/engine.ts";
 import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { runClusterNode } from "./cluster-node.ts";
+import { clusterStatus } from "./cluster-status.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
 import { openReaders, type Readers } from "./readers.ts";
@@ -93,7 +94,24 @@ interface Parts {
   readonly forwarder: ControllerForwarder;
 }
 
+/** Runs the service again where the log of its cluster was replaced by another one. */
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
+  let { port } = config;
+  const onListening = async (facts: ListeningFacts) => {
+    port = Number(new URL(facts.url).port) || port;
+    await options.onListening(facts);
+  };
+  let outcome = await runOnce(config, { ...options, onListening });
+  while (outcome === "lost-log") {
+    const loaded = options.reload.load();
+    const next = { ...(loaded.ok ? loaded.config : config), port };
+    outcome = await runOnce(next, { ...options, onListening: async () => {} });
+  }
+}
+
+type Outcome = "stopped" | "lost-log";
+
+async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<Outcome> {
   const clock = systemClock;
   const settings = createLiveSettings(config);
   const logger = createLogger(() => settings.logLevel);
@@ -109,12 +127,24 @@ export async function runService(config: Config, options: ServiceOptions): Promi
   };
   const created = openSources(config, context);
   const dataDir = dataDirOf(config);
-  const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
+  const usersOptions = {
+    environment: serviceOptions.credentials,
+    file: config.users,
+    dataDir,
+    clock,
+    logger,
+  };
   const users = await asStartupError(() => openUsers(usersOptions));
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const mergeSettings = mergeSettingsOf(config, created);
-  const store = await asStartupError(() => openStore(config, mergeSettings, clock, logger, options.signal));
+  const store = await asStartupError(() =>
+    openStore(config, mergeSettings, clock, logger, serviceOptions.signal),
+  );
   logId = store.log.id;
+  const lost = store.cluster?.log.lost;
+  const options = lost
+    ? { ...serviceOptions, signal: AbortSignal.any([serviceOptions.signal, lost]) }
+    : serviceOptions;
   sourceCluster = store.cluster && createSourceCluster(store.cluster, clock);
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
@@ -126,6 +156,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
       users,
       tls: tls?.identity,
       log: store.log,
+      health: store.cluster?.log.health,
       clock,
       logger,
     });
@@ -145,6 +176,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     await store.log.close();
     await store.cluster?.engine.close();
   }
+  return lost?.aborted && !serviceOptions.signal.aborted ? "lost-log" : "stopped";
 }
 
 /** The configuration was checked when it was loaded, so this fails only for a Config that was built otherwise. */
@@ -181,6 +213,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const sourcesEnded = sources.run(sourcesStop.signal);
   const backgroundEnded = Promise.all([
     store.compactor.run(backgroundStop.signal),
+    store.snapshots?.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
     runClusterNode({ ...parts, url: formatUrl(config, server.port) }, backgroundStop.signal),
@@ -219,6 +252,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
   const { store, sources, readers } = parts;
   const { config, tls, forwarder } = parts;
   const { host, port } = config;
+  const cluster = store.cluster && clusterStatus(store.cluster, config);
   try {
     await readers.checkPortIsFree(host, port);
     return openServer({
@@ -237,6 +271,8 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       rejectedRecords: () => sources.rejectedRecords(),
       configReload,
       forwarder,
+      cluster,
+      clusterStatus: cluster,
       tlsExpiresAt: tls && (() => tls.expiresAt),
       site: createStaticSite(bundlePage),
     });

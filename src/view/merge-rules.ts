@@ -28,14 +28,19 @@ export interface SettingsState {
 /** Not validated: only the committer writes this collection. */
 const readSetting = <T>(state: SettingsState, id: string): T => JSON.parse(state.get("settings", id) ?? "{}");
 
+const NO_KINDS: ReadonlySet<Kind> = new Set();
+
 export class MergeRules {
   readonly settings: MergeSettings;
   readonly facts: ReadonlyMap<string, SourceFacts>;
   /** The kinds of which an intended source that has synced claims anything. */
   readonly plannedKinds: ReadonlySet<Kind>;
   readonly intendedSources: readonly string[];
-  /** Nothing is compared with the plan before every observed source has reported once. */
-  readonly judgesDrift: boolean;
+  /**
+   * The kinds that are compared with the plan: those that it contains, and none before every observed source has reported
+   * once. Claims of another kind, by a plan that has not synced, are not judged yet.
+   */
+  readonly judgedKinds: ReadonlySet<Kind>;
   readonly #rank: ReadonlyMap<string, number>;
 
   constructor(
@@ -48,9 +53,8 @@ export class MergeRules {
     this.plannedKinds = plannedKinds;
     const { sources } = settings;
     this.intendedSources = sources.filter(({ role }) => role === "intended").map(({ name }) => name);
-    this.judgesDrift =
-      plannedKinds.size > 0 &&
-      sources.every(({ name, role }) => role === "intended" || facts.get(name)?.hasSynced === true);
+    const isObserved = sources.every(({ name, role }) => role === "intended" || facts.get(name)?.hasSynced);
+    this.judgedKinds = isObserved ? plannedKinds : NO_KINDS;
     this.#rank = new Map(settings.sources.map(({ name }, i) => [name, i]));
   }
 
@@ -124,7 +128,7 @@ export class MergeRules {
   }
 
   isIntended(source: string): boolean {
-    return this.#settingsOf(source)?.role === "intended";
+    return this.intendedSources.length > 0 && this.#settingsOf(source)?.role === "intended";
   }
 
   /** Whether its devices may be joined with those of other sources by the rules of identity. */

@@ -51,11 +51,10 @@ export function outdatedBy(before: MergeRules, after: MergeRules): Outdated {
     before.identity.length === after.identity.length &&
     before.identity.every((r) => after.identity.includes(r));
   const isRoleChanged = changed.some(({ name, role }) => known.get(name)?.role !== role);
-  const planned = before.plannedKinds.symmetricDifference(after.plannedKinds);
-  const judged = before.plannedKinds.union(after.plannedKinds);
+  const [judgedBefore, judged] = [before.judgedKinds, after.judgedKinds];
   return {
     kinds: new Set([
-      ...(before.judgesDrift === after.judgesDrift && !isRoleChanged ? planned : judged),
+      ...(isRoleChanged ? judgedBefore.union(judged) : judgedBefore.symmetricDifference(judged)),
       ...(sameRules && canJoin(before) === canJoin(after) ? [] : (["devices"] as const)),
     ]),
     sources: new Set(changed.map(({ name }) => name)),

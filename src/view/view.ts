@@ -17,12 +17,12 @@ import {
   type StoreKind,
 } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
-import type { Kind } from "../model/ids.ts";
+import { idKey, type Kind } from "../model/ids.ts";
 import { Collection, type EncodedValue, type Write } from "./collection.ts";
-import { type DeviceChange, NO_ALIASES, withAliases } from "./device-aliases.ts";
+import { type DeviceChange, hasAliases, NO_ALIASES, withAliases } from "./device-aliases.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
-import { Indexes, type StoredTypes } from "./indexes.ts";
+import { Indexes, type IndexName, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
 import {
   type Collections,
@@ -176,6 +176,12 @@ export class View {
     return this.#indexes[kind].find(name);
   }
 
+  /** Builds an index on demand, unless it exists. No batch may be in preparation that has changed indexes already. */
+  *buildIndex<K extends Kind>(kind: K, name: IndexName<K>): Steps<void> {
+    const indexes = this.#indexes[kind];
+    if (!indexes.find(name)) yield* indexes.build(name, parsedValues(kind, yield* this.#state.pages(kind)));
+  }
+
   /** Replaces the whole state, at once. Only for a view that has no readers yet. */
   load(snapshot: Snapshot, gcPacer = new GcPacer()): void {
     const collections: Record<StoreKind, Collection> = { ...noCollections() };
@@ -189,8 +195,8 @@ export class View {
         for (const [i, id] of page.ids.entries()) {
           const after = page.value(i);
           this.#updateIndexes(kind, id, null, after);
-          if (kind === "devices") devices.push({ id, before: null, after });
-          if (isSpelled(kind)) ids.push([kind, id, true]);
+          if (kind === "devices" && hasAliases(after)) devices.push({ id, before: null, after });
+          if (isSpelled(kind) && idKey(kind, id) !== id) ids.push([kind, id, true]);
         }
         gcPacer.addGarbage(page.bytes.length);
       }
@@ -308,6 +314,14 @@ export function* graphOf(collections: Collections): Steps<LinkGraph> {
 
 function* valuesOn(pages: readonly EncodedPage[]): Generator<Write> {
   for (const page of pages) for (const [i, id] of page.ids.entries()) yield { id, after: page.value(i) };
+}
+
+function* parsedValues<K extends Kind>(
+  kind: K,
+  pages: readonly EncodedPage[],
+): Generator<[id: string, value: StoredTypes[K]]> {
+  for (const page of pages)
+    for (const [i, id] of page.ids.entries()) yield [id, parseStored(kind, page.value(i))];
 }
 
 /** All pages of a state, for the log. */

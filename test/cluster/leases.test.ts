@@ -36,6 +36,25 @@ async function startPair(
   return { a, b };
 }
 
+test("a node that cannot renew its lease stops its source by itself, and runs it again when NATS is back", async () => {
+  await using a = new ServiceNode(await clusterOf("cut"), "a");
+  a.configure(["site"]);
+  a.writeNetwork("site", [device(1)]);
+  await a.start();
+  await a.untilSource("site", "synced");
+  const [server] = nats.servers;
+  server?.pause();
+  try {
+    await a.untilSource("site", "standby");
+    expect(await a.deviceIds()).toEqual([deviceId(1)]);
+  } finally {
+    server?.resume();
+  }
+  a.writeNetwork("site", [device(1), device(2)]);
+  await a.untilSource("site", "synced");
+  expect(await a.deviceIds()).toEqual([deviceId(1), deviceId(2)]);
+});
+
 describe("two nodes with the same source", () => {
   test("one runs it, the other is ready and on standby; when the first is killed, it moves with the real lease", async () => {
     // The bucket is made by the nodes.

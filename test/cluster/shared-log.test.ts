@@ -56,5 +56,28 @@ describe("two nodes", () => {
     await Promise.all([a.caughtUp(), b.caughtUp()]);
     expect(a.committer.view.revision).toBe(revision + 1);
     expect(storedBy(a.committer.view)).toEqual(storedBy(b.committer.view));
+    // Nor does it say that the source is stale.
+    await a.committer.setSourceFacts("a", { hasSynced: true, staleSince: 1 });
+    expect(a.committer.rules.isStale("a")).toBe(false);
+    expect(a.committer.view.revision).toBe(revision + 1);
+  });
+
+  test("a takeover that was decided before another node's is refused", async () => {
+    await using nats = await startNatsServers();
+    await using a = await openNode(nats, "node-a");
+    await using b = await openNode(nats, "node-b");
+    let isEntitled = true;
+    const { stream } = a.log;
+    const publish = stream.publish.bind(stream);
+    // As if node-a was paused after it had checked its lease.
+    stream.publish = async (...message) => {
+      stream.publish = publish;
+      await b.log.takeOver("a", never);
+      isEntitled = false;
+      return publish(...message);
+    };
+    expect(await a.log.takeOver("a", never, () => isEntitled)).toBe(false);
+    await a.caughtUp();
+    expect([a.log.holderOf("a"), b.log.holderOf("a")]).toEqual(["node-b", "node-b"]);
   });
 });

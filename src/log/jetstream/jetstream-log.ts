@@ -10,6 +10,7 @@
  * without an answer was stored is seen by what arrives, never guessed.
  */
 import { randomUUID } from "node:crypto";
+import { aborted } from "../../lib/aborted.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
@@ -17,22 +18,24 @@ import type { Paced } from "../../lib/steps.ts";
 import { type Batch, type ForeignBatches, type Log, LogError, type LogStats, type Snapshot } from "../log.ts";
 import type { RetryingLog } from "../retrying-log.ts";
 import { BatchAssembler } from "./batch-assembler.ts";
-import { type LogStream, StreamError } from "./log-stream.ts";
+import type { LogStream } from "./log-stream.ts";
 import {
   type EncodedMessage,
   encodeBatch,
   encodeTakeover,
   messageId,
   type StreamMessage,
+  type Writer,
 } from "./messages.ts";
 import { encodePosition, type Position } from "./position.ts";
+import { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
+import { StreamMonitor } from "./stream-monitor.ts";
 
 /** Payloads of messages that have arrived and are not applied yet; then the stream is not read on. */
 const MAX_ARRIVED_BYTES = 32 * 1024 * 1024;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
-const MONITOR_INTERVAL_MS = 2_000;
 
 export interface JetStreamLogOptions {
   readonly local: RetryingLog;
@@ -40,6 +43,8 @@ export interface JetStreamLogOptions {
   /** Names this run of this node; no other run of any node has the same. */
   readonly node: string;
   readonly position: Position;
+  /** Set where the log is opened from its copy without the stream: why. */
+  readonly trouble?: StreamError | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -51,9 +56,11 @@ export class JetStreamLog implements Log, ForeignBatches {
   readonly foreign: ForeignBatches = this;
   readonly stream: LogStream;
   readonly health: StreamHealth;
+  /** Whether the log was opened from its copy alone, because the stream could not be used. */
+  readonly isOpenedWithoutStream: boolean;
   readonly #local: RetryingLog;
   readonly #clock: Clock;
-  readonly #created: string;
+  readonly #monitor: StreamMonitor;
   readonly #holders: Map<string, string>;
   /** Sequence of the last takeover of each source that was applied since the start. */
   readonly #takeovers = new Map<string, number>();
@@ -67,9 +74,10 @@ export class JetStreamLog implements Log, ForeignBatches {
   #arrivedBytes = 0;
   /** Of the last message that is applied, or collected as a part. */
   #sequence: number;
+  #overtakenAppends = 0;
   #background: Promise<unknown> = Promise.resolve();
 
-  constructor({ local, stream, node, position, clock, logger }: JetStreamLogOptions) {
+  constructor({ local, stream, node, position, trouble, clock, logger }: JetStreamLogOptions) {
     this.id = local.id;
     this.signingKey = local.signingKey;
     this.node = node;
@@ -77,10 +85,27 @@ export class JetStreamLog implements Log, ForeignBatches {
     this.health = new StreamHealth(clock, logger);
     this.#local = local;
     this.#clock = clock;
-    this.#created = position.created;
     this.#sequence = position.sequence;
     this.#holders = new Map(Object.entries(position.holders));
-    this.#assembler = new BatchAssembler(local.stats().newest);
+    const { newest } = local.stats();
+    this.#assembler = new BatchAssembler(local.id, newest);
+    this.#monitor = new StreamMonitor(
+      { stream, health: this.health, clock, created: position.created },
+      { applied: () => this.#sequence, arrived: () => this.#lastArrived },
+    );
+    this.isOpenedWithoutStream = trouble !== undefined;
+    // How old the view is, is not known better than by its last change.
+    if (trouble) this.health.report("follow", trouble, local.timeOf(newest));
+  }
+
+  /** Aborts when the stream cannot be followed from here any more. Whoever uses the log closes it and opens it again. */
+  get lost(): AbortSignal {
+    return this.#monitor.lost;
+  }
+
+  /** Messages that the stream has and that are not applied, by what is known of the stream. */
+  get lag(): number {
+    return this.#monitor.lag;
   }
 
   /** Of the last message that is applied. */
@@ -91,6 +116,16 @@ export class JetStreamLog implements Log, ForeignBatches {
   /** Messages that are no part of the log; they are ignored. */
   get foreignMessages(): number {
     return this.#assembler.foreign;
+  }
+
+  /** Appends that were refused because another node was first. */
+  get overtakenAppends(): number {
+    return this.#overtakenAppends;
+  }
+
+  #overtaken(): LogError {
+    this.#overtakenAppends++;
+    return new LogError("overtaken", "another node has appended to the log");
   }
 
   /** The node that runs a source, by what is applied of the log. */
@@ -107,12 +142,12 @@ export class JetStreamLog implements Log, ForeignBatches {
    * again has other sequences, but was created later, and no stream gets a message each microsecond.
    */
   generationOf(source: string): bigint {
-    return BigInt(Date.parse(this.#created)) * 1000n + BigInt(this.#takeovers.get(source) ?? 0);
+    return BigInt(Date.parse(this.#monitor.created)) * 1000n + BigInt(this.#takeovers.get(source) ?? 0);
   }
 
   get position(): Position {
     return {
-      created: this.#created,
+      created: this.#monitor.created,
       // A batch whose parts are incomplete is read again after a restart.
       sequence: this.#assembler.pendingSince ?? this.#sequence,
       holders: Object.fromEntries(this.#holders),
@@ -121,7 +156,7 @@ export class JetStreamLog implements Log, ForeignBatches {
 
   /** Begins to follow the stream. */
   start(): void {
-    this.#background = Promise.all([this.#follow(), this.#monitor()]);
+    this.#background = Promise.all([this.#follow(), this.#monitor.run(this.#closing.signal)]);
   }
 
   onArrival(listener: () => void): void {
@@ -129,12 +164,13 @@ export class JetStreamLog implements Log, ForeignBatches {
   }
 
   async append(batch: Batch, source?: string): Promise<void> {
-    const messages = await encodeBatch(batch, this.node, randomUUID(), this.stream.maxPayload);
+    await this.#untilReached();
+    const messages = await encodeBatch(batch, this.#writer, randomUUID(), this.stream.maxPayload);
     const expected = this.#sequence;
-    if (this.#arrived.length > 0) throw overtaken();
+    if (this.#arrived.length > 0) throw this.#overtaken();
     if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
-    if (!(await this.#publish(messages, expected))) throw overtaken();
+    if (!(await this.#publish(messages, expected))) throw this.#overtaken();
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
     this.#dropApplied();
@@ -150,7 +186,7 @@ export class JetStreamLog implements Log, ForeignBatches {
     signal: AbortSignal,
     isEntitled: () => boolean = () => true,
   ): Promise<boolean> {
-    const message = encodeTakeover(source, this.node, randomUUID());
+    const message = encodeTakeover(source, this.#writer, randomUUID());
     const isEnding = () => signal.aborted || this.#closing.signal.aborted;
     while (!isEnding()) {
       // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
@@ -162,6 +198,16 @@ export class JetStreamLog implements Log, ForeignBatches {
       if (outcome.stored) return this.#sequence >= awaited && this.holds(source);
     }
     return false;
+  }
+
+  get #writer(): Writer {
+    return { log: this.id, node: this.node };
+  }
+
+  async #untilReached(): Promise<void> {
+    if (this.stream.engine.isConnected) return;
+    await Promise.race([this.stream.engine.reached, aborted(this.#closing.signal)]);
+    if (this.#closing.signal.aborted) throw closed();
   }
 
   /** Whether the stream has the messages after `expected`. Tries again until that is known. */
@@ -240,40 +286,23 @@ export class JetStreamLog implements Log, ForeignBatches {
   }
 
   async #follow(): Promise<void> {
-    const { signal } = this.#closing;
+    const signal = AbortSignal.any([this.#closing.signal, this.lost]);
     const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
     while (!signal.aborted) {
       try {
+        await this.#monitor.check();
         for await (const message of this.stream.follow(this.#lastArrived + 1, signal)) {
           backoff.reset();
+          // A part of the log may have been purged since it was checked.
+          if (message.sequence > this.#lastArrived + 1) await this.#monitor.check();
+          if (signal.aborted) return;
           this.#onMessage(message);
           while (this.#arrivedBytes > MAX_ARRIVED_BYTES && !signal.aborted) await this.#nextArrival(signal);
         }
       } catch (error) {
-        if (!(error instanceof StreamError)) throw error;
-        this.health.report("follow", error);
+        if (!this.#closing.signal.aborted) this.#monitor.onTrouble(error);
       }
       await this.#clock.sleep(backoff.nextMs(), signal);
-    }
-  }
-
-  /** The client reads on by itself after an interruption: so whether it can is checked on its own. */
-  async #monitor(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      try {
-        const { created, lastSequence } = await this.stream.info();
-        if (created !== this.#created || lastSequence < this.#sequence)
-          throw new StreamError(
-            "replaced",
-            "the stream was deleted and made again; restart this node to follow it",
-          );
-        this.health.clear("follow");
-      } catch (error) {
-        if (!(error instanceof StreamError)) throw error;
-        if (!signal.aborted) this.health.report("follow", error);
-      }
-      await this.#clock.sleep(MONITOR_INTERVAL_MS, signal);
     }
   }
 
@@ -314,10 +343,12 @@ export class JetStreamLog implements Log, ForeignBatches {
     });
   }
 
-  /** Resolves once everything that the stream has now is applied. */
+  /** Resolves once everything that the stream has now is applied, or when the log is lost. */
   async caughtUp(signal: AbortSignal): Promise<void> {
-    const { lastSequence } = await this.stream.info();
-    while (this.#sequence < lastSequence && !signal.aborted) await this.#nextArrival(signal);
+    const ended = AbortSignal.any([signal, this.#closing.signal, this.lost]);
+    const last = await this.#monitor.lastSequence(ended);
+    while (this.#sequence < last && !ended.aborted) await this.#nextArrival(ended);
+    this.#monitor.isCaughtUp ||= !ended.aborted;
   }
 
   read(revision: number, until?: number): Paced<Batch> {
@@ -366,5 +397,4 @@ export class JetStreamLog implements Log, ForeignBatches {
   }
 }
 
-const overtaken = () => new LogError("overtaken", "another node has appended to the log");
 const closed = () => new LogError("write-failed", "the log is closed");
