@@ -189,8 +189,10 @@ class SupervisedSource {
       if (permitFor && !permit) break;
       this.#permit = permit;
       await this.#runUntil(permit ? AbortSignal.any([signal, permit.lost]) : signal);
+      // Without NATS that takes a while.
+      const released = permit?.release();
       if (!signal.aborted) standBy();
-      await permit?.release();
+      await released;
     }
     await endStandby?.();
     this.#setState("stopped", undefined);
