@@ -21,6 +21,7 @@ import {
   type LogStats,
   type PageRecord,
   type Snapshot,
+  type SnapshotFacts,
   STORE_KINDS,
   type StoreKind,
 } from "./log.ts";
@@ -30,6 +31,7 @@ import { WriterLostError, WriterThread } from "./writer-thread.ts";
 
 const ENTRIES_PER_PART = 500;
 const PAGES_PER_BLOCK = 16;
+const LOADED_PAGES_PER_BLOCK = 64;
 const ROWS_PER_SLICE = 16;
 
 interface StoredSnapshot {
@@ -45,6 +47,12 @@ interface BatchRow {
   part: number;
   time: number;
   data: Uint8Array;
+}
+
+/** A page of a snapshot as another log stores it. */
+export interface CompressedPage {
+  readonly kind: StoreKind;
+  readonly data: Uint8Array;
 }
 
 /** Writes what one request says. Rejects when nothing of it is stored, or with `WriterLostError` when that is unknown. */
@@ -200,6 +208,45 @@ export class EmbeddedLog implements Log {
         return storedId;
       });
     }
+    await this.#storeSnapshot({ revision, time, graphTime, versions }, pageIds);
+  }
+
+  /** Begins an empty log with a snapshot of another one, whose pages are compressed. All of it is stored, or nothing. */
+  async loadSnapshot(
+    facts: SnapshotFacts,
+    pages: AsyncIterable<CompressedPage>,
+    position: string,
+  ): Promise<void> {
+    const pageIds = forStoreKinds((): number[] => []);
+    let waiting: CompressedPage[] = [];
+    let written = Promise.resolve();
+    const flush = async () => {
+      const loaded = waiting;
+      waiting = [];
+      // One block is written while the next one arrives.
+      await written;
+      const block = this.#encodePages(
+        loaded.map(({ data }) => data),
+        true,
+      );
+      for (const [n, { kind }] of loaded.entries()) pageIds[kind].push(block.pages[n]?.id ?? 0);
+      written = this.#write({ op: "storePages", block });
+      written.catch(() => {});
+    };
+    for await (const page of pages) {
+      waiting.push(page);
+      if (waiting.length >= LOADED_PAGES_PER_BLOCK) await flush();
+    }
+    await flush();
+    await written;
+    await this.#storeSnapshot(facts, pageIds, position);
+  }
+
+  async #storeSnapshot(
+    { revision, time, graphTime, versions }: SnapshotFacts,
+    pageIds: Readonly<Record<string, readonly number[]>>,
+    position?: string,
+  ): Promise<void> {
     const row = {
       revision,
       time,
@@ -207,7 +254,7 @@ export class EmbeddedLog implements Log {
       versions: JSON.stringify(versions),
       pages: JSON.stringify(pageIds),
     };
-    await this.#write({ op: "storeSnapshot", row });
+    await this.#write({ op: "storeSnapshot", row, ...(position !== undefined && { position }) });
   }
 
   dropSnapshot(revision: number): Promise<void> {
@@ -215,14 +262,17 @@ export class EmbeddedLog implements Log {
   }
 
   async #storePages(records: readonly PageRecord[]): Promise<void> {
-    const block = this.#encodePages(records.map((record) => record.encode()));
+    const block = this.#encodePages(
+      records.map((record) => record.encode()),
+      false,
+    );
     await this.#write({ op: "storePages", block });
     // Set after the commit: a page with an id is never written again, so a failed transaction would lose it.
     for (const [n, record] of records.entries()) record.storedId = block.pages[n]?.id;
   }
 
   /** Copies the pages to one buffer, which is transferred as a whole. */
-  #encodePages(encoded: readonly Uint8Array[]): PageBlock {
+  #encodePages(encoded: readonly Uint8Array[], isCompressed: boolean): PageBlock {
     const bytes = new Uint8Array(encoded.reduce((sum, { length }) => sum + length, 0));
     let at = 0;
     const pages = encoded.map((page) => {
@@ -230,7 +280,7 @@ export class EmbeddedLog implements Log {
       at += page.length;
       return { id: this.#nextPageId++, length: page.length };
     });
-    return { bytes, pages };
+    return { bytes, pages, isCompressed };
   }
 
   revisionAt(time: number): number | undefined {

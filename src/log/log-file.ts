@@ -8,7 +8,7 @@
  */
 import { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorMessage } from "../lib/error-message.ts";
 import { LogError, type LogStats } from "./log.ts";
@@ -129,6 +129,33 @@ export function openLogFile(path: string, { identity }: LogFileOptions = {}): Lo
     throw asLogError(path, error);
   }
 }
+
+/** Makes a log that is not open the one with another identity. Without `position` it is no copy of a cluster's log. */
+export function changeIdentity(path: string, { id, signingKey }: LogIdentity, position?: string): void {
+  const db = openWriterConnection(path);
+  try {
+    const setMeta = db.query("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)");
+    db.transaction(() => {
+      setMeta.run("epoch", Buffer.from(id, "base64url"));
+      setMeta.run("secret", signingKey);
+      if (position === undefined) db.run("DELETE FROM meta WHERE name = 'position'");
+      else storePosition(db, position);
+    })();
+  } finally {
+    db.close();
+  }
+}
+
+/** A log has, besides its file, those of SQLite. */
+export const filesOfLog = (path: string): string[] => ["", "-wal", "-shm"].map((suffix) => path + suffix);
+
+/** Moves a log that is not open. */
+export function moveLog(path: string, to: string): void {
+  for (const [n, file] of filesOfLog(path).entries())
+    if (existsSync(file)) renameSync(file, filesOfLog(to)[n] ?? "");
+}
+
+export const newLogId = (): string => randomBytes(6).toString("base64url");
 
 /** The connection of the writer, besides the one of `openLogFile`. */
 export function openWriterConnection(path: string): Database {

@@ -69,12 +69,15 @@ export interface PageRecord {
 /** For each collection, the revision that last changed it. Stored in snapshots, so that ETags survive a restart. */
 export type CollectionVersions = Readonly<Record<StoreKind | "graph", number>>;
 
-export interface Snapshot {
+export interface SnapshotFacts {
   readonly revision: number;
   readonly time: number;
   /** Time of the last change of the graph: `topology.time` in the interface. */
   readonly graphTime: number;
   readonly versions: CollectionVersions;
+}
+
+export interface Snapshot extends SnapshotFacts {
   readonly pages: Readonly<Record<StoreKind, readonly PageRecord[]>>;
 }
 

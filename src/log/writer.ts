@@ -24,6 +24,8 @@ export interface BatchPart {
 
 /** Encoded pages, one after the other in one buffer. */
 export interface PageBlock {
+  /** Whether the pages are compressed, as another log stores them. */
+  readonly isCompressed: boolean;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly pages: readonly { readonly id: number; readonly length: number }[];
 }
@@ -48,7 +50,7 @@ export type WriteRequest =
     }
   | { readonly op: "storePosition"; readonly position: string }
   | { readonly op: "storePages"; readonly block: PageBlock }
-  | { readonly op: "storeSnapshot"; readonly row: SnapshotRow }
+  | { readonly op: "storeSnapshot"; readonly row: SnapshotRow; readonly position?: string }
   | { readonly op: "dropSnapshot"; readonly revision: number }
   | { readonly op: "prune"; readonly keepSince: number; readonly maxBytes: number }
   | { readonly op: "completeConversion" };
@@ -75,7 +77,7 @@ export class LogWriter {
       case "storePages":
         return this.#storePages(request.block);
       case "storeSnapshot":
-        return this.#storeSnapshot(request.row);
+        return this.#storeSnapshot(request.row, request.position);
       case "dropSnapshot":
         return this.#dropSnapshot(request.revision);
       case "prune":
@@ -108,13 +110,14 @@ export class LogWriter {
     this.#update({ newest: revision, bytes });
   }
 
-  #storePages({ bytes, pages }: PageBlock): void {
+  #storePages({ bytes, pages, isCompressed }: PageBlock): void {
     const insert = this.#db.query<unknown, [number, number, Uint8Array]>(
       "INSERT INTO page (id, bytes, data) VALUES (?, ?, ?)",
     );
     let at = 0;
     const rows = pages.map(({ id, length }) => {
-      const data = compress(bytes.subarray(at, at + length));
+      const page = bytes.subarray(at, at + length);
+      const data = isCompressed ? page : compress(page);
       at += length;
       return { id, data };
     });
@@ -124,12 +127,14 @@ export class LogWriter {
     this.#update({ bytes: rows.reduce((sum, { data }) => sum + data.length, this.#stats.bytes) });
   }
 
-  #storeSnapshot({ revision, time, graphTime, versions, pages }: SnapshotRow): void {
-    this.#db
-      .query(
-        "INSERT OR REPLACE INTO snapshot (revision, time, graph_time, marks, pages) VALUES (?, ?, ?, ?, ?)",
-      )
-      .run(revision, time, graphTime, versions, pages);
+  #storeSnapshot({ revision, time, graphTime, versions, pages }: SnapshotRow, position?: string): void {
+    const insert = this.#db.query(
+      "INSERT OR REPLACE INTO snapshot (revision, time, graph_time, marks, pages) VALUES (?, ?, ?, ?, ?)",
+    );
+    this.#db.transaction(() => {
+      insert.run(revision, time, graphTime, versions, pages);
+      if (position !== undefined) storePosition(this.#db, position);
+    })();
     this.#updateExtent();
   }
 

@@ -1,19 +1,23 @@
 /**
  * The connection of a node to NATS. The client connects again by itself, for as long as the node runs; what is published
- * meanwhile fails, and whoever publishes tries again.
+ * meanwhile fails, and whoever publishes tries again. A node that has a copy of the log starts before NATS is reached.
  */
 import { readFileSync } from "node:fs";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import {
+  AuthorizationError,
   connect,
   credsAuthenticator,
   type NatsConnection,
   type NodeConnectionOptions,
+  UserAuthenticationExpiredError,
 } from "@nats-io/transport-node";
+import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_WAIT_MS = 250;
+const FIRST_CONNECT_WAIT_MS = 1_000;
 /** A server that does not answer for twice this time is left. */
 const PING_INTERVAL_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 3_000;
@@ -32,38 +36,135 @@ export interface EngineOptions {
     | undefined;
 }
 
+/** `connection`, `jetstream` and `manager` throw `EngineError` until NATS was reached for the first time. */
 export interface Engine {
   readonly connection: NatsConnection;
   readonly jetstream: JetStreamClient;
   readonly manager: JetStreamManager;
+  /** Whether a server is connected now. */
+  readonly isConnected: boolean;
+  /** Resolves when NATS was reached for the first time; never, when the engine is closed before. */
+  readonly reached: Promise<void>;
   close(): Promise<void>;
 }
 
 /** NATS cannot be used. The message is for the operator. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
+  /** `refused`: a server was reached and does not accept the credentials. */
+  readonly code: "unreachable" | "refused";
+
+  constructor(code: EngineError["code"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
 }
 
 /** Rejects with `EngineError` when no server can be reached. */
 export async function connectEngine(options: EngineOptions): Promise<Engine> {
-  const { servers } = options;
-  try {
-    const connection = await connect(connectOptions(options));
-    const apiOptions = { timeout: REQUEST_TIMEOUT_MS };
-    return {
-      connection,
-      jetstream: jetstream(connection, apiOptions),
+  const engine = new NatsEngine(options);
+  await engine.connect();
+  return engine;
+}
+
+/** Connects in the background, for as long as it takes. `onFailure` is called after each failed attempt. */
+export function openEngine(
+  options: EngineOptions,
+  clock: Clock,
+  onFailure: (error: EngineError) => void = () => {},
+): Engine {
+  const engine = new NatsEngine(options);
+  void engine.keepConnecting(clock, onFailure);
+  return engine;
+}
+
+type Api = Pick<Engine, "connection" | "jetstream" | "manager">;
+
+class NatsEngine implements Engine {
+  readonly reached: Promise<void>;
+  readonly #options: EngineOptions;
+  readonly #closing = new AbortController();
+  readonly #onReached: () => void;
+  #api: Api | undefined;
+  #isConnected = false;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.reached = promise;
+    this.#onReached = resolve;
+  }
+
+  get connection(): NatsConnection {
+    return this.#reachedApi.connection;
+  }
+
+  get jetstream(): JetStreamClient {
+    return this.#reachedApi.jetstream;
+  }
+
+  get manager(): JetStreamManager {
+    return this.#reachedApi.manager;
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  get #reachedApi(): Api {
+    if (!this.#api) throw new EngineError("unreachable", `NATS at ${this.#addresses} is not reached yet`);
+    return this.#api;
+  }
+
+  get #addresses(): string {
+    return this.#options.servers.map(withoutUser).join(", ");
+  }
+
+  async connect(): Promise<void> {
+    try {
+      const connection = await connect(connectOptions(this.#options));
+      if (this.#closing.signal.aborted) return await connection.close();
+      const apiOptions = { timeout: REQUEST_TIMEOUT_MS };
       // Not checked: at a start of all servers together JetStream answers later than the servers.
-      manager: await jetstreamManager(connection, { ...apiOptions, checkAPI: false }),
-      close: () => connection.close(),
-    };
-  } catch (error) {
-    throw new EngineError(
-      `cannot connect to NATS at ${servers.map(withoutUser).join(", ")}: ${errorMessage(error)}`,
-      {
-        cause: error,
-      },
-    );
+      const manager = await jetstreamManager(connection, { ...apiOptions, checkAPI: false });
+      this.#api = { connection, jetstream: jetstream(connection, apiOptions), manager };
+      this.#isConnected = true;
+      void this.#watch(connection);
+      this.#onReached();
+    } catch (error) {
+      const refused = error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError;
+      throw new EngineError(
+        refused ? "refused" : "unreachable",
+        `cannot connect to NATS at ${this.#addresses}: ${errorMessage(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
+  async keepConnecting(clock: Clock, onFailure: (error: EngineError) => void): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        return await this.connect();
+      } catch (error) {
+        if (!(error instanceof EngineError)) throw error;
+        onFailure(error);
+        await clock.sleep(FIRST_CONNECT_WAIT_MS, signal);
+      }
+    }
+  }
+
+  async #watch(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === "disconnect" || type === "staleConnection" || type === "close") this.#isConnected = false;
+      else if (type === "reconnect") this.#isConnected = true;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#isConnected = false;
+    await this.#api?.connection.close();
   }
 }
 

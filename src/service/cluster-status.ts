@@ -1,7 +1,7 @@
 /** What the interface shows of this node's cluster, read when it is shown. */
 import type { ClusterStatus } from "../api/cluster-status.ts";
 import type { Config } from "../config/schema.ts";
-import { STREAM_CONDITIONS } from "../log/jetstream/log-stream.ts";
+import { STREAM_CONDITIONS } from "../log/jetstream/stream-error.ts";
 import type { Cluster } from "./cluster.ts";
 
 export function clusterStatus({ log, node }: Cluster, config: Config): ClusterStatus {

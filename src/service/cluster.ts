@@ -2,22 +2,28 @@
  * What a node has of its cluster: the connection to NATS, the shared log, the secret, and the name of this run of the node.
  */
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { Leases } from "../cluster/leases.ts";
 import type { Config } from "../config/schema.ts";
+import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
+import { runToEnd } from "../lib/steps.ts";
 import type { JetStreamLog } from "../log/jetstream/jetstream-log.ts";
 import { LogStream } from "../log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../log/jetstream/open.ts";
+import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
+import type { Log, Snapshot } from "../log/log.ts";
 import { IN_MEMORY } from "../log/log-file.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
-import { connectEngine, type Engine } from "../nats/engine.ts";
+import { type Engine, type EngineError, type EngineOptions, openEngine } from "../nats/engine.ts";
 import { type ClusterNames, clusterNames } from "../nats/names.ts";
 import { ClusterSecret } from "../nats/sealed.ts";
+import { restoreView } from "../view/restore.ts";
+import { snapshotOf } from "../view/view.ts";
 import { StartupError } from "./startup-error.ts";
 
 export interface Cluster {
@@ -25,6 +31,7 @@ export interface Cluster {
   readonly names: ClusterNames;
   readonly log: JetStreamLog;
   readonly leases: Leases;
+  readonly snapshots: ClusterSnapshots;
   readonly secret: ClusterSecret;
   /** As configured, or the name of the machine. */
   readonly nodeName: string;
@@ -35,7 +42,7 @@ export interface Cluster {
 export const isClustered = ({ cluster }: Pick<Config, "cluster">): boolean => cluster.servers.length > 0;
 
 /** Within the data folder: beside the log of a single node, which a node of a cluster does not touch. */
-const copyFile = (name: string): string => `cluster-${name}.sqlite`;
+export const copyFile = (name: string): string => `cluster-${name}.sqlite`;
 
 /** Rejects with `LogError`, `EngineError` or `StartupError`. */
 export async function openCluster(
@@ -45,23 +52,23 @@ export async function openCluster(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Cluster> {
-  const { servers, name, replicas, credentialsFile, tls } = config.cluster;
+  const { name, replicas } = config.cluster;
   const names = clusterNames(name);
   const nodeName = config.cluster.node ?? nameOfMachine();
   const node = `${nodeName}.${randomBytes(4).toString("hex")}`;
   const secret = readSecret(config);
-  const engine = await connectEngine({
-    servers,
-    clientName: `gazetteer ${nodeName}`,
-    credentialsFile,
-    tls: tlsOf(tls),
-  });
+  const path = dataDir === undefined ? IN_MEMORY : join(dataDir, copyFile(name));
+  const engine = await reachEngine(engineOptions(config, nodeName), existsSync(path), clock, logger, signal);
   try {
+    const snapshots = new ClusterSnapshots(engine, { bucket: names.snapshots, replicas }, clock);
+    const stream = new LogStream(engine, { stream: names.stream, subject: names.subject, replicas });
     const log = await openJetStreamLog({
-      stream: new LogStream(engine, { stream: names.stream, subject: names.subject, replicas }),
-      path: dataDir === undefined ? IN_MEMORY : join(dataDir, copyFile(name)),
+      stream,
+      snapshots,
+      path,
       node,
       secret,
+      newestState,
       clock,
       logger,
       signal,
@@ -75,14 +82,44 @@ export async function openCluster(
       clock,
       logger,
     });
-    return { engine, names, log, leases, secret, nodeName, node };
+    return { engine, names, log, leases, snapshots, secret, nodeName, node };
   } catch (error) {
     await engine.close();
     throw error;
   }
 }
 
-const nameOfMachine = (): string =>
+export const engineOptions = ({ cluster }: Config, nodeName: string): EngineOptions => ({
+  servers: cluster.servers,
+  clientName: `gazetteer ${nodeName}`,
+  credentialsFile: cluster.credentialsFile,
+  tls: tlsOf(cluster.tls),
+});
+
+/** A node with a copy of the log does not wait for NATS. Rejects with `EngineError`. */
+async function reachEngine(
+  options: EngineOptions,
+  hasCopy: boolean,
+  clock: Clock,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Engine> {
+  const failed = Promise.withResolvers<EngineError>();
+  const engine = openEngine(options, clock, failed.resolve);
+  const failure = await Promise.race([engine.reached, failed.promise]);
+  if (!failure || (hasCopy && failure.code === "unreachable")) return engine;
+  if (failure.code === "unreachable") {
+    logger.warn("waiting for NATS: this node has no copy of the log yet", { why: failure.message });
+    await Promise.race([engine.reached, aborted(signal)]);
+    if (!signal.aborted) return engine;
+  }
+  await engine.close();
+  throw failure;
+}
+
+export const newestState = (log: Log): Snapshot => runToEnd(snapshotOf(restoreView(log).view.capture()));
+
+export const nameOfMachine = (): string =>
   hostname()
     .replace(/[^A-Za-z0-9_-]+/g, "-")
     .slice(0, 32) || "node";
@@ -91,7 +128,7 @@ const tlsOf = (tls: Config["cluster"]["tls"]): Config["cluster"]["tls"] | undefi
   tls.ca === undefined && tls.cert === undefined ? undefined : tls;
 
 /** Without a file, anybody on this machine who may read NATS can read what is sealed: allowed where that is the only one. */
-function readSecret({ cluster }: Config): ClusterSecret {
+export function readSecret({ cluster }: Config): ClusterSecret {
   if (cluster.secretFile === undefined) return new ClusterSecret(Buffer.from(`no secret: ${cluster.name}`));
   try {
     return new ClusterSecret(Buffer.from(readFileSync(cluster.secretFile, "utf8").trim()));

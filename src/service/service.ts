@@ -16,7 +16,6 @@
 
 import { isIPv6 } from "node:net";
 import { openUsers, type ReloadableUsers, type Users } from "../api/auth/users.ts";
-import { UsersError } from "../api/auth/users-file.ts";
 import { Drawings } from "../api/reads/drawings.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { createStaticSite } from "../api/static-site.ts";
@@ -24,14 +23,12 @@ import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
-import { CertificateError } from "../lib/certificate-files.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
-import { LogError } from "../log/log.ts";
-import { EngineError } from "../nats/engine.ts";
-import type { SourceContext } from "../sources/source.ts";
+import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
+import { asStartupError } from "./as-startup-error.ts";
 import { runClusterNode } from "./cluster-node.ts";
 import { clusterStatus } from "./cluster-status.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
@@ -40,6 +37,7 @@ import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { ShareExchange } from "./share-exchange.ts";
+import { createSourceCluster } from "./source-cluster.ts";
 import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store, stateDirOf } from "./store.ts";
@@ -85,27 +83,66 @@ interface Parts {
   readonly users: ReloadableUsers;
   readonly store: Store;
   readonly sources: SourceSet;
+  /** That the sources were created with. */
+  readonly context: SourceContext;
   readonly readers: Readers;
   readonly tls: TlsFiles | undefined;
   readonly exchange: ShareExchange;
   readonly forwarder: ControllerForwarder;
 }
 
+/** Runs the service again where the log of its cluster was replaced by another one. */
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
+  let { port } = config;
+  const onListening = async (facts: ListeningFacts) => {
+    port = Number(new URL(facts.url).port) || port;
+    await options.onListening(facts);
+  };
+  let outcome = await runOnce(config, { ...options, onListening });
+  while (outcome === "lost-log") {
+    const loaded = options.reload.load();
+    const next = { ...(loaded.ok ? loaded.config : config), port };
+    outcome = await runOnce(next, { ...options, onListening: async () => {} });
+  }
+}
+
+type Outcome = "stopped" | "lost-log";
+
+async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<Outcome> {
   const clock = systemClock;
   const settings = createLiveSettings(config);
   const logger = createLogger(() => settings.logLevel);
   // The log is opened after the sources are created: their order is that of the merge.
   let logId: string | undefined;
-  const context = { clock, log: logger, logId: () => logId, stateDir: stateDirOf(config) };
+  let sourceCluster: SourceCluster | undefined;
+  const context = {
+    clock,
+    log: logger,
+    logId: () => logId,
+    stateDir: stateDirOf(config),
+    cluster: () => sourceCluster,
+  };
   const created = openSources(config, context);
   const dataDir = dataDirOf(config);
-  const usersOptions = { environment: options.credentials, file: config.users, dataDir, clock, logger };
+  const usersOptions = {
+    environment: serviceOptions.credentials,
+    file: config.users,
+    dataDir,
+    clock,
+    logger,
+  };
   const users = await asStartupError(() => openUsers(usersOptions));
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const mergeSettings = mergeSettingsOf(config, created);
-  const store = await asStartupError(() => openStore(config, mergeSettings, clock, logger, options.signal));
+  const store = await asStartupError(() =>
+    openStore(config, mergeSettings, clock, logger, serviceOptions.signal),
+  );
   logId = store.log.id;
+  const lost = store.cluster?.log.lost;
+  const options = lost
+    ? { ...serviceOptions, signal: AbortSignal.any([serviceOptions.signal, lost]) }
+    : serviceOptions;
+  sourceCluster = store.cluster && createSourceCluster(store.cluster, clock);
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
   try {
@@ -127,7 +164,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     });
     await Promise.race([applied, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
-      { config, settings, clock, logger, users, store, sources, readers, tls, exchange, forwarder },
+      { config, settings, clock, logger, users, store, sources, context, readers, tls, exchange, forwarder },
       options,
     );
     // 4. `using` removes the socket folder of the readers.
@@ -136,6 +173,7 @@ export async function runService(config: Config, options: ServiceOptions): Promi
     await store.log.close();
     await store.cluster?.engine.close();
   }
+  return lost?.aborted && !serviceOptions.signal.aborted ? "lost-log" : "stopped";
 }
 
 /** The configuration was checked when it was loaded, so this fails only for a Config that was built otherwise. */
@@ -157,8 +195,9 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   };
   const reloader = new Reloader({
     ...parts,
-    logId: () => store.log.id,
-    stateDir: stateDirOf(config),
+    logId: parts.context.logId,
+    stateDir: parts.context.stateDir,
+    cluster: parts.context.cluster,
     load: reload.load,
     applySettings,
   });
@@ -171,6 +210,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const sourcesEnded = sources.run(sourcesStop.signal);
   const backgroundEnded = Promise.all([
     store.compactor.run(backgroundStop.signal),
+    store.snapshots?.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
     runClusterNode({ ...parts, url: formatUrl(config, server.port) }, backgroundStop.signal),
@@ -252,18 +292,5 @@ async function waitForInitialSync({ sources, clock }: Parts, signal: AbortSignal
     sources.status().some(({ status, error }) => status === "starting" && error === undefined);
   while (isSyncing() && clock.monotonic() < deadline && !signal.aborted) {
     await clock.sleep(INITIAL_SYNC_POLL_MS, signal);
-  }
-}
-
-/** Converts the errors of the users, the certificate and the log, whose messages are written for the operator. */
-async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    if (error instanceof UsersError) throw new StartupError("users", error.message, { cause: error });
-    if (error instanceof CertificateError) throw new StartupError("tls", error.message, { cause: error });
-    if (error instanceof EngineError) throw new StartupError("log", error.message, { cause: error });
-    if (error instanceof LogError) throw new StartupError("log", error.message, { cause: error });
-    throw error;
   }
 }

@@ -20,6 +20,7 @@ import { MergeRules } from "../view/merge-rules.ts";
 import { repairLog, restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
 import { type Cluster, isClustered, openCluster } from "./cluster.ts";
+import { SnapshotPublisher } from "./snapshot-publisher.ts";
 
 /** The value of `data` that writes nothing to disk. */
 const IN_MEMORY = ":memory:";
@@ -47,6 +48,7 @@ export interface Store {
   readonly scheduler: Scheduler;
   /** Absent on a single node. */
   readonly cluster?: Cluster;
+  readonly snapshots?: SnapshotPublisher;
 }
 
 /** Rejects with `LogError` or `EngineError`, with a message for the operator. */
@@ -69,8 +71,9 @@ export async function openStore(
       logger,
     );
     cluster.log.start();
-    await cluster.log.caughtUp(signal);
-    return { ...store, cluster };
+    if (!cluster.log.isOpenedWithoutStream) await cluster.log.caughtUp(signal);
+    const snapshots = new SnapshotPublisher(cluster, store.committer, clock, logger);
+    return { ...store, cluster, snapshots };
   }
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, LOG_FILE);
   const log = openRetryingLog(path, { clock, logger });

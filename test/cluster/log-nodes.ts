@@ -4,54 +4,83 @@ import { createLogger } from "../../src/lib/logger.ts";
 import type { JetStreamLog } from "../../src/log/jetstream/jetstream-log.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../../src/log/jetstream/open.ts";
-import { connectEngine, type Engine } from "../../src/nats/engine.ts";
+import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
+import { type Engine, openEngine } from "../../src/nats/engine.ts";
 import { clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
+import { newestState } from "../../src/service/cluster.ts";
+import { SnapshotPublisher } from "../../src/service/snapshot-publisher.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { restoreView } from "../../src/view/restore.ts";
 import type { NatsServers } from "../support/nats-servers.ts";
 
-const NAME = "test";
-const SECRET = new ClusterSecret(Buffer.from("the secret of the tests"));
+export const NAMES = clusterNames("test");
+export const SECRET = new ClusterSecret(Buffer.from("the secret of the tests"));
 
 export interface LogNode extends AsyncDisposable {
   readonly log: JetStreamLog;
   readonly committer: Committer;
   readonly engine: Engine;
+  readonly snapshots: SnapshotPublisher;
   /** Resolves once everything that the stream has is visible here. */
   caughtUp(): Promise<void>;
 }
 
+export interface NodeOptions {
+  readonly path?: string;
+  readonly replicas?: number;
+  readonly maxBytes?: number;
+  readonly sources?: readonly string[];
+  readonly secret?: ClusterSecret;
+  /** Between two snapshots; the stream keeps as many. */
+  readonly snapshotMessages?: number;
+}
+
+/** `servers` are addresses, or servers that are started. */
 export async function openNode(
-  servers: NatsServers,
+  servers: Pick<NatsServers, "urls">,
   node: string,
-  options: { readonly path?: string; readonly replicas?: number; readonly sources?: readonly string[] } = {},
+  options: NodeOptions = {},
 ): Promise<LogNode> {
-  const { path = ":memory:", replicas = 1, sources = ["a", "b"] } = options;
-  const engine = await connectEngine({ servers: servers.urls.split(","), clientName: node });
-  const { stream, subject } = clusterNames(NAME);
+  const { path = ":memory:", replicas = 1, maxBytes, sources = ["a", "b"], secret = SECRET } = options;
+  const clock = systemClock;
+  const failed = Promise.withResolvers<unknown>();
+  const engine = openEngine({ servers: servers.urls.split(","), clientName: node }, clock, failed.resolve);
+  await Promise.race([engine.reached, failed.promise]);
+  const { stream, subject } = NAMES;
   const logger = createLogger(() => "error");
   const signal = new AbortController().signal;
+  const snapshots = new ClusterSnapshots(engine, { bucket: NAMES.snapshots, replicas }, clock);
   const log = await openJetStreamLog({
-    stream: new LogStream(engine, { stream, subject, replicas }),
+    stream: new LogStream(engine, { stream, subject, replicas, ...(maxBytes !== undefined && { maxBytes }) }),
+    snapshots,
     path,
     node,
-    secret: SECRET,
-    clock: systemClock,
+    secret,
+    newestState,
+    clock,
     logger,
     signal,
+  }).catch(async (error) => {
+    await engine.close();
+    throw error;
   });
   const { view } = restoreView(log);
   const settings = {
     identity: [],
     sources: sources.map((name) => ({ name, role: "observed" as const, merge: true })),
   };
-  const committer = new Committer(view, log, systemClock, settings);
+  const committer = new Committer(view, log, clock, settings);
   log.start();
   return {
     log,
     committer,
     engine,
+    snapshots: new SnapshotPublisher({ log, snapshots, secret }, committer, clock, logger, {
+      messages: options.snapshotMessages ?? 1,
+      intervalMs: 50,
+      maxDelayMs: 10,
+    }),
     caughtUp: async () => {
       await log.caughtUp(signal);
       await committer.runBetweenCommits("test", (function* () {})());

@@ -12,13 +12,20 @@ export type Accepted =
 export class BatchAssembler {
   /** Messages that are no part of the log. */
   foreign = 0;
+  readonly #log: string;
   #revision: number;
   #parts: BatchPartMessage[] = [];
   #firstSequence = 0;
 
   /** `revision` is that of the last batch that is applied. */
-  constructor(revision: number) {
+  constructor(log: string, revision: number) {
+    this.#log = log;
     this.#revision = revision;
+  }
+
+  /** That of the last batch. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** The sequence before the first part of a batch that is incomplete; undefined when there is none. */
@@ -34,12 +41,12 @@ export class BatchAssembler {
 
   async accept(message: StreamMessage): Promise<Accepted | undefined> {
     const read = readMessage(message);
-    if (read.type === "part") return this.#acceptPart(read.part, message.sequence);
+    if (read.type === "part" && read.part.log === this.#log)
+      return this.#acceptPart(read.part, message.sequence);
     this.#parts = [];
-    if (read.type === "takeover") return read;
+    if (read.type === "takeover" && read.log === this.#log) return read;
     // Of the base, only the first message counts, and it was read when the log was opened.
-    if (read.type === "foreign") this.foreign++;
-    return undefined;
+    return read.type === "base" ? undefined : this.#reject();
   }
 
   async #acceptPart(part: BatchPartMessage, sequence: number): Promise<Accepted | undefined> {

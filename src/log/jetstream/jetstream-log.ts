@@ -10,6 +10,7 @@
  * without an answer was stored is seen by what arrives, never guessed.
  */
 import { randomUUID } from "node:crypto";
+import { aborted } from "../../lib/aborted.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
@@ -17,22 +18,24 @@ import type { Paced } from "../../lib/steps.ts";
 import { type Batch, type ForeignBatches, type Log, LogError, type LogStats, type Snapshot } from "../log.ts";
 import type { RetryingLog } from "../retrying-log.ts";
 import { BatchAssembler } from "./batch-assembler.ts";
-import { type LogStream, StreamError } from "./log-stream.ts";
+import type { LogStream } from "./log-stream.ts";
 import {
   type EncodedMessage,
   encodeBatch,
   encodeTakeover,
   messageId,
   type StreamMessage,
+  type Writer,
 } from "./messages.ts";
 import { encodePosition, type Position } from "./position.ts";
+import { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
+import { StreamMonitor } from "./stream-monitor.ts";
 
 /** Payloads of messages that have arrived and are not applied yet; then the stream is not read on. */
 const MAX_ARRIVED_BYTES = 32 * 1024 * 1024;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
-const MONITOR_INTERVAL_MS = 2_000;
 
 export interface JetStreamLogOptions {
   readonly local: RetryingLog;
@@ -40,6 +43,8 @@ export interface JetStreamLogOptions {
   /** Names this run of this node; no other run of any node has the same. */
   readonly node: string;
   readonly position: Position;
+  /** Set where the log is opened from its copy without the stream: why. */
+  readonly trouble?: StreamError | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -51,10 +56,14 @@ export class JetStreamLog implements Log, ForeignBatches {
   readonly foreign: ForeignBatches = this;
   readonly stream: LogStream;
   readonly health: StreamHealth;
+  /** Whether the log was opened from its copy alone, because the stream could not be used. */
+  readonly isOpenedWithoutStream: boolean;
   readonly #local: RetryingLog;
   readonly #clock: Clock;
-  readonly #created: string;
+  readonly #monitor: StreamMonitor;
   readonly #holders: Map<string, string>;
+  /** Sequence of the last takeover of each source that was applied since the start. */
+  readonly #takeovers = new Map<string, number>();
   readonly #assembler: BatchAssembler;
   readonly #closing = new AbortController();
   readonly #arrivalListeners = new Set<() => void>();
@@ -65,12 +74,12 @@ export class JetStreamLog implements Log, ForeignBatches {
   #arrivedBytes = 0;
   /** Of the last message that is applied, or collected as a part. */
   #sequence: number;
-  /** Of the last message of the stream when it was last looked at. */
-  #streamSequence = 0;
   #overtakenAppends = 0;
+  /** Before the last batch. */
+  #positionBefore: Position | undefined;
   #background: Promise<unknown> = Promise.resolve();
 
-  constructor({ local, stream, node, position, clock, logger }: JetStreamLogOptions) {
+  constructor({ local, stream, node, position, trouble, clock, logger }: JetStreamLogOptions) {
     this.id = local.id;
     this.signingKey = local.signingKey;
     this.node = node;
@@ -78,10 +87,27 @@ export class JetStreamLog implements Log, ForeignBatches {
     this.health = new StreamHealth(clock, logger);
     this.#local = local;
     this.#clock = clock;
-    this.#created = position.created;
     this.#sequence = position.sequence;
     this.#holders = new Map(Object.entries(position.holders));
-    this.#assembler = new BatchAssembler(local.stats().newest);
+    const { newest } = local.stats();
+    this.#assembler = new BatchAssembler(local.id, newest);
+    this.#monitor = new StreamMonitor(
+      { stream, health: this.health, clock, created: position.created },
+      { applied: () => this.#sequence, arrived: () => this.#lastArrived },
+    );
+    this.isOpenedWithoutStream = trouble !== undefined;
+    // How old the view is, is not known better than by its last change.
+    if (trouble) this.health.report("follow", trouble, local.timeOf(newest));
+  }
+
+  /** Aborts when the stream cannot be followed from here any more. Whoever uses the log closes it and opens it again. */
+  get lost(): AbortSignal {
+    return this.#monitor.lost;
+  }
+
+  /** Messages that the stream has and that are not applied, by what is known of the stream. */
+  get lag(): number {
+    return this.#monitor.lag;
   }
 
   /** Of the last message that is applied. */
@@ -99,11 +125,6 @@ export class JetStreamLog implements Log, ForeignBatches {
     return this.#overtakenAppends;
   }
 
-  /** Messages that the stream is known to have and that are not applied. */
-  get lag(): number {
-    return Math.max(this.#lastArrived, this.#streamSequence) - this.#sequence;
-  }
-
   #overtaken(): LogError {
     this.#overtakenAppends++;
     return new LogError("overtaken", "another node has appended to the log");
@@ -118,18 +139,32 @@ export class JetStreamLog implements Log, ForeignBatches {
     return this.holderOf(source) === this.node;
   }
 
+  /**
+   * Of the last takeover of a source that was applied since the start: each takeover has a larger one. A stream that was made
+   * again has other sequences, but was created later, and no stream gets a message each microsecond.
+   */
+  generationOf(source: string): bigint {
+    return BigInt(Date.parse(this.#monitor.created)) * 1000n + BigInt(this.#takeovers.get(source) ?? 0);
+  }
+
   get position(): Position {
     return {
-      created: this.#created,
+      created: this.#monitor.created,
       // A batch whose parts are incomplete is read again after a restart.
       sequence: this.#assembler.pendingSince ?? this.#sequence,
       holders: Object.fromEntries(this.#holders),
     };
   }
 
+  /** The position with which a snapshot of `revision` belongs: the last one, or the one before it. */
+  positionAt(revision: number): Position | undefined {
+    if (revision === this.#assembler.revision) return this.position;
+    return revision === this.#assembler.revision - 1 ? this.#positionBefore : undefined;
+  }
+
   /** Begins to follow the stream. */
   start(): void {
-    this.#background = Promise.all([this.#follow(), this.#monitor()]);
+    this.#background = Promise.all([this.#follow(), this.#monitor.run(this.#closing.signal)]);
   }
 
   onArrival(listener: () => void): void {
@@ -137,12 +172,14 @@ export class JetStreamLog implements Log, ForeignBatches {
   }
 
   async append(batch: Batch, source?: string): Promise<void> {
-    const messages = await encodeBatch(batch, this.node, randomUUID(), this.stream.maxPayload);
+    await this.#untilReached();
+    const messages = await encodeBatch(batch, this.#writer, randomUUID(), this.stream.maxPayload);
     const expected = this.#sequence;
     if (this.#arrived.length > 0) throw this.#overtaken();
     if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
     if (!(await this.#publish(messages, expected))) throw this.#overtaken();
+    this.#positionBefore = this.position;
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
     this.#dropApplied();
@@ -158,7 +195,7 @@ export class JetStreamLog implements Log, ForeignBatches {
     signal: AbortSignal,
     isEntitled: () => boolean = () => true,
   ): Promise<boolean> {
-    const message = encodeTakeover(source, this.node, randomUUID());
+    const message = encodeTakeover(source, this.#writer, randomUUID());
     const isEnding = () => signal.aborted || this.#closing.signal.aborted;
     while (!isEnding()) {
       // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
@@ -170,6 +207,16 @@ export class JetStreamLog implements Log, ForeignBatches {
       if (outcome.stored) return this.#sequence >= awaited && this.holds(source);
     }
     return false;
+  }
+
+  get #writer(): Writer {
+    return { log: this.id, node: this.node };
+  }
+
+  async #untilReached(): Promise<void> {
+    if (this.stream.engine.isConnected) return;
+    await Promise.race([this.stream.engine.reached, aborted(this.#closing.signal)]);
+    if (this.#closing.signal.aborted) throw closed();
   }
 
   /** Whether the stream has the messages after `expected`. Tries again until that is known. */
@@ -235,9 +282,14 @@ export class JetStreamLog implements Log, ForeignBatches {
       const message = this.#arrived.shift();
       if (!message) return undefined;
       this.#arrivedBytes -= message.data.length;
+      const before = this.position;
       this.#sequence = message.sequence;
       const accepted = await this.#assembler.accept(message);
-      if (accepted?.type === "takeover") this.#holders.set(accepted.source, accepted.node);
+      if (accepted?.type === "batch") this.#positionBefore = before;
+      if (accepted?.type === "takeover") {
+        this.#holders.set(accepted.source, accepted.node);
+        this.#takeovers.set(accepted.source, message.sequence);
+      }
       if (accepted?.type === "batch") await this.#local.store(accepted.batch, encodePosition(this.position));
       this.#wake();
       if (accepted?.type === "batch") return accepted.batch;
@@ -245,41 +297,23 @@ export class JetStreamLog implements Log, ForeignBatches {
   }
 
   async #follow(): Promise<void> {
-    const { signal } = this.#closing;
+    const signal = AbortSignal.any([this.#closing.signal, this.lost]);
     const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
     while (!signal.aborted) {
       try {
+        await this.#monitor.check();
         for await (const message of this.stream.follow(this.#lastArrived + 1, signal)) {
           backoff.reset();
+          // A part of the log may have been purged since it was checked.
+          if (message.sequence > this.#lastArrived + 1) await this.#monitor.check();
+          if (signal.aborted) return;
           this.#onMessage(message);
           while (this.#arrivedBytes > MAX_ARRIVED_BYTES && !signal.aborted) await this.#nextArrival(signal);
         }
       } catch (error) {
-        if (!(error instanceof StreamError)) throw error;
-        this.health.report("follow", error);
+        if (!this.#closing.signal.aborted) this.#monitor.onTrouble(error);
       }
       await this.#clock.sleep(backoff.nextMs(), signal);
-    }
-  }
-
-  /** The client reads on by itself after an interruption: so whether it can is checked on its own. */
-  async #monitor(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      try {
-        const { created, lastSequence } = await this.stream.info();
-        if (created !== this.#created || lastSequence < this.#sequence)
-          throw new StreamError(
-            "replaced",
-            "the stream was deleted and made again; restart this node to follow it",
-          );
-        this.#streamSequence = lastSequence;
-        this.health.clear("follow");
-      } catch (error) {
-        if (!(error instanceof StreamError)) throw error;
-        if (!signal.aborted) this.health.report("follow", error);
-      }
-      await this.#clock.sleep(MONITOR_INTERVAL_MS, signal);
     }
   }
 
@@ -320,10 +354,12 @@ export class JetStreamLog implements Log, ForeignBatches {
     });
   }
 
-  /** Resolves once everything that the stream has now is applied. */
+  /** Resolves once everything that the stream has now is applied, or when the log is lost. */
   async caughtUp(signal: AbortSignal): Promise<void> {
-    const { lastSequence } = await this.stream.info();
-    while (this.#sequence < lastSequence && !signal.aborted) await this.#nextArrival(signal);
+    const ended = AbortSignal.any([signal, this.#closing.signal, this.lost]);
+    const last = await this.#monitor.lastSequence(ended);
+    while (this.#sequence < last && !ended.aborted) await this.#nextArrival(ended);
+    this.#monitor.isCaughtUp ||= !ended.aborted;
   }
 
   read(revision: number, until?: number): Paced<Batch> {

@@ -9,40 +9,16 @@ import {
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
-import { errorMessage } from "../../lib/error-message.ts";
 import type { Engine } from "../../nats/engine.ts";
 import type { EncodedMessage, StreamMessage } from "./messages.ts";
+import { asStreamError, StreamError } from "./stream-error.ts";
 
-const STREAM_NOT_FOUND = 10059;
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
-const FULL: ReadonlySet<number> = new Set([10023, 10047, 10077]);
-const NO_REPLICAS: ReadonlySet<number> = new Set([10005, 10074]);
 /** Longer than any attempt to publish a batch again. */
 const DUPLICATE_WINDOW_NS = 120e9;
 const PUBLISH_TIMEOUT_MS = 3_000;
-/** A message may be larger; nodes must have room for headers and for other limits of the account. */
-const MAX_PAYLOAD_SHARE = 0.9;
-
-export const STREAM_CONDITIONS = [
-  "unreachable",
-  "unanswered",
-  "full",
-  "deleted",
-  "replaced",
-  "replicas",
-] as const;
-export type StreamCondition = (typeof STREAM_CONDITIONS)[number];
-
-/** The stream cannot be used now. The message is for the operator. */
-export class StreamError extends Error {
-  override readonly name = "StreamError";
-  readonly condition: StreamCondition;
-
-  constructor(condition: StreamCondition, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.condition = condition;
-  }
-}
+/** Of the headers of a message, which count as a part of it. */
+const MAX_HEADER_BYTES = 1024;
 
 export type PublishOutcome =
   | { readonly stored: true; readonly sequence: number }
@@ -71,21 +47,24 @@ export interface LogStreamOptions {
 export class LogStream {
   readonly engine: Engine;
   readonly #options: LogStreamOptions;
+  /** As the server that was connected last says. */
+  #maxPayload = 0;
 
   constructor(engine: Engine, options: LogStreamOptions) {
     this.engine = engine;
     this.#options = options;
   }
 
-  /** Of the payload of a message. */
+  /** Of the payload of a message. NATS must have been reached. */
   get maxPayload(): number {
-    return Math.floor((this.engine.connection.info?.max_payload ?? 1_048_576) * MAX_PAYLOAD_SHARE);
+    this.#maxPayload = this.engine.connection.info?.max_payload ?? this.#maxPayload;
+    return this.#maxPayload - MAX_HEADER_BYTES;
   }
 
   /** Creates the stream where it does not exist. Rejects with `StreamError`. */
-  async ensure(): Promise<StreamInfo> {
+  async ensure(): Promise<{ readonly info: StreamInfo; readonly isNew: boolean }> {
     try {
-      return await this.info();
+      return { info: await this.info(), isNew: false };
     } catch (error) {
       if (!(error instanceof StreamError) || error.condition !== "deleted") throw error;
     }
@@ -106,10 +85,11 @@ export class LogStream {
     } catch (error) {
       throw this.#asStreamError(error);
     }
-    return this.info();
+    return { info: await this.info(), isNew: true };
   }
 
   async info(): Promise<StreamInfo> {
+    this.#checkConnected();
     try {
       const { created, state, config, cluster } = await this.engine.manager.streams.info(
         this.#options.stream,
@@ -130,6 +110,7 @@ export class LogStream {
 
   /** Stores the message if `expected` is the sequence of the last one; anywhere, where it is undefined. */
   async publish({ id, headers, data }: EncodedMessage, expected?: number): Promise<PublishOutcome> {
+    this.#checkConnected();
     try {
       const { seq } = await this.engine.jetstream.publish(this.#options.subject, data, {
         msgID: id,
@@ -181,6 +162,14 @@ export class LogStream {
     }
   }
 
+  async delete(): Promise<void> {
+    try {
+      await this.engine.manager.streams.delete(this.#options.stream);
+    } catch (error) {
+      throw this.#asStreamError(error);
+    }
+  }
+
   /** Deletes the messages before `sequence`. */
   async purge(sequence: number): Promise<void> {
     try {
@@ -190,27 +179,12 @@ export class LogStream {
     }
   }
 
-  #asStreamError(error: unknown): StreamError {
-    if (error instanceof StreamError) return error;
-    const { stream, replicas } = this.#options;
-    const why = errorMessage(error);
-    const options = { cause: error };
-    if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND)
-      return new StreamError("deleted", `the stream ${stream} does not exist`, options);
-    if (error instanceof JetStreamApiError && NO_REPLICAS.has(error.code))
-      return new StreamError(
-        "replicas",
-        `NATS has too few servers for ${replicas} replicas (${why}); start more, or set cluster.replicas to their number`,
-        options,
-      );
-    if (error instanceof JetStreamApiError && FULL.has(error.code))
-      return new StreamError("full", `the stream ${stream} is full: ${why}`, options);
-    if (this.engine.connection.isClosed() || !this.#isConnected())
-      return new StreamError("unreachable", `NATS is unreachable: ${why}`, options);
-    return new StreamError("unanswered", `the stream ${stream} does not answer: ${why}`, options);
+  /** Nobody waits for an answer that cannot come. */
+  #checkConnected(): void {
+    if (!this.engine.isConnected) throw new StreamError("unreachable", "NATS is unreachable");
   }
 
-  #isConnected(): boolean {
-    return this.engine.connection.info !== undefined && !this.engine.connection.isClosed();
+  #asStreamError(error: unknown): StreamError {
+    return asStreamError(error, this.engine, this.#options);
   }
 }

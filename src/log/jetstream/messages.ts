@@ -6,7 +6,8 @@
  *   whose parts are interrupted by another message was given up by its writer, and does not exist.
  * - `takeover`: from here on this node runs a source.
  *
- * Everything else is foreign and means nothing. Headers say what a message is; the payload of a batch is what the embedded
+ * Every message names its log: a stream that was deleted and made again is another log. Everything else is foreign and
+ * means nothing. Headers say what a message is; the payload of a batch is what the embedded
  * log stores, compressed blocks of entries, each after its length.
  */
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
@@ -34,6 +35,12 @@ export interface EncodedMessage {
   readonly data: Uint8Array;
 }
 
+export interface Writer {
+  /** The id of the log. */
+  readonly log: string;
+  readonly node: string;
+}
+
 /** A message as it arrives. */
 export interface StreamMessage {
   readonly sequence: number;
@@ -44,7 +51,7 @@ export interface StreamMessage {
 export type ReadMessage =
   | { readonly type: "base"; readonly base: Base }
   | { readonly type: "part"; readonly part: BatchPartMessage }
-  | { readonly type: "takeover"; readonly source: string; readonly node: string }
+  | { readonly type: "takeover"; readonly log: string; readonly source: string; readonly node: string }
   | { readonly type: "foreign" };
 
 export interface Base {
@@ -56,6 +63,7 @@ export interface Base {
 }
 
 export interface BatchPartMessage {
+  readonly log: string;
   /** Of the batch: random. */
   readonly batch: string;
   readonly revision: number;
@@ -69,7 +77,7 @@ export interface BatchPartMessage {
 /** The messages of a batch, none with a payload over `maxBytes`. */
 export async function encodeBatch(
   { revision, time, entries }: Batch,
-  node: string,
+  { log, node }: Writer,
   batchId: string,
   maxBytes: number,
 ): Promise<EncodedMessage[]> {
@@ -87,6 +95,7 @@ export async function encodeBatch(
     id: `${batchId}.${part}`,
     headers: headersOf({
       [TYPE]: "batch",
+      [LOG]: log,
       [NODE]: node,
       [BATCH]: batchId,
       [PART]: `${part}/${parts}`,
@@ -109,9 +118,14 @@ export const encodeBase = (base: Base, id: string): EncodedMessage => ({
   data: new Uint8Array(0),
 });
 
-export const encodeTakeover = (source: string, node: string, id: string): EncodedMessage => ({
+export const encodeTakeover = (source: string, { log, node }: Writer, id: string): EncodedMessage => ({
   id,
-  headers: headersOf({ [TYPE]: "takeover", [SOURCE]: encodeURIComponent(source), [NODE]: node }),
+  headers: headersOf({
+    [TYPE]: "takeover",
+    [LOG]: log,
+    [SOURCE]: encodeURIComponent(source),
+    [NODE]: node,
+  }),
   data: new Uint8Array(0),
 });
 
@@ -125,7 +139,7 @@ export function readMessage({ headers, data }: StreamMessage): ReadMessage {
   const time = integer(text(TIME));
   if (type === "takeover" && text(SOURCE) !== "" && text(NODE) !== "") {
     const source = decodeSource(text(SOURCE));
-    return source === undefined ? { type: "foreign" } : { type, source, node: text(NODE) };
+    return source === undefined ? { type: "foreign" } : { type, log: text(LOG), source, node: text(NODE) };
   }
   if (revision === undefined || time === undefined) return { type: "foreign" };
   if (type === "base" && text(LOG) !== "")
@@ -133,7 +147,7 @@ export function readMessage({ headers, data }: StreamMessage): ReadMessage {
   const [part, parts] = text(PART).split("/").map(integer);
   if (type !== "batch" || text(BATCH) === "" || part === undefined || parts === undefined || part >= parts)
     return { type: "foreign" };
-  return { type: "part", part: { batch: text(BATCH), revision, time, part, parts, data } };
+  return { type: "part", part: { log: text(LOG), batch: text(BATCH), revision, time, part, parts, data } };
 }
 
 /** The entries of a payload, complete. Rejects when it is malformed. */

@@ -1,108 +1,139 @@
 /**
- * Opens the log of a cluster on this node: finds the stream, or makes it, and this node's copy of it. A copy that belongs to
- * another stream, or that lacks messages which the stream no longer has, is moved away and begun again.
+ * Opens the log of a cluster on this node.
+ *
+ * - A copy that the stream goes on from is used; also when NATS cannot be used now, and then the view is old.
+ * - Otherwise the node loads the newest snapshot of the stream (`load-copy.ts`), and its own copy is moved away.
+ * - Where there is no stream, the node makes it: from its copy, as a new log that goes on from the same revision, or empty
+ *   (`make-stream.ts`).
  */
-import { randomBytes, randomUUID } from "node:crypto";
-import { existsSync, renameSync } from "node:fs";
-import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../lib/logger.ts";
-import type { ClusterSecret } from "../../nats/sealed.ts";
+import { existsSync, rmSync } from "node:fs";
 import { LogError } from "../log.ts";
-import { IN_MEMORY, type LogIdentity } from "../log-file.ts";
+import { filesOfLog, IN_MEMORY, moveLog } from "../log-file.ts";
 import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
-import { type LogStream, StreamError, type StreamInfo } from "./log-stream.ts";
-import { type Base, encodeBase, readMessage } from "./messages.ts";
+import { loadCopy } from "./load-copy.ts";
+import type { StreamInfo } from "./log-stream.ts";
+import { beginFromCopy, beginLog } from "./make-stream.ts";
+import type { OpenOptions } from "./open-options.ts";
 import { decodePosition, type Position } from "./position.ts";
+import { StreamError } from "./stream-error.ts";
 
-const SIGNING_KEY = "signing key";
 const RETRY_MS = 1_000;
+/** A stream is made again from a copy only when it is missing for as many checks. */
+const CHECKS_UNTIL_DELETED = 3;
+/** Whoever makes the stream writes its first message; others wait for that, and not forever. */
+const CHECKS_UNTIL_ABANDONED = 30;
 
-export interface OpenOptions {
-  readonly stream: LogStream;
-  /** Of the copy, or `:memory:`. */
-  readonly path: string;
-  readonly node: string;
-  readonly secret: ClusterSecret;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Gives up. */
-  readonly signal: AbortSignal;
+interface Copy {
+  readonly local: RetryingLog;
+  readonly position: Position;
 }
 
 /** The log follows the stream once it is started. Rejects with `LogError`. */
 export async function openJetStreamLog(options: OpenOptions): Promise<JetStreamLog> {
-  const { stream, node, clock, logger } = options;
-  const copy = openCopy(options);
-  const known = copy && decodePosition(copy.position);
-  const info = await ensureStream(options);
-  if (copy && known && canResume(known, info))
-    return new JetStreamLog({ local: copy, stream, node, position: known, clock, logger });
-  const base = await readBase(options, info);
-  const identity = { id: base.log, signingKey: openKey(options, base) };
-  await copy?.close();
-  if (copy) moveAway(options, copy.id);
-  const local = openRetryingLog(options.path, { clock, logger }, { identity });
-  const position = { created: info.created, sequence: 1, holders: {} };
-  return new JetStreamLog({ local, stream, node, position, clock, logger });
+  const copy = await openCopy(options);
+  try {
+    const { local, position, trouble } = copy
+      ? await continueCopy(options, copy)
+      : await untilUsable(options, () => openWithoutCopy(options));
+    const { stream, node, clock, logger } = options;
+    return new JetStreamLog({ local, stream, node, position, trouble, clock, logger });
+  } catch (error) {
+    await copy?.local.close();
+    throw error;
+  }
 }
 
-/** The copy in the data folder; undefined where there is none yet. */
-function openCopy({ path, clock, logger }: OpenOptions): RetryingLog | undefined {
-  return path === IN_MEMORY || !existsSync(path) ? undefined : openRetryingLog(path, { clock, logger });
+/** The copy in the data folder; undefined where there is none that was ever complete. */
+async function openCopy(options: OpenOptions): Promise<Copy | undefined> {
+  const { path, clock, logger } = options;
+  if (path === IN_MEMORY || !existsSync(path)) return undefined;
+  const local = openRetryingLog(path, { clock, logger });
+  const position = decodePosition(local.position);
+  if (position) return { local, position };
+  const isEmpty = local.stats().newest === 0;
+  await local.close();
+  if (!isEmpty) moveAway(options, local.id);
+  else for (const file of filesOfLog(path)) rmSync(file, { force: true });
+  return undefined;
 }
 
-const canResume = ({ created, sequence }: Position, info: StreamInfo): boolean =>
-  created === info.created && sequence + 1 >= info.firstSequence && sequence <= info.lastSequence;
+type Opened = Copy & { readonly trouble?: StreamError };
 
-/** Waits for NATS: a node that has no copy can do nothing without. */
-async function ensureStream({ stream, clock, logger, signal }: OpenOptions): Promise<StreamInfo> {
-  for (let tries = 0; ; tries++) {
+async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
+  const found = await untilSure(options);
+  if (!(found instanceof StreamError) && goesOn(copy.position, found)) return copy;
+  if (found instanceof StreamError && found.condition !== "deleted") {
+    if (found.condition === "replicas") throw asLogError(found);
+    options.logger.warn("NATS cannot be used: the last known view is served", { why: found.message });
+    return { ...copy, trouble: found };
+  }
+  const { local } = copy;
+  const made = await untilUsable(options, async () => {
+    const info = await begunStream(options);
+    return info.lastSequence === 0 ? beginFromCopy(options, local, info) : undefined;
+  });
+  if (made) return made;
+  await local.close();
+  moveAway(options, local.id);
+  return untilUsable(options, () => openWithoutCopy(options));
+}
+
+async function openWithoutCopy(options: OpenOptions): Promise<Opened> {
+  const info = await begunStream(options);
+  if (info.lastSequence === 0) await beginLog(options);
+  return loadCopy(options, await options.stream.info());
+}
+
+/** Whether the stream continues the copy. One that lost messages is none that a copy may be thrown away for. */
+const goesOn = ({ created, sequence }: Position, info: StreamInfo): boolean =>
+  created === info.created && sequence + 1 >= info.firstSequence;
+
+/** What NATS says of the stream, or why it says nothing. That there is none is checked again. */
+async function untilSure({ stream, clock, signal }: OpenOptions): Promise<StreamInfo | StreamError> {
+  for (let checks = 1; ; checks++) {
     try {
-      return await stream.ensure();
+      return await stream.info();
     } catch (error) {
       if (!(error instanceof StreamError)) throw error;
-      if (error.condition === "replicas" || signal.aborted)
-        throw new LogError("unreadable", error.message, { cause: error });
+      if (error.condition !== "deleted" || checks >= CHECKS_UNTIL_DELETED || signal.aborted) return error;
+      await clock.sleep(RETRY_MS, signal);
+    }
+  }
+}
+
+/** The stream, made where it does not exist. It has a message, unless this node is the one to write the first. */
+async function begunStream({ stream, clock, signal }: OpenOptions): Promise<StreamInfo> {
+  for (let checks = 0; ; checks++) {
+    const { info, isNew } = await stream.ensure();
+    if (info.lastSequence > 0 || isNew || checks >= CHECKS_UNTIL_ABANDONED || signal.aborted) return info;
+    await clock.sleep(RETRY_MS, signal);
+  }
+}
+
+/** Waits for NATS. */
+async function untilUsable<Result>(
+  { clock, logger, signal }: OpenOptions,
+  open: () => Promise<Result>,
+): Promise<Result> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!(error instanceof StreamError)) throw error;
+      if (error.condition === "replicas" || signal.aborted) throw asLogError(error);
       if (tries === 0) logger.warn("waiting for the log of the cluster", { why: error.message });
       await clock.sleep(RETRY_MS, signal);
     }
   }
 }
 
-/** The first message of the stream; written by the first node. */
-async function readBase(options: OpenOptions, info: StreamInfo): Promise<Base> {
-  const { stream, secret, clock } = options;
-  if (info.lastSequence === 0) {
-    const key = Buffer.from(secret.seal(SIGNING_KEY, randomBytes(32))).toString("base64");
-    const base = { log: randomBytes(6).toString("base64url"), revision: 0, time: clock.now(), key };
-    const { stored } = await stream.publish(encodeBase(base, randomUUID()), 0);
-    if (stored) return base;
-  }
-  const first = await stream.message(1);
-  const read = first && readMessage(first);
-  if (read?.type !== "base")
-    throw new LogError(
-      "unreadable",
-      "the stream of the cluster does not begin as a log does; give another cluster.name",
-    );
-  return read.base;
-}
+const asLogError = (error: StreamError): LogError =>
+  new LogError("unreadable", error.message, { cause: error });
 
-function openKey({ secret }: OpenOptions, { key }: Base): LogIdentity["signingKey"] {
-  const opened = secret.open(SIGNING_KEY, Buffer.from(key, "base64"));
-  if (!opened)
-    throw new LogError(
-      "unreadable",
-      "the secret of the cluster is another one; give the same cluster.secretFile to all nodes",
-    );
-  return opened;
-}
-
-/** Nothing is deleted: the history of another log may be wanted. */
+/** Nothing is deleted: the history may be wanted. */
 function moveAway({ path, logger }: OpenOptions, id: string): void {
   const away = `${path}.${id}`;
-  for (const suffix of ["", "-wal", "-shm"])
-    if (existsSync(path + suffix)) renameSync(path + suffix, away + suffix);
-  logger.warn("the copy of the log is not of this cluster's log; it was moved away", { file: away });
+  moveLog(path, away);
+  logger.warn("the stream does not continue this node's copy of the log: it was moved away", { file: away });
 }

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { Value } from "typebox/value";
 
-const Position = Type.Object({
+export const Position = Type.Object({
   /** When the stream was created: another stream of the same name has other messages. */
   created: Type.String(),
   /** Of the last message that is applied. */

@@ -2,7 +2,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { WriteFailure } from "../log.ts";
-import type { StreamCondition, StreamError } from "./log-stream.ts";
+import type { StreamCondition, StreamError } from "./stream-error.ts";
 
 /** Publishing and following fail independently: a full stream can still be read. */
 type Activity = "publish" | "follow";
@@ -34,11 +34,12 @@ export class StreamHealth {
     return () => this.#staleListeners.delete(listener);
   }
 
-  report(activity: Activity, { condition, message }: StreamError): void {
+  /** `since` is now, where it is not given: epoch milliseconds. */
+  report(activity: Activity, { condition, message }: StreamError, since = this.#clock.now()): void {
     const known = this.#troubles.get(activity);
     if (known?.condition !== condition)
-      this.#logger.error("the log of the cluster cannot be used", { activity, condition, why: message });
-    this.#troubles.set(activity, { condition, message, since: known?.since ?? this.#clock.now() });
+      this.#logger.error("trouble with the log of the cluster", { activity, condition, why: message });
+    this.#troubles.set(activity, { condition, message, since: known?.since ?? since });
     if (activity === "follow" && !known) this.#announceStale();
   }
 
@@ -49,7 +50,7 @@ export class StreamHealth {
     this.#troubles.delete(activity);
     if (activity === "follow") this.#announceStale();
     const seconds = Math.round((this.#clock.now() - known.since) / 1000);
-    this.#logger.info("the log of the cluster can be used again", { activity, seconds });
+    this.#logger.info("the trouble with the log of the cluster is over", { activity, seconds });
   }
 
   /** Undefined when all is well. Following comes first: without it the view becomes old. */

@@ -1,0 +1,22 @@
+/** The id and the signing key of a cluster's log. NATS has the key sealed. */
+import type { ClusterSecret } from "../../nats/sealed.ts";
+import { LogError } from "../log.ts";
+import type { LogIdentity } from "../log-file.ts";
+
+const SIGNING_KEY = "signing key";
+
+export const sealKey = (secret: ClusterSecret, signingKey: Uint8Array): string =>
+  Buffer.from(secret.seal(SIGNING_KEY, signingKey)).toString("base64");
+
+/** Throws `LogError` when it was sealed with another secret. */
+export function openIdentity(
+  secret: ClusterSecret,
+  { log, key }: { readonly log: string; readonly key: string },
+): LogIdentity {
+  const signingKey = secret.open(SIGNING_KEY, Buffer.from(key, "base64"));
+  if (signingKey) return { id: log, signingKey };
+  throw new LogError(
+    "unreadable",
+    "the secret of the cluster is another one; give the same cluster.secretFile to all nodes",
+  );
+}

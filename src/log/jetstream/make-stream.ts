@@ -1,0 +1,51 @@
+/**
+ * Begins the log in a new stream. From a copy, it is another log with the same state: revisions go on from that of the
+ * copy, under a new id, because nodes may have seen revisions that this copy lacks. The snapshot is stored before the first
+ * message names its revision, so that a stream with a first message can always be opened.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { changeIdentity, newLogId } from "../log-file.ts";
+import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
+import { sealKey } from "./identity.ts";
+import type { LoadedCopy } from "./load-copy.ts";
+import type { StreamInfo } from "./log-stream.ts";
+import { encodeBase } from "./messages.ts";
+import type { OpenOptions } from "./open-options.ts";
+import { encodePosition } from "./position.ts";
+
+/** An empty log. Where another node was first, that one's. */
+export async function beginLog({ stream, secret, clock }: OpenOptions): Promise<void> {
+  const base = {
+    log: newLogId(),
+    revision: 0,
+    time: clock.now(),
+    key: sealKey(secret, randomBytes(32)),
+  };
+  await stream.publish(encodeBase(base, randomUUID()), 0);
+}
+
+/** Undefined when another node was first: then the copy is as it was. Closes `local` otherwise. */
+export async function beginFromCopy(
+  options: OpenOptions,
+  local: RetryingLog,
+  { created }: StreamInfo,
+): Promise<LoadedCopy | undefined> {
+  const { stream, snapshots, secret, newestState, path, clock, logger } = options;
+  const identity = { id: newLogId(), signingKey: local.signingKey };
+  const names = { log: identity.id, key: sealKey(secret, identity.signingKey) };
+  const position = { created, sequence: 1, holders: {} };
+  const state = newestState(local);
+  const { revision, time } = state;
+  if (revision > 0 && !(await snapshots.write({ ...names, position }, state))) return undefined;
+  const { stored } = await stream.publish(encodeBase({ ...names, revision, time }, randomUUID()), 0);
+  if (!stored) return undefined;
+  const former = local.id;
+  await local.close();
+  changeIdentity(path, identity, encodePosition(position));
+  logger.warn("the stream of the cluster was gone: made again from this node's copy", {
+    revision,
+    former,
+    log: identity.id,
+  });
+  return { local: openRetryingLog(path, { clock, logger }, { identity }), position };
+}

@@ -1,0 +1,22 @@
+/** What opening the log of a cluster needs. */
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { ClusterSecret } from "../../nats/sealed.ts";
+import type { Log, Snapshot } from "../log.ts";
+import type { LogStream } from "./log-stream.ts";
+import type { ClusterSnapshots } from "./snapshots.ts";
+
+export interface OpenOptions {
+  readonly stream: LogStream;
+  readonly snapshots: ClusterSnapshots;
+  /** Of the copy, or `:memory:`. */
+  readonly path: string;
+  readonly node: string;
+  readonly secret: ClusterSecret;
+  /** The state at the newest revision of a log. */
+  readonly newestState: (log: Log) => Snapshot;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Gives up. */
+  readonly signal: AbortSignal;
+}

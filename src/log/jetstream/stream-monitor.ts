@@ -1,0 +1,112 @@
+/**
+ * Checks that the stream goes on where this node is. The client of NATS follows the stream by itself after an interruption,
+ * so an interruption, another stream of the same name, and a view that falls behind are found here.
+ */
+import type { Clock } from "../../lib/clock.ts";
+import type { LogStream } from "./log-stream.ts";
+import { StreamError } from "./stream-error.ts";
+import type { StreamHealth } from "./stream-health.ts";
+
+const INTERVAL_MS = 2_000;
+const RETRY_MS = 500;
+/** In messages: a view that is further behind is old, and is so until it is nearly up to date. */
+const MAX_LAG = 5_000;
+const MAX_LAG_AFTER_TROUBLE = 100;
+/** A new leader of the stream may know less than the one before, for a moment. */
+const CHECKS_UNTIL_TRUNCATED = 5;
+
+interface Monitored {
+  readonly stream: LogStream;
+  readonly health: StreamHealth;
+  readonly clock: Clock;
+  /** When the stream was created that this node follows. */
+  readonly created: string;
+}
+
+/** Sequences of the last messages. */
+interface Progress {
+  readonly applied: () => number;
+  readonly arrived: () => number;
+}
+
+export class StreamMonitor {
+  readonly created: string;
+  /** Whether the view has been as new as the stream. */
+  isCaughtUp = false;
+  readonly #monitored: Monitored;
+  readonly #progress: Progress;
+  readonly #lost = new AbortController();
+  #lastSequence = 0;
+  #checksTruncated = 0;
+
+  constructor(monitored: Monitored, progress: Progress) {
+    this.created = monitored.created;
+    this.#monitored = monitored;
+    this.#progress = progress;
+  }
+
+  /** Aborts when the stream cannot be followed any more. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** Messages that are not applied. */
+  get lag(): number {
+    const { applied, arrived } = this.#progress;
+    return Math.max(0, Math.max(this.#lastSequence, arrived()) - applied());
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { health, clock } = this.#monitored;
+    while (!signal.aborted) {
+      try {
+        await this.check();
+        const isWell = health.staleSince === undefined;
+        if (this.lag <= (isWell ? MAX_LAG : MAX_LAG_AFTER_TROUBLE)) health.clear("follow");
+        else if (isWell && this.isCaughtUp)
+          throw new StreamError("slow", `this node is ${this.lag} messages behind the stream`);
+      } catch (error) {
+        if (!signal.aborted) this.onTrouble(error);
+      }
+      await clock.sleep(INTERVAL_MS, signal);
+    }
+  }
+
+  onTrouble(error: unknown): void {
+    if (!(error instanceof StreamError)) throw error;
+    this.#monitored.health.report("follow", error);
+    if (error.condition === "replaced" || error.condition === "passed") this.#lost.abort();
+  }
+
+  /** Rejects with `StreamError` when the stream does not go on where this node is. */
+  async check(): Promise<void> {
+    const { applied, arrived } = this.#progress;
+    const before = applied();
+    const { created, firstSequence, lastSequence } = await this.#monitored.stream.info();
+    if (created !== this.created)
+      throw new StreamError("replaced", "the stream was deleted and made again: this node opens the new one");
+    if (firstSequence > arrived() + 1)
+      throw new StreamError("passed", "the stream has gone on without this node, which loads a snapshot");
+    this.#lastSequence = lastSequence;
+    this.#checksTruncated = lastSequence < before ? this.#checksTruncated + 1 : 0;
+    if (this.#checksTruncated >= CHECKS_UNTIL_TRUNCATED)
+      throw new StreamError(
+        "truncated",
+        `NATS has lost messages: the stream ends at ${lastSequence}, this node has ${before}; delete the stream and restart this node, which makes another one from its copy`,
+      );
+  }
+
+  /** That of the stream now. Tries again until it answers; 0 when `signal` aborts before. */
+  async lastSequence(signal: AbortSignal): Promise<number> {
+    const { stream, clock } = this.#monitored;
+    while (!signal.aborted) {
+      try {
+        return (await stream.info()).lastSequence;
+      } catch (error) {
+        if (!(error instanceof StreamError)) throw error;
+        await clock.sleep(RETRY_MS, signal);
+      }
+    }
+    return 0;
+  }
+}

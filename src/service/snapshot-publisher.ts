@@ -1,0 +1,119 @@
+/**
+ * Keeps snapshots of the cluster's log in NATS, from which new nodes begin, and purges the stream behind them. Every node
+ * does: the one that finds first that a snapshot is due writes it, after a random delay, so that the others find it there.
+ *
+ * The stream keeps what comes after the snapshot before the newest, and at least the messages between two snapshots: a node
+ * that was away for less reads on from its copy. Only a stream that is full is purged up to the newest.
+ */
+import type { Clock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import type { Logger } from "../lib/logger.ts";
+import { sealKey } from "../log/jetstream/identity.ts";
+import type { StreamInfo } from "../log/jetstream/log-stream.ts";
+import type { StoredSnapshot } from "../log/jetstream/snapshots.ts";
+import type { Committer } from "../view/committer.ts";
+import { snapshotOf } from "../view/view.ts";
+import type { Cluster } from "./cluster.ts";
+
+export interface SnapshotPublisherOptions {
+  readonly intervalMs?: number;
+  readonly maxDelayMs?: number;
+  /** A snapshot is due after as many messages, or after as many bytes as these, or as the last snapshot has. */
+  readonly messages?: number;
+  readonly bytes?: number;
+  readonly random?: () => number;
+}
+
+/** The owner of this work on the scheduler. */
+const OWNER = "log";
+
+export class SnapshotPublisher {
+  readonly #cluster: Pick<Cluster, "log" | "snapshots" | "secret">;
+  readonly #committer: Committer;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #options: Required<SnapshotPublisherOptions>;
+
+  constructor(
+    cluster: Pick<Cluster, "log" | "snapshots" | "secret">,
+    committer: Committer,
+    clock: Clock,
+    logger: Logger,
+    options: SnapshotPublisherOptions = {},
+  ) {
+    this.#cluster = cluster;
+    this.#committer = committer;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#options = {
+      intervalMs: 5_000,
+      maxDelayMs: 5_000,
+      messages: 10_000,
+      bytes: 32 * 1024 * 1024,
+      random: Math.random,
+      ...options,
+    };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { intervalMs, maxDelayMs, random } = this.#options;
+    while (!signal.aborted) {
+      await this.#clock.sleep(intervalMs, signal);
+      try {
+        if (signal.aborted || !(await this.#isDue())) continue;
+        await this.#clock.sleep(random() * maxDelayMs, signal);
+        if (!signal.aborted && (await this.#isDue())) await this.publish();
+      } catch (error) {
+        this.#logger.warn("a snapshot for the cluster was not written", { why: errorMessage(error) });
+      }
+    }
+  }
+
+  /** Writes a snapshot of the current state, and purges. Rejects with `StreamError`. */
+  async publish(): Promise<void> {
+    const { log, snapshots, secret } = this.#cluster;
+    const { view, scheduler } = this.#committer;
+    const state = view.capture();
+    const position = log.positionAt(state.revision);
+    if (!position) throw new Error(`revision ${state.revision} has no place in the stream`);
+    const snapshot = await scheduler.run(OWNER, snapshotOf(state));
+    const identity = { log: log.id, key: sealKey(secret, log.signingKey), position };
+    if (!(await snapshots.write(identity, snapshot))) return;
+    this.#logger.info("wrote a snapshot for the cluster", { revision: snapshot.revision });
+    await this.#purge();
+  }
+
+  async #purge(): Promise<void> {
+    const { log } = this.#cluster;
+    const [{ lastSequence }, [newest, before]] = await Promise.all([log.stream.info(), this.#ownSnapshots()]);
+    const covering = (this.#isFull ? newest : before)?.facts.position.sequence ?? 0;
+    const unneeded = this.#isFull ? covering : Math.min(covering, lastSequence - this.#options.messages);
+    if (unneeded > 0) await log.stream.purge(unneeded + 1);
+  }
+
+  async #isDue(): Promise<boolean> {
+    const { log } = this.#cluster;
+    if (log.lost.aborted || log.health.staleSince !== undefined) return false;
+    const [info, [newest]] = await Promise.all([log.stream.info(), this.#ownSnapshots()]);
+    const since = messagesSince(info, newest);
+    if (this.#isFull) return since > 0;
+    const bytes = info.messages === 0 ? 0 : (info.bytes / info.messages) * since;
+    const maxBytes = Math.max(this.#options.bytes, newest?.bytes ?? 0);
+    return since >= this.#options.messages || bytes >= maxBytes;
+  }
+
+  get #isFull(): boolean {
+    return this.#cluster.log.health.trouble?.condition === "full";
+  }
+
+  /** The newest first. */
+  async #ownSnapshots(): Promise<StoredSnapshot[]> {
+    const { log, snapshots } = this.#cluster;
+    const stored = await snapshots.list(log.position.created);
+    return stored.filter(({ facts }) => facts.log === log.id);
+  }
+}
+
+/** The first message of a stream is no change. */
+const messagesSince = ({ lastSequence }: StreamInfo, newest: StoredSnapshot | undefined): number =>
+  lastSequence - (newest?.facts.position.sequence ?? 1);

@@ -1,0 +1,129 @@
+/** A new node begins with a snapshot and reads the rest of the stream; the stream is purged behind snapshots. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { openEmbeddedLog } from "../../src/log/embedded.ts";
+import { ClusterSecret } from "../../src/nats/sealed.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { startNatsServers } from "../support/nats-servers.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { until } from "../support/until.ts";
+import { openNode } from "./log-nodes.ts";
+import { expectSame, writer } from "./writing.ts";
+
+describe("a new node", () => {
+  test("has the same values, versions and holders from a snapshot and the tail as from the whole stream", async () => {
+    await using nats = await startNatsServers();
+    await using a = await openNode(nats, "node-a");
+    const write = await writer(a);
+    await write(0, 300);
+    await a.snapshots.publish();
+    await write(200, 320);
+    await a.snapshots.publish();
+    await write(320, 330);
+    // Purged up to the snapshot before the newest: the first message is gone, and with it the base.
+    const info = await a.log.stream.info();
+    expect(info.firstSequence).toBe(303);
+    const path = join(temporaryFolder(), "copy.sqlite");
+    await using b = await openNode(nats, "node-b", { path });
+    // What is in its log before it follows the stream is the snapshot.
+    expect(b.log.stats().oldest).toBe(a.committer.view.revision - 10);
+    await b.caughtUp();
+    expectSame(b, a);
+    expect(b.log.holderOf("a")).toBe("node-a");
+  });
+
+  test("whose copy the stream still continues uses it, and otherwise moves it away and loads a snapshot", async () => {
+    await using nats = await startNatsServers();
+    await using a = await openNode(nats, "node-a");
+    const write = await writer(a);
+    await write(0, 10);
+    const folder = temporaryFolder();
+    const path = join(folder, "copy.sqlite");
+    {
+      await using b = await openNode(nats, "node-b", { path });
+      await b.caughtUp();
+    }
+    await write(10, 20);
+    await a.snapshots.publish();
+    await write(20, 30);
+    {
+      await using b = await openNode(nats, "node-b", { path });
+      await b.caughtUp();
+      expectSame(b, a);
+      expect(b.log.stats().oldest).toBe(0);
+    }
+    await write(30, 40);
+    await a.snapshots.publish();
+    await a.snapshots.publish();
+    await using b = await openNode(nats, "node-b", { path });
+    await b.caughtUp();
+    expectSame(b, a);
+    expect(b.log.stats().oldest).toBe(a.committer.view.revision);
+    expect(existsSync(`${path}.${a.log.id}`)).toBe(true);
+  });
+
+  test("that dies while it loads begins again", async () => {
+    await using nats = await startNatsServers();
+    await using a = await openNode(nats, "node-a");
+    await (await writer(a))(0, 10);
+    await a.snapshots.publish();
+    const folder = temporaryFolder();
+    const path = join(folder, "copy.sqlite");
+    // A file that has an identity and no position: as after a crash before the snapshot is complete.
+    await openEmbeddedLog(path).close();
+    await using b = await openNode(nats, "node-b", { path });
+    await b.caughtUp();
+    expectSame(b, a);
+    expect(readdirSync(folder).filter((name) => name.includes("sqlite."))).toEqual([]);
+  });
+
+  test("with another secret is refused in words", async () => {
+    await using nats = await startNatsServers();
+    await using _a = await openNode(nats, "node-a");
+    const secret = new ClusterSecret(Buffer.from("another secret"));
+    await expect(openNode(nats, "node-b", { secret })).rejects.toThrow(/cluster\.secretFile/);
+  });
+});
+
+test("two nodes that write snapshots at once keep one each time, and both can be read", async () => {
+  await using nats = await startNatsServers();
+  await using a = await openNode(nats, "node-a");
+  await using b = await openNode(nats, "node-b");
+  const write = await writer(a);
+  for (let round = 0; round < 3; round++) {
+    await write(round * 10, round * 10 + 10);
+    await b.caughtUp();
+    await Promise.all([a.snapshots.publish(), b.snapshots.publish()]);
+  }
+  await using c = await openNode(nats, "node-c");
+  await c.caughtUp();
+  expectSame(c, a);
+});
+
+test("a node that the stream has gone on without says so, and goes on from a snapshot once it is opened again", async () => {
+  await using nats = await startNatsServers();
+  await using proxy = await startTcpProxy(nats.servers[0]?.port ?? 0);
+  await using a = await openNode(nats, "node-a");
+  const write = await writer(a);
+  await write(0, 5);
+  const path = join(temporaryFolder(), "copy.sqlite");
+  const throughProxy = { urls: `nats://127.0.0.1:${proxy.port}` };
+  {
+    await using b = await openNode(throughProxy, "node-b", { path });
+    await b.caughtUp();
+    const { revision } = b.committer.view;
+    proxy.cut();
+    await write(5, 10);
+    await a.snapshots.publish();
+    await a.snapshots.publish();
+    proxy.open();
+    await until(() => b.log.lost.aborted, { what: "that the node is lost" });
+    expect(b.log.health.trouble?.condition).toBe("passed");
+    // Nothing was applied with a gap.
+    expect(b.committer.view.revision).toBe(revision);
+  }
+  await using b = await openNode(throughProxy, "node-b", { path });
+  await b.caughtUp();
+  expectSame(b, a);
+});

@@ -1,0 +1,223 @@
+/** What the stream may contain, and what may get lost on the way to it: a batch is applied whole and once, or not at all. */
+import { describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { headers } from "@nats-io/transport-node";
+import { encodeBatch, encodeTakeover } from "../../src/log/jetstream/messages.ts";
+import { ClaimIngest } from "../../src/view/claim-ingest.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { startNatsServers } from "../support/nats-servers.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
+import { until } from "../support/until.ts";
+import { type LogNode, NAMES, openNode } from "./log-nodes.ts";
+import { device, expectSame, logger, setDevice, writer } from "./writing.ts";
+
+/** Servers whose messages are small, so that a batch of some devices is larger than one. */
+const SMALL_MESSAGES = "max_payload: 3072";
+
+const manyDevices = (from: number, count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    op: "set" as const,
+    kind: "devices" as const,
+    // Random, so that it cannot be compressed.
+    claim: { ...device(from + n), serial: randomBytes(16).toString("hex") },
+  }));
+
+/** As another node would write it: the next revision, with copies of the device that the node has. */
+function nextBatch(node: LogNode, batchId: string, count: number) {
+  const { view } = node.committer;
+  const [known] = view.range("devices", "", "\uffff");
+  if (!known) throw new Error("the node has no device");
+  const entries = Array.from({ length: count }, (_, n) => ({
+    kind: "devices" as const,
+    id: device(n).id,
+    before: null,
+    after: JSON.stringify({
+      ...JSON.parse(known.text),
+      ...device(n),
+      serial: randomBytes(64).toString("hex"),
+    }),
+    changed: [],
+  }));
+  const writer = { log: node.log.id, node: "node-x" };
+  const batch = { revision: view.revision + 1, time: Date.now(), entries };
+  return encodeBatch(batch, writer, batchId, node.log.stream.maxPayload);
+}
+
+describe("a batch larger than a message", () => {
+  test("travels in parts and is visible whole", async () => {
+    await using nats = await startNatsServers({ config: SMALL_MESSAGES });
+    await using a = await openNode(nats, "node-a");
+    await using b = await openNode(nats, "node-b");
+    await writer(a);
+    const before = await a.log.stream.info();
+    const sizes = new Set<number>();
+    b.committer.onBatch(() => sizes.add(b.committer.view.size("devices")));
+    await new ClaimIngest(a.committer, "a", logger).apply(manyDevices(0, 200));
+    const after = await a.log.stream.info();
+    expect(after.lastSequence - before.lastSequence).toBeGreaterThan(2);
+    await b.caughtUp();
+    expect([...sizes]).toEqual([200]);
+    expectSame(b, a);
+  });
+
+  test("does not exist when its writer dies in between, and the next batch has its revision", async () => {
+    await using nats = await startNatsServers({ config: SMALL_MESSAGES });
+    await using a = await openNode(nats, "node-a");
+    await using b = await openNode(nats, "node-b");
+    const write = await writer(a);
+    await write(500, 501);
+    await b.caughtUp();
+    const parts = await nextBatch(b, "of a node that dies", 60);
+    expect(parts.length).toBeGreaterThan(2);
+    for (const part of parts.slice(0, 2)) await b.log.stream.publish(part);
+    const { revision } = b.committer.view;
+    await write(501, 502);
+    // The rest of it arrives late: still no batch.
+    for (const part of parts.slice(2)) await b.log.stream.publish(part);
+    await write(502, 503);
+    await Promise.all([a.caughtUp(), b.caughtUp()]);
+    expect(b.committer.view.revision).toBe(revision + 2);
+    expect(b.committer.view.has("devices", device(0).id)).toBe(false);
+    expectSame(b, a);
+    await using c = await openNode(nats, "node-c");
+    await c.caughtUp();
+    expectSame(c, a);
+  });
+
+  test("whose parts were only collected is read again after a restart", async () => {
+    await using nats = await startNatsServers({ config: SMALL_MESSAGES });
+    const path = join(temporaryFolder(), "copy.sqlite");
+    await using a = await openNode(nats, "node-a");
+    await (await writer(a))(500, 501);
+    const parts = await nextBatch(a, "slow", 60);
+    {
+      await using b = await openNode(nats, "node-b", { path });
+      await b.caughtUp();
+      for (const part of parts.slice(0, 2)) await a.log.stream.publish(part);
+      await b.caughtUp();
+    }
+    for (const part of parts.slice(2)) await a.log.stream.publish(part);
+    await using b = await openNode(nats, "node-b", { path });
+    await Promise.all([a.caughtUp(), b.caughtUp()]);
+    expect(b.committer.view.size("devices")).toBe(61);
+    expectSame(b, a);
+  });
+});
+
+test("a publish whose acknowledgement is lost is stored exactly once", async () => {
+  await using nats = await startNatsServers();
+  await using proxy = await startTcpProxy(nats.servers[0]?.port ?? 0);
+  await using a = await openNode({ urls: `nats://127.0.0.1:${proxy.port}` }, "node-a");
+  await using b = await openNode(nats, "node-b");
+  const write = await writer(a);
+  await write(0, 1);
+  const { lastSequence } = await b.log.stream.info();
+  const { revision } = a.committer.view;
+  const lost = proxy.loseAnswerTo("Gazetteer-Revision");
+  await Promise.all([write(1, 2), lost]);
+  expect((await b.log.stream.info()).lastSequence).toBe(lastSequence + 1);
+  expect(a.committer.view.revision).toBe(revision + 1);
+  await write(2, 3);
+  await Promise.all([a.caughtUp(), b.caughtUp()]);
+  expect(b.committer.view.size("devices")).toBe(3);
+  expectSame(b, a);
+});
+
+test("foreign and malformed messages change nothing and are counted", async () => {
+  await using nats = await startNatsServers();
+  await using a = await openNode(nats, "node-a");
+  await using b = await openNode(nats, "node-b");
+  const write = await writer(a);
+  await write(0, 3);
+  await b.caughtUp();
+  const { revision } = b.committer.view;
+  const { log, node } = { log: b.log.id, node: "node-x" };
+  const batch = { revision: revision + 1, time: Date.now(), entries: [] };
+  const entry = { kind: "hosts" as const, id: "x", before: null, after: "{}", changed: [] };
+  const encode = async (changed: Partial<typeof batch>, id: string, writer = { log, node }) =>
+    (await encodeBatch({ ...batch, entries: [entry], ...changed }, writer, id, 100_000)).map(
+      (message) => message,
+    );
+  const [wrongRevision] = await encode({ revision: revision + 7 }, "wrong revision");
+  const [otherLog] = await encode({}, "other log", { log: "another", node });
+  const [damaged] = await encode({}, "damaged");
+  if (!wrongRevision || !otherLog || !damaged) throw new Error("no message");
+  const { jetstream } = a.engine;
+  const withHeaders = (values: Record<string, string>) => {
+    const result = headers();
+    for (const [name, value] of Object.entries(values)) result.set(name, value);
+    return { headers: result };
+  };
+  await jetstream.publish(NAMES.subject, "not ours");
+  await jetstream.publish(NAMES.subject, "", withHeaders({ "Gazetteer-Type": "batch" }));
+  await jetstream.publish(
+    NAMES.subject,
+    "x",
+    withHeaders({
+      "Gazetteer-Type": "batch",
+      "Gazetteer-Log": log,
+      "Gazetteer-Batch": "b",
+      "Gazetteer-Part": "0/1",
+      "Gazetteer-Revision": String(revision + 1),
+      "Gazetteer-Time": "999999999999999999999",
+    }),
+  );
+  await a.log.stream.publish(wrongRevision);
+  await a.log.stream.publish(otherLog);
+  await a.log.stream.publish({ ...damaged, data: randomBytes(200) });
+  await a.log.stream.publish(encodeTakeover("a", { log: "another", node }, "takeover of another log"));
+  await Promise.all([a.caughtUp(), b.caughtUp()]);
+  expect(b.log.foreignMessages).toBe(7);
+  expect(b.committer.view.revision).toBe(revision);
+  expect(b.log.holderOf("a")).toBe("node-a");
+  await write(3, 6);
+  await b.caughtUp();
+  expect(b.committer.view.revision).toBe(revision + 3);
+  expectSame(b, a);
+});
+
+test("a takeover takes a place in the stream and no revision", async () => {
+  await using nats = await startNatsServers();
+  await using a = await openNode(nats, "node-a");
+  await using b = await openNode(nats, "node-b");
+  await (await writer(a))(0, 2);
+  const { revision } = a.committer.view;
+  const { lastSequence } = await a.log.stream.info();
+  const write = await writer(b);
+  await Promise.all([a.caughtUp(), b.caughtUp()]);
+  expect((await a.log.stream.info()).lastSequence).toBe(lastSequence + 1);
+  expect(a.committer.view.revision).toBe(revision);
+  expect(a.log.holderOf("a")).toBe("node-b");
+  await write(5, 6);
+  await Promise.all([a.caughtUp(), b.caughtUp()]);
+  expect(a.committer.view.revision).toBe(revision + 1);
+});
+
+test("a crash between the acknowledgement of the stream and the local store loses nothing", async () => {
+  await using nats = await startNatsServers();
+  const folder = temporaryFolder();
+  const path = join(folder, "copy.sqlite");
+  await using a = await openNode(nats, "node-a");
+  let revision = 0;
+  {
+    await using b = await openNode(nats, "node-b", { path });
+    const write = await writer(b, "b");
+    await write(0, 3);
+    await b.caughtUp();
+    // What the disk had at a crash before the next batches were stored.
+    for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, join(folder, `crashed.sqlite${suffix}`));
+    await write(3, 6);
+    revision = b.committer.view.revision;
+  }
+  await using b = await openNode(nats, "node-b", { path: join(folder, "crashed.sqlite") });
+  await Promise.all([a.caughtUp(), b.caughtUp()]);
+  expect(b.committer.view.revision).toBe(revision);
+  expectSame(b, a);
+  expect([...b.log.read(0)].flatMap((batch) => batch?.revision ?? [])).toEqual(
+    Array.from({ length: revision }, (_, n) => n + 1),
+  );
+  await new ClaimIngest(a.committer, "b", logger).apply([setDevice(9)]).catch(() => {});
+  await until(() => b.log.lag === 0, { what: "that nothing is missing" });
+});
