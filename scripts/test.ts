@@ -4,14 +4,13 @@
  * lint count as one test each.
  *   --list         prints the suites, and which run side by side
  *   --repeat N     runs the selection N times, to find tests that fail only sometimes; the last line sums all runs
- *   --jobs N       runs at most N suites side by side; the number of processors when absent
+ *   --jobs N       runs suites side by side for N processors, one by one with 1; the number of processors when absent
  *   --heartbeat S  prints a line every S seconds while no suite ends; 30 when absent
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { installPeers } from "./peers.ts";
 import type { SuiteResult } from "./test/run-suite.ts";
 import { formatDuration, runSuites } from "./test/run-suites.ts";
 import { SHARED_MARK } from "./test/shared.ts";
@@ -39,8 +38,8 @@ function countFrom1(name: "repeat" | "jobs"): number {
 }
 
 function printSuites(suites: readonly Suite[]): void {
-  for (const { name, sideBySide } of suites) {
-    const how = sideBySide ? "side by side" : "alone";
+  for (const { name, load } of suites) {
+    const how = load === undefined ? "alone" : "side by side";
     console.log(`${name.padEnd(28)}${how.padEnd(15)}${PLACEMENTS[name]?.reason ?? "not in the table"}`);
   }
 }
@@ -75,7 +74,6 @@ async function main(folder: string): Promise<number> {
   }
   // Network tools live in the sbin folders, which are not on every user's path.
   process.env.PATH = `${process.env.PATH ?? ""}:/usr/sbin:/sbin`;
-  if (suites.length > 0) await installPeers();
   const stop = new AbortController();
   let stoppedBy = 0;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

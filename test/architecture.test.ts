@@ -16,6 +16,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   http1: ["lib"],
   client: ["model", "lib"],
   nats: ["lib"],
+  cluster: ["nats", "model", "lib"],
   log: ["nats", "model", "lib"],
   sources: ["client", "model", "lib"],
   view: ["log/log.ts", "model", "lib"],
@@ -32,6 +33,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "query",
     "view",
     "log",
+    "cluster",
     "nats",
     "sources",
     "formats",
@@ -40,7 +42,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "model",
     "lib",
   ],
-  cli: ["service", "config", "import", "api/auth", "client", "formats", "model", "lib"],
+  cli: ["service", "cluster", "nats", "config", "import", "api/auth", "client", "formats", "model", "lib"],
   "main.ts": ["cli"],
 };
 

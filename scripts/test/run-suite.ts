@@ -16,6 +16,8 @@ export interface SuiteResult {
   /** Tests that did not run and are no failure. */
   readonly skipped: readonly string[];
   readonly elapsedMs: number;
+  /** Processor time of the suite and of the processes that it started and waited for. */
+  readonly cpuMs: number;
   /** Empty when the suite wrote to the terminal. */
   readonly output: string;
 }
@@ -56,6 +58,7 @@ export async function runSuite(suite: Suite, context: RunContext, toTerminal: bo
     name: suite.name,
     ...counts,
     elapsedMs: performance.now() - beganMs,
+    cpuMs: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1000,
     output: (toTerminal ? "" : takeText(`${file}.txt`)) + end,
   };
 }

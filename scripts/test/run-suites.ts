@@ -1,13 +1,14 @@
 /**
- * Runs suites: first those that may run side by side, as many at a time as there are processors, then the others one by
- * one. Prints the output of each suite in one piece and how far the run is. A line at an interval shows that the run is
+ * Runs suites: first those that may run side by side, as many at a time as keep the processors busy, then the others one
+ * by one. Prints the output of each suite in one piece and how far the run is. A line at an interval shows that the run is
  * alive while no suite has ended.
  */
+import { Preparations } from "./preparations.ts";
 import { type RunContext, runSuite, type SuiteResult } from "./run-suite.ts";
 import type { Suite } from "./suites.ts";
 
 export interface Pace {
-  /** How many suites run side by side. */
+  /** How many processors the suites that run side by side may use. With 1, suites run one by one. */
   readonly jobs: number;
   readonly heartbeatMs: number;
 }
@@ -32,7 +33,7 @@ export async function runSuites(
     if (result.output !== "") console.log(result.output.trimEnd());
     console.log(
       `── suite ${results.length} of ${suites.length}: ${suite.name}: ${countsOf(result)} ` +
-        `in ${formatDuration(result.elapsedMs)}; ${elapsed()} elapsed`,
+        `in ${formatDuration(result.elapsedMs)} (CPU ${formatDuration(result.cpuMs)}); ${elapsed()} elapsed`,
     );
   };
 
@@ -43,32 +44,49 @@ export async function runSuites(
     );
   }, heartbeatMs);
   try {
-    const together = suites.filter(({ sideBySide }) => sideBySide);
-    const workers = Math.min(jobs, together.length);
-    await drain(together, workers, context.stop, (suite) => run(suite, workers === 1));
-    const others = suites.filter(({ sideBySide }) => !sideBySide);
-    await drain(others, 1, context.stop, (suite) => run(suite, true));
+    const preparations = new Preparations(suites, context);
+    const together = suites.filter(({ load }) => load !== undefined);
+    const oneByOne = jobs === 1 || together.length === 1;
+    await drain(together, oneByOne ? 1 : 100 * jobs, preparations, context.stop, (suite) =>
+      run(suite, oneByOne),
+    );
+    const others = suites.filter(({ load }) => load === undefined);
+    await drain(others, 1, preparations, context.stop, (suite) => run(suite, true));
   } finally {
     clearInterval(heartbeat);
   }
   return results;
 }
 
-/** Starts nothing more once it is stopped. */
+/**
+ * Starts a suite when what it needs is installed and its load fits beside those that run; one whose load never fits runs
+ * alone. Starts nothing more once it is stopped.
+ */
 async function drain(
   suites: readonly Suite[],
-  workers: number,
+  maxLoad: number,
+  preparations: Preparations,
   stop: AbortSignal,
   run: (suite: Suite) => Promise<void>,
 ): Promise<void> {
-  const queue = suites.values();
-  const work = async () => {
-    for (const suite of queue) {
-      if (stop.aborted) return;
-      await run(suite);
+  const waiting = [...suites];
+  const running = new Map<Suite, Promise<void>>();
+  const fits = ({ load = 100 }: Suite) =>
+    running.size === 0 ||
+    load + [...running.keys()].reduce((sum, suite) => sum + (suite.load ?? 100), 0) <= maxLoad;
+  while (waiting.length > 0 && !stop.aborted) {
+    const next = waiting.findIndex((suite) => preparations.isReady(suite) && fits(suite));
+    if (next < 0) {
+      await Promise.race([...running.values(), ...preparations.pending]);
+      continue;
     }
-  };
-  await Promise.all(Array.from({ length: workers }, work));
+    for (const suite of waiting.splice(next, 1))
+      running.set(
+        suite,
+        run(suite).finally(() => running.delete(suite)),
+      );
+  }
+  await Promise.all(running.values());
 }
 
 const countsOf = ({ passed, failures, skipped }: SuiteResult): string =>

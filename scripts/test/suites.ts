@@ -6,62 +6,86 @@
 import { join } from "node:path";
 
 interface Placement {
-  readonly sideBySide: boolean;
+  /**
+   * How much of a processor it uses while it runs, in percent: its processor time by its duration on a quiet machine. So
+   * many suites run side by side that all processors are used. Absent: it runs alone.
+   */
+  readonly load?: number;
+  /** What it needs beyond the packages of npm (`preparations.ts`). */
+  readonly peers?: readonly string[];
   readonly reason: string;
 }
+
+/** The packages of Debian. Any other name is that of a script that installs something. */
+export const DEBIAN = "debian";
+const ONOS = "test/onos/prepare.ts";
+const SNMPSIM = "test/sources/snmp/prepare.ts";
+const OPENAPI_TOOLS = "test/openapi/prepare.ts";
 
 /**
  * Two suites may run at the same time when they share nothing but the processor: each listens on ports that the system
  * chooses, writes only to temporary folders of its own, and no assertion depends on how fast it runs. They start in the
- * order of the table, long ones first.
+ * order of the table, long ones first, as soon as their peers are installed.
  */
 export const PLACEMENTS: Readonly<Record<string, Placement>> = {
-  types: { sideBySide: true, reason: "only reads files" },
-  lint: { sideBySide: true, reason: "only reads files" },
-  "test/soak": { sideBySide: true, reason: "free ports; a temporary folder; bounds that count, not time" },
+  types: { load: 100, reason: "only reads files" },
+  src: { load: 100, reason: "manual clocks; temporary folders" },
+  lint: { load: 100, reason: "only reads files" },
+  "test/sources/contract": {
+    load: 30,
+    peers: [DEBIAN],
+    reason: "mostly waits for polls; free ports; temporary folders",
+  },
   "test/sources/snmp": {
-    sideBySide: true,
+    load: 40,
+    peers: [DEBIAN, SNMPSIM],
     reason: "mostly waits for LLDP and for polls; free ports; network namespaces of its own",
   },
+  "test/service": { load: 50, reason: "free ports; temporary folders; waits for conditions" },
+  "test/hostile": { load: 70, reason: "free ports; temporary folders; asserts counts and order" },
+  "test/cli": { load: 70, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
+  "test/sources/merging": { load: 50, reason: "free ports; temporary folders; waits for conditions" },
+  "test/cluster": {
+    load: 30,
+    peers: [DEBIAN],
+    reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
+  },
   "test/sources/controller": {
-    sideBySide: true,
+    load: 50,
+    peers: [ONOS],
     reason: "free ports; temporary folders; waits for conditions",
   },
-  "test/sources/contract": {
-    sideBySide: true,
-    reason: "free ports; temporary folders; waits for conditions",
+  "test/api": { load: 70, peers: [DEBIAN], reason: "manual clocks; free ports; waits for conditions" },
+  "test/soak": { load: 70, reason: "free ports; a temporary folder; bounds that count, not time" },
+  "test/client": {
+    load: 70,
+    peers: [DEBIAN],
+    reason: "manual clocks; free ports; builds into a new folder of dist/",
   },
-  "test/sources/merging": {
-    sideBySide: true,
-    reason: "free ports; temporary folders; waits for conditions",
+  "test/openapi": {
+    load: 70,
+    peers: [OPENAPI_TOOLS],
+    reason: "reads openapi.json; a service on a free port",
   },
-  "test/client": { sideBySide: true, reason: "manual clocks; free ports; builds into a new folder of dist/" },
-  "test/api": { sideBySide: true, reason: "manual clocks; free ports; waits for conditions" },
-  "test/openapi": { sideBySide: true, reason: "reads openapi.json; a service on a free port" },
-  "test/onos": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
-  "test/cli": { sideBySide: true, reason: "free ports; temporary folders; waits for conditions" },
-  "test/hostile": { sideBySide: true, reason: "free ports; temporary folders; asserts counts and order" },
-  "test/sources/restconf": { sideBySide: true, reason: "free ports; waits for conditions" },
-  "test/sources/http": { sideBySide: true, reason: "free ports; waits for conditions" },
-  "test/http1": { sideBySide: true, reason: "manual clocks; free ports" },
-  src: { sideBySide: true, reason: "manual clocks; temporary folders" },
-  "test/formats": { sideBySide: true, reason: "pure renderers; files with random names" },
-  "test/scripts": { sideBySide: true, reason: "runs the runner in a temporary folder" },
-  "test/architecture.test.ts": { sideBySide: true, reason: "only reads files" },
-  "test/service": {
-    sideBySide: false,
-    reason: "services of several processes, with timed signals and restarts",
-  },
+  "test/onos": { load: 100, peers: [ONOS], reason: "free ports; temporary folders; waits for conditions" },
+  "test/http1": { load: 100, peers: [DEBIAN], reason: "manual clocks; free ports" },
+  "test/sources/restconf": { load: 50, reason: "free ports; waits for conditions" },
+  "test/formats": { load: 100, peers: [DEBIAN], reason: "pure renderers; files with random names" },
+  "test/scripts": { load: 100, reason: "runs the runner in a temporary folder" },
+  "test/sources/http": { load: 100, reason: "free ports; waits for conditions" },
+  "test/architecture.test.ts": { load: 100, reason: "only reads files" },
   "test/sources/openflow": {
-    sideBySide: false,
+    peers: [DEBIAN],
     reason: "OpenFlow timers on the real clock; one Open vSwitch a machine",
   },
-  "test/web": { sideBySide: false, reason: "a browser that needs both processors to draw in time" },
+  "test/web": { peers: [DEBIAN], reason: "a browser that needs both processors to draw in time" },
 };
 
 export interface Suite {
   readonly name: string;
-  readonly sideBySide: boolean;
+  /** Of a processor, in percent; absent when it runs alone. */
+  readonly load?: number;
+  readonly peers: readonly string[];
   /** A program whose exit status is the result, in place of test files. It counts as one test. */
   readonly check?: readonly string[];
   /** Test files, as paths from the root. */
@@ -91,7 +115,10 @@ function suiteOf(path: string): string {
   return entry === "sources" ? `${area}/${entry}/${kind}` : `${area}/${entry}`;
 }
 
-const placed = (name: string) => ({ name, sideBySide: PLACEMENTS[name]?.sideBySide ?? false });
+function placed(name: string): Pick<Suite, "name" | "load" | "peers"> {
+  const { load, peers = [] } = PLACEMENTS[name] ?? {};
+  return { name, peers, ...(load !== undefined && { load }) };
+}
 
 /** A word that is the name of a suite selects that suite. Any other word selects the test files whose path has it. */
 export function selectSuites(suites: readonly Suite[], words: readonly string[]): Suite[] {

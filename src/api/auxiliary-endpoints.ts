@@ -4,11 +4,13 @@
  */
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
+import type { Clock } from "../lib/clock.ts";
 import { quote } from "../lib/error-text.ts";
 import type { CancelSignal } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { addHeaders } from "./add-headers.ts";
+import type { ClusterStatus } from "./cluster-status.ts";
 import { loadDocs } from "./docs/load-docs.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
 import { livenessResponse, readinessResponse } from "./health.ts";
@@ -35,6 +37,9 @@ export interface AuxiliaryEndpointsOptions {
   readonly tlsExpiresAt?: (() => number) | undefined;
   /** The reader processes, in the main process of a service that has some. */
   readonly readers?: ReaderMetrics | undefined;
+  /** In the main process of a node of a cluster. */
+  readonly clusterStatus?: ClusterStatus | undefined;
+  readonly clock: Clock;
 }
 
 export type HealthPath = "/healthz" | "/readyz";
@@ -71,9 +76,10 @@ export class AuxiliaryEndpoints {
   }
 
   health(path: HealthPath, isStopping: boolean, isUser: boolean): Response {
-    const { context, sources } = this.#options;
+    const { context, sources, clusterStatus: cluster, clock } = this.#options;
     if (path === "/healthz") return livenessResponse();
-    return readinessResponse({ context, sources: sources(), isStopping, isUser });
+    const now = clock.now();
+    return readinessResponse({ context, sources: sources(), isStopping, cluster, now, isUser });
   }
 
   /** The client is authenticated. Throws a `Problem` for a path or a method that does not exist. */
@@ -118,6 +124,7 @@ export class AuxiliaryEndpoints {
 
   *#metrics(): Steps<Response> {
     const { context, version, sources, rejectedRecords, readers, configReload, tlsExpiresAt } = this.#options;
+    const { clusterStatus: cluster, clock } = this.#options;
     return yield* metricsResponse({
       context,
       version,
@@ -128,6 +135,8 @@ export class AuxiliaryEndpoints {
       configReload,
       tlsExpiresAt: tlsExpiresAt?.(),
       forwards: this.#forwards,
+      cluster,
+      now: clock.now(),
     });
   }
 

@@ -43,7 +43,7 @@ export class PreparedResponse {
     { tag, content }: TaggedContent,
   ) {
     this.info = representation.info;
-    this.etag = encoding === "identity" ? `"${tag}"` : `"${tag}.${encoding}"`;
+    this.etag = encoding === "identity" ? `"${tag}"` : `${renderer.encodedPrefix}"${tag}.${encoding}"`;
     this.#renderer = renderer;
     this.#encoding = encoding;
     this.#representation = representation;
@@ -117,6 +117,8 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 export class BodyRenderer {
   readonly logId: string;
+  /** Of the tags of encoded bodies: another node of a cluster may compress the same bytes to others. */
+  readonly encodedPrefix: "" | "W/";
   readonly #tags: EntityTags;
   readonly #cache = createBoundedCache<string, CachedBody>({
     maxSize: MAX_CACHE_BYTES,
@@ -125,6 +127,7 @@ export class BodyRenderer {
 
   constructor(scope: TagScope) {
     this.logId = scope.logId;
+    this.encodedPrefix = scope.isClustered ? "W/" : "";
     this.#tags = new EntityTags(scope);
   }
 

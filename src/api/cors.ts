@@ -5,9 +5,10 @@ export interface Cors {
   preflightHeaders(origin: string | null): Readonly<Record<string, string>>;
 }
 
-const ALLOWED_HEADERS = "authorization, content-type, cache-control, if-none-match, last-event-id";
+const ALLOWED_HEADERS =
+  "authorization, content-type, cache-control, if-none-match, last-event-id, gazetteer-min-revision";
 const EXPOSED_HEADERS =
-  "ETag, Link, Gazetteer-Revision, Gazetteer-Log, Gazetteer-Paths, Retry-After, RateLimit, RateLimit-Policy";
+  "ETag, Link, Gazetteer-Revision, Gazetteer-Log, Gazetteer-Paths, Gazetteer-Stale, Retry-After, RateLimit, RateLimit-Policy";
 
 export function createCors(origins: readonly string[]): Cors {
   const isOff = origins.length === 0;

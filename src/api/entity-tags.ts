@@ -35,6 +35,8 @@ export interface TagScope {
   /** The log's signing key. Whoever describes the network must not be able to compute two bodies with the same tag. */
   readonly signingKey: Uint8Array;
   readonly serviceVersion: string;
+  /** Whether other nodes give the same tags. */
+  readonly isClustered?: boolean;
 }
 
 export class EntityTags {

@@ -5,6 +5,7 @@ import type { AccessLog } from "./access-log.ts";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { Users } from "./auth/users.ts";
 import type { AuxiliaryEndpointsOptions } from "./auxiliary-endpoints.ts";
+import type { ClusterView } from "./cluster-status.ts";
 import type { Forwarder } from "./forwarding/forwarder.ts";
 import type { Shares } from "./limits/shares.ts";
 import type { Relay } from "./relay.ts";
@@ -28,6 +29,8 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly relay?: Relay;
   /** In the main process: the controllers that requests are forwarded to. */
   readonly forwarder?: Forwarder | undefined;
+  /** On a node of a cluster. */
+  readonly cluster?: ClusterView | undefined;
   readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
   readonly logger: Logger;

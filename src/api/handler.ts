@@ -21,7 +21,6 @@ import { SerializedResponse } from "../http1/serialized-response.ts";
 import type { HandshakeCounts } from "../http1/tls.ts";
 import { MemoryBudget, type SharedMemory } from "../lib/memory-budget.ts";
 import { Cancelled } from "../lib/scheduler.ts";
-import { HistoryNotInReplica } from "../view/replica.ts";
 import { addHeaders } from "./add-headers.ts";
 import { AuditLog } from "./auth/audit.ts";
 import { authProblem } from "./auth/auth-problem.ts";
@@ -31,6 +30,7 @@ import { Logins } from "./auth/logins.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
 import { AuxiliaryEndpoints, isHealthPath } from "./auxiliary-endpoints.ts";
 import { BodyRenderer, type PreparedResponse } from "./body-renderer.ts";
+import { createCommonHeaders } from "./common-headers.ts";
 import { type Cors, createCors } from "./cors.ts";
 import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
 import { createForwarding, type Forwarding } from "./forwarding/forwarding.ts";
@@ -45,14 +45,13 @@ import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
 import { PublicEndpoints } from "./public-endpoints.ts";
 import { isPlainGet, NOT_SENT, pathOf, readRequestOf } from "./read-request.ts";
 import { ReadRunner } from "./read-runner.ts";
-import { createReaderRelay, mayBeForwarded, type RelayRequest } from "./reader-relay.ts";
+import { createReaderRelay, isForMainProcess, type RelayRequest } from "./reader-relay.ts";
 import { RepeatHit } from "./repeat-hit.ts";
 import { type RecordedResponse, RequestRecorder } from "./request-recorder.ts";
 import { RequestState } from "./request-state.ts";
 import { ResponseCache } from "./response-cache.ts";
 import { parseRoute } from "./route.ts";
 import { type ReadOutcome, Router } from "./router.ts";
-import { createSecurityHeaders } from "./security-headers.ts";
 import { SseHub } from "./stream/sse-hub.ts";
 import { UsageRecorder, userUsages } from "./usage-counters.ts";
 
@@ -101,6 +100,8 @@ export class RequestHandler implements Handler {
 
   constructor(options: RequestHandlerOptions, connections = new ConnectionCounters()) {
     const { context, limits, origins, users, version } = options;
+    const { id: logId, signingKey } = context.log;
+    const isClustered = options.cluster !== undefined;
     this.#options = options;
     this.#credentials = new RequestCredentials(options.authenticator, users);
     this.#connections = connections;
@@ -109,19 +110,17 @@ export class RequestHandler implements Handler {
     this.#router = new Router({
       context,
       streams: this.#streams,
-      renderer: new BodyRenderer({
-        logId: context.log.id,
-        signingKey: context.log.signingKey,
-        serviceVersion: version,
-      }),
+      renderer: new BodyRenderer({ logId, signingKey, serviceVersion: version, isClustered }),
       limits,
+      isClustered,
+      clock: options.clock,
     });
     this.#memory = new MemoryBudget(limits);
     this.#reads = new ReadRunner(this.#router, context.scheduler, this.#memory);
     this.#prefixes = createPrefixes(options.aliases);
     this.#forwarding = createForwarding(options, this.#memory);
     this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters(), this.#forwarding?.counters);
-    this.commonHeaders = createSecurityHeaders(origins);
+    this.commonHeaders = createCommonHeaders(origins, options.cluster);
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
     this.#hosts = new KnownHosts(options.hosts);
@@ -252,7 +251,7 @@ export class RequestHandler implements Handler {
 
   #findCachedResponse(request: Request): SerializedResponse | undefined {
     const { authenticator, context } = this.#options;
-    const cachedResponse = this.#responseCache.get(request);
+    const cachedResponse = this.#responseCache.get(request, context.view.revision);
     if (!cachedResponse) return undefined;
     const ifNoneMatch = request.header("if-none-match");
     request.handlerCache = new RepeatHit(authenticator.generation, cachedResponse, ifNoneMatch);
@@ -352,8 +351,7 @@ export class RequestHandler implements Handler {
     const relay = this.#relay;
     if (error instanceof Cancelled) return NOT_SENT;
     if (error instanceof ShareExhausted) return this.shares.retry(error, () => this.#serveAdmitted(served));
-    if (relay && error instanceof HistoryNotInReplica) return relay(request, connection, rateLimitHeaders);
-    if (relay && mayBeForwarded(error, path)) return relay(request, connection, rateLimitHeaders, true);
+    if (relay && isForMainProcess(error, path)) return relay(request, connection, rateLimitHeaders, true);
     const dialect = dialectOf(path, this.#prefixes);
     return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
   }

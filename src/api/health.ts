@@ -4,6 +4,7 @@
  */
 import type { Response } from "../http1/response.ts";
 import type { SourceReport, SourceStatus } from "../model/source-status.ts";
+import { type ClusterStatus, staleSeconds } from "./cluster-status.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import type { ReadContext } from "./reads/read-context.ts";
 
@@ -19,31 +20,67 @@ export interface ReadinessInput {
   readonly context: Pick<ReadContext, "view" | "log">;
   readonly sources: readonly SourceReport[];
   readonly isStopping: boolean;
+  /** On a node of a cluster. */
+  readonly cluster?: ClusterStatus | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
   /** Whether the request has valid credentials. */
   readonly isUser: boolean;
 }
 
 /**
- * Ready once every source has synced. A source that becomes stale later, or a log that cannot be written, makes it
+ * Ready once every source has synced. A node that cannot use the log of its cluster is degraded too, and no longer ready once
+ * its view is older than it may be. A source that becomes stale later, or a log that cannot be written, makes it
  * degraded, which is still ready: reads are served. So is a service with a network from before, or from other sources,
- * while the peer of a source cannot be read since the start: nobody knows how long that will be.
+ * while the peer of a source cannot be read since the start: nobody knows how long that will be. A source on standby counts
+ * neither way: its claims come from the node that runs it.
  */
-export function readinessResponse({ context, sources, isStopping, isUser }: ReadinessInput): Response {
+export function readinessResponse(input: ReadinessInput): Response {
+  const { context, sources, isStopping, cluster, now, isUser } = input;
   const { view, log } = context;
   const unsynced = sources.filter((source) => source.status === "starting");
   const isStarting = unsynced.some(({ error }) => error === undefined || view.revision === 0);
   const hasStale = unsynced.length > 0 || sources.some((source) => source.status === "stale");
   const { writeFailure } = log.stats();
-  const isDegraded = hasStale || writeFailure !== undefined;
-  const status = isStopping ? "stopping" : isStarting ? "starting" : isDegraded ? "degraded" : "ready";
+  const isDegraded = hasStale || writeFailure !== undefined || cluster?.trouble !== undefined;
+  const unreadiness = isStopping
+    ? "stopping"
+    : isStarting
+      ? "starting"
+      : cluster && isTooOld(cluster, now)
+        ? "stale"
+        : undefined;
   const details = {
     revision: view.revision,
     logId: log.id,
     sources: sources.map(withoutMetrics),
     ...(writeFailure && { log: { status: "failing", ...writeFailure } }),
+    ...(cluster && { cluster: clusterDetails(cluster, now) }),
   };
-  const body = isUser ? { status, ...details } : { status };
-  return { status: isStopping || isStarting ? 503 : 200, headers: HEADERS, body: JSON.stringify(body) };
+  // What is degraded is for users, too: a probe needs no more than whether it is ready.
+  const body = isUser
+    ? { status: unreadiness ?? (isDegraded ? "degraded" : "ready"), ...details }
+    : { status: unreadiness ?? "ready" };
+  return { status: unreadiness ? 503 : 200, headers: HEADERS, body: JSON.stringify(body) };
+}
+
+const isTooOld = (cluster: ClusterStatus, now: number): boolean =>
+  cluster.maxStaleSeconds > 0 && (staleSeconds(cluster, now) ?? 0) > cluster.maxStaleSeconds;
+
+function clusterDetails(cluster: ClusterStatus, now: number) {
+  const { name, node, trouble, lag } = cluster;
+  const seconds = staleSeconds(cluster, now);
+  return {
+    name,
+    node,
+    lag,
+    ...(seconds !== undefined && { staleSeconds: seconds }),
+    ...(trouble && {
+      condition: trouble.condition,
+      error: trouble.message,
+      since: trouble.since,
+    }),
+  };
 }
 
 const withoutMetrics = ({ metrics: _, ...status }: SourceReport): SourceStatus => status;

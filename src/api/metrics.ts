@@ -6,6 +6,8 @@ import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { indexedDrift } from "../query/drift-counts.ts";
+import { clusterFamilies } from "./cluster-metrics.ts";
+import type { ClusterStatus } from "./cluster-status.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
 import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
@@ -25,6 +27,9 @@ export interface MetricsInput {
   /** When the server's certificate expires, in epoch milliseconds. */
   readonly tlsExpiresAt?: number | undefined;
   readonly forwards?: ForwardMetrics | undefined;
+  readonly cluster?: ClusterStatus | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
 }
 
 /** The start counts as the first reload. */
@@ -59,6 +64,7 @@ export function* metricsResponse(input: MetricsInput): Steps<Response> {
     ...tlsFamilies(input),
     ...forwardFamilies(input),
     ...historyFamilies(input),
+    ...(input.cluster ? clusterFamilies(input.cluster, input.context.view.revision, input.now) : []),
     ...processFamilies(input),
   ];
   return { status: 200, headers: HEADERS, body: families.join("") };
@@ -90,10 +96,13 @@ function* networkFamilies({ context: { view }, version }: MetricsInput, clusters
 function* sourceFamilies({ sources, rejectedRecords }: MetricsInput): Generator<string> {
   const perSource = (value: (source: SourceReport) => number) =>
     sources.map((source): Sample => [{ source: source.name, kind: source.kind }, value(source)]);
+  // Only the node that runs a source knows: so the others have no sample, and an alert on 0 is right on every node.
+  const perRunningSource = (value: (source: SourceReport) => number) =>
+    perSource(value).filter((_, i) => sources[i]?.status !== "standby");
   yield gauge(
     "gazetteer_source_synced",
     "1 while the source's claims are up to date.",
-    perSource((source) => (source.status === "synced" ? 1 : 0)),
+    perRunningSource((source) => (source.status === "synced" ? 1 : 0)),
   );
   yield counter(
     "gazetteer_source_restarts_total",
@@ -103,7 +112,7 @@ function* sourceFamilies({ sources, rejectedRecords }: MetricsInput): Generator<
   yield gauge(
     "gazetteer_source_last_synced_seconds",
     "When the source last synced, in epoch seconds.",
-    perSource((source) => (source.lastSyncedAt ?? 0) / 1000),
+    perRunningSource((source) => (source.lastSyncedAt ?? 0) / 1000),
   );
   yield counter(
     "gazetteer_records_refused_total",

@@ -88,6 +88,7 @@ export function collectionPath(resource: Resource, text: OperationText): Json {
       ...headerParameterRefs(
         "IfNoneMatch",
         "AcceptEncoding",
+        "MinRevisionHeader",
         ...(hasStream ? (["LastEventId"] as const) : []),
       ),
     ],
@@ -124,7 +125,7 @@ export function itemPath(
     pathParameters,
     parameters: [
       ...queryParameters(target, ITEM_FORMATS),
-      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding"),
+      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", "MinRevisionHeader"),
     ],
     headers: [...READ_HEADERS, "Content-Encoding"],
     content: { [JSON_TYPE]: mediaType(schema), ...otherContent },
@@ -143,7 +144,7 @@ export function pathsPath(schema: Schema, text: OperationText): Json {
     pathParameters: ["src", "dst"],
     parameters: [
       ...queryParameters("paths", ITEM_FORMATS),
-      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding"),
+      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", "MinRevisionHeader"),
     ],
     headers: [...READ_HEADERS, "Content-Encoding", "Link", "Gazetteer-Paths"],
     content: { [JSON_TYPE]: mediaType(schema) },

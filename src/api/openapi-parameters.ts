@@ -22,7 +22,9 @@ const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
   paths: "Path",
 };
 
-const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+/** `min-revision` is `MinRevision`. */
+const capitalised = (name: string): string =>
+  name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
 
 const headerParameter = (name: string, description: string): Json => ({
@@ -34,6 +36,10 @@ const headerParameter = (name: string, description: string): Json => ({
 const HEADER_PARAMETERS = {
   IfNoneMatch: headerParameter("If-None-Match", "Entity tags that the client has, or *."),
   AcceptEncoding: headerParameter("Accept-Encoding", "gzip, br, zstd, with q-values."),
+  MinRevisionHeader: headerParameter(
+    "Gazetteer-Min-Revision",
+    "Wait briefly until the view has that revision. Of this and `min-revision` the higher one counts.",
+  ),
   LastEventId: headerParameter(
     "Last-Event-ID",
     "On a stream: the revision to resume from. Takes precedence over `since`.",

@@ -25,7 +25,13 @@ export const HEADERS = {
     "`private, no-cache` where the response may be stored and revalidated, else `no-store`. Never a max-age.",
   ),
   Vary: header("The request headers that were negotiated."),
-  ETag: header("Strong tag of this representation."),
+  ETag: header(
+    "Strong tag of this representation; weak where it has a content encoding and comes from a cluster.",
+  ),
+  "Gazetteer-Stale": header(
+    "On a node of a cluster while the log cannot be followed: how many seconds old the view may be.",
+    { type: "integer" },
+  ),
   "Content-Encoding": header("gzip, br or zstd, where the request accepts it."),
   Link: header('`<…>; rel="next"` with `limit`, unless this is the last page.'),
   "Gazetteer-Paths": header("How many paths there are; absent where the search ended before all were found."),
@@ -52,16 +58,17 @@ export const HEADERS = {
 export type HeaderName = keyof typeof HEADERS;
 
 /** The headers of every response. */
-export const SECURITY_HEADERS: readonly HeaderName[] = [
+export const UNIVERSAL_HEADERS: readonly HeaderName[] = [
   "X-Content-Type-Options",
   "Content-Security-Policy",
   "Cross-Origin-Resource-Policy",
+  "Gazetteer-Stale",
 ];
 
 /** The headers of every response to an authenticated request. */
 export const COMMON_HEADERS: readonly HeaderName[] = [
   "Cache-Control",
-  ...SECURITY_HEADERS,
+  ...UNIVERSAL_HEADERS,
   "RateLimit",
   "RateLimit-Policy",
   "Access-Control-Allow-Origin",

@@ -20,7 +20,7 @@ import {
   headerRefs,
   mediaType,
   problemRefs,
-  SECURITY_HEADERS,
+  UNIVERSAL_HEADERS,
 } from "./openapi-parts.ts";
 import {
   Broadcast,
@@ -44,7 +44,7 @@ const DOCUMENTS =
 const TARGETS =
   'With `format=prometheus` the body is, also as `application/json`, the array of Prometheus\' HTTP service discovery: `[{"targets": ["192.0.2.1"], "labels": {}}]`.';
 
-const HEALTH_HEADERS: readonly HeaderName[] = ["Cache-Control", ...SECURITY_HEADERS];
+const HEALTH_HEADERS: readonly HeaderName[] = ["Cache-Control", ...UNIVERSAL_HEADERS];
 const FILE_HEADERS: readonly HeaderName[] = [...COMMON_HEADERS, "ETag", "Content-Encoding"];
 const PAGE_HEADERS: readonly HeaderName[] = [
   ...FILE_HEADERS,

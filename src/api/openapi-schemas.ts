@@ -151,7 +151,7 @@ export const PROBLEM_SCHEMA = Type.Object(
 export const LIVENESS_SCHEMA = Type.Object({ status: Type.Literal("alive") }, { $id: "Liveness" });
 export const READINESS_SCHEMA = Type.Object(
   {
-    status: Type.Enum(["ready", "degraded", "starting", "stopping"], { $id: "ReadinessStatus" }),
+    status: Type.Enum(["ready", "degraded", "starting", "stale", "stopping"], { $id: "ReadinessStatus" }),
     revision: Type.Optional(int64("The revision of the view; only with valid credentials.")),
     logId: Type.Optional(
       Type.String({ description: "As in the header Gazetteer-Log; only with valid credentials." }),
@@ -167,6 +167,26 @@ export const READINESS_SCHEMA = Type.Object(
           since: int64("Epoch milliseconds."),
         },
         { $id: "LogStatus", description: "Only while changes cannot be stored, for example on a full disk." },
+      ),
+    ),
+    cluster: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String(),
+          node: Type.String({ description: "Names this run of the node." }),
+          lag: int64("Messages of the log that the node knows of and has not applied yet."),
+          staleSeconds: Type.Optional(
+            int64("While the log cannot be followed: how old the view may be, as in Gazetteer-Stale."),
+          ),
+          condition: Type.Optional(
+            Type.String({
+              description: "What is wrong with the log of the cluster; absent when nothing is.",
+            }),
+          ),
+          error: Type.Optional(Type.String()),
+          since: Type.Optional(int64("Epoch milliseconds.")),
+        },
+        { $id: "ClusterStatus", description: "Only on a node of a cluster, with valid credentials." },
       ),
     ),
   },

@@ -30,6 +30,7 @@ export const PROBLEMS = {
   "upstream-failed": { status: 502, title: "The controller that has this resource failed" },
   overloaded: { status: 503, title: "The service is overloaded" },
   "over-budget": { status: 503, title: "Responses hold too much memory" },
+  "revision-not-reached": { status: 503, title: "This node has not reached that revision yet" },
   stopping: { status: 503, title: "The service is stopping" },
   "http-version": { status: 505, title: "That version of HTTP is not supported" },
 } as const;

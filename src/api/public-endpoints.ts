@@ -10,7 +10,7 @@ import { dialectOf, type Prefixes } from "./dialect/prefixes.ts";
 import type { Forwarding } from "./forwarding/forwarding.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
 import type { ProblemResponder } from "./problem-response.ts";
-import { mayBeForwarded, type RelayRequest } from "./reader-relay.ts";
+import { isForMainProcess, type RelayRequest } from "./reader-relay.ts";
 import { parseRoute } from "./route.ts";
 
 /** The target of `OPTIONS *`, which is about the service as a whole (RFC 9112, 3.2.4). */
@@ -45,7 +45,7 @@ export class PublicEndpoints {
       const corsHeaders = cors.preflightHeaders(request.header("origin"));
       return { status: 204, headers: { Allow: ALLOWED_METHODS, ...corsHeaders }, body: null };
     } catch (error) {
-      if (relay && mayBeForwarded(error, path)) return relay(request, connection);
+      if (relay && isForMainProcess(error, path)) return relay(request, connection);
       return problems.respondTo(request, error, "options", {}, dialectOf(path, prefixes));
     }
   }

@@ -4,8 +4,12 @@
  */
 import { QueryFault } from "../query/fault.ts";
 import { Problem } from "./problem.ts";
+import { FutureRevisionProblem } from "./revision-wait.ts";
 
-export const problemOf = ({ code, detail }: QueryFault): Problem => new Problem(code, detail);
+export const problemOf = ({ code, detail, futureRevision }: QueryFault): Problem =>
+  futureRevision === undefined
+    ? new Problem(code, detail)
+    : new FutureRevisionProblem(code, detail, futureRevision);
 
 /** Returns the result of a query function, or throws the problem of its fault. */
 export function throwIfFault<T>(result: T | QueryFault): T {

@@ -5,6 +5,9 @@ import type { Dialect } from "./dialect/dialect.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
 import { Problem } from "./problem.ts";
 
+/** Means the same as the parameter `min-revision`. */
+export const MIN_REVISION_HEADER = "gazetteer-min-revision";
+
 /** The parts of a request that a read depends on. */
 export interface ReadRequest {
   readonly method: "GET" | "HEAD";
@@ -18,6 +21,7 @@ export interface ReadRequest {
   readonly acceptEncoding: string | null;
   readonly ifNoneMatch: string | null;
   readonly lastEventId: string | null;
+  readonly minRevision: string | null;
   readonly dialect: Dialect;
 }
 
@@ -34,6 +38,7 @@ export function readRequestOf(request: Request, path: string, user: string, dial
     acceptEncoding: request.header("accept-encoding"),
     ifNoneMatch: request.header("if-none-match"),
     lastEventId: request.header("last-event-id"),
+    minRevision: request.header(MIN_REVISION_HEADER),
     dialect,
   };
 }
@@ -41,6 +46,10 @@ export function readRequestOf(request: Request, path: string, user: string, dial
 /** Only such a request may get a serialized response, whose bytes are the same for every client. */
 export const isPlainGet = ({ method, keepAlive, isHttp10, bodyLength }: Request): boolean =>
   method === "GET" && keepAlive && !isHttp10 && bodyLength === 0;
+
+/** Whether the view has the revision in that header. Not where the header is not valid. */
+export const isReached = (minRevision: string, revision: number): boolean =>
+  /^\d+$/.test(minRevision) && Number(minRevision) <= revision;
 
 export function pathOf(target: string): string {
   const queryStart = target.indexOf("?");

@@ -2,6 +2,7 @@
 import type { ConnectionInfo } from "../http1/handler.ts";
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
+import { HistoryNotInReplica } from "../view/replica.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { Logins } from "./auth/logins.ts";
 import type { RequestCredentials } from "./auth/request-credentials.ts";
@@ -19,12 +20,16 @@ export type RelayRequest = (
   waitsForOthers?: boolean,
 ) => Promise<Response>;
 
-/** The main process knows what is forwarded, and to whom. This one only knows that it has no such resource. */
-export const mayBeForwarded = (error: unknown, path: string): boolean =>
-  error instanceof UnknownResourceProblem && parseForwardPath(path) !== undefined;
+/**
+ * Whether the main process may have what this one lacks: the history, the claims, or a path that is forwarded. What is
+ * forwarded, and to whom, is known there; this process only knows that it has no such resource.
+ */
+export const isForMainProcess = (error: unknown, path: string): boolean =>
+  error instanceof HistoryNotInReplica ||
+  (error instanceof UnknownResourceProblem && parseForwardPath(path) !== undefined);
 
 /**
- * With `waitsForOthers` the main process gets its response from elsewhere, so a client that goes away ends the request
+ * With `waitsForOthers` the main process may wait for another node or a controller, so a client that goes away ends the request
  * there too. Otherwise the response is there at once.
  */
 export function createReaderRelay(

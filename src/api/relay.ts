@@ -11,7 +11,9 @@ import type { Response } from "../http1/response.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { History } from "../view/history.ts";
 import { forwardedHeader } from "./auth/forwarded.ts";
+import { STALE_HEADER } from "./common-headers.ts";
 import { Problem } from "./problem.ts";
+import { reachesRevision } from "./revision-wait.ts";
 
 type FetchResponse = globalThis.Response;
 
@@ -58,6 +60,7 @@ const NOT_RETURNED = [
   "content-length",
   "x-content-type-options",
   "cross-origin-resource-policy",
+  STALE_HEADER.toLowerCase(),
 ];
 /** As the server of this process spells it: it adds its own to a response without one. */
 const POLICY = "Content-Security-Policy";
@@ -95,7 +98,7 @@ export function createRelay(
       throw unavailable("stopping");
     }
     const revision = Number(upstream.headers.get("gazetteer-revision") ?? 0);
-    if (!(await waitForRevision(history, revision, clock))) {
+    if (!(await reachesRevision(history, revision, clock, CATCH_UP_TIMEOUT_MS))) {
       await upstream.body?.cancel();
       throw unavailable("overloaded");
     }
@@ -139,15 +142,3 @@ const unavailable = (code: "stopping" | "overloaded"): Problem =>
   new Problem(code, "The main process of the service does not respond in time; try again in a moment.", {
     "Retry-After": "2",
   });
-
-/** Returns false when the view does not reach the revision in time. */
-async function waitForRevision(history: History, revision: number, clock: Clock): Promise<boolean> {
-  if (history.view.revision >= revision) return true;
-  const reached = new AbortController();
-  const unsubscribe = history.subscribe(() => {
-    if (history.view.revision >= revision) reached.abort();
-  });
-  await clock.sleep(CATCH_UP_TIMEOUT_MS, reached.signal);
-  unsubscribe();
-  return history.view.revision >= revision;
-}

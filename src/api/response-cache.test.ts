@@ -42,7 +42,7 @@ function createCache() {
     return prepared.etag;
   };
   const read = (request: Request, revision = 1, ifNoneMatch: string | null = null) => {
-    const parts = cache.get(request)?.serialize(ifNoneMatch, revision)?.serialize(0);
+    const parts = cache.get(request, revision)?.serialize(ifNoneMatch, revision)?.serialize(0);
     return parts && Buffer.concat(parts).toString();
   };
   return { cache, counters, data, store, read };
@@ -109,7 +109,7 @@ describe("the bounds of the cache", () => {
     const { cache, store, read } = createCache();
     store(createRequest("/0"), MIB);
     store(createRequest("/1"), MIB);
-    const held = cache.get(createRequest("/1"));
+    const held = cache.get(createRequest("/1"), 1);
     for (let i = 2; i < 34; i++) {
       read(createRequest("/0"));
       store(createRequest(`/${i}`), MIB);

@@ -16,6 +16,7 @@ import { Doorkeeper } from "../lib/doorkeeper.ts";
 import type { PreparedResponse } from "./body-renderer.ts";
 import { matchesEtag } from "./etag.ts";
 import type { Counter } from "./process-counters.ts";
+import { isReached, MIN_REVISION_HEADER } from "./read-request.ts";
 
 /** Variants differ in Accept and Accept-Encoding. */
 const MAX_VARIANTS_PER_TARGET = 8;
@@ -135,10 +136,15 @@ export class ResponseCache {
     this.#common = common;
   }
 
-  /** The entry may be stale; `serialize` checks it. */
-  get(request: Request): CachedResponse | undefined {
+  /**
+   * The entry may be stale; `serialize` checks it. None for a request that needs a later revision than the current one. A
+   * connection that repeats a request repeats its headers, and revisions only grow, so this is checked once.
+   */
+  get(request: Request, revision: number): CachedResponse | undefined {
     const variants = this.#variantsByTarget.get(request.target);
     if (variants === undefined) return undefined;
+    const minRevision = request.header(MIN_REVISION_HEADER);
+    if (minRevision !== null && !isReached(minRevision, revision)) return undefined;
     const accept = request.header("accept");
     const acceptEncoding = request.header("accept-encoding");
     return variants.find((variant) => variant.accept === accept && variant.acceptEncoding === acceptEncoding);

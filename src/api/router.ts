@@ -5,6 +5,7 @@
 import { DOCUMENT_FORMATS, type DocumentParameter, type Format } from "../formats/formats.ts";
 import { IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { MemoryAccount } from "../lib/memory-budget.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
@@ -12,7 +13,7 @@ import { badParameter } from "../query/fault.ts";
 import type { QueryTarget } from "../query/parameters.ts";
 import { parseQuery } from "../query/parse-query.ts";
 import type { Query } from "../query/query.ts";
-import { resolveSince } from "../query/revision.ts";
+import { parseMinRevision, resolveSince } from "../query/revision.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
 import { ITEM_NEGOTIATOR, negotiateEntity, negotiateFormat } from "./negotiate.ts";
@@ -29,6 +30,7 @@ import type { ReadContext, RequestContext } from "./reads/read-context.ts";
 import { timelineRepresentation } from "./reads/timeline.ts";
 import { topologyRepresentation } from "./reads/topology.ts";
 import type { Representation } from "./representation.ts";
+import { awaitRevision, FutureRevisionProblem, notReached, REVISION_WAIT_MS } from "./revision-wait.ts";
 import type { Route } from "./route.ts";
 import type { ServerLimits } from "./server-limits.ts";
 import { createChangeCursor } from "./stream/change-cursor.ts";
@@ -39,6 +41,9 @@ export interface RouterOptions {
   readonly streams: SseHub;
   readonly renderer: BodyRenderer;
   readonly limits: Pick<ServerLimits, "pageLimit" | "paths">;
+  /** Whether other nodes write to the log: then a revision that is not here may exist. */
+  readonly isClustered: boolean;
+  readonly clock: Clock;
 }
 
 export interface ReadOutcome {
@@ -56,8 +61,29 @@ export class Router {
     this.#options = options;
   }
 
-  /** `memory` is the account of the response. */
+  /** `memory` is the account of the response. A read that names a revision to come waits for it, for a short time. */
   *read(route: Route, request: ReadRequest, memory: MemoryAccount): Steps<ReadOutcome> {
+    const { context, clock } = this.#options;
+    let deadline: number | undefined;
+    for (;;) {
+      try {
+        return yield* this.#readNow(route, request, memory);
+      } catch (error) {
+        if (!(error instanceof FutureRevisionProblem) || !this.#mayCome(error)) throw error;
+        const { revision } = error;
+        deadline ??= clock.monotonic() + REVISION_WAIT_MS;
+        if (!(yield* awaitRevision(context.history, revision, clock, deadline)))
+          throw notReached(revision, context.view.revision);
+      }
+    }
+  }
+
+  /** A single node has every revision that exists. With `min-revision` it waits too: a reader process may be behind. */
+  #mayCome({ code }: FutureRevisionProblem): boolean {
+    return this.#options.isClustered || code === "revision-not-reached";
+  }
+
+  *#readNow(route: Route, request: ReadRequest, memory: MemoryAccount): Steps<ReadOutcome> {
     const { limits } = this.#options;
     const { dialect } = request;
     const context: RequestContext = { ...this.#options.context, dialect, memory };
@@ -65,6 +91,7 @@ export class Router {
     const parameters = dialect.parameters(parseQueryString(request.queryText), queryTarget);
     const pageLimit = route.read === "paths" ? limits.paths : limits.pageLimit;
     const query = throwIfFault(parseQuery(parameters, queryTarget, { pageLimit }));
+    requireRevision(context, query, request);
     if (route.read !== "list" && route.read !== "topology") {
       if (route.read === "item") negotiateEntity(query, request.accept);
       else ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
@@ -130,6 +157,16 @@ export class Router {
     headers["Gazetteer-Revision"] = String(cursor.revision);
     return { status: 200, headers, body: streams.openStream(request.user, request.owner, cursor, memory) };
   }
+}
+
+/** Throws when the view does not have the revision that the request needs at least. */
+function requireRevision({ view }: RequestContext, { minRevision = 0 }: Query, request: ReadRequest): void {
+  const header = request.minRevision;
+  const needed =
+    header === null
+      ? minRevision
+      : Math.max(minRevision, throwIfFault(parseMinRevision(header, "Gazetteer-Min-Revision")));
+  if (needed > view.revision) throw notReached(needed, view.revision);
 }
 
 function queryTargetOf(route: Route): QueryTarget {

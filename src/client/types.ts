@@ -81,9 +81,12 @@ export interface Timeline {
   readonly newest: RevisionTime;
 }
 
-/** `degraded`: every source was synced once, but at least one is stale. */
+/**
+ * `degraded`: every source was synced once, but at least one is stale, or the log cannot be used. `stale`: the view of this
+ * node of a cluster is older than it may be.
+ */
 export interface Readiness {
-  readonly status: "starting" | "ready" | "degraded" | "stopping";
+  readonly status: "starting" | "ready" | "degraded" | "stale" | "stopping";
   /** Absent when the credentials are missing or wrong. */
   readonly revision?: number;
   /** Absent when the credentials are missing or wrong. */

@@ -1,11 +1,39 @@
-/** Headers of every response of a server, unless a response has its own. The text is built once. */
+/**
+ * Headers of every response of a server. Those that do not change are built once. The date, and what else depends on the
+ * time, is built at most once a second, or when it changes.
+ */
+let dateSecond = -1;
+let cachedDateLine = "";
+
+/** The `Date` header, formatted once a second. */
+function dateLine(nowMs: number): string {
+  const second = Math.floor(nowMs / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    cachedDateLine = `Date: ${new Date(second * 1000).toUTCString()}\r\n`;
+  }
+  return cachedDateLine;
+}
+
+/** The value of a header at a time (epoch milliseconds); undefined while responses do not have it. */
+export interface TimedHeader {
+  readonly name: string;
+  value(nowMs: number): string | undefined;
+}
+
 export class CommonHeaders {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #lines: string;
+  readonly #timed: TimedHeader | undefined;
+  #dateLine = "";
+  #timedValue = "";
+  #timedLines = "";
 
-  constructor(headers: Readonly<Record<string, string>>) {
+  /** `headers` are those of every response, unless a response has its own. */
+  constructor(headers: Readonly<Record<string, string>>, timed?: TimedHeader) {
     this.#headers = headers;
     this.#lines = render(Object.entries(headers));
+    this.#timed = timed;
   }
 
   /** The header lines for a response with these headers, each with its line end. */
@@ -14,6 +42,19 @@ export class CommonHeaders {
       if (name in headers)
         return render(Object.entries(this.#headers).filter(([common]) => !(common in headers)));
     return this.#lines;
+  }
+
+  /** The date, and the header that depends on the time. The same text as long as both are the same. */
+  timedLines(nowMs: number): string {
+    const date = dateLine(nowMs);
+    const value = this.#timed?.value(nowMs);
+    if (this.#timed === undefined || value === undefined) return date;
+    if (date !== this.#dateLine || value !== this.#timedValue) {
+      this.#dateLine = date;
+      this.#timedValue = value;
+      this.#timedLines = date + render([[this.#timed.name, value]]);
+    }
+    return this.#timedLines;
   }
 }
 

@@ -16,7 +16,7 @@ import { MAX_BODY_BYTES, MAX_REFUSED_BODY_BYTES, RequestParser } from "./request
 import type { Response } from "./response.ts";
 import { frameResponse } from "./response-framing.ts";
 import { ResponseWriter } from "./response-writer.ts";
-import { dateLine, joinHeadAndBody, SerializedResponse, serializeHead } from "./serialized-response.ts";
+import { joinHeadAndBody, SerializedResponse, serializeTimedHead } from "./serialized-response.ts";
 import type { TurnTaker } from "./turn-queue.ts";
 import { TurnShare } from "./turn-share.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
@@ -339,8 +339,8 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   #serializeHead(request: Request, { status, headers }: Response): string {
     const connection = this.#closeAfterCurrent ? "close" : request.isHttp10 ? "keep-alive" : undefined;
-    const head =
-      serializeHead(status, headers, this.#context.handler.commonHeaders) + dateLine(this.#context.now());
+    const { handler } = this.#context;
+    const head = serializeTimedHead(status, headers, this.#context.now(), handler.commonHeaders);
     const complete = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
     // The body must come, even though it is not read: otherwise the next request could not be found behind it.
     return request.expectsContinue && !this.#closeAfterCurrent ? CONTINUE_RESPONSE + complete : complete;

@@ -18,7 +18,7 @@ import {
   type Socket,
 } from "./handler.ts";
 import { ParseError } from "./request.ts";
-import { joinHeadAndBody, serializeHead } from "./serialized-response.ts";
+import { joinHeadAndBody, serializeTimedHead } from "./serialized-response.ts";
 import { type HandshakeCounts, TlsAcceptor } from "./tls.ts";
 import type { LiveTlsIdentity } from "./tls-identity.ts";
 import { TurnQueue } from "./turn-queue.ts";
@@ -159,7 +159,7 @@ export class HttpListener implements ServerContext {
     const detail = "This port expects TLS; use https:// in the address.";
     const { status, headers, body } = this.handler.onParseError(new ParseError("bad-request", detail));
     const text = typeof body === "string" ? body : "";
-    const head = `${serializeHead(status, headers)}Connection: close\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
+    const head = `${serializeTimedHead(status, headers, this.now(), this.handler.commonHeaders)}Connection: close\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
     socket.write(Buffer.concat(joinHeadAndBody(head, text)));
     socket.end();
   }

@@ -29,11 +29,11 @@ const REASONS: Readonly<Record<number, string>> = {
 /** A line break in a value would end the header and start another one: response splitting. */
 const INVALID_HEADER_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Status line and headers, without the date and without the empty line at the end. */
-export function serializeHead(
+/** Status line and headers, without those that depend on the time and without the empty line at the end. */
+function serializeHead(
   status: number,
   headers: Readonly<Record<string, string>>,
-  common: CommonHeaders = NO_SNIFF,
+  common: CommonHeaders,
 ): string {
   let text = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${common.linesFor(headers)}`;
   for (const name in headers) {
@@ -45,18 +45,13 @@ export function serializeHead(
   return text;
 }
 
-let dateSecond = -1;
-let cachedDateLine = "";
-
-/** The `Date` header, formatted once a second. */
-export function dateLine(nowMs: number): string {
-  const second = Math.floor(nowMs / 1000);
-  if (second !== dateSecond) {
-    dateSecond = second;
-    cachedDateLine = `Date: ${new Date(second * 1000).toUTCString()}\r\n`;
-  }
-  return cachedDateLine;
-}
+/** The same with the headers that depend on the time. */
+export const serializeTimedHead = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  nowMs: number,
+  common: CommonHeaders = NO_SNIFF,
+): string => serializeHead(status, headers, common) + common.timedLines(nowMs);
 
 export const statusAllowsBody = (status: number): boolean => status !== 204 && status !== 304;
 
@@ -72,18 +67,20 @@ export class SerializedResponse {
   isCached = true;
   readonly #head: string;
   readonly #body: Uint8Array | undefined;
-  #dateLine = "";
+  readonly #common: CommonHeaders;
+  #timedLines = "";
   #buffers: readonly Uint8Array[] = [];
 
   constructor(
     status: number,
     headers: Readonly<Record<string, string>>,
     body: Uint8Array | undefined,
-    common?: CommonHeaders,
+    common = NO_SNIFF,
   ) {
     const length = statusAllowsBody(status) ? `Content-Length: ${body?.length ?? 0}\r\n` : "";
     this.#head = serializeHead(status, headers, common) + length;
     this.#body = body;
+    this.#common = common;
     this.status = status;
   }
 
@@ -102,10 +99,10 @@ export class SerializedResponse {
   }
 
   serialize(nowMs: number): readonly Uint8Array[] {
-    const line = dateLine(nowMs);
-    if (line === this.#dateLine) return this.#buffers;
-    this.#dateLine = line;
-    this.#buffers = joinHeadAndBody(`${this.#head}${line}\r\n`, this.#body);
+    const lines = this.#common.timedLines(nowMs);
+    if (lines === this.#timedLines) return this.#buffers;
+    this.#timedLines = lines;
+    this.#buffers = joinHeadAndBody(`${this.#head}${lines}\r\n`, this.#body);
     return this.#buffers;
   }
 }

@@ -5,6 +5,8 @@
  * reused is still in the CPU cache.
  */
 const MAX_UNCOLLECTED_BYTES = 64 * 1024 * 1024;
+/** A collection takes as long as memory is large, and is not worth it for less garbage at the end. */
+const MIN_COLLECTED_BYTES = 1024 * 1024;
 
 export class GcPacer {
   #uncollectedBytes = 0;
@@ -15,8 +17,9 @@ export class GcPacer {
     if (this.#uncollectedBytes >= MAX_UNCOLLECTED_BYTES) this.collect();
   }
 
+  /** At the end of the work. */
   collect(): void {
-    if (this.#uncollectedBytes > 0) Bun.gc(true);
+    if (this.#uncollectedBytes >= MIN_COLLECTED_BYTES) Bun.gc(true);
     this.#uncollectedBytes = 0;
   }
 }

@@ -28,3 +28,29 @@ test("finds the same index as a linear search", () => {
     }),
   );
 });
+
+test("finds the same index after a part is replaced as in a list that is made anew", () => {
+  fc.assert(
+    fc.property(
+      texts,
+      texts,
+      fc.nat(40),
+      fc.nat(40),
+      fc.constantFrom("", "00:00:"),
+      (some, wanted, a, b, prefix) => {
+        const all = some.map((suffix) => prefix + suffix).sort();
+        const [start, end] = [Math.min(a, b, all.length), Math.min(Math.max(a, b), all.length)];
+        // What replaces a part is between its neighbours.
+        const [low, high] = [all[start - 1] ?? "", all[end]];
+        const by = wanted
+          .map((suffix) => prefix + suffix)
+          .filter((text) => text > low && (high === undefined || text < high))
+          .sort();
+        const after = [...all.slice(0, start), ...by, ...all.slice(end)];
+        const replaced = runToEnd(runToEnd(SortedTexts.create(all)).withReplaced(start, end, by));
+        for (const text of [...wanted, ...all, ...after])
+          expect(replaced.lastNotAfter(text)).toBe(expected(after, text));
+      },
+    ),
+  );
+});

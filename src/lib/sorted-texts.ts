@@ -26,11 +26,15 @@ export class SortedTexts {
   /** `texts` must not change. */
   static *create(texts: readonly string[]): Steps<SortedTexts> {
     const prefix = commonPrefixOf(texts);
-    const numbers: number[] = [];
-    for (const text of texts) {
-      numbers.push(numberOf(text, prefix.length));
-      if (numbers.length % TEXTS_PER_STEP === 0) yield;
-    }
+    return new SortedTexts(texts, prefix, yield* numbersOf(texts, prefix));
+  }
+
+  /** The list with other texts instead of those from index `start` to `end`; still sorted. */
+  *withReplaced(start: number, end: number, by: readonly string[]): Steps<SortedTexts> {
+    const texts = replaceRange(this.#texts, start, end, by);
+    const prefix = this.#commonPrefix;
+    if (commonPrefixOf(texts) !== prefix) return yield* SortedTexts.create(texts);
+    const numbers = replaceRange(this.#numbers, start, end, yield* numbersOf(by, prefix));
     return new SortedTexts(texts, prefix, numbers);
   }
 
@@ -51,6 +55,19 @@ export class SortedTexts {
     }
     return low;
   }
+}
+
+/** A copy with other items instead of those from index `start` to `end`. `toSpliced` cannot take thousands of items. */
+export const replaceRange = <T>(list: readonly T[], start: number, end: number, by: readonly T[]): T[] =>
+  list.slice(0, start).concat(by, list.slice(end));
+
+function* numbersOf(texts: readonly string[], prefix: string): Steps<number[]> {
+  const numbers: number[] = [];
+  for (const text of texts) {
+    numbers.push(numberOf(text, prefix.length));
+    if (numbers.length % TEXTS_PER_STEP === 0) yield;
+  }
+  return numbers;
 }
 
 /** The longest prefix of all texts, which are sorted. */

@@ -124,6 +124,8 @@ export interface ForeignBatches {
    * progress. The caller makes the batch visible before it takes the next.
    */
   take(): Promise<Batch | undefined>;
+  /** Whether this node runs the source, by what was taken. */
+  holds(source: string): boolean;
 }
 
 /** What is stored on this machine: every read of the past. */

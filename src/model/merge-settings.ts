@@ -18,10 +18,17 @@ export interface SourceSettings {
   readonly merge: boolean;
 }
 
+export interface HistoryLimits {
+  readonly keepDays: number;
+  readonly maxBytes: number;
+}
+
 export interface MergeSettings {
   readonly identity: readonly IdentityRule[];
   /** In order of precedence. */
   readonly sources: readonly SourceSettings[];
+  /** Of a cluster, where it is one for all nodes. Merging does not depend on it. */
+  readonly history?: HistoryLimits;
 }
 
 /** Sources with the default settings, in order of precedence. */

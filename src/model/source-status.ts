@@ -6,12 +6,13 @@ import Type from "typebox";
 import { int64 } from "./entity.ts";
 import { SOURCE_ROLES } from "./merge-settings.ts";
 
-export const SOURCE_STATES = ["starting", "synced", "stale", "stopped"] as const;
+export const SOURCE_STATES = ["starting", "synced", "stale", "standby", "stopped"] as const;
 
 /**
  * - `starting`: no claims were committed yet. `error` is set when earlier attempts failed.
  * - `synced`: the claims in the view are what the source last reported.
  * - `stale`: the last claims stay in the view, but the source failed or reported trouble since. `error` has the reason.
+ * - `standby`: another node of the cluster runs the source, or it has not reported yet since it was taken over.
  * - `stopped`: the source was stopped.
  */
 export type SourceState = (typeof SOURCE_STATES)[number];
@@ -27,6 +28,7 @@ export const SourceStatus = Type.Object(
       }),
     ),
     status: Type.Enum(SOURCE_STATES, { $id: "SourceState" }),
+    node: Type.Optional(Type.String({ description: "In a cluster: the name of the node that runs it." })),
     since: int64("Epoch milliseconds at which the source entered `status`."),
     error: Type.Optional(Type.String()),
     lastSyncedAt: Type.Optional(int64("Epoch milliseconds of the last committed claims.")),

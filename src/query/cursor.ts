@@ -4,6 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Steps } from "../lib/steps.ts";
+import type { CollectionVersions } from "../log/log.ts";
 import type { Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
 import type { NetworkState } from "../view/view.ts";
@@ -53,12 +54,34 @@ const sign = (payload: Uint8Array, scope: string, secret: Uint8Array): Buffer =>
     .digest()
     .subarray(0, SIGNATURE_BYTES);
 
-/** The state that the pages of a cursor are read from. */
-export function* stateOfCursor(history: History, { revision }: Cursor): Steps<NetworkState | QueryFault> {
-  if (history.resolve(revision).ok) return yield* history.stateAt(revision);
+/** The revision that last changed what the pages of a cursor show, by the versions of a state. */
+export type ChangedAt = (versions: CollectionVersions) => number;
+
+/**
+ * A state that the pages of a cursor can be read from: at the cursor's revision, or at a later one if what they show did
+ * not change in between. So a cursor does not depend on the history that a node keeps, and a walk through a list that does
+ * not change needs none.
+ */
+export function* stateOfCursor(
+  history: History,
+  { revision }: Cursor,
+  changedAt: ChangedAt,
+): Steps<NetworkState | QueryFault> {
+  const { view, log } = history;
+  if (revision <= view.revision && changedAt(view.versions) <= revision) return view.capture();
+  const resolved = history.resolve(revision);
+  if (resolved.ok) return yield* history.stateAt(revision);
+  const { fault } = resolved;
+  if (fault.code === "revision-expired") {
+    // History is cut at a snapshot, which has the versions of then.
+    const cut = log.snapshotAtOrBefore(fault.oldest);
+    if (cut?.revision === fault.oldest && changedAt(cut.versions) <= revision)
+      return yield* history.stateAt(fault.oldest);
+  }
   return new QueryFault(
     "cursor-expired",
     "cursor",
     `The list of this cursor is of revision ${revision}, which is no longer kept; begin again without the cursor.`,
+    fault.code === "revision-unknown" ? revision : undefined,
   );
 }

@@ -19,8 +19,11 @@ export class QueryFault {
   readonly parameter: string;
   /** For the client: what is wrong and what is allowed. */
   readonly detail: string;
+  /** The revision that it names, where that is after the newest one: another node may have it. */
+  readonly futureRevision: number | undefined;
 
-  constructor(code: QueryFaultCode, parameter: string, detail: string) {
+  constructor(code: QueryFaultCode, parameter: string, detail: string, futureRevision?: number) {
+    this.futureRevision = futureRevision;
     this.code = code;
     this.parameter = parameter;
     this.detail = detail;

@@ -24,7 +24,7 @@ import {
   parseTextFilter,
 } from "./parameter-values.ts";
 import type { QueryBuilder } from "./query.ts";
-import { REVISION_OR_TIME_PATTERN } from "./revision.ts";
+import { MIN_REVISION, parseMinRevision, REVISION_OR_TIME_PATTERN } from "./revision.ts";
 
 const MAX_TIMELINE_SPANS = 1000;
 
@@ -203,6 +203,13 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     on: ["list", ...SINGLE_READS],
     description: "A representation; wins over `Accept`.",
     handle: setText("format"),
+  },
+  [MIN_REVISION]: {
+    on: ["list", ...SINGLE_READS],
+    description:
+      "Wait briefly until the view has that revision. The header `Gazetteer-Min-Revision` means the same.",
+    schema: { type: "integer", format: "int64", minimum: 0, maximum: MAX_REVISION },
+    handle: setField("minRevision", ({ value }) => parseMinRevision(value)),
   },
   at: {
     on: ["list", ...SINGLE_READS],

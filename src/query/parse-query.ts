@@ -10,6 +10,7 @@ import type { QueryParameter } from "./parameter.ts";
 import { needsOther, parseAround, parseLocationFilter } from "./parameter-values.ts";
 import { handlersOf, kindOf, type QueryTarget } from "./parameters.ts";
 import { type Query, QueryBuilder } from "./query.ts";
+import { MIN_REVISION } from "./revision.ts";
 
 const ANNOTATION_PREFIX = "annotations.";
 
@@ -78,7 +79,7 @@ function addCombined(query: QueryBuilder, target: QueryTarget): QueryFault | und
 function fingerprintOf(parameters: readonly QueryParameter[]): string {
   const parts: string[] = [];
   for (const { name, value } of parameters) {
-    if (name !== "cursor" && name !== "limit")
+    if (name !== "cursor" && name !== "limit" && name !== MIN_REVISION)
       parts.push(`${escapeSeparators(name)}=${escapeSeparators(value)}`);
   }
   return parts.length === 1 ? (parts[0] ?? "") : parts.sort().join("&");

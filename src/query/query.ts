@@ -38,8 +38,10 @@ export interface Query {
   readonly timeline: number | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
-  /** The same for two queries exactly when all parameters but `limit` and `cursor` are the same. */
+  /** The same for two queries exactly when all parameters but `limit`, `cursor` and `min-revision` are the same. */
   readonly fingerprint: string;
+  /** The view must have this revision before it is read. */
+  readonly minRevision: number | undefined;
 }
 
 const UNSORTED: readonly SortKey[] = [];
@@ -66,6 +68,7 @@ export class QueryBuilder implements Query {
   from: string | undefined = undefined;
   to: string | undefined = undefined;
   fingerprint = "";
+  minRevision: number | undefined = undefined;
 
   constructor(parameters: readonly QueryParameter[], pageLimit: number) {
     this.parameters = parameters;

@@ -18,6 +18,14 @@ export const REVISION_OR_TIME_PATTERN = `(${REVISION_PATTERN}|${TIME_PATTERN})`;
 const REVISION = new RegExp(`^${REVISION_PATTERN}$`);
 const TIME = new RegExp(`^${TIME_PATTERN}$`);
 
+export const MIN_REVISION = "min-revision";
+
+/** `parameter` is `min-revision`, or the header `Gazetteer-Min-Revision`. */
+export function parseMinRevision(text: string, parameter = MIN_REVISION): number | QueryFault {
+  if (REVISION.test(text)) return Number(text);
+  return badParameter(parameter, `is ${quote(text)}; it must be a revision, as Gazetteer-Revision has it.`);
+}
+
 /** The state that a query reads: the current one, or the one at `at`. */
 export function* resolveState(history: History, { at }: Query): Steps<NetworkState | QueryFault> {
   if (at === undefined) return history.view.capture();
@@ -30,14 +38,14 @@ export function resolveRevisionOrTime(
   parameter: string,
   text: string,
 ): number | QueryFault {
-  if (REVISION.test(text)) return revisionOf(history.resolve(Number(text)), parameter);
+  if (REVISION.test(text)) return resolveRevision(history, Number(text), parameter);
   const time = parseTime(parameter, text, "a revision or a time");
   return time instanceof QueryFault ? time : revisionOf(history.resolveTime(time), parameter);
 }
 
 /** A revision whose later changes are all kept. `parameter` is `since`, or the header `Last-Event-ID`. */
 export function resolveSince(history: History, text: string, parameter = "since"): number | QueryFault {
-  if (REVISION.test(text)) return revisionOf(history.resolve(Number(text)), parameter);
+  if (REVISION.test(text)) return resolveRevision(history, Number(text), parameter);
   const allowed = "it must be a revision: the Gazetteer-Revision of a list, or an event's id.";
   return badParameter(parameter, `is ${quote(text)}; ${allowed}`);
 }
@@ -67,12 +75,16 @@ export function parseTime(parameter: string, text: string, expected = "a time"):
   );
 }
 
-function revisionOf(resolved: Resolved, parameter: string): number | QueryFault {
+const resolveRevision = (history: History, revision: number, parameter: string): number | QueryFault =>
+  revisionOf(history.resolve(revision), parameter, revision);
+
+/** `named` is the revision that the parameter names, where it does not name a time. */
+function revisionOf(resolved: Resolved, parameter: string, named?: number): number | QueryFault {
   if (resolved.ok) return resolved.revision;
   const { fault } = resolved;
   if (fault.code === "revision-unknown") {
     const detail = `${parameter} names a revision after the newest, which is ${fault.newest}.`;
-    return new QueryFault("revision-unknown", parameter, detail);
+    return new QueryFault("revision-unknown", parameter, detail, named);
   }
   const oldestTime = new Date(fault.oldestTime).toISOString();
   return new QueryFault(

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { Leases } from "../cluster/leases.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -29,6 +30,7 @@ export interface Cluster {
   readonly engine: Engine;
   readonly names: ClusterNames;
   readonly log: JetStreamLog;
+  readonly leases: Leases;
   readonly snapshots: ClusterSnapshots;
   readonly secret: ClusterSecret;
   /** As configured, or the name of the machine. */
@@ -71,7 +73,16 @@ export async function openCluster(
       logger,
       signal,
     });
-    return { engine, names, log, snapshots, secret, nodeName, node };
+    const leases = new Leases({
+      engine,
+      bucket: names.leases,
+      replicas,
+      node,
+      nodeName,
+      clock,
+      logger,
+    });
+    return { engine, names, log, leases, snapshots, secret, nodeName, node };
   } catch (error) {
     await engine.close();
     throw error;
@@ -136,6 +147,7 @@ export function withOwnSources(clustered: MergeSettings, own: MergeSettings): Me
   if (clustered.sources.length === 0) return own;
   const known = new Set(clustered.sources.map(({ name }) => name));
   return {
+    ...own,
     ...clustered,
     sources: [...clustered.sources, ...own.sources.filter(({ name }) => !known.has(name))],
   };

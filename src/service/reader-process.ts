@@ -11,6 +11,7 @@ import { INTERNAL_USER, internalAuthorization } from "../api/auth/authenticate.t
 import { createLoginRelay } from "../api/auth/login-relay.ts";
 import { PushedUsers } from "../api/auth/pushed-users.ts";
 import type { User } from "../api/auth/users.ts";
+import type { ClusterView } from "../api/cluster-status.ts";
 import { Shares } from "../api/limits/shares.ts";
 import { Drawings } from "../api/reads/drawings.ts";
 import { createRelay } from "../api/relay.ts";
@@ -69,8 +70,10 @@ export async function runReader({ input, write, signal, onWriterGone }: ReaderOp
   const tls = start.tls && new LiveTlsIdentity(start.tls);
   const send: Send = (message) => write(jsonLine(message));
   const shares = createReaderShares(send);
-  receiveMessages(messages, { users, settings, tls, shares, stop }, send).then(onInputEnd, onInputEnd);
-  await serveReplica(start, { users, settings, tls, shares }, AbortSignal.any([signal, stop.signal]), send);
+  const cluster = start.cluster && { staleSince: start.cluster.staleSince };
+  const controlled = { users, settings, tls, cluster, shares };
+  receiveMessages(messages, { ...controlled, stop }, send).then(onInputEnd, onInputEnd);
+  await serveReplica(start, controlled, AbortSignal.any([signal, stop.signal]), send);
 }
 
 async function receiveStart(
@@ -127,14 +130,21 @@ interface Controlled {
   readonly users: PushedUsers;
   readonly settings: ReaderSettings;
   readonly tls: LiveTlsIdentity | undefined;
+  /** On a node of a cluster. */
+  readonly cluster: PushedClusterView | undefined;
   readonly shares: Shares;
   readonly stop: AbortController;
+}
+
+/** Set by the main process, which follows the log of the cluster. */
+interface PushedClusterView extends ClusterView {
+  staleSince: number | undefined;
 }
 
 /** Applies messages until the writer closes the pipe. */
 async function receiveMessages(
   messages: AsyncGenerator<unknown>,
-  { users, settings, tls, shares, stop }: Controlled,
+  { users, settings, tls, cluster, shares, stop }: Controlled,
   send: Send,
 ): Promise<void> {
   for await (const line of messages) {
@@ -143,6 +153,7 @@ async function receiveMessages(
     if (message.settings) settings.update(message.settings);
     if (message.reopenAccessLog) settings.onReopenAccessLog();
     if (message.tls) tls?.replace(message.tls);
+    if (message.cluster && cluster) cluster.staleSince = message.cluster.staleSince;
     if (message.shareGrant) shares.grant(message.shareGrant);
     if (message.shareRecall) {
       const { kind, key } = message.shareRecall;
@@ -154,7 +165,7 @@ async function receiveMessages(
 
 async function serveReplica(
   start: ReaderStart,
-  { users, settings, tls, shares }: Omit<Controlled, "stop">,
+  { users, settings, tls, cluster, shares }: Omit<Controlled, "stop">,
   signal: AbortSignal,
   send: Send,
 ): Promise<void> {
@@ -190,6 +201,7 @@ async function serveReplica(
       sharedPort: true,
       context: { view: replica.view, history: replica.history, log, scheduler, drawings: new Drawings() },
       relay: createRelay(socket, replica.history, clock, internalAuthorization(password)),
+      cluster,
       sources: () => [],
       rejectedRecords: () => ({}),
       site: undefined,

@@ -35,6 +35,9 @@ const ReaderTls = Type.Object({
   clientCa: Type.Optional(Type.String()),
 });
 
+/** For the header Gazetteer-Stale; without a time while the view is up to date. */
+const ReaderCluster = Type.Object({ staleSince: Type.Optional(Type.Number()) });
+
 const ReaderStart = Type.Object({
   /** The number of the process within the service; the writer is 1. */
   reader: Type.Integer({ minimum: 2 }),
@@ -48,6 +51,7 @@ const ReaderStart = Type.Object({
   config: ReaderConfiguration,
   settings: SettingsSchema,
   tls: Type.Optional(ReaderTls),
+  cluster: Type.Optional(ReaderCluster),
 });
 export type ReaderStart = Immutable<Type.Static<typeof ReaderStart>>;
 
@@ -65,6 +69,8 @@ const WriterMessage = Type.Object({
   reopenAccessLog: Type.Optional(Type.Boolean()),
   /** Whenever the certificate changes. */
   tls: Type.Optional(ReaderTls),
+  /** Whenever the log of the cluster can no longer be followed, or can be again. */
+  cluster: Type.Optional(ReaderCluster),
   /** Answers `shareRequest`. */
   shareGrant: Type.Optional(Type.Object({ ...ShareUnits.properties, left: count })),
   /** Asks for what the reader does not use of a limit; answered by `shareReturn`. */

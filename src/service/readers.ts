@@ -18,6 +18,7 @@ import { errorMessage } from "../lib/error-message.ts";
 import { inheritedEnvironment } from "../lib/inherited-environment.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { StreamHealth } from "../log/jetstream/stream-health.ts";
 import type { Log } from "../log/log.ts";
 import type { LiveSettings } from "./live-settings.ts";
 import { readerCommandLine } from "./reader-command.ts";
@@ -46,6 +47,8 @@ export interface ReadersOptions {
   readonly users: Users;
   readonly tls: LiveTlsIdentity | undefined;
   readonly log: Log;
+  /** Of the log of a cluster. */
+  readonly health: StreamHealth | undefined;
   readonly exchange: ShareExchange;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -139,17 +142,21 @@ export class Readers implements ReaderMetrics, Disposable {
    * not started again: a terminal and a service manager send their signal to all processes of the service.
    */
   async run(port: number, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
-    const { users, tls } = this.#options;
+    const { users, tls, health } = this.#options;
     const unsubscribe = users.onChange(() => {
       for (const child of this.#children) send(child, { users: users.all() });
     });
     const unsubscribeTls = tls?.onChange(() => {
       for (const child of this.#children) send(child, { tls: tls.current });
     });
+    const unsubscribeHealth = health?.onStale(() => {
+      for (const child of this.#children) send(child, { cluster: staleness(health) });
+    });
     const numbers = Array.from({ length: this.processes - 1 }, (_, i) => i + 2);
     await Promise.all(numbers.map((number) => this.#superviseReader(number, port, signal, stopping)));
     unsubscribe();
     unsubscribeTls?.();
+    unsubscribeHealth?.();
   }
 
   /** Sends the settings to all readers, after a reload. Readers that start later get them when they start. */
@@ -229,7 +236,7 @@ export class Readers implements ReaderMetrics, Disposable {
   }
 
   #spawn(reader: number, port: number): Child {
-    const { config, settings, users, tls, log } = this.#options;
+    const { config, settings, users, tls, log, health } = this.#options;
     const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
@@ -248,6 +255,7 @@ export class Readers implements ReaderMetrics, Disposable {
       config: { host, aliases, cors, trustedProxies, hosts, ...(accessLog !== undefined && { accessLog }) },
       settings,
       ...(tls && { tls: tls.current }),
+      ...(health && { cluster: staleness(health) }),
     };
     send(child, { start, users: users.all() });
     return child;
@@ -259,6 +267,8 @@ export class Readers implements ReaderMetrics, Disposable {
     killIfRunning(child);
   }
 }
+
+const staleness = ({ staleSince }: StreamHealth) => (staleSince === undefined ? {} : { staleSince });
 
 function killIfRunning(child: Child): void {
   if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");

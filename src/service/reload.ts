@@ -32,6 +32,7 @@ export interface ReloaderOptions {
   readonly logger: Logger;
   readonly logId: SourceContext["logId"];
   readonly stateDir: SourceContext["stateDir"];
+  readonly cluster: SourceContext["cluster"];
 }
 
 export class Reloader implements ConfigReloadMetrics {
@@ -77,13 +78,13 @@ export class Reloader implements ConfigReloadMetrics {
   }
 
   async #reload(): Promise<boolean> {
-    const { load, users, sources, applySettings, clock, logger, logId, stateDir } = this.#options;
+    const { load, users, sources, applySettings, clock, logger, logId, stateDir, cluster } = this.#options;
     const loaded = load();
     for (const warning of loaded.warnings) logger.warn("reload warning", { reason: warning });
     const usersFile = loaded.settings.find(({ key }) => key.name === "users")?.value;
     const [applyUsers, usersFaults] = await prepareUsers(users, usersFile);
     const configFaults = loaded.ok ? [] : loaded.faults.map(renderFault);
-    const context = { clock, log: logger, logId, stateDir };
+    const context = { clock, log: logger, logId, stateDir, cluster };
     const created = loaded.ok ? createEntries(loaded.config, context) : undefined;
     const sourceFaults = created?.ok === false ? created.faults.map(renderFault) : [];
     const faults = [...configFaults, ...sourceFaults, ...usersFaults];

@@ -26,16 +26,18 @@ import { aborted } from "../lib/aborted.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
-import type { SourceContext } from "../sources/source.ts";
+import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { asStartupError } from "./as-startup-error.ts";
-import { withOwnSources } from "./cluster.ts";
+import { runClusterNode } from "./cluster-node.ts";
+import { clusterStatus } from "./cluster-status.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { ShareExchange } from "./share-exchange.ts";
+import { createSourceCluster } from "./source-cluster.ts";
 import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store, stateDirOf } from "./store.ts";
@@ -81,6 +83,8 @@ interface Parts {
   readonly users: ReloadableUsers;
   readonly store: Store;
   readonly sources: SourceSet;
+  /** That the sources were created with. */
+  readonly context: SourceContext;
   readonly readers: Readers;
   readonly tls: TlsFiles | undefined;
   readonly exchange: ShareExchange;
@@ -110,7 +114,14 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   const logger = createLogger(() => settings.logLevel);
   // The log is opened after the sources are created: their order is that of the merge.
   let logId: string | undefined;
-  const context = { clock, log: logger, logId: () => logId, stateDir: stateDirOf(config) };
+  let sourceCluster: SourceCluster | undefined;
+  const context = {
+    clock,
+    log: logger,
+    logId: () => logId,
+    stateDir: stateDirOf(config),
+    cluster: () => sourceCluster,
+  };
   const created = openSources(config, context);
   const dataDir = dataDirOf(config);
   const usersOptions = {
@@ -131,6 +142,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   const options = lost
     ? { ...serviceOptions, signal: AbortSignal.any([serviceOptions.signal, lost]) }
     : serviceOptions;
+  sourceCluster = store.cluster && createSourceCluster(store.cluster, clock);
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
   try {
@@ -141,26 +153,18 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
       users,
       tls: tls?.identity,
       log: store.log,
+      health: store.cluster?.log.health,
       clock,
       logger,
     });
     const sources = new SourceSet(created, store, context);
     // A log that cannot be written now, or much to merge, delays this, but not the start.
-    const merged = (
-      store.cluster
-        ? store.committer.changeSettings((clustered) => withOwnSources(clustered, mergeSettings))
-        : store.committer.mergeAgain()
-    ).catch((error: unknown) => {
+    const applied = sources.applyConfiguration(config).catch((error: unknown) => {
       logger.error("changed settings of sources were not applied", { why: errorMessage(error) });
     });
-    const dropped = store.cluster
-      ? undefined
-      : sources.dropFormerSources().catch((error: unknown) => {
-          logger.error("claims of former sources were not removed", { why: errorMessage(error) });
-        });
-    await Promise.race([Promise.all([merged, dropped]), clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
+    await Promise.race([applied, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
-      { config, settings, clock, logger, users, store, sources, readers, tls, exchange, forwarder },
+      { config, settings, clock, logger, users, store, sources, context, readers, tls, exchange, forwarder },
       options,
     );
     // 4. `using` removes the socket folder of the readers.
@@ -191,8 +195,9 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   };
   const reloader = new Reloader({
     ...parts,
-    logId: () => store.log.id,
-    stateDir: stateDirOf(config),
+    logId: parts.context.logId,
+    stateDir: parts.context.stateDir,
+    cluster: parts.context.cluster,
     load: reload.load,
     applySettings,
   });
@@ -208,6 +213,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     store.snapshots?.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
+    runClusterNode({ ...parts, url: formatUrl(config, server.port) }, backgroundStop.signal),
   ]);
   try {
     await waitForInitialSync(parts, signal);
@@ -243,6 +249,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
   const { store, sources, readers } = parts;
   const { config, tls, forwarder } = parts;
   const { host, port } = config;
+  const cluster = store.cluster && clusterStatus(store.cluster, config);
   try {
     await readers.checkPortIsFree(host, port);
     return openServer({
@@ -261,6 +268,8 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       rejectedRecords: () => sources.rejectedRecords(),
       configReload,
       forwarder,
+      cluster,
+      clusterStatus: cluster,
       tlsExpiresAt: tls && (() => tls.expiresAt),
       site: createStaticSite(bundlePage),
     });

@@ -5,12 +5,17 @@
  *
  * It reports to the committer when a source becomes stale and when it is live again. After a start of the service the claims
  * of a source from before count as before, live or stale, until it reports or fails.
+ *
+ * In a cluster, a source runs where its lease is, and only that node reports its status. The claims of a source that this node
+ * no longer has stay: other nodes may have it.
  */
+import { RequestError } from "../cluster/requests.ts";
 import type { ConfigFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { createConfiguredSources } from "../config/sources.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { sameJson } from "../lib/same-json.ts";
+import { LogError } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import type { SourceReport } from "../model/source-status.ts";
@@ -21,6 +26,9 @@ import { removeStateFile } from "../sources/state-file.ts";
 import { createSupervisor, type Supervisor } from "../sources/supervise.ts";
 import { ClaimIngest } from "../view/claim-ingest.ts";
 import type { SourceFacts } from "../view/merge-rules.ts";
+import { isClustered } from "./cluster.ts";
+import { ClusterSettings } from "./cluster-settings.ts";
+import { SourceLeases } from "./source-leases.ts";
 import type { Store } from "./store.ts";
 import { Withdrawals } from "./withdrawals.ts";
 
@@ -49,17 +57,18 @@ export function createEntries(config: Pick<Config, "sources">, context: SourceCo
   return { ok: true, sources };
 }
 
+/** The sections of the configuration that `MergeSettings` have. */
+export type MergeConfig = Pick<Config, "identity" | "history" | "cluster">;
+
 /** What the view must know of the configuration to merge the claims of these sources. */
-export const mergeSettingsOf = (
-  { identity }: Pick<Config, "identity">,
-  sources: readonly CreatedSource[],
-): MergeSettings => ({
-  identity,
+export const mergeSettingsOf = (config: MergeConfig, sources: readonly CreatedSource[]): MergeSettings => ({
+  identity: config.identity,
   sources: sources.map(({ source, options }) => ({
     name: source.name,
     role: options.role,
     merge: options.merge,
   })),
+  ...(isClustered(config) && { history: config.history }),
 });
 
 /** Names of sources. */
@@ -75,6 +84,8 @@ export class SourceSet {
   readonly #ingests = new Map<string, ClaimIngest>();
   readonly #supervisor: Supervisor;
   readonly #withdrawals: Withdrawals;
+  readonly #leases: SourceLeases | undefined;
+  readonly #clusterSettings: ClusterSettings | undefined;
   #sources: readonly CreatedSource[];
 
   constructor(sources: readonly CreatedSource[], store: Store, context: SourceContext) {
@@ -82,10 +93,14 @@ export class SourceSet {
     this.#store = store;
     this.#context = context;
     for (const name of this.names) this.#ingest(name);
+    const { cluster } = store;
+    this.#leases = cluster && new SourceLeases(cluster.leases, cluster.log, context.log);
+    this.#clusterSettings = cluster && new ClusterSettings(store.committer, context.log);
     this.#supervisor = createSupervisor({
       sources,
       // Required, because `lastClaims` is optional: an ingest without it would compile and break graceful restart.
-      sinkFor: (name): Required<ClaimSink> => this.#ingest(name),
+      sinkFor: (name): Required<ClaimSink> => this.#sink(name),
+      permitFor: this.#leases?.permitFor.bind(this.#leases),
       onStatus: (name, status) => this.#onStatus(name, status),
       ...context,
     });
@@ -101,9 +116,14 @@ export class SourceSet {
 
   status(): SourceReport[] {
     const { rules } = this.#store.committer;
-    return this.#supervisor
-      .status()
-      .map((report) => (rules.isIntended(report.name) ? { ...report, role: "intended" } : report));
+    return this.#supervisor.status().map((report) => {
+      const node = this.#leases?.nodeOf(report.name);
+      return {
+        ...report,
+        ...(rules.isIntended(report.name) && { role: "intended" as const }),
+        ...(node !== undefined && { node }),
+      };
+    });
   }
 
   /** Records that failed validation, by source. */
@@ -119,8 +139,16 @@ export class SourceSet {
     }
   }
 
-  /** Removes what is stored of sources that were configured at an earlier start and no longer are. */
-  async dropFormerSources(): Promise<void> {
+  /**
+   * Applies what the configuration says about merging. On a single node also removes what is stored of sources that were
+   * configured at an earlier start and no longer are.
+   */
+  async applyConfiguration(config: MergeConfig): Promise<void> {
+    if (this.#clusterSettings) await this.#clusterSettings.setOwn(mergeSettingsOf(config, this.#sources));
+    else await Promise.all([this.#store.committer.mergeAgain(), this.#dropFormerSources()]);
+  }
+
+  async #dropFormerSources(): Promise<void> {
     const { view, committer } = this.#store;
     const known = new Set(CLAIMED.flatMap((kind) => [...view.indexes(kind).named("source").keys()]));
     for (const { name } of committer.rules.settings.sources) known.add(name);
@@ -131,7 +159,7 @@ export class SourceSet {
    * Makes these the running sources, created by `createEntries` from the configuration. A source whose entry differs in
    * common options only goes on running.
    */
-  async replace(next: readonly CreatedSource[], config: Pick<Config, "identity">): Promise<SourceChanges> {
+  async replace(next: readonly CreatedSource[], config: MergeConfig): Promise<SourceChanges> {
     const before = new Map(this.#sources.map((created) => [created.source.name, created]));
     const isSame = (created: CreatedSource): boolean =>
       sameJson(before.get(created.source.name)?.entry, created.entry);
@@ -150,17 +178,19 @@ export class SourceSet {
     };
     this.#sources = next.map(kept);
     await this.#supervisor.replace(this.#sources);
-    await this.#store.committer.setSettings(mergeSettingsOf(config, this.#sources));
+    const settings = mergeSettingsOf(config, this.#sources);
+    await (this.#clusterSettings?.setOwn(settings) ?? this.#store.committer.setSettings(settings));
     this.#withdrawals.reschedule();
-    for (const name of changes.removed) await this.#drop(name);
+    for (const name of changes.removed) await (this.#leases ? this.#leave(name) : this.#drop(name));
     return changes;
   }
 
   /** Never waits for the committer: the source goes on. The committer applies status changes in order. */
-  #onStatus(name: string, status: "synced" | "failed"): void {
+  #onStatus(name: string, status: "synced" | "failed" | "standby"): void {
+    if (status !== "failed") this.#withdrawals.cancel(name);
+    if (status === "standby") return;
     const facts = this.#store.committer.rules.facts.get(name);
     if (status === "synced") {
-      this.#withdrawals.cancel(name);
       if (!facts?.hasSynced || facts.staleSince !== undefined) this.#setFacts(name, { hasSynced: true });
       return;
     }
@@ -204,6 +234,65 @@ export class SourceSet {
       this.#ingests.set(name, ingest);
     }
     return ingest;
+  }
+
+  #sink(name: string): Required<ClaimSink> {
+    const ingest = this.#ingest(name);
+    const leases = this.#leases;
+    if (!leases) return ingest;
+    const held = (committed: Promise<void>): Promise<void> =>
+      committed.catch((error: unknown) => {
+        if (error instanceof LogError && error.code === "not-holder") leases.revoke(name);
+        throw error;
+      });
+    return {
+      replace: (all) => held(ingest.replace(all)),
+      apply: (changes) => held(ingest.apply(changes)),
+      reject: ingest.reject.bind(ingest),
+      lastClaims: ingest.lastClaims.bind(ingest),
+    };
+  }
+
+  /**
+   * Removes what the log of the cluster has of a source that no node has. Rejects with `RequestError` when one may have it.
+   */
+  async forget(name: string, signal: AbortSignal): Promise<void> {
+    if (!this.#store.committer.rules.isConfigured(name) && !this.#hasClaims(name))
+      throw new RequestError(`the cluster has no source ${name}`);
+    if (!(await this.#asHolder(name, signal, () => this.#drop(name))))
+      throw new RequestError(`a node runs the source ${name}; remove it from its configuration first`);
+  }
+
+  /** The node that ran a source of the cluster is gone, and no other has it: its claims are outdated from now on. */
+  async markOrphaned(name: string, signal: AbortSignal): Promise<void> {
+    const { committer } = this.#store;
+    await this.#asHolder(name, signal, async () => {
+      if (committer.rules.isStale(name)) return;
+      this.#context.log.warn("no node runs a source; its claims are stale", { source: name });
+      await committer.setSourceFacts(name, { hasSynced: true, staleSince: this.#context.clock.now() });
+    });
+  }
+
+  /** Takes a source over that this node does not have, for one task. False where another node runs it. */
+  async #asHolder(name: string, signal: AbortSignal, task: () => Promise<void>): Promise<boolean> {
+    const permit = this.names.includes(name) ? undefined : await this.#leases?.permitFor(name, signal);
+    if (!permit) return false;
+    try {
+      await task();
+    } finally {
+      await permit.release();
+    }
+    return true;
+  }
+
+  /** The source is no longer this node's. */
+  async #leave(name: string): Promise<void> {
+    this.#context.log.info("source removed from this node; `gazetteer cluster forget` removes its claims", {
+      source: name,
+    });
+    this.#withdrawals.cancel(name);
+    this.#ingests.delete(name);
+    await removeStateFile(name, this.#context);
   }
 
   async #drop(name: string): Promise<void> {

@@ -110,10 +110,15 @@ function openParts(
     scheduler,
   );
   const history = new History(committer, config.limits.streamBufferBytes);
-  const { keepDays, maxBytes } = config.history;
+  // Those of the cluster stand in its log.
+  const limits = () => committer.rules.settings.history ?? config.history;
   const compactor = new Compactor(view, log, clock, logger, {
-    retentionMs: keepDays * DAY_MS,
-    maxBytes,
+    get retentionMs() {
+      return limits().keepDays * DAY_MS;
+    },
+    get maxBytes() {
+      return limits().maxBytes;
+    },
     scheduler,
   });
   return { log, view, committer, history, compactor, scheduler };

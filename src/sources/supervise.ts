@@ -9,10 +9,13 @@
  *   aborted and can no longer report claims.
  * - `onStatus` is called for every report that was committed and for every failure, in this order, and never after the run
  *   of the source was aborted.
+ * - Where several nodes could run a source, it runs only with a permit. Without one it is on standby, which is no failure;
+ *   then its `standBy` runs, if it has one.
  * - `run` returns when the signal aborts and every source has returned. Nothing is left running.
  */
 import { aborted } from "../lib/aborted.ts";
 import { type Backoff, createBackoff } from "../lib/backoff.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import type { Claims } from "../model/claim.ts";
 import type { SourceReport, SourceState } from "../model/source-status.ts";
 import type { ClaimSink, Sink, Source, SourceContext } from "./source.ts";
@@ -28,10 +31,24 @@ export interface SupervisorOptions extends SourceContext {
   readonly sources: readonly ConfiguredSource[];
   readonly sinkFor: (sourceName: string) => ClaimSink;
   /** Must return at once and not throw. */
-  readonly onStatus?: (sourceName: string, status: "synced" | "failed") => void;
+  readonly onStatus?: (sourceName: string, status: "synced" | "failed" | "standby") => void;
+  /**
+   * Waits for the permit to run a source; `onWait` is called when it is not to be had at once. Undefined when `signal`
+   * aborts. Absent where a source always runs.
+   */
+  readonly permitFor?:
+    | ((sourceName: string, signal: AbortSignal, onWait: () => void) => Promise<RunPermit | undefined>)
+    | undefined;
   readonly minBackoffMs?: number;
   readonly maxBackoffMs?: number;
   readonly random?: () => number;
+}
+
+export interface RunPermit {
+  /** Aborts when the source may no longer run. */
+  readonly lost: AbortSignal;
+  /** To be called when the source no longer runs. */
+  release(): Promise<void>;
 }
 
 export interface Supervisor {
@@ -158,7 +175,53 @@ class SupervisedSource {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const { permitFor } = this.#options;
+    let endStandby: (() => Promise<void>) | undefined;
+    const standBy = () => {
+      this.#setStandby();
+      endStandby ??= this.#startStandby(signal);
+    };
+    while (!signal.aborted) {
+      const permit = await permitFor?.(this.#source.name, signal, standBy);
+      await endStandby?.();
+      endStandby = undefined;
+      if (permitFor && !permit) break;
+      await this.#runUntil(permit ? AbortSignal.any([signal, permit.lost]) : signal);
+      if (!signal.aborted) standBy();
+      await permit?.release();
+    }
+    await endStandby?.();
+    this.#setState("stopped", undefined);
+  }
+
+  /** Returns what ends it. */
+  #startStandby(signal: AbortSignal): () => Promise<void> {
+    const stop = new AbortController();
+    const ended = this.#runStandby(AbortSignal.any([signal, stop.signal]));
+    return () => {
+      stop.abort();
+      return ended;
+    };
+  }
+
+  async #runStandby(signal: AbortSignal): Promise<void> {
     const { clock, minBackoffMs = 1000, maxBackoffMs = 60_000, random } = this.#options;
+    const backoff = createBackoff(minBackoffMs, maxBackoffMs, random);
+    while (this.#source.standBy && !signal.aborted) {
+      try {
+        await this.#source.standBy(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#logBug(error);
+        this.#setState("standby", errorMessage(error));
+      }
+      await clock.sleep(backoff.nextMs(), signal);
+    }
+  }
+
+  async #runUntil(signal: AbortSignal): Promise<void> {
+    const { clock, minBackoffMs = 1000, maxBackoffMs = 60_000, random } = this.#options;
+    this.#mustRestart = false;
     const backoff = createBackoff(minBackoffMs, maxBackoffMs, random);
     while (!signal.aborted) {
       const startedAt = clock.monotonic();
@@ -173,7 +236,14 @@ class SupervisedSource {
       if (clock.monotonic() - startedAt > maxBackoffMs) backoff.reset();
       await this.#waitBeforeRestart(backoff, signal);
     }
-    this.#setState("stopped", undefined);
+  }
+
+  /** Until its first report after this, the claims in the view are those that another node reported. */
+  #setStandby(): void {
+    this.#lastSyncedAt = undefined;
+    this.#upstreamLogs = [];
+    this.#setState("standby", undefined);
+    this.#options.onStatus?.(this.#source.name, "standby");
   }
 
   restart(): void {
@@ -232,11 +302,14 @@ class SupervisedSource {
   }
 
   #handleFailure(failure: unknown): void {
-    // A SourceError is an expected failure. Anything else is a bug, so its stack is logged.
-    if (!(failure instanceof SourceError) && failure instanceof Error) {
+    this.#logBug(failure);
+    this.#markStale(errorMessage(failure));
+  }
+
+  /** A SourceError is an expected failure. Anything else is a bug, so its stack is logged. */
+  #logBug(failure: unknown): void {
+    if (!(failure instanceof SourceError) && failure instanceof Error)
       this.#options.log.error("source crashed", { source: this.#source.name, stack: failure.stack });
-    }
-    this.#markStale(failure instanceof Error ? failure.message : String(failure));
   }
 
   #markStale(reason: string): void {

@@ -186,19 +186,29 @@ describe("a page", () => {
   });
 });
 
-test("a list of many pages is rebuilt in steps", () => {
-  const page = (n: number) => {
+describe("a list of many pages", () => {
+  const onePage = (n: number) => {
     const id = `h${String(n).padStart(6, "0")}`;
     return EncodedPage.empty.withChanges(new Map([[id, "{}"]]));
   };
-  const collection = Collection.of(Array.from({ length: 5000 }, (_, n) => page(n)).flat());
-  const before = { id: "h", after: "{}" };
-  const changed = runToEnd(collection.withWrites([before], 1));
-  const steps = changed.pages();
-  let pauses = 0;
-  let next = steps.next();
-  for (; !next.done; next = steps.next()) pauses++;
-  expect(next.value.flatMap(({ ids }) => ids)).toHaveLength(5001);
-  // One for each rewritten page, ten for the list, five for the order of the pages.
-  expect(pauses).toBeGreaterThanOrEqual(15);
+  /** The pauses until the pages with these additional ids are known. */
+  const pausesFor = (...ids: string[]): number => {
+    const collection = Collection.of(Array.from({ length: 5000 }, (_, n) => onePage(n)).flat());
+    const writes = ids.map((id) => ({ id, after: "{}" }));
+    const steps = runToEnd(collection.withWrites(writes, ids.length)).pages();
+    let pauses = 0;
+    let next = steps.next();
+    for (; !next.done; next = steps.next()) pauses++;
+    expect(next.value.flatMap((page) => page.ids)).toHaveLength(5000 + ids.length);
+    return pauses;
+  };
+
+  test("is rebuilt in steps", () => {
+    // One for each rewritten page, ten for the list, four for the order of the pages, some of which are joined.
+    expect(pausesFor("h", "h999999")).toBeGreaterThanOrEqual(16);
+  });
+
+  test("is copied but for the part that changes", () => {
+    expect(pausesFor("h004998x")).toBeLessThanOrEqual(2);
+  });
 });

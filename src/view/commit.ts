@@ -25,7 +25,7 @@ import { JoinedPorts, placeOf } from "./identity/joined-ports.ts";
 import { occupiesPorts, parseClaimsKey, plannedPortsKey, portKeyRange } from "./indexes.ts";
 import type { MergeRules } from "./merge-rules.ts";
 import { claimedDevices } from "./recover.ts";
-import type { TouchedEntity } from "./touched-entity.ts";
+import { leaderOf, type TouchedEntity } from "./touched-entity.ts";
 import { parseStored, type View } from "./view.ts";
 import { WorkingSet } from "./working-set.ts";
 
@@ -88,10 +88,9 @@ export class Commit {
       rules,
       shownDevice,
       shownPort,
-      isClaimedDevice: (id: string) => this.#groups.isClaimed(deviceKey(id)),
       isOtherDevice: (id: string, entity: string) => this.#groups.isOtherDevice(id, entity),
       plannedPort: (id: string, number: string) => ({
-        device: shownDevice(id) ?? this.#devices.missing(this.#groups.entityOf(deviceKey(id)))?.id ?? id,
+        device: shownDevice(id) ?? this.#plannedDevice(id) ?? id,
         port: shownNumber(id, number),
       }),
       plansPortsOf: (id: string) => this.#plansPortsOf(id),
@@ -182,19 +181,31 @@ export class Commit {
     return this.#rules.intendedSources.some((source) => names.some((name) => this.#listsPorts(source, name)));
   }
 
+  /** The id of a device that is not shown: the ids of what is intended at it contain it, also before it is judged itself. */
+  #plannedDevice(id: string): string | undefined {
+    const { claims } = this.#devices.entity(this.#groups.entityOf(deviceKey(id)));
+    return leaderOf(claims, this.#rules)?.id;
+  }
+
+  /** Whether `#plannedDevice` may be another one than before the commit. */
+  #isPlannedOtherwise({ claims, claimsBefore, missingBefore }: TouchedEntity<"devices">): boolean {
+    if (this.#rules.intendedSources.length === 0 && !missingBefore) return false;
+    const before = missingBefore?.value.id ?? leaderOf(claimsBefore, this.#rules)?.id;
+    return before !== leaderOf(claims, this.#rules)?.id;
+  }
+
   /** Merges all pending entities and those that become pending by it. Returns the changes. */
   *mergeAll(): Steps<LogEntry[]> {
     if (this.#groups.isActive) yield* this.#placeClaims();
     for (const device of this.#devices.pending) {
       const shownBefore = device.after?.value.id;
-      const missingBefore = device.missing?.value.id;
       this.#devices.remerge(device);
-      if (shownBefore !== device.after?.value.id || missingBefore !== device.missing?.value.id)
+      if (shownBefore !== device.after?.value.id || this.#isPlannedOtherwise(device))
         for (const name of new Set([device.key, ...claimedDevices(device.claims)]))
           yield* this.#recheckDependents(name, name === device.key ? shownBefore : undefined);
       if (this.#isPauseDue()) yield;
     }
-    if (this.#rules.judgesDrift) yield* this.#recheckRelisted();
+    if (this.#rules.judgedKinds.has("ports")) yield* this.#recheckRelisted();
     for (const port of this.#ports.pending) {
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(port.claims);
       this.#ports.remerge(port);
@@ -215,7 +226,8 @@ export class Commit {
   *#placeClaims(): Steps<void> {
     const regrouped = yield* this.#groups.regroup();
     const joined = [...regrouped];
-    for (const entity of yield* this.#joinedPorts.findRenumbered()) joined.push(this.#devices.entity(entity));
+    for (const entity of yield* this.#joinedPorts.findRenumbered(regrouped))
+      joined.push(this.#devices.entity(entity));
     const devices = new Set<string>();
     for (const { key, claims, claimsBefore } of joined)
       for (const device of [key, ...claimedDevices(claims), ...claimedDevices(claimsBefore)])
@@ -343,10 +355,11 @@ export class Commit {
       const before = host.after?.value.ipAddresses ?? [];
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(host.claims);
       this.#hosts.remerge(host);
-      const after = host.after?.value.ipAddresses ?? [];
-      const removed = before.filter((ip) => !after.includes(ip));
       // A host that shares an address has a conflict by now; without one, no other host can be affected.
       const inConflict = host.after?.value.annotations?.conflict !== undefined;
+      if (before.length === 0 && !inConflict) continue;
+      const after = host.after?.value.ipAddresses ?? [];
+      const removed = before.filter((ip) => !after.includes(ip));
       const added = inConflict ? after.filter((ip) => !before.includes(ip)) : [];
       for (const ip of [...removed, ...added]) {
         for (const other of hostsAffectedBy(this.#lookups, host.key, ip)) affected.add(other);

@@ -21,7 +21,6 @@ import type { MergeSettings } from "../model/merge-settings.ts";
 import { type ClaimedKeys, claimedKeysOf, claimsOf } from "./claims-of-source.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import type { BatchListener } from "./history.ts";
-import { parseClaimsKey } from "./indexes.ts";
 import { MergeRules, type SourceFacts } from "./merge-rules.ts";
 import { plannedKindsOf } from "./planned-kinds.ts";
 import type { PreparedRevision } from "./prepare-revision.ts";
@@ -32,18 +31,23 @@ import {
   NOTHING,
   type Outdated,
   outdatedBy,
+  recheckAll,
   unionOf,
 } from "./rule-changes.ts";
+import { type StoredSettings, settingsEntries, UNMERGED } from "./settings-entries.ts";
 import type { View } from "./view.ts";
 
 const RECHECKS_PER_BATCH = 500;
-const RECHECKS_PER_STEP = 32;
 /** The owner of work that no source caused. */
 const VIEW_OWNER = "view";
-/** The setting that the log has while values may have been merged by earlier rules. */
-const UNMERGED = "unmerged";
 
 type RulesChange = (rules: MergeRules) => MergeRules;
+
+interface PendingChange {
+  readonly apply: RulesChange;
+  /** The source that the change is about: only the node that runs it knows. */
+  readonly source: string | undefined;
+}
 
 interface CommitOptions {
   /** The source whose claims are committed. */
@@ -59,9 +63,9 @@ export class Committer {
   readonly #clock: Clock;
   #rules: MergeRules;
   /** The rules as the log has them, and whether it has `UNMERGED`. */
-  #stored: { readonly rules: MergeRules | undefined; readonly isUnmerged: boolean };
+  #stored: Partial<StoredSettings>;
   /** The changes of the rules that the log does not have yet. */
-  #pendingChanges: RulesChange[] = [];
+  #pendingChanges: PendingChange[] = [];
   /** What may have been merged by earlier rules. */
   #outdated: Outdated;
   #beingMerged: Outdated = NOTHING;
@@ -69,6 +73,8 @@ export class Committer {
   #mustStore = false;
   #remerging: Promise<void> | undefined;
   #isTakingForeign = false;
+  /** Whether another node merges by changed rules now. `UNMERGED` is then its own to remove. */
+  #isMergingElsewhere = false;
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new FairSemaphore(1);
   /** The default is that of `Commit`. */
@@ -89,7 +95,7 @@ export class Committer {
     this.#clock = clock;
     const isUnmerged = view.has("settings", UNMERGED);
     const stored = view.has("settings", "merge") ? MergeRules.read(view) : undefined;
-    this.#stored = { rules: stored, isUnmerged };
+    this.#stored = { ...(stored && { rules: stored }), isUnmerged };
     this.#rules = (stored ?? new MergeRules(settings)).withSettings(settings);
     if (view.revision === 0) this.#outdated = NOTHING;
     else this.#outdated = stored && !isUnmerged ? outdatedBy(stored, this.#rules) : EVERYTHING;
@@ -134,7 +140,8 @@ export class Committer {
   /** The same, for settings that depend on those before. */
   async changeSettings(change: (settings: MergeSettings) => MergeSettings): Promise<void> {
     const apply: RulesChange = (rules) => rules.withSettings(change(rules.settings));
-    if (!sameJson(apply(this.#rules).settings, this.#rules.settings)) await this.#changeRules(apply, false);
+    if (!sameJson(apply(this.#rules).settings, this.#rules.settings))
+      await this.#changeRules(apply, this.#isShared);
   }
 
   /** Ignored for a source that is not configured. */
@@ -142,8 +149,13 @@ export class Committer {
     const before = this.#rules.facts.get(source);
     if (!this.#rules.isConfigured(source) || sameJson(before, facts)) return;
     // A time must not be lost by a restart. That it has synced once is known again soon.
-    const isStatusChange = before?.staleSince !== facts.staleSince;
-    await this.#changeRules((rules) => rules.withFacts(source, facts), isStatusChange);
+    const mustStore = before?.staleSince !== facts.staleSince || this.#isShared;
+    await this.#changeRules((rules) => rules.withFacts(source, facts), mustStore, source);
+  }
+
+  /** Other nodes read the rules in the log, and merge by them; on a single node the next batch is soon enough. */
+  get #isShared(): boolean {
+    return this.log.foreign !== undefined;
   }
 
   /** Whether `mergeAgain` is due: by what the plan contains, or because a batch of it could not be stored. */
@@ -164,26 +176,35 @@ export class Committer {
       await this.#changeRules((rules) => rules.withoutSource(source), true);
   }
 
-  async #changeRules(change: RulesChange, mustStore: boolean): Promise<void> {
-    this.#setRules(change, mustStore);
+  async #changeRules(change: RulesChange, mustStore: boolean, source?: string): Promise<void> {
+    this.#setRules(change, mustStore, source);
     await this.mergeAgain();
   }
 
-  #setRules(change: RulesChange, mustStore: boolean): void {
-    const next = change(this.#rules);
+  #setRules(apply: RulesChange, mustStore: boolean, source?: string): void {
+    const next = apply(this.#rules);
     this.#outdated = unionOf(this.#outdated, outdatedBy(this.#rules, next));
     this.#rules = next;
-    this.#pendingChanges.push(change);
+    this.#pendingChanges.push({ apply, source });
     this.#mustStore ||= mustStore;
   }
 
   /** The log has the rules of another node now. The changes of this node that it does not have yet come on top of them. */
   #rebaseRules(): void {
     const stored = MergeRules.read(this.view);
-    const next = this.#pendingChanges.reduce((rules, change) => change(rules), stored);
+    const next = this.#pendingChanges.reduce((rules, { apply }) => apply(rules), stored);
     this.#stored = { rules: stored, isUnmerged: this.view.has("settings", UNMERGED) };
     this.#outdated = unionOf(this.#outdated, outdatedBy(stored, next));
     this.#rules = this.#pendingChanges.length > 0 ? next : stored;
+  }
+
+  /** What this node knew of a source that another one runs now. */
+  #dropChangesOfOthers(): void {
+    const { foreign } = this.log;
+    const own = this.#pendingChanges.filter(({ source }) => source === undefined || foreign?.holds(source));
+    if (!foreign || own.length === this.#pendingChanges.length) return;
+    this.#pendingChanges = own;
+    this.#rebaseRules();
   }
 
   /**
@@ -193,6 +214,19 @@ export class Committer {
   async mergeAgain(): Promise<void> {
     if (this.isMergeDue) this.#remerging ??= this.#mergeOutdated();
     await this.#remerging;
+  }
+
+  /** Whether another node merges by changed rules, or has begun to. */
+  get isMergingElsewhere(): boolean {
+    return this.#isMergingElsewhere;
+  }
+
+  /** Does what another node has begun, and may not finish. */
+  async mergeForOthers(): Promise<void> {
+    if (!this.#isMergingElsewhere) return;
+    this.#isMergingElsewhere = false;
+    this.#outdated = EVERYTHING;
+    await this.mergeAgain();
   }
 
   get #isOutdated(): boolean {
@@ -247,6 +281,7 @@ export class Committer {
     return this.#turns.run(owner, async () => {
       for (;;) {
         await this.#applyForeign(owner);
+        this.#dropChangesOfOthers();
         try {
           return await this.#commitNow(owner, apply, options);
         } catch (error) {
@@ -269,9 +304,11 @@ export class Committer {
     try {
       const entries = await scheduler.run(owner, mergeChanges(commit, apply));
       onMerged?.();
-      const settings = { rules, isUnmerged: !isNothing(this.#outdated) || !isNothing(this.#beingMerged) };
+      const isMerged = isNothing(this.#outdated) && isNothing(this.#beingMerged) && !this.#isMergingElsewhere;
+      const settings = { rules, isUnmerged: !isMerged };
       const mustStore = this.#mustStore || (this.#stored.isUnmerged && !settings.isUnmerged);
-      if (entries.length > 0 || mustStore) this.#addSettings(entries, settings);
+      const isOther = rules !== this.#stored.rules || settings.isUnmerged !== this.#stored.isUnmerged;
+      if (isOther && (entries.length > 0 || mustStore)) entries.push(...settingsEntries(view, settings));
       if (entries.length > 0) {
         const batch = { revision, time, entries };
         const [prepared] = await Promise.all([
@@ -305,14 +342,19 @@ export class Committer {
     this.#pendingChanges = [];
   }
 
-  /** Makes the batches of other nodes visible. Never rejects: what cannot be stored now is taken again later. */
+  /** Makes the batches of other nodes visible. */
   async #takeForeign(): Promise<void> {
     if (this.#isTakingForeign) return;
     this.#isTakingForeign = true;
-    await this.#turns.run(VIEW_OWNER, () => {
-      this.#isTakingForeign = false;
-      return this.#applyForeign(VIEW_OWNER);
-    });
+    try {
+      await this.#turns.run(VIEW_OWNER, () => {
+        this.#isTakingForeign = false;
+        return this.#applyForeign(VIEW_OWNER);
+      });
+    } catch (error) {
+      // The log is closed: a batch that was not stored is read again at the next start.
+      if (!(error instanceof LogError)) throw error;
+    }
   }
 
   async #applyForeign(owner: string): Promise<void> {
@@ -320,22 +362,11 @@ export class Committer {
     for (let batch = await log.foreign?.take(); batch; batch = await log.foreign?.take()) {
       const prepared = await scheduler.run(owner, view.indexAndPrepare(batch));
       this.#publish(batch, prepared);
-      if (batch.entries.some(({ kind }) => kind === "settings")) this.#rebaseRules();
+      const settings = batch.entries.filter(({ kind }) => kind === "settings");
+      const unmerged = settings.find(({ id }) => id === UNMERGED);
+      if (unmerged) this.#isMergingElsewhere = unmerged.after !== null;
+      if (settings.length > 0) this.#rebaseRules();
       await scheduler.run(owner, view.tidyIndexes());
-    }
-  }
-
-  /** Adds what differs from the settings that the log has. */
-  #addSettings(entries: LogEntry[], { rules, isUnmerged }: { rules: MergeRules; isUnmerged: boolean }): void {
-    if (rules === this.#stored.rules && isUnmerged === this.#stored.isUnmerged) return;
-    const next = new Map([...rules.stored()].map(([id, value]) => [id, JSON.stringify(value)]));
-    if (isUnmerged) next.set(UNMERGED, "{}");
-    const before = new Map(
-      Array.from(this.view.range("settings", "", "\uffff"), ({ id, text }) => [id, text]),
-    );
-    for (const id of new Set([...before.keys(), ...next.keys()])) {
-      const [from = null, to = null] = [before.get(id), next.get(id)];
-      if (from !== to) entries.push({ kind: "settings", id, before: from, after: to, changed: [] });
     }
   }
 
@@ -355,13 +386,4 @@ const ownerOf = (source: string): string => `source:${source}`;
 function* mergeChanges(commit: Commit, apply: (commit: Commit) => Steps<void>): Steps<LogEntry[]> {
   yield* apply(commit);
   return yield* commit.mergeAll();
-}
-
-function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
-  let rechecked = 0;
-  for (const stored of keys) {
-    const parsed = parseClaimsKey(stored);
-    if (parsed) commit.applyRules(parsed.kind, parsed.key);
-    if (++rechecked % RECHECKS_PER_STEP === 0) yield;
-  }
 }

@@ -11,9 +11,13 @@ import type { Log } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
 import { snapshotOf, type View } from "./view.ts";
 
-export interface CompactorOptions {
+/** Read at each use: they may change. */
+interface HistoryBounds {
   readonly retentionMs: number;
   readonly maxBytes: number;
+}
+
+export interface CompactorOptions extends HistoryBounds {
   readonly intervalMs?: number;
   /** A snapshot at least this often while anything changes: history is pruned from snapshot to snapshot. */
   readonly snapshotIntervalMs?: number;
@@ -30,7 +34,8 @@ export class Compactor {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #options: Required<CompactorOptions>;
+  readonly #bounds: HistoryBounds;
+  readonly #options: Required<Omit<CompactorOptions, keyof HistoryBounds>>;
   #changesAtSnapshot: number;
   #snapshotTime: number;
 
@@ -39,6 +44,7 @@ export class Compactor {
     this.#log = log;
     this.#clock = clock;
     this.#logger = logger;
+    this.#bounds = options;
     this.#options = {
       intervalMs: 5_000,
       snapshotIntervalMs: 3_600_000,
@@ -60,7 +66,8 @@ export class Compactor {
   }
 
   async compact(): Promise<void> {
-    const { snapshotIntervalMs, snapshotAfterChanges, retentionMs, maxBytes } = this.#options;
+    const { snapshotIntervalMs, snapshotAfterChanges } = this.#options;
+    const { retentionMs, maxBytes } = this.#bounds;
     const entities = KINDS.reduce((sum, kind) => sum + this.#view.size(kind), 0);
     const manyChanges = this.#changesSinceSnapshot >= Math.max(snapshotAfterChanges, entities / 4);
     const intervalOver =

@@ -110,7 +110,7 @@ function firstMatching(ids: Iterable<string>, max: number, matches: (id: string)
     if (found.length === max) break;
     if (matches(id)) found.push(id);
   }
-  return found.sort();
+  return found.length > 1 ? found.sort() : found;
 }
 
 /** Each of `n` entities has `n - 1` others besides this one: above the limit their descriptions do not change. */

@@ -30,9 +30,11 @@ const NO_KEYS: readonly string[] = [];
 /** In the JSON of every device with aliases. A quote in a string is escaped, so that no text of the network contains it. */
 const MEMBER = '"aliases":[';
 
+export const hasAliases = (json: string): boolean => json.includes(MEMBER);
+
 /** The keys of a device's aliases, from its JSON. */
 export function aliasKeysOf(json: string | null): readonly string[] {
-  if (json === null || !json.includes(MEMBER)) return NO_KEYS;
+  if (json === null || !hasAliases(json)) return NO_KEYS;
   const { aliases = [] }: { readonly aliases?: readonly string[] } = JSON.parse(json);
   return aliases.map(deviceKey);
 }

@@ -12,14 +12,13 @@ import {
   claimHistory,
 } from "../../test/support/claim-history.ts";
 import { ClaimedNetwork, pagesOf } from "../../test/support/claims.ts";
+import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../test/support/property.ts";
 import { type Json, ReferenceView, SOURCES } from "../../test/support/reference-view.ts";
-import { withoutPauses } from "../lib/steps.ts";
-import { STORE_KINDS } from "../log/log.ts";
+import { expectReplayed, expectUndone } from "../../test/support/replay.ts";
 import type { ClaimChange } from "../model/claim.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { type MergeSettings, observedSources } from "../model/merge-settings.ts";
-import { restoreView } from "./restore.ts";
-import { View } from "./view.ts";
+import type { View } from "./view.ts";
 
 const [PLAN = "", ...OBSERVED] = SOURCES;
 const settingsWith = (role: "intended" | "observed"): MergeSettings => ({
@@ -33,16 +32,6 @@ const counts = { missing: 0, unplanned: 0, differs: 0, asIntended: 0 };
 afterAll(() => {
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(20);
 });
-
-/** Everything in a view, by kind and id. */
-function valuesOf(view: View): Map<string, string> {
-  const values = new Map<string, string>();
-  for (const kind of STORE_KINDS) {
-    for (const page of pagesOf(view, kind))
-      for (const [id, text] of page.toMap()) values.set(`${kind}\t${id}`, text);
-  }
-  return values;
-}
 
 const keyOf = (kind: Kind, id: string): string => (kind === "hosts" ? id : id.toLowerCase());
 const idOf = (value: Json): string => String(value.id ?? `${value.element}/${value.port}`);
@@ -144,70 +133,63 @@ function differences(kind: Kind, claim: Json, value: Json, resolve: (id: string)
   return fields;
 }
 
-test("drift follows from the claims alone, and batches replay and undo", async () => {
-  const scenario = fc.record({
-    history: claimHistory,
-    /** The step before which each source syncs. */
-    syncs: fc.tuple(fc.nat(20), fc.nat(20), fc.nat(20)),
-    /** The step before which the plan is an observed source for one step. */
-    otherRoleAt: fc.nat(60),
-    /** Whether an observed source reports all that is planned, in the end. */
-    followsPlan: fc.boolean(),
-  });
-  const property = fc.asyncProperty(
-    scenario,
-    async ({ history: { steps }, syncs, otherRoleAt, followsPlan }) => {
-      const net = new ClaimedNetwork(settingsWith("intended"));
-      const reference = new ReferenceView();
-      const apply = async (step: ClaimStep) => {
-        applyToReference(reference, step);
-        await applyToSource(net.source(step.source), step);
-      };
-      for (const [i, step] of steps.entries()) {
-        await net.clock.advance(step.wait);
-        if (i === otherRoleAt) await net.committer.setSettings(settingsWith("observed"));
-        for (const [n, source] of SOURCES.entries()) if (syncs[n] === i) await net.sync(source);
-        await apply(step);
-        if (i === otherRoleAt) await net.committer.setSettings(settingsWith("intended"));
-        const isJudged = OBSERVED.every((source) => (syncs[SOURCES.indexOf(source)] ?? 0) <= i);
-        if (!isJudged) expect(net.view.size("missing")).toBe(0);
-      }
-      await net.sync(...SOURCES);
-      if (followsPlan) {
-        const planned = reference.claims.get(PLAN);
-        const changes = KINDS.flatMap((kind) =>
-          [...(planned?.[kind].values() ?? [])].map((claim) => ({ op: "set", kind, claim }) as ClaimChange),
-        );
-        await apply({ source: OBSERVED[0] ?? "", replace: false, changes, wait: 0 });
-      }
-      expect(Object.fromEntries(driftIn(net.view))).toEqual(Object.fromEntries(expectedDrift(reference)));
-
-      const expected = valuesOf(net.view);
-      const replayed = new View();
-      for (const batch of withoutPauses(net.log.read(0))) replayed.apply(batch);
-      expect(valuesOf(replayed)).toEqual(expected);
-      const restored = restoreView(net.log).view;
-      expect(restored.heldBack).toEqual(net.view.heldBack);
-      for (const [kind, name] of [
-        ["missing", "key"],
-        ["missing", "drift"],
-        ["claims", "plannedKind"],
-        ["claims", "plannedPorts"],
-        ["devices", "drift"],
-      ] as const)
-        expect(restored.indexes(kind).find(name)?.keys()).toEqual(
-          net.view.indexes(kind).find(name)?.keys() ?? [],
-        );
-      for (const { entries } of net.batches.toReversed()) {
-        for (const { kind, id, before, after } of entries) {
-          expect(expected.get(`${kind}\t${id}`) ?? null).toBe(after);
-          if (before === null) expected.delete(`${kind}\t${id}`);
-          else expected.set(`${kind}\t${id}`, before);
+test(
+  "drift follows from the claims alone, and batches replay and undo",
+  async () => {
+    const scenario = fc.record({
+      history: claimHistory,
+      /** The step before which each source syncs. */
+      syncs: fc.tuple(fc.nat(20), fc.nat(20), fc.nat(20)),
+      /** The step before which the plan is an observed source for one step. */
+      otherRoleAt: fc.nat(60),
+      /** Whether an observed source reports all that is planned, in the end. */
+      followsPlan: fc.boolean(),
+    });
+    const property = fc.asyncProperty(
+      scenario,
+      async ({ history: { steps }, syncs, otherRoleAt, followsPlan }) => {
+        const net = new ClaimedNetwork(settingsWith("intended"));
+        const reference = new ReferenceView();
+        const apply = async (step: ClaimStep) => {
+          applyToReference(reference, step);
+          await applyToSource(net.source(step.source), step);
+        };
+        for (const [i, step] of steps.entries()) {
+          await net.clock.advance(step.wait);
+          if (i === otherRoleAt) await net.committer.setSettings(settingsWith("observed"));
+          for (const [n, source] of SOURCES.entries()) if (syncs[n] === i) await net.sync(source);
+          await apply(step);
+          if (i === otherRoleAt) await net.committer.setSettings(settingsWith("intended"));
+          const isJudged = OBSERVED.every((source) => (syncs[SOURCES.indexOf(source)] ?? 0) <= i);
+          if (!isJudged) expect(net.view.size("missing")).toBe(0);
         }
-      }
-      expect(expected.size).toBe(0);
-      await net.log.close();
-    },
-  );
-  await fc.assert(property, { numRuns: 150 });
-}, 300_000);
+        await net.sync(...SOURCES);
+        if (followsPlan) {
+          const planned = reference.claims.get(PLAN);
+          const changes = KINDS.flatMap((kind) =>
+            [...(planned?.[kind].values() ?? [])].map((claim) => ({ op: "set", kind, claim }) as ClaimChange),
+          );
+          await apply({ source: OBSERVED[0] ?? "", replace: false, changes, wait: 0 });
+        }
+        expect(Object.fromEntries(driftIn(net.view))).toEqual(Object.fromEntries(expectedDrift(reference)));
+
+        const restored = expectReplayed(net.view, net.log);
+        expect(restored.heldBack).toEqual(net.view.heldBack);
+        for (const [kind, name] of [
+          ["missing", "key"],
+          ["missing", "drift"],
+          ["claims", "plannedKind"],
+          ["claims", "plannedPorts"],
+          ["devices", "drift"],
+        ] as const)
+          expect(restored.indexes(kind).find(name)?.keys()).toEqual(
+            net.view.indexes(kind).find(name)?.keys() ?? [],
+          );
+        expectUndone(net.view, net.batches);
+        await net.log.close();
+      },
+    );
+    await assertProperty(property, 120);
+  },
+  PROPERTY_TIMEOUT_MS,
+);

@@ -56,6 +56,7 @@ const CASES: Case[] = [
     { chassisId: "525400a1b201", serial: "S1", annotations: { name: "leaf1", managementAddress: "2001:db8:0::1" } },
     undefined,
   ],
+  ["devices", "an empty text", { serial: "", annotations: { name: "" } }, { serial: "s1", annotations: { name: "leaf1" } }, undefined],
   ["devices", "another serial number", { serial: "s1" }, { serial: "s2" }, { serial: { intended: "s1", observed: "s2" } }],
   ["devices", "another case of any other text", { hw: "OVS", annotations: { site: "B1" } }, { hw: "ovs", annotations: { site: "b1" } }, { hw: { intended: "OVS", observed: "ovs" }, "annotations.site": { intended: "B1", observed: "b1" } }],
   ["ports", "another spelling of its MAC address and name", { annotations: { mac: "52-54-00-a1-b2-11", portName: "Eth1" } }, { annotations: { mac: "52:54:00:A1:B2:11", portName: "eth1" } }, undefined],
@@ -152,6 +153,27 @@ describe("missing", () => {
     await net.source("plan").replace({});
     expect(net.view.size("missing")).toBe(0);
     expect(net.view.size("claims")).toBe(0);
+  });
+
+  test("is not in operation, whatever the plan says, and is compared by what the plan says", async () => {
+    const net = await plannedNetwork();
+    await net.set("plan", "devices", { id: "a", available: true }, { id: "b" });
+    await net.set("plan", "ports", { element: "a", port: 1, isEnabled: true });
+    await net.set("plan", "links", {
+      src: { device: "a", port: 1 },
+      dst: { device: "b", port: 1 },
+      state: "ACTIVE",
+    });
+    for (const id of ["a", "b"]) {
+      const device = net.missing("devices", id);
+      expect(device?.available).toBe(false);
+      expect(device?.humanReadableLastUpdate).toStartWith("disconnected since ");
+    }
+    expect(net.missing("ports", "a/1")?.isEnabled).toBe(false);
+    expect(net.missing("links", "a/1-b/1")?.state).toBe("INACTIVE");
+    await net.set("seen", "devices", { id: "a" });
+    expect(net.shown("devices", "a")).toMatchObject({ available: true });
+    expect(net.shown("devices", "a")?.drift).toBeUndefined();
   });
 
   test("a link in both directions is bidirectional, also where only one of them is missing", async () => {

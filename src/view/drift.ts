@@ -79,11 +79,12 @@ export function driftSince(
   return { state, since, ...(fields && { fields }) };
 }
 
-/** The names of all fields that at least one of the objects has, sorted. */
+/** The names of all fields that at least one of the objects has, sorted. An empty text counts as not claimed. */
 function namedIn(objects: readonly object[]): string[] {
   const names = new Set<string>();
   for (const object of objects)
-    for (const [name, value] of Object.entries(object)) if (value !== undefined) names.add(name);
+    for (const [name, value] of Object.entries(object))
+      if (value !== undefined && value !== "") names.add(name);
   return [...names].sort();
 }
 

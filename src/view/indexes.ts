@@ -8,16 +8,20 @@ import { SortedIndex } from "../lib/sorted-index.ts";
 import type { Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import { type Entities, entityId, type Host, type Link } from "../model/entity.ts";
+import { type Device, type Entities, entityId, type Host, type Link } from "../model/entity.ts";
 import { type ConnectPoint, deviceKey, idKey, isKind, KINDS, type Kind } from "../model/ids.ts";
 import { identityKey, identityValues } from "./identity/identity-values.ts";
 import { claimedId, referencedDevices } from "./recover.ts";
 
-/** A claim of an intended source is marked, so that indexes and counts know it without the rules. */
+/**
+ * A claim of an intended source is marked, so that indexes and counts know it without the rules. The first claim of a device
+ * that was renamed has the ids that it had before (`former-ids.ts`).
+ */
 export type StoredClaim<K extends Kind = Kind> = readonly [
   source: string,
   claim: ClaimTypes[K],
-  role?: typeof INTENDED,
+  role?: typeof INTENDED | null,
+  formerIds?: readonly string[],
 ];
 export type StoredClaims = readonly StoredClaim[];
 export interface StoredTypes extends Entities {
@@ -87,6 +91,12 @@ function driftState({ drift }: Entities[Kind]): readonly string[] {
   return drift ? [drift.state] : NO_KEYS;
 }
 
+function identityKeys(device: Device): readonly string[] {
+  const [source, ...others] = device.sources;
+  if (source === undefined || others.length > 0) return NO_KEYS;
+  return identityValues(device).map((value) => identityKey(source, value));
+}
+
 function intendedClaims(claims: StoredClaims): StoredClaims {
   return claims.some(([, , role]) => role) ? claims.filter(([, , role]) => role) : NO_CLAIMS;
 }
@@ -98,9 +108,13 @@ function kindOf(record: Entities[Kind] | ClaimTypes[Kind]): Kind {
   return "mac" in record ? "hosts" : "devices";
 }
 
-/** Returns the indexed parts of a value. `keyOf` converts a part to its key, where the part is not the key itself. */
+/**
+ * Returns the indexed parts of a value. `keyOf` converts a part to its key, where the part is not the key itself. An index
+ * that is built on demand does not exist before `Indexes.build`.
+ */
 type KeysOf<T> = ((value: T, id: string) => readonly string[]) & {
   readonly keyOf?: (part: string) => string;
+  readonly onDemand?: true;
 };
 const KEYS = {
   devices: {
@@ -109,11 +123,7 @@ const KEYS = {
     source: (device) => device.sources,
     alias: (device) => device.aliases?.map(deviceKey) ?? NO_KEYS,
     /** Of a device of several sources the index of the stored claims has the values that each of them claims. */
-    identity: (device) => {
-      const [source, ...others] = device.sources;
-      if (source === undefined || others.length > 0) return NO_KEYS;
-      return identityValues(device).map((value) => identityKey(source, value));
-    },
+    identity: Object.assign(identityKeys, { onDemand: true } as const),
     drift: driftState,
   },
   ports: {
@@ -181,17 +191,40 @@ const KEYS = {
 
 const TABLE: { readonly [K in keyof StoredTypes]: Readonly<Record<string, KeysOf<StoredTypes[K]>>> } = KEYS;
 
+/** Values that are put into an index between two pauses. */
+const VALUES_PER_STEP = 64;
+
 export type IndexName<K extends keyof StoredTypes> = keyof (typeof KEYS)[K] & string;
 
+interface NamedIndex<T> {
+  readonly name: string;
+  readonly keysOf: KeysOf<T>;
+  readonly index: SortedIndex;
+}
+
 export class Indexes<K extends keyof StoredTypes> {
-  readonly #indexes: { name: string; keysOf: KeysOf<StoredTypes[K]>; index: SortedIndex }[];
+  readonly #kind: K;
+  readonly #indexes: NamedIndex<StoredTypes[K]>[] = [];
 
   constructor(kind: K) {
-    this.#indexes = Object.entries(TABLE[kind]).map(([name, keysOf]) => ({
-      name,
-      keysOf,
-      index: new SortedIndex(),
-    }));
+    this.#kind = kind;
+    for (const [name, keysOf] of Object.entries(TABLE[kind]))
+      if (!keysOf.onDemand) this.#indexes.push({ name, keysOf, index: new SortedIndex() });
+  }
+
+  /** Builds an index on demand from all values. These must not change meanwhile. */
+  *build(name: IndexName<K>, values: Iterable<readonly [id: string, value: StoredTypes[K]]>): Steps<void> {
+    const keysOf = TABLE[this.#kind][name];
+    if (!keysOf || this.find(name)) return;
+    const built = { name, keysOf, index: new SortedIndex() };
+    let left = VALUES_PER_STEP;
+    for (const [id, value] of values) {
+      replaceKeys(built, id, undefined, value, undefined);
+      if (--left > 0) continue;
+      left = VALUES_PER_STEP;
+      yield;
+    }
+    this.#indexes.push(built);
   }
 
   find(name: string): SortedIndex | undefined {
@@ -214,18 +247,7 @@ export class Indexes<K extends keyof StoredTypes> {
     after: StoredTypes[K] | undefined,
     base?: StoredTypes[K],
   ): void {
-    for (const { keysOf, index } of this.#indexes) {
-      const { keyOf } = keysOf;
-      const oldParts = before ? keysOf(before, id) : NO_KEYS;
-      const newParts = after ? keysOf(after, id) : NO_KEYS;
-      for (const part of oldParts) {
-        if (newParts.includes(part)) continue;
-        const key = keyOf ? keyOf(part) : part;
-        if (base && (base === before || keysOf(base, id).includes(part))) index.retire(key, id);
-        else index.delete(key, id);
-      }
-      for (const part of newParts) if (!oldParts.includes(part)) index.add(keyOf ? keyOf(part) : part, id);
-    }
+    for (const named of this.#indexes) replaceKeys(named, id, before, after, base);
   }
 
   /** See `SortedIndex.dropRetired`. */
@@ -242,4 +264,23 @@ export class Indexes<K extends keyof StoredTypes> {
   *tidy(): Steps<void> {
     for (const { index } of this.#indexes) if (index.needsSorting) yield* index.sortKeys();
   }
+}
+
+function replaceKeys<T>(
+  { keysOf, index }: NamedIndex<T>,
+  id: string,
+  before: T | undefined,
+  after: T | undefined,
+  base: T | undefined,
+): void {
+  const { keyOf } = keysOf;
+  const oldParts = before ? keysOf(before, id) : NO_KEYS;
+  const newParts = after ? keysOf(after, id) : NO_KEYS;
+  for (const part of oldParts) {
+    if (newParts.includes(part)) continue;
+    const key = keyOf ? keyOf(part) : part;
+    if (base && (base === before || keysOf(base, id).includes(part))) index.retire(key, id);
+    else index.delete(key, id);
+  }
+  for (const part of newParts) if (!oldParts.includes(part)) index.add(keyOf ? keyOf(part) : part, id);
 }

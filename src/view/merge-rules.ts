@@ -6,6 +6,7 @@
 import type { Kind } from "../model/ids.ts";
 import {
   DEFAULT_IDENTITY,
+  type HistoryLimits,
   type IdentityRule,
   type MergeSettings,
   type SourceSettings,
@@ -27,14 +28,19 @@ export interface SettingsState {
 /** Not validated: only the committer writes this collection. */
 const readSetting = <T>(state: SettingsState, id: string): T => JSON.parse(state.get("settings", id) ?? "{}");
 
+const NO_KINDS: ReadonlySet<Kind> = new Set();
+
 export class MergeRules {
   readonly settings: MergeSettings;
   readonly facts: ReadonlyMap<string, SourceFacts>;
   /** The kinds of which an intended source that has synced claims anything. */
   readonly plannedKinds: ReadonlySet<Kind>;
   readonly intendedSources: readonly string[];
-  /** Nothing is compared with the plan before every observed source has reported once. */
-  readonly judgesDrift: boolean;
+  /**
+   * The kinds that are compared with the plan: those that it contains, and none before every observed source has reported
+   * once. Claims of another kind, by a plan that has not synced, are not judged yet.
+   */
+  readonly judgedKinds: ReadonlySet<Kind>;
   readonly #rank: ReadonlyMap<string, number>;
 
   constructor(
@@ -47,9 +53,8 @@ export class MergeRules {
     this.plannedKinds = plannedKinds;
     const { sources } = settings;
     this.intendedSources = sources.filter(({ role }) => role === "intended").map(({ name }) => name);
-    this.judgesDrift =
-      plannedKinds.size > 0 &&
-      sources.every(({ name, role }) => role === "intended" || facts.get(name)?.hasSynced === true);
+    const isObserved = sources.every(({ name, role }) => role === "intended" || facts.get(name)?.hasSynced);
+    this.judgedKinds = isObserved ? plannedKinds : NO_KINDS;
     this.#rank = new Map(settings.sources.map(({ name }, i) => [name, i]));
   }
 
@@ -62,12 +67,17 @@ export class MergeRules {
       if (known.hasSynced !== undefined) facts.set(name, { ...known, hasSynced: known.hasSynced });
     }
     const { kinds = [] } = readSetting<{ readonly kinds?: readonly Kind[] }>(state, "plan");
-    return new MergeRules({ identity, sources }, facts, new Set(kinds));
+    const history = state.get("settings", "history")
+      ? readSetting<HistoryLimits>(state, "history")
+      : undefined;
+    return new MergeRules({ identity, sources, ...(history && { history }) }, facts, new Set(kinds));
   }
 
   /** The values of the collection `settings`, by id: what `read` reads. */
   stored(): Map<string, object> {
-    const values = new Map<string, object>([["merge", this.settings]]);
+    const { history, ...merge } = this.settings;
+    const values = new Map<string, object>([["merge", merge]]);
+    if (history) values.set("history", history);
     for (const [source, facts] of this.facts) values.set(`source:${source}`, facts);
     if (this.plannedKinds.size > 0) values.set("plan", { kinds: [...this.plannedKinds].sort() });
     return values;
@@ -78,7 +88,7 @@ export class MergeRules {
    * (`withoutSource`): it may still have claims. So nothing is merged again only to be removed, and a device that loses its
    * id with the claims of the source keeps it as an alias.
    */
-  withSettings({ identity, sources }: MergeSettings): MergeRules {
+  withSettings({ sources, ...settings }: MergeSettings): MergeRules {
     const all = [...sources];
     let place = 0;
     for (const known of this.settings.sources) {
@@ -86,7 +96,7 @@ export class MergeRules {
       if (at < 0) all.splice(place, 0, known);
       place = at < 0 ? place + 1 : at + 1;
     }
-    return new MergeRules({ identity, sources: all }, this.facts, this.plannedKinds);
+    return new MergeRules({ ...settings, sources: all }, this.facts, this.plannedKinds);
   }
 
   withFacts(source: string, facts: SourceFacts): MergeRules {
@@ -98,11 +108,10 @@ export class MergeRules {
   }
 
   withoutSource(source: string): MergeRules {
-    const { identity, sources } = this.settings;
     const facts = new Map(this.facts);
     facts.delete(source);
-    const others = sources.filter(({ name }) => name !== source);
-    return new MergeRules({ identity, sources: others }, facts, this.plannedKinds);
+    const sources = this.settings.sources.filter(({ name }) => name !== source);
+    return new MergeRules({ ...this.settings, sources }, facts, this.plannedKinds);
   }
 
   get identity(): readonly IdentityRule[] {
@@ -119,7 +128,7 @@ export class MergeRules {
   }
 
   isIntended(source: string): boolean {
-    return this.#settingsOf(source)?.role === "intended";
+    return this.intendedSources.length > 0 && this.#settingsOf(source)?.role === "intended";
   }
 
   /** Whether its devices may be joined with those of other sources by the rules of identity. */

@@ -16,6 +16,7 @@ import {
 import { isRealIdentity } from "../model/derived-ids.ts";
 import type { Annotations, Device, Entities, Host, HostLocation, Link } from "../model/entity.ts";
 import { type ConnectPoint, deviceKey, hostId, type Kind, linkId, portId } from "../model/ids.ts";
+import { aliasesIn } from "./former-ids.ts";
 import type { StoredTypes } from "./indexes.ts";
 
 /** The fields that the view adds to every entity. */
@@ -275,24 +276,6 @@ function mergeAliases(
     id,
     aliases.filter((alias) => !isOtherDevice(alias)),
   );
-}
-
-const aliasesIn = (claims: readonly DeviceClaim[]): string[] => [
-  ...claims.map((claim) => claim.id),
-  ...claims.flatMap((claim) => claim.aliases ?? []),
-];
-
-const NO_IDS: readonly string[] = [];
-
-/** The aliases of a device that come from no claim: ids that it was shown with before. */
-export function formerIdsOf(
-  value: Entities[Kind],
-  claims: readonly { readonly claim: ClaimTypes[Kind] }[],
-): readonly string[] {
-  if (!("aliases" in value) || !value.aliases) return NO_IDS;
-  const devices = claims.flatMap(({ claim }) => ("id" in claim ? [claim] : []));
-  const claimed = new Set(aliasesIn(devices).map(deviceKey));
-  return value.aliases.filter((alias) => !claimed.has(deviceKey(alias)));
 }
 
 /** Undefined when the device is not in the view. */

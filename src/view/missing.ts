@@ -24,7 +24,7 @@ export function findMissing<K extends Kind>(kind: K, view: View, key: string): S
   return id === undefined ? undefined : storedValueOf(kind, view.get("missing", id));
 }
 
-/** Adds to the merged value how it differs from the plan. */
+/** Adds to the merged value how it differs from the plan, where its kind is judged. */
 export function setDrift<K extends Kind>(
   kind: K,
   value: Entities[K],
@@ -32,16 +32,25 @@ export function setDrift<K extends Kind>(
   context: PlanContext<K>,
 ): void {
   const { timeText, rules, plansPortsOf } = context;
+  if (!rules.judgedKinds.has(kind)) return;
   const shown: Entities[Kind] = value;
   const driftBefore = entity.before?.value.drift ?? entity.movedDrift;
-  const claims = intendedClaims(entity, context.rules);
+  const claims = intendedClaims(entity, rules);
   if (claims.length > 0) {
     const intended = mergeIntended(kind, claims, entity, context);
     const fields = intended && compareWithPlan(kind, { claims, value: intended }, value);
     if (fields) shown.drift = driftSince("differs", timeText, driftBefore, fields);
-  } else if (rules.plannedKinds.has(kind) && (!("element" in shown) || plansPortsOf(shown.element)))
+  } else if (!("element" in shown) || plansPortsOf(shown.element))
     shown.drift = driftSince("unplanned", timeText, driftBefore);
 }
+
+/** What is not observed is not in operation, whatever the plan says. */
+const NOT_SEEN: { readonly [K in Kind]: Partial<ClaimTypes[K]> } = {
+  devices: { available: false },
+  ports: { isEnabled: false },
+  links: { state: "INACTIVE" },
+  hosts: {},
+};
 
 /** The value in `missing`; undefined where the entity is observed, not intended, or not compared yet. */
 export function mergeMissing<K extends Kind>(
@@ -49,8 +58,8 @@ export function mergeMissing<K extends Kind>(
   entity: TouchedEntity<K>,
   context: PlanContext<K>,
 ): StoredValue<K> | undefined {
-  if (entity.after || !context.rules.judgesDrift) return undefined;
-  const claims = intendedClaims(entity, context.rules);
+  if (entity.after || !context.rules.judgedKinds.has(kind)) return undefined;
+  const claims = intendedClaims(entity, context.rules).map((claim) => ({ ...claim, ...NOT_SEEN[kind] }));
   const value = claims.length === 0 ? undefined : mergeIntended(kind, claims, entity, context);
   if (!value) return undefined;
   const before = entity.missingBefore;

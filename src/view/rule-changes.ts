@@ -4,11 +4,13 @@
  */
 import type { Steps } from "../lib/steps.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
+import type { Commit } from "./commit.ts";
 import { claimsKey, parseClaimsKey } from "./indexes.ts";
 import type { MergeRules } from "./merge-rules.ts";
 import type { View } from "./view.ts";
 
 const KEYS_PER_STEP = 500;
+const RECHECKS_PER_STEP = 32;
 
 export interface Outdated {
   /** All entities of these kinds. */
@@ -51,11 +53,10 @@ export function outdatedBy(before: MergeRules, after: MergeRules): Outdated {
     before.identity.length === after.identity.length &&
     before.identity.every((r) => after.identity.includes(r));
   const isRoleChanged = changed.some(({ name, role }) => known.get(name)?.role !== role);
-  const planned = before.plannedKinds.symmetricDifference(after.plannedKinds);
-  const judged = before.plannedKinds.union(after.plannedKinds);
+  const [judgedBefore, judged] = [before.judgedKinds, after.judgedKinds];
   return {
     kinds: new Set([
-      ...(before.judgesDrift === after.judgesDrift && !isRoleChanged ? planned : judged),
+      ...(isRoleChanged ? judgedBefore.union(judged) : judgedBefore.symmetricDifference(judged)),
       ...(sameRules && canJoin(before) === canJoin(after) ? [] : (["devices"] as const)),
     ]),
     sources: new Set(changed.map(({ name }) => name)),
@@ -104,4 +105,14 @@ export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdat
     if (!shared) yield* add(view.indexes("claims").named("source").current(source), asStored);
   }
   return keys;
+}
+
+/** Merges these entities again by the rules of the commit. */
+export function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
+  let rechecked = 0;
+  for (const stored of keys) {
+    const parsed = parseClaimsKey(stored);
+    if (parsed) commit.applyRules(parsed.kind, parsed.key);
+    if (++rechecked % RECHECKS_PER_STEP === 0) yield;
+  }
 }

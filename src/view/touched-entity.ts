@@ -26,7 +26,7 @@ export interface TouchedEntity<K extends Kind> {
   movedFrom: StoredValue<K> | undefined;
   /** Of an entity from which claims were moved here. */
   movedDrift: Drift | undefined;
-  /** Ids that the device was shown with and that nobody claims now. */
+  /** Ids that the device was shown with before: see `former-ids.ts`. */
   formerIds: readonly string[];
   /** The value in the `claims` collection; undefined when the claims can be recovered from the merged value. */
   readonly storedClaimsBefore: StoredValue<"claims"> | undefined;
@@ -49,8 +49,6 @@ export interface CommitContext {
   readonly shownPort: (device: string, port: string) => ConnectPoint | undefined;
   /** The same for a port that the plan refers to: where its device is missing, with the intended id. */
   readonly plannedPort: (device: string, port: string) => ConnectPoint;
-  /** Whether a source claims a device with this id. */
-  readonly isClaimedDevice: (id: string) => boolean;
   /** Whether the id is claimed as a device of another entity. */
   readonly isOtherDevice: (id: string, entity: string) => boolean;
   /** Whether the plan lists ports of the device. `id` as it is shown. */

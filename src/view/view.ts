@@ -5,6 +5,7 @@
  * and becomes visible at once (`publish`): what happens then does not depend on the number of changes. Indexes are changed
  * while a revision is prepared: until it is visible they have additional ids, and never lack one.
  */
+import { createBoundedCache } from "../lib/bounded-cache.ts";
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { runToEnd, type Steps } from "../lib/steps.ts";
@@ -17,12 +18,12 @@ import {
   type StoreKind,
 } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
-import type { Kind } from "../model/ids.ts";
+import { idKey, type Kind } from "../model/ids.ts";
 import { Collection, type EncodedValue, type Write } from "./collection.ts";
-import { type DeviceChange, NO_ALIASES, withAliases } from "./device-aliases.ts";
+import { type DeviceChange, hasAliases, NO_ALIASES, withAliases } from "./device-aliases.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
-import { Indexes, type StoredTypes } from "./indexes.ts";
+import { Indexes, type IndexName, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
 import {
   type Collections,
@@ -34,9 +35,12 @@ import {
   type StateParts,
   withSpellings,
 } from "./network-state.ts";
+import type { PortNumbers } from "./port-matching.ts";
 import { type PreparedRevision, prepareRevision } from "./prepare-revision.ts";
 
 const ENTRIES_PER_STEP = 64;
+/** Of all devices in `View.portNumbers` together. */
+const MAX_MATCHED_PORTS = 100_000;
 
 /** The network at one revision. Immutable: safe to use across pauses. */
 export interface NetworkState {
@@ -75,6 +79,11 @@ export class View {
   changesApplied = 0;
   /** False while a batch is prepared. */
   indexesAreExact = true;
+  /** By the key of a joined device, how its ports are matched in the current state: see `identity/joined-ports.ts`. */
+  readonly portNumbers = createBoundedCache<string, PortNumbers>({
+    maxSize: MAX_MATCHED_PORTS,
+    sizeOf: ({ size }) => size + 1,
+  });
   /** No device has had an alias from this revision on. */
   withoutAliasesSince = 0;
   #state: RevisionState;
@@ -176,6 +185,12 @@ export class View {
     return this.#indexes[kind].find(name);
   }
 
+  /** Builds an index on demand, unless it exists. No batch may be in preparation that has changed indexes already. */
+  *buildIndex<K extends Kind>(kind: K, name: IndexName<K>): Steps<void> {
+    const indexes = this.#indexes[kind];
+    if (!indexes.find(name)) yield* indexes.build(name, parsedValues(kind, yield* this.#state.pages(kind)));
+  }
+
   /** Replaces the whole state, at once. Only for a view that has no readers yet. */
   load(snapshot: Snapshot, gcPacer = new GcPacer()): void {
     const collections: Record<StoreKind, Collection> = { ...noCollections() };
@@ -189,8 +204,8 @@ export class View {
         for (const [i, id] of page.ids.entries()) {
           const after = page.value(i);
           this.#updateIndexes(kind, id, null, after);
-          if (kind === "devices") devices.push({ id, before: null, after });
-          if (isSpelled(kind)) ids.push([kind, id, true]);
+          if (kind === "devices" && hasAliases(after)) devices.push({ id, before: null, after });
+          if (isSpelled(kind) && idKey(kind, id) !== id) ids.push([kind, id, true]);
         }
         gcPacer.addGarbage(page.bytes.length);
       }
@@ -308,6 +323,14 @@ export function* graphOf(collections: Collections): Steps<LinkGraph> {
 
 function* valuesOn(pages: readonly EncodedPage[]): Generator<Write> {
   for (const page of pages) for (const [i, id] of page.ids.entries()) yield { id, after: page.value(i) };
+}
+
+function* parsedValues<K extends Kind>(
+  kind: K,
+  pages: readonly EncodedPage[],
+): Generator<[id: string, value: StoredTypes[K]]> {
+  for (const page of pages)
+    for (const [i, id] of page.ids.entries()) yield [id, parseStored(kind, page.value(i))];
 }
 
 /** All pages of a state, for the log. */

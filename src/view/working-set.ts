@@ -4,6 +4,7 @@
  * what the commit adds, and readers still find what it takes out (see `Indexes.update`). Each value is read and parsed
  * once.
  */
+import type { SortedIndex } from "../lib/sorted-index.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
@@ -11,8 +12,9 @@ import type { Entities } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { diffFields } from "./diff-fields.ts";
 import { entryOf } from "./entry-of.ts";
+import { formerIdsOf, keptIds, NO_IDS, withFormerIds } from "./former-ids.ts";
 import { claimsKey, INTENDED, parseClaimsKey, type StoredClaim } from "./indexes.ts";
-import { type DerivedFlags, type FlagInput, formerIdsOf, mergeClaims } from "./merge.ts";
+import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
 import {
   findMissing,
   mergeMissing,
@@ -41,7 +43,6 @@ type ComputeFlags<K extends Kind> = (
   claims: readonly SourcedClaim<K>[],
 ) => DerivedFlags;
 const ENTRIES_PER_STEP = 500;
-const NO_IDS: readonly string[] = [];
 const NO_FLAGS: DerivedFlags = { hasReverse: false, conflict: undefined };
 
 export class WorkingSet<K extends Kind> {
@@ -52,12 +53,14 @@ export class WorkingSet<K extends Kind> {
   readonly #computeFlags: ComputeFlags<K>;
   readonly #entities = new Map<string, TouchedEntity<K>>();
   readonly #planContext: PlanContext<K>;
+  readonly #claimedAs: SortedIndex;
   #changesMissing = false;
 
   constructor(kind: K, context: CommitContext, computeFlags: ComputeFlags<K> = () => NO_FLAGS) {
     this.#kind = kind;
     this.#context = context;
     this.#computeFlags = computeFlags;
+    this.#claimedAs = context.view.indexes("claims").named("claimedAs");
     this.#planContext = { ...context, flagsOf: (input) => computeFlags(input, []) };
   }
 
@@ -69,7 +72,7 @@ export class WorkingSet<K extends Kind> {
       (candidate) => candidate.source === source && this.#isAbout(candidate, key),
     );
     if (claim === undefined ? !current : current && sameClaim(current.claim, claim)) return;
-    const others = entity.claims.filter((candidate) => candidate !== current);
+    const others = current ? entity.claims.filter((candidate) => candidate !== current) : entity.claims;
     entity.claims = claim === undefined ? others : this.#sortByRank([...others, { source, claim }]);
     this.pending.add(entity);
     // At once, because what is merged depends on what the plan contains.
@@ -78,9 +81,9 @@ export class WorkingSet<K extends Kind> {
 
   /** The entity with the claims about an id, before the commit. */
   #entityWith(key: string): string {
-    const claimedAs = this.#context.view.indexes("claims").named("claimedAs");
-    if (claimedAs.size === 0 || this.#kind === "hosts") return key;
-    for (const stored of claimedAs.get(claimsKey(this.#kind, key))) return parseClaimsKey(stored)?.key ?? key;
+    if (this.#kind === "hosts" || this.#claimedAs.size === 0) return key;
+    for (const stored of this.#claimedAs.get(claimsKey(this.#kind, key)))
+      return parseClaimsKey(stored)?.key ?? key;
     return key;
   }
 
@@ -173,7 +176,7 @@ export class WorkingSet<K extends Kind> {
         firstSeen: undefined,
         movedFrom: undefined,
         movedDrift: undefined,
-        formerIds: before ? formerIdsOf(before.value, claims) : NO_IDS,
+        formerIds: before ? formerIdsOf(before.value, claims, storedClaims?.value) : NO_IDS,
         storedClaimsBefore: storedClaims,
         storedClaims,
         missingBefore,
@@ -218,7 +221,7 @@ export class WorkingSet<K extends Kind> {
       this.#updateIndexes(entity, next);
       entity.after = next;
     }
-    if (!entity.missing && !this.#context.rules.judgesDrift) return;
+    if (!entity.missing && !this.#context.rules.judgedKinds.has(this.#kind)) return;
     const missing = mergeMissing(this.#kind, entity, this.#planContext);
     if (missing === entity.missing) return;
     updateMissing(this.#kind, this.#context.view, entity, missing);
@@ -243,10 +246,12 @@ export class WorkingSet<K extends Kind> {
   }
 
   #merge(entity: TouchedEntity<K>): StoredValue<K> | undefined {
-    const { before, formerIds } = entity;
-    const { time, timeText, revision, shownPort, isClaimedDevice, isOtherDevice, rules } = this.#context;
+    const { before } = entity;
+    const { time, timeText, revision, shownPort, isOtherDevice, rules } = this.#context;
     const claims = observedClaims(entity, rules);
     const leader = leaderOf(claims, rules);
+    const isOther = (id: string) => isOtherDevice(id, entity.key);
+    entity.formerIds = leader ? keptIds(entity, isOther) : NO_IDS;
     if (!leader) return undefined;
     // Claims of stale sources come last. Ids and `sources` do not depend on that: a source that fails renames nothing.
     const byPrecedence =
@@ -264,14 +269,14 @@ export class WorkingSet<K extends Kind> {
           revision,
         },
         leader,
-        isOtherDevice: (id) => isOtherDevice(id, entity.key),
-        formerIds: formerIds.length === 0 ? formerIds : formerIds.filter((id) => !isClaimedDevice(id)),
+        isOtherDevice: isOther,
+        formerIds: entity.formerIds,
         shownPort,
         flagsOf: (input) => this.#computeFlags(input, claims),
       },
     );
     if (!value) return undefined;
-    if (this.#context.rules.judgesDrift) setDrift(this.#kind, value, entity, this.#planContext);
+    setDrift(this.#kind, value, entity, this.#planContext);
     entity.changedFields = before ? diffFields(before.value, value) : [];
     if (before && entity.changedFields.length === 0) return before;
     return { text: JSON.stringify(value), value };
@@ -285,25 +290,27 @@ export class WorkingSet<K extends Kind> {
         left = this.#context.entitiesPerStep;
         yield;
       }
-      const { after, claims } = entity;
+      const { after, claims, formerIds } = entity;
       const [first] = claims;
       const recoverable =
         first &&
         claims.length === 1 &&
+        formerIds.length === 0 &&
         !this.#context.rules.isIntended(first.source) &&
         after &&
         sameClaim(recoverClaim(this.#kind, after.value), first.claim);
-      this.#setStoredClaims(entity, recoverable ? undefined : this.#storedClaimsOf(claims));
+      this.#setStoredClaims(entity, recoverable ? undefined : this.#storedClaimsOf(entity));
     }
   }
 
-  #storedClaimsOf(claims: readonly SourcedClaim<K>[]): StoredValue<"claims"> | undefined {
+  #storedClaimsOf({ claims, formerIds }: TouchedEntity<K>): StoredValue<"claims"> | undefined {
     if (claims.length === 0) return undefined;
     const { rules } = this.#context;
-    const value = claims.map(
+    const stored = claims.map(
       ({ source, claim }): StoredClaim =>
         rules.isIntended(source) ? [source, claim, INTENDED] : [source, claim],
     );
+    const value = withFormerIds(stored, formerIds);
     return { text: JSON.stringify(value), value };
   }
 
@@ -311,7 +318,7 @@ export class WorkingSet<K extends Kind> {
   markRoles(entity: TouchedEntity<K>): void {
     const { rules } = this.#context;
     if (entity.storedClaims || entity.claims.some(({ source }) => rules.isIntended(source)))
-      this.#setStoredClaims(entity, this.#storedClaimsOf(entity.claims));
+      this.#setStoredClaims(entity, this.#storedClaimsOf(entity));
   }
 
   #setStoredClaims(entity: TouchedEntity<K>, next: StoredValue<"claims"> | undefined): void {

@@ -1,6 +1,8 @@
 /** Shown in place of the content: while it is loaded, when it cannot be shown, and when there is no device. */
 import type { ComponentChildren } from "preact";
 import type { SourceStatus } from "../model/source-status.ts";
+import { Button } from "./button.tsx";
+import { LAYER_TITLES } from "./state.ts";
 import { readNetwork, type Store, useStore } from "./store.ts";
 
 const EXAMPLE = `sources:
@@ -51,10 +53,24 @@ function messageOf(store: Store): ComponentChildren {
       <>
         <h2>There was nothing then</h2>
         <p>No device was known at that moment. The time line shows how far the history goes back.</p>
+        <PlanButton />
       </>
     );
   }
   return <NoDevices sources={readiness.value?.sources?.map(describeSource) ?? []} />;
+}
+
+/** Leads to what is missing: where nothing is observed there is no map with the button of the layer. */
+function PlanButton() {
+  const { state, readiness, go } = useStore();
+  const hasPlan = readiness.value?.sources?.some(({ role }) => role === "intended");
+  if (!hasPlan || state.value.layer === "drift") return null;
+  const show = () => go({ layer: "drift", compare: undefined });
+  return (
+    <p>
+      A source has the plan of the network: <Button label={LAYER_TITLES.drift} onClick={show} />
+    </p>
+  );
 }
 
 const describeSource = ({ name, kind, error, status }: SourceStatus): string =>
@@ -64,6 +80,7 @@ function NoDevices({ sources }: { readonly sources: readonly string[] }) {
   return (
     <div>
       <h2>No devices yet</h2>
+      <PlanButton />
       {sources.length > 0 && (
         <>
           <p>These sources are connected, and none has reported a device:</p>

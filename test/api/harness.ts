@@ -5,6 +5,7 @@
 
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
+import type { ClusterStatus } from "../../src/api/cluster-status.ts";
 import { Drawings } from "../../src/api/reads/drawings.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
 import type { ServerLimits } from "../../src/api/server-limits.ts";
@@ -64,6 +65,8 @@ export interface HarnessOptions {
   readonly tls?: LiveTlsIdentity;
   readonly scheduler?: Scheduler;
   readonly drawings?: Drawings;
+  /** Makes it a node of a cluster. */
+  readonly cluster?: ClusterStatus;
 }
 
 export interface Harness extends AsyncDisposable {
@@ -145,6 +148,8 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     rejectedRecords: () => ({}),
     site: options.site,
     tls: options.tls,
+    cluster: options.cluster,
+    clusterStatus: options.cluster,
     clock,
     logger: silentLogger,
   });

@@ -152,6 +152,7 @@ const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   timeline: { good: ["5"], bad: "0" },
   from: { good: ["2026-11-15T01:00:00Z&timeline=2"], bad: "x&timeline=2" },
   to: { good: ["2026-11-16T01:00:00Z&timeline=2"], bad: "x&timeline=2" },
+  "min-revision": { good: ["0", "1"], bad: "x" },
   q: { good: ["a"], bad: "" },
   explain: { good: ["true", "false", "true&at=1"], bad: "yes" },
 };

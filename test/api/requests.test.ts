@@ -270,7 +270,7 @@ test("CORS: only configured origins get Access-Control headers", async () => {
   expect(allowed.status).toBe(204);
   expect(allowed.headers.get("access-control-allow-origin")).toBe("https://map.example");
   expect(allowed.headers.get("access-control-allow-headers")).toBe(
-    "authorization, content-type, cache-control, if-none-match, last-event-id",
+    "authorization, content-type, cache-control, if-none-match, last-event-id, gazetteer-min-revision",
   );
   expect((await preflight("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
   for (const path of ["devices", "nothing", "topology?x=y", "devices?format=events"]) {

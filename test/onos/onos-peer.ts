@@ -1,13 +1,12 @@
-/** Runs ONOS 2.7's own REST application on the test network. The first start downloads it with Maven. */
-import { existsSync, writeFileSync } from "node:fs";
+/** Runs ONOS on the test network. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SHARED_FOLDER } from "../../scripts/test/shared.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { lockProcesses } from "../support/process-lock.ts";
 import { NETWORK } from "./network.ts";
+import { SERVE } from "./onos-install.ts";
 import type { Fetch } from "./requests.ts";
 
-const SERVE = join(SHARED_FOLDER, "peers/onos/serve");
 const START_TIMEOUT_MS = 300_000;
 
 export const ONOS_CREDENTIALS = "onos:rocks";
@@ -24,13 +23,6 @@ export interface OnosOptions {
   readonly port?: number;
   /** The four lists. ONOS reads them once. */
   readonly network?: Readonly<Record<string, readonly object[]>>;
-}
-
-/** Why ONOS cannot run here; undefined when it can. */
-export function missingForOnos(): string | undefined {
-  if (!existsSync(SERVE)) return "../shared/peers/onos does not exist";
-  const missing = ["java", "mvn", "unzip", "flock"].filter((command) => Bun.which(command) === null);
-  return missing.length > 0 ? `${missing.join(", ")} not on the PATH` : undefined;
 }
 
 export async function startOnos({

@@ -12,7 +12,8 @@ import { printSkip } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { NETWORK } from "./network.ts";
-import { missingForOnos, startOnos } from "./onos-peer.ts";
+import { missingForOnos } from "./onos-install.ts";
+import { startOnos } from "./onos-peer.ts";
 import { type ComparedResponse, nameOf, REQUESTS, readAll } from "./requests.ts";
 
 const RECORDING = join(import.meta.dir, "fixtures/recording.json");

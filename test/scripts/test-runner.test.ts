@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { PLACEMENTS } from "../../scripts/test/suites.ts";
+import { DEBIAN, PLACEMENTS } from "../../scripts/test/suites.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
 
@@ -83,7 +83,7 @@ test("all passed: the last line has the counts, the exit status is 0, and progre
     [1, 2, 3, 4, 5, 6, 7].map((number) => `suite ${number} of 7`),
   );
   expect(progress.find((line) => line.includes("test/api"))).toMatch(
-    /: 2 passed, 0 failed in \d+ s; \d+ s elapsed$/,
+    /: 2 passed, 0 failed in \d+ s \(CPU \d+ s\); \d+ s elapsed$/,
   );
   expect(progress.at(-1)).toContain("test/web");
   const slowest = lines.find((line) => line.startsWith("slowest suites: "));
@@ -207,6 +207,30 @@ test("suites of the table run side by side, and their output does not mix", asyn
     expect(lines.indexOf(`${name} ends`)).toBe(lines.indexOf(`${name} begins`) + 1);
 });
 
+test("suites that mostly wait are more than there are processors", async () => {
+  const { run } = makeClone({
+    "test/sources/contract/a.test.ts": meets("first", "second"),
+    "test/sources/snmp/b.test.ts": meets("second", "third"),
+    "test/cli/c.test.ts": meets("third", "first"),
+  });
+  expect((await run(["--jobs", "2", "test/"])).lastLine).toBe("3 passed, 0 failed");
+});
+
+test("a suite starts when what it needs is installed; others run meanwhile", async () => {
+  const { folder, run } = makeClone({
+    // The installation ends only while another suite runs.
+    "test/onos/prepare.ts": `import { appendFileSync, existsSync } from "node:fs";
+      while (!existsSync("journal")) await Bun.sleep(5);
+      appendFileSync("journal", "installed\\n");\n`,
+    "test/onos/a.test.ts": records("onos"),
+    "test/sources/http/b.test.ts": records("http"),
+  });
+  expect((await run(["--jobs", "2", "test/"])).lastLine).toBe("2 passed, 0 failed");
+  const lines = readFileSync(join(folder, "journal"), "utf8").split("\n");
+  expect(lines[0]).toBe("http begins");
+  expect(lines.indexOf("onos begins")).toBeGreaterThan(lines.indexOf("installed"));
+});
+
 /** Records the times from its first to its last line. The runtime is started in between, so that it takes a while. */
 const records = (name: string) => `${USE}import { appendFileSync } from "node:fs";
 test("records", () => {
@@ -218,12 +242,12 @@ test("records", () => {
 test("a suite that must run alone, or is not in the table, runs after the others and alone", async () => {
   const { folder, run } = makeClone({
     "test/api/a.test.ts": records("api"),
-    "test/service/b.test.ts": records("service"),
+    "test/sources/openflow/b.test.ts": records("openflow"),
     "test/web/c.test.ts": records("web"),
     "test/not-in-table/d.test.ts": records("new"),
   });
   expect((await run(["--jobs", "4", "test/"])).lastLine).toBe("4 passed, 0 failed");
-  const expected = ["api", "service", "web", "new"].map((name) => `${name} begins\n${name} ends\n`);
+  const expected = ["api", "openflow", "web", "new"].map((name) => `${name} begins\n${name} ends\n`);
   expect(readFileSync(join(folder, "journal"), "utf8")).toBe(expected.join(""));
 });
 
@@ -242,7 +266,7 @@ test("waits", async () => {
   const child = start(folder, ["--jobs", "2", "--heartbeat", "0.1", "test/api", "test/cli", "test/web"], {});
   const marks = () => [...new Bun.Glob("waiting-*").scanSync(folder)];
   await until(() => marks().length === 2, { what: "both tests" });
-  const alive = /elapsed, 0 of 2 suites done, running: test\/api \(\d+ s\), test\/cli/;
+  const alive = /elapsed, 0 of 2 suites done, running: test\/cli \(\d+ s\), test\/api/;
   let text = "";
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {
@@ -259,7 +283,10 @@ test("waits", async () => {
   expect(left).toEqual([]);
 });
 
-test("the table names suites that exist", () => {
+test("the table names suites and scripts that exist", () => {
   const paths = Object.keys(PLACEMENTS).filter((name) => name !== "types" && name !== "lint");
-  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  const scripts = Object.values(PLACEMENTS).flatMap(({ peers = [] }) =>
+    peers.filter((name) => name !== DEBIAN),
+  );
+  expect([...paths, ...scripts].filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });

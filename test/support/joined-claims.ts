@@ -7,6 +7,8 @@ import { type ClaimChange, canonicalClaim } from "../../src/model/claim.ts";
 import { deviceKey, type Kind } from "../../src/model/ids.ts";
 import type { ClaimedNetwork } from "./claims.ts";
 
+const COMPARED_EVERY = 10;
+
 export type Sourced = { readonly source: string; readonly change: ClaimChange };
 
 const IDS = ["of:1", "of:2", "Leaf", "lldp:a", "LLDP:A", "snmp:x", "k"];
@@ -52,9 +54,7 @@ function claimsOf(source: string): readonly fc.Arbitrary<ClaimChange>[] {
 
 /** A claim of one of the sources. */
 export const claimOfAny = (...names: string[]): fc.Arbitrary<Sourced> =>
-  fc
-    .constantFrom(...names)
-    .chain((source) => fc.oneof(...claimsOf(source)).map((change) => ({ source, change })));
+  fc.oneof(...names.map((source) => fc.oneof(...claimsOf(source)).map((change) => ({ source, change }))));
 
 /** The source and the id that it claims. */
 export function keyOf({ source, change }: Sourced): string {
@@ -91,15 +91,14 @@ export function withdrawals(earlier: readonly Sourced[], final: readonly Sourced
   });
 }
 
-/** The keys of the ids and aliases of the devices. */
-export function claimedNames(claims: readonly Sourced[]): Set<string> {
-  return new Set(
-    claims.flatMap(({ change }) =>
-      change.op === "set" && change.kind === "devices"
-        ? [change.claim.id, ...(change.claim.aliases ?? [])].map(deviceKey)
-        : [],
-    ),
-  );
+/** What is claimed after the changes. */
+export function claimedAfter(changes: Iterable<Sourced>): Sourced[] {
+  const claimed = new Map<string, Sourced>();
+  for (const each of changes) {
+    if (each.change.op === "set") claimed.set(keyOf(each), each);
+    else claimed.delete(keyOf(each));
+  }
+  return [...claimed.values()];
 }
 
 /** Changes in the order of the stream, in pieces of one source. */
@@ -114,6 +113,10 @@ export function shuffled(changes: readonly Sourced[], order: Iterator<number>): 
   }
   return pieces;
 }
+
+/** Whether the view is compared after a piece: a few times on the way, and at the end. */
+export const isCompared = (piece: number, pieces: number): boolean =>
+  piece === pieces - 1 || piece % COMPARED_EVERY === COMPARED_EVERY - 1;
 
 export async function applyPiece(net: ClaimedNetwork, piece: readonly Sourced[]): Promise<void> {
   await net.source(piece[0]?.source ?? "").apply(piece.map(({ change }) => change));

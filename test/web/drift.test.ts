@@ -182,6 +182,68 @@ test.skipIf(!hasChromium)(
   },
 );
 
+test.skipIf(!hasChromium)("the layer shows what was not as planned at a past time", async () => {
+  const revision = async () => {
+    const response = await service.fetch("/controller/v1/topology");
+    await response.text();
+    return Number(response.headers.get("gazetteer-revision"));
+  };
+  const before = await revision();
+  writePlan({ arrived: true });
+  await eventually("the new plan", async () => {
+    const { drift } = await (await service.fetch("/controller/v1/topology?drift=any")).json();
+    expect(drift.devices.missing).toBe(0);
+  });
+  const otherTab = await openTab(service);
+  const { page } = otherTab;
+  const panel = panelOf(otherTab);
+  await otherTab.goto("/?layer=drift");
+  await panel.getByText("1 missing, 1 unplanned, 1 differs").waitFor();
+  const now = await screenshotMap(otherTab);
+  await otherTab.goto(`/?layer=drift&at=${before}`);
+  await panel.getByText("3 missing, 1 unplanned, 1 differs").waitFor();
+  await eventually("the missing device on the map", async () =>
+    expect(await changedPixelShare(otherTab, now, await screenshotMap(otherTab))).toBeGreaterThan(0.0005),
+  );
+  await panel.getByRole("link", { name: MISSING_NAME, exact: true }).click();
+  await panel.getByText("It is planned and not observed.").waitFor();
+  await page.getByRole("button", { name: `Undo: As of revision ${before}` }).click();
+  await panel.getByText("1 missing, 1 unplanned, 1 differs").waitFor();
+  expect(otherTab.errors).toEqual([]);
+  await otherTab.close();
+  writePlan({ arrived: false });
+  await eventually("the plan of before", async () => {
+    const { drift } = await (await service.fetch("/controller/v1/topology?drift=any")).json();
+    expect(drift.devices.missing).toBe(1);
+  });
+});
+
+test.skipIf(!hasChromium)("where nothing is observed, a button leads to what is missing", async () => {
+  const plan = { devices: [{ id: "plan:1" }, { id: "plan:2" }] };
+  writeFileSync(join(folder, "nothing.json"), "{}");
+  writeFileSync(join(folder, "all.json"), JSON.stringify(plan));
+  const sources = [
+    { type: "file", name: "seen", path: join(folder, "nothing.json") },
+    { type: "file", name: "drawn", path: join(folder, "all.json"), role: "intended" },
+  ];
+  writeFileSync(join(folder, "empty.yaml"), JSON.stringify({ sources }));
+  await using empty = await startService({
+    args: ["--data", ":memory:", "--config", join(folder, "empty.yaml")],
+  });
+  const otherTab = await openTab(empty);
+  const { page } = otherTab;
+  await otherTab.goto("/");
+  await page.getByText("No devices yet").waitFor();
+  await page.getByRole("button", { name: "Not as planned" }).click();
+  await waitForUrlPart(otherTab, "layer=drift");
+  await panelOf(otherTab).getByText("2 missing").waitFor();
+  await page.locator('[data-drawn="true"]').waitFor();
+  expect(await page.locator(".empty").isVisible()).toBe(false);
+  expect(await audit(otherTab)).toEqual([]);
+  expect(otherTab.errors).toEqual([]);
+  await otherTab.close();
+});
+
 test.skipIf(!hasChromium)("drift is a filter of the table, and a missing row opens its panel", async () => {
   const otherTab = await openTab(service);
   const { page } = otherTab;

@@ -5,8 +5,8 @@
  * `Via` (RFC 9110, 7.6.3) has one entry for each Gazetteer that has forwarded the request, so that a loop of them ends.
  */
 import type { Request } from "../../http1/request.ts";
+import { FRAME_ANCESTORS } from "../common-headers.ts";
 import { Problem } from "../problem.ts";
-import { FRAME_ANCESTORS } from "../security-headers.ts";
 
 const REQUEST_HEADERS: ReadonlySet<string> = new Set([
   "accept",

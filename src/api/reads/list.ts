@@ -16,12 +16,12 @@ import { resolveState } from "../../query/revision.ts";
 import { projectFields } from "../../query/select.ts";
 import { type EncodedValue, totalBytes } from "../../view/collection.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
-import { type NetworkState, parseStored } from "../../view/view.ts";
+import { type NetworkState, parseStored, type View } from "../../view/view.ts";
 import { type Dialect, PLAIN } from "../dialect/dialect.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../representation.ts";
 import { encodeChunks, jsonList } from "./json-list.ts";
-import type { ReadContext, RequestContext } from "./read-context.ts";
+import type { RequestContext } from "./read-context.ts";
 import { whileShown } from "./shown-version.ts";
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
@@ -38,10 +38,12 @@ export function* listRepresentation(
       ? undefined
       : throwIfFault(decodeCursor(query.cursor, cursorScope(kind, query), log.signingKey));
   const state = throwIfFault(
-    cursor ? yield* stateOfCursor(history, cursor) : yield* resolveState(history, query),
+    cursor
+      ? yield* stateOfCursor(history, cursor, (versions) => changedAt(versions, kind, query))
+      : yield* resolveState(history, query),
   );
   memory.hold(state);
-  const version = cursor?.revision ?? versionOf(context, state.revision, state.versions, kind, query);
+  const version = cursor?.revision ?? versionOf(state, kind, query);
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
   const filtered = throwIfFault(yield* filterState(state, query));
   return new ListRepresentation(context, kind, query, format, target, cursor, filtered, version);
@@ -86,7 +88,7 @@ class ListRepresentation implements Representation {
       !query.fields &&
       !isPage;
     const page = `${query.limit ?? ""} ${query.cursor ?? ""}`;
-    const currentVersion = isCurrent ? followVersion(context, kind, query) : undefined;
+    const currentVersion = isCurrent ? followVersion(context.view, kind, query) : undefined;
     const { resolved } = filtered;
     this.info = {
       key: `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}${resolved}`,
@@ -131,38 +133,38 @@ class ListRepresentation implements Representation {
   }
 }
 
-/**
- * The revision that last changed what a list is rendered from. A neighbourhood changes with any device, link or host; any
- * other list with its own collection, and with what is missing where it lists that. A page puts this revision in its cursor, so it must be one that is still kept. A
- * list of the past never changes, also when `at` was the current revision when it was read first.
- */
-function versionOf(
-  { log }: ReadContext,
-  revision: number,
-  versions: CollectionVersions,
+/** A list of the past never changes, also when `at` was the current revision when it was read first. */
+const versionOf = (
+  { revision, versions }: Pick<NetworkState, "revision" | "versions">,
   kind: Kind,
   query: Query,
-): number {
-  if (query.at !== undefined) return revision;
+): number => (query.at === undefined ? changedAt(versions, kind, query) : revision);
+
+/**
+ * The revision that last changed what a list is rendered from. A neighbourhood changes with any device, link or host; any
+ * other list with its own collection, and with what is missing where it lists that. A page puts this revision in its cursor.
+ */
+function changedAt(versions: CollectionVersions, kind: Kind, query: Query): number {
   const changed = query.around
     ? Math.max(versions.devices, versions.links, versions.hosts, versions[kind])
     : versions[kind];
   const seen = query.includesMissing ? Math.max(changed, versions.missing) : changed;
-  if (query.limit === undefined) return seen;
+  const isPage = query.limit !== undefined || query.cursor !== undefined;
   // What the filters of a page mean must be the same at the revision in its cursor.
-  return Math.max(seen, log.stats().oldest, namesDevices(query) ? versions.devices : 0);
+  return isPage && namesDevices(query) ? Math.max(seen, versions.devices) : seen;
 }
 
 /** The version of the current list, whenever it is called. */
-const followVersion = (context: ReadContext, kind: Kind, query: Query) => (): number =>
-  versionOf(context, context.view.revision, context.view.versions, kind, query);
+const followVersion = (view: View, kind: Kind, query: Query) => (): number => versionOf(view, kind, query);
 
 const shownNames = (query: Query) => (state: NetworkState) => bindFilters(query, state).resolved;
 
-/** The same request target with another cursor. */
+/** The same request target with another cursor. The cursor has a revision of its own. */
 export function nextTarget(target: string, cursor: string): string {
   const [path = "", queryText = ""] = target.split(/\?(.*)/s);
-  const parameters = queryText.split("&").filter((part) => part !== "" && !/^cursor(=|$)/.test(part));
+  const parameters = queryText
+    .split("&")
+    .filter((part) => part !== "" && !/^(cursor|min-revision)(=|$)/.test(part));
   return `${path}?${[...parameters, `cursor=${cursor}`].join("&")}`;
 }
 

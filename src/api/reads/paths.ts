@@ -3,6 +3,7 @@
  * hold: a response has at most `maxPaths` of them, `Gazetteer-Paths` says how many there are, and `next` leads to more.
  */
 import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import type { CollectionVersions } from "../../log/log.ts";
 import type { HostLocation } from "../../model/entity.ts";
 import { decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
 import { findDisjointPaths, pathCost } from "../../query/disjoint-paths.ts";
@@ -19,7 +20,6 @@ import type { Route } from "../route.ts";
 import { jsonList } from "./json-list.ts";
 import { nextTarget } from "./list.ts";
 import type { RequestContext } from "./read-context.ts";
-import { whileShown } from "./shown-version.ts";
 
 type PathsRoute = Extract<Route, { read: "paths" }>;
 
@@ -35,27 +35,20 @@ export function* pathsRepresentation(
   const cursor =
     query.cursor === undefined ? undefined : throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
   const state = throwIfFault(
-    cursor ? yield* stateOfCursor(history, cursor) : yield* resolveState(history, query),
+    cursor ? yield* stateOfCursor(history, cursor, changedAt) : yield* resolveState(history, query),
   );
   memory.hold(state);
   const isCurrent = query.at === undefined && !cursor;
   const limit = query.limit ?? maxPaths;
   const from = Number(cursor?.after ?? 0);
-  const resolve = shownEnds(route);
-  const shown = resolve(state);
+  // The same on every node, and for all pages of a walk.
+  const version = cursor?.revision ?? (isCurrent ? changedAt(state.versions) : state.revision);
   const info = {
-    key: `${dialect.keyPrefix}${scope} ${limit} ${query.cursor ?? ""} ${shown}`,
-    ...whileShown(
-      {
-        version: isCurrent ? versionOf(state) : state.revision,
-        currentVersion: isCurrent ? followVersion(view) : undefined,
-      },
-      view,
-      resolve,
-      shown,
-    ),
-    revision: state.revision,
-    isPage: !isCurrent,
+    key: `${dialect.keyPrefix}${scope} ${limit} ${query.cursor ?? ""}`,
+    version,
+    ...(isCurrent && { currentVersion: followVersion(view) }),
+    revision: version,
+    isPage: true,
     contentType: JSON_TYPE,
   };
   return {
@@ -64,9 +57,8 @@ export function* pathsRepresentation(
       const { items, count, more } = yield* route.disjoint
         ? disjointPaths(state, route, limit, dialect)
         : shortestPaths(state, route, from, limit, dialect);
-      // Of the same revision as this page, so that all pages of a walk agree.
       const next = more
-        ? encodeCursor({ revision: state.revision, after: from + limit }, scope, log.signingKey)
+        ? encodeCursor({ revision: version, after: from + limit }, scope, log.signingKey)
         : undefined;
       const headers: Record<string, string> = {};
       if (count !== undefined) headers["Gazetteer-Paths"] = String(count);
@@ -77,15 +69,11 @@ export function* pathsRepresentation(
   };
 }
 
-const versionOf = ({ versions }: Pick<NetworkState, "versions">): number =>
-  Math.max(versions.graph, versions.links, versions.hosts);
+/** With the devices: what the names of the ends mean may change with any of them. */
+const changedAt = ({ graph, devices, links, hosts }: CollectionVersions): number =>
+  Math.max(graph, devices, links, hosts);
 
-const followVersion = (view: View) => (): number => versionOf(view);
-
-const shownEnds =
-  ({ src, dst }: PathsRoute) =>
-  (state: NetworkState): string =>
-    JSON.stringify([state.shownId("devices", src), state.shownId("devices", dst)]);
+const followVersion = (view: View) => (): number => changedAt(view.versions);
 
 interface FoundPaths {
   readonly items: Paced<string>;

@@ -62,6 +62,8 @@ export class JetStreamLog implements Log, ForeignBatches {
   readonly #clock: Clock;
   readonly #monitor: StreamMonitor;
   readonly #holders: Map<string, string>;
+  /** Sequence of the last takeover of each source that was applied since the start. */
+  readonly #takeovers = new Map<string, number>();
   readonly #assembler: BatchAssembler;
   readonly #closing = new AbortController();
   readonly #arrivalListeners = new Set<() => void>();
@@ -72,6 +74,7 @@ export class JetStreamLog implements Log, ForeignBatches {
   #arrivedBytes = 0;
   /** Of the last message that is applied, or collected as a part. */
   #sequence: number;
+  #overtakenAppends = 0;
   /** Before the last batch. */
   #positionBefore: Position | undefined;
   #background: Promise<unknown> = Promise.resolve();
@@ -117,9 +120,31 @@ export class JetStreamLog implements Log, ForeignBatches {
     return this.#assembler.foreign;
   }
 
+  /** Appends that were refused because another node was first. */
+  get overtakenAppends(): number {
+    return this.#overtakenAppends;
+  }
+
+  #overtaken(): LogError {
+    this.#overtakenAppends++;
+    return new LogError("overtaken", "another node has appended to the log");
+  }
+
   /** The node that runs a source, by what is applied of the log. */
   holderOf(source: string): string | undefined {
     return this.#holders.get(source);
+  }
+
+  holds(source: string): boolean {
+    return this.holderOf(source) === this.node;
+  }
+
+  /**
+   * Of the last takeover of a source that was applied since the start: each takeover has a larger one. A stream that was made
+   * again has other sequences, but was created later, and no stream gets a message each microsecond.
+   */
+  generationOf(source: string): bigint {
+    return BigInt(Date.parse(this.#monitor.created)) * 1000n + BigInt(this.#takeovers.get(source) ?? 0);
   }
 
   get position(): Position {
@@ -150,10 +175,10 @@ export class JetStreamLog implements Log, ForeignBatches {
     await this.#untilReached();
     const messages = await encodeBatch(batch, this.#writer, randomUUID(), this.stream.maxPayload);
     const expected = this.#sequence;
-    if (this.#arrived.length > 0) throw overtaken();
-    if (source !== undefined && this.holderOf(source) !== this.node)
+    if (this.#arrived.length > 0) throw this.#overtaken();
+    if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
-    if (!(await this.#publish(messages, expected))) throw overtaken();
+    if (!(await this.#publish(messages, expected))) throw this.#overtaken();
     this.#positionBefore = this.position;
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
@@ -161,12 +186,27 @@ export class JetStreamLog implements Log, ForeignBatches {
     await this.#local.store(batch, encodePosition(this.position));
   }
 
-  /** Writes into the log that this node runs `source` from now on. Resolves once that is applied. */
-  async takeOver(source: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Writes into the log that this node runs `source` from now on, if `isEntitled`. Resolves once that is applied: to whether
+   * it still does.
+   */
+  async takeOver(
+    source: string,
+    signal: AbortSignal,
+    isEntitled: () => boolean = () => true,
+  ): Promise<boolean> {
     const message = encodeTakeover(source, this.#writer, randomUUID());
-    await this.#untilPublished(() => this.stream.publish(message), signal);
-    while (this.holderOf(source) !== this.node && !signal.aborted && !this.#closing.signal.aborted)
-      await this.#nextArrival(signal);
+    const isEnding = () => signal.aborted || this.#closing.signal.aborted;
+    while (!isEnding()) {
+      // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
+      const expected = this.#sequence;
+      if (!isEntitled()) return false;
+      const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
+      const awaited = outcome.stored ? outcome.sequence : expected + 1;
+      while (this.#sequence < awaited && !isEnding()) await this.#nextArrival(signal);
+      if (outcome.stored) return this.#sequence >= awaited && this.holds(source);
+    }
+    return false;
   }
 
   get #writer(): Writer {
@@ -246,7 +286,10 @@ export class JetStreamLog implements Log, ForeignBatches {
       this.#sequence = message.sequence;
       const accepted = await this.#assembler.accept(message);
       if (accepted?.type === "batch") this.#positionBefore = before;
-      if (accepted?.type === "takeover") this.#holders.set(accepted.source, accepted.node);
+      if (accepted?.type === "takeover") {
+        this.#holders.set(accepted.source, accepted.node);
+        this.#takeovers.set(accepted.source, message.sequence);
+      }
       if (accepted?.type === "batch") await this.#local.store(accepted.batch, encodePosition(this.position));
       this.#wake();
       if (accepted?.type === "batch") return accepted.batch;
@@ -365,5 +408,4 @@ export class JetStreamLog implements Log, ForeignBatches {
   }
 }
 
-const overtaken = () => new LogError("overtaken", "another node has appended to the log");
 const closed = () => new LogError("write-failed", "the log is closed");

@@ -18,16 +18,18 @@ const NO_REPLICAS: ReadonlySet<number> = new Set([10005, 10074]);
  * - `truncated`: the stream lacks messages that it has acknowledged.
  * - `replicas`: there are fewer servers than replicas.
  */
-export type StreamCondition =
-  | "unreachable"
-  | "unanswered"
-  | "full"
-  | "deleted"
-  | "replaced"
-  | "passed"
-  | "slow"
-  | "truncated"
-  | "replicas";
+export const STREAM_CONDITIONS = [
+  "unreachable",
+  "unanswered",
+  "full",
+  "deleted",
+  "replaced",
+  "passed",
+  "slow",
+  "truncated",
+  "replicas",
+] as const;
+export type StreamCondition = (typeof STREAM_CONDITIONS)[number];
 
 /** The stream cannot be used now. The message is for the operator. */
 export class StreamError extends Error {

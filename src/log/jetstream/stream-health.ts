@@ -18,10 +18,20 @@ export class StreamHealth {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #troubles = new Map<Activity, StreamTrouble>();
+  readonly #staleListeners = new Set<() => void>();
+  /** When the view was last known to be complete: epoch milliseconds. */
+  #completeAt: number;
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock;
     this.#logger = logger;
+    this.#completeAt = clock.now();
+  }
+
+  /** The listener is called when `staleSince` is set, and when it is no longer. Returns the function that removes it. */
+  onStale(listener: () => void): () => void {
+    this.#staleListeners.add(listener);
+    return () => this.#staleListeners.delete(listener);
   }
 
   /** `since` is now, where it is not given: epoch milliseconds. */
@@ -30,12 +40,15 @@ export class StreamHealth {
     if (known?.condition !== condition)
       this.#logger.error("trouble with the log of the cluster", { activity, condition, why: message });
     this.#troubles.set(activity, { condition, message, since: known?.since ?? since });
+    if (activity === "follow" && !known) this.#announceStale();
   }
 
   clear(activity: Activity): void {
+    if (activity === "follow") this.#completeAt = this.#clock.now();
     const known = this.#troubles.get(activity);
     if (!known) return;
     this.#troubles.delete(activity);
+    if (activity === "follow") this.#announceStale();
     const seconds = Math.round((this.#clock.now() - known.since) / 1000);
     this.#logger.info("the trouble with the log of the cluster is over", { activity, seconds });
   }
@@ -45,9 +58,13 @@ export class StreamHealth {
     return this.#troubles.get("follow") ?? this.#troubles.get("publish");
   }
 
-  /** Set while the view may be older than the log: epoch milliseconds. */
+  /** Set while the view may be older than the log: until then it was complete. Epoch milliseconds. */
   get staleSince(): number | undefined {
-    return this.#troubles.get("follow")?.since;
+    return this.#troubles.has("follow") ? this.#completeAt : undefined;
+  }
+
+  #announceStale(): void {
+    for (const listener of this.#staleListeners) listener();
   }
 
   get writeFailure(): WriteFailure | undefined {

@@ -6,6 +6,7 @@
  * Everything that grows with the network or with what a session sends runs in steps on a scheduler that belongs to this
  * source. Its owners are the addresses of the peers, the tick and the bridge, so none of them waits for another's end.
  */
+import type { ByteHandler } from "../../lib/byte-channel.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { Scheduler } from "../../lib/scheduler.ts";
@@ -29,6 +30,7 @@ import {
   linkTimeoutMs,
 } from "./link-table.ts";
 import { LldpNeighbours } from "./lldp-neighbours.ts";
+import { type ClusterFacts, Mastership } from "./mastership.ts";
 import type { OpenflowSettings } from "./options.ts";
 import { type PacketInEvents, PacketInHandler, type PortRole } from "./packet-in.ts";
 import type { PortChange } from "./port-damping.ts";
@@ -38,9 +40,9 @@ import { Probes } from "./probes.ts";
 import { Quota } from "./quota.ts";
 import { Session, type SessionContext, type SessionEvents } from "./session.ts";
 import { SessionLimiter } from "./session-limiter.ts";
-import { type Switch, type SwitchPort, startClassification } from "./switch.ts";
-import { MAX_PORTS, type SwitchEvents, SwitchTable } from "./switch-table.ts";
-import type { Channel, ChannelHandler } from "./transport.ts";
+import { type Switch, type SwitchEvents, type SwitchPort, startClassification } from "./switch.ts";
+import { MAX_PORTS, SwitchTable } from "./switch-table.ts";
+import type { Channel } from "./transport.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Of one session. */
@@ -66,7 +68,8 @@ export class OpenflowController
   readonly #probes: Probes;
   readonly #prober: PortProber;
   readonly #forwarding: Forwarding | undefined;
-  readonly #sessions: SessionLimiter;
+  readonly #sessions: SessionLimiter<Session>;
+  readonly #mastership: Mastership;
   readonly #sessionContext: SessionContext;
   readonly #budget: ChangeBudget;
   readonly #scheduler = new Scheduler();
@@ -78,7 +81,7 @@ export class OpenflowController
   readonly #baseFlows: Uint8Array;
   #sweptAt = 0;
 
-  constructor(settings: OpenflowSettings, clock: Clock, log: Logger) {
+  constructor(settings: OpenflowSettings, clock: Clock, log: Logger, cluster?: ClusterFacts) {
     this.#settings = settings;
     this.#clock = clock;
     this.#log = log;
@@ -103,11 +106,12 @@ export class OpenflowController
       heldPorts: new Quota({ perAddress: settings.maxPortsPerAddress, total: settings.maxPorts }),
       heldBytes: new Quota(HELD_BYTES),
     };
-    this.switches = new SwitchTable(this.claims, this, settings, clock, this.#budget);
+    this.#mastership = new Mastership(cluster?.generation, settings);
+    this.switches = new SwitchTable(this.claims, this, settings, clock, this.#budget, this.#mastership);
     this.links = new LinkTable(this.claims, this, settings.probeIntervalMs);
     this.hosts = new HostTracker(this.claims, this, settings);
     this.#neighbours = new LldpNeighbours(this.claims);
-    this.#probes = new Probes(settings.probeMaxAgeMs);
+    this.#probes = new Probes(settings.probeMaxAgeMs, cluster?.probeKey);
     this.#prober = new PortProber(this, this.links, this.#probes, clock, settings);
     this.#packetIns = new PacketInHandler(this, this.#probes, clock, settings);
     if (settings.forwarding === "bridge") {
@@ -120,12 +124,16 @@ export class OpenflowController
     return this.#sessions.size;
   }
 
+  get standbySessions(): number {
+    return this.#mastership.size;
+  }
+
   count(counter: Counter): void {
     this.counters.count(counter);
   }
 
   /** Returns undefined when there are too many sessions. */
-  accept(channel: Channel, descriptorsAreLow: boolean): ChannelHandler | undefined {
+  accept(channel: Channel, descriptorsAreLow: boolean): ByteHandler | undefined {
     if (!this.#sessions.makeRoom(channel.remoteAddress, descriptorsAreLow)) {
       this.count("sessions_refused_total");
       return undefined;
@@ -175,7 +183,7 @@ export class OpenflowController
   }
 
   sessionReady(session: Session): Steps<void> {
-    this.count("sessions_total");
+    if (!this.#isMaster(session)) this.count("sessions_total");
     return this.switches.sessionReady(session);
   }
 
@@ -184,7 +192,15 @@ export class OpenflowController
   }
 
   packetIn(session: Session, inPort: number, frame: Uint8Array): void {
+    // Those that stand by may report the same frame.
+    if (!this.#isMaster(session)) return;
     this.#packetIns.handle({ device: session.deviceId, port: inPort }, frame, this.#clock.monotonic());
+  }
+
+  roleRefused(session: Session): void {
+    this.count("roles_refused_total");
+    this.#log.warn("a switch has another master, of a newer generation", { device: session.deviceId });
+    this.switches.roleRefused(session);
   }
 
   sessionClosed(session: Session, reason: string, byPeer: boolean): void {
@@ -362,6 +378,10 @@ export class OpenflowController
       else if (sw.session) return;
       else this.hosts.removeHostsAt({ device: sw.id, port: port.number }, true);
     }
+  }
+
+  #isMaster(session: Session): boolean {
+    return this.switches.get(session.deviceId)?.session === session;
   }
 
   #findPort({ device, port }: PortRef): SwitchPort | undefined {

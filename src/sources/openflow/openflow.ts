@@ -4,26 +4,30 @@
  * After a start the claims from before (where the sink stores them) are restored for `graceMs`. A switch that reconnects
  * within that time continues; one that does not becomes unavailable, and its links and hosts are removed. Without stored
  * claims the view keeps the old ones for the same time, then they are replaced by those of the reconnected switches.
+ *
+ * In a cluster one node runs the source. The others listen too, and relay their switches to it. A takeover is like a restart.
  */
 import { CertificateError, CertificateFiles } from "../../lib/certificate-files.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import { type Sink, type Source, SourceError } from "../source.ts";
+import { type Sink, type Source, type SourceCluster, type SourceContext, SourceError } from "../source.ts";
 import { AllowList } from "./allow-list.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
 import { OpenflowController } from "./controller.ts";
 import { GracefulRestart } from "./graceful-restart.ts";
 import { type OpenflowOptions, type OpenflowSettings, resolveSettings } from "./options.ts";
+import { Relay } from "./relay.ts";
+import { acceptRelayed } from "./relayed-channel.ts";
 import { listen, type OpenflowListener } from "./transport.ts";
 
 const TICK_INTERVAL_MS = 100;
 
 export function createOpenflowSource(
   options: OpenflowOptions & { name: string },
-  context: { readonly clock: Clock; readonly log: Logger },
+  context: Pick<SourceContext, "clock" | "log" | "cluster">,
 ): Source {
   const { name, ...rest } = options;
-  return new OpenflowSource(name, resolveSettings(rest), context.clock, context.log);
+  return new OpenflowSource(name, resolveSettings(rest), context);
 }
 
 class OpenflowSource implements Source {
@@ -31,22 +35,31 @@ class OpenflowSource implements Source {
   #settings: OpenflowSettings;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #cluster: () => SourceCluster | undefined;
   #controller: OpenflowController | undefined;
+  #relay: Relay | undefined;
   /** The claims of the previous run in this process. */
   #previousClaims: ClaimBuffer | undefined;
 
-  constructor(name: string, settings: OpenflowSettings, clock: Clock, log: Logger) {
+  constructor(
+    name: string,
+    settings: OpenflowSettings,
+    { clock, log, cluster = () => undefined }: Pick<SourceContext, "clock" | "log" | "cluster">,
+  ) {
     this.name = name;
     this.#settings = settings;
     this.#clock = clock;
     this.#log = log;
+    this.#cluster = cluster;
   }
 
   metrics(): Readonly<Record<string, number>> {
-    const controller = this.#controller;
+    const [controller, relay] = [this.#controller, this.#relay];
+    if (relay) return { relayed_sessions: relay.size, waiting_sessions: relay.waiting };
     if (!controller) return {};
     return {
       sessions: controller.sessions,
+      standby_sessions: controller.standbySessions,
       switches: controller.switches.size,
       links: controller.links.size,
       hosts: controller.hosts.size,
@@ -56,8 +69,17 @@ class OpenflowSource implements Source {
 
   async run(sink: Sink, signal: AbortSignal): Promise<void> {
     const certificates = await this.#openCertificates();
+    const cluster = this.#cluster();
     const previous = this.#previousClaims?.all() ?? (await sink.lastClaims?.());
-    const controller = new OpenflowController(this.#settings, this.#clock, this.#log);
+    const controller = new OpenflowController(
+      this.#settings,
+      this.#clock,
+      this.#log,
+      cluster && {
+        probeKey: cluster.deriveKey(`openflow probes ${this.name}`),
+        generation: cluster.generationOf(this.name),
+      },
+    );
     const now = this.#clock.monotonic();
     const gracefulRestart = new GracefulRestart(
       controller,
@@ -65,18 +87,14 @@ class OpenflowSource implements Source {
       now,
       now + this.#settings.graceMs,
     );
-    const listener = listen(
-      this.#settings,
-      certificates && (() => certificates.current),
-      (channel, descriptorsAreLow) => controller.accept(channel, descriptorsAreLow),
-      this.#log,
+    const listener = this.#listen(certificates, (channel, descriptorsAreLow) =>
+      controller.accept(channel, descriptorsAreLow),
     );
-    // A free port chosen by the system is used again after a restart, so that the switches find it.
-    this.#settings = { ...this.#settings, port: listener.port };
+    const stopAccepting = cluster?.acceptChannels(
+      this.name,
+      acceptRelayed((channel) => controller.accept(channel, false)),
+    );
     this.#controller = controller;
-    this.#log.info(`openflow listening on ${bracketIpv6(listener.host)}:${listener.port}`, {
-      source: this.name,
-    });
     const run = new AbortController();
     const abortRun = () => run.abort();
     signal.addEventListener("abort", abortRun, { once: true });
@@ -86,15 +104,47 @@ class OpenflowSource implements Source {
       else await sink.apply([]);
       await Promise.all([
         controller.claims.sendChanges(sink, this.#clock, run.signal),
-        this.#runTicks(controller, listener, run.signal),
+        this.#runTicks(() => controller.tick(), listener, run.signal),
         certificates?.run(run.signal),
         this.#endGrace(controller, gracefulRestart, sink, previous === undefined, run.signal),
       ]).finally(abortRun);
     } finally {
-      this.#previousClaims = controller.claims;
+      // In a cluster, another node may claim meanwhile.
+      if (!cluster) this.#previousClaims = controller.claims;
       signal.removeEventListener("abort", abortRun);
       listener.stop();
+      stopAccepting?.();
     }
+  }
+
+  async standBy(signal: AbortSignal): Promise<void> {
+    const holder = this.#cluster()?.connectToHolder(this.name, signal);
+    if (!holder) throw new SourceError("only a node of a cluster can stand by");
+    const certificates = await this.#openCertificates();
+    const relay = new Relay(holder, this.#settings, this.#clock);
+    const listener = this.#listen(certificates, (channel, descriptorsAreLow) =>
+      relay.accept(channel, descriptorsAreLow),
+    );
+    this.#relay = relay;
+    try {
+      await Promise.all([this.#runTicks(() => relay.tick(), listener, signal), certificates?.run(signal)]);
+    } finally {
+      this.#relay = undefined;
+      listener.stop();
+    }
+  }
+
+  #listen(
+    certificates: CertificateFiles | undefined,
+    accept: Parameters<typeof listen>[2],
+  ): OpenflowListener {
+    const listener = listen(this.#settings, certificates && (() => certificates.current), accept, this.#log);
+    // A free port chosen by the system is used again after a restart, so that the switches find it.
+    this.#settings = { ...this.#settings, port: listener.port };
+    this.#log.info(`openflow listening on ${bracketIpv6(listener.host)}:${listener.port}`, {
+      source: this.name,
+    });
+    return listener;
   }
 
   async #openCertificates(): Promise<CertificateFiles | undefined> {
@@ -109,7 +159,7 @@ class OpenflowSource implements Source {
   }
 
   async #runTicks(
-    controller: OpenflowController,
+    tick: () => Promise<void> | void,
     listener: OpenflowListener,
     signal: AbortSignal,
   ): Promise<void> {
@@ -117,7 +167,7 @@ class OpenflowSource implements Source {
       await this.#clock.sleep(TICK_INTERVAL_MS, signal);
       if (signal.aborted) return;
       listener.checkDescriptors();
-      await controller.tick();
+      await tick();
     }
   }
 

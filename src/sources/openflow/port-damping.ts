@@ -15,6 +15,11 @@ export interface PortChange {
   readonly removed: boolean;
 }
 
+export function isSameState(state: PortChange | undefined, { description, removed }: PortChange): boolean {
+  if (!state || state.removed || removed) return (state?.removed ?? true) === removed;
+  return Bun.deepEquals(state.description, description);
+}
+
 export class PortDamping {
   isFlapping = false;
   /** The latest change, when it is not applied yet. */

@@ -84,3 +84,22 @@ test("LLDP that is not a probe has no result", () => {
   );
   expect(new Probes(2000).verify(ETHER.lldp, neighbour, AT, 0)).toBeUndefined();
 });
+
+test("with the key of a cluster, a probe of another node is genuine but not one of this process", () => {
+  const key = new Uint8Array(32).fill(7);
+  const payloadOf = (probes: Probes, from: typeof FROM): Uint8Array => {
+    let payload: Uint8Array = new Uint8Array();
+    dispatch(probes.create(from, MAC, true, 1000), {
+      packetOut: ({ frame }) => {
+        ({ payload } = readFrame(frame));
+      },
+    });
+    return payload;
+  };
+  const [before, now] = [new Probes(2000, key), new Probes(2000, key)];
+  const old = payloadOf(before, FROM);
+  // Both have the same number; the old one must not count as the one of the other port.
+  const fresh = payloadOf(now, AT);
+  expect(now.verify(ETHER.lldp, old, AT, 1500)).toEqual({ ok: false, fault: "unknown" });
+  expect(now.verify(ETHER.lldp, fresh, FROM, 1500)).toMatchObject({ ok: true, from: AT });
+});

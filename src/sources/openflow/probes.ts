@@ -1,7 +1,7 @@
 /**
  * Probes: frames that prove which port they were sent from. Each carries the device, the port, the time and a sequence
- * number, signed with an HMAC whose key is created at start and never leaves the process. A probe is accepted when its
- * signature is valid, it was sent within `maxAgeMs`, and it reaches a port for the first time. Any other probe is only
+ * number, signed with an HMAC whose key is created at start, or is that of the cluster. A probe is accepted when its
+ * signature is valid, this process has sent it within `maxAgeMs`, and it reaches a port for the first time. Any other probe is only
  * counted, by its fault. So a host can neither invent a link nor replay an old one. A host that forwards a fresh probe
  * between two ports without delay cannot be distinguished from a cable.
  *
@@ -35,31 +35,32 @@ interface SentProbe {
   readonly sequence: number;
   readonly from: PortRef;
   readonly sentAt: number;
+  /** Another node of the cluster may have used the same number. */
+  readonly hmac: Uint8Array;
   /** Keys of the ports that received it. */
   readonly receivedBy: Set<string>;
 }
 
 export class Probes {
-  readonly #key = randomBytes(32);
+  readonly #key: Uint8Array;
   readonly #maxAgeMs: number;
   readonly #templates = new ProbeTemplates();
   readonly #bySequence = new Map<number, SentProbe>();
   readonly #byPort = new Map<string, SentProbe[]>();
   #nextSequence = 1;
 
-  constructor(maxAgeMs: number) {
+  constructor(maxAgeMs: number, key: Uint8Array = randomBytes(32)) {
     this.#maxAgeMs = maxAgeMs;
+    this.#key = key;
   }
 
   /** Returns a packet-out message that sends a probe out of the port. `mac` is the port's own address. */
   create(from: PortRef, mac: string, direct: boolean, now: number): Uint8Array {
     const sequence = this.#nextSequence++;
-    this.#track({ sequence, from, sentAt: now, receivedBy: new Set() });
     const { message, signedAt } = this.#templates.createMessage(from, mac, direct, now, sequence);
-    message.set(
-      this.#hmac(message.subarray(signedAt, signedAt + SIGNED_BYTES)).subarray(0, HMAC_BYTES),
-      signedAt + SIGNED_BYTES,
-    );
+    const hmac = this.#hmac(message.subarray(signedAt, signedAt + SIGNED_BYTES)).subarray(0, HMAC_BYTES);
+    message.set(hmac, signedAt + SIGNED_BYTES);
+    this.#track({ sequence, from, sentAt: now, hmac, receivedBy: new Set() });
     return message;
   }
 
@@ -80,9 +81,9 @@ export class Probes {
     // The type is signed: a broadcast probe re-sent as LLDP must not become a direct link.
     const direct = value[SIGNED_OFFSETS.direct] === 1;
     if (direct !== (type === ETHER.lldp)) return FORGED;
-    // The signature proves that the fields are unchanged, so the sequence number identifies the sending port.
+    // The signature proves that the fields are unchanged; when it is that of the sent probe, they are those of its port.
     const sent = this.#bySequence.get(uint(value, SIGNED_OFFSETS.sequence, 8));
-    if (!sent) return { ok: false, fault: "unknown" };
+    if (!sent || !timingSafeEqual(sent.hmac, hmac)) return { ok: false, fault: "unknown" };
     if (now - sent.sentAt > this.#maxAgeMs) return { ok: false, fault: "late" };
     const receiver = portKey(at);
     if (sent.receivedBy.has(receiver)) return { ok: false, fault: "replayed" };

@@ -4,9 +4,15 @@
  * also full when there are too few file descriptors.
  */
 import type { OpenflowSettings } from "./options.ts";
-import type { Session } from "./session.ts";
+import type { Channel } from "./transport.ts";
 
-export class SessionLimiter {
+export interface LimitedSession {
+  readonly channel: Pick<Channel, "remoteAddress" | "terminate">;
+  readonly isClosed: boolean;
+  reject(reason: string): void;
+}
+
+export class SessionLimiter<Session extends LimitedSession> {
   readonly #limits: Pick<OpenflowSettings, "maxSessions" | "maxDevicesPerAddress">;
   readonly #isKnown: (session: Session) => boolean;
   readonly #byAddress = new Map<string, Set<Session>>();

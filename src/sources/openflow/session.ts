@@ -9,6 +9,7 @@
  * many ports. A session that has no tokens left for messages, or whose events must wait, is paused until the next tick, so
  * that TCP applies backpressure.
  */
+import type { ByteHandler } from "../../lib/byte-channel.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
@@ -22,7 +23,6 @@ import {
   encode,
   type Handlers,
   type MessageKind,
-  MULTIPART,
   PORT_REASON,
   ROLE,
   type SwitchDescription,
@@ -31,11 +31,12 @@ import {
 import type { PortDescription } from "./codec/port.ts";
 import { WireError } from "./codec/wire.ts";
 import type { Counter } from "./counters.ts";
-import { COOKIE, COOKIE_MASK } from "./flows.ts";
+import { HANDSHAKE_REQUESTS, type HandshakeReply, HELLO, RENEWAL_REQUESTS } from "./handshake.ts";
+import { HandshakePorts } from "./handshake-ports.ts";
 import { Inbox, type InboxOwner } from "./inbox.ts";
 import type { PortChange } from "./port-damping.ts";
 import type { Quota } from "./quota.ts";
-import type { Channel, ChannelHandler } from "./transport.ts";
+import type { Channel } from "./transport.ts";
 
 export interface SessionLimits {
   readonly handshakeTimeoutMs: number;
@@ -66,6 +67,8 @@ export interface SessionEvents {
   sessionReady(session: Session): Steps<void>;
   portChanged(session: Session, change: PortChange): void;
   packetIn(session: Session, inPort: number, frame: Uint8Array): void;
+  /** The switch did not accept the role that was requested last. */
+  roleRefused(session: Session): void;
   sessionClosed(session: Session, reason: string, byPeer: boolean): void;
   count(counter: Counter): void;
 }
@@ -78,18 +81,8 @@ const CLOSE_TIMEOUT_MS = 2000;
 const MAX_HELLO_BYTES = 2048;
 const MAX_MESSAGE_BYTES = 0xffff;
 const MESSAGES_PER_STEP = 8;
-type HandshakeReply = "features" | "description" | "ports";
-const HELLO = encode("hello", { versions: [VERSION] });
-/** All requests of the handshake in one write. A switch replies in the same order. */
-const HANDSHAKE_REQUESTS = Buffer.concat([
-  encode("featuresRequest", {}),
-  encode("multipartRequest", { type: MULTIPART.description }),
-  encode("multipartRequest", { type: MULTIPART.aggregate, cookie: COOKIE, cookieMask: COOKIE_MASK }),
-  encode("multipartRequest", { type: MULTIPART.portDescription }),
-  encode("roleRequest", { role: ROLE.equal, generation: 0n }),
-]);
 
-export class Session implements ChannelHandler, InboxOwner {
+export class Session implements ByteHandler, InboxOwner {
   readonly channel: Channel;
   /** `HOST:PORT` of the peer. */
   readonly remote: string;
@@ -100,14 +93,17 @@ export class Session implements ChannelHandler, InboxOwner {
   /** Flows with our cookie that the switch had when it connected: installed before a restart. */
   inheritedFlows = 0;
   description: SwitchDescription | undefined;
+  /** The switch has another master, of a newer generation. */
+  isRoleRefused = false;
   /** Until its switch has them. */
-  readonly ports = new Map<number, PortDescription>();
+  readonly ports: HandshakePorts;
   readonly #context: SessionContext;
   readonly #events: SessionEvents;
   readonly #framer = new MessageFramer();
   readonly #inbox: Inbox;
   readonly #handlers: Handlers;
-  readonly #openedAt: number;
+  /** When its handshake began. */
+  #openedAt: number;
   readonly #messageTokens: TokenBucket;
   readonly #barriers = new Map<number, () => void>();
   readonly #pendingReplies = new Set<HandshakeReply>(["features", "description", "ports"]);
@@ -127,6 +123,7 @@ export class Session implements ChannelHandler, InboxOwner {
     this.channel = channel;
     const { remoteAddress: host, remotePort: port } = channel;
     this.remote = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    this.ports = new HandshakePorts(host, context.heldPorts, context.limits.maxPorts);
     this.#context = context;
     this.#events = context.events;
     this.#openedAt = now;
@@ -148,7 +145,20 @@ export class Session implements ChannelHandler, InboxOwner {
 
   start(): void {
     this.#framer.maxMessageBytes = MAX_HELLO_BYTES;
-    this.sendBytes(HELLO);
+    // A node that relays a switch has sent it already.
+    if (this.channel.relayedBy === undefined) this.sendBytes(HELLO);
+  }
+
+  requestRole(role: keyof typeof ROLE, generation: bigint): void {
+    this.send("roleRequest", { role: ROLE[role], generation });
+  }
+
+  /** Completes the handshake again, with what may have changed since: it no longer stands by. */
+  renew(now: number): void {
+    this.#state = "handshake";
+    this.#openedAt = now;
+    this.#pendingReplies.add("ports");
+    this.sendBytes(RENEWAL_REQUESTS);
   }
 
   send<K extends MessageKind>(kind: K, body: Bodies[K], xid = this.#xid++): void {
@@ -198,7 +208,7 @@ export class Session implements ChannelHandler, InboxOwner {
       if (next === "pause") yield;
       else if (next === "connect") {
         yield* this.#events.sessionReady(this);
-        this.#releasePorts();
+        this.ports.release();
       } else return next;
     }
   }
@@ -244,7 +254,7 @@ export class Session implements ChannelHandler, InboxOwner {
     for (const resolve of this.#barriers.values()) resolve();
     this.#barriers.clear();
     this.#inbox.clear();
-    this.#releasePorts();
+    this.ports.release();
     this.#events.sessionClosed(this, reason, byPeer);
   }
 
@@ -309,6 +319,10 @@ export class Session implements ChannelHandler, InboxOwner {
           code: body.code,
         });
         if (this.#state === "hello") this.close("the switch rejected the hello");
+        else if (body.type === ERROR.roleRequestFailed) {
+          this.isRoleRefused = true;
+          this.#events.roleRefused(this);
+        }
       },
       echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
       echoReply: () => {
@@ -321,8 +335,8 @@ export class Session implements ChannelHandler, InboxOwner {
       portStatus: ({ reason, port }) => {
         const removed = reason === PORT_REASON.delete;
         if (this.isReady) this.#events.portChanged(this, { description: port, removed });
-        else if (!removed) this.#storePort(port);
-        else if (this.ports.delete(port.number)) this.#context.heldPorts.remove(this.channel.remoteAddress);
+        else if (removed) this.ports.discard(port.number);
+        else this.#storePort(port);
       },
       packetIn: ({ inPort, frame }) => {
         if (this.isReady) this.#events.packetIn(this, inPort, frame);
@@ -368,27 +382,13 @@ export class Session implements ChannelHandler, InboxOwner {
   }
 
   #storePort(port: PortDescription): void {
-    const { heldPorts, limits } = this.#context;
-    const { remoteAddress } = this.channel;
     if (this.isClosed) return;
-    if (!this.ports.has(port.number)) {
-      if (this.ports.size >= limits.maxPorts) {
-        this.close(`more than ${limits.maxPorts} ports`);
-        return;
-      }
-      if (heldPorts.exceededBy(remoteAddress) !== undefined) {
-        this.#events.count("ports_refused_total");
-        this.close("too many ports in the handshakes of its peer");
-        return;
-      }
-      heldPorts.add(remoteAddress);
+    const exceeded = this.ports.store(port);
+    if (exceeded === "session") this.close(`more than ${this.#context.limits.maxPorts} ports`);
+    else if (exceeded === "peer") {
+      this.#events.count("ports_refused_total");
+      this.close("too many ports in the handshakes of its peer");
     }
-    this.ports.set(port.number, port);
-  }
-
-  #releasePorts(): void {
-    this.#context.heldPorts.remove(this.channel.remoteAddress, this.ports.size);
-    this.ports.clear();
   }
 
   /** When all are there, the handshake ends before the next message is handled. */

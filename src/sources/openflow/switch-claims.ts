@@ -16,7 +16,7 @@ export function deviceClaim(
     id,
     type: "SWITCH",
     available: true,
-    role: forwarding === "bridge" ? "MASTER" : "NONE",
+    role: roleOf(session, forwarding),
     mfr: description?.mfr ?? "",
     hw: description?.hw ?? "",
     sw: description?.sw ?? "",
@@ -30,6 +30,14 @@ export function deviceClaim(
       ...(conflict && { conflict: conflict.text }),
     },
   };
+}
+
+function roleOf(
+  { isRoleRefused }: Session,
+  forwarding: OpenflowSettings["forwarding"],
+): "MASTER" | "STANDBY" | "NONE" {
+  if (forwarding === "none") return "NONE";
+  return isRoleRefused ? "STANDBY" : "MASTER";
 }
 
 /** `disconnectedAt` in epoch milliseconds. */

@@ -1,6 +1,6 @@
 /**
- * The switches, their ports and their claims. A datapath id has one session: while the first session replies, a second
- * one is rejected and the device is flagged. A switch whose session ends is unavailable at once, and is removed from the
+ * The switches, their ports and their claims. A datapath id has one session, in a cluster one through each node
+ * (`mastership.ts`): while it replies, a second one is rejected and the device is flagged. A switch whose session ends is unavailable at once, and is removed from the
  * inventory after `removeAfterMs`; one that was never connected longer than `KNOWN_AFTER_MS` after that time already.
  *
  * What grows with the number of ports runs in steps. A switch whose ports are being removed stays in the table until it is
@@ -13,13 +13,20 @@ import { portId } from "../../model/ids.ts";
 import type { ChangeBudget } from "./change-budget.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
 import { isUp, type PortDescription } from "./codec/port.ts";
-import type { Counter } from "./counters.ts";
+import type { Mastership } from "./mastership.ts";
 import type { OpenflowSettings } from "./options.ts";
-import { type PortChange, PortDamping } from "./port-damping.ts";
+import { isSameState, type PortChange, PortDamping } from "./port-damping.ts";
 import { PortMacs } from "./port-macs.ts";
 import { isRealPort, portText } from "./port-ref.ts";
 import type { Session } from "./session.ts";
-import { KNOWN_AFTER_MS, Switch, type SwitchPort, startClassification } from "./switch.ts";
+import {
+  createPort,
+  KNOWN_AFTER_MS,
+  Switch,
+  type SwitchEvents,
+  type SwitchPort,
+  startClassification,
+} from "./switch.ts";
 import { SwitchAdmission } from "./switch-admission.ts";
 import { deviceClaim, portClaim, unavailableClaim } from "./switch-claims.ts";
 
@@ -31,21 +38,6 @@ export const MAX_PORTS = 8192;
 /** Ports of one switch that changed within the last seconds. Then the session is paused. */
 const MAX_DAMPINGS = 16_384;
 
-export interface SwitchEvents {
-  /** Before its ports are known. */
-  switchConnecting(sw: Switch): void;
-  /** A port of a switch that connects. */
-  portConnected(sw: Switch, port: SwitchPort): void;
-  switchConnected(sw: Switch): void;
-  switchDisconnected(sw: Switch): void;
-  switchRemoved(sw: Switch): void;
-  portUp(sw: Switch, port: SwitchPort): void;
-  portDown(sw: Switch, port: SwitchPort): void;
-  /** After `portDown`. */
-  portRemoved(sw: Switch, port: SwitchPort): void;
-  count(counter: Counter): void;
-}
-
 export class SwitchTable {
   readonly #claims: ClaimBuffer;
   readonly #events: SwitchEvents;
@@ -53,6 +45,7 @@ export class SwitchTable {
   readonly #clock: Clock;
   readonly #budget: ChangeBudget;
   readonly #admission: SwitchAdmission;
+  readonly #mastership: Mastership;
   readonly #switches = new Map<string, Switch>();
   readonly #portMacs = new PortMacs();
 
@@ -62,12 +55,14 @@ export class SwitchTable {
     settings: OpenflowSettings,
     clock: Clock,
     budget: ChangeBudget,
+    mastership: Mastership,
   ) {
     this.#claims = claims;
     this.#events = events;
     this.#settings = settings;
     this.#clock = clock;
     this.#budget = budget;
+    this.#mastership = mastership;
     this.#admission = new SwitchAdmission(settings);
   }
 
@@ -94,7 +89,8 @@ export class SwitchTable {
     if (sw?.isRemoving) return false;
     const isKnown = sw?.isKnown ?? this.#admission.allowList.has(session.deviceId);
     const changer = { address: session.channel.remoteAddress, isKnown };
-    return this.#budget.take(changer, 1 + session.ports.size) === 0;
+    // Of a switch that is connected, there is nothing to add.
+    return this.#budget.take(changer, 1 + (sw?.session ? 0 : session.ports.size)) === 0;
   }
 
   /** Whether no further message of the session is handled for now. */
@@ -168,9 +164,14 @@ export class SwitchTable {
   }
 
   sessionClosed(session: Session, closedByPeer: boolean, now: number): void {
+    this.#mastership.remove(session);
     const sw = this.#switchOf(session);
     if (!sw) return;
-    sw.session = undefined;
+    sw.session = this.#mastership.promoteNext(sw.id, now);
+    if (sw.session) {
+      this.#events.count("masters_replaced_total");
+      return;
+    }
     sw.disconnectedAt = now;
     sw.closedByPeer = closedByPeer;
     sw.isKnown ||= now - sw.connectedAt >= KNOWN_AFTER_MS;
@@ -214,11 +215,16 @@ export class SwitchTable {
     return sw;
   }
 
-  /** Rejects a session whose datapath id is connected. */
+  /** Whether the datapath id of the session is connected. Then it stands by, or is rejected. */
   #isDuplicate(session: Session): boolean {
     const sw = this.#switches.get(session.deviceId);
-    if (!sw?.session) return false;
-    if (session.auxiliary === 0) this.#flagDuplicateSession(sw, session, this.#clock.monotonic());
+    if (!sw?.session || sw.session === session) return false;
+    const rival = this.#mastership.rivalOf(session, sw.session);
+    if (session.auxiliary === 0 && !rival && this.#admission.refusal(session) === undefined) {
+      this.#mastership.standBy(session);
+      return true;
+    }
+    if (session.auxiliary === 0) this.#flagDuplicateSession(sw, session, rival, this.#clock.monotonic());
     session.reject(
       session.auxiliary === 0
         ? "this datapath id is already connected"
@@ -227,13 +233,13 @@ export class SwitchTable {
     return true;
   }
 
-  #flagDuplicateSession(sw: Switch, second: Session, now: number): void {
+  #flagDuplicateSession(sw: Switch, second: Session, first: Session | undefined, now: number): void {
     const text = `a second session from ${second.channel.remoteAddress} claims this datapath id`;
     const isNew = sw.conflict?.text !== text;
     sw.conflict = { text, at: now };
     if (isNew) this.#publishDevice(sw);
     // The first session may be a dead TCP connection. Then it is closed here and the switch connects again.
-    sw.session?.checkAlive(now);
+    first?.checkAlive(now);
   }
 
   /** Removes switches until there is room. Returns why there is none. */
@@ -248,7 +254,8 @@ export class SwitchTable {
       this.#events.count("devices_displaced_total");
       const { session: displacedSession } = displaced;
       displaced.session = undefined;
-      displacedSession?.reject("displaced by another switch: there are too many");
+      for (let next = displacedSession; next; next = this.#mastership.takeNext(displaced.id))
+        next.reject("displaced by another switch: there are too many");
       yield* this.#remove(displaced);
       yield;
     }
@@ -258,6 +265,7 @@ export class SwitchTable {
     const address = session.channel.remoteAddress;
     const known = this.#switches.get(session.deviceId);
     const sw = known ?? this.#add(session.deviceId, address);
+    if (sw.session !== session) this.#mastership.lead(session);
     if (sw.address !== address) this.#admission.move(sw, address);
     sw.session = session;
     sw.disconnectedAt = undefined;
@@ -326,16 +334,7 @@ export class SwitchTable {
       this.#events.count("ports_refused_total");
       return undefined;
     }
-    const port: SwitchPort = {
-      number: description.number,
-      description,
-      up: false,
-      probeableSince: now,
-      isEdge: false,
-      isLinked: false,
-      probedAt: 0,
-      unclassifiedTicks: 0,
-    };
+    const port = createPort(description, now);
     sw.ports.set(port.number, port);
     this.#admission.ports.add(sw.address);
     this.#portMacs.add(sw.id, sw.isAllowed, description.mac);
@@ -374,6 +373,11 @@ export class SwitchTable {
     this.#claims.remove("devices", sw.id);
   }
 
+  roleRefused(session: Session): void {
+    const sw = this.#switchOf(session);
+    if (sw) this.#publishDevice(sw);
+  }
+
   #publishDevice(sw: Switch): void {
     if (sw.session) this.#claims.setDevice(deviceClaim(sw, sw.session, this.#settings.forwarding));
   }
@@ -392,8 +396,3 @@ export class SwitchTable {
 
 const stateOf = (port: SwitchPort | undefined): PortChange | undefined =>
   port && { description: port.description, removed: false };
-
-function isSameState(state: PortChange | undefined, { description, removed }: PortChange): boolean {
-  if (!state || state.removed || removed) return (state?.removed ?? true) === removed;
-  return Bun.deepEquals(state.description, description);
-}

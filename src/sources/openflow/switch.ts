@@ -1,6 +1,7 @@
 /** One switch and its ports, as far as the controller knows them. */
 import type { Changer } from "./change-budget.ts";
 import type { PortDescription } from "./codec/port.ts";
+import type { Counter } from "./counters.ts";
 import type { PortDamping } from "./port-damping.ts";
 import type { Session } from "./session.ts";
 
@@ -24,9 +25,35 @@ export interface SwitchPort {
   unclassifiedTicks: number;
 }
 
+export const createPort = (description: PortDescription, now: number): SwitchPort => ({
+  number: description.number,
+  description,
+  up: false,
+  probeableSince: now,
+  isEdge: false,
+  isLinked: false,
+  probedAt: 0,
+  unclassifiedTicks: 0,
+});
+
 export function startClassification(port: SwitchPort, now: number): void {
   port.probeableSince = now;
   port.unclassifiedTicks = 0;
+}
+
+export interface SwitchEvents {
+  /** Before its ports are known. */
+  switchConnecting(sw: Switch): void;
+  /** A port of a switch that connects. */
+  portConnected(sw: Switch, port: SwitchPort): void;
+  switchConnected(sw: Switch): void;
+  switchDisconnected(sw: Switch): void;
+  switchRemoved(sw: Switch): void;
+  portUp(sw: Switch, port: SwitchPort): void;
+  portDown(sw: Switch, port: SwitchPort): void;
+  /** After `portDown`. */
+  portRemoved(sw: Switch, port: SwitchPort): void;
+  count(counter: Counter): void;
 }
 
 export class Switch implements Changer {

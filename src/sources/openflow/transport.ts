@@ -11,6 +11,7 @@
  * descriptor, the port is closed until there are enough: the runtime would try to accept without end, at full CPU.
  */
 import type { Socket } from "bun";
+import type { ByteChannel, ByteHandler } from "../../lib/byte-channel.ts";
 import type { Certificates } from "../../lib/certificate-files.ts";
 import { DescriptorMonitor, type DescriptorState } from "../../lib/descriptor-monitor.ts";
 import { errorMessage } from "../../lib/error-message.ts";
@@ -18,39 +19,24 @@ import { type Logger, silentLogger } from "../../lib/logger.ts";
 import { SuspendableSocket } from "../../lib/suspendable-socket.ts";
 import { SourceError } from "../source.ts";
 import { fingerprintDigits, type PeerCertificate } from "./allow-list.ts";
+import { BacklogAccount, createBacklogQuota } from "./backlog.ts";
 import type { OpenflowSettings } from "./options.ts";
-import { Quota } from "./quota.ts";
 
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 
-export interface ChannelHandler {
-  onData(chunk: Uint8Array): void;
-  /** `byPeer`: the connection was closed by the peer or lost, not closed here. */
-  onClose(reason: string, byPeer: boolean): void;
-}
-
-export interface Channel {
+/** The connection of a switch: to this node, or to another one that relays it. */
+export interface Channel extends ByteChannel {
   readonly remoteAddress: string;
   readonly remotePort: number;
   /** The verified certificate of the peer; undefined without one. */
   readonly certificate: PeerCertificate | undefined;
-  /** Bytes that the socket has not accepted yet. */
-  readonly backlogBytes: number;
-  send(message: Uint8Array): void;
-  /** Writes what the socket accepts at once, then closes the connection. `onClose` is called with `reason`. */
-  close(reason: string): void;
-  /** Closes the connection at once, after `close`. */
-  terminate(): void;
-  pause(): void;
-  resume(): void;
+  /** The node that relays it; undefined on the node that the switch is connected to. */
+  readonly relayedBy: string | undefined;
 }
-
-/** Of all connections of one peer address, and of all peers. */
-const BACKLOG_LIMITS = { perAddress: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 
 /** The channels to flush at the end of this turn of the event loop, and what all channels have to send. */
 class FlushQueue {
-  readonly backlog = new Quota(BACKLOG_LIMITS);
+  readonly backlog = createBacklogQuota();
   #channels: SocketChannel[] = [];
 
   add(channel: SocketChannel): void {
@@ -67,12 +53,13 @@ class SocketChannel implements Channel {
   readonly remoteAddress: string;
   readonly remotePort: number;
   certificate: PeerCertificate | undefined;
+  readonly relayedBy = undefined;
+  onDrain: (() => void) | undefined;
   #socket: Socket<SocketData>;
   readonly #flushQueue: FlushQueue;
   #queue: Uint8Array[] = [];
   #queuedBytes = 0;
-  /** How many of them count for the limits of its peer and of the source. */
-  #countedBytes = 0;
+  readonly #backlog: BacklogAccount;
   #flushScheduled = false;
   #blocked = false;
   #closeReason: string | undefined;
@@ -85,6 +72,7 @@ class SocketChannel implements Channel {
     // A dual-stack socket reports an IPv4 peer in its IPv4-mapped IPv6 form.
     this.remoteAddress = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
     this.remotePort = socket.remotePort;
+    this.#backlog = new BacklogAccount(flushQueue.backlog, this.remoteAddress);
   }
 
   get backlogBytes(): number {
@@ -118,6 +106,7 @@ class SocketChannel implements Channel {
     this.#queuedBytes = bytes.length - written;
     this.#blocked = this.#queuedBytes > 0;
     this.#count();
+    if (!this.#blocked) this.onDrain?.();
   }
 
   close(reason: string): void {
@@ -146,13 +135,7 @@ class SocketChannel implements Channel {
 
   /** Only what the socket did not accept counts: the rest leaves at the end of this turn. */
   #count(): void {
-    const more = this.#queuedBytes - this.#countedBytes;
-    if (more === 0) return;
-    const { backlog } = this.#flushQueue;
-    const exceeds = more > 0 && backlog.exceededBy(this.remoteAddress, more) !== undefined;
-    backlog.add(this.remoteAddress, more);
-    this.#countedBytes = this.#queuedBytes;
-    if (exceeds) this.#destroyBlocked();
+    if (!this.#backlog.set(this.#queuedBytes)) this.#destroyBlocked();
   }
 
   #destroyBlocked(): void {
@@ -175,7 +158,7 @@ class SocketChannel implements Channel {
 
 interface SocketData {
   channel: SocketChannel | undefined;
-  handler: ChannelHandler | undefined;
+  handler: ByteHandler | undefined;
 }
 
 export interface OpenflowListener {
@@ -197,7 +180,7 @@ const DESCRIPTOR_RESERVES = 2;
 export function listen(
   settings: Pick<OpenflowSettings, "host" | "port">,
   certificates: (() => Certificates) | undefined,
-  accept: (channel: Channel, descriptorsAreLow: boolean) => ChannelHandler | undefined,
+  accept: (channel: Channel, descriptorsAreLow: boolean) => ByteHandler | undefined,
   log: Logger,
 ): OpenflowListener {
   const flushQueue = new FlushQueue();
@@ -224,6 +207,7 @@ export function listen(
       return;
     }
     channels.add(channel);
+    channel.onDrain = handler.onDrain?.bind(handler);
     socket.setNoDelay(true);
     if (certificates) startTls(socket, socket.data, certificates(), handlers);
     // The hello is sent at once: the peer waits for it before it continues.

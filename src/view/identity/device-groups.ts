@@ -8,8 +8,8 @@
  * source none of this runs.
  */
 import type { Steps } from "../../lib/steps.ts";
-import { CLAIM_LIMITS } from "../../model/claim.ts";
 import { deviceKey } from "../../model/ids.ts";
+import { boundedIds } from "../former-ids.ts";
 import { claimsKey, parseClaimsKey } from "../indexes.ts";
 import type { MergeRules } from "../merge-rules.ts";
 import { claimedDevices } from "../recover.ts";
@@ -62,15 +62,14 @@ export class DeviceGroups {
 
   /** The entity with the claims about a device. */
   entityOf(key: string): string {
-    return this.#movedTo.get(key) ?? (this.isActive ? entityBefore(this.#view, key) : key);
+    return this.isActive ? (this.#movedTo.get(key) ?? entityBefore(this.#view, key)) : key;
   }
 
   /** The keys under which the device is claimed, that of the leader first. */
   membersOf(entity: string): readonly string[] {
     const isTouched = this.#devices.touched(entity) !== undefined;
     if (!isTouched && !this.#view.indexes("claims").named("joined").has(entity)) return [entity];
-    const claims = [...this.#devices.entity(entity).claims];
-    return [...claimedDevices(claims.sort((a, b) => this.#rules.compareLeaders(a.source, b.source)))];
+    return this.#inOrder(this.#devices.entity(entity).claims);
   }
 
   isClaimed(key: string): boolean {
@@ -92,10 +91,14 @@ export class DeviceGroups {
     this.#requested.add(deviceKey(id));
   }
 
-  /** Moves the claims of devices whose group changed. Returns the entities that gave or received claims. */
+  /**
+   * Moves the claims of devices whose group changed. Returns the entities that gave or received claims, and those whose ids
+   * are in another order: both decide about the numbers of ports.
+   */
   *regroup(): Steps<ReadonlySet<DeviceEntity>> {
     const changed = new Set<DeviceEntity>();
     if (!this.isActive) return changed;
+    if (this.#canJoin) yield* this.#view.buildIndex("devices", "identity");
     const changes = yield* this.#findChanges();
     const affected = yield* this.#findAffected(changes);
     let left = DEVICES_PER_STEP;
@@ -114,7 +117,7 @@ export class DeviceGroups {
         this.#devices.moveClaims(from, to, ({ claim }) => deviceKey(claim.id) === key);
         this.#movedTo.set(key, to.key);
         changed.add(from).add(to);
-      }
+      } else if (!changed.has(to) && this.#isReordered(to, key)) changed.add(to);
       if (--left > 0) continue;
       left = DEVICES_PER_STEP;
       yield;
@@ -122,6 +125,18 @@ export class DeviceGroups {
     for (const entity of changed) this.#passOnIds(entity);
     for (const key of changes.devices) yield* this.#recheckAliases(key);
     return changed;
+  }
+
+  /** Whether the ids of an entity are in another order than before the commit, or may be by other rules. */
+  #isReordered({ claims, claimsBefore }: DeviceEntity, key: string): boolean {
+    if (claims === claimsBefore) return this.#requested.has(key) && claimedDevices(claims).size > 1;
+    const [after, before] = [this.#inOrder(claims), this.#inOrder(claimsBefore)];
+    return after.length > 1 && after.join(" ") !== before.join(" ");
+  }
+
+  /** The keys under which a device is claimed, that of the leader first. */
+  #inOrder(claims: readonly SourcedClaim<"devices">[]): readonly string[] {
+    return [...claimedDevices(claims.toSorted((a, b) => this.#rules.compareLeaders(a.source, b.source)))];
   }
 
   #findTarget(key: string, targets: Map<string, string>): void {
@@ -167,6 +182,13 @@ export class DeviceGroups {
     };
     const before = facts(claimsBefore);
     const after = facts(claims);
+    /** The values of the other claims: a conflict of the devices with them names the sources of this one. */
+    const othersOf = (device: string): IdentityValue[] =>
+      claims.length < 2 && claimsBefore.length < 2
+        ? []
+        : claims
+            .filter(({ claim }) => deviceKey(claim.id) === device)
+            .flatMap((sourced) => joiningValues(this.#rules, sourced));
     for (const sourced of claims) {
       for (const value of joiningValues(this.#rules, sourced)) {
         const key = identityKey(sourced.source, value);
@@ -179,6 +201,7 @@ export class DeviceGroups {
         if (other.has(fact)) continue;
         devices.add(device);
         if (value) values.set(`${value.rule} ${value.value}`, value);
+        else for (const shared of othersOf(device)) values.set(`${shared.rule} ${shared.value}`, shared);
       }
     } // biome-ignore format: a table
   }
@@ -234,9 +257,9 @@ export class DeviceGroups {
     return [...found];
   }
 
-  /** Merging removes keys from the indexes, but `get` still finds them. */
+  /** Merging removes keys from the indexes, but `get` still finds them. The first exists once devices could be joined. */
   *#entitiesBefore(key: string): Generator<string> {
-    for (const id of this.#view.indexes("devices").named("identity").get(key)) yield deviceKey(id);
+    for (const id of this.#view.findIndex("devices", "identity")?.get(key) ?? []) yield deviceKey(id);
     for (const stored of this.#view.indexes("claims").named("identity").get(key))
       yield parseClaimsKey(stored)?.key ?? "";
   }
@@ -249,8 +272,7 @@ export class DeviceGroups {
       const device = deviceKey(claim.id);
       const heir = this.#devices.entity(this.entityOf(device));
       if (heir.key === key || !this.isClaimed(device)) continue;
-      const ids = new Set([before.value.id, ...formerIds, ...heir.formerIds]);
-      heir.formerIds = [...ids].slice(0, CLAIM_LIMITS.aliases);
+      heir.formerIds = boundedIds(heir.key, [before.value.id, ...formerIds, ...heir.formerIds]);
       return;
     }
   }

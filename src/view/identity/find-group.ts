@@ -7,12 +7,15 @@
  * No search is longer than the number of sources: more devices than sources contain two of one source.
  */
 import type { MergeRules } from "../merge-rules.ts";
+import { claimedDevices } from "../recover.ts";
 import type { SourcedClaim } from "../touched-entity.ts";
 import { type IdentityValue, identityValues } from "./identity-values.ts";
 
 /** Above this number of devices of one source, a value is taken for one that a product line shares: they are not flagged. */
 export const MAX_SHARED = 4;
-const MAX_VALUE_LENGTH = 64;
+/** Of the devices that a conflict concerns. */
+const MAX_NAMED = 3;
+const MAX_TEXT_LENGTH = 64;
 
 export interface GroupLookups {
   readonly rules: MergeRules;
@@ -98,14 +101,49 @@ export function* groupConflicts(
       const repeated = holders.filter((source) => devicesWith(source, value).length > 1);
       const isOneOfMany = devicesWith(sourced.source, value).length > MAX_SHARED;
       if (repeated.length === 0 || holders.length < 2 || isOneOfMany) continue;
-      const text = value.value.slice(0, MAX_VALUE_LENGTH);
+      const text = value.value.slice(0, MAX_TEXT_LENGTH);
       yield `${value.rule} ${text} is that of several devices of ${repeated.join(", ")}`;
     }
   }
-  const keys = new Set(claims.map(({ claim }) => claim.id.toLowerCase()));
+  const keys = claimedDevices(claims);
   for (const key of keys) {
     if (search(lookups, key, rules.joiningSources)) continue;
-    yield "matches several devices of one source";
+    yield describeAmbiguity(lookups, claims, keys);
     return;
   }
+}
+
+/**
+ * Names what the claims match themselves, and not what that matches in turn: then these claims are merged again with every
+ * change that the text depends on.
+ */
+function describeAmbiguity(
+  lookups: GroupLookups,
+  claims: readonly SourcedClaim<"devices">[],
+  keys: ReadonlySet<string>,
+): string {
+  const { rules, claimsOf, devicesWith } = lookups;
+  const names = new Set<string>();
+  const matched = new Set<string>();
+  for (const sourced of claims) {
+    for (const value of joiningValues(rules, sourced)) {
+      for (const key of matchesOf(lookups, sourced.source, value, rules.joiningSources)) {
+        if (keys.has(key)) continue;
+        matched.add(key);
+        for (const source of rules.joiningSources)
+          if (devicesWith(source, value).includes(key))
+            names.add(`${key.slice(0, MAX_TEXT_LENGTH)} of ${source}`);
+      }
+    }
+  }
+  const sources = [...keys, ...matched].flatMap((key) => [...new Set(claimsOf(key).map((c) => c.source))]);
+  const repeated = new Set(sources.filter((source, i) => sources.indexOf(source) !== i));
+  const whose = repeated.size > 0 ? listed(repeated) : "one source";
+  return `not joined with ${listed(names)}: two devices of ${whose} would be one`;
+}
+
+/** Sorted, so that the text does not depend on the order of the sources. */
+function listed(names: ReadonlySet<string>): string {
+  const more = names.size - MAX_NAMED;
+  return [...names].sort().slice(0, MAX_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

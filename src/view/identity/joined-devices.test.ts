@@ -4,13 +4,15 @@ import { ClaimedNetwork, describeBatch, openMemoryLog } from "../../../test/supp
 import type { Log } from "../../log/log.ts";
 import type { DeviceClaim } from "../../model/claim.ts";
 import { IDENTITY_RULES, type IdentityRule, type MergeSettings } from "../../model/merge-settings.ts";
+import { restoreView } from "../restore.ts";
 
 const settings = (
   identity: readonly IdentityRule[] = IDENTITY_RULES,
   untrusted: string[] = [],
+  others: string[] = [],
 ): MergeSettings => ({
   identity,
-  sources: ["openflow", "snmp", "file"].map((name) => ({
+  sources: ["openflow", "snmp", "file", ...others].map((name) => ({
     name,
     role: "observed",
     merge: !untrusted.includes(name),
@@ -82,7 +84,52 @@ test("a device that matches two of one source by different rules is joined with 
   await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1" }, { id: "lldp:2", chassisId: "77" });
   await net.set("openflow", "devices", { id: "of:1", serial: "FOX1", chassisId: "77" });
   expect(ids(net)).toEqual(["lldp:1", "lldp:2", "of:1"]);
-  for (const id of ids(net)) expect(conflictOf(net, id)).toBe("matches several devices of one source");
+  expect(conflictOf(net, "of:1")).toBe(
+    "not joined with lldp:1 of snmp, lldp:2 of snmp: two devices of snmp would be one",
+  );
+  for (const id of ["lldp:1", "lldp:2"])
+    expect(conflictOf(net, id)).toBe(
+      "not joined with of:1 of openflow: two devices of one source would be one",
+    );
+  // Another device takes the place of one of them.
+  await net.apply(
+    "snmp",
+    { op: "remove", kind: "devices", id: "lldp:2" },
+    { op: "set", kind: "devices", claim: { id: "lldp:3", chassisId: "77" } },
+  );
+  expect(conflictOf(net, "of:1")).toContain("lldp:1 of snmp, lldp:3 of snmp: ");
+});
+
+test("a conflict names a few devices, and not all of a long id", async () => {
+  const sources = ["openflow", "snmp", "snmp", "file", "open"];
+  const net = new ClaimedNetwork({
+    identity: IDENTITY_RULES,
+    sources: [...new Set(sources)].map((name) => ({ name, role: "observed", merge: true })),
+  });
+  const annotations = { name: "core", managementAddress: "192.0.2.1" };
+  await net.set("openflow", "devices", { id: "of:1", ...VALUES.chassisId, ...VALUES.serial, annotations });
+  for (const [i, rule] of IDENTITY_RULES.entries())
+    await net.set(sources[i + 1] ?? "", "devices", { id: `${rule}:${"x".repeat(200)}`, ...VALUES[rule] });
+  const cut = (id: string) => id.padEnd(64, "x");
+  expect(conflictOf(net, "of:1")).toBe(
+    `not joined with ${cut("chassisid:")} of snmp, ${cut("managementaddress:")} of file, ${cut("serial:")} of snmp and 1 more: two devices of snmp would be one`,
+  );
+});
+
+test("a conflict names the source that claims both devices, also when that is another one", async () => {
+  const net = new ClaimedNetwork(settings(IDENTITY_RULES, ["file", "open"], ["open"]));
+  await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+  await net.set("snmp", "devices", { id: "lldp:1", serial: "FOX1" });
+  const both = [{ id: "of:1" }, { id: "lldp:1" }];
+  await net.set("file", "devices", ...both);
+  const text = (source: string) => `not joined with lldp:1 of snmp: two devices of ${source} would be one`;
+  expect(conflictOf(net, "of:1")).toBe(text("file"));
+  await net.set("open", "devices", ...both);
+  expect(conflictOf(net, "of:1")).toBe(text("file, open"));
+  await net.remove("file", "devices", "lldp:1");
+  expect(conflictOf(net, "of:1")).toBe(text("open"));
+  await net.remove("open", "devices", "lldp:1");
+  expect(ids(net)).toEqual(["of:1"]);
 });
 
 test("the same value on many devices of one source changes none of them when another source has it", async () => {
@@ -283,7 +330,7 @@ describe("an ambiguous plan", () => {
       await net.set("openflow", "devices", { id: "of:1", serial: "FOX1", chassisId: "a1" });
       if (!isFirst) await net.set("plan", "devices", ...devices);
       expect(net.all("devices")).toMatchObject([{ id: "of:1", aliases: ["lldp:1"], drift: { state: "unplanned" } }]);
-      expect(conflictOf(net, "of:1")).toMatch(/several devices of/);
+      expect(conflictOf(net, "of:1")).toMatch(/(several|two) devices of plan/);
       for (const { id } of devices) expect(net.missing("devices", id)).toBeDefined();
     }
   }); // biome-ignore format: a table
@@ -299,4 +346,28 @@ test("a device that gets another id is connected since the same time", async () 
   await net.clock.advance(60_000);
   await net.remove("openflow", "devices", "of:1");
   expect(net.shown("devices", "lldp:1")).toMatchObject({ lastUpdate, humanReadableLastUpdate });
+});
+
+describe("the index of what identifies devices", () => {
+  const identified = (net: ClaimedNetwork) => net.view.findIndex("devices", "identity")?.keys();
+
+  test("is not built where nothing can be joined", async () => {
+    const net = new ClaimedNetwork({ ...settings(), sources: settings().sources.slice(0, 1) });
+    await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" });
+    expect(identified(net)).toBeUndefined();
+    expect(restoreView(net.log).view.findIndex("devices", "identity")).toBeUndefined();
+  });
+
+  test("is built from what is known when a second source can be joined, and then kept up to date", async () => {
+    const only = { ...settings(), sources: settings().sources.slice(0, 1) };
+    const net = new ClaimedNetwork(only);
+    await net.set("openflow", "devices", { id: "of:1", serial: "FOX1" }, { id: "of:2", serial: "FOX2" });
+    await net.committer.setSettings(settings());
+    expect(identified(net)?.map((key) => key.split("\0"))).toEqual([
+      ["serial", "fox1", "openflow"],
+      ["serial", "fox2", "openflow"],
+    ]);
+    await net.set("openflow", "devices", { id: "of:2", serial: "FOX3" });
+    expect(identified(net)?.map((key) => key.split("\0")[1])).toEqual(["fox1", "fox3"]);
+  });
 });

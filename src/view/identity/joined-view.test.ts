@@ -1,27 +1,30 @@
 /**
- * The joined view depends on what the sources claim in the end, not on the order in which they report it. Three sources
- * with overlaps, conflicts and copied values report in random order and random pieces, with withdrawals and restarts.
+ * The joined view depends on what the sources claim, not on the order in which they report it. Three sources with overlaps,
+ * conflicts and copied values report in random order and random pieces, with withdrawals and restarts.
  */
 import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ClaimedNetwork } from "../../../test/support/claims.ts";
 import {
   applyPiece,
-  claimedNames,
+  claimedAfter,
   claimOfAny,
   deviceOf,
+  isCompared,
   keyOf,
   reportAll,
+  type Sourced,
   shuffled,
   withdrawals,
   withOthers,
 } from "../../../test/support/joined-claims.ts";
-import { shownBy, storedBy } from "../../../test/support/view-contents.ts";
-import { withoutPauses } from "../../lib/steps.ts";
+import { assertProperty, PROPERTY_TIMEOUT_MS } from "../../../test/support/property.ts";
+import { expectReplayed, expectUndone } from "../../../test/support/replay.ts";
+import { shownBy } from "../../../test/support/view-contents.ts";
+import type { Batch } from "../../log/log.ts";
 import { KINDS } from "../../model/ids.ts";
 import type { MergeSettings } from "../../model/merge-settings.ts";
 import { restoreView } from "../restore.ts";
-import { View } from "../view.ts";
 
 const SETTINGS: MergeSettings = {
   identity: ["chassisId", "serial", "systemName"],
@@ -60,71 +63,69 @@ afterAll(() => {
   expect(counts.renumbered).toBeGreaterThan(1);
 });
 
-const RUNS = Number(process.env.GAZETTEER_TEST_RUNS ?? 150);
+/** What is shown when each source reports its claims at once. */
+async function reported(claims: readonly Sourced[]): Promise<Record<string, unknown>> {
+  const net = new ClaimedNetwork(SETTINGS);
+  await reportAll(net, claims);
+  await net.log.close();
+  return shownBy(net.view);
+}
 
-test("three sources give the same view in whatever order they report", async () => {
-  const property = fc.asyncProperty(
-    scenario,
-    async ({ isJoined, final: generated, earlier, order, restartAfter }) => {
-      const final = withOthers(isJoined ? JOINED : [], generated);
-      const claimed = claimedNames(final);
-      const plain = new ClaimedNetwork(SETTINGS);
-      await reportAll(plain, final);
-      const expected = shownBy(plain.view, claimed);
-      plain.log.close();
+function count(net: ClaimedNetwork, shown: Record<string, unknown>): void {
+  counts.joined += net.view.indexes("claims").named("joined").size;
+  for (const [key, value] of Object.entries(shown)) {
+    const { annotations } = value as { annotations?: Record<string, string> };
+    if (key.startsWith("devices ") && annotations?.conflict) counts.flagged++;
+    if (/^ports .*\/1\d{9}$/.test(key)) counts.renumbered++;
+  }
+}
 
-      // The same with a detour and a restart.
-      let net = new ClaimedNetwork(SETTINGS);
-      const numbers = order[Symbol.iterator]();
-      const early = shuffled(earlier, numbers);
-      const late = shuffled([...final, ...withdrawals(earlier, final)], numbers);
-      const pieces = [...early, ...late];
-      for (const piece of pieces.slice(0, restartAfter)) await applyPiece(net, piece);
-      const { batches } = net;
-      net = new ClaimedNetwork(SETTINGS, net.log, undefined, undefined, restoreView(net.log).view);
-      for (const piece of pieces.slice(restartAfter)) await applyPiece(net, piece);
-      const shown = shownBy(net.view, claimed);
-      expect(shown).toEqual(expected);
-
-      counts.joined += net.view.indexes("claims").named("joined").size;
-      for (const [key, value] of Object.entries(shown)) {
-        const { annotations } = value as { annotations?: Record<string, string> };
-        if (key.startsWith("devices ") && annotations?.conflict) counts.flagged++;
-        if (/^ports .*\/1\d{9}$/.test(key)) counts.renumbered++;
-      }
-
-      const replayed = new View();
-      for (const batch of withoutPauses(net.log.read(0))) replayed.apply(batch);
-      expect(storedBy(replayed)).toEqual(storedBy(net.view));
-
-      const undone = storedBy(net.view);
-      for (const { entries } of [...batches, ...net.batches].reverse()) {
-        for (const { kind, id, before, after } of [...entries].reverse()) {
-          expect(undone.get(`${kind} ${id}`) ?? null).toBe(after);
-          if (before === null) undone.delete(`${kind} ${id}`);
-          else undone.set(`${kind} ${id}`, before);
+test(
+  "three sources give the same view in whatever order they report",
+  async () => {
+    const property = fc.asyncProperty(
+      scenario,
+      async ({ isJoined, final: generated, earlier, order, restartAfter }) => {
+        const final = withOthers(isJoined ? JOINED : [], generated);
+        const numbers = order[Symbol.iterator]();
+        const early = shuffled(earlier, numbers);
+        const pieces = [...early, ...shuffled([...final, ...withdrawals(earlier, final)], numbers)];
+        let net = new ClaimedNetwork(SETTINGS);
+        const batches: Batch[] = [];
+        for (const [i, piece] of pieces.entries()) {
+          if (i === restartAfter) {
+            batches.push(...net.batches);
+            net = new ClaimedNetwork(SETTINGS, net.log, undefined, undefined, restoreView(net.log).view);
+          }
+          await applyPiece(net, piece);
+          if (!isCompared(i, pieces.length)) continue;
+          const shown = shownBy(net.view);
+          expect(shown).toEqual(await reported(claimedAfter(pieces.slice(0, i + 1).flat())));
+          count(net, shown);
         }
-      }
-      expect(undone.size).toBe(0);
+        expectReplayed(net.view, net.log);
+        expectUndone(net.view, [...batches, ...net.batches]);
 
-      // Every claim is found again by the source that made it, and nothing is left when all are withdrawn.
-      for (const name of NAMES) {
-        const keys = await net.committer.claimedKeys(name);
-        const own = KINDS.flatMap((kind) => [...keys[kind]].map((key) => `${name} ${kind} ${key}`));
-        expect(own.sort()).toEqual(
-          final
-            .map(keyOf)
-            .filter((key) => key.startsWith(`${name} `))
-            .sort(),
-        );
-        await net.source(name).replace({});
-      }
-      for (const kind of [...KINDS, "claims"] as const) expect(net.view.size(kind)).toBe(0);
-      for (const kind of [...KINDS, "claims"] as const)
-        expect(net.view.indexes(kind).named("source" as never).size).toBe(0);
-      net.log.close();
-    },
-  );
-  // Shrinking takes minutes here; the seed is enough to run a failure again.
-  await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
-}, 600_000);
+        // Every claim is found again by the source that made it, and nothing is left when all are withdrawn.
+        for (const name of NAMES) {
+          const keys = await net.committer.claimedKeys(name);
+          const own = KINDS.flatMap((kind) => [...keys[kind]].map((key) => `${name} ${kind} ${key}`));
+          expect(own.sort()).toEqual(
+            final
+              .map(keyOf)
+              .filter((key) => key.startsWith(`${name} `))
+              .sort(),
+          );
+          await net.source(name).replace({});
+        }
+        for (const kind of [...KINDS, "claims"] as const) {
+          expect(net.view.size(kind)).toBe(0);
+          expect(net.view.indexes(kind).named("source" as never).size).toBe(0);
+        }
+        await net.log.close();
+      },
+    );
+    await assertProperty(property, 50);
+  },
+  PROPERTY_TIMEOUT_MS,
+);

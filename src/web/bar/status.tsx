@@ -10,7 +10,8 @@ interface StatusText {
   readonly text: string;
 }
 
-const isStale = (source: SourceStatus): boolean => source.status !== "synced";
+/** On standby: another node runs the source and reports its trouble. */
+const isStale = ({ status }: SourceStatus): boolean => status !== "synced" && status !== "standby";
 
 function statusOf(store: Store): StatusText {
   const { at, compare } = store.state.value;
@@ -75,12 +76,13 @@ function streamText(connection: Store["connection"]["value"]): string {
 }
 
 function Source({ source }: { readonly source: SourceStatus }) {
-  const { name, kind, status, since, lastSyncedAt, error } = source;
+  const { name, kind, status, node, since, lastSyncedAt, error } = source;
   const stale = isStale(source);
   return (
     <li class={stale ? "bad" : ""}>
       <strong>{name}</strong>
       {` ${kind} · ${status} since ${formatShortTime(since)} (${formatDuration(Date.now() - since)})`}
+      {node !== undefined && ` · runs on ${node}`}
       {stale && lastSyncedAt !== undefined && <div>{`Last complete ${formatFullTime(lastSyncedAt)}`}</div>}
       {error !== undefined && <div class="error-text">{error}</div>}
     </li>

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { missingForOnos, ONOS_CREDENTIALS, type OnosPeer, startOnos } from "../../onos/onos-peer.ts";
+import { missingForOnos } from "../../onos/onos-install.ts";
+import { ONOS_CREDENTIALS, type OnosPeer, startOnos } from "../../onos/onos-peer.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { printSkip } from "../../support/needs.ts";
 import { type Service, startService } from "../../support/service.ts";

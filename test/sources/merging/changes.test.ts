@@ -248,6 +248,30 @@ test.each(["reload", "restart"] as const)(
   },
 );
 
+test("an old id that another source still used stays an alias when that source withdraws it", async () => {
+  const sources = ["openflow", "campus", "racks"].map((name) => ({ name }));
+  const device = (id: string): Document => ({ devices: [{ id, serial: "S1" }] });
+  await using merged = await MergedService.start(sources, { openflow: {}, campus: {}, racks: device("r:1") });
+  merged.report("campus", device("lldp:1"));
+  await merged.untilIds(["lldp:1"]);
+  merged.report("openflow", device("of:1"));
+  await merged.untilIds(["of:1"]);
+  const asFirst = await merged.revision();
+  const isKnownTo = (count: number) => (all: Entity[]) => all[0]?.sources.length === count;
+  merged.report("racks", {});
+  await merged.untilDevices(isKnownTo(2), "racks to withdraw");
+  await merged.restart();
+  merged.report("campus", {});
+  const [shown] = await merged.untilDevices(isKnownTo(1), "campus to withdraw");
+  expect(shown).toMatchObject({ id: "of:1", aliases: ["lldp:1", "r:1"] });
+  for (const [id, at] of [
+    ["lldp:1", ""],
+    ["r:1", ""],
+    ["r:1", `?at=${asFirst}`],
+  ])
+    expect(await merged.get(`/devices/${id}${at}`)).toMatchObject({ id: "of:1" });
+});
+
 test("a stream shows the change of an id, and goes on", async () => {
   const sources = [{ name: "openflow" }, { name: "campus" }];
   await using merged = await MergedService.start(sources, { openflow: OPENFLOW, campus: CAMPUS });

@@ -148,8 +148,11 @@ describe("a source that is not trusted", () => {
     const both = only(device("a:1", { serial: "S1" }), device("B:1", { serial: "S1" }));
     await using merged = await MergedService.start(untrusted, { ...trusted, open: both });
     const devices = await merged.untilIds(["a:1", "b:1"]);
-    for (const id of ["a:1", "b:1"])
-      expect(conflictOf(devices, id)).toBe("matches several devices of one source");
+    for (const [id, other] of [
+      ["a:1", "b:1 of second"],
+      ["b:1", "a:1 of first"],
+    ] as const)
+      expect(conflictOf(devices, id)).toBe(`not joined with ${other}: two devices of open would be one`);
     expect(devices.map(({ sources }) => sources)).toEqual([
       ["first", "open"],
       ["second", "open"],

@@ -101,6 +101,7 @@ describe("a network that is not as planned", () => {
   test("what is missing is shown where drift names it and by its id, and nowhere else", async () => {
     expect(await merged.get("/devices/plan:leaf4")).toMatchObject({
       sources: [],
+      available: false,
       drift: { state: "missing" },
     });
     expect(await merged.ids("devices")).toEqual([ONE, TWO, THREE]);

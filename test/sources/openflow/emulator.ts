@@ -3,26 +3,28 @@
  * hosts. They have a flow table and process frames through it. NORMAL is a plain flood without learning, the strictest
  * case: any loop shows at once. Frames are delivered in the order they were sent. A limit on deliveries ends a storm.
  */
-import type { Socket, TCPSocketConnectOptions } from "bun";
 import { ETHER, readFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
-import { MessageFramer } from "../../../src/sources/openflow/codec/framing.ts";
 import { PORT } from "../../../src/sources/openflow/codec/instruction.ts";
 import type { Match } from "../../../src/sources/openflow/codec/match.ts";
 import {
   type Bodies,
   dispatch,
-  encode,
+  ERROR,
   FLOW_COMMAND,
   type FlowMod,
   type Handlers,
   type MessageKind,
   MULTIPART,
   PORT_REASON,
+  ROLE,
 } from "../../../src/sources/openflow/codec/messages.ts";
 import { PORT_CONFIG, PORT_STATE, type PortDescription } from "../../../src/sources/openflow/codec/port.ts";
 import { macText } from "../../../src/sources/openflow/codec/wire.ts";
+import { type ControllerAddress, ControllerConnection } from "./controller-connection.ts";
 
 export const deviceId = (dpid: number): string => `of:${dpid.toString(16).padStart(16, "0")}`;
+/** A code of `ERROR.badRequest`: a slave must not change anything. */
+const IS_SLAVE = 10;
 const MAX_DELIVERIES = 200_000;
 /** A message has at most 65,535 bytes; a port has 64. */
 const PORTS_PER_REPLY = 1000;
@@ -45,10 +47,10 @@ interface EmulatedPort {
   station: Station | undefined;
 }
 
-export interface ControllerAddress {
-  readonly port: number;
-  readonly host?: string;
-  readonly tls?: TCPSocketConnectOptions["tls"];
+interface RoleChange {
+  readonly role: number;
+  readonly generation: bigint;
+  readonly address: ControllerAddress;
 }
 
 export class EmulatedSwitch {
@@ -58,15 +60,16 @@ export class EmulatedSwitch {
   /** How many messages of each kind the controller has sent. */
   readonly received = new Map<MessageKind, number>();
   readonly errors: Bodies["error"][] = [];
-  connected = false;
+  /** Changes of controllers that are slaves. */
+  refusedChanges = 0;
   /** Keeps the connection open but neither processes nor sends messages. */
   unresponsive = false;
   readonly #net: EmulatedNetwork;
-  readonly #handlers: Handlers;
-  #socket: Socket | undefined;
-  #hello = Promise.withResolvers<void>();
-  #out: Uint8Array[] = [];
-  #blocked = false;
+  readonly #connections = new Set<ControllerConnection>();
+  #latest: ControllerConnection | undefined;
+  /** Roles that controllers have requested. */
+  readonly roleChanges: RoleChange[] = [];
+  #generation: bigint | undefined;
 
   constructor(net: EmulatedNetwork, dpid: number, portCount: number) {
     this.#net = net;
@@ -74,7 +77,18 @@ export class EmulatedSwitch {
     for (let number = 1; number <= portCount; number++) {
       this.ports.set(number, { number, up: true, config: 0, wire: undefined, station: undefined });
     }
-    this.#handlers = this.#createHandlers();
+  }
+
+  get connected(): boolean {
+    return this.#connections.size > 0;
+  }
+
+  isConnectedTo({ port }: ControllerAddress): boolean {
+    return [...this.#connections].some(({ address }) => address.port === port);
+  }
+
+  get masters(): readonly ControllerAddress[] {
+    return [...this.#connections].filter(({ role }) => role === ROLE.master).map(({ address }) => address);
   }
 
   get id(): string {
@@ -83,61 +97,38 @@ export class EmulatedSwitch {
 
   /** Resolves when the hello of the controller arrives: until then only the kernel may have accepted the connection. */
   get helloReceived(): Promise<void> {
-    return this.#hello.promise;
+    return this.#latest?.helloReceived ?? Promise.resolve();
   }
 
-  async connect({ port, host = "127.0.0.1", tls }: ControllerAddress): Promise<void> {
-    const framer = new MessageFramer();
-    this.#hello = Promise.withResolvers<void>();
-    this.#socket = await Bun.connect({
-      hostname: host,
-      port,
-      ...(tls !== undefined && { tls }),
-      socket: {
-        data: (_, chunk) => {
-          if (this.unresponsive) return;
-          framer.push(chunk);
-          for (let message = framer.next(); message; message = framer.next()) this.#handleMessage(message);
-        },
-        drain: () => this.#flush(),
-        close: (socket) => {
-          if (this.#socket !== socket) return;
-          this.connected = false;
-          this.#socket = undefined;
-        },
-        error: () => {},
+  /** Beside the connections to other controllers. */
+  async connect(address: ControllerAddress): Promise<void> {
+    const connection = new ControllerConnection(address);
+    const handlers = this.#handlersOf(connection);
+    this.#latest = connection;
+    await connection.open({
+      onMessage: (message) => {
+        if (!this.unresponsive) this.#handleMessage(message, handlers);
       },
+      onClose: () => this.#connections.delete(connection),
     });
-    this.connected = true;
-    this.#out = [];
-    this.#blocked = false;
-    this.send("hello", { versions: [4] });
+    this.#connections.add(connection);
+    connection.send("hello", { versions: [4] });
   }
 
-  /** Closes the session. The flows stay, as in a switch in secure mode. */
+  /** Closes the sessions. The flows stay, as in a switch in secure mode. */
   disconnect(): void {
-    this.connected = false;
-    this.#socket?.end();
-    this.#socket = undefined;
+    for (const connection of this.#connections) connection.end();
+    this.#connections.clear();
   }
 
+  /** To all controllers; frames not to those that are slaves. */
   send<K extends MessageKind>(kind: K, body: Bodies[K], xid = 0): void {
-    this.sendBytes(encode(kind, body, xid));
+    for (const connection of this.#connections)
+      if (kind !== "packetIn" || connection.role !== ROLE.slave) connection.send(kind, body, xid);
   }
 
   sendBytes(bytes: Uint8Array): void {
-    if (!this.#socket) return;
-    if (this.#out.length === 0 && !this.#blocked) queueMicrotask(() => this.#flush());
-    this.#out.push(bytes);
-  }
-
-  #flush(): void {
-    this.#blocked = false;
-    if (this.#out.length === 0 || !this.#socket) return;
-    const bytes = Buffer.concat(this.#out);
-    const written = Math.max(0, this.#socket.write(bytes));
-    this.#out = written < bytes.length ? [bytes.subarray(written)] : [];
-    this.#blocked = this.#out.length > 0;
+    for (const connection of this.#connections) connection.sendBytes(bytes);
   }
 
   setPort(number: number, up: boolean): void {
@@ -169,39 +160,69 @@ export class EmulatedSwitch {
     };
   }
 
-  #handleMessage(message: Uint8Array): void {
-    const kind = dispatch(message, this.#handlers);
+  #handleMessage(message: Uint8Array, handlers: Handlers): void {
+    const kind = dispatch(message, handlers);
     if (kind) this.received.set(kind, (this.received.get(kind) ?? 0) + 1);
   }
 
-  #createHandlers(): Handlers {
+  #handlersOf(connection: ControllerConnection): Handlers {
+    const mayChange = (): boolean => {
+      if (connection.role !== ROLE.slave) return true;
+      connection.send("error", { type: ERROR.badRequest, code: IS_SLAVE, data: new Uint8Array(8) });
+      this.refusedChanges++;
+      return false;
+    };
     return {
-      hello: () => this.#hello.resolve(),
+      hello: () => connection.onHello(),
       error: (body) => this.errors.push(body),
-      echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
+      echoRequest: ({ data }, xid) => connection.send("echoReply", { data }, xid),
       featuresRequest: (_, xid) => {
         const dpid = this.id.slice(3);
-        this.send("featuresReply", { dpid, buffers: 0, tables: 254, auxiliary: 0, capabilities: 0x4f }, xid);
+        connection.send(
+          "featuresReply",
+          { dpid, buffers: 0, tables: 254, auxiliary: 0, capabilities: 0x4f },
+          xid,
+        );
       },
-      multipartRequest: ({ type }, xid) => this.#multipart(type, xid),
-      barrierRequest: (_, xid) => this.send("barrierReply", {}, xid),
-      roleRequest: (body, xid) => this.send("roleReply", body, xid),
-      flowMod: (flow) => this.#flowMod(flow),
+      multipartRequest: ({ type }, xid) => this.#multipart(connection, type, xid),
+      barrierRequest: (_, xid) => connection.send("barrierReply", {}, xid),
+      roleRequest: (body, xid) => this.#changeRole(connection, body, xid),
+      flowMod: (flow) => {
+        if (mayChange()) this.#flowMod(flow);
+      },
       portMod: ({ port: number, config, mask }) => {
         const port = this.ports.get(number);
-        if (!port) return;
+        if (!port || !mayChange()) return;
         port.config = (port.config & ~mask) | (config & mask);
         this.send("portStatus", { reason: PORT_REASON.modify, port: this.describe(port) });
       },
       packetOut: ({ output, frame }) => {
+        if (!mayChange()) return;
         for (const port of output) this.#net.emit(this, port, frame);
       },
     };
   }
 
-  #multipart(type: number, xid: number): void {
+  /** §6.3.5: a generation before the last one is refused, and there is one master. */
+  #changeRole(connection: ControllerConnection, body: Bodies["roleRequest"], xid: number): void {
+    const { role, generation } = body;
+    if (role === ROLE.master || role === ROLE.slave) {
+      if (generation < (this.#generation ?? 0n)) {
+        connection.send("error", { type: ERROR.roleRequestFailed, code: 0, data: new Uint8Array(8) }, xid);
+        return;
+      }
+      this.#generation = generation;
+      this.roleChanges.push({ role, generation, address: connection.address });
+      if (role === ROLE.master)
+        for (const other of this.#connections) if (other.role === ROLE.master) other.role = ROLE.slave;
+    }
+    if (role !== ROLE.noChange) connection.role = role;
+    connection.send("roleReply", body, xid);
+  }
+
+  #multipart(connection: ControllerConnection, type: number, xid: number): void {
     if (type === MULTIPART.aggregate) {
-      this.send("multipartReply", { type, more: false, flowCount: this.flows.length }, xid);
+      connection.send("multipartReply", { type, more: false, flowCount: this.flows.length }, xid);
     } else if (type === MULTIPART.description) {
       const description = {
         mfr: "Emulated",
@@ -210,12 +231,12 @@ export class EmulatedSwitch {
         serial: "None",
         datapath: `s${this.dpid}`,
       };
-      this.send("multipartReply", { type, more: false, description }, xid);
+      connection.send("multipartReply", { type, more: false, description }, xid);
     } else if (type === MULTIPART.portDescription) {
       const ports = [...this.ports.values()].map((port) => this.describe(port));
       for (let at = 0; at === 0 || at < ports.length; at += PORTS_PER_REPLY) {
         const more = at + PORTS_PER_REPLY < ports.length;
-        this.send("multipartReply", { type, more, ports: ports.slice(at, at + PORTS_PER_REPLY) }, xid);
+        connection.send("multipartReply", { type, more, ports: ports.slice(at, at + PORTS_PER_REPLY) }, xid);
       }
     }
   }

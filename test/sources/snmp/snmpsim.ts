@@ -80,34 +80,28 @@ export class Simulator {
     return Simulator.#start(folder, [...options, ...users.flatMap(userOptions)], endpoint);
   }
 
-  /** One agent a folder of `data`, in the order of the endpoints: each is an engine of its own. */
-  static startFleet(
-    folder: string,
-    folders: readonly string[],
-    endpoints: readonly string[],
-  ): Promise<Simulator> {
-    const options = endpoints.flatMap((endpoint, i) => [
-      "--v3-engine-id=auto",
-      `--data-dir=${join(folder, "data", folders[i] ?? "")}`,
-      `--agent-udpv4-endpoint=${endpoint}`,
-    ]);
-    return Simulator.#start(folder, options, endpoints.at(-1) ?? "");
+  /** One agent an endpoint: the name of its recording is its number, from 0 on. */
+  static startFleet(folder: string, endpoints: readonly string[]): Promise<Simulator> {
+    const options = [`--data-dir=${join(folder, "data")}`].concat(
+      endpoints.map((endpoint) => `--agent-udpv4-endpoint=${endpoint}`),
+    );
+    const command = [join(FOLDER, "venv/bin/python"), join(import.meta.dir, "snmpsim-fleet.py")];
+    return Simulator.#start(folder, options, endpoints.at(-1) ?? "", command);
   }
 
-  static async #start(folder: string, options: readonly string[], lastEndpoint: string): Promise<Simulator> {
+  static async #start(
+    folder: string,
+    options: readonly string[],
+    lastEndpoint: string,
+    command: readonly string[] = [join(FOLDER, "venv/bin/snmpsim-command-responder")],
+  ): Promise<Simulator> {
     chmodSync(folder, 0o755);
     const [cache, log] = [join(folder, "cache"), join(folder, "log")];
     mkdirSync(cache, { recursive: true });
     chmodSync(cache, 0o777);
     const asNobody = process.getuid?.() === 0 ? ["--process-user=nobody", "--process-group=nogroup"] : [];
     const daemon = new Daemon(
-      [
-        join(FOLDER, "venv/bin/snmpsim-command-responder"),
-        `--cache-dir=${cache}`,
-        "--log-level=error",
-        ...asNobody,
-        ...options,
-      ],
+      [...command, `--cache-dir=${cache}`, "--log-level=error", ...asNobody, ...options],
       log,
     );
     const simulator = new Simulator(daemon);

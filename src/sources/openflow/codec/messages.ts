@@ -32,6 +32,7 @@ export const ERROR = {
   badRequest: 1,
   badType: 1,
   badLength: 6,
+  roleRequestFailed: 11,
 } as const;
 /** §7.3.5.1, §7.3.5.3 and §7.3.5.7. */
 export const MULTIPART = { description: 0, aggregate: 2, portDescription: 13 } as const;

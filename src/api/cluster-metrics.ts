@@ -1,0 +1,34 @@
+/** The families of `/metrics` that a node of a cluster has. */
+import { type ClusterStatus, staleSeconds } from "./cluster-status.ts";
+import { counter, gauge, type Sample } from "./metric-text.ts";
+
+export function* clusterFamilies(cluster: ClusterStatus, revision: number, now: number): Generator<string> {
+  const { name, node, trouble, conditions, lag, foreignMessages, overtaken } = cluster;
+  yield gauge("gazetteer_cluster_info", "The cluster, and this run of the node.", [[{ name, node }, 1]]);
+  yield gauge(
+    "gazetteer_cluster_condition",
+    "1 while this is wrong with the log of the cluster, as this node sees it.",
+    conditions.map((condition): Sample => [{ condition }, trouble?.condition === condition ? 1 : 0]),
+  );
+  yield gauge("gazetteer_cluster_revision", "The revision that this node has reached.", revision);
+  yield gauge(
+    "gazetteer_cluster_lag_messages",
+    "Messages of the log that this node knows of and has not applied yet.",
+    lag,
+  );
+  yield gauge(
+    "gazetteer_cluster_stale_seconds",
+    "How long the log cannot be followed already, so that the view may be that old; 0 while it can.",
+    staleSeconds(cluster, now) ?? 0,
+  );
+  yield counter(
+    "gazetteer_cluster_foreign_messages_total",
+    "Messages on the subject of the log that are no part of it.",
+    foreignMessages,
+  );
+  yield counter(
+    "gazetteer_cluster_overtaken_total",
+    "Commits that were computed again because another node had appended first.",
+    overtaken,
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * A key-value bucket whose entries vanish after the bucket's own TTL: per-key TTL does nothing on server 2.9. Made by the
+ * first node that needs it, and made again when somebody deleted it. Values are JSON of one schema; others are ignored.
+ */
+import { JetStreamApiError } from "@nats-io/jetstream";
+import { type KV, type KvEntry, Kvm } from "@nats-io/kv";
+import type Type from "typebox";
+import { Compile } from "typebox/compile";
+import type { Clock } from "../lib/clock.ts";
+import type { Engine } from "../nats/engine.ts";
+
+const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
+
+export interface BucketOptions {
+  readonly engine: Engine;
+  readonly name: string;
+  readonly replicas: number;
+  /** Of a bucket that is made now. One that exists has its own. */
+  readonly ttlMs: number;
+}
+
+export interface OpenBucket {
+  readonly kv: KV;
+  readonly ttlMs: number;
+}
+
+export class TtlBucket {
+  readonly #options: BucketOptions;
+  #opened: Promise<OpenBucket> | undefined;
+  #ttlMs: number;
+
+  constructor(options: BucketOptions) {
+    this.#options = options;
+    this.#ttlMs = options.ttlMs;
+  }
+
+  /** Of the bucket as it was last opened; before, of the one that would be made. */
+  get ttlMs(): number {
+    return this.#ttlMs;
+  }
+
+  /** Rejects when NATS cannot be used now. */
+  async open(): Promise<OpenBucket> {
+    this.#opened ??= this.#open();
+    try {
+      return await this.#opened;
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+  }
+
+  /** After a failure: it may have been deleted, so the next use looks again. */
+  forget(): void {
+    this.#opened = undefined;
+  }
+
+  async #open(): Promise<OpenBucket> {
+    const { engine, name, replicas, ttlMs } = this.#options;
+    const kvm = new Kvm(engine.jetstream);
+    // Not direct: a server that is behind would answer with a value from before.
+    const kv = await kvm.create(name, { replicas, ttl: ttlMs, history: 1, allow_direct: false });
+    const { ttl } = await kv.status();
+    this.#ttlMs = ttl;
+    return { kv, ttlMs: ttl };
+  }
+}
+
+/** Whether the entry has another revision than the expected one. Any other error says nothing about it. */
+export const isOtherRevision = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code);
+
+/** Undefined for an entry that was deleted, and for what is no value of the schema. */
+export function entryReader<Schema extends Type.TSchema>(
+  schema: Schema,
+): (entry: KvEntry) => Type.Static<Schema> | undefined {
+  const compiled = Compile(schema);
+  return (entry) => {
+    if (entry.operation !== "PUT") return undefined;
+    try {
+      const value: unknown = entry.json();
+      return compiled.Check(value) ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** Every entry, and every change from then on, until `signal` aborts. Begins again after `pauseMs` when it is interrupted. */
+export async function watchBucket(
+  bucket: TtlBucket,
+  onEntry: (entry: KvEntry, ttlMs: number) => void,
+  {
+    clock,
+    pauseMs,
+    signal,
+  }: { readonly clock: Clock; readonly pauseMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const { kv, ttlMs } = await bucket.open();
+      const entries = await kv.watch();
+      const stop = () => entries.stop();
+      signal.addEventListener("abort", stop, { once: true });
+      if (signal.aborted) stop();
+      try {
+        for await (const entry of entries) onEntry(entry, ttlMs);
+      } finally {
+        signal.removeEventListener("abort", stop);
+      }
+    } catch {
+      bucket.forget();
+    }
+    await clock.sleep(pauseMs, signal);
+  }
+}

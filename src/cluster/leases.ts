@@ -1,0 +1,280 @@
+/**
+ * Leases: each names the node that runs a source. A lease is a key in a bucket, made where there is none, renewed by its
+ * revision, and deleted at an orderly stop; after the TTL of the bucket NATS removes it.
+ *
+ * - The lease outlasts a fail-over of the engine (8–12 s without a leader). A node that could not renew it in time gives it
+ *   up by its own clock, before NATS removes it.
+ * - Who waits for a lease watches the bucket, and tries to make it once it is deleted or was not renewed for a TTL. What
+ *   decides is always the write by revision, never what was watched.
+ * - A lease alone protects nothing: a paused node does not know that it has lost one. The log refuses its writes, because
+ *   the new holder has taken over there.
+ */
+import Type from "typebox";
+import type { Clock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Engine } from "../nats/engine.ts";
+import { entryReader, isOtherRevision, type OpenBucket, TtlBucket, watchBucket } from "./bucket.ts";
+
+/** Of a bucket that is made now. A bucket with another TTL has another pace. */
+const TTL_MS = 16_000;
+const renewAfterMs = (ttlMs: number): number => ttlMs / 8;
+const retryAfterMs = (ttlMs: number): number => ttlMs / 32;
+/** The clocks of this machine and of the server may run at slightly different speeds. */
+const marginMs = (ttlMs: number): number => ttlMs / 32;
+const attemptTimeoutMs = (ttlMs: number): number => Math.max(250, ttlMs / 16);
+
+const LeaseValue = Type.Object({
+  source: Type.String(),
+  /** Of the run of the node. */
+  node: Type.String(),
+  nodeName: Type.String(),
+});
+export type LeaseValue = Readonly<Type.Static<typeof LeaseValue>>;
+const readLease = entryReader(LeaseValue);
+
+/** Sources have any name, keys have not. */
+const keyOf = (source: string): string => Buffer.from(source).toString("base64url");
+
+export interface LeasesOptions {
+  readonly engine: Engine;
+  readonly bucket: string;
+  readonly replicas: number;
+  readonly node: string;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A lease that this node has. */
+export interface Lease {
+  /** Aborts when the lease is lost or given up. */
+  readonly ended: AbortSignal;
+  /** By the clock: true also while nobody has noticed yet that the process was paused. */
+  isValid(): boolean;
+  /** Lets another node have it at once. */
+  release(): Promise<void>;
+}
+
+interface Seen {
+  readonly lease: LeaseValue;
+  /** Monotonic: from when on it may be free, and when it is gone unless it is seen again. */
+  readonly tryAt: number;
+  readonly goneAt: number;
+}
+
+export class Leases {
+  readonly #options: LeasesOptions;
+  readonly #bucket: TtlBucket;
+  readonly #seen = new Map<string, Seen>();
+  readonly #waiting = new Set<() => void>();
+
+  constructor(options: LeasesOptions) {
+    const { engine, bucket, replicas } = options;
+    this.#options = options;
+    this.#bucket = new TtlBucket({ engine, name: bucket, replicas, ttlMs: TTL_MS });
+  }
+
+  /** Of the bucket, as far as it is known. */
+  get ttlMs(): number {
+    return this.#bucket.ttlMs;
+  }
+
+  /** The node that has the lease of a source, by what was seen last. */
+  holderOf(source: string): LeaseValue | undefined {
+    const seen = this.#seen.get(keyOf(source));
+    return seen && seen.goneAt > this.#options.clock.monotonic() ? seen.lease : undefined;
+  }
+
+  /** The sources whose leases this node has, by what was seen last. */
+  get held(): string[] {
+    return [...this.#seen.values()]
+      .map(({ lease }) => lease.source)
+      .filter((source) => this.holderOf(source)?.node === this.#options.node)
+      .sort();
+  }
+
+  /** Watches the bucket until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const onEntry: Parameters<typeof watchBucket>[1] = (entry, ttlMs) => {
+      const lease = readLease(entry);
+      if (!lease) {
+        this.#seen.delete(entry.key);
+        this.#wake();
+        return;
+      }
+      // How old an entry is that was there before is not known.
+      const isRenewal = this.#seen.has(entry.key);
+      const now = clock.monotonic();
+      const tryAt = now + (isRenewal ? ttlMs : retryAfterMs(ttlMs));
+      this.#seen.set(entry.key, { lease, tryAt, goneAt: now + ttlMs });
+    };
+    await watchBucket(this.#bucket, onEntry, { clock, pauseMs: retryAfterMs(TTL_MS), signal });
+  }
+
+  /**
+   * Waits until this node has the lease; `onWait` is called when another one has it, or NATS does not answer. Undefined when
+   * `signal` aborts.
+   */
+  async acquire(source: string, signal: AbortSignal, onWait: () => void): Promise<Lease | undefined> {
+    const { clock, logger } = this.#options;
+    let hasFailed = false;
+    while (!signal.aborted) {
+      try {
+        const lease = await this.#tryToAcquire(source);
+        if (lease) return lease;
+        hasFailed = false;
+        onWait();
+        await this.#untilMaybeFree(source, signal);
+      } catch (error) {
+        this.#bucket.forget();
+        onWait();
+        if (!hasFailed)
+          logger.warn("waiting for the lease of a source", { source, why: errorMessage(error) });
+        hasFailed = true;
+        await clock.sleep(retryAfterMs(this.ttlMs), signal);
+      }
+    }
+    return undefined;
+  }
+
+  async #tryToAcquire(source: string): Promise<Lease | undefined> {
+    const { clock, node, nodeName } = this.#options;
+    const bucket = await this.#bucket.open();
+    const key = keyOf(source);
+    const value = JSON.stringify({ source, node, nodeName } satisfies LeaseValue);
+    let sentAt = clock.monotonic();
+    let revision: number;
+    try {
+      revision = await bucket.kv.create(key, value);
+    } catch (error) {
+      if (!isOtherRevision(error)) throw error;
+      const entry = await bucket.kv.get(key);
+      const lease = entry && readLease(entry);
+      if (lease && lease.node !== node) {
+        const now = clock.monotonic();
+        const tryAt = Math.max(this.#seen.get(key)?.tryAt ?? 0, now + retryAfterMs(bucket.ttlMs));
+        this.#seen.set(key, { lease, tryAt, goneAt: now + bucket.ttlMs });
+      }
+      if (lease?.node !== node) return undefined;
+      // An earlier attempt whose answer was lost.
+      sentAt = clock.monotonic();
+      revision = await bucket.kv.update(key, value, entry?.revision ?? 0);
+    }
+    return new HeldLease({ bucket, key, value, node, clock, revision, sentAt });
+  }
+
+  async #untilMaybeFree(source: string, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const key = keyOf(source);
+    for (;;) {
+      const seen = this.#seen.get(key);
+      if (signal.aborted || !seen || seen.tryAt <= clock.monotonic()) return;
+      await this.#change(Math.min(seen.tryAt - clock.monotonic(), renewAfterMs(this.ttlMs)), signal);
+    }
+  }
+
+  /** Resolves when a lease was deleted, and after `ms`. */
+  async #change(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const wake = () => woken.abort();
+    this.#waiting.add(wake);
+    signal.addEventListener("abort", wake, { once: true });
+    await this.#options.clock.sleep(signal.aborted ? 0 : ms, woken.signal);
+    signal.removeEventListener("abort", wake);
+    this.#waiting.delete(wake);
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
+}
+
+interface HeldOptions {
+  readonly bucket: OpenBucket;
+  readonly key: string;
+  readonly value: string;
+  readonly node: string;
+  readonly clock: Clock;
+  readonly revision: number;
+  /** Monotonic: when the write that got the lease was sent. NATS counts the TTL from later. */
+  readonly sentAt: number;
+}
+
+class HeldLease implements Lease {
+  readonly #options: HeldOptions;
+  readonly #end = new AbortController();
+  readonly #renewing: Promise<void>;
+  #revision: number;
+  #validUntil: number;
+
+  constructor(options: HeldOptions) {
+    this.#options = options;
+    this.#revision = options.revision;
+    this.#validUntil = this.#validFrom(options.sentAt);
+    this.#renewing = this.#renew();
+    void this.#expire();
+  }
+
+  get ended(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  isValid(): boolean {
+    return !this.ended.aborted && this.#options.clock.monotonic() < this.#validUntil;
+  }
+
+  async release(): Promise<void> {
+    const { bucket, key } = this.#options;
+    const wasValid = this.isValid();
+    this.#end.abort();
+    await this.#renewing;
+    // What fails here, the TTL does.
+    if (wasValid) await bucket.kv.delete(key, { previousSeq: this.#revision }).catch(() => {});
+  }
+
+  #validFrom(sentAt: number): number {
+    const { ttlMs } = this.#options.bucket;
+    return sentAt + ttlMs - marginMs(ttlMs);
+  }
+
+  async #expire(): Promise<void> {
+    const { clock } = this.#options;
+    while (this.isValid()) await clock.sleep(this.#validUntil - clock.monotonic(), this.ended);
+    this.#end.abort();
+  }
+
+  async #renew(): Promise<void> {
+    const { clock, bucket } = this.#options;
+    let pauseMs = renewAfterMs(bucket.ttlMs);
+    for (;;) {
+      await clock.sleep(pauseMs, this.ended);
+      if (!this.isValid()) return;
+      const outcome = await this.#tryToRenew();
+      if (outcome === "lost") this.#end.abort();
+      pauseMs = outcome === "renewed" ? renewAfterMs(bucket.ttlMs) : retryAfterMs(bucket.ttlMs);
+    }
+  }
+
+  async #tryToRenew(): Promise<"renewed" | "failed" | "lost"> {
+    const { clock, bucket, key, value, node } = this.#options;
+    const sentAt = clock.monotonic();
+    try {
+      this.#revision = await bucket.kv.update(key, value, this.#revision, attemptTimeoutMs(bucket.ttlMs));
+      this.#validUntil = this.#validFrom(sentAt);
+      return "renewed";
+    } catch (error) {
+      if (!isOtherRevision(error)) return "failed";
+    }
+    try {
+      const entry = await bucket.kv.get(key);
+      if (!entry || readLease(entry)?.node !== node) return "lost";
+      // An earlier renewal whose answer was lost: when it was stored is not known, so it is renewed again.
+      this.#revision = entry.revision;
+      return "failed";
+    } catch {
+      return "failed";
+    }
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, answers requests
+ * of the command line, and does what another node can no longer do. On a single node, nothing.
+ */
+import { announceNode, type NodeStatus, type NodesOptions, readNodes } from "../cluster/nodes.ts";
+import { answerRequests, type ClusterRequest, RequestError } from "../cluster/requests.ts";
+import type { Config } from "../config/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
+import { VERSION } from "../lib/version.ts";
+import { within } from "../lib/within.ts";
+import type { Cluster } from "./cluster.ts";
+import { markOrphanedSources } from "./orphaned-sources.ts";
+import type { SourceSet } from "./source-set.ts";
+import type { Store } from "./store.ts";
+import { finishMerges } from "./unfinished-merges.ts";
+
+/** A lease that nobody has is to be had at once. */
+const FORGET_TIMEOUT_MS = 5_000;
+
+export interface ClusterNodeParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly sources: SourceSet;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly url: string;
+}
+
+/** Where the nodes of a cluster are listed. */
+export const nodesOf = (
+  { engine, names }: Pick<Cluster, "engine" | "names">,
+  replicas: number,
+): NodesOptions => ({
+  engine,
+  bucket: names.nodes,
+  replicas,
+});
+
+export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSignal): Promise<void> {
+  const { config, store, sources, clock, logger, url } = parts;
+  const { cluster, committer, view } = store;
+  if (!cluster) return;
+  const { engine, names, leases, log, node, nodeName } = cluster;
+  const startedAt = clock.now();
+  const nodes = nodesOf(cluster, config.cluster.replicas);
+  const status = (): NodeStatus => {
+    const { trouble } = log.health;
+    return {
+      node,
+      nodeName,
+      url,
+      version: VERSION,
+      revision: view.revision,
+      sequence: log.sequence,
+      sources: sources.names,
+      held: leases.held.filter((name) => sources.names.includes(name)),
+      startedAt,
+      ...(trouble && { trouble: trouble.message }),
+    };
+  };
+  const fulfil = async (request: ClusterRequest): Promise<number> => {
+    if (request.op === "apply") await committer.setSettings(request.settings);
+    else await forget(request.source, parts, nodes, signal);
+    return view.revision;
+  };
+  await Promise.all([
+    leases.run(signal),
+    announceNode({ ...nodes, clock }, status, signal),
+    answerRequests(engine.connection, names.requests, fulfil, signal),
+    markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
+    finishMerges({ leases, committer, clock, logger }, signal),
+  ]);
+}
+
+async function forget(
+  source: string,
+  { sources, clock }: ClusterNodeParts,
+  nodes: NodesOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const having = (await readNodes(nodes)).filter((node) => node.sources.includes(source));
+  if (having.length > 0) {
+    const names = having.map(({ nodeName }) => nodeName).join(", ");
+    throw new RequestError(`the source ${source} is configured on ${names}; remove it there first`);
+  }
+  await within(clock, FORGET_TIMEOUT_MS, signal, (limited) => sources.forget(source, limited));
+}

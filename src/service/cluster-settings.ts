@@ -1,0 +1,69 @@
+/**
+ * The settings of a cluster are those of its log: the order of the sources, their roles, the rules of identity and the limits
+ * of the history. A node adds the sources that they lack, after the others. Everything else is changed by
+ * `gazetteer cluster apply` only; a node whose file differs says so.
+ */
+import type { Logger } from "../lib/logger.ts";
+import { sameJson } from "../lib/same-json.ts";
+import type { MergeSettings } from "../model/merge-settings.ts";
+import type { Committer } from "../view/committer.ts";
+import { MergeRules } from "../view/merge-rules.ts";
+import { withOwnSources } from "./cluster.ts";
+
+export class ClusterSettings {
+  readonly #committer: Committer;
+  readonly #logger: Logger;
+  #own: MergeSettings | undefined;
+  #reported = "";
+
+  constructor(committer: Committer, logger: Logger) {
+    this.#committer = committer;
+    this.#logger = logger;
+    committer.onBatch(({ entries }) => {
+      if (entries.some(({ kind }) => kind === "settings")) this.#report();
+    });
+  }
+
+  /** The file of this node has these. Resolves when what is new of them is in the log. */
+  async setOwn(own: MergeSettings): Promise<void> {
+    this.#own = own;
+    await this.#committer.changeSettings((clustered) => withOwnSources(clustered, own));
+    this.#report();
+  }
+
+  /** One line each time that the differences are others. */
+  #report(): void {
+    const { view } = this.#committer;
+    if (!this.#own || !view.has("settings", "merge")) return;
+    // Those of the log, not the committer's: it has what this node would like to change.
+    const differences = differencesOf(MergeRules.read(view).settings, this.#own).join(", ");
+    if (differences !== "" && differences !== this.#reported)
+      this.#logger.warn(
+        "the configuration of this node differs from the cluster's, which applies; `gazetteer cluster apply` makes this file the cluster's",
+        { differences },
+      );
+    this.#reported = differences;
+  }
+}
+
+/** In the words of the configuration. Sources that the node does not have are no difference. */
+export function differencesOf(clustered: MergeSettings, own: MergeSettings): string[] {
+  const ownNames = new Set(own.sources.map(({ name }) => name));
+  const shared = clustered.sources.filter(({ name }) => ownNames.has(name));
+  const differences = [];
+  if (
+    !sameJson(
+      shared.map(({ name }) => name),
+      own.sources.map(({ name }) => name),
+    )
+  )
+    differences.push("order of sources");
+  if (!sameJson(clustered.identity, own.identity)) differences.push("identity");
+  for (const { name, role, merge } of own.sources) {
+    const source = shared.find((other) => other.name === name);
+    if (source && source.role !== role) differences.push(`role of ${name}`);
+    if (source && source.merge !== merge) differences.push(`merge of ${name}`);
+  }
+  if (!sameJson(clustered.history, own.history)) differences.push("history");
+  return differences;
+}

@@ -1,0 +1,30 @@
+/** What the interface shows of this node's cluster, read when it is shown. */
+import type { ClusterStatus } from "../api/cluster-status.ts";
+import type { Config } from "../config/schema.ts";
+import { STREAM_CONDITIONS } from "../log/jetstream/stream-error.ts";
+import type { Cluster } from "./cluster.ts";
+
+export function clusterStatus({ log, node }: Cluster, config: Config): ClusterStatus {
+  const { name, maxStaleSeconds } = config.cluster;
+  return {
+    name,
+    node,
+    conditions: STREAM_CONDITIONS,
+    maxStaleSeconds,
+    get staleSince() {
+      return log.health.staleSince;
+    },
+    get trouble() {
+      return log.health.trouble;
+    },
+    get lag() {
+      return log.lag;
+    },
+    get foreignMessages() {
+      return log.foreignMessages;
+    },
+    get overtaken() {
+      return log.overtakenAppends;
+    },
+  };
+}

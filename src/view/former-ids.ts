@@ -1,0 +1,56 @@
+/**
+ * The ids that a device was shown with before it got another one. They stay aliases of it until another device is claimed
+ * with such an id, or the device is gone. Claims do not say them, so they are stored: with the first stored claim of a
+ * device that was renamed. In a log from before that, they are the aliases that no claim explains.
+ */
+import { CLAIM_LIMITS, type ClaimTypes, type DeviceClaim } from "../model/claim.ts";
+import type { Entities } from "../model/entity.ts";
+import { deviceKey, type Kind } from "../model/ids.ts";
+import type { StoredClaim, StoredClaims } from "./indexes.ts";
+
+export const NO_IDS: readonly string[] = [];
+
+/** The ids that a device had before, the latest first. `stored` are its stored claims, if they are. */
+export function formerIdsOf(
+  value: Entities[Kind],
+  claims: readonly { readonly claim: ClaimTypes[Kind] }[],
+  stored: StoredClaims | undefined,
+): readonly string[] {
+  if (!("aliases" in value) || !value.aliases) return NO_IDS;
+  const known = stored?.[0]?.[3];
+  if (known) return known;
+  const devices = claims.flatMap(({ claim }) => ("id" in claim ? [claim] : []));
+  const claimed = new Set(aliasesIn(devices).map(deviceKey));
+  return value.aliases.filter((alias) => !claimed.has(deviceKey(alias)));
+}
+
+/** The ids of a device in its claims, and the aliases that they have. */
+export const aliasesIn = (claims: readonly DeviceClaim[]): string[] => [
+  ...claims.map((claim) => claim.id),
+  ...claims.flatMap((claim) => claim.aliases ?? []),
+];
+
+/** The former ids of a device that is shown with the id of the entity: without those that are ids of devices now. */
+export function keptIds(
+  { key, formerIds }: { readonly key: string; readonly formerIds: readonly string[] },
+  isOtherDevice: (id: string) => boolean,
+): readonly string[] {
+  if (formerIds.length === 0) return formerIds;
+  return formerIds.filter((id) => deviceKey(id) !== key && !isOtherDevice(id));
+}
+
+/** The ids as former ones of an entity: each once in any case, without its own, and no more than are kept. */
+export function boundedIds(entity: string, ids: Iterable<string>): readonly string[] {
+  const byKey = new Map<string, string>();
+  for (const id of ids) if (!byKey.has(deviceKey(id))) byKey.set(deviceKey(id), id);
+  byKey.delete(entity);
+  return [...byKey.values()].slice(0, CLAIM_LIMITS.aliases);
+}
+
+/** The claims as they are stored, with the ids that their device had before. */
+export function withFormerIds(claims: readonly StoredClaim[], formerIds: readonly string[]): StoredClaims {
+  const [first, ...others] = claims;
+  if (!first || formerIds.length === 0) return claims;
+  const [source, claim, role = null] = first;
+  return [[source, claim, role, formerIds], ...others];
+}

@@ -1,0 +1,42 @@
+/** The loss of one of three engine servers moves no source: a lease outlasts the engine's own fail-over. */
+import { expect, test } from "bun:test";
+import { clusterNames } from "../../src/nats/names.ts";
+import { startNatsServers } from "../support/nats-servers.ts";
+import { until } from "../support/until.ts";
+import { deviceId, ServiceNode, testEngine } from "./service-nodes.ts";
+
+const TAKEN = /source taken over by this node/g;
+
+test("the server that leads the leases and the log is killed: the source runs on where it is", async () => {
+  await using nats = await startNatsServers({ servers: 3 });
+  const cluster = { nats, name: "engine", replicas: 3 };
+  await using a = new ServiceNode(cluster, "a");
+  await using b = new ServiceNode(cluster, "b");
+  for (const node of [a, b]) {
+    node.configure(["site"]);
+    node.writeNetwork("site", [{ id: deviceId(1) }]);
+    await node.start();
+  }
+  await a.untilSource("site", "synced");
+  await b.untilSource("site", "standby");
+  const before = await a.source("site");
+
+  await using engine = await testEngine(cluster);
+  const leases = `KV_${clusterNames(cluster.name).leases}`;
+  const leaseInfo = () => engine.manager.streams.info(leases);
+  const { cluster: servers, state } = await leaseInfo();
+  const leader = nats.servers[Number(servers?.leader?.slice(1)) - 1];
+  if (!leader) throw new Error(`no leader: ${JSON.stringify(servers)}`);
+  await leader.kill();
+
+  // Renewed by the new leader, and the log takes a change.
+  const renewed = async () => (await leaseInfo()).state.last_seq >= state.last_seq + 3;
+  await until(renewed, { what: "renewals after the loss", everyMs: 200 });
+  a.writeNetwork("site", [{ id: deviceId(1) }, { id: deviceId(2) }]);
+  await until(async () => (await b.deviceIds()).length === 2, { what: "a change after the loss" });
+  const after = await a.source("site");
+  expect(after).toMatchObject({ status: "synced", node: "a", restarts: 0, since: before?.since });
+  expect(a.service.stderr().match(TAKEN)).toHaveLength(1);
+  expect(b.service.stderr()).not.toMatch(TAKEN);
+  expect(await b.readiness()).toMatchObject({ status: "ready", sources: [{ status: "standby", node: "a" }] });
+});

@@ -1,0 +1,166 @@
+/** Sources under leases: each runs on one node, moves when its node is lost, and is written by one node at a time. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
+import { until } from "../support/until.ts";
+import { deviceId, messagesOf, ServiceNode, shortenLeases, type TestCluster } from "./service-nodes.ts";
+
+const SHORT_TTL_MS = 2_000;
+const device = (id: number, hw?: string) => ({ id: deviceId(id), ...(hw !== undefined && { hw }) });
+
+let nats: NatsServers;
+beforeAll(async () => {
+  nats = await startNatsServers();
+});
+afterAll(async () => {
+  await nats[Symbol.asyncDispose]();
+});
+
+async function clusterOf(name: string, ttlMs: number | undefined = SHORT_TTL_MS): Promise<TestCluster> {
+  const cluster = { nats, name, replicas: 1 };
+  if (ttlMs !== undefined) await shortenLeases(cluster, ttlMs);
+  return cluster;
+}
+
+/** Two nodes with the same source, which runs on the first. */
+async function startPair(
+  cluster: TestCluster,
+): Promise<{ readonly a: ServiceNode; readonly b: ServiceNode }> {
+  const [a, b] = [new ServiceNode(cluster, "a"), new ServiceNode(cluster, "b")];
+  for (const node of [a, b]) {
+    node.configure(["site"]);
+    node.writeNetwork("site", [device(1)]);
+    await node.start();
+  }
+  await a.untilSource("site", "synced");
+  await b.untilSource("site", "standby");
+  return { a, b };
+}
+
+test("a node that cannot renew its lease stops its source by itself, and runs it again when NATS is back", async () => {
+  await using a = new ServiceNode(await clusterOf("cut"), "a");
+  a.configure(["site"]);
+  a.writeNetwork("site", [device(1)]);
+  await a.start();
+  await a.untilSource("site", "synced");
+  const [server] = nats.servers;
+  server?.pause();
+  try {
+    await a.untilSource("site", "standby");
+    expect(await a.deviceIds()).toEqual([deviceId(1)]);
+  } finally {
+    server?.resume();
+  }
+  a.writeNetwork("site", [device(1), device(2)]);
+  await a.untilSource("site", "synced");
+  expect(await a.deviceIds()).toEqual([deviceId(1), deviceId(2)]);
+});
+
+test("a source that no node has any more is stale on the others, and live again with its node", async () => {
+  const cluster = await clusterOf("orphan");
+  await using a = new ServiceNode(cluster, "a");
+  await using b = new ServiceNode(cluster, "b");
+  a.configure(["only-a"]);
+  a.writeNetwork("only-a", [device(1)]);
+  b.configure([]);
+  await a.start();
+  await b.start();
+  const claim = async () => JSON.parse(await b.read(`devices/${deviceId(1)}?explain=true`)).claims[0].status;
+  await until(async () => (await claim()) === "live", { what: "the claim of a on b" });
+  await a.kill();
+  await until(async () => (await claim()) === "stale", { what: "the stale claim on b" });
+  await a.start();
+  await until(async () => (await claim()) === "live", { what: "the live claim on b" });
+});
+
+describe("two nodes with the same source", () => {
+  test("one runs it, the other is ready and on standby; when the first is killed, it moves with the real lease", async () => {
+    // The bucket is made by the nodes.
+    const { a, b } = await startPair({ nats, name: "killed", replicas: 1 });
+    await using _a = a;
+    await using _b = b;
+    expect(await b.readiness()).toMatchObject({
+      status: "ready",
+      sources: [{ status: "standby", node: "a" }],
+    });
+    expect((await a.source("site"))?.node).toBe("a");
+    // What the file of a standby has is not read.
+    b.writeNetwork("site", [device(1), device(2)]);
+    const before = await b.sameAs(a);
+    expect(before.here).toEqual(before.there);
+    const { revision } = await b.readiness();
+    await a.kill();
+    await b.untilSource("site", "synced", 40_000);
+    const after = await b.readiness();
+    expect(after.status).toBe("ready");
+    expect(after.revision).toBeGreaterThan(revision);
+    expect(await b.deviceIds()).toEqual([deviceId(1), deviceId(2)]);
+  });
+
+  test("an orderly stop hands it over at once", async () => {
+    // A lease that nobody could wait for.
+    const { a, b } = await startPair(await clusterOf("stopped", 600_000));
+    await using _a = a;
+    await using _b = b;
+    expect(await a.service.stop()).toBe(0);
+    await b.untilSource("site", "synced", 20_000);
+    expect((await b.source("site"))?.node).toBe("b");
+  });
+
+  test("a node that was paused past its lease writes nothing any more, also when the new one has nothing to say", async () => {
+    const { a, b } = await startPair(await clusterOf("paused"));
+    await using _a = a;
+    await using _b = b;
+    const { revision } = await b.readiness();
+    a.pause();
+    // Both files have the same content: the takeover is all that b writes.
+    await b.untilSource("site", "synced");
+    expect((await b.readiness()).revision).toBe(revision);
+    a.writeNetwork("site", [device(7)]);
+    a.resume();
+    await a.untilSource("site", "standby");
+    expect((await a.source("site"))?.node).toBe("b");
+    b.writeNetwork("site", [device(1), device(3)]);
+    await until(async () => (await b.readiness()).revision > revision, { what: "the change on b" });
+    const { here, there } = await a.sameAs(b);
+    expect(here).toEqual(there);
+    expect(await a.deviceIds()).toEqual([deviceId(1), deviceId(3)]);
+    const changes = await a.read(`devices?since=${revision}`);
+    expect(changes).not.toContain(deviceId(7));
+  });
+
+  test("a node that was paused in the middle of a report: the log refuses the rest of it", async () => {
+    const cluster = await clusterOf("amid");
+    const { a, b } = await startPair(cluster);
+    await using _a = a;
+    await using _b = b;
+    const { revision } = await b.readiness();
+    a.writeNetwork(
+      "site",
+      Array.from({ length: 15_000 }, (_, n) => device(n + 1)),
+    );
+    // A batch has a thousand claims.
+    await until(async () => (await b.readiness()).revision > revision + 2, {
+      what: "the first batches",
+      everyMs: 5,
+    });
+    a.pause();
+    await b.untilSource("site", "synced");
+    expect(await b.deviceIds()).toEqual([deviceId(1)]);
+    a.resume();
+    await a.untilSource("site", "standby");
+    b.writeNetwork("site", [device(2)]);
+    await until(async () => (await a.deviceIds())[0] === deviceId(2), { what: "the change of b on a" });
+    const written = await messagesOf(cluster);
+    const [first, second, ...more] = written.filter(({ type }) => type === "takeover");
+    expect(more).toEqual([]);
+    expect([first?.node, second?.node]).toEqual([
+      expect.stringMatching(/^a\./),
+      expect.stringMatching(/^b\./),
+    ]);
+    const after = written.filter(
+      ({ type, sequence }) => type === "batch" && sequence > (second?.sequence ?? 0),
+    );
+    expect(after.length).toBeGreaterThan(0);
+    expect(new Set(after.map(({ node }) => node))).toEqual(new Set([second?.node ?? ""]));
+  });
+});
