@@ -5,6 +5,7 @@
 import { announceNode, type NodeStatus, type NodesOptions, readNodes } from "../cluster/nodes.ts";
 import { answerRequests, type ClusterRequest, RequestError } from "../cluster/requests.ts";
 import type { Config } from "../config/schema.ts";
+import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
@@ -67,7 +68,9 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   await Promise.all([
     leases.run(signal),
     announceNode({ ...nodes, clock }, status, signal),
-    answerRequests(engine.connection, names.requests, fulfil, signal),
+    Promise.race([engine.reached, aborted(signal)]).then(async () => {
+      if (!signal.aborted) await answerRequests(engine.connection, names.requests, fulfil, signal);
+    }),
     markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
     finishMerges({ leases, committer, clock, logger }, signal),
   ]);
