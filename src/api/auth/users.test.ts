@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { ManualClock } from "../../lib/clock.ts";
 import { createLogger, silentLogger } from "../../lib/logger.ts";
 import { passwordBytes, verifyPassword } from "./password.ts";
-import { openUsers, type Users } from "./users.ts";
+import { openUsers, type SharedSet, type Users } from "./users.ts";
+import type { StoredUsers } from "./users-file.ts";
 
 const A = await Bun.password.hash("a", { algorithm: "bcrypt", cost: 4 });
 const B = await Bun.password.hash("b", { algorithm: "bcrypt", cost: 4 });
@@ -146,5 +147,78 @@ describe("watching the file", () => {
     stop.abort();
     await watching;
     expect(log).not.toContain(A);
+  });
+});
+
+describe("users of a cluster", () => {
+  class FakeSet implements SharedSet {
+    onChange: SharedSet["onChange"] = () => {};
+    readonly files: string[][] = [];
+    users: StoredUsers | undefined;
+
+    constructor(users: StoredUsers | undefined) {
+      this.users = users;
+    }
+
+    async setFile(file: StoredUsers): Promise<void> {
+      this.files.push([...file.keys()]);
+      this.users ??= file;
+      this.onChange(this.users);
+    }
+    resetFile(file: StoredUsers): void {
+      this.files.push(["reset", ...file.keys()]);
+    }
+  }
+
+  test("apply in place of those of the file; the environment stays the node's own", async () => {
+    let log = "";
+    const logger = createLogger("info", (line) => {
+      log += line;
+    });
+    const file = writeFile(`ann:${A}\n`);
+    const users = await openUsers({ file, environment: "env:x", clock, logger });
+    const set = new FakeSet(new Map([["bob", B]]));
+    users.share(set);
+    expect(names(users)).toEqual(["bob", "env"]);
+    expect(log.match(/users-differ/g)).toHaveLength(1);
+    expect(set.files).toEqual([["ann"]]);
+
+    // An empty file of one node does not lock all users out everywhere.
+    writeFileSync(file, "# nobody\n");
+    (await users.prepareReload(file))();
+    expect(set.files).toHaveLength(1);
+    expect(log).toContain("users-kept");
+
+    const changes: string[][] = [];
+    users.onChange((changed) => changes.push([...changed]));
+    set.onChange(new Map([["cy", A]]));
+    expect(changes).toEqual([["bob"]]);
+    expect(names(users)).toEqual(["cy", "env"]);
+  });
+
+  test("a generated user is shared once its password is shown, and not used where there are others", async () => {
+    const first = await open({ dataDir: folder });
+    const empty = new FakeSet(undefined);
+    first.share(empty);
+    expect(empty.files).toEqual([]);
+    await first.saveGenerated();
+    expect(empty.files).toEqual([["reader"]]);
+    expect(first.generated).toBeDefined();
+
+    const second = await open({ dataDir: join(folder, "second") });
+    second.share(new FakeSet(new Map([["ann", A]])));
+    expect(second.generated).toBeUndefined();
+    await second.saveGenerated();
+    expect(() => statSync(join(folder, "second"))).toThrow();
+
+    // Another node made the set between the start and the end of this one's start.
+    const third = await open({ dataDir: join(folder, "third") });
+    const set = new FakeSet(undefined);
+    third.share(set);
+    set.users = new Map([["ann", A]]);
+    await third.saveGenerated();
+    expect(third.generated).toBeUndefined();
+    expect(set.files).toEqual([["reader"], ["reset"]]);
+    expect(() => statSync(join(folder, "third"))).toThrow();
   });
 });
