@@ -72,15 +72,22 @@ export async function answerRequests(
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   for await (const message of requests) {
-    const respond = (body: Type.Static<typeof Answer>) => message.respond(JSON.stringify(body));
-    try {
-      const read = parse(message.string());
-      if (!request.Check(read))
-        throw new RequestError("an unknown request; the nodes may have another version");
-      respond({ revision: await fulfil(read) });
-    } catch (error) {
-      respond({ error: errorMessage(error) });
-    }
+    const answer = await answerOf(message.string(), fulfil);
+    // After a stop there is nobody to answer by.
+    if (!connection.isClosed()) message.respond(JSON.stringify(answer));
+  }
+}
+
+async function answerOf(
+  text: string,
+  fulfil: (message: ClusterRequest) => Promise<number>,
+): Promise<Type.Static<typeof Answer>> {
+  const read = parse(text);
+  if (!request.Check(read)) return { error: "an unknown request; the nodes may have another version" };
+  try {
+    return { revision: await fulfil(read) };
+  } catch (error) {
+    return { error: errorMessage(error) };
   }
 }
 

@@ -1,15 +1,19 @@
 /**
- * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, and answers requests
- * of the command line. On a single node, nothing.
+ * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, answers requests
+ * of the command line, and does what another node can no longer do. On a single node, nothing.
  */
 import { announceNode, type NodeStatus, type NodesOptions, readNodes } from "../cluster/nodes.ts";
 import { answerRequests, type ClusterRequest, RequestError } from "../cluster/requests.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
+import { within } from "../lib/within.ts";
 import type { Cluster } from "./cluster.ts";
+import { markOrphanedSources } from "./orphaned-sources.ts";
 import type { SourceSet } from "./source-set.ts";
 import type { Store } from "./store.ts";
+import { finishMerges } from "./unfinished-merges.ts";
 
 /** A lease that nobody has is to be had at once. */
 const FORGET_TIMEOUT_MS = 5_000;
@@ -19,6 +23,7 @@ export interface ClusterNodeParts {
   readonly store: Store;
   readonly sources: SourceSet;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly url: string;
 }
 
@@ -33,8 +38,8 @@ export const nodesOf = (
 });
 
 export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSignal): Promise<void> {
-  const { config, store, sources, clock, url } = parts;
-  const { cluster, view } = store;
+  const { config, store, sources, clock, logger, url } = parts;
+  const { cluster, committer, view } = store;
   if (!cluster) return;
   const { engine, names, leases, log, node, nodeName } = cluster;
   const startedAt = clock.now();
@@ -49,20 +54,22 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
       revision: view.revision,
       sequence: log.sequence,
       sources: sources.names,
-      held: leases.held,
+      held: leases.held.filter((name) => sources.names.includes(name)),
       startedAt,
       ...(trouble && { trouble: trouble.message }),
     };
   };
   const fulfil = async (request: ClusterRequest): Promise<number> => {
-    if (request.op === "apply") await store.committer.setSettings(request.settings);
-    else await forget(request.source, parts, nodes);
+    if (request.op === "apply") await committer.setSettings(request.settings);
+    else await forget(request.source, parts, nodes, signal);
     return view.revision;
   };
   await Promise.all([
     leases.run(signal),
     announceNode({ ...nodes, clock }, status, signal),
     answerRequests(engine.connection, names.requests, fulfil, signal),
+    markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
+    finishMerges({ leases, committer, clock, logger }, signal),
   ]);
 }
 
@@ -70,17 +77,12 @@ async function forget(
   source: string,
   { sources, clock }: ClusterNodeParts,
   nodes: NodesOptions,
+  signal: AbortSignal,
 ): Promise<void> {
   const having = (await readNodes(nodes)).filter((node) => node.sources.includes(source));
   if (having.length > 0) {
     const names = having.map(({ nodeName }) => nodeName).join(", ");
     throw new RequestError(`the source ${source} is configured on ${names}; remove it there first`);
   }
-  const [timeout, done] = [new AbortController(), new AbortController()];
-  void clock.sleep(FORGET_TIMEOUT_MS, done.signal).then(() => timeout.abort());
-  try {
-    await sources.forget(source, timeout.signal);
-  } finally {
-    done.abort();
-  }
+  await within(clock, FORGET_TIMEOUT_MS, signal, (limited) => sources.forget(source, limited));
 }

@@ -136,6 +136,27 @@ export async function shortenLeases(cluster: TestCluster, ttlMs: number): Promis
   });
 }
 
+export interface WrittenMessage {
+  readonly sequence: number;
+  readonly type: string;
+  /** The run of the node that has written it. */
+  readonly node: string;
+}
+
+/** What the log of the cluster has, in order. */
+export async function messagesOf(cluster: TestCluster): Promise<WrittenMessage[]> {
+  await using engine = await testEngine(cluster);
+  const { stream } = clusterNames(cluster.name);
+  const { state } = await engine.manager.streams.info(stream);
+  const messages: WrittenMessage[] = [];
+  for (let sequence = state.first_seq; sequence <= state.last_seq; sequence++) {
+    const header = (await engine.manager.streams.getMessage(stream, { seq: sequence }))?.header;
+    const [type = "", node = ""] = [header?.get("Gazetteer-Type"), header?.get("Gazetteer-Node")];
+    messages.push({ sequence, type, node });
+  }
+  return messages;
+}
+
 export async function testEngine({ nats }: TestCluster): Promise<Engine & AsyncDisposable> {
   const engine = await connectEngine({ servers: nats.urls.split(","), clientName: "test" });
   return Object.assign(engine, { [Symbol.asyncDispose]: () => engine.close() });
