@@ -5,6 +5,7 @@
 import { announceNode, type NodeStatus, type NodesOptions, readNodes } from "../cluster/nodes.ts";
 import { answerRequests, type ClusterRequest, RequestError } from "../cluster/requests.ts";
 import type { Config } from "../config/schema.ts";
+import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
@@ -64,10 +65,15 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
     else await forget(request.source, parts, nodes, signal);
     return view.revision;
   };
+  const answer = async (): Promise<void> => {
+    // A node with a copy of the log starts before NATS is reached.
+    await Promise.race([engine.reached, aborted(signal)]);
+    if (!signal.aborted) await answerRequests(engine.connection, names.requests, fulfil, signal);
+  };
   await Promise.all([
     leases.run(signal),
     announceNode({ ...nodes, clock }, status, signal),
-    answerRequests(engine.connection, names.requests, fulfil, signal),
+    answer(),
     markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
     finishMerges({ leases, committer, clock, logger }, signal),
   ]);

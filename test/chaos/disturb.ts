@@ -29,7 +29,7 @@ export class Disturber {
 
   async #disturb(disturbance: Disturbance): Promise<void> {
     const { on, targets, lastsMs } = disturbance;
-    const keys = targets.map((target) => `${on === "server" ? on : "node"} ${target}`);
+    const keys = targets.map((target) => `${on} ${target}`);
     const text = describeDisturbance(disturbance);
     if (keys.some((key) => this.#busy.has(key)) || this.#wouldLeaveNoNode(disturbance))
       return this.#log(`left out: ${text}`);

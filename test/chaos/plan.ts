@@ -82,14 +82,15 @@ function targetsOf(random: Random, { on, what }: Action): number[] {
   return hasTwo ? [first, next] : [first];
 }
 
-/** `others` last at the same time. */
+/** `others` last at the same time. A node may be killed and started while its connections are cut. */
 function isAllowed({ on, targets }: Disturbance, others: readonly Disturbance[]): boolean {
-  const same = others.filter((each) => (each.on === "server") === (on === "server"));
-  const busy = new Set(same.flatMap((each) => each.targets));
+  const targetsOn = (ons: readonly Action["on"][]) =>
+    new Set(others.filter((each) => ons.includes(each.on)).flatMap((each) => each.targets));
+  const busy = targetsOn([on]);
   if (targets.some((target) => busy.has(target))) return false;
   // Servers: two at once only together, which is short.
   if (on === "server") return busy.size === 0;
-  return busy.size + targets.length < NODES;
+  return targetsOn(["node", "connections"]).union(new Set(targets)).size < NODES;
 }
 
 const pick = <T>(random: Random, from: readonly T[]): T => {
