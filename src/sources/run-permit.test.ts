@@ -57,7 +57,7 @@ test("a source runs only with a permit: it is on standby before, and again once 
   expect(status()).toMatchObject({ status: "standby", restarts: 0 });
   expect(status()?.lastSyncedAt).toBeUndefined();
   expect(sinks[0]?.replace({})).rejects.toThrow("the source was stopped");
-  expect(events.slice(0, 5)).toEqual(["standby", "synced", "run ended", "released", "standby"]);
+  expect(events.slice(0, 5)).toEqual(["standby", "synced", "run ended", "standby", "released"]);
 
   grant({ lost: new AbortController().signal, release });
   await nextTurn();

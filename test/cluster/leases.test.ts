@@ -4,7 +4,7 @@ import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
 import { deviceId, messagesOf, ServiceNode, shortenLeases, type TestCluster } from "./service-nodes.ts";
 
-const SHORT_TTL_MS = 2_000;
+const SHORT_TTL_MS = 4_000;
 const device = (id: number, hw?: string) => ({ id: deviceId(id), ...(hw !== undefined && { hw }) });
 
 let nats: NatsServers;
