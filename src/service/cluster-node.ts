@@ -65,15 +65,12 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
     else await forget(request.source, parts, nodes, signal);
     return view.revision;
   };
-  const answer = async (): Promise<void> => {
-    // A node with a copy of the log starts before NATS is reached.
-    await Promise.race([engine.reached, aborted(signal)]);
-    if (!signal.aborted) await answerRequests(engine.connection, names.requests, fulfil, signal);
-  };
   await Promise.all([
     leases.run(signal),
     announceNode({ ...nodes, clock }, status, signal),
-    answer(),
+    Promise.race([engine.reached, aborted(signal)]).then(async () => {
+      if (!signal.aborted) await answerRequests(engine.connection, names.requests, fulfil, signal);
+    }),
     markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
     finishMerges({ leases, committer, clock, logger }, signal),
   ]);
