@@ -75,6 +75,8 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   #overtakenAppends = 0;
   /** Before the last batch. */
   #positionBefore: Position | undefined;
+  /** One attempt to follow the stream. */
+  #following = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
 
   constructor({ local, stream, node, position, trouble, clock, logger }: JetStreamLogOptions) {
@@ -90,7 +92,11 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#assembler = new BatchAssembler(local.id, newest);
     this.#monitor = new StreamMonitor(
       { stream, health: this.health, clock, created: position.created },
-      { applied: () => this.#sequence, arrived: () => this.#lastArrived },
+      {
+        applied: () => this.#sequence,
+        arrived: () => this.#lastArrived,
+        followAgain: () => this.#following.abort(),
+      },
     );
     this.isOpenedWithoutStream = trouble !== undefined;
     // How old the view is, is not known better than by its last change.
@@ -299,7 +305,9 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     while (!signal.aborted) {
       try {
         await this.#monitor.check();
-        for await (const message of this.stream.follow(this.#lastArrived + 1, signal)) {
+        this.#following = new AbortController();
+        const following = AbortSignal.any([signal, this.#following.signal]);
+        for await (const message of this.stream.follow(this.#lastArrived + 1, following)) {
           backoff.reset();
           // A part of the log may have been purged since it was checked.
           if (message.sequence > this.#lastArrived + 1) await this.#monitor.check();
