@@ -2,6 +2,7 @@
 import { StartupError } from "../service/startup-error.ts";
 import { parseArguments } from "./args.ts";
 import { checkCommand } from "./check.ts";
+import { clusterCommand } from "./cluster.ts";
 import type { Command, Context } from "./command.ts";
 import { createCompletionCommand } from "./completion.ts";
 import { diffCommand } from "./diff.ts";
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   passwdCommand,
   checkCommand,
   importCommand,
+  clusterCommand,
   createCompletionCommand(() => COMMANDS),
   createHelpCommand(() => COMMANDS),
   versionCommand,

@@ -16,7 +16,6 @@
 
 import { isIPv6 } from "node:net";
 import { openUsers, type ReloadableUsers, type Users } from "../api/auth/users.ts";
-import { UsersError } from "../api/auth/users-file.ts";
 import { Drawings } from "../api/reads/drawings.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { createStaticSite } from "../api/static-site.ts";
@@ -24,14 +23,12 @@ import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
-import { CertificateError } from "../lib/certificate-files.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
-import { LogError } from "../log/log.ts";
-import { EngineError } from "../nats/engine.ts";
 import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
+import { asStartupError } from "./as-startup-error.ts";
 import { runClusterNode } from "./cluster-node.ts";
 import { clusterStatus } from "./cluster-status.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
@@ -295,18 +292,5 @@ async function waitForInitialSync({ sources, clock }: Parts, signal: AbortSignal
     sources.status().some(({ status, error }) => status === "starting" && error === undefined);
   while (isSyncing() && clock.monotonic() < deadline && !signal.aborted) {
     await clock.sleep(INITIAL_SYNC_POLL_MS, signal);
-  }
-}
-
-/** Converts the errors of the users, the certificate and the log, whose messages are written for the operator. */
-async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    if (error instanceof UsersError) throw new StartupError("users", error.message, { cause: error });
-    if (error instanceof CertificateError) throw new StartupError("tls", error.message, { cause: error });
-    if (error instanceof EngineError) throw new StartupError("log", error.message, { cause: error });
-    if (error instanceof LogError) throw new StartupError("log", error.message, { cause: error });
-    throw error;
   }
 }

@@ -2,8 +2,8 @@
  * Keeps snapshots of the cluster's log in NATS, from which new nodes begin, and purges the stream behind them. Every node
  * does: the one that finds first that a snapshot is due writes it, after a random delay, so that the others find it there.
  *
- * The stream keeps what comes after the snapshot before the newest: a node that was away for less reads on from its copy.
- * Only a stream that is full is purged up to the newest.
+ * The stream keeps what comes after the snapshot before the newest, and at least the messages between two snapshots: a node
+ * that was away for less reads on from its copy. Only a stream that is full is purged up to the newest.
  */
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -73,14 +73,9 @@ export class SnapshotPublisher {
   async publish(): Promise<void> {
     const { log, snapshots, secret } = this.#cluster;
     const { view, scheduler } = this.#committer;
-    // Between commits the view has exactly what the log has applied.
-    const { state, position } = await this.#committer.runBetweenCommits(
-      OWNER,
-      // biome-ignore lint/correctness/useYield: a computation of one step
-      (function* () {
-        return { state: view.capture(), position: log.position };
-      })(),
-    );
+    const state = view.capture();
+    const position = log.positionAt(state.revision);
+    if (!position) throw new Error(`revision ${state.revision} has no place in the stream`);
     const snapshot = await scheduler.run(OWNER, snapshotOf(state));
     const identity = { log: log.id, key: sealKey(secret, log.signingKey), position };
     if (!(await snapshots.write(identity, snapshot))) return;
@@ -90,9 +85,10 @@ export class SnapshotPublisher {
 
   async #purge(): Promise<void> {
     const { log } = this.#cluster;
-    const [newest, before] = await this.#ownSnapshots();
-    const covering = this.#isFull ? newest : before;
-    if (covering) await log.stream.purge(covering.facts.position.sequence + 1);
+    const [{ lastSequence }, [newest, before]] = await Promise.all([log.stream.info(), this.#ownSnapshots()]);
+    const covering = (this.#isFull ? newest : before)?.facts.position.sequence ?? 0;
+    const unneeded = this.#isFull ? covering : Math.min(covering, lastSequence - this.#options.messages);
+    if (unneeded > 0) await log.stream.purge(unneeded + 1);
   }
 
   async #isDue(): Promise<boolean> {

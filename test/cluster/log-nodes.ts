@@ -32,6 +32,8 @@ export interface NodeOptions {
   readonly maxBytes?: number;
   readonly sources?: readonly string[];
   readonly secret?: ClusterSecret;
+  /** Between two snapshots; the stream keeps as many. */
+  readonly snapshotMessages?: number;
 }
 
 /** `servers` are addresses, or servers that are started. */
@@ -74,7 +76,11 @@ export async function openNode(
     log,
     committer,
     engine,
-    snapshots: new SnapshotPublisher({ log, snapshots, secret }, committer, clock, logger),
+    snapshots: new SnapshotPublisher({ log, snapshots, secret }, committer, clock, logger, {
+      messages: options.snapshotMessages ?? 1,
+      intervalMs: 50,
+      maxDelayMs: 10,
+    }),
     caughtUp: async () => {
       await log.caughtUp(signal);
       await committer.runBetweenCommits("test", (function* () {})());

@@ -23,6 +23,11 @@ export class BatchAssembler {
     this.#revision = revision;
   }
 
+  /** That of the last batch. */
+  get revision(): number {
+    return this.#revision;
+  }
+
   /** The sequence before the first part of a batch that is incomplete; undefined when there is none. */
   get pendingSince(): number | undefined {
     return this.#parts.length > 0 ? this.#firstSequence - 1 : undefined;

@@ -75,6 +75,8 @@ export class JetStreamLog implements Log, ForeignBatches {
   /** Of the last message that is applied, or collected as a part. */
   #sequence: number;
   #overtakenAppends = 0;
+  /** Before the last batch. */
+  #positionBefore: Position | undefined;
   #background: Promise<unknown> = Promise.resolve();
 
   constructor({ local, stream, node, position, trouble, clock, logger }: JetStreamLogOptions) {
@@ -154,6 +156,12 @@ export class JetStreamLog implements Log, ForeignBatches {
     };
   }
 
+  /** The position with which a snapshot of `revision` belongs: the last one, or the one before it. */
+  positionAt(revision: number): Position | undefined {
+    if (revision === this.#assembler.revision) return this.position;
+    return revision === this.#assembler.revision - 1 ? this.#positionBefore : undefined;
+  }
+
   /** Begins to follow the stream. */
   start(): void {
     this.#background = Promise.all([this.#follow(), this.#monitor.run(this.#closing.signal)]);
@@ -171,6 +179,7 @@ export class JetStreamLog implements Log, ForeignBatches {
     if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
     if (!(await this.#publish(messages, expected))) throw this.#overtaken();
+    this.#positionBefore = this.position;
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
     this.#dropApplied();
@@ -273,8 +282,10 @@ export class JetStreamLog implements Log, ForeignBatches {
       const message = this.#arrived.shift();
       if (!message) return undefined;
       this.#arrivedBytes -= message.data.length;
+      const before = this.position;
       this.#sequence = message.sequence;
       const accepted = await this.#assembler.accept(message);
+      if (accepted?.type === "batch") this.#positionBefore = before;
       if (accepted?.type === "takeover") {
         this.#holders.set(accepted.source, accepted.node);
         this.#takeovers.set(accepted.source, message.sequence);

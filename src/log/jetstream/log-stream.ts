@@ -89,6 +89,7 @@ export class LogStream {
   }
 
   async info(): Promise<StreamInfo> {
+    this.#checkConnected();
     try {
       const { created, state, config, cluster } = await this.engine.manager.streams.info(
         this.#options.stream,
@@ -109,6 +110,7 @@ export class LogStream {
 
   /** Stores the message if `expected` is the sequence of the last one; anywhere, where it is undefined. */
   async publish({ id, headers, data }: EncodedMessage, expected?: number): Promise<PublishOutcome> {
+    this.#checkConnected();
     try {
       const { seq } = await this.engine.jetstream.publish(this.#options.subject, data, {
         msgID: id,
@@ -175,6 +177,11 @@ export class LogStream {
     } catch (error) {
       throw this.#asStreamError(error);
     }
+  }
+
+  /** Nobody waits for an answer that cannot come. */
+  #checkConnected(): void {
+    if (!this.engine.isConnected) throw new StreamError("unreachable", "NATS is unreachable");
   }
 
   #asStreamError(error: unknown): StreamError {

@@ -62,12 +62,12 @@ type Opened = Copy & { readonly trouble?: StreamError };
 
 async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
   const found = await untilSure(options);
-  if (found instanceof StreamError) {
+  if (!(found instanceof StreamError) && goesOn(copy.position, found)) return copy;
+  if (found instanceof StreamError && found.condition !== "deleted") {
     if (found.condition === "replicas") throw asLogError(found);
     options.logger.warn("NATS cannot be used: the last known view is served", { why: found.message });
     return { ...copy, trouble: found };
   }
-  if (goesOn(copy.position, found)) return copy;
   const { local } = copy;
   const made = await untilUsable(options, async () => {
     const info = await begunStream(options);
@@ -89,17 +89,15 @@ async function openWithoutCopy(options: OpenOptions): Promise<Opened> {
 const goesOn = ({ created, sequence }: Position, info: StreamInfo): boolean =>
   created === info.created && sequence + 1 >= info.firstSequence;
 
-/** What NATS says of the stream, made where it does not exist; or why that cannot be known now. */
+/** What NATS says of the stream, or why it says nothing. That there is none is checked again. */
 async function untilSure({ stream, clock, signal }: OpenOptions): Promise<StreamInfo | StreamError> {
-  for (let missing = 0; ; ) {
+  for (let checks = 1; ; checks++) {
     try {
-      if (missing >= CHECKS_UNTIL_DELETED) return (await stream.ensure()).info;
       return await stream.info();
     } catch (error) {
       if (!(error instanceof StreamError)) throw error;
-      if (error.condition !== "deleted" || signal.aborted) return error;
-      missing++;
-      if (missing < CHECKS_UNTIL_DELETED) await clock.sleep(RETRY_MS, signal);
+      if (error.condition !== "deleted" || checks >= CHECKS_UNTIL_DELETED || signal.aborted) return error;
+      await clock.sleep(RETRY_MS, signal);
     }
   }
 }

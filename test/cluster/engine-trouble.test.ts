@@ -1,0 +1,159 @@
+/** What a node says and does when NATS cannot be used: it serves the last view, and loses nothing that was acknowledged. */
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../support/folder.ts";
+import { startNatsServers } from "../support/nats-servers.ts";
+import { until } from "../support/until.ts";
+import { type LogNode, NAMES, openNode } from "./log-nodes.ts";
+import { expectSame, writer } from "./writing.ts";
+
+const conditionOf = (node: LogNode) => node.log.health.trouble?.condition;
+const untilCondition = (node: LogNode, condition: string | undefined) =>
+  until(() => conditionOf(node) === condition || undefined, { what: `the condition ${condition}` });
+
+describe("one server", () => {
+  test("that is gone is unreachable; a write waits for it, and the view is old until it is back", async () => {
+    await using nats = await startNatsServers();
+    const [server] = nats.servers;
+    await using a = await openNode(nats, "node-a");
+    const write = await writer(a);
+    await write(0, 3);
+    await server?.kill();
+    const waiting = write(3, 4);
+    await until(() => a.log.health.staleSince, { what: "that the view may be old" });
+    await until(() => a.log.stats().writeFailure, { what: "that a write waits" });
+    expect(conditionOf(a)).toBe("unreachable");
+    expect(a.committer.view.size("devices")).toBe(3);
+    await server?.start();
+    await waiting;
+    await untilCondition(a, undefined);
+    expect(a.log.health.staleSince).toBeUndefined();
+    expect(a.committer.view.size("devices")).toBe(4);
+  });
+
+  test("that is not there at the start: a node with a copy serves it, and follows when the server is back", async () => {
+    await using nats = await startNatsServers();
+    const [server] = nats.servers;
+    const path = join(temporaryFolder(), "copy.sqlite");
+    await using a = await openNode(nats, "node-a");
+    const write = await writer(a);
+    await write(0, 3);
+    {
+      await using b = await openNode(nats, "node-b", { path });
+      await b.caughtUp();
+    }
+    await write(3, 5);
+    await server?.kill();
+    await using b = await openNode(nats, "node-b", { path });
+    expect(b.log.isOpenedWithoutStream).toBe(true);
+    expect(b.committer.view.size("devices")).toBe(3);
+    expect(conditionOf(b)).toBe("unreachable");
+    // As old as its last change, at least.
+    expect(b.log.health.staleSince).toBe(b.committer.view.time);
+    const fromB = writer(b, "b");
+    await server?.start();
+    await (await fromB)(10, 11);
+    await Promise.all([a.caughtUp(), b.caughtUp()]);
+    await untilCondition(b, undefined);
+    expect(b.committer.view.size("devices")).toBe(6);
+    expectSame(b, a);
+  });
+});
+
+test("a full stream is a condition of writing; a snapshot makes room, and the write that waited is stored", async () => {
+  await using nats = await startNatsServers();
+  await using a = await openNode(nats, "node-a", { maxBytes: 40_000 });
+  const write = await writer(a);
+  const waiting = write(0, 200);
+  await untilCondition(a, "full");
+  expect(a.log.health.staleSince).toBeUndefined();
+  const shown = a.committer.view.size("devices");
+  expect(shown).toBeGreaterThan(10);
+  // What is due at once, with the commit that waits still in progress.
+  const stop = new AbortController();
+  const publishing = a.snapshots.run(stop.signal);
+  await waiting;
+  stop.abort();
+  await publishing;
+  await untilCondition(a, undefined);
+  expect((await a.log.stream.info()).firstSequence).toBeGreaterThan(1);
+  await using b = await openNode(nats, "node-b");
+  await b.caughtUp();
+  expect(b.committer.view.size("devices")).toBe(200);
+  expectSame(b, a);
+});
+
+test("a deleted stream is made again from a copy as another log, with the next revisions; others open that", async () => {
+  await using nats = await startNatsServers();
+  const folder = temporaryFolder();
+  const [pathA, pathB] = [join(folder, "a.sqlite"), join(folder, "b.sqlite")];
+  let former = "";
+  let revision = 0;
+  {
+    await using a = await openNode(nats, "node-a", { path: pathA });
+    await using b = await openNode(nats, "node-b", { path: pathB });
+    const write = await writer(a);
+    await write(0, 5);
+    await b.caughtUp();
+    ({ revision } = b.committer.view);
+    former = a.log.id;
+    await a.engine.manager.streams.delete(NAMES.stream);
+    await Promise.all([untilCondition(a, "deleted"), untilCondition(b, "deleted")]);
+    expect(b.committer.view.size("devices")).toBe(5);
+    expect(a.log.lost.aborted).toBe(false);
+    await a.log.close();
+    await using again = await openNode(nats, "node-a", { path: pathA });
+    await again.caughtUp();
+    expect(again.log.id).not.toBe(former);
+    expect(again.log.stats()).toMatchObject({ oldest: 0, newest: revision });
+    await until(() => b.log.lost.aborted, { what: "that the other node finds another stream" });
+    expect(conditionOf(b)).toBe("replaced");
+    expect(b.committer.view.revision).toBe(revision);
+    await (await writer(again))(5, 7);
+    expect(again.committer.view.revision).toBe(revision + 2);
+  }
+  await using b = await openNode(nats, "node-b", { path: pathB });
+  await b.caughtUp();
+  expect(b.committer.view.revision).toBe(revision + 2);
+  expect(b.committer.view.size("devices")).toBe(7);
+  expect(existsSync(`${pathB}.${former}`)).toBe(true);
+  await using a = await openNode(nats, "node-a", { path: pathA });
+  await a.caughtUp();
+  expectSame(b, a);
+});
+
+test("more replicas than servers are refused in one line with the fix", async () => {
+  await using nats = await startNatsServers();
+  await expect(openNode(nats, "node-a", { replicas: 3 })).rejects.toThrow(
+    /^NATS has too few servers for 3 replicas .*; start more, or set cluster\.replicas to their number$/,
+  );
+});
+
+describe("three servers", () => {
+  test("without a quorum do not answer; with one they go on, and nothing is lost", async () => {
+    await using nats = await startNatsServers({ servers: 3 });
+    const [first, second, third] = nats.servers;
+    await using a = await openNode({ urls: first?.url ?? "" }, "node-a", { replicas: 3 });
+    const write = await writer(a);
+    await write(0, 3);
+    await Promise.all([second?.kill(), third?.kill()]);
+    const waiting = write(3, 5);
+    await untilCondition(a, "unanswered");
+    expect(a.committer.view.size("devices")).toBe(3);
+    await Promise.all([second?.start(), third?.start()]);
+    await waiting;
+    await untilCondition(a, undefined);
+    // All of them stand still: connected, and silent.
+    for (const server of nats.servers) server.pause();
+    const more = write(5, 7);
+    await until(() => ["unanswered", "unreachable"].includes(conditionOf(a) ?? ""), { what: "trouble" });
+    for (const server of nats.servers) server.resume();
+    await more;
+    await untilCondition(a, undefined);
+    await using b = await openNode(nats, "node-b", { replicas: 3 });
+    await b.caughtUp();
+    expect(b.committer.view.size("devices")).toBe(7);
+    expectSame(b, a);
+  });
+});

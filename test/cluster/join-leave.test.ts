@@ -1,0 +1,147 @@
+/** A single node's log becomes a cluster's, and a node's copy becomes a single node's log, with the history. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../../src/lib/clock.ts";
+import { openEmbeddedLog } from "../../src/log/embedded.ts";
+import { ClusterSecret } from "../../src/nats/sealed.ts";
+import { ClaimIngest } from "../../src/view/claim-ingest.ts";
+import { Committer } from "../../src/view/committer.ts";
+import { Compactor } from "../../src/view/compactor.ts";
+import { restoreView } from "../../src/view/restore.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { startNatsServers } from "../support/nats-servers.ts";
+import { runCommand } from "../support/service.ts";
+import { storedBy } from "../support/view-contents.ts";
+import { openNode } from "./log-nodes.ts";
+import { logger, setDevice, writer } from "./writing.ts";
+
+const settings = { identity: [], sources: [{ name: "a", role: "observed" as const, merge: true }] };
+/** What a node on loopback has without `cluster.secretFile`. */
+const secret = new ClusterSecret(Buffer.from("no secret: test"));
+
+/** The log of a single node in `data`, whose history begins after `pruned` revisions. */
+async function singleNode(data: string, pruned: number, revisions: number) {
+  const log = openEmbeddedLog(join(data, "log.sqlite"));
+  const committer = new Committer(restoreView(log).view, log, systemClock, settings);
+  const ingest = new ClaimIngest(committer, "a", logger);
+  const compactor = new Compactor(committer.view, log, systemClock, logger, {
+    retentionMs: -1000,
+    maxBytes: 1e9,
+    snapshotAfterChanges: 1,
+  });
+  for (let id = 0; id < pruned; id++) await ingest.apply([setDevice(id)]);
+  if (pruned > 0) await compactor.compact();
+  for (let id = pruned; id < revisions; id++) await ingest.apply([setDevice(id)]);
+  const { revision, versions } = committer.view;
+  const facts = { id: log.id, key: log.signingKey, revision, versions, stored: storedBy(committer.view) };
+  const { oldest } = log.stats();
+  await log.close();
+  return { ...facts, oldest };
+}
+
+const clusterFlags = (urls: string, data: string) => [
+  "--cluster",
+  urls,
+  "--data",
+  data,
+  "--set",
+  "cluster.name=test",
+  "--set",
+  "cluster.replicas=1",
+];
+
+describe("gazetteer cluster join", () => {
+  for (const pruned of [0, 20]) {
+    test(`takes id, key, state and history along, after ${pruned} revisions that the log no longer has`, async () => {
+      await using nats = await startNatsServers();
+      const data = temporaryFolder();
+      const single = await singleNode(data, pruned, 60);
+      expect(single.oldest > 0).toBe(pruned > 0);
+      const { status, stdout, stderr } = await runCommand([
+        "cluster",
+        "join",
+        ...clusterFlags(nats.urls, data),
+      ]);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect(stdout).toContain(`the log ${single.id}, revisions ${single.oldest} to ${single.revision}`);
+      expect(existsSync(join(data, "log.sqlite"))).toBe(false);
+      await using a = await openNode(nats, "node-a", { path: join(data, "cluster-test.sqlite"), secret });
+      await using b = await openNode(nats, "node-b", { secret });
+      await Promise.all([a.caughtUp(), b.caughtUp()]);
+      for (const { log, committer } of [a, b]) {
+        expect(log.id).toBe(single.id);
+        expect(log.signingKey).toEqual(single.key);
+        expect(log.stats()).toMatchObject({ oldest: single.oldest, newest: single.revision });
+        expect(committer.view.versions).toEqual(single.versions);
+        expect(storedBy(committer.view)).toEqual(single.stored);
+      }
+      await (await writer(b))(100, 101);
+      await a.caughtUp();
+      expect(a.committer.view.revision).toBe(single.revision + 1);
+    });
+  }
+
+  test("changes nothing where it cannot: the cluster has a log, the service runs, no log, no NATS", async () => {
+    await using nats = await startNatsServers();
+    const data = temporaryFolder();
+    const flags = clusterFlags(nats.urls, data);
+    expect(await runCommand(["cluster", "join", ...flags])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("there is no log of a single node"),
+    });
+    await singleNode(data, 0, 3);
+    {
+      const log = openEmbeddedLog(join(data, "log.sqlite"));
+      expect(await runCommand(["cluster", "join", ...flags])).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining("is in use by another process"),
+      });
+      await log.close();
+    }
+    await using _a = await openNode(nats, "node-a", { secret });
+    expect(await runCommand(["cluster", "join", ...flags])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("the cluster test has a log already"),
+    });
+    expect(await runCommand(["cluster", "join", ...clusterFlags("nats://127.0.0.1:1", data)])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("cannot connect to NATS"),
+    });
+    expect(readdirSync(data).filter((name) => name.startsWith("cluster-"))).toEqual([]);
+    expect(openEmbeddedLog(join(data, "log.sqlite")).stats().newest).toBe(3);
+  });
+});
+
+describe("gazetteer cluster leave", () => {
+  for (const goesOn of [true, false]) {
+    test(`keeps the history, with ${goesOn ? "a new id: the cluster goes on" : "the same id: the stream is gone"}`, async () => {
+      await using nats = await startNatsServers();
+      const data = temporaryFolder();
+      const path = join(data, "cluster-test.sqlite");
+      let id = "";
+      let stored = new Map<string, string>();
+      {
+        await using a = await openNode(nats, "node-a", { path, secret });
+        await (await writer(a))(0, 5);
+        id = a.log.id;
+        stored = storedBy(a.committer.view);
+        expect(await runCommand(["cluster", "leave", ...clusterFlags(nats.urls, data)])).toMatchObject({
+          status: 2,
+          stderr: expect.stringContaining("is in use by another process"),
+        });
+        if (!goesOn) await a.log.stream.delete();
+      }
+      const { status, stdout } = await runCommand(["cluster", "leave", ...clusterFlags(nats.urls, data)]);
+      expect(status).toBe(0);
+      expect(stdout).toContain(goesOn ? "the new id" : "as before");
+      expect(existsSync(path)).toBe(false);
+      const log = openEmbeddedLog(join(data, "log.sqlite"));
+      expect(log.id === id).toBe(!goesOn);
+      expect(log.position).toBeUndefined();
+      expect(log.stats()).toMatchObject({ oldest: 0, newest: 5 });
+      expect(storedBy(restoreView(log).view)).toEqual(stored);
+      await log.close();
+    });
+  }
+});
