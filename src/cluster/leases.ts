@@ -46,6 +46,20 @@ export interface LeasesOptions {
   readonly logger: Logger;
 }
 
+/** All leases, by source: what is shown to people. Rejects when NATS cannot be used now. */
+export async function readLeases(
+  options: Pick<LeasesOptions, "engine" | "bucket" | "replicas">,
+): Promise<LeaseValue[]> {
+  const { engine, bucket: name, replicas } = options;
+  const { kv } = await new TtlBucket({ engine, name, replicas, ttlMs: TTL_MS }).open();
+  const leases: LeaseValue[] = [];
+  for await (const entry of await kv.history()) {
+    const lease = readLease(entry);
+    if (lease) leases.push(lease);
+  }
+  return leases.sort((a, b) => (a.source < b.source ? -1 : 1));
+}
+
 /** A lease that this node has. */
 export interface Lease {
   /** Aborts when the lease is lost or given up. */

@@ -3,11 +3,19 @@
  * of the command line. On a single node, nothing.
  */
 import { announceNode, type NodeStatus, type NodesOptions, readNodes } from "../cluster/nodes.ts";
-import { answerRequests, type ClusterRequest, RequestError } from "../cluster/requests.ts";
+import {
+  answerRequests,
+  type ClusterAnswer,
+  type ClusterRequest,
+  RequestError,
+} from "../cluster/requests.ts";
 import type { Config } from "../config/schema.ts";
+import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
 import { VERSION } from "../lib/version.ts";
+import { MergeRules } from "../view/merge-rules.ts";
 import type { Cluster } from "./cluster.ts";
+import { withKeptSources } from "./cluster-settings.ts";
 import type { SourceSet } from "./source-set.ts";
 import type { Store } from "./store.ts";
 
@@ -54,16 +62,19 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
       ...(trouble && { trouble: trouble.message }),
     };
   };
-  const fulfil = async (request: ClusterRequest): Promise<number> => {
-    if (request.op === "apply") await store.committer.setSettings(request.settings);
-    else await forget(request.source, parts, nodes);
-    return view.revision;
+  const fulfil = async (request: ClusterRequest): Promise<ClusterAnswer> => {
+    if (request.op === "apply")
+      // No node removes sources of another.
+      await store.committer.changeSettings((clustered) => withKeptSources(request.settings, clustered));
+    else if (request.op === "forget") await forget(request.source, parts, nodes);
+    return { revision: view.revision, settings: MergeRules.read(view).settings };
   };
-  await Promise.all([
-    leases.run(signal),
-    announceNode({ ...nodes, clock }, status, signal),
-    answerRequests(engine.connection, names.requests, fulfil, signal),
-  ]);
+  const answer = async (): Promise<void> => {
+    // A node with a copy of the log starts before NATS is reached.
+    await Promise.race([engine.reached, aborted(signal)]);
+    if (!signal.aborted) await answerRequests(engine.connection, names.requests, fulfil, signal);
+  };
+  await Promise.all([leases.run(signal), announceNode({ ...nodes, clock }, status, signal), answer()]);
 }
 
 async function forget(
