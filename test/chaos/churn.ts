@@ -18,9 +18,18 @@ const BASES: Readonly<Record<ChurnedSource, number>> = { alpha: 0x1000, beta: 0x
 /** The field that the source alone says of devices. */
 export const FIELDS = { alpha: "sw", beta: "serial" } as const satisfies Record<ChurnedSource, string>;
 
-/** The source that alone has this entity; undefined for the core. */
+/** Of neither network. */
+const END = 0x3000;
+
+const numberOf = (id: string): number => Number.parseInt(id.replace(/^of:|:|\/.*$/g, ""), 16);
+
+/** Whether one of the networks has the device. */
+export const isChurned = (id: string): boolean => numberOf(id) < END;
+
+/** The source that alone has this entity; undefined for the core, and for what neither network has. */
 export function sourceOf(id: string): ChurnedSource | undefined {
-  const number = Number.parseInt(id.replace(/^of:|:|\/.*$/g, ""), 16);
+  const number = numberOf(id);
+  if (number >= END) return undefined;
   if (number >= BASES.beta) return "beta";
   return number >= BASES.alpha ? "alpha" : undefined;
 }

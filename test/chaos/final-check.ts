@@ -6,6 +6,7 @@ import { type Churn, FIELDS } from "./churn.ts";
 import type { Consumer } from "./consumer.ts";
 import type { ChaosNode } from "./lab.ts";
 import { contentOf, type Observed, PATHS } from "./observed.ts";
+import type { Switches } from "./switches.ts";
 
 const LISTED = ["devices", "links", "hosts"] as const satisfies readonly Kind[];
 /** Revisions whose bodies are read again. */
@@ -23,6 +24,7 @@ const listOf = async <K extends (typeof LISTED)[number]>(node: ChaosNode, kind: 
 export async function unsettled(
   nodes: readonly ChaosNode[],
   churn: Churn,
+  switches: Switches,
   consumers: readonly Consumer[],
 ): Promise<string[]> {
   const faults: string[] = [];
@@ -35,7 +37,9 @@ export async function unsettled(
       if ((await read(node, path)).body !== body)
         faults.push(`${path} on ${node.name} and ${first.name} differ`);
   }
-  faults.push(...missingValues(churn, await listOf(first, "devices"), await listOf(first, "hosts")));
+  const devices = await listOf(first, "devices");
+  faults.push(...missingValues(churn, devices, await listOf(first, "hosts")));
+  faults.push(...switches.unsettled(devices, await listOf(first, "links")));
   for (const kind of LISTED) {
     const listed = new Map((await listOf(first, kind)).map((item) => [idOf(item), JSON.stringify(item)]));
     for (const { name, cache } of consumers) {

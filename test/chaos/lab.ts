@@ -8,6 +8,7 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import type { Observed } from "./observed.ts";
 import { NODES, SERVERS } from "./plan.ts";
+import { switchSource } from "./switches.ts";
 
 export const CLUSTER = "chaos";
 /** A node without data waits for the engine before it listens. */
@@ -17,6 +18,7 @@ const LOG_TAIL_LINES = 60;
 export class ChaosNode {
   readonly name: string;
   readonly port: number;
+  readonly openflowPort: number;
   readonly proxies: readonly TcpProxy[];
   readonly folder = temporaryFolder();
   /** Its process runs and has been ready. */
@@ -26,9 +28,15 @@ export class ChaosNode {
   #service: Service | undefined;
   #generation = 0;
 
-  constructor(name: string, port: number, proxies: readonly TcpProxy[], observed: Observed) {
+  constructor(
+    name: string,
+    ports: { readonly http: number; readonly openflow: number },
+    proxies: readonly TcpProxy[],
+    observed: Observed,
+  ) {
     this.name = name;
-    this.port = port;
+    this.port = ports.http;
+    this.openflowPort = ports.openflow;
     this.proxies = proxies;
     this.#observed = observed;
   }
@@ -56,7 +64,8 @@ export class ChaosNode {
     mkdirSync(this.#data, { recursive: true });
     const servers = this.proxies.map(({ port }) => `nats://127.0.0.1:${port}`);
     const cluster = { servers, name: CLUSTER, replicas: SERVERS, node: this.name };
-    writeFileSync(this.#config, JSON.stringify({ data: this.#data, cluster, sources }));
+    const all = [...sources, switchSource(this.openflowPort)];
+    writeFileSync(this.#config, JSON.stringify({ data: this.#data, cluster, sources: all }));
   }
 
   get #config(): string {
@@ -127,11 +136,12 @@ export interface Lab extends AsyncDisposable {
 export async function buildLab(observed: Observed): Promise<Lab> {
   // Clients learn no other addresses than those of the proxies.
   const nats = await startNatsServers({ servers: SERVERS, areAdvertised: false });
-  const ports = await freePorts(NODES);
+  const ports = await freePorts(2 * NODES);
   const nodes = await Promise.all(
-    ports.map(async (port, n) => {
+    Array.from({ length: NODES }, async (_, n) => {
+      const [http = 0, openflow = 0] = ports.slice(2 * n);
       const proxies = await Promise.all(nats.servers.map((server) => startTcpProxy(server.port)));
-      return new ChaosNode(`node${n + 1}`, port, proxies, observed);
+      return new ChaosNode(`node${n + 1}`, { http, openflow }, proxies, observed);
     }),
   );
   return {

@@ -13,6 +13,7 @@ import type { Plan } from "./plan.ts";
 import { SERVERS } from "./plan.ts";
 import { Reader } from "./reader.ts";
 import { checkStream } from "./stream-check.ts";
+import { Switches } from "./switches.ts";
 
 const CHANGE_EVERY_MS = 250;
 const ROAM_EVERY_MS = 4_000;
@@ -39,6 +40,8 @@ async function runIn(lab: Lab, plan: Plan, disturber: Disturber, observed: Obser
   await using churn = startChurn(temporaryFolder(), plan.seed, CHANGE_EVERY_MS);
   for (const node of nodes) node.configure(churn.sources);
   await Promise.all(nodes.map((node) => node.start()));
+  const switches = new Switches();
+  switches.start(nodes.map(({ openflowPort }) => openflowPort));
   const consumers = consumersOf(lab, observed);
   const readers = [...nodes.map((node) => new Reader([node], observed)), new Reader(nodes, observed)];
   for (const each of [...consumers, ...readers]) each.start();
@@ -48,17 +51,20 @@ async function runIn(lab: Lab, plan: Plan, disturber: Disturber, observed: Obser
   console.log(`${observed.elapsed} everything is back`);
   churn.stop();
   if (!nodes.every(({ isUp }) => isUp)) throw new Error("a node does not run at the end");
-  await until(async () => (await unsettled(nodes, churn, consumers)).length === 0, {
+  await until(async () => (await unsettled(nodes, churn, switches, consumers)).length === 0, {
     what: "equal views",
     deadlineMs: SETTLE_DEADLINE_MS,
     everyMs: 1000,
   }).catch(async (error) => {
-    for (const fault of await unsettled(nodes, churn, consumers)) observed.fault(fault);
+    for (const fault of await unsettled(nodes, churn, switches, consumers)) observed.fault(fault);
     observed.fault(String(error));
   });
   clearInterval(roaming);
   console.log(`${observed.elapsed} settled`);
   await Promise.all([...consumers, ...readers].map((each) => each.stop()));
+  switches.stop();
+  if (switches.rivalChanges > 0)
+    observed.fault(`switches accepted ${switches.rivalChanges} changes of a controller beside their master`);
   await checkHistory(nodes, observed);
   const { faults, ...counts } = await checkStream(lab);
   for (const fault of faults) observed.fault(fault);
@@ -66,7 +72,7 @@ async function runIn(lab: Lab, plan: Plan, disturber: Disturber, observed: Obser
     observed.fault(`the log ends at ${counts.lastRevision}; ${observed.highestRevision} was shown`);
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
   console.log(
-    `log: ${JSON.stringify(counts)}; changes: ${churn.networks.map(({ count }) => count).join(" and ")}; ` +
+    `log: ${JSON.stringify(counts)}; generations of switches: ${switches.takeovers}; changes: ${churn.networks.map(({ count }) => count).join(" and ")}; ` +
       `reads: ${sum(readers.map(({ reads }) => reads))}; consumers: ${sum(consumers.map(({ events }) => events))} events, ` +
       `${sum(consumers.map(({ connections }) => connections))} connections, ${sum(consumers.map(({ resets }) => resets))} resets`,
   );

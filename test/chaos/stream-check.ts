@@ -10,7 +10,7 @@ import type { Batch, LogEntry } from "../../src/log/log.ts";
 import { connectEngine } from "../../src/nats/engine.ts";
 import { clusterNames } from "../../src/nats/names.ts";
 import { readSecret } from "../../src/service/cluster.ts";
-import { type ChurnedSource, FIELDS, SOURCES, sourceOf } from "./churn.ts";
+import { type ChurnedSource, FIELDS, isChurned, SOURCES, sourceOf } from "./churn.ts";
 import { CLUSTER, type Lab } from "./lab.ts";
 import { SERVERS } from "./plan.ts";
 
@@ -88,14 +88,17 @@ export async function checkStream(lab: Lab): Promise<StreamFindings> {
 /** Whose change an entry is, where the entry shows it. */
 function sourcesOf({ kind, id, before, after, changed }: LogEntry): ChurnedSource[] {
   if (kind === "hosts") return [sourceOf(id)].filter((source) => source !== undefined);
-  if (kind !== "devices" || before === null || after === null) return [];
+  if (kind !== "devices" || before === null || after === null || !isChurned(id)) return [];
   return SOURCES.filter((source) => changed.includes(FIELDS[source]));
 }
 
 function valuesOf({ kind, id, after }: LogEntry): [key: string, value: string][] {
-  if (kind !== "devices" || after === null) return [];
+  if (kind !== "devices" || after === null || !isChurned(id)) return [];
   const device = JSON.parse(after) as Readonly<Record<string, unknown>>;
-  return SOURCES.map((source) => FIELDS[source])
-    .filter((field) => device[field] !== undefined)
-    .map((field) => [`${field} of ${id}`, String(device[field])]);
+  return (
+    SOURCES.map((source) => FIELDS[source])
+      // A device that this source has not reported yet has a default.
+      .filter((field) => /^\d+$/.test(String(device[field])))
+      .map((field) => [`${field} of ${id}`, String(device[field])])
+  );
 }
