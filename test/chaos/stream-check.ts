@@ -3,11 +3,13 @@
  * takeovers before it; nothing that a source says went back; and what was shown of a revision is what the log has.
  */
 import { BatchAssembler } from "../../src/log/jetstream/batch-assembler.ts";
+import { openIdentity } from "../../src/log/jetstream/identity.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { readMessage, type StreamMessage } from "../../src/log/jetstream/messages.ts";
 import type { Batch, LogEntry } from "../../src/log/log.ts";
 import { connectEngine } from "../../src/nats/engine.ts";
 import { clusterNames } from "../../src/nats/names.ts";
+import { readSecret } from "../../src/service/cluster.ts";
 import { type ChurnedSource, FIELDS, isChurned, SOURCES, sourceOf } from "./churn.ts";
 import { CLUSTER, type Lab } from "./lab.ts";
 import { SERVERS } from "./plan.ts";
@@ -44,11 +46,12 @@ async function* readLog(
   }
 }
 
-/** The stream begins with its base, or with a batch where earlier ones are purged. */
+/** From the base, with which the stream begins: a run is too short for it to be purged. */
 function assemblerFrom(message: StreamMessage): BatchAssembler | undefined {
   const read = readMessage(message);
-  if (read.type === "base") return new BatchAssembler(read.base.log, read.base.revision);
-  return read.type === "part" ? new BatchAssembler(read.part.log, read.part.revision - 1) : undefined;
+  if (read.type !== "base") return undefined;
+  const secret = readSecret({ cluster: { name: CLUSTER } });
+  return new BatchAssembler(openIdentity(secret, read.base), read.base.revision);
 }
 
 export async function checkStream(lab: Lab): Promise<StreamFindings> {

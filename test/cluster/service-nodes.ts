@@ -65,8 +65,10 @@ export class ServiceNode implements AsyncDisposable {
     writeFileSync(join(this.folder, "gazetteer.yaml"), JSON.stringify(config));
   }
 
-  async start(): Promise<void> {
-    this.#service = await startService({ args: ["--config", join(this.folder, "gazetteer.yaml")] });
+  /** With the user of the tests, besides those of the node, or without it. */
+  async start(credentials: string | null = "reader:secret"): Promise<void> {
+    const args = ["--config", join(this.folder, "gazetteer.yaml")];
+    this.#service = await startService({ args, credentials });
   }
 
   async readiness(): Promise<Readiness> {

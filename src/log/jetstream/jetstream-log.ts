@@ -89,7 +89,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#sequence = position.sequence;
     this.#holders = new Map(Object.entries(position.holders));
     const { newest } = local.stats();
-    this.#assembler = new BatchAssembler(local.id, newest);
+    this.#assembler = new BatchAssembler(local, newest);
     this.#monitor = new StreamMonitor(
       { stream, health: this.health, clock, created: position.created },
       {
@@ -198,12 +198,12 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     signal: AbortSignal,
     isEntitled: () => boolean = () => true,
   ): Promise<boolean> {
-    const message = encodeTakeover(source, this.#writer, randomUUID());
     const isEnding = () => signal.aborted || this.#closing.signal.aborted;
     while (!isEnding()) {
       // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
       const expected = this.#sequence;
       if (!isEntitled()) return false;
+      const message = encodeTakeover(source, this.#writer, randomUUID(), expected);
       const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
       const awaited = outcome.stored ? outcome.sequence : expected + 1;
       while (this.#sequence < awaited && !isEnding()) await this.#nextArrival(signal);
@@ -213,7 +213,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   get #writer(): Writer {
-    return { log: this.id, node: this.node };
+    return { log: this.id, key: this.signingKey, node: this.node };
   }
 
   async #untilReached(): Promise<void> {

@@ -19,6 +19,7 @@ function monitored() {
     messages: 10,
     bytes: 1000,
     replicas: 1,
+    followers: [],
   };
   let applied = 10;
   let followed = 0;
