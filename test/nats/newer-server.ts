@@ -3,7 +3,7 @@
  * that outlives the test run. Where there is no Go that can build it, or modules cannot be reached, the tests are skipped with a
  * SKIP line, also where CI=true.
  */
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { printSkip } from "../support/needs.ts";
@@ -38,10 +38,11 @@ function install(go: string): string | undefined {
   const building = join(FOLDER, "building");
   mkdirSync(building, { recursive: true });
   const { success, stderr } = Bun.spawnSync([go, "install", `github.com/nats-io/nats-server/v2@${VERSION}`], {
-    env: { ...process.env, GOBIN: building, CGO_ENABLED: "0" },
+    env: { ...process.env, GOBIN: building },
     timeout: INSTALL_TIMEOUT_MS,
   });
   if (!success) return `go install failed: timed out or\n${stderr}`;
   renameSync(join(building, "nats-server"), PROGRAM);
+  rmSync(building, { recursive: true });
   return undefined;
 }
