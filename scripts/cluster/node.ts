@@ -14,6 +14,10 @@ export interface NodeOptions {
   readonly servers: readonly string[];
   /** More of `gazetteer serve`. */
   readonly args: readonly string[];
+  /** Of another version: the folder of its checkout. */
+  readonly root?: string;
+  /** Without its log. */
+  readonly isQuiet?: boolean;
 }
 
 export interface Node {
@@ -27,18 +31,13 @@ export interface Node {
 }
 
 /** Resolves when it listens. */
-export async function startNode({
-  name,
-  port,
-  data,
-  credentials,
-  servers,
-  args,
-}: NodeOptions): Promise<Node> {
+export async function startNode(options: NodeOptions): Promise<Node> {
+  const { name, port, data, credentials, servers, args, isQuiet = false, root } = options;
+  const command = root === undefined ? [GAZETTEER] : [process.execPath, join(root, "src/main.ts")];
   const replicas = Math.min(3, servers.length);
   const child = Bun.spawn(
     [
-      GAZETTEER,
+      ...command,
       "serve",
       ...["--port", String(port), "--data", data, "--cluster", servers.join(",")],
       ...["--set", `cluster.node=${name}`, "--set", `cluster.replicas=${replicas}`],
@@ -46,7 +45,7 @@ export async function startNode({
     ],
     {
       env: { ...process.env, GAZETTEER_CREDENTIALS: credentials },
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", isQuiet ? "ignore" : "inherit"],
       detached: true,
     },
   );
