@@ -30,6 +30,7 @@ ${CONFIG_NOTE}
       throw usageFailure("wants one CONFIGFILE");
     }
     // Loaded here, so that commands without a configuration start without its libraries.
+    const { checkClusterFiles } = await import("../config/cluster.ts");
     const { loadConfig } = await import("../config/config.ts");
     const { renderFault } = await import("../config/faults.ts");
     const { renderSettings } = await import("../config/show.ts");
@@ -39,9 +40,10 @@ ${CONFIG_NOTE}
     const settingOf = (name: string) => loaded.settings.find(({ key }) => key.name === name)?.value;
     const [users, data] = [settingOf("users"), settingOf("data")];
     const contents = await checkSourceContents(loaded.settings, { clock: systemClock, log: silentLogger });
+    const clusterFiles = await checkClusterFiles(loaded.settings);
     const faults = [
       ...(loaded.ok ? [] : loaded.faults.map(renderFault)),
-      ...contents.faults.map(renderFault),
+      ...[...contents.faults, ...clusterFiles.faults].map(renderFault),
       ...(await findUsersFaults(
         { data: String(data), ...(typeof users === "string" && { users }) },
         context.env.GAZETTEER_CREDENTIALS,
@@ -49,7 +51,9 @@ ${CONFIG_NOTE}
       ...(loaded.ok ? await findTlsFaults(loaded.config.tls) : []),
     ];
     const notes = [
-      ...[...loaded.warnings, ...contents.warnings].map((warning) => `warning: ${warning}`),
+      ...[...loaded.warnings, ...contents.warnings, ...clusterFiles.warnings].map(
+        (warning) => `warning: ${warning}`,
+      ),
       ...(loaded.ok ? findNotes(loaded.config).map((note) => `note: ${note}`) : []),
     ];
     await context.err([...faults, ...notes].map((line) => `${line}\n`).join(""));

@@ -27,9 +27,16 @@ export interface OpenBucket {
 export class TtlBucket {
   readonly #options: BucketOptions;
   #opened: Promise<OpenBucket> | undefined;
+  #ttlMs: number;
 
   constructor(options: BucketOptions) {
     this.#options = options;
+    this.#ttlMs = options.ttlMs;
+  }
+
+  /** Of the bucket as it was last opened; before, of the one that would be made. */
+  get ttlMs(): number {
+    return this.#ttlMs;
   }
 
   /** Rejects when NATS cannot be used now. */
@@ -61,6 +68,7 @@ export class TtlBucket {
     // Not direct: a server that is behind would answer with a value from before.
     const kv = await kvm.create(name, { replicas, ttl: ttlMs, history: 1, allow_direct: false });
     const { ttl } = await kv.status();
+    this.#ttlMs = ttl;
     return { kv, ttlMs: ttl };
   }
 }

@@ -91,6 +91,11 @@ export class Leases {
     this.#bucket = new TtlBucket({ engine, name: bucket, replicas, ttlMs: TTL_MS });
   }
 
+  /** Of the bucket, as far as it is known. */
+  get ttlMs(): number {
+    return this.#bucket.ttlMs;
+  }
+
   /** The node that has the lease of a source, by what was seen last. */
   holderOf(source: string): LeaseValue | undefined {
     const seen = this.#seen.get(keyOf(source));
@@ -144,7 +149,7 @@ export class Leases {
         if (!hasFailed)
           logger.warn("waiting for the lease of a source", { source, why: errorMessage(error) });
         hasFailed = true;
-        await clock.sleep(retryAfterMs(TTL_MS), signal);
+        await clock.sleep(retryAfterMs(this.ttlMs), signal);
       }
     }
     return undefined;
@@ -180,10 +185,9 @@ export class Leases {
     const { clock } = this.#options;
     const key = keyOf(source);
     for (;;) {
-      const { ttlMs } = await this.#bucket.open();
       const seen = this.#seen.get(key);
       if (signal.aborted || !seen || seen.tryAt <= clock.monotonic()) return;
-      await this.#change(Math.min(seen.tryAt - clock.monotonic(), renewAfterMs(ttlMs)), signal);
+      await this.#change(Math.min(seen.tryAt - clock.monotonic(), renewAfterMs(this.ttlMs)), signal);
     }
   }
 

@@ -84,16 +84,22 @@ export async function answerRequests(
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   for await (const message of requests) {
-    const respond = (body: ClusterAnswer | { readonly error: string }) =>
-      message.respond(JSON.stringify(body));
-    try {
-      const read = parse(message.string());
-      if (!request.Check(read))
-        throw new RequestError("an unknown request; the nodes may have another version");
-      respond(await fulfil(read));
-    } catch (error) {
-      respond({ error: errorMessage(error) });
-    }
+    const answer = await answerOf(message.string(), fulfil);
+    // After a stop there is nobody to answer by.
+    if (!connection.isClosed()) message.respond(JSON.stringify(answer));
+  }
+}
+
+async function answerOf(
+  text: string,
+  fulfil: (message: ClusterRequest) => Promise<ClusterAnswer>,
+): Promise<ClusterAnswer | { readonly error: string }> {
+  const read = parse(text);
+  if (!request.Check(read)) return { error: "an unknown request; the nodes may have another version" };
+  try {
+    return await fulfil(read);
+  } catch (error) {
+    return { error: errorMessage(error) };
   }
 }
 

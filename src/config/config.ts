@@ -9,6 +9,7 @@ import { systemClock } from "../lib/clock.ts";
 import { isRecord } from "../lib/is-record.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
+import { checkCluster } from "./cluster.ts";
 import { NO_FILE, readConfigFile } from "./config-file.ts";
 import { type Environment, readEnvironment, unknownVariables } from "./environment.ts";
 import type { ConfigFault } from "./faults.ts";
@@ -51,6 +52,7 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
     ...fromEnvironment.faults,
     ...fromFlags.faults,
     ...checkTransport(settings),
+    ...checkCluster(settings),
     ...checkForwarding(settings),
     ...checkSources(settings, { clock: systemClock, log: silentLogger }),
   ];

@@ -249,7 +249,9 @@ export const Configuration = Type.Object(
           description: "Of the cluster: a NATS engine can have several.",
         }),
         replicas: integer(1, 5, 3, "NATS servers that store each change; at most as many as there are."),
-        credentialsFile: path("Credentials of NATS, as `nsc` writes them."),
+        credentialsFile: path(
+          "Credentials of NATS, as `nsc` writes them. A user and password may stand in the addresses instead: `tls://USER:PASSWORD@HOST`.",
+        ),
         secretFile: path(
           "The secret of the cluster, the same on all nodes: seals keys and password hashes in NATS. May be absent where all servers are on this machine.",
         ),
@@ -259,8 +261,12 @@ export const Configuration = Type.Object(
             cert: path("Certificate file (PEM) of this node as a client of NATS."),
             key: path("File of that certificate's private key (PEM)."),
           },
-          "TLS to the NATS servers.",
+          "TLS to the NATS servers. It is required of servers whose address begins with `tls://`, and of all where `ca` or `cert` is given.",
         ),
+        allowPlaintext: Type.Boolean({
+          default: false,
+          description: "Connect to NATS servers on other machines without TLS.",
+        }),
         node: Type.Optional(
           Type.String({
             pattern: CLUSTER_NAME_PATTERN,
@@ -270,7 +276,8 @@ export const Configuration = Type.Object(
         ),
         shareUsers: Type.Boolean({
           default: false,
-          description: "All nodes have the same users: a change of one node's users file applies everywhere.",
+          description:
+            "All nodes have the same users: a change of one node's users file is applied on all of them. `GAZETTEER_CREDENTIALS` stays the node's own.",
         }),
         maxStaleSeconds: integer(
           0,

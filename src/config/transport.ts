@@ -2,7 +2,7 @@
  * Checks of the listening address together with TLS: the files of `tls` belong together, and passwords are not accepted
  * in plain text from other machines unless the operator says so.
  */
-import { isIPv4 } from "node:net";
+import { isLoopback } from "../lib/loopback.ts";
 import type { ConfigFault } from "./faults.ts";
 import type { Setting } from "./settings.ts";
 
@@ -26,10 +26,7 @@ export function checkTransport(settings: readonly Setting[]): ConfigFault[] {
 }
 
 /** An empty list and `false` count as not set. */
-const isSet = (setting: Setting | undefined): boolean => {
+export const isSet = (setting: Setting | undefined): boolean => {
   const value = setting?.value;
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 };
-
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));

@@ -14,6 +14,7 @@ import {
 } from "@nats-io/transport-node";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
+import { parseNatsUrl } from "../lib/nats-url.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_WAIT_MS = 250;
@@ -117,7 +118,7 @@ class NatsEngine implements Engine {
   }
 
   get #addresses(): string {
-    return this.#options.servers.map(withoutUser).join(", ");
+    return this.#options.servers.map((url) => parseNatsUrl(url).address).join(", ");
   }
 
   async connect(): Promise<void> {
@@ -169,8 +170,9 @@ class NatsEngine implements Engine {
 }
 
 function connectOptions({ servers, clientName, credentialsFile, tls }: EngineOptions): NodeConnectionOptions {
+  const addresses = servers.map(parseNatsUrl);
   return {
-    servers: [...servers],
+    servers: addresses.map(({ address }) => address),
     name: clientName,
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
@@ -180,15 +182,15 @@ function connectOptions({ servers, clientName, credentialsFile, tls }: EngineOpt
     ...(credentialsFile !== undefined && {
       authenticator: credsAuthenticator(readFileSync(credentialsFile)),
     }),
-    ...(tls && {
+    // The client takes them from its options only. The configuration has the same in all addresses.
+    ...addresses.find(({ login }) => login)?.login,
+    // With this a server that does not offer TLS is left before anything is sent to it.
+    ...((tls || addresses.some(({ isTls }) => isTls)) && {
       tls: {
-        ...(tls.ca !== undefined && { caFile: tls.ca }),
-        ...(tls.cert !== undefined && { certFile: tls.cert }),
-        ...(tls.key !== undefined && { keyFile: tls.key }),
+        ...(tls?.ca !== undefined && { caFile: tls.ca }),
+        ...(tls?.cert !== undefined && { certFile: tls.cert }),
+        ...(tls?.key !== undefined && { keyFile: tls.key }),
       },
     }),
   };
 }
-
-/** Without the password that an address may contain. */
-export const withoutUser = (url: string): string => url.replace(/\/\/[^@/]*@/, "//");

@@ -1,6 +1,6 @@
 /**
- * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, and answers requests
- * of the command line. On a single node, nothing.
+ * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, answers requests
+ * of the command line, and does what another node can no longer do. On a single node, nothing.
  */
 import { announceNode, type NodeStatus, type NodesOptions, readNodes } from "../cluster/nodes.ts";
 import {
@@ -12,12 +12,16 @@ import {
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
+import { within } from "../lib/within.ts";
 import { MergeRules } from "../view/merge-rules.ts";
 import type { Cluster } from "./cluster.ts";
 import { withKeptSources } from "./cluster-settings.ts";
+import { markOrphanedSources } from "./orphaned-sources.ts";
 import type { SourceSet } from "./source-set.ts";
 import type { Store } from "./store.ts";
+import { finishMerges } from "./unfinished-merges.ts";
 
 /** A lease that nobody has is to be had at once. */
 const FORGET_TIMEOUT_MS = 5_000;
@@ -27,6 +31,7 @@ export interface ClusterNodeParts {
   readonly store: Store;
   readonly sources: SourceSet;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly url: string;
 }
 
@@ -41,8 +46,8 @@ export const nodesOf = (
 });
 
 export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSignal): Promise<void> {
-  const { config, store, sources, clock, url } = parts;
-  const { cluster, view } = store;
+  const { config, store, sources, clock, logger, url } = parts;
+  const { cluster, committer, view } = store;
   if (!cluster) return;
   const { engine, names, leases, log, node, nodeName } = cluster;
   const startedAt = clock.now();
@@ -57,7 +62,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
       revision: view.revision,
       sequence: log.sequence,
       sources: sources.names,
-      held: leases.held,
+      held: leases.held.filter((name) => sources.names.includes(name)),
       startedAt,
       ...(trouble && { trouble: trouble.message }),
     };
@@ -65,8 +70,8 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   const fulfil = async (request: ClusterRequest): Promise<ClusterAnswer> => {
     if (request.op === "apply")
       // No node removes sources of another.
-      await store.committer.changeSettings((clustered) => withKeptSources(request.settings, clustered));
-    else if (request.op === "forget") await forget(request.source, parts, nodes);
+      await committer.changeSettings((clustered) => withKeptSources(request.settings, clustered));
+    else if (request.op === "forget") await forget(request.source, parts, nodes, signal);
     return { revision: view.revision, settings: MergeRules.read(view).settings };
   };
   const answer = async (): Promise<void> => {
@@ -74,24 +79,25 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
     await Promise.race([engine.reached, aborted(signal)]);
     if (!signal.aborted) await answerRequests(engine.connection, names.requests, fulfil, signal);
   };
-  await Promise.all([leases.run(signal), announceNode({ ...nodes, clock }, status, signal), answer()]);
+  await Promise.all([
+    leases.run(signal),
+    announceNode({ ...nodes, clock }, status, signal),
+    answer(),
+    markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
+    finishMerges({ leases, committer, clock, logger }, signal),
+  ]);
 }
 
 async function forget(
   source: string,
   { sources, clock }: ClusterNodeParts,
   nodes: NodesOptions,
+  signal: AbortSignal,
 ): Promise<void> {
   const having = (await readNodes(nodes)).filter((node) => node.sources.includes(source));
   if (having.length > 0) {
     const names = having.map(({ nodeName }) => nodeName).join(", ");
     throw new RequestError(`the source ${source} is configured on ${names}; remove it there first`);
   }
-  const [timeout, done] = [new AbortController(), new AbortController()];
-  void clock.sleep(FORGET_TIMEOUT_MS, done.signal).then(() => timeout.abort());
-  try {
-    await sources.forget(source, timeout.signal);
-  } finally {
-    done.abort();
-  }
+  await within(clock, FORGET_TIMEOUT_MS, signal, (limited) => sources.forget(source, limited));
 }

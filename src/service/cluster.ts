@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { Leases } from "../cluster/leases.ts";
+import { secretFault } from "../config/cluster.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -57,6 +58,9 @@ export async function openCluster(
   const nodeName = config.cluster.node ?? nameOfMachine();
   const node = `${nodeName}.${randomBytes(4).toString("hex")}`;
   const secret = readSecret(config);
+  // In an attempt to connect, a missing file would look like a server that cannot be reached.
+  if (config.cluster.credentialsFile !== undefined)
+    readText("credentialsFile", config.cluster.credentialsFile);
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, copyFile(name));
   const engine = await reachEngine(engineOptions(config, nodeName), existsSync(path), clock, logger, signal);
   try {
@@ -128,14 +132,23 @@ const tlsOf = (tls: Config["cluster"]["tls"]): Config["cluster"]["tls"] | undefi
   tls.ca === undefined && tls.cert === undefined ? undefined : tls;
 
 /** Without a file, anybody on this machine who may read NATS can read what is sealed: allowed where that is the only one. */
-export function readSecret({ cluster }: Config): ClusterSecret {
+export function readSecret({
+  cluster,
+}: {
+  readonly cluster: Pick<Config["cluster"], "name" | "secretFile">;
+}): ClusterSecret {
   if (cluster.secretFile === undefined) return new ClusterSecret(Buffer.from(`no secret: ${cluster.name}`));
+  const text = readText("secretFile", cluster.secretFile).trim();
+  const fault = secretFault(text);
+  if (fault !== undefined) throw new StartupError("log", `cluster.secretFile: ${fault}`);
+  return new ClusterSecret(Buffer.from(text));
+}
+
+function readText(key: "secretFile" | "credentialsFile", path: string): string {
   try {
-    return new ClusterSecret(Buffer.from(readFileSync(cluster.secretFile, "utf8").trim()));
+    return readFileSync(path, "utf8");
   } catch (error) {
-    throw new StartupError("log", `cluster.secretFile cannot be read: ${errorMessage(error)}`, {
-      cause: error,
-    });
+    throw new StartupError("log", `cluster.${key} cannot be read: ${errorMessage(error)}`, { cause: error });
   }
 }
 

@@ -19,6 +19,7 @@ import { openUsers, type ReloadableUsers, type Users } from "../api/auth/users.t
 import { Drawings } from "../api/reads/drawings.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { createStaticSite } from "../api/static-site.ts";
+import type { SharedUsers } from "../cluster/shared-users.ts";
 import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
@@ -38,6 +39,7 @@ import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { ShareExchange } from "./share-exchange.ts";
+import { shareUsers } from "./shared-users.ts";
 import { createSourceCluster } from "./source-cluster.ts";
 import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
@@ -82,6 +84,8 @@ interface Parts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly users: ReloadableUsers;
+  /** In a cluster that shares its users. */
+  readonly sharedUsers: SharedUsers | undefined;
   readonly store: Store;
   readonly sources: SourceSet;
   /** That the sources were created with. */
@@ -143,6 +147,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   const options = lost
     ? { ...serviceOptions, signal: AbortSignal.any([serviceOptions.signal, lost]) }
     : serviceOptions;
+  const sharedUsers = await shareUsers(users, store.cluster, config, clock, logger);
   sourceCluster = store.cluster && createSourceCluster(store.cluster, clock);
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
@@ -165,7 +170,21 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
     });
     await Promise.race([applied, clock.sleep(INITIAL_SYNC_TIMEOUT_MS)]);
     await serveUntilStopped(
-      { config, settings, clock, logger, users, store, sources, context, readers, tls, exchange, forwarder },
+      {
+        config,
+        settings,
+        clock,
+        logger,
+        users,
+        sharedUsers,
+        store,
+        sources,
+        context,
+        readers,
+        tls,
+        exchange,
+        forwarder,
+      },
       options,
     );
     // 4. `using` removes the socket folder of the readers.
@@ -213,6 +232,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     store.compactor.run(backgroundStop.signal),
     store.snapshots?.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
+    parts.sharedUsers?.run(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
     runClusterNode({ ...parts, url: formatUrl(config, server.port) }, backgroundStop.signal),
   ]);

@@ -8,10 +8,18 @@ export function createSourceCluster(
   { engine, names, log, secret, node }: Cluster,
   clock: Clock,
 ): SourceCluster {
-  const channels = new Channels({ connection: engine.connection, subject: names.requests, node, clock });
+  const channels = new Channels({
+    // Read when it is used: a node may start before NATS is reached.
+    get connection() {
+      return engine.connection;
+    },
+    subject: names.requests,
+    node,
+    clock,
+  });
   /** By what is applied of the log: not this node, and none that has lost the source. */
   const otherHolderOf = (source: string): string | undefined =>
-    log.holds(source) ? undefined : log.holderOf(source);
+    log.holds(source) || !engine.isConnected ? undefined : log.holderOf(source);
   return {
     deriveKey: (purpose) => secret.derive(purpose),
     generationOf: (source) => log.generationOf(source),

@@ -259,14 +259,30 @@ export class SourceSet {
   async forget(name: string, signal: AbortSignal): Promise<void> {
     if (!this.#store.committer.rules.isConfigured(name) && !this.#hasClaims(name))
       throw new RequestError(`the cluster has no source ${name}`);
-    const permit = this.names.includes(name) ? undefined : await this.#leases?.permitFor(name, signal);
-    if (!permit)
+    if (!(await this.#asHolder(name, signal, () => this.#drop(name))))
       throw new RequestError(`a node runs the source ${name}; remove it from its configuration first`);
+  }
+
+  /** The node that ran a source of the cluster is gone, and no other has it: its claims are outdated from now on. */
+  async markOrphaned(name: string, signal: AbortSignal): Promise<void> {
+    const { committer } = this.#store;
+    await this.#asHolder(name, signal, async () => {
+      if (committer.rules.isStale(name)) return;
+      this.#context.log.warn("no node runs a source; its claims are stale", { source: name });
+      await committer.setSourceFacts(name, { hasSynced: true, staleSince: this.#context.clock.now() });
+    });
+  }
+
+  /** Takes a source over that this node does not have, for one task. False where another node runs it. */
+  async #asHolder(name: string, signal: AbortSignal, task: () => Promise<void>): Promise<boolean> {
+    const permit = this.names.includes(name) ? undefined : await this.#leases?.permitFor(name, signal);
+    if (!permit) return false;
     try {
-      await this.#drop(name);
+      await task();
     } finally {
       await permit.release();
     }
+    return true;
   }
 
   /** The source is no longer this node's. */

@@ -16,14 +16,12 @@ import { createExecSource } from "./exec/exec.ts";
 import { ExecOptions } from "./exec/options.ts";
 import { createFileSource, FileOptions } from "./file/file.ts";
 import { createHttpSource, HttpOptions } from "./http/http.ts";
-import { createOpenflowSource } from "./openflow/openflow.ts";
+import { loadedLater } from "./lazy-source.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, suggestion } from "./option-fault.ts";
 import { RestconfOptions } from "./restconf/options.ts";
-import { createRestconfSource } from "./restconf/restconf.ts";
 import { findSecretFaults } from "./secret-check.ts";
 import { findSnmpFaults, SnmpOptions } from "./snmp/options.ts";
-import { createSnmpSource } from "./snmp/snmp.ts";
 import type { Source, SourceContext } from "./source.ts";
 import type { ConfiguredSource } from "./supervise.ts";
 import { createThreadedSource } from "./thread/threaded-source.ts";
@@ -56,7 +54,9 @@ function sourceKind<T extends Type.TObject>(
   create: (options: Type.Static<T> & { name: string }, context: SourceContext) => Source,
   { thread = false, findFaults = () => [] }: KindSettings<Type.Static<T>> = {},
 ): SourceKind {
-  const check = Compile(options);
+  // Compiled when a source is created: most kinds are not used.
+  const compile = () => Compile(options);
+  let check: ReturnType<typeof compile> | undefined;
   const allOptions = Type.Object(
     { ...options.properties, ...CommonOptions.properties },
     { additionalProperties: false },
@@ -68,6 +68,7 @@ function sourceKind<T extends Type.TObject>(
       const schemaFaults = findSchemaFaults(allOptions, all);
       if (schemaFaults.length > 0) return { ok: false, faults: schemaFaults };
       const values = withoutCommonOptions(all);
+      check ??= compile();
       if (!check.Check(values)) return fail([], "is not valid");
       const faults = [...findSecretFaults(options, values), ...findFaults(values)];
       return faults.length > 0
@@ -83,9 +84,20 @@ export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   exec: sourceKind(ExecOptions, createExecSource, { thread: true }),
   file: sourceKind(FileOptions, createFileSource, { thread: true }),
   http: sourceKind(HttpOptions, createHttpSource, { thread: true }),
-  openflow: sourceKind(OpenflowOptions, createOpenflowSource),
-  restconf: sourceKind(RestconfOptions, createRestconfSource, { thread: true }),
-  snmp: sourceKind(SnmpOptions, createSnmpSource, { thread: true, findFaults: findSnmpFaults }),
+  openflow: sourceKind(
+    OpenflowOptions,
+    loadedLater(async () => (await import("./openflow/openflow.ts")).createOpenflowSource),
+  ),
+  restconf: sourceKind(
+    RestconfOptions,
+    loadedLater(async () => (await import("./restconf/restconf.ts")).createRestconfSource),
+    { thread: true },
+  ),
+  snmp: sourceKind(
+    SnmpOptions,
+    loadedLater(async () => (await import("./snmp/snmp.ts")).createSnmpSource),
+    { thread: true, findFaults: findSnmpFaults },
+  ),
 };
 
 /** A source and the common options of its entry. */

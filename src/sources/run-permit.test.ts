@@ -57,7 +57,7 @@ test("a source runs only with a permit: it is on standby before, and again once 
   expect(status()).toMatchObject({ status: "standby", restarts: 0 });
   expect(status()?.lastSyncedAt).toBeUndefined();
   expect(sinks[0]?.replace({})).rejects.toThrow("the source was stopped");
-  expect(events.slice(0, 5)).toEqual(["standby", "synced", "run ended", "released", "standby"]);
+  expect(events.slice(0, 5)).toEqual(["standby", "synced", "run ended", "standby", "released"]);
 
   grant({ lost: new AbortController().signal, release });
   await nextTurn();
@@ -66,4 +66,49 @@ test("a source runs only with a permit: it is on standby before, and again once 
   await ended;
   expect(status()?.status).toBe("stopped");
   expect(events.filter((event) => event === "released").length).toBe(2);
+});
+
+test("a source stands by from before its permit until it has one, and again once it is lost, though the log does not answer", async () => {
+  const events: string[] = [];
+  const source: Source = {
+    name: "s",
+    async run(sink) {
+      events.push("run");
+      // Never answered.
+      await sink.replace({}).finally(() => events.push("run ended"));
+    },
+    async standBy(signal) {
+      events.push("standby");
+      await aborted(signal);
+      events.push("standby ended");
+    },
+  };
+  const permits: ((permit: RunPermit) => void)[] = [];
+  const supervisor = createSupervisor({
+    sources: [{ kind: "scripted", source }],
+    sinkFor: () => ({ ...acceptingSink, replace: () => new Promise(() => {}) }),
+    permitFor: (_, signal, onWait) => {
+      onWait();
+      onWait();
+      return Promise.race([
+        new Promise<RunPermit>((resolve) => permits.push(resolve)),
+        aborted(signal).then(() => undefined),
+      ]);
+    },
+    clock: new ManualClock(0),
+    log: silentLogger,
+  });
+  const stop = new AbortController();
+  const ended = supervisor.run(stop.signal);
+  await nextTurn();
+  const lost = new AbortController();
+  permits[0]?.({ lost: lost.signal, release: async () => {} });
+  await nextTurn();
+  expect(events).toEqual(["standby", "standby ended", "run"]);
+  lost.abort();
+  await nextTurn();
+  expect(events.slice(3)).toEqual(["run ended", "standby"]);
+  stop.abort();
+  await ended;
+  expect(events.slice(5)).toEqual(["standby ended"]);
 });

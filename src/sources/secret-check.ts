@@ -103,7 +103,7 @@ export async function checkSecretFiles(
   return { faults, warnings };
 }
 
-const isReadableByOthers = async (path: string): Promise<boolean> => {
+export const isReadableByOthers = async (path: string): Promise<boolean> => {
   const status = await stat(path).catch(() => undefined);
   return status !== undefined && (status.mode & 0o004) !== 0;
 };

@@ -150,6 +150,7 @@ class SupervisedSource {
   #upstreamLogs: readonly string[] = [];
   /** Of the current run. */
   #run: AbortController | undefined;
+  #permit: RunPermit | undefined;
   #mustRestart = false;
 
   constructor({ source, kind }: ConfiguredSource, options: SupervisorOptions) {
@@ -186,8 +187,10 @@ class SupervisedSource {
       await endStandby?.();
       endStandby = undefined;
       if (permitFor && !permit) break;
+      this.#permit = permit;
       await this.#runUntil(permit ? AbortSignal.any([signal, permit.lost]) : signal);
       if (!signal.aborted) standBy();
+      // Without NATS that takes a while.
       await permit?.release();
     }
     await endStandby?.();
@@ -281,7 +284,7 @@ class SupervisedSource {
     const claims = this.#options.sinkFor(this.#source.name);
     const commit = async (write: () => Promise<void>) => {
       if (run.aborted) throw new SourceError("the source was stopped");
-      await write();
+      await this.#whilePermitted(write());
       if (run.aborted) return;
       this.#lastSyncedAt = this.#options.clock.now();
       this.#setState("synced", undefined);
@@ -299,6 +302,21 @@ class SupervisedSource {
         if (!run.aborted) this.#upstreamLogs = ids;
       },
     };
+  }
+
+  /** A log that does not answer must not delay the end of a run that has lost its permit. */
+  async #whilePermitted(write: Promise<void>): Promise<void> {
+    const lost = this.#permit?.lost;
+    if (!lost) return write;
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    const onLost = () => reject(new SourceError("another node may run the source"));
+    lost.addEventListener("abort", onLost, { once: true });
+    if (lost.aborted) onLost();
+    try {
+      await Promise.race([write, ended]);
+    } finally {
+      lost.removeEventListener("abort", onLost);
+    }
   }
 
   #handleFailure(failure: unknown): void {

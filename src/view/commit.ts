@@ -226,7 +226,8 @@ export class Commit {
   *#placeClaims(): Steps<void> {
     const regrouped = yield* this.#groups.regroup();
     const joined = [...regrouped];
-    for (const entity of yield* this.#joinedPorts.findRenumbered()) joined.push(this.#devices.entity(entity));
+    for (const entity of yield* this.#joinedPorts.findRenumbered(regrouped))
+      joined.push(this.#devices.entity(entity));
     const devices = new Set<string>();
     for (const { key, claims, claimsBefore } of joined)
       for (const device of [key, ...claimedDevices(claims), ...claimedDevices(claimsBefore)])

@@ -21,7 +21,6 @@ import type { MergeSettings } from "../model/merge-settings.ts";
 import { type ClaimedKeys, claimedKeysOf, claimsOf } from "./claims-of-source.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import type { BatchListener } from "./history.ts";
-import { parseClaimsKey } from "./indexes.ts";
 import { MergeRules, type SourceFacts } from "./merge-rules.ts";
 import { plannedKindsOf } from "./planned-kinds.ts";
 import type { PreparedRevision } from "./prepare-revision.ts";
@@ -32,16 +31,15 @@ import {
   NOTHING,
   type Outdated,
   outdatedBy,
+  recheckAll,
   unionOf,
 } from "./rule-changes.ts";
+import { type StoredSettings, settingsEntries, UNMERGED } from "./settings-entries.ts";
 import type { View } from "./view.ts";
 
 const RECHECKS_PER_BATCH = 500;
-const RECHECKS_PER_STEP = 32;
 /** The owner of work that no source caused. */
 const VIEW_OWNER = "view";
-/** The setting that the log has while values may have been merged by earlier rules. */
-const UNMERGED = "unmerged";
 
 type RulesChange = (rules: MergeRules) => MergeRules;
 
@@ -65,7 +63,7 @@ export class Committer {
   readonly #clock: Clock;
   #rules: MergeRules;
   /** The rules as the log has them, and whether it has `UNMERGED`. */
-  #stored: { readonly rules: MergeRules | undefined; readonly isUnmerged: boolean };
+  #stored: Partial<StoredSettings>;
   /** The changes of the rules that the log does not have yet. */
   #pendingChanges: PendingChange[] = [];
   /** What may have been merged by earlier rules. */
@@ -97,7 +95,7 @@ export class Committer {
     this.#clock = clock;
     const isUnmerged = view.has("settings", UNMERGED);
     const stored = view.has("settings", "merge") ? MergeRules.read(view) : undefined;
-    this.#stored = { rules: stored, isUnmerged };
+    this.#stored = { ...(stored && { rules: stored }), isUnmerged };
     this.#rules = (stored ?? new MergeRules(settings)).withSettings(settings);
     if (view.revision === 0) this.#outdated = NOTHING;
     else this.#outdated = stored && !isUnmerged ? outdatedBy(stored, this.#rules) : EVERYTHING;
@@ -142,10 +140,8 @@ export class Committer {
   /** The same, for settings that depend on those before. */
   async changeSettings(change: (settings: MergeSettings) => MergeSettings): Promise<void> {
     const apply: RulesChange = (rules) => rules.withSettings(change(rules.settings));
-    // Other nodes read them in the log; on a single node the next batch is soon enough.
-    const mustStore = this.log.foreign !== undefined;
     if (!sameJson(apply(this.#rules).settings, this.#rules.settings))
-      await this.#changeRules(apply, mustStore);
+      await this.#changeRules(apply, this.#isShared);
   }
 
   /** Ignored for a source that is not configured. */
@@ -153,8 +149,13 @@ export class Committer {
     const before = this.#rules.facts.get(source);
     if (!this.#rules.isConfigured(source) || sameJson(before, facts)) return;
     // A time must not be lost by a restart. That it has synced once is known again soon.
-    const isStatusChange = before?.staleSince !== facts.staleSince;
-    await this.#changeRules((rules) => rules.withFacts(source, facts), isStatusChange, source);
+    const mustStore = before?.staleSince !== facts.staleSince || this.#isShared;
+    await this.#changeRules((rules) => rules.withFacts(source, facts), mustStore, source);
+  }
+
+  /** Other nodes read the rules in the log, and merge by them; on a single node the next batch is soon enough. */
+  get #isShared(): boolean {
+    return this.log.foreign !== undefined;
   }
 
   /** Whether `mergeAgain` is due: by what the plan contains, or because a batch of it could not be stored. */
@@ -213,6 +214,19 @@ export class Committer {
   async mergeAgain(): Promise<void> {
     if (this.isMergeDue) this.#remerging ??= this.#mergeOutdated();
     await this.#remerging;
+  }
+
+  /** Whether another node merges by changed rules, or has begun to. */
+  get isMergingElsewhere(): boolean {
+    return this.#isMergingElsewhere;
+  }
+
+  /** Does what another node has begun, and may not finish. */
+  async mergeForOthers(): Promise<void> {
+    if (!this.#isMergingElsewhere) return;
+    this.#isMergingElsewhere = false;
+    this.#outdated = EVERYTHING;
+    await this.mergeAgain();
   }
 
   get #isOutdated(): boolean {
@@ -293,7 +307,8 @@ export class Committer {
       const isMerged = isNothing(this.#outdated) && isNothing(this.#beingMerged) && !this.#isMergingElsewhere;
       const settings = { rules, isUnmerged: !isMerged };
       const mustStore = this.#mustStore || (this.#stored.isUnmerged && !settings.isUnmerged);
-      if (entries.length > 0 || mustStore) this.#addSettings(entries, settings);
+      const isOther = rules !== this.#stored.rules || settings.isUnmerged !== this.#stored.isUnmerged;
+      if (isOther && (entries.length > 0 || mustStore)) entries.push(...settingsEntries(view, settings));
       if (entries.length > 0) {
         const batch = { revision, time, entries };
         const [prepared] = await Promise.all([
@@ -355,20 +370,6 @@ export class Committer {
     }
   }
 
-  /** Adds what differs from the settings that the log has. */
-  #addSettings(entries: LogEntry[], { rules, isUnmerged }: { rules: MergeRules; isUnmerged: boolean }): void {
-    if (rules === this.#stored.rules && isUnmerged === this.#stored.isUnmerged) return;
-    const next = new Map([...rules.stored()].map(([id, value]) => [id, JSON.stringify(value)]));
-    if (isUnmerged) next.set(UNMERGED, "{}");
-    const before = new Map(
-      Array.from(this.view.range("settings", "", "\uffff"), ({ id, text }) => [id, text]),
-    );
-    for (const id of new Set([...before.keys(), ...next.keys()])) {
-      const [from = null, to = null] = [before.get(id), next.get(id)];
-      if (from !== to) entries.push({ kind: "settings", id, before: from, after: to, changed: [] });
-    }
-  }
-
   /** The entities that `source` claims, both shown and held back. */
   claimedKeys(source: string): Promise<ClaimedKeys> {
     return this.runBetweenCommits(source, claimedKeysOf(this.view, source));
@@ -385,13 +386,4 @@ const ownerOf = (source: string): string => `source:${source}`;
 function* mergeChanges(commit: Commit, apply: (commit: Commit) => Steps<void>): Steps<LogEntry[]> {
   yield* apply(commit);
   return yield* commit.mergeAll();
-}
-
-function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
-  let rechecked = 0;
-  for (const stored of keys) {
-    const parsed = parseClaimsKey(stored);
-    if (parsed) commit.applyRules(parsed.kind, parsed.key);
-    if (++rechecked % RECHECKS_PER_STEP === 0) yield;
-  }
 }

@@ -39,22 +39,28 @@ export class PortNumbers {
   /** By `portId` in the list. */
   readonly #numbers: ReadonlyMap<string, string>;
   readonly #taken: ReadonlySet<string>;
-  readonly #devices: readonly string[];
+  /** Of the lists, in order. */
+  readonly devices: readonly string[];
   /** Pairs of lists that number alike. */
   readonly #alike: ReadonlySet<string>;
 
   constructor(devices: readonly string[], { numbers, taken }: AssignedNumbers, alike: ReadonlySet<string>) {
-    this.#devices = devices;
+    this.devices = devices;
     this.#numbers = numbers;
     this.#alike = alike;
     this.#taken = taken;
+  }
+
+  /** The number of ports in the lists. */
+  get size(): number {
+    return this.#numbers.size;
   }
 
   /** The number of a port of one list in the merged device. The list need not contain it: a link may end at any port. */
   numberOf(device: string, number: string): string {
     const listed = this.#numbers.get(portId(device, number));
     if (listed !== undefined) return listed;
-    for (const other of this.#devices) {
+    for (const other of this.devices) {
       const same = this.#numbers.get(portId(other, number));
       if (same !== undefined && this.#alike.has(pairKey(device, other))) return same;
     }

@@ -4,11 +4,13 @@
  */
 import type { Steps } from "../lib/steps.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
+import type { Commit } from "./commit.ts";
 import { claimsKey, parseClaimsKey } from "./indexes.ts";
 import type { MergeRules } from "./merge-rules.ts";
 import type { View } from "./view.ts";
 
 const KEYS_PER_STEP = 500;
+const RECHECKS_PER_STEP = 32;
 
 export interface Outdated {
   /** All entities of these kinds. */
@@ -103,4 +105,14 @@ export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdat
     if (!shared) yield* add(view.indexes("claims").named("source").current(source), asStored);
   }
   return keys;
+}
+
+/** Merges these entities again by the rules of the commit. */
+export function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
+  let rechecked = 0;
+  for (const stored of keys) {
+    const parsed = parseClaimsKey(stored);
+    if (parsed) commit.applyRules(parsed.kind, parsed.key);
+    if (++rechecked % RECHECKS_PER_STEP === 0) yield;
+  }
 }

@@ -5,6 +5,7 @@
  * and becomes visible at once (`publish`): what happens then does not depend on the number of changes. Indexes are changed
  * while a revision is prepared: until it is visible they have additional ids, and never lack one.
  */
+import { createBoundedCache } from "../lib/bounded-cache.ts";
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { runToEnd, type Steps } from "../lib/steps.ts";
@@ -34,9 +35,12 @@ import {
   type StateParts,
   withSpellings,
 } from "./network-state.ts";
+import type { PortNumbers } from "./port-matching.ts";
 import { type PreparedRevision, prepareRevision } from "./prepare-revision.ts";
 
 const ENTRIES_PER_STEP = 64;
+/** Of all devices in `View.portNumbers` together. */
+const MAX_MATCHED_PORTS = 100_000;
 
 /** The network at one revision. Immutable: safe to use across pauses. */
 export interface NetworkState {
@@ -75,6 +79,11 @@ export class View {
   changesApplied = 0;
   /** False while a batch is prepared. */
   indexesAreExact = true;
+  /** By the key of a joined device, how its ports are matched in the current state: see `identity/joined-ports.ts`. */
+  readonly portNumbers = createBoundedCache<string, PortNumbers>({
+    maxSize: MAX_MATCHED_PORTS,
+    sizeOf: ({ size }) => size + 1,
+  });
   /** No device has had an alias from this revision on. */
   withoutAliasesSince = 0;
   #state: RevisionState;

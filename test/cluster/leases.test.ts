@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
-import { deviceId, ServiceNode, shortenLeases, type TestCluster } from "./service-nodes.ts";
+import { deviceId, messagesOf, ServiceNode, shortenLeases, type TestCluster } from "./service-nodes.ts";
 
-const SHORT_TTL_MS = 2_000;
+const SHORT_TTL_MS = 4_000;
 const device = (id: number, hw?: string) => ({ id: deviceId(id), ...(hw !== undefined && { hw }) });
 
 let nats: NatsServers;
@@ -53,6 +53,23 @@ test("a node that cannot renew its lease stops its source by itself, and runs it
   a.writeNetwork("site", [device(1), device(2)]);
   await a.untilSource("site", "synced");
   expect(await a.deviceIds()).toEqual([deviceId(1), deviceId(2)]);
+});
+
+test("a source that no node has any more is stale on the others, and live again with its node", async () => {
+  const cluster = await clusterOf("orphan");
+  await using a = new ServiceNode(cluster, "a");
+  await using b = new ServiceNode(cluster, "b");
+  a.configure(["only-a"]);
+  a.writeNetwork("only-a", [device(1)]);
+  b.configure([]);
+  await a.start();
+  await b.start();
+  const claim = async () => JSON.parse(await b.read(`devices/${deviceId(1)}?explain=true`)).claims[0].status;
+  await until(async () => (await claim()) === "live", { what: "the claim of a on b" });
+  await a.kill();
+  await until(async () => (await claim()) === "stale", { what: "the stale claim on b" });
+  await a.start();
+  await until(async () => (await claim()) === "live", { what: "the live claim on b" });
 });
 
 describe("two nodes with the same source", () => {
@@ -109,5 +126,41 @@ describe("two nodes with the same source", () => {
     expect(await a.deviceIds()).toEqual([deviceId(1), deviceId(3)]);
     const changes = await a.read(`devices?since=${revision}`);
     expect(changes).not.toContain(deviceId(7));
+  });
+
+  test("a node that was paused in the middle of a report: the log refuses the rest of it", async () => {
+    const cluster = await clusterOf("amid");
+    const { a, b } = await startPair(cluster);
+    await using _a = a;
+    await using _b = b;
+    const { revision } = await b.readiness();
+    a.writeNetwork(
+      "site",
+      Array.from({ length: 15_000 }, (_, n) => device(n + 1)),
+    );
+    // A batch has a thousand claims.
+    await until(async () => (await b.readiness()).revision > revision + 2, {
+      what: "the first batches",
+      everyMs: 5,
+    });
+    a.pause();
+    await b.untilSource("site", "synced");
+    expect(await b.deviceIds()).toEqual([deviceId(1)]);
+    a.resume();
+    await a.untilSource("site", "standby");
+    b.writeNetwork("site", [device(2)]);
+    await until(async () => (await a.deviceIds())[0] === deviceId(2), { what: "the change of b on a" });
+    const written = await messagesOf(cluster);
+    const [first, second, ...more] = written.filter(({ type }) => type === "takeover");
+    expect(more).toEqual([]);
+    expect([first?.node, second?.node]).toEqual([
+      expect.stringMatching(/^a\./),
+      expect.stringMatching(/^b\./),
+    ]);
+    const after = written.filter(
+      ({ type, sequence }) => type === "batch" && sequence > (second?.sequence ?? 0),
+    );
+    expect(after.length).toBeGreaterThan(0);
+    expect(new Set(after.map(({ node }) => node))).toEqual(new Set([second?.node ?? ""]));
   });
 });

@@ -6,7 +6,7 @@ import { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../../src/log/jetstream/open.ts";
 import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
 import { type Engine, openEngine } from "../../src/nats/engine.ts";
-import { clusterNames } from "../../src/nats/names.ts";
+import { type ClusterNames, clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { newestState } from "../../src/service/cluster.ts";
 import { SnapshotPublisher } from "../../src/service/snapshot-publisher.ts";
@@ -32,6 +32,7 @@ export interface NodeOptions {
   readonly maxBytes?: number;
   readonly sources?: readonly string[];
   readonly secret?: ClusterSecret;
+  readonly names?: ClusterNames;
   /** Between two snapshots; the stream keeps as many. */
   readonly snapshotMessages?: number;
 }
@@ -47,10 +48,10 @@ export async function openNode(
   const failed = Promise.withResolvers<unknown>();
   const engine = openEngine({ servers: servers.urls.split(","), clientName: node }, clock, failed.resolve);
   await Promise.race([engine.reached, failed.promise]);
-  const { stream, subject } = NAMES;
+  const { stream, subject, snapshots: bucket } = options.names ?? NAMES;
   const logger = createLogger(() => "error");
   const signal = new AbortController().signal;
-  const snapshots = new ClusterSnapshots(engine, { bucket: NAMES.snapshots, replicas }, clock);
+  const snapshots = new ClusterSnapshots(engine, { bucket, replicas }, clock);
   const log = await openJetStreamLog({
     stream: new LogStream(engine, { stream, subject, replicas, ...(maxBytes !== undefined && { maxBytes }) }),
     snapshots,

@@ -65,8 +65,10 @@ export class ServiceNode implements AsyncDisposable {
     writeFileSync(join(this.folder, "gazetteer.yaml"), JSON.stringify(config));
   }
 
-  async start(): Promise<void> {
-    this.#service = await startService({ args: ["--config", join(this.folder, "gazetteer.yaml")] });
+  /** With the user of the tests, besides those of the node, or without it. */
+  async start(credentials: string | null = "reader:secret"): Promise<void> {
+    const args = ["--config", join(this.folder, "gazetteer.yaml")];
+    this.#service = await startService({ args, credentials });
   }
 
   async readiness(): Promise<Readiness> {
@@ -134,6 +136,27 @@ export async function shortenLeases(cluster: TestCluster, ttlMs: number): Promis
     replicas,
     allow_direct: false,
   });
+}
+
+export interface WrittenMessage {
+  readonly sequence: number;
+  readonly type: string;
+  /** The run of the node that has written it. */
+  readonly node: string;
+}
+
+/** What the log of the cluster has, in order. */
+export async function messagesOf(cluster: TestCluster): Promise<WrittenMessage[]> {
+  await using engine = await testEngine(cluster);
+  const { stream } = clusterNames(cluster.name);
+  const { state } = await engine.manager.streams.info(stream);
+  const messages: WrittenMessage[] = [];
+  for (let sequence = state.first_seq; sequence <= state.last_seq; sequence++) {
+    const header = (await engine.manager.streams.getMessage(stream, { seq: sequence }))?.header;
+    const [type = "", node = ""] = [header?.get("Gazetteer-Type"), header?.get("Gazetteer-Node")];
+    messages.push({ sequence, type, node });
+  }
+  return messages;
 }
 
 export async function testEngine({ nats }: TestCluster): Promise<Engine & AsyncDisposable> {

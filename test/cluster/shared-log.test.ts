@@ -1,8 +1,10 @@
 /** Several nodes append to one log: one order, the same view everywhere, and nothing twice. */
 import { describe, expect, test } from "bun:test";
 import { createLogger } from "../../src/lib/logger.ts";
+import { observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
+import { until } from "../support/until.ts";
 import { storedBy } from "../support/view-contents.ts";
 import { openNode } from "./log-nodes.ts";
 
@@ -60,6 +62,43 @@ describe("two nodes", () => {
     await a.committer.setSourceFacts("a", { hasSynced: true, staleSince: 1 });
     expect(a.committer.rules.isStale("a")).toBe(false);
     expect(a.committer.view.revision).toBe(revision + 1);
+  });
+
+  test("a changed order that its node could not finish to apply is not taken for done, and the next node finishes it", async () => {
+    await using nats = await startNatsServers();
+    const observed = (names: readonly string[]) => ({ ...observedSources(names), identity: [] });
+    const hardware = (hw: string) => Array.from({ length: 1_200 }, (_, n) => ({ ...device(n), hw }));
+    await using b = await openNode(nats, "node-b");
+    {
+      await using a = await openNode(nats, "node-a");
+      for (const name of ["a", "b"]) {
+        await a.log.takeOver(name, never);
+        await new ClaimIngest(a.committer, name, logger).replace({ devices: hardware(`of ${name}`) });
+      }
+      const { stream } = a.log;
+      const publish = stream.publish.bind(stream);
+      // A batch has 500 of them: node-a ends after the first.
+      stream.publish = (...message) => {
+        stream.publish = () => new Promise(() => {});
+        return publish(...message);
+      };
+      void a.committer.setSettings(observed(["b", "a"]));
+      await until(() => b.committer.view.has("settings", "unmerged"), { what: "the first batch" });
+    }
+    await b.log.takeOver("a", never);
+    await new ClaimIngest(b.committer, "a", logger).apply([
+      { op: "set", kind: "devices", claim: { ...device(5_000), hw: "of a" } },
+    ]);
+    expect(b.committer.view.has("settings", "unmerged")).toBe(true);
+    await using c = await openNode(nats, "node-c", { sources: ["b", "a"] });
+    await c.caughtUp();
+    expect(c.committer.isMergingElsewhere).toBe(true);
+    await c.committer.mergeForOthers();
+    await b.caughtUp();
+    expect(b.committer.view.has("settings", "unmerged")).toBe(false);
+    const shown = [...storedBy(b.committer.view)].filter(([key]) => key.startsWith("devices"));
+    expect(shown).toHaveLength(1_201);
+    expect(shown.filter(([, text]) => text.includes('"of a"'))).toHaveLength(1);
   });
 
   test("a takeover that was decided before another node's is refused", async () => {

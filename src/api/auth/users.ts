@@ -3,6 +3,9 @@
  * watched: a changed file takes effect within about a second; a file that cannot be parsed changes nothing and is
  * logged. Where no user is configured, one is generated. Its password is returned once; only the hash is stored.
  *
+ * In a cluster that shares its users, those of the shared set apply in place of those of the file, and a changed file changes
+ * the set.
+ *
  * `onChange` listeners run before any new request sees the change, so that whatever was opened with the old credentials
  * can be closed.
  */
@@ -65,6 +68,20 @@ export interface ReloadableUsers extends Users {
    * be used. Nothing changes until the returned function is called.
    */
   prepareReload(configuredFile: string | undefined): Promise<() => void>;
+  /** From now on the users of the set apply, in place of those of the file. To be called before the users are in use. */
+  share(set: SharedSet): void;
+}
+
+/** The users of a cluster. */
+export interface SharedSet {
+  /** Undefined while there are none, or none are known. */
+  readonly users: StoredUsers | undefined;
+  /** Called whenever others apply. */
+  onChange: (users: StoredUsers) => void;
+  /** The users of the file, at first and after each change of it. Resolves after an attempt to change the set. */
+  setFile(users: StoredUsers): Promise<void>;
+  /** The file is another one, or none; this changes nothing in the set. */
+  resetFile(users: StoredUsers): void;
 }
 
 export interface UsersOptions {
@@ -134,21 +151,31 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
   const listeners = new Set<(names: ReadonlySet<string>) => void>();
   let byName = mergeUsers(stored, fromEnvironment);
   let list = [...byName.values()];
+  let shared: SharedSet | undefined;
+  let isGeneratedUsed = true;
+
+  async function onFileRead(path: string, users: StoredUsers): Promise<void> {
+    if (!shared) replaceUsers(users);
+    else if (users.size > 0) await shared.setFile(users);
+    // One node's empty file must not lock all users out everywhere.
+    else logger.error("users-kept", { reason: noUsersError(path).message });
+  }
 
   function replaceUsers(updated: StoredUsers): void {
     const before = list;
     byName = mergeUsers(updated, fromEnvironment);
     list = [...byName.values()];
     const names = changedUsers(before, byName);
-    logger.info("users-read", { file, users: list.length, changed: names.size });
-    auditChange(before, byName, file);
+    const origin = shared ? { cluster: true } : { file };
+    logger.info("users-read", { ...origin, users: list.length, changed: names.size });
+    auditChange(before, byName, origin);
     for (const listener of listeners) listener(names);
   }
 
   function auditChange(
     before: readonly User[],
     now: ReadonlyMap<string, User>,
-    path: string | undefined,
+    origin: Readonly<Record<string, string | boolean | undefined>>,
   ): void {
     const knownBefore = new Set(before.map(({ name }) => name));
     const isKept = ({ name }: User) => now.has(name);
@@ -158,7 +185,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
     const removed = before.filter((user) => !isKept(user));
     if (added.length + changed.length + removed.length === 0) return;
     logger.audit("users-changed", {
-      file: path,
+      ...origin,
       added: nameList(added),
       changed: nameList(changed),
       removed: nameList(removed),
@@ -167,7 +194,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
 
   async function reload(path: string): Promise<void> {
     try {
-      replaceUsers(await readStoredUsers(path));
+      await onFileRead(path, await readStoredUsers(path));
     } catch (error) {
       // A typing error in the file must not lock all users out: the previous ones stay.
       logger.error("users-kept", { reason: errorMessage(error) });
@@ -178,9 +205,19 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
     get file() {
       return file;
     },
-    generated,
+    get generated() {
+      return isGeneratedUsed ? generated : undefined;
+    },
     async saveGenerated() {
-      if (generated === undefined || file === undefined) return;
+      if (generated === undefined || !isGeneratedUsed) return;
+      if (shared) {
+        await shared.setFile(stored);
+        // Another node may have made the set at the same time, without this user.
+        isGeneratedUsed =
+          shared.users === undefined || byName.get(generated.name)?.hash === stored.get(generated.name);
+      }
+      if (!isGeneratedUsed) shared?.resetFile(new Map());
+      if (file === undefined || !isGeneratedUsed) return;
       await writeUsersFile(file, stored);
       await watcher?.acknowledge();
     },
@@ -189,6 +226,19 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    share(set) {
+      shared = set;
+      set.onChange = replaceUsers;
+      if (set.users) {
+        isGeneratedUsed = false;
+        const reason =
+          "the users file differs from the users of the cluster, which apply; what is changed in it from now on is applied on all nodes";
+        if (!generated && !isSameUsers(set.users, stored)) logger.warn("users-differ", { file, reason });
+        replaceUsers(set.users);
+      }
+      // A generated user is shared once its password is shown.
+      if (!generated || set.users) void set.setFile(generated ? new Map() : stored);
     },
     async watchFile(signal) {
       while (!signal.aborted) {
@@ -210,7 +260,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
       const nextStored = await readStoredUsers(nextFile);
       if (fromEnvironment.size + nextStored.size === 0) throw noUsersError(nextFile);
       return () => {
-        replaceUsers(nextStored);
+        void onFileRead(nextFile, nextStored);
         if (nextFile === file) return;
         file = nextFile;
         watcher = nextWatcher;
@@ -229,6 +279,9 @@ function nameList(users: readonly User[]): string | undefined {
   const others = users.length - names.length;
   return others > 0 ? `${names.join(",")} and ${others} more` : names.join(",");
 }
+
+const isSameUsers = (a: StoredUsers, b: StoredUsers): boolean =>
+  a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
 
 /** The names of users whose credential differs from before, or who are gone. */
 export function changedUsers(before: Iterable<User>, now: ReadonlyMap<string, User>): Set<string> {

@@ -14,10 +14,10 @@ import { aborted } from "../../lib/aborted.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import type { Paced } from "../../lib/steps.ts";
-import { type Batch, type ForeignBatches, type Log, LogError, type LogStats, type Snapshot } from "../log.ts";
+import { type Batch, type ForeignBatches, type Log, LogError, type LogStats } from "../log.ts";
 import type { RetryingLog } from "../retrying-log.ts";
 import { BatchAssembler } from "./batch-assembler.ts";
+import { LocalCopy } from "./local-copy.ts";
 import type { LogStream } from "./log-stream.ts";
 import {
   type EncodedMessage,
@@ -49,9 +49,7 @@ export interface JetStreamLogOptions {
   readonly logger: Logger;
 }
 
-export class JetStreamLog implements Log, ForeignBatches {
-  readonly id: string;
-  readonly signingKey: Uint8Array;
+export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   readonly node: string;
   readonly foreign: ForeignBatches = this;
   readonly stream: LogStream;
@@ -80,8 +78,7 @@ export class JetStreamLog implements Log, ForeignBatches {
   #background: Promise<unknown> = Promise.resolve();
 
   constructor({ local, stream, node, position, trouble, clock, logger }: JetStreamLogOptions) {
-    this.id = local.id;
-    this.signingKey = local.signingKey;
+    super(local);
     this.node = node;
     this.stream = stream;
     this.health = new StreamHealth(clock, logger);
@@ -90,7 +87,7 @@ export class JetStreamLog implements Log, ForeignBatches {
     this.#sequence = position.sequence;
     this.#holders = new Map(Object.entries(position.holders));
     const { newest } = local.stats();
-    this.#assembler = new BatchAssembler(local.id, newest);
+    this.#assembler = new BatchAssembler(local, newest);
     this.#monitor = new StreamMonitor(
       { stream, health: this.health, clock, created: position.created },
       { applied: () => this.#sequence, arrived: () => this.#lastArrived },
@@ -195,12 +192,12 @@ export class JetStreamLog implements Log, ForeignBatches {
     signal: AbortSignal,
     isEntitled: () => boolean = () => true,
   ): Promise<boolean> {
-    const message = encodeTakeover(source, this.#writer, randomUUID());
     const isEnding = () => signal.aborted || this.#closing.signal.aborted;
     while (!isEnding()) {
       // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
       const expected = this.#sequence;
       if (!isEntitled()) return false;
+      const message = encodeTakeover(source, this.#writer, randomUUID(), expected);
       const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
       const awaited = outcome.stored ? outcome.sequence : expected + 1;
       while (this.#sequence < awaited && !isEnding()) await this.#nextArrival(signal);
@@ -210,7 +207,7 @@ export class JetStreamLog implements Log, ForeignBatches {
   }
 
   get #writer(): Writer {
-    return { log: this.id, node: this.node };
+    return { log: this.id, key: this.signingKey, node: this.node };
   }
 
   async #untilReached(): Promise<void> {
@@ -362,49 +359,17 @@ export class JetStreamLog implements Log, ForeignBatches {
     this.#monitor.isCaughtUp ||= !ended.aborted;
   }
 
-  read(revision: number, until?: number): Paced<Batch> {
-    return this.#local.read(revision, until);
-  }
-
-  snapshotAtOrBefore(revision: number): Snapshot | undefined {
-    return this.#local.snapshotAtOrBefore(revision);
-  }
-
-  writeSnapshot(snapshot: Snapshot): Promise<void> {
-    return this.#local.writeSnapshot(snapshot);
-  }
-
-  dropSnapshot(revision: number): Promise<void> {
-    return this.#local.dropSnapshot(revision);
-  }
-
-  revisionAt(time: number): number | undefined {
-    return this.#local.revisionAt(time);
-  }
-
-  timeOf(revision: number): number | undefined {
-    return this.#local.timeOf(revision);
-  }
-
-  histogram(from: number, to: number, buckets: number): readonly number[] {
-    return this.#local.histogram(from, to, buckets);
-  }
-
-  prune(keepSince: number, maxBytes: number): Promise<void> {
-    return this.#local.prune(keepSince, maxBytes);
-  }
-
-  stats(): LogStats {
+  override stats(): LogStats {
     const { writeFailure } = this.health;
-    return { ...this.#local.stats(), ...(writeFailure && { writeFailure }) };
+    return { ...super.stats(), ...(writeFailure && { writeFailure }) };
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.#closing.abort();
     this.#wake();
     await this.#background;
     await this.#local.storePosition(encodePosition(this.position)).catch(() => {});
-    await this.#local.close();
+    await super.close();
   }
 }
 

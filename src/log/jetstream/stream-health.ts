@@ -40,7 +40,9 @@ export class StreamHealth {
     if (known?.condition !== condition)
       this.#logger.error("trouble with the log of the cluster", { activity, condition, why: message });
     this.#troubles.set(activity, { condition, message, since: known?.since ?? since });
-    if (activity === "follow" && !known) this.#announceStale();
+    if (activity !== "follow" || known) return;
+    this.#completeAt = Math.min(this.#completeAt, since);
+    this.#announceStale();
   }
 
   clear(activity: Activity): void {

@@ -16,7 +16,7 @@ const MAX_LAG_AFTER_TROUBLE = 100;
 const CHECKS_UNTIL_TRUNCATED = 5;
 
 interface Monitored {
-  readonly stream: LogStream;
+  readonly stream: Pick<LogStream, "info">;
   readonly health: StreamHealth;
   readonly clock: Clock;
   /** When the stream was created that this node follows. */

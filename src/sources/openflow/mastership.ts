@@ -76,9 +76,12 @@ export class Mastership {
   }
 }
 
+/** By its certificate, or without one by its address, which on a separate management network only the switch has. */
 function isSameSwitch(a: Session, b: Session): boolean {
-  return (
-    a.channel.certificate?.fingerprint === b.channel.certificate?.fingerprint &&
-    Bun.deepEquals(a.description, b.description)
-  );
+  const [certificate, other] = [a.channel.certificate, b.channel.certificate];
+  const isSamePeer =
+    certificate || other
+      ? certificate?.fingerprint === other?.fingerprint
+      : a.channel.remoteAddress === b.channel.remoteAddress;
+  return isSamePeer && Bun.deepEquals(a.description, b.description);
 }

@@ -2,7 +2,11 @@
  * The ports of joined devices within one commit: which port of the entity a port of a source is. The ports that the claims
  * list are matched once for each device that is touched (`port-matching.ts`), in steps (`prepare`), before anything that
  * refers to them is placed or merged.
+ *
+ * Matching reads all ports of a device. The result is kept for later commits, where this commit changes neither the devices
+ * that are joined nor what their ports are matched by: then it holds whether the commit succeeds or not.
  */
+import { sameJson } from "../../lib/same-json.ts";
 import type { Steps } from "../../lib/steps.ts";
 import { canonicalMac } from "../../model/address.ts";
 import type { ClaimTypes, PortClaim } from "../../model/claim.ts";
@@ -32,6 +36,8 @@ export class JoinedPorts {
   readonly #numbers = new Map<string, PortNumbers | undefined>();
   /** The ports whose claims this commit changes, by the device that they name. */
   readonly #changed = new Map<string, Set<PortEntity>>();
+  /** The entities whose devices, or what the ports of these are matched by, this commit changes. */
+  readonly #rematched = new Set<string>();
 
   constructor(view: View, groups: DeviceGroups, ports: WorkingSet<"ports">) {
     this.#view = view;
@@ -58,13 +64,31 @@ export class JoinedPorts {
     const entity = this.#groups.entityOf(key);
     if (this.#numbers.has(entity)) return;
     const members = this.#groups.membersOf(entity);
-    this.#numbers.set(entity, members.length > 1 ? yield* this.#match(members, "claims") : undefined);
+    this.#numbers.set(entity, members.length > 1 ? yield* this.#numbersOf(entity, members) : undefined);
   }
 
-  /** The entities of joined devices whose ports are numbered in another way since the claims of the commit are set. */
-  *findRenumbered(): Steps<ReadonlySet<string>> {
+  *#numbersOf(entity: string, members: readonly string[]): Steps<PortNumbers> {
+    const { portNumbers } = this.#view;
+    const known = portNumbers.get(entity);
+    if (known && sameJson(known.devices, members)) return known;
+    const numbers = yield* this.#match(members, "claims");
+    if (!this.#rematched.has(entity)) portNumbers.set(entity, numbers);
+    return numbers;
+  }
+
+  #markRematched(entity: string): void {
+    this.#rematched.add(entity);
+    this.#view.portNumbers.delete(entity);
+  }
+
+  /**
+   * The entities of joined devices whose ports are numbered in another way since the claims of the commit are set.
+   * `regrouped` are the devices that gave or received claims.
+   */
+  *findRenumbered(regrouped: Iterable<TouchedEntity<"devices">>): Steps<ReadonlySet<string>> {
     const renumbered = new Set<string>();
     if (!this.#groups.isActive) return renumbered;
+    for (const { key } of regrouped) this.#markRematched(key);
     for (const entity of this.#ports.pending) {
       if (entity.claims === entity.claimsBefore) continue;
       for (const { claim } of [...entity.claims, ...entity.claimsBefore]) {
@@ -76,6 +100,7 @@ export class JoinedPorts {
     for (const [device, entities] of this.#changed) {
       const entity = this.#groups.entityOf(device);
       if (renumbered.has(entity) || ![...entities].some(changesMatching)) continue;
+      this.#markRematched(entity);
       const members = this.#groups.membersOf(entity);
       if (members.length < 2) continue;
       yield* this.#prepareDevice(device);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Connection } from "../../service/connection.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { basic, type Service, startService } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
 import { type RawUpstream, response, startRawUpstream } from "./raw-upstream.ts";
 
 const CREDENTIALS = "onos:ro:cks";
@@ -140,8 +141,9 @@ describe("the request", () => {
   }
 
   test("what this service has itself is served here", async () => {
-    const { body } = await request("/onos/v1/devices");
-    expect(JSON.parse(body.toString()).devices).toHaveLength(1);
+    const devices = async () => JSON.parse((await request("/onos/v1/devices")).body.toString()).devices;
+    await until(async () => (await devices()).length > 0, { what: "the device of the file" });
+    expect(await devices()).toHaveLength(1);
     expect(upstream.requests).toEqual([]);
   });
 

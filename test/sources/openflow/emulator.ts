@@ -5,7 +5,6 @@
  */
 import { ETHER, readFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
 import { PORT } from "../../../src/sources/openflow/codec/instruction.ts";
-import type { Match } from "../../../src/sources/openflow/codec/match.ts";
 import {
   type Bodies,
   dispatch,
@@ -21,6 +20,7 @@ import {
 import { PORT_CONFIG, PORT_STATE, type PortDescription } from "../../../src/sources/openflow/codec/port.ts";
 import { macText } from "../../../src/sources/openflow/codec/wire.ts";
 import { type ControllerAddress, ControllerConnection } from "./controller-connection.ts";
+import { matches, matchFieldsOf } from "./flow-match.ts";
 
 export const deviceId = (dpid: number): string => `of:${dpid.toString(16).padStart(16, "0")}`;
 /** A code of `ERROR.badRequest`: a slave must not change anything. */
@@ -62,6 +62,8 @@ export class EmulatedSwitch {
   readonly errors: Bodies["error"][] = [];
   /** Changes of controllers that are slaves. */
   refusedChanges = 0;
+  /** Changes of controllers that are not the master, while another one is. */
+  rivalChanges = 0;
   /** Keeps the connection open but neither processes nor sends messages. */
   unresponsive = false;
   readonly #net: EmulatedNetwork;
@@ -121,6 +123,14 @@ export class EmulatedSwitch {
     this.#connections.clear();
   }
 
+  disconnectFrom({ port }: ControllerAddress): void {
+    for (const connection of this.#connections) {
+      if (connection.address.port !== port) continue;
+      connection.end();
+      this.#connections.delete(connection);
+    }
+  }
+
   /** To all controllers; frames not to those that are slaves. */
   send<K extends MessageKind>(kind: K, body: Bodies[K], xid = 0): void {
     for (const connection of this.#connections)
@@ -167,6 +177,7 @@ export class EmulatedSwitch {
 
   #handlersOf(connection: ControllerConnection): Handlers {
     const mayChange = (): boolean => {
+      if (connection.role === ROLE.equal && this.masters.length > 0) this.rivalChanges++;
       if (connection.role !== ROLE.slave) return true;
       connection.send("error", { type: ERROR.badRequest, code: IS_SLAVE, data: new Uint8Array(8) });
       this.refusedChanges++;
@@ -280,33 +291,6 @@ export class EmulatedSwitch {
         if (number !== inPort) this.#net.emit(this, number, frame);
     } else this.#net.emit(this, output, frame);
   }
-}
-
-function matchFieldsOf(inPort: number, bytes: Uint8Array): Match {
-  const frame = readFrame(bytes);
-  const fields: Match = { inPort, ethDst: frame.dst, ethType: frame.type };
-  const { payload } = frame;
-  if (frame.type === ETHER.ipv6) {
-    fields.ipProto = payload[6] ?? 0;
-    fields.icmpv6Type = payload[40] ?? 0;
-  } else if (frame.type === ETHER.ipv4) {
-    fields.ipProto = payload[9] ?? 0;
-    fields.udpSrc = ((payload[20] ?? 0) << 8) | (payload[21] ?? 0);
-    fields.udpDst = ((payload[22] ?? 0) << 8) | (payload[23] ?? 0);
-  }
-  return fields;
-}
-
-function matches(match: Match, fields: Match): boolean {
-  return (
-    (match.inPort === undefined || match.inPort === fields.inPort) &&
-    (match.ethType === undefined || match.ethType === fields.ethType) &&
-    (match.ethDst === undefined || match.ethDst === fields.ethDst) &&
-    (match.ipProto === undefined || match.ipProto === fields.ipProto) &&
-    (match.udpSrc === undefined || match.udpSrc === fields.udpSrc) &&
-    (match.udpDst === undefined || match.udpDst === fields.udpDst) &&
-    (match.icmpv6Type === undefined || match.icmpv6Type === fields.icmpv6Type)
-  );
 }
 
 /** A bridge without OpenFlow: floods all frames except LLDP. */

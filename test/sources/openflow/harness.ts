@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../../src/lib/clock.ts";
 import { createLogger } from "../../../src/lib/logger.ts";
 import { createOpenflowSource } from "../../../src/sources/openflow/openflow.ts";
 import type { OpenflowOptions } from "../../../src/sources/openflow/options.ts";
-import type { Source } from "../../../src/sources/source.ts";
+import type { Source, SourceCluster } from "../../../src/sources/source.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
 import { until } from "../../support/until.ts";
 import type { EmulatedNetwork } from "./emulator.ts";
@@ -31,7 +31,11 @@ const MAX_LOG_LINES = 1000;
 
 export async function startSource(
   options: OpenflowOptions = {},
-  { sink = new MemorySink(), clock = systemClock }: { sink?: MemorySink; clock?: Clock } = {},
+  {
+    sink = new MemorySink(),
+    clock = systemClock,
+    cluster,
+  }: { sink?: MemorySink; clock?: Clock; cluster?: SourceCluster } = {},
 ): Promise<RunningSource> {
   let port = 0;
   const lines: string[] = [];
@@ -39,7 +43,10 @@ export async function startSource(
     if (lines.push(line) > MAX_LOG_LINES) lines.shift();
     port ||= Number(/openflow listening on \S+:(\d+)/.exec(line)?.[1] ?? 0);
   });
-  const source = createOpenflowSource({ ...FAST_OPTIONS, ...options, name: "openflow" }, { clock, log });
+  const source = createOpenflowSource(
+    { ...FAST_OPTIONS, ...options, name: "openflow" },
+    { clock, log, cluster: () => cluster },
+  );
   const abort = new AbortController();
   const done = source.run(sink, abort.signal);
   done.catch(() => {});

@@ -133,6 +133,10 @@ test("in the service: through a restart, and removed with the source", async () 
   const answered = engine.answered;
   const second = await start([core]);
   await until(() => engine.answered > answered, { what: "a poll after the restart" });
+  // A source of which nothing was stored is not known to the next start.
+  await until(async () => (await (await second.fetch("/controller/v1/devices")).json()).devices.length > 0, {
+    what: "the device",
+  });
   await second.stop();
   expect(engine.discoveries).toBe(1);
   const third = await start([{ type: "demo" }]);

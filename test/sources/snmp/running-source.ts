@@ -43,8 +43,8 @@ export class RunningSource {
   }
 
   /** Waits until a metric has at least this value. */
-  async reach(name: string, value: number): Promise<void> {
-    await until(() => this.metric(name) >= value, { what: `${name} ${value}`, deadlineMs: 90_000 }).catch(
+  async reach(name: string, value: number, deadlineMs = 90_000): Promise<void> {
+    await until(() => this.metric(name) >= value, { what: `${name} ${value}`, deadlineMs }).catch(
       (error: unknown) => {
         throw new Error(JSON.stringify(this.#source.metrics?.()), { cause: error });
       },

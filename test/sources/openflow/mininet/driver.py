@@ -77,7 +77,7 @@ class Driver:
         self.lock.write(json.dumps(names))
         self.lock.flush()
 
-    def start(self, topology, port, protocol="tcp", other=None, address="127.0.0.1"):
+    def start(self, topology, port, protocol="tcp", others=(), address="127.0.0.1"):
         topo = TOPOLOGIES[topology]()
         # Before anything exists.
         self.store_names(topo.switches() + ["%s-eth%d" % (s, port) for s in topo.switches() for port in topo.ports[s]])
@@ -89,8 +89,8 @@ class Driver:
             autoSetMacs=True,
         )
         self.net.addController("c0", controller=Controller, ip=address, port=port, protocol=protocol)
-        if other is not None:
-            self.net.addController("c1", controller=Controller, ip="127.0.0.1", port=other)
+        for number, other in enumerate(others, 1):
+            self.net.addController("c%d" % number, controller=Controller, ip="127.0.0.1", port=other)
         self.net.start()
         return self.describe()
 

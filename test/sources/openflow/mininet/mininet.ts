@@ -23,8 +23,8 @@ export interface MininetNetwork {
 export interface StartOptions {
   /** How the switches connect to the service. */
   readonly protocol?: "tcp" | "ssl";
-  /** The port of a second controller. */
-  readonly other?: number;
+  /** The ports of other controllers. */
+  readonly others?: readonly number[];
   /** Where the controller listens. Default: 127.0.0.1. */
   readonly address?: string;
 }

@@ -74,7 +74,7 @@ describe.skipIf(!canRunMininet() || !needs("osken-manager", "openssl"))("real sw
       const [service, network] = await lab.startNetwork(
         "linear",
         { forwarding: "none" },
-        { other: osken.port },
+        { others: [osken.port] },
       );
       const switches = Object.keys(network.names);
       const dumps = () => Promise.all(switches.map((name) => flowsOf(lab, name)));

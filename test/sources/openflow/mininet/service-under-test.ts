@@ -1,25 +1,27 @@
 /** A running service with an OpenFlow source, its API and its event stream, for the Mininet tests. */
 import type { Device, Host, Link, Port } from "../../../../src/model/entity.ts";
+import { EventLog, type StreamEvent } from "../../../support/event-log.ts";
 import { type Service, startService } from "../../../support/service.ts";
 import { until } from "../../../support/until.ts";
 import type { MininetNetwork } from "./mininet.ts";
 
-export interface StreamEvent {
-  readonly what: "added" | "updated" | "removed";
-  readonly resource: string;
-  readonly id: string;
-  readonly value: Record<string, unknown>;
+/** The port on which the service accepts switches. */
+export async function openflowPortOf(service: Service): Promise<number> {
+  const port = await until(() => /openflow listening on \S+:(\d+)/.exec(service.stderr())?.[1], {
+    what: "the OpenFlow listener",
+  });
+  return Number(port);
 }
 
 export class ServiceUnderTest {
   readonly service: Service;
   readonly openflowPort: number;
-  readonly events: StreamEvent[] = [];
-  readonly #stream = new AbortController();
+  readonly #log: EventLog;
 
-  private constructor(service: Service, openflowPort: number) {
+  constructor(service: Service, openflowPort: number, log: EventLog) {
     this.service = service;
     this.openflowPort = openflowPort;
+    this.#log = log;
   }
 
   static async start(
@@ -31,45 +33,11 @@ export class ServiceUnderTest {
     const config = `${data}-config.yaml`;
     await Bun.write(config, `sources:\n  - ${source}\n`);
     const service = await startService({ args: ["--data", data, "--config", config] });
-    const port = await until(() => /openflow listening on \S+:(\d+)/.exec(service.stderr())?.[1], {
-      what: "the OpenFlow listener",
-    });
-    const started = new ServiceUnderTest(service, Number(port));
-    void started.#readStream();
-    await until(() => started.#synced, { what: "the event stream" });
-    return started;
+    return new ServiceUnderTest(service, await openflowPortOf(service), await EventLog.open(service));
   }
 
-  #synced = false;
-
-  async #readStream(): Promise<void> {
-    const response = await this.service.fetch("/controller/v1/topology?format=events", {
-      signal: this.#stream.signal,
-    });
-    if (!response.body) throw new Error(`no stream: ${response.status}`);
-    let text = "";
-    const decoder = new TextDecoder();
-    try {
-      for await (const chunk of response.body) {
-        text += decoder.decode(chunk, { stream: true });
-        for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
-          this.#event(text.slice(0, end));
-          text = text.slice(end + 2);
-        }
-      }
-    } catch {
-      // The stream ends with the service or with the test.
-    }
-  }
-
-  #event(block: string): void {
-    const what = /^event: ?(.*)$/m.exec(block)?.[1];
-    if (what === "synced") this.#synced = true;
-    if (what !== "added" && what !== "updated" && what !== "removed") return;
-    const data: { resource: string; value: Record<string, unknown> } = JSON.parse(
-      /^data: ?(.*)$/m.exec(block)?.[1] ?? "",
-    );
-    this.events.push({ what, resource: data.resource, id: String(data.value.id), value: data.value });
+  get events(): readonly StreamEvent[] {
+    return this.#log.events;
   }
 
   async #get(path: string): Promise<Record<string, unknown>> {
@@ -142,11 +110,11 @@ export class ServiceUnderTest {
 
   /** The events from an index on, as `added links ID`. */
   eventsSince(index: number): string[] {
-    return this.events.slice(index).map(({ what, resource, id }) => `${what} ${resource} ${id}`);
+    return this.#log.since(index);
   }
 
   async stop(): Promise<void> {
-    this.#stream.abort();
+    this.#log.close();
     await this.service.stop();
   }
 }

@@ -1,0 +1,231 @@
+/**
+ * The users of a cluster: one sealed value in a bucket, which is the truth for all nodes. The first node writes its users
+ * there; from then on what changes in the users file of a node is changed in the value: users that were added, changed or
+ * removed in that file since it was last read, and no others, so that an old file on another node brings no removed user back.
+ *
+ * - Writes are by revision: two at once are both applied, and of two changes of one user the last one wins.
+ * - A value has a version that grows. Whoever may write to the bucket, without the secret, cannot bring an old one back: a node
+ *   that knows a newer one writes that again, also where the bucket was deleted.
+ * - The last known value is kept in a file as well, for starts without NATS.
+ */
+import { readFile } from "node:fs/promises";
+import type { KvEntry } from "@nats-io/kv";
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import type { Clock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import type { Logger } from "../lib/logger.ts";
+import { replaceFile } from "../lib/replace-file.ts";
+import type { Engine } from "../nats/engine.ts";
+import type { ClusterSecret } from "../nats/sealed.ts";
+import { isOtherRevision, TtlBucket, watchBucket } from "./bucket.ts";
+
+const KEY = "users";
+/** Users stay until they are removed. */
+const NO_TTL_MS = 0;
+const RETRY_MS = 500;
+
+/** Name → whatever stands behind it in a users file. */
+export type UserEntries = ReadonlyMap<string, string>;
+
+const Value = Type.Object({
+  version: Type.Integer({ minimum: 1 }),
+  users: Type.Array(Type.Tuple([Type.String(), Type.String()])),
+});
+const value = Compile(Value);
+
+/** A value of the bucket that was opened. */
+interface UserSet {
+  readonly version: number;
+  readonly users: UserEntries;
+}
+
+export interface SharedUsersOptions {
+  readonly engine: Engine;
+  readonly bucket: string;
+  readonly replicas: number;
+  readonly secret: ClusterSecret;
+  /** Of the last known value. Undefined: it is not kept. */
+  readonly copyPath: string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class SharedUsers {
+  readonly #options: SharedUsersOptions;
+  readonly #bucket: TtlBucket;
+  /** Called with each set that comes to apply. */
+  onChange: (users: UserEntries) => void = () => {};
+  #known: UserSet | undefined;
+  /** The file as the shared set has it, and as it is. They differ while a change is not written yet. */
+  #sharedFile: UserEntries = new Map();
+  #file: UserEntries | undefined;
+  #shouldWrite = false;
+  #writing = Promise.resolve();
+  #copying = Promise.resolve();
+  #reported = "";
+
+  constructor(options: SharedUsersOptions) {
+    const { engine, bucket, replicas } = options;
+    this.#options = options;
+    this.#bucket = new TtlBucket({ engine, name: bucket, replicas, ttlMs: NO_TTL_MS });
+  }
+
+  /** The set that applies. Undefined when there is none yet, or none is known. */
+  get users(): UserEntries | undefined {
+    return this.#known?.users;
+  }
+
+  /** Reads the set, from NATS or else from the copy. To be called before anything else. */
+  async load(): Promise<void> {
+    const { copyPath, engine } = this.#options;
+    const copy = copyPath && (await readFile(copyPath, "latin1").catch(() => undefined));
+    this.#known = copy ? this.#open(Buffer.from(copy, "base64")) : undefined;
+    if (!engine.isConnected) return;
+    try {
+      const { kv } = await this.#bucket.open();
+      const entry = await kv.get(KEY);
+      if (entry) this.#onEntry(entry);
+    } catch (error) {
+      this.#bucket.forget();
+      this.#report("users-not-read", errorMessage(error));
+    }
+  }
+
+  /**
+   * The users in the file of this node, at the start and whenever the file was read again. Resolves after the attempt to write
+   * what changed; `run` tries again.
+   */
+  setFile(users: UserEntries): Promise<void> {
+    if (!this.#file) this.#sharedFile = users;
+    this.#file = users;
+    this.#shouldWrite = true;
+    return this.#writeIfNeeded();
+  }
+
+  /** The file is another one, or none; what it has is no change. */
+  resetFile(users: UserEntries): void {
+    this.#sharedFile = users;
+    this.#file = users;
+  }
+
+  /** Follows the set, and writes what could not be written before, until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const onEntry = (entry: KvEntry) => this.#onEntry(entry);
+    const watching = watchBucket(this.#bucket, onEntry, { clock, pauseMs: RETRY_MS, signal });
+    while (!signal.aborted) {
+      await this.#writeIfNeeded();
+      await clock.sleep(RETRY_MS, signal);
+    }
+    await Promise.all([watching, this.#writing, this.#copying]);
+  }
+
+  #onEntry(entry: KvEntry): void {
+    if (entry.key !== KEY) return;
+    const read = entry.operation === "PUT" ? this.#open(entry.value) : undefined;
+    if (read && read.version > (this.#known?.version ?? 0)) this.#apply(read, entry.value);
+    // Deleted, replaced by something else, or an old one: what is known is written again.
+    else if (!read || !this.#known || !isEqual(read.users, this.#known.users)) this.#shouldWrite = true;
+  }
+
+  /** The watch may have seen it before. */
+  #applyIfNewer(set: UserSet, sealed: Uint8Array): void {
+    if (set.version > (this.#known?.version ?? 0)) this.#apply(set, sealed);
+  }
+
+  #apply(set: UserSet, sealed: Uint8Array): void {
+    this.#known = set;
+    this.#keepCopy(sealed);
+    this.onChange(set.users);
+  }
+
+  #keepCopy(sealed: Uint8Array): void {
+    const { copyPath, logger } = this.#options;
+    if (copyPath === undefined) return;
+    this.#copying = this.#copying
+      .then(() => replaceFile(copyPath, Buffer.from(sealed).toString("base64")))
+      .catch((error: unknown) => logger.warn("users-copy-not-written", { reason: errorMessage(error) }));
+  }
+
+  #writeIfNeeded(): Promise<void> {
+    this.#writing = this.#writing.then(() =>
+      this.#shouldWrite && this.#file ? this.#tryToWrite(this.#file) : undefined,
+    );
+    return this.#writing;
+  }
+
+  async #tryToWrite(file: UserEntries): Promise<void> {
+    this.#shouldWrite = false;
+    try {
+      await this.#write(file);
+      this.#sharedFile = file;
+      this.#reported = "";
+    } catch (error) {
+      this.#shouldWrite = true;
+      // Another node was faster: its value is the next one to change.
+      if (isOtherRevision(error)) return;
+      this.#bucket.forget();
+      this.#report("users-not-shared", errorMessage(error));
+    }
+  }
+
+  /** Makes the value what it must be, where it is not. Rejects when that is not possible now. */
+  async #write(file: UserEntries): Promise<void> {
+    if (!this.#options.engine.isConnected)
+      throw new Error("NATS cannot be reached; the last known users apply");
+    const { kv } = await this.#bucket.open();
+    const entry = await kv.get(KEY);
+    const stored = entry?.operation === "PUT" ? entry : undefined;
+    const shared = stored && this.#open(stored.value);
+    const newest = newer(shared, this.#known);
+    if (stored && !newest)
+      throw new Error(
+        "the users of the cluster are sealed with another secret; cluster.secretFile must be the same",
+      );
+    const users = newest ? withChanges(newest.users, this.#sharedFile, file) : file;
+    if (shared && isEqual(users, shared.users)) return this.#applyIfNewer(shared, stored.value);
+    const set = { version: (newest?.version ?? 0) + 1, users };
+    const sealed = this.#seal(set);
+    if (stored) await kv.update(KEY, sealed, stored.revision);
+    else await kv.create(KEY, sealed);
+    this.#applyIfNewer(set, sealed);
+  }
+
+  #seal({ version, users }: UserSet): Uint8Array {
+    const text = JSON.stringify({ version, users: [...users] } satisfies Type.Static<typeof Value>);
+    return this.#options.secret.seal(this.#purpose, new TextEncoder().encode(text));
+  }
+
+  #open(sealed: Uint8Array): UserSet | undefined {
+    const plain = this.#options.secret.open(this.#purpose, sealed);
+    if (!plain) return undefined;
+    const read: unknown = JSON.parse(new TextDecoder().decode(plain));
+    return value.Check(read) ? { version: read.version, users: new Map(read.users) } : undefined;
+  }
+
+  get #purpose(): string {
+    return `users of ${this.#options.bucket}`;
+  }
+
+  /** Once for as long as the reason is the same. */
+  #report(event: string, reason: string): void {
+    const line = `${event} ${reason}`;
+    if (line !== this.#reported) this.#options.logger.error(event, { reason });
+    this.#reported = line;
+  }
+}
+
+const newer = (a: UserSet | undefined, b: UserSet | undefined): UserSet | undefined =>
+  a && b ? (a.version >= b.version ? a : b) : (a ?? b);
+
+const isEqual = (a: UserEntries, b: UserEntries): boolean =>
+  a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
+
+/** `users` with what was added, changed or removed from `before` to `after`. */
+function withChanges(users: UserEntries, before: UserEntries, after: UserEntries): UserEntries {
+  const changed = new Map(users);
+  for (const name of before.keys()) if (!after.has(name)) changed.delete(name);
+  for (const [name, entry] of after) if (before.get(name) !== entry) changed.set(name, entry);
+  return changed;
+}

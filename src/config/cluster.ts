@@ -1,0 +1,97 @@
+/**
+ * Checks of the section `cluster`: what nodes send to NATS servers on other machines is encrypted, the servers know who the
+ * nodes are, and what is sealed there needs a secret. The files are checked by `gazetteer check`, and read at the start.
+ */
+import { basename } from "node:path";
+import { isLoopback } from "../lib/loopback.ts";
+import { type NatsUrl, parseNatsUrl } from "../lib/nats-url.ts";
+import { readSecretFile } from "../sources/secret.ts";
+import { isReadableByOthers } from "../sources/secret-check.ts";
+import type { ConfigFault } from "./faults.ts";
+import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";
+import type { SourceContents } from "./sources.ts";
+import { isSet } from "./transport.ts";
+
+/** A shorter one could be guessed by whoever reads what is sealed with it. */
+const MIN_SECRET_CHARACTERS = 16;
+const MAKE_SECRET = "openssl rand -base64 32 > FILE makes one";
+
+const settingsBy = (settings: readonly Setting[]) => (name: string) =>
+  settings.find(({ key }) => key.name === `cluster.${name}`);
+
+export function checkCluster(settings: readonly Setting[]): ConfigFault[] {
+  const find = settingsBy(settings);
+  const servers = find("servers");
+  const faults: ConfigFault[] = [];
+  const parsed: NatsUrl[] = [];
+  for (const [index, text] of Array.isArray(servers?.value) ? servers.value.entries() : []) {
+    const origin = servers?.itemOrigins[index] ?? DEFAULT_ORIGIN;
+    const prefix = origin.kind === "file" ? [] : [index];
+    const message = faultOf(String(text), parsed, find);
+    if (message !== undefined) faults.push({ origin, path: prefix, message });
+  }
+  const [cert, key] = [find("tls.cert"), find("tls.key")];
+  if (cert && isSet(cert) && !isSet(key))
+    faults.push({ origin: cert.origin, path: [], message: "needs cluster.tls.key, its private key" });
+  if (key && isSet(key) && !isSet(cert))
+    faults.push({
+      origin: key.origin,
+      path: [],
+      message: "needs cluster.tls.cert, the certificate of this key",
+    });
+  return faults;
+}
+
+/** Appends the address to `parsed`, which has those before it. */
+function faultOf(
+  text: string,
+  parsed: NatsUrl[],
+  find: (name: string) => Setting | undefined,
+): string | undefined {
+  let server: NatsUrl;
+  try {
+    server = parseNatsUrl(text);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  parsed.push(server);
+  const [first = server] = parsed;
+  if (JSON.stringify(server.login) !== JSON.stringify(first.login))
+    return "the user and password must be the same in all addresses";
+  if (isLoopback(server.hostname)) return undefined;
+  const { address } = server;
+  const hasTls = server.isTls || isSet(find("tls.ca")) || isSet(find("tls.cert"));
+  if (!hasTls && !isSet(find("allowPlaintext")))
+    return `${address} is another machine, and the network would be sent to it unencrypted; write tls:// or give cluster.tls.ca, or cluster.allowPlaintext: true`;
+  if (!server.login && !isSet(find("credentialsFile")) && !isSet(find("tls.cert")))
+    return `${address} is another machine, and anybody who reaches it could write; give cluster.credentialsFile, or cluster.tls.cert and key, or tls://USER:PASSWORD@HOST`;
+  if (!isSet(find("secretFile")))
+    return `${address} is another machine; give cluster.secretFile, the same on all nodes, so that nobody there can read keys and password hashes: ${MAKE_SECRET}`;
+  return undefined;
+}
+
+/** What `gazetteer check` finds in the files of the section. */
+export async function checkClusterFiles(settings: readonly Setting[]): Promise<SourceContents> {
+  const find = settingsBy(settings);
+  const faults: ConfigFault[] = [];
+  const warnings: string[] = [];
+  if (!isSet(find("servers"))) return { faults, warnings };
+  for (const name of ["credentialsFile", "secretFile", "tls.key"]) {
+    const setting = find(name);
+    if (typeof setting?.value !== "string") continue;
+    const read = await readSecretFile(setting.value);
+    const message = read.ok ? name === "secretFile" && secretFault(read.value ?? "") : read.message;
+    if (message) faults.push({ origin: setting.origin, path: [], message });
+    if (await isReadableByOthers(setting.value)) {
+      const file = basename(setting.value);
+      warnings.push(`cluster.${name}: ${file} can be read by other users of this machine (chmod 600)`);
+    }
+  }
+  return { faults, warnings };
+}
+
+/** Why the content of `cluster.secretFile` is no secret, or undefined. */
+export const secretFault = (secret: string): string | undefined =>
+  secret.trim().length < MIN_SECRET_CHARACTERS
+    ? `the secret of the cluster is shorter than ${MIN_SECRET_CHARACTERS} characters; ${MAKE_SECRET}`
+    : undefined;

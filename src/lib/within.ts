@@ -1,0 +1,17 @@
+/** Runs a task with a signal that aborts after `ms`, and with `signal`. What the task does then is up to it. */
+import type { Clock } from "./clock.ts";
+
+export async function within<Result>(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  task: (limited: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const [timeout, done] = [new AbortController(), new AbortController()];
+  void clock.sleep(ms, done.signal).then(() => timeout.abort());
+  try {
+    return await task(AbortSignal.any([signal, timeout.signal]));
+  } finally {
+    done.abort();
+  }
+}

@@ -1,0 +1,88 @@
+/** What the monitor makes of what a stream says of itself. */
+import { describe, expect, test } from "bun:test";
+import { ManualClock } from "../../lib/clock.ts";
+import type { StreamInfo } from "./log-stream.ts";
+import { StreamHealth } from "./stream-health.ts";
+import { StreamMonitor } from "./stream-monitor.ts";
+
+function monitored() {
+  const clock = new ManualClock();
+  const lines: string[] = [];
+  const log = (_message: string, fields?: Readonly<Record<string, unknown>>) => {
+    lines.push(String(fields?.condition ?? "over"));
+  };
+  const health = new StreamHealth(clock, { debug: log, info: log, warn: log, error: log, audit: log });
+  let info: StreamInfo = {
+    created: "then",
+    firstSequence: 1,
+    lastSequence: 10,
+    messages: 10,
+    bytes: 1000,
+    replicas: 1,
+    followers: [],
+  };
+  let applied = 10;
+  const stop = new AbortController();
+  const monitor = new StreamMonitor(
+    { stream: { info: async () => info }, health, clock, created: "then" },
+    { applied: () => applied, arrived: () => applied },
+  );
+  monitor.isCaughtUp = true;
+  const ended = monitor.run(stop.signal);
+  return {
+    monitor,
+    health,
+    lines,
+    async set(changed: Partial<StreamInfo>, appliedNow = applied) {
+      info = { ...info, ...changed };
+      applied = appliedNow;
+      while (clock.sleeping === 0) await Promise.resolve();
+      await clock.advance(2_000);
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await ended;
+    },
+  };
+}
+
+describe("the monitor", () => {
+  test("calls a node slow that is far behind, until it is nearly up to date; logged once", async () => {
+    await using node = monitored();
+    await node.set({ lastSequence: 5_000 });
+    expect(node.health.trouble).toBeUndefined();
+    await node.set({ lastSequence: 6_000 });
+    expect(node.health.trouble?.condition).toBe("slow");
+    expect(node.monitor.lag).toBe(5_990);
+    await node.set({}, 4_000);
+    expect(node.health.trouble?.condition).toBe("slow");
+    await node.set({}, 5_950);
+    expect(node.health.trouble).toBeUndefined();
+    expect(node.lines).toEqual(["slow", "over"]);
+    expect(node.monitor.lost.aborted).toBe(false);
+  });
+
+  test("calls a stream truncated that ends before what was applied, and not only for a moment", async () => {
+    await using node = monitored();
+    await node.set({ lastSequence: 8 });
+    await node.set({ lastSequence: 10 });
+    expect(node.lines).toEqual([]);
+    for (let checks = 0; checks < 6; checks++) await node.set({ lastSequence: 8 });
+    expect(node.health.trouble?.condition).toBe("truncated");
+    expect(node.lines).toEqual(["truncated"]);
+    expect(node.monitor.lost.aborted).toBe(false);
+  });
+
+  test("gives up a stream that is another one, or that has gone on without the node", async () => {
+    await using replaced = monitored();
+    await replaced.set({ created: "now" });
+    expect(replaced.health.trouble?.condition).toBe("replaced");
+    expect(replaced.monitor.lost.aborted).toBe(true);
+    await using passed = monitored();
+    await passed.set({ firstSequence: 11, lastSequence: 20 });
+    expect(passed.monitor.lost.aborted).toBe(false);
+    await passed.set({ firstSequence: 12 });
+    expect(passed.health.trouble?.condition).toBe("passed");
+    expect(passed.monitor.lost.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,34 @@
+/** Joins the users of a node with those of its cluster, where the configuration says so. */
+import { join } from "node:path";
+import type { ReloadableUsers } from "../api/auth/users.ts";
+import { SharedUsers } from "../cluster/shared-users.ts";
+import type { Config } from "../config/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Cluster } from "./cluster.ts";
+import { dataDirOf } from "./store.ts";
+
+/** Resolves when the last known users of the cluster apply, if there are any. The result is to be run. */
+export async function shareUsers(
+  users: ReloadableUsers,
+  cluster: Cluster | undefined,
+  config: Config,
+  clock: Clock,
+  logger: Logger,
+): Promise<SharedUsers | undefined> {
+  const { shareUsers: isShared, name, replicas } = config.cluster;
+  if (!cluster || !isShared) return undefined;
+  const dataDir = dataDirOf(config);
+  const shared = new SharedUsers({
+    engine: cluster.engine,
+    bucket: cluster.names.users,
+    replicas,
+    secret: cluster.secret,
+    copyPath: dataDir === undefined ? undefined : join(dataDir, `cluster-${name}.users`),
+    clock,
+    logger,
+  });
+  await shared.load();
+  users.share(shared);
+  return shared;
+}
