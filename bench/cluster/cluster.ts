@@ -20,6 +20,8 @@ const CHURN = 100;
 
 export async function measureCluster({ folder, quick }: ClusterOptions): Promise<Result[]> {
   const seconds = quick ? 2 : 5;
+  const progress = (text: string) => process.stderr.write(`  ${text}\n`);
+  progress("commits");
   const embedded = await commitRate(await openWriter(folder), seconds);
   const single = await onServers(folder, 1, async (servers) =>
     commitRate(await openWriter(folder, servers), seconds),
@@ -47,7 +49,9 @@ export async function measureCluster({ folder, quick }: ClusterOptions): Promise
       const nodes = [];
       for (const name of NAMES) nodes.push(await openNode(folder, servers, name));
       try {
+        progress("reads");
         results.push(...(await measureReads(nodes, writer, seconds)));
+        progress("delay");
         results.push(...(await measureDelay(nodes[0]?.url ?? "", writer, quick ? 200 : 1000)));
         await writer.close();
         results.push(await measureCatchUp(folder, servers));
