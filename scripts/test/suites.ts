@@ -20,6 +20,7 @@ interface Placement {
 export const DEBIAN = "debian";
 const ONOS = "test/onos/prepare.ts";
 const SNMPSIM = "test/sources/snmp/prepare.ts";
+const NEWER_NATS = "test/nats/prepare.ts";
 const OPENAPI_TOOLS = "test/openapi/prepare.ts";
 
 /**
@@ -41,6 +42,11 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN, SNMPSIM],
     reason: "mostly waits for LLDP and for polls; free ports; network namespaces of its own",
   },
+  "test/chaos": {
+    load: 40,
+    peers: [DEBIAN],
+    reason: "mostly waits for disturbances to end; free ports; temporary folders; asserts content, not time",
+  },
   "test/service": { load: 50, reason: "free ports; temporary folders; waits for conditions" },
   "test/hostile": { load: 70, reason: "free ports; temporary folders; asserts counts and order" },
   "test/cli": { load: 70, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
@@ -49,6 +55,11 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     load: 30,
     peers: [DEBIAN],
     reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
+  },
+  "test/nats": {
+    load: 40,
+    peers: [DEBIAN, NEWER_NATS],
+    reason: "mostly waits for elections; free ports; temporary folders; waits for conditions",
   },
   "test/sources/controller": {
     load: 50,

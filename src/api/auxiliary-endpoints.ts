@@ -1,5 +1,5 @@
 /**
- * The paths outside the versioned interface: health, metrics, the OpenAPI document, the documentation and the web page.
+ * The paths outside the versioned interface: health, metrics, the cluster, the OpenAPI document, the documentation and the web page.
  * Only the health endpoints need no credentials, so that a probe needs no password.
  */
 import type { Request } from "../http1/request.ts";
@@ -8,6 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { quote } from "../lib/error-text.ts";
 import type { CancelSignal } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
+import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
@@ -39,6 +40,8 @@ export interface AuxiliaryEndpointsOptions {
   readonly readers?: ReaderMetrics | undefined;
   /** In the main process of a node of a cluster. */
   readonly clusterStatus?: ClusterStatus | undefined;
+  /** All nodes of the cluster, as NATS has them now. In the main process of a node of a cluster. */
+  readonly clusterOverview?: (() => Promise<ClusterOverview>) | undefined;
   readonly clock: Clock;
 }
 
@@ -46,7 +49,9 @@ export type HealthPath = "/healthz" | "/readyz";
 
 export const isHealthPath = (path: string): path is HealthPath => path === "/healthz" || path === "/readyz";
 
-const FIXED_PATHS: readonly string[] = ["/", "/metrics", "/openapi.json"];
+const CLUSTER_PATH = "/cluster";
+const SINGLE_NODE: ClusterOverview = { nodes: [], leases: [] };
+const FIXED_PATHS: readonly string[] = ["/", CLUSTER_PATH, "/metrics", "/openapi.json"];
 const isDocsPath = (path: string): boolean => /^\/docs(\/|$)/.test(path);
 /** A trailing slash is the same page. */
 const pageOf = (path: string): string => path.replace(/\/$/, "");
@@ -91,8 +96,7 @@ export class AuxiliaryEndpoints {
     signal: CancelSignal,
   ): Promise<Response> {
     const response =
-      (await this.#metricsOrOpenapi(request, path, owner, signal)) ??
-      (await this.#docsResponse(request, path));
+      (await this.#fixedPath(request, path, owner, signal)) ?? (await this.#docsResponse(request, path));
     const isRead = isReadMethod(request.method);
     if ((response || path === "/") && !isRead) throw methodNotAllowed(request.method);
     if (response) return addHeaders(response, headers);
@@ -111,15 +115,22 @@ export class AuxiliaryEndpoints {
   }
 
   /** `owner` is whose turn on the scheduler it takes. */
-  #metricsOrOpenapi(
+  #fixedPath(
     request: Request,
     path: string,
     owner: string,
     signal: CancelSignal,
   ): Response | Promise<Response> | undefined {
     if (path === "/metrics") return this.#options.context.scheduler.run(owner, this.#metrics(), signal);
+    if (path === CLUSTER_PATH) return this.#cluster();
     if (path === "/openapi.json") return this.#openapiDocument().respond(request);
     return undefined;
+  }
+
+  async #cluster(): Promise<Response> {
+    const overview = (await this.#options.clusterOverview?.()) ?? SINGLE_NODE;
+    const headers = { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" };
+    return { status: 200, headers, body: JSON.stringify(overview) };
   }
 
   *#metrics(): Steps<Response> {

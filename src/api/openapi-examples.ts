@@ -159,6 +159,35 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     },
   },
   Liveness: { status: "alive" },
+  ClusterOverview: {
+    name: "default",
+    nodes: [
+      {
+        name: "a",
+        node: "a.5f0c12aa",
+        url: "http://10.0.0.1:8181",
+        version: "0.1.0",
+        revision: 9,
+        lag: 0,
+        sources: ["demo"],
+        held: ["demo"],
+        since: 1794704401000,
+      },
+    ],
+    leases: [{ source: "demo", node: "a" }],
+    engine: {
+      stream: "GAZETTEER_default",
+      replicas: 3,
+      servers: [
+        { name: "n1", state: "leader" },
+        { name: "n2", state: "current", lag: 0 },
+        { name: "n3", state: "current", lag: 0 },
+      ],
+      messages: 12,
+      bytes: 4096,
+      snapshots: [{ revision: 8, time: 1794704408000, bytes: 2048 }],
+    },
+  },
   Readiness: {
     status: "ready",
     revision: 8,

@@ -2,6 +2,7 @@
  * The paths of the OpenAPI document: one operation a path, GET. HEAD and OPTIONS are the same on every path and described
  * once, in the description of the document.
  */
+import { ClusterOverview } from "../model/cluster-overview.ts";
 import { Cluster, Device, Host, Link, Port } from "../model/entity.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import type { Json } from "./openapi-components.ts";
@@ -213,6 +214,16 @@ export const PATHS: Json = {
     description: "Metrics of the service in the text format of Prometheus.",
     headers: COMMON_HEADERS,
     content: { "text/plain": { schema: { type: "string" }, example: "gazetteer_revision 8\n" } },
+    responses: AUXILIARY_PROBLEMS,
+  }),
+  "/cluster": pathItem({
+    id: "getClusterOverview",
+    tag: "Service",
+    summary: "The nodes of the cluster",
+    description:
+      "Nodes, the node that runs each source, and the state of NATS, as `gazetteer cluster status` shows them. Empty on a single node.",
+    headers: COMMON_HEADERS,
+    content: { [JSON_TYPE]: mediaType(ClusterOverview) },
     responses: AUXILIARY_PROBLEMS,
   }),
   "/openapi.json": filePath(

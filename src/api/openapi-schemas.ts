@@ -1,6 +1,7 @@
 /** Schemas of the bodies that are not single entities: lists, documents, graphs, problems, health. */
 import Type from "typebox";
 import { FORMATS } from "../formats/formats.ts";
+import { ClusterOverview } from "../model/cluster-overview.ts";
 import { Cluster, Collection, Device, Host, int64, Link, Port, Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
@@ -215,5 +216,6 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   PROBLEM_SCHEMA,
   LIVENESS_SCHEMA,
   READINESS_SCHEMA,
+  ClusterOverview,
   OPENAPI_SCHEMA,
 ];

@@ -1,38 +1,97 @@
 /** `gazetteer cluster`: what an operator does with a cluster. A new action is a row of the table. */
 import type { Config } from "../config/schema.ts";
 import type { Arguments } from "./args.ts";
+import { OUTPUT_FLAG, wantsColour, wantsJson } from "./client-command.ts";
+import { renderClusterStatus } from "./cluster-text.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
-import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
+import { escapeControlCharacters } from "./table.ts";
 
 /** Returns the exit status, or throws a CommandFailure. */
 type Action = (args: Arguments, context: Context) => Promise<number>;
 
-const ACTIONS: Readonly<Record<string, Action>> = { join, leave };
+const ACTIONS: Readonly<Record<string, Action>> = { status, apply, forget, join, leave };
 
 export const clusterCommand: Command = {
   name: "cluster",
-  operands: "join|leave [FLAGS]",
-  summary: "Take a single node with its history into a cluster, or out of it.",
-  flags: CONFIG_FLAGS,
+  operands: "status|apply|forget|join|leave [SOURCE] [FLAGS]",
+  summary: "Show a cluster, change its settings, or take a single node into it or out of it.",
+  flags: [
+    { ...OUTPUT_FLAG, help: "Of status: text or json. Default text" },
+    { name: "dry-run", help: "With apply: only show what would change." },
+    ...CONFIG_FLAGS,
+  ],
   notes: `
+  status  Show the nodes, which of them runs each source, and the NATS servers that store the log.
+  apply   Make the settings of this configuration the cluster's: the order of the sources, role, merge, identity and
+          history. Shows what changes first. Sources that only other nodes have stay, after those of this file.
+  forget  Remove a SOURCE that no node has configured any more, with its claims.
   join    Make the log of a single node the log of a new cluster: revisions, history and cursors stay valid.
   leave   Make this node's copy of the cluster's log the log of a single node. Where the cluster still exists, the log
           gets a new id: clients begin again.
 
-The service must not be running on the data folder.
+For join and leave the service must not be running on the data folder. The configuration is that of gazetteer serve.
 
 ${CONFIG_NOTE}
 
+  gazetteer cluster status --cluster nats://10.0.0.1:4222
+  gazetteer cluster apply --dry-run --config /etc/gazetteer.yaml
   gazetteer cluster join --cluster nats://10.0.0.1:4222 --data /var/lib/gazetteer
   gazetteer cluster leave --config /etc/gazetteer.yaml`,
   async run(args, context) {
     const [name = "", ...extra] = args.positionals;
     const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-    if (!action || extra.length > 0) throw usageFailure(`wants one of ${Object.keys(ACTIONS).join(", ")}`);
+    const operands = action === forget ? 1 : 0;
+    if (!action) throw usageFailure(`wants one of ${Object.keys(ACTIONS).join(", ")}`);
+    if (extra.length !== operands)
+      throw usageFailure(operands === 1 ? "forget wants one SOURCE" : `${name} wants no operand`);
     return action(args, context);
   },
 };
+
+async function status(args: Arguments, context: Context): Promise<number> {
+  const isJson = wantsJson(args);
+  const config = await clusterConfig(args, context);
+  const { readOverview } = await import("../service/cluster-client.ts");
+  const overview = await orFailure(() => readOverview(config));
+  if (isJson) await context.out(`${JSON.stringify(overview, null, 2)}\n`);
+  else await context.out(renderClusterStatus(overview, { colour: wantsColour(context), now: Date.now() }));
+  return EXIT_STATUS.ok;
+}
+
+async function apply(args: Arguments, context: Context): Promise<number> {
+  const config = await clusterConfig(args, context);
+  const { applySettings, findChanges } = await import("../service/cluster-client.ts");
+  const changes = await orFailure(() => findChanges(config));
+  for (const { what, clustered, own } of changes) await context.out(`${what}: ${clustered} → ${own}\n`);
+  if (changes.length === 0) await context.out("the cluster has these settings already\n");
+  if (changes.length === 0 || args.has("dry-run")) return EXIT_STATUS.ok;
+  const revision = await orFailure(() => applySettings(config));
+  await context.out(`applied at revision ${revision}; nodes with another file log the differences\n`);
+  return EXIT_STATUS.ok;
+}
+
+async function forget(args: Arguments, context: Context): Promise<number> {
+  const [, source = ""] = args.positionals;
+  const config = await clusterConfig(args, context);
+  const { forgetSource } = await import("../service/cluster-client.ts");
+  const revision = await orFailure(() => forgetSource(config, source));
+  await context.out(`the source ${source} and its claims are removed at revision ${revision}\n`);
+  return EXIT_STATUS.ok;
+}
+
+/** NATS, or the cluster, cannot do it now. */
+async function orFailure<T>(work: () => Promise<T>): Promise<T> {
+  const { RequestError } = await import("../cluster/requests.ts");
+  const { EngineError } = await import("../nats/engine.ts");
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof RequestError || error instanceof EngineError)) throw error;
+    throw new CommandFailure(escapeControlCharacters(error.message), EXIT_STATUS.failed, { cause: error });
+  }
+}
 
 async function join(args: Arguments, context: Context): Promise<number> {
   const config = await clusterConfig(args, context);

@@ -55,6 +55,13 @@ export class TtlBucket {
     this.#opened = undefined;
   }
 
+  async keys(): Promise<string[]> {
+    const { engine, name } = this.#options;
+    const prefix = `$KV.${name}.`;
+    const { state } = await engine.manager.streams.info(`KV_${name}`, { subjects_filter: `${prefix}>` });
+    return Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix.length));
+  }
+
   async #open(): Promise<OpenBucket> {
     const { engine, name, replicas, ttlMs } = this.#options;
     const kvm = new Kvm(engine.jetstream);
@@ -84,6 +91,17 @@ export function entryReader<Schema extends Type.TSchema>(
       return undefined;
     }
   };
+}
+
+/**
+ * The entries there are now, by single reads: each has a time-out. A consumer that waits for the last of them hangs when an
+ * entry is replaced or expires meanwhile.
+ */
+export async function readEntries(bucket: TtlBucket): Promise<KvEntry[]> {
+  const { kv } = await bucket.open();
+  const keys = await bucket.keys();
+  const entries = await Promise.all(keys.map((key) => kv.get(key)));
+  return entries.filter((entry) => entry !== null);
 }
 
 /** Every entry, and every change from then on, until `signal` aborts. Begins again after `pauseMs` when it is interrupted. */

@@ -14,7 +14,14 @@ import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Engine } from "../nats/engine.ts";
-import { entryReader, isOtherRevision, type OpenBucket, TtlBucket, watchBucket } from "./bucket.ts";
+import {
+  entryReader,
+  isOtherRevision,
+  type OpenBucket,
+  readEntries,
+  TtlBucket,
+  watchBucket,
+} from "./bucket.ts";
 
 /** Of a bucket that is made now. A bucket with another TTL has another pace. */
 const TTL_MS = 16_000;
@@ -44,6 +51,15 @@ export interface LeasesOptions {
   readonly nodeName: string;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** All leases, by source: what is shown to people. Rejects when NATS cannot be used now. */
+export async function readLeases(
+  options: Pick<LeasesOptions, "engine" | "bucket" | "replicas">,
+): Promise<LeaseValue[]> {
+  const { engine, bucket: name, replicas } = options;
+  const entries = await readEntries(new TtlBucket({ engine, name, replicas, ttlMs: TTL_MS }));
+  return entries.flatMap((entry) => readLease(entry) ?? []).sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
 /** A lease that this node has. */

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { Clock } from "../lib/clock.ts";
 import type { Engine } from "../nats/engine.ts";
-import { entryReader, TtlBucket } from "./bucket.ts";
+import { entryReader, readEntries, TtlBucket } from "./bucket.ts";
 
 const TTL_MS = 16_000;
 const WRITE_INTERVAL_MS = 2_000;
@@ -59,12 +59,7 @@ export async function announceNode(
 
 /** Those that have written within the TTL, by name. Rejects when NATS cannot be used now. */
 export async function readNodes(options: NodesOptions): Promise<NodeStatus[]> {
-  const { kv } = await bucketOf(options).open();
-  const nodes: NodeStatus[] = [];
-  for await (const entry of await kv.history()) {
-    const status = readStatus(entry);
-    if (status) nodes.push(status);
-  }
+  const nodes = (await readEntries(bucketOf(options))).flatMap((entry) => readStatus(entry) ?? []);
   return nodes.sort((a, b) =>
     a.nodeName < b.nodeName ? -1 : a.nodeName > b.nodeName ? 1 : a.node < b.node ? -1 : 1,
   );

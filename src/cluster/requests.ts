@@ -12,20 +12,21 @@ import { IDENTITY_RULES, type MergeSettings, SOURCE_ROLES } from "../model/merge
 const QUEUE = "nodes";
 const TIMEOUT_MS = 60_000;
 
+const Settings = Type.Object({
+  identity: Type.Array(Type.Enum([...IDENTITY_RULES])),
+  sources: Type.Array(
+    Type.Object({ name: Type.String(), role: Type.Enum([...SOURCE_ROLES]), merge: Type.Boolean() }),
+  ),
+  history: Type.Optional(Type.Object({ keepDays: Type.Number(), maxBytes: Type.Number() })),
+});
 const Request = Type.Union([
-  Type.Object({
-    op: Type.Literal("apply"),
-    settings: Type.Object({
-      identity: Type.Array(Type.Enum([...IDENTITY_RULES])),
-      sources: Type.Array(
-        Type.Object({ name: Type.String(), role: Type.Enum([...SOURCE_ROLES]), merge: Type.Boolean() }),
-      ),
-      history: Type.Optional(Type.Object({ keepDays: Type.Number(), maxBytes: Type.Number() })),
-    }),
-  }),
+  Type.Object({ op: Type.Literal("settings") }),
+  Type.Object({ op: Type.Literal("apply"), settings: Settings }),
   Type.Object({ op: Type.Literal("forget"), source: Type.String() }),
 ]);
 const Answer = Type.Object({
+  /** After the request. */
+  settings: Type.Optional(Settings),
   /** Absent when the request was refused. */
   revision: Type.Optional(Type.Integer()),
   /** For the operator. */
@@ -34,20 +35,30 @@ const Answer = Type.Object({
 const [request, answer] = [Compile(Request), Compile(Answer)];
 
 export type ClusterRequest =
+  /** Changes nothing. */
+  | { readonly op: "settings" }
+  /** Sources that the settings lack stay, after the others. */
   | { readonly op: "apply"; readonly settings: MergeSettings }
   | { readonly op: "forget"; readonly source: string };
+
+export interface ClusterAnswer {
+  /** From which on the request applies. */
+  readonly revision: number;
+  /** Of the cluster, after the request. */
+  readonly settings: MergeSettings;
+}
 
 /** The request cannot be fulfilled. The message is for the operator. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
 }
 
-/** Resolves to the revision from which on it applies. Rejects with `RequestError`. */
+/** Rejects with `RequestError`. */
 export async function sendRequest(
   connection: NatsConnection,
   subject: string,
   message: ClusterRequest,
-): Promise<number> {
+): Promise<ClusterAnswer> {
   let text: string;
   try {
     const response = await connection.request(subject, JSON.stringify(message), { timeout: TIMEOUT_MS });
@@ -55,16 +66,17 @@ export async function sendRequest(
   } catch (error) {
     throw new RequestError(`no node of the cluster answers: ${errorMessage(error)}`, { cause: error });
   }
-  const read: unknown = JSON.parse(text);
-  if (answer.Check(read) && read.revision !== undefined) return read.revision;
+  const read = parse(text);
+  if (answer.Check(read) && read.revision !== undefined && read.settings)
+    return { revision: read.revision, settings: read.settings };
   throw new RequestError(answer.Check(read) ? (read.error ?? text) : `an unexpected answer: ${text}`);
 }
 
-/** Answers requests until `signal` aborts. `fulfil` resolves to the revision, or rejects with `RequestError`. */
+/** Answers requests until `signal` aborts. `fulfil` may reject with `RequestError`. */
 export async function answerRequests(
   connection: NatsConnection,
   subject: string,
-  fulfil: (message: ClusterRequest) => Promise<number>,
+  fulfil: (message: ClusterRequest) => Promise<ClusterAnswer>,
   signal: AbortSignal,
 ): Promise<void> {
   const requests = connection.subscribe(subject, { queue: QUEUE });
@@ -80,12 +92,12 @@ export async function answerRequests(
 
 async function answerOf(
   text: string,
-  fulfil: (message: ClusterRequest) => Promise<number>,
-): Promise<Type.Static<typeof Answer>> {
+  fulfil: (message: ClusterRequest) => Promise<ClusterAnswer>,
+): Promise<ClusterAnswer | { readonly error: string }> {
   const read = parse(text);
   if (!request.Check(read)) return { error: "an unknown request; the nodes may have another version" };
   try {
-    return { revision: await fulfil(read) };
+    return await fulfil(read);
   } catch (error) {
     return { error: errorMessage(error) };
   }

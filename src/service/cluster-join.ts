@@ -98,7 +98,7 @@ async function publishLog(config: Config, local: RetryingLog, engine: Engine) {
 
 /** Returns the sequence of the last message. */
 async function publishBatches(stream: LogStream, local: RetryingLog, oldest: number): Promise<number> {
-  const writer = { log: local.id, node: "join" };
+  const writer = { log: local.id, key: local.signingKey, node: "join" };
   let last = 1;
   let inFlight: Promise<void>[] = [];
   const publish = async (message: EncodedMessage, expected: number) => {

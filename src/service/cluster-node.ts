@@ -3,14 +3,21 @@
  * of the command line, and does what another node can no longer do. On a single node, nothing.
  */
 import { announceNode, type NodeStatus, type NodesOptions, readNodes } from "../cluster/nodes.ts";
-import { answerRequests, type ClusterRequest, RequestError } from "../cluster/requests.ts";
+import {
+  answerRequests,
+  type ClusterAnswer,
+  type ClusterRequest,
+  RequestError,
+} from "../cluster/requests.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
 import { within } from "../lib/within.ts";
+import { MergeRules } from "../view/merge-rules.ts";
 import type { Cluster } from "./cluster.ts";
+import { withKeptSources } from "./cluster-settings.ts";
 import { markOrphanedSources } from "./orphaned-sources.ts";
 import type { SourceSet } from "./source-set.ts";
 import type { Store } from "./store.ts";
@@ -60,17 +67,22 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
       ...(trouble && { trouble: trouble.message }),
     };
   };
-  const fulfil = async (request: ClusterRequest): Promise<number> => {
-    if (request.op === "apply") await committer.setSettings(request.settings);
-    else await forget(request.source, parts, nodes, signal);
-    return view.revision;
+  const fulfil = async (request: ClusterRequest): Promise<ClusterAnswer> => {
+    if (request.op === "apply")
+      // No node removes sources of another.
+      await committer.changeSettings((clustered) => withKeptSources(request.settings, clustered));
+    else if (request.op === "forget") await forget(request.source, parts, nodes, signal);
+    return { revision: view.revision, settings: MergeRules.read(view).settings };
+  };
+  const answer = async (): Promise<void> => {
+    // A node with a copy of the log starts before NATS is reached.
+    await Promise.race([engine.reached, aborted(signal)]);
+    if (!signal.aborted) await answerRequests(engine.connection, names.requests, fulfil, signal);
   };
   await Promise.all([
     leases.run(signal),
     announceNode({ ...nodes, clock }, status, signal),
-    Promise.race([engine.reached, aborted(signal)]).then(async () => {
-      if (!signal.aborted) await answerRequests(engine.connection, names.requests, fulfil, signal);
-    }),
+    answer(),
     markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
     finishMerges({ leases, committer, clock, logger }, signal),
   ]);

@@ -36,7 +36,9 @@ export class ClusterSettings {
     const { view } = this.#committer;
     if (!this.#own || !view.has("settings", "merge")) return;
     // Those of the log, not the committer's: it has what this node would like to change.
-    const differences = differencesOf(MergeRules.read(view).settings, this.#own).join(", ");
+    const differences = differencesOf(MergeRules.read(view).settings, this.#own)
+      .map(({ what }) => what)
+      .join(", ");
     if (differences !== "" && differences !== this.#reported)
       this.#logger.warn(
         "the configuration of this node differs from the cluster's, which applies; `gazetteer cluster apply` makes this file the cluster's",
@@ -46,24 +48,46 @@ export class ClusterSettings {
   }
 }
 
-/** In the words of the configuration. Sources that the node does not have are no difference. */
-export function differencesOf(clustered: MergeSettings, own: MergeSettings): string[] {
+/** The settings that a file has, as those of the cluster: sources that the file lacks stay, after the others. */
+export function withKeptSources(applied: MergeSettings, clustered: MergeSettings): MergeSettings {
+  const names = new Set(applied.sources.map(({ name }) => name));
+  return {
+    ...applied,
+    sources: [...applied.sources, ...clustered.sources.filter(({ name }) => !names.has(name))],
+  };
+}
+
+export interface SettingsDifference {
+  /** In the words of the configuration. */
+  readonly what: string;
+  readonly clustered: string;
+  readonly own: string;
+}
+
+/** Sources that the node does not have are no difference. */
+export function differencesOf(clustered: MergeSettings, own: MergeSettings): SettingsDifference[] {
   const ownNames = new Set(own.sources.map(({ name }) => name));
   const shared = clustered.sources.filter(({ name }) => ownNames.has(name));
-  const differences = [];
-  if (
-    !sameJson(
-      shared.map(({ name }) => name),
-      own.sources.map(({ name }) => name),
-    )
-  )
-    differences.push("order of sources");
-  if (!sameJson(clustered.identity, own.identity)) differences.push("identity");
+  const differences: SettingsDifference[] = [];
+  const compare = (what: string, before: unknown, after: unknown) => {
+    if (!sameJson(before, after)) differences.push({ what, clustered: textOf(before), own: textOf(after) });
+  };
+  const namesOf = (sources: typeof shared) => sources.map(({ name }) => name);
+  compare("order of sources", namesOf(shared), namesOf([...own.sources]));
+  compare("identity", clustered.identity, own.identity);
   for (const { name, role, merge } of own.sources) {
     const source = shared.find((other) => other.name === name);
-    if (source && source.role !== role) differences.push(`role of ${name}`);
-    if (source && source.merge !== merge) differences.push(`merge of ${name}`);
+    if (!source) continue;
+    compare(`role of ${name}`, source.role, role);
+    compare(`merge of ${name}`, source.merge, merge);
   }
-  if (!sameJson(clustered.history, own.history)) differences.push("history");
+  compare("history", clustered.history, own.history);
   return differences;
 }
+
+const textOf = (value: unknown): string =>
+  Array.isArray(value)
+    ? value.join(", ") || "none"
+    : typeof value === "string"
+      ? value
+      : (JSON.stringify(value) ?? "none");

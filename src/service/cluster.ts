@@ -132,7 +132,11 @@ const tlsOf = (tls: Config["cluster"]["tls"]): Config["cluster"]["tls"] | undefi
   tls.ca === undefined && tls.cert === undefined ? undefined : tls;
 
 /** Without a file, anybody on this machine who may read NATS can read what is sealed: allowed where that is the only one. */
-export function readSecret({ cluster }: Config): ClusterSecret {
+export function readSecret({
+  cluster,
+}: {
+  readonly cluster: Pick<Config["cluster"], "name" | "secretFile">;
+}): ClusterSecret {
   if (cluster.secretFile === undefined) return new ClusterSecret(Buffer.from(`no secret: ${cluster.name}`));
   const text = readText("secretFile", cluster.secretFile).trim();
   const fault = secretFault(text);

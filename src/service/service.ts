@@ -31,6 +31,7 @@ import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { asStartupError } from "./as-startup-error.ts";
 import { runClusterNode } from "./cluster-node.ts";
+import { createOverviewReader } from "./cluster-overview.ts";
 import { clusterStatus } from "./cluster-status.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
@@ -290,6 +291,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       forwarder,
       cluster,
       clusterStatus: cluster,
+      clusterOverview: store.cluster && createOverviewReader(store.cluster.engine, config, parts.clock),
       tlsExpiresAt: tls && (() => tls.expiresAt),
       site: createStaticSite(bundlePage),
     });

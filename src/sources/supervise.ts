@@ -189,10 +189,9 @@ class SupervisedSource {
       if (permitFor && !permit) break;
       this.#permit = permit;
       await this.#runUntil(permit ? AbortSignal.any([signal, permit.lost]) : signal);
-      // Without NATS that takes a while.
-      const released = permit?.release();
       if (!signal.aborted) standBy();
-      await released;
+      // Without NATS that takes a while.
+      await permit?.release();
     }
     await endStandby?.();
     this.#setState("stopped", undefined);

@@ -12,7 +12,8 @@ import { until } from "../support/until.ts";
 import { keepConnected, OpenflowNode, SOURCE, untilLinks } from "./openflow-nodes.ts";
 import { shortenLeases, type TestCluster } from "./service-nodes.ts";
 
-const OPTIONS = { probeIntervalMs: 1000, settleMs: 200, graceMs: 3000, echoIntervalMs: 1000 };
+/** Links outlast the time until a killed node is noticed. */
+const OPTIONS = { probeIntervalMs: 2000, settleMs: 200, graceMs: 3000, echoIntervalMs: 1000 };
 const LEASE_MS = 4_000;
 
 let nats: NatsServers;

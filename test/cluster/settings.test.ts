@@ -20,7 +20,8 @@ afterAll(async () => {
 
 async function request(cluster: TestCluster, message: ClusterRequest): Promise<number> {
   await using engine = await testEngine(cluster);
-  return await sendRequest(engine.connection, clusterNames(cluster.name).requests, message);
+  const { revision } = await sendRequest(engine.connection, clusterNames(cluster.name).requests, message);
+  return revision;
 }
 
 const observed = (name: string) => ({ name, role: "observed" as const, merge: true });

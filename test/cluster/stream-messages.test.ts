@@ -40,7 +40,7 @@ function nextBatch(node: LogNode, batchId: string, count: number) {
     }),
     changed: [],
   }));
-  const writer = { log: node.log.id, node: "node-x" };
+  const writer = { log: node.log.id, key: node.log.signingKey, node: "node-x" };
   const batch = { revision: view.revision + 1, time: Date.now(), entries };
   return encodeBatch(batch, writer, batchId, node.log.stream.maxPayload);
 }
@@ -133,17 +133,19 @@ test("foreign and malformed messages change nothing and are counted", async () =
   await write(0, 3);
   await b.caughtUp();
   const { revision } = b.committer.view;
-  const { log, node } = { log: b.log.id, node: "node-x" };
+  const { log, key, node } = { log: b.log.id, key: b.log.signingKey, node: "node-x" };
   const batch = { revision: revision + 1, time: Date.now(), entries: [] };
   const entry = { kind: "hosts" as const, id: "x", before: null, after: "{}", changed: [] };
-  const encode = async (changed: Partial<typeof batch>, id: string, writer = { log, node }) =>
+  const encode = async (changed: Partial<typeof batch>, id: string, writer = { log, key, node }) =>
     (await encodeBatch({ ...batch, entries: [entry], ...changed }, writer, id, 100_000)).map(
       (message) => message,
     );
   const [wrongRevision] = await encode({ revision: revision + 7 }, "wrong revision");
-  const [otherLog] = await encode({}, "other log", { log: "another", node });
+  const [otherLog] = await encode({}, "other log", { log: "another", key, node });
+  // The next revision, well-formed, and not by a node: its value would end the service.
+  const [unsigned] = await encode({}, "unsigned", { log, key: randomBytes(32), node });
   const [damaged] = await encode({}, "damaged");
-  if (!wrongRevision || !otherLog || !damaged) throw new Error("no message");
+  if (!wrongRevision || !otherLog || !unsigned || !damaged) throw new Error("no message");
   const { jetstream } = a.engine;
   const withHeaders = (values: Record<string, string>) => {
     const result = headers();
@@ -166,10 +168,15 @@ test("foreign and malformed messages change nothing and are counted", async () =
   );
   await a.log.stream.publish(wrongRevision);
   await a.log.stream.publish(otherLog);
+  await a.log.stream.publish(unsigned);
   await a.log.stream.publish({ ...damaged, data: randomBytes(200) });
-  await a.log.stream.publish(encodeTakeover("a", { log: "another", node }, "takeover of another log"));
+  const { lastSequence: last } = await a.log.stream.info();
+  await a.log.stream.publish(
+    encodeTakeover("a", { log: "another", key, node }, "takeover of another log", last),
+  );
+  await a.log.stream.publish(encodeTakeover("a", { log, key, node }, "takeover of another place", last));
   await Promise.all([a.caughtUp(), b.caughtUp()]);
-  expect(b.log.foreignMessages).toBe(7);
+  expect(b.log.foreignMessages).toBe(9);
   expect(b.committer.view.revision).toBe(revision);
   expect(b.log.holderOf("a")).toBe("node-a");
   await write(3, 6);

@@ -6,7 +6,7 @@
  */
 import { afterAll } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "./folder.ts";
 import { until } from "./until.ts";
@@ -26,6 +26,8 @@ export interface NatsServersOptions {
   readonly config?: string;
   /** What a client puts before the host in the address: `user:password@`. */
   readonly userinfo?: string;
+  /** Whether clients learn the addresses of the other servers. */
+  readonly areAdvertised?: boolean;
 }
 
 export interface NatsServer {
@@ -48,7 +50,7 @@ export interface NatsServers extends AsyncDisposable {
 
 /** Resolves when JetStream is ready: for a cluster, when it has a leader. */
 export async function startNatsServers(options: NatsServersOptions = {}): Promise<NatsServers> {
-  const { servers: count = 1, config = "", userinfo = "" } = options;
+  const { servers: count = 1, config = "", userinfo = "", areAdvertised = true } = options;
   const folder = temporaryFolder();
   const ports = await freePorts(3 * count);
   const routes = ports.slice(count, 2 * count).map((port) => `nats://127.0.0.1:${port}`);
@@ -60,7 +62,7 @@ export async function startNatsServers(options: NatsServersOptions = {}): Promis
     mkdirSync(store, { recursive: true });
     const cluster =
       count > 1
-        ? `cluster { name: test, listen: "127.0.0.1:${routePort}", routes: ${JSON.stringify(routes)} }`
+        ? `cluster { name: test, listen: "127.0.0.1:${routePort}", routes: ${JSON.stringify(routes)}, no_advertise: ${!areAdvertised} }`
         : "";
     writeFileSync(
       file,
@@ -151,21 +153,28 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
+/** Below the ports that the system gives to connections: one of a server that is down is not taken meanwhile. */
+const [FIRST_PORT, LAST_PORT] = [15_000, 32_000];
+
 /** Ports that were free a moment ago. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve) => {
-          const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
-        }),
-    ),
-  );
+export async function freePorts(count: number): Promise<number[]> {
+  const servers: Server[] = [];
+  while (servers.length < count) {
+    const server = await listenOn(FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT)));
+    if (server) servers.push(server);
+  }
   const ports = servers.map((server) => {
     const address = server.address();
     return typeof address === "object" && address ? address.port : 0;
   });
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;
+}
+
+function listenOn(port: number): Promise<Server | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.on("error", () => resolve(undefined));
+    server.listen(port, "127.0.0.1", () => resolve(server));
+  });
 }

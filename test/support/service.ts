@@ -25,6 +25,7 @@ export interface ServiceOptions {
   readonly prefix?: readonly string[];
   /** `ulimit -n` of the process. */
   readonly maxOpenFiles?: number;
+  readonly startTimeoutMs?: number;
 }
 
 export interface Service extends AsyncDisposable {
@@ -84,7 +85,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     running.delete(child);
     return status;
   });
-  const url = await waitUntilListening(child, stdout).catch((error: unknown) => {
+  const url = await waitUntilListening(child, stdout, options.startTimeoutMs).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw new Error(`the service did not start\n${stdout()}${stderr()}`, { cause: error });
   });
@@ -115,9 +116,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
 }
 
-async function waitUntilListening(child: Bun.Subprocess, stdout: () => string): Promise<string> {
+async function waitUntilListening(
+  child: Bun.Subprocess,
+  stdout: () => string,
+  deadlineMs = START_TIMEOUT_MS,
+): Promise<string> {
   const settled = () => LISTENING.test(stdout()) || child.exitCode !== null;
-  await until(settled, { what: "the listening line", deadlineMs: START_TIMEOUT_MS });
+  await until(settled, { what: "the listening line", deadlineMs });
   const url = LISTENING.exec(stdout())?.[1];
   if (url === undefined) throw new Error(`exit status ${child.exitCode}`);
   return url;

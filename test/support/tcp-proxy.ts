@@ -1,4 +1,7 @@
-/** A TCP proxy on loopback that a test owns: it can cut connections, refuse new ones, and lose what a server answers. */
+/**
+ * A TCP proxy on loopback that a test owns: it can cut connections, refuse new ones, keep them open without passing anything
+ * on, and lose what a server answers.
+ */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
@@ -6,6 +9,8 @@ export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   /** Ends all connections and refuses new ones until `open`. */
   cut(): void;
+  /** Passes nothing on until `open`, and keeps all connections. */
+  stall(): void;
   open(): void;
   /**
    * Passes the next bytes to the server that contain `text`; then loses what the server answers and cuts that connection.
@@ -16,7 +21,9 @@ export interface TcpProxy extends AsyncDisposable {
 
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const clients = new Set<Socket>();
+  const sockets = new Set<Socket>();
   let isCut = false;
+  let isStalled = false;
   let awaited: { readonly text: string; readonly done: () => void } | undefined;
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
@@ -24,11 +31,15 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     let losing: (() => void) | undefined;
     const end = () => {
       clients.delete(client);
-      client.destroy();
-      upstream.destroy();
+      for (const socket of [client, upstream]) {
+        sockets.delete(socket);
+        socket.destroy();
+      }
     };
     clients.add(client);
     for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      if (isStalled) socket.pause();
       socket.on("error", end);
       socket.on("close", end);
     }
@@ -55,8 +66,14 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   return {
     port: typeof address === "object" && address ? address.port : 0,
     cut,
+    stall() {
+      isStalled = true;
+      for (const socket of sockets) socket.pause();
+    },
     open() {
       isCut = false;
+      isStalled = false;
+      for (const socket of sockets) socket.resume();
     },
     loseAnswerTo: (text) =>
       new Promise((resolve) => {

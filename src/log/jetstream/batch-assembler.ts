@@ -3,7 +3,14 @@
  * every node: parts must be consecutive, and a batch must be the next revision. Everything else is counted and ignored.
  */
 import type { Batch } from "../log.ts";
-import { type BatchPartMessage, decodePayload, readMessage, type StreamMessage } from "./messages.ts";
+import type { LogIdentity } from "../log-file.ts";
+import {
+  type BatchPartMessage,
+  decodePayload,
+  isSigned,
+  readMessage,
+  type StreamMessage,
+} from "./messages.ts";
 
 export type Accepted =
   | { readonly type: "batch"; readonly batch: Batch }
@@ -12,13 +19,13 @@ export type Accepted =
 export class BatchAssembler {
   /** Messages that are no part of the log. */
   foreign = 0;
-  readonly #log: string;
+  readonly #log: LogIdentity;
   #revision: number;
   #parts: BatchPartMessage[] = [];
   #firstSequence = 0;
 
   /** `revision` is that of the last batch that is applied. */
-  constructor(log: string, revision: number) {
+  constructor(log: LogIdentity, revision: number) {
     this.#log = log;
     this.#revision = revision;
   }
@@ -40,11 +47,13 @@ export class BatchAssembler {
   }
 
   async accept(message: StreamMessage): Promise<Accepted | undefined> {
+    const { id, signingKey } = this.#log;
     const read = readMessage(message);
-    if (read.type === "part" && read.part.log === this.#log)
+    const isOurs = isSigned(message, signingKey);
+    if (isOurs && read.type === "part" && read.part.log === id)
       return this.#acceptPart(read.part, message.sequence);
     this.#parts = [];
-    if (read.type === "takeover" && read.log === this.#log) return read;
+    if (isOurs && read.type === "takeover" && read.log === id) return read;
     // Of the base, only the first message counts, and it was read when the log was opened.
     return read.type === "base" ? undefined : this.#reject();
   }

@@ -75,6 +75,8 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   #overtakenAppends = 0;
   /** Before the last batch. */
   #positionBefore: Position | undefined;
+  /** One attempt to follow the stream. */
+  #following = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
 
   constructor({ local, stream, node, position, trouble, clock, logger }: JetStreamLogOptions) {
@@ -87,10 +89,14 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#sequence = position.sequence;
     this.#holders = new Map(Object.entries(position.holders));
     const { newest } = local.stats();
-    this.#assembler = new BatchAssembler(local.id, newest);
+    this.#assembler = new BatchAssembler(local, newest);
     this.#monitor = new StreamMonitor(
       { stream, health: this.health, clock, created: position.created },
-      { applied: () => this.#sequence, arrived: () => this.#lastArrived },
+      {
+        applied: () => this.#sequence,
+        arrived: () => this.#lastArrived,
+        followAgain: () => this.#following.abort(),
+      },
     );
     this.isOpenedWithoutStream = trouble !== undefined;
     // How old the view is, is not known better than by its last change.
@@ -192,12 +198,12 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     signal: AbortSignal,
     isEntitled: () => boolean = () => true,
   ): Promise<boolean> {
-    const message = encodeTakeover(source, this.#writer, randomUUID());
     const isEnding = () => signal.aborted || this.#closing.signal.aborted;
     while (!isEnding()) {
       // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
       const expected = this.#sequence;
       if (!isEntitled()) return false;
+      const message = encodeTakeover(source, this.#writer, randomUUID(), expected);
       const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
       const awaited = outcome.stored ? outcome.sequence : expected + 1;
       while (this.#sequence < awaited && !isEnding()) await this.#nextArrival(signal);
@@ -207,7 +213,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   get #writer(): Writer {
-    return { log: this.id, node: this.node };
+    return { log: this.id, key: this.signingKey, node: this.node };
   }
 
   async #untilReached(): Promise<void> {
@@ -299,7 +305,9 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     while (!signal.aborted) {
       try {
         await this.#monitor.check();
-        for await (const message of this.stream.follow(this.#lastArrived + 1, signal)) {
+        this.#following = new AbortController();
+        const following = AbortSignal.any([signal, this.#following.signal]);
+        for await (const message of this.stream.follow(this.#lastArrived + 1, following)) {
           backoff.reset();
           // A part of the log may have been purged since it was checked.
           if (message.sequence > this.#lastArrived + 1) await this.#monitor.check();

@@ -33,8 +33,20 @@ export interface StreamInfo {
   readonly messages: number;
   readonly bytes: number;
   readonly replicas: number;
-  /** Absent without a cluster of servers. */
+  /** A stream of this size is full; absent where only the account is the limit. */
+  readonly maxBytes?: number;
+  /** The server that decides the order; absent while there is none. */
   readonly leader?: string;
+  /** The other servers that store the stream. */
+  readonly followers: readonly StreamFollower[];
+}
+
+export interface StreamFollower {
+  readonly name: string;
+  readonly isCurrent: boolean;
+  readonly isOffline: boolean;
+  /** Operations behind the leader. */
+  readonly lag: number;
 }
 
 export interface LogStreamOptions {
@@ -101,7 +113,14 @@ export class LogStream {
         messages: state.messages,
         bytes: state.bytes,
         replicas: config.num_replicas,
+        ...(config.max_bytes > 0 && { maxBytes: config.max_bytes }),
         ...(cluster?.leader !== undefined && { leader: cluster.leader }),
+        followers: (cluster?.replicas ?? []).map(({ name, current, offline, lag }) => ({
+          name,
+          isCurrent: current,
+          isOffline: offline ?? false,
+          lag: lag ?? 0,
+        })),
       };
     } catch (error) {
       throw this.#asStreamError(error);

@@ -6,10 +6,14 @@
  *   whose parts are interrupted by another message was given up by its writer, and does not exist.
  * - `takeover`: from here on this node runs a source.
  *
- * Every message names its log: a stream that was deleted and made again is another log. Everything else is foreign and
- * means nothing. Headers say what a message is; the payload of a batch is what the embedded
- * log stores, compressed blocks of entries, each after its length.
+ * Every message names its log: a stream that was deleted and made again is another log. Batches and takeovers are signed
+ * with the key of the log, which only nodes have, so that nobody else who may publish can write into it. A takeover counts
+ * at one place of the stream only, so that it cannot be repeated. Everything else is foreign and means nothing.
+ *
+ * Headers say what a message is; the payload of a batch is what the embedded log stores, compressed blocks of entries, each
+ * after its length.
  */
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import { compress, decodeEntries, encodeEntries } from "../batch-codec.ts";
@@ -27,6 +31,9 @@ const TIME = "Gazetteer-Time";
 const SOURCE = "Gazetteer-Source";
 const LOG = "Gazetteer-Log";
 const KEY = "Gazetteer-Key";
+const AFTER = "Gazetteer-After";
+const SIGNATURE = "Gazetteer-Signature";
+const SIGNED = [TYPE, LOG, NODE, BATCH, PART, REVISION, TIME, SOURCE, AFTER];
 
 export interface EncodedMessage {
   /** The same for each attempt to publish it. */
@@ -38,6 +45,8 @@ export interface EncodedMessage {
 export interface Writer {
   /** The id of the log. */
   readonly log: string;
+  /** The signing key of the log. */
+  readonly key: Uint8Array;
   readonly node: string;
 }
 
@@ -77,7 +86,7 @@ export interface BatchPartMessage {
 /** The messages of a batch, none with a payload over `maxBytes`. */
 export async function encodeBatch(
   { revision, time, entries }: Batch,
-  { log, node }: Writer,
+  { log, key, node }: Writer,
   batchId: string,
   maxBytes: number,
 ): Promise<EncodedMessage[]> {
@@ -91,9 +100,10 @@ export async function encodeBatch(
   }
   const payload = Buffer.concat(blocks);
   const parts = Math.max(1, Math.ceil(payload.length / maxBytes));
-  return Array.from({ length: parts }, (_, part) => ({
-    id: `${batchId}.${part}`,
-    headers: headersOf({
+  const messages: EncodedMessage[] = [];
+  for (let part = 0; part < parts; part++) {
+    if (part > 0) await yieldToLoop();
+    const values = {
       [TYPE]: "batch",
       [LOG]: log,
       [NODE]: node,
@@ -101,9 +111,11 @@ export async function encodeBatch(
       [PART]: `${part}/${parts}`,
       [REVISION]: String(revision),
       [TIME]: String(time),
-    }),
-    data: payload.subarray(part * maxBytes, (part + 1) * maxBytes),
-  }));
+    };
+    const data = payload.subarray(part * maxBytes, (part + 1) * maxBytes);
+    messages.push(signed(key, `${batchId}.${part}`, values, data));
+  }
+  return messages;
 }
 
 export const encodeBase = (base: Base, id: string): EncodedMessage => ({
@@ -118,26 +130,65 @@ export const encodeBase = (base: Base, id: string): EncodedMessage => ({
   data: new Uint8Array(0),
 });
 
-export const encodeTakeover = (source: string, { log, node }: Writer, id: string): EncodedMessage => ({
-  id,
-  headers: headersOf({
-    [TYPE]: "takeover",
-    [LOG]: log,
-    [SOURCE]: encodeURIComponent(source),
-    [NODE]: node,
-  }),
-  data: new Uint8Array(0),
-});
+/** `after` is the sequence of the message before it. */
+export const encodeTakeover = (
+  source: string,
+  { log, key, node }: Writer,
+  id: string,
+  after: number,
+): EncodedMessage =>
+  signed(
+    key,
+    id,
+    {
+      [TYPE]: "takeover",
+      [LOG]: log,
+      [SOURCE]: encodeURIComponent(source),
+      [NODE]: node,
+      [AFTER]: String(after),
+    },
+    new Uint8Array(0),
+  );
+
+function signed(
+  key: Uint8Array,
+  id: string,
+  values: Readonly<Record<string, string>>,
+  data: Uint8Array,
+): EncodedMessage {
+  const result = headersOf(values);
+  result.set(SIGNATURE, signatureOf(key, result, data).toString("base64url"));
+  return { id, headers: result, data };
+}
+
+function signatureOf(key: Uint8Array, headers: MsgHdrs, data: Uint8Array): Buffer {
+  const text = SIGNED.map((name) => headers.get(name)).join("\n");
+  return createHmac("sha256", key).update(text).update("\n").update(data).digest();
+}
+
+/** Whether a node has signed the message, with the key of the log. */
+export function isSigned({ headers, data }: StreamMessage, key: Uint8Array): boolean {
+  if (!headers) return false;
+  const given = Buffer.from(headers.get(SIGNATURE), "base64url");
+  const expected = signatureOf(key, headers, data);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
 
 /** The id under which a message was published; empty where it has none. */
 export const messageId = ({ headers }: StreamMessage): string => headers?.get("Nats-Msg-Id") ?? "";
 
-export function readMessage({ headers, data }: StreamMessage): ReadMessage {
+/** Does not check the signature: see `isSigned`. */
+export function readMessage({ sequence, headers, data }: StreamMessage): ReadMessage {
   const type = headers?.get(TYPE);
   const text = (name: string): string => headers?.get(name) ?? "";
   const revision = integer(text(REVISION));
   const time = integer(text(TIME));
-  if (type === "takeover" && text(SOURCE) !== "" && text(NODE) !== "") {
+  if (
+    type === "takeover" &&
+    text(SOURCE) !== "" &&
+    text(NODE) !== "" &&
+    integer(text(AFTER)) === sequence - 1
+  ) {
     const source = decodeSource(text(SOURCE));
     return source === undefined ? { type: "foreign" } : { type, log: text(LOG), source, node: text(NODE) };
   }

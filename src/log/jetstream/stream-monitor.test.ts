@@ -19,12 +19,20 @@ function monitored() {
     messages: 10,
     bytes: 1000,
     replicas: 1,
+    followers: [],
   };
   let applied = 10;
+  let followed = 0;
   const stop = new AbortController();
   const monitor = new StreamMonitor(
     { stream: { info: async () => info }, health, clock, created: "then" },
-    { applied: () => applied, arrived: () => applied },
+    {
+      applied: () => applied,
+      arrived: () => applied,
+      followAgain: () => {
+        followed++;
+      },
+    },
   );
   monitor.isCaughtUp = true;
   const ended = monitor.run(stop.signal);
@@ -32,6 +40,8 @@ function monitored() {
     monitor,
     health,
     lines,
+    /** How often the stream was followed anew. */
+    followed: () => followed,
     async set(changed: Partial<StreamInfo>, appliedNow = applied) {
       info = { ...info, ...changed };
       applied = appliedNow;
@@ -83,5 +93,17 @@ describe("the monitor", () => {
     await passed.set({ firstSequence: 12 });
     expect(passed.health.trouble?.condition).toBe("passed");
     expect(passed.monitor.lost.aborted).toBe(true);
+  });
+
+  test("follows the stream anew when it has more and nothing arrives; not when something does", async () => {
+    await using node = monitored();
+    await node.set({ lastSequence: 20 });
+    for (let arrived = 11; arrived < 20; arrived++) await node.set({}, arrived);
+    expect(node.followed()).toBe(0);
+    for (let checks = 0; checks < 3; checks++) await node.set({});
+    expect(node.followed()).toBe(1);
+    await node.set({}, 20);
+    for (let checks = 0; checks < 5; checks++) await node.set({});
+    expect(node.followed()).toBe(1);
   });
 });

@@ -1,6 +1,7 @@
 /**
  * Checks that the stream goes on where this node is. The client of NATS follows the stream by itself after an interruption,
- * so an interruption, another stream of the same name, and a view that falls behind are found here.
+ * so an interruption, another stream of the same name, messages that were lost on the way, and a view that falls behind are
+ * found here.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { LogStream } from "./log-stream.ts";
@@ -14,6 +15,8 @@ const MAX_LAG = 5_000;
 const MAX_LAG_AFTER_TROUBLE = 100;
 /** A new leader of the stream may know less than the one before, for a moment. */
 const CHECKS_UNTIL_TRUNCATED = 5;
+/** As often in turn, the stream has more than has arrived, and nothing arrives. */
+const CHECKS_UNTIL_STUCK = 3;
 
 interface Monitored {
   readonly stream: Pick<LogStream, "info">;
@@ -27,6 +30,11 @@ interface Monitored {
 interface Progress {
   readonly applied: () => number;
   readonly arrived: () => number;
+  /**
+   * Follows the stream anew after what has arrived. What was sent on a connection that broke is lost, and the client of NATS
+   * notices that only when another message arrives.
+   */
+  readonly followAgain: () => void;
 }
 
 export class StreamMonitor {
@@ -38,6 +46,8 @@ export class StreamMonitor {
   readonly #lost = new AbortController();
   #lastSequence = 0;
   #checksTruncated = 0;
+  #checksStuck = 0;
+  #arrivedBefore = 0;
 
   constructor(monitored: Monitored, progress: Progress) {
     this.created = monitored.created;
@@ -61,6 +71,7 @@ export class StreamMonitor {
     while (!signal.aborted) {
       try {
         await this.check();
+        this.#checkArrivals();
         const isWell = health.staleSince === undefined;
         if (this.lag <= (isWell ? MAX_LAG : MAX_LAG_AFTER_TROUBLE)) health.clear("follow");
         else if (isWell && this.isCaughtUp)
@@ -70,6 +81,16 @@ export class StreamMonitor {
       }
       await clock.sleep(INTERVAL_MS, signal);
     }
+  }
+
+  #checkArrivals(): void {
+    const { arrived, followAgain } = this.#progress;
+    const isStuck = this.#lastSequence > arrived() && arrived() === this.#arrivedBefore;
+    this.#checksStuck = isStuck ? this.#checksStuck + 1 : 0;
+    this.#arrivedBefore = arrived();
+    if (this.#checksStuck < CHECKS_UNTIL_STUCK) return;
+    this.#checksStuck = 0;
+    followAgain();
   }
 
   onTrouble(error: unknown): void {

@@ -62,6 +62,8 @@ export class EmulatedSwitch {
   readonly errors: Bodies["error"][] = [];
   /** Changes of controllers that are slaves. */
   refusedChanges = 0;
+  /** Changes of controllers that are not the master, while another one is. */
+  rivalChanges = 0;
   /** Keeps the connection open but neither processes nor sends messages. */
   unresponsive = false;
   readonly #net: EmulatedNetwork;
@@ -175,6 +177,7 @@ export class EmulatedSwitch {
 
   #handlersOf(connection: ControllerConnection): Handlers {
     const mayChange = (): boolean => {
+      if (connection.role === ROLE.equal && this.masters.length > 0) this.rivalChanges++;
       if (connection.role !== ROLE.slave) return true;
       connection.send("error", { type: ERROR.badRequest, code: IS_SLAVE, data: new Uint8Array(8) });
       this.refusedChanges++;

@@ -1,0 +1,26 @@
+/** `npm run chaos -- --minutes N --seed S`: the chaos test of a cluster for N minutes; a seed repeats the plan of a run. */
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { installPeers } from "./peers.ts";
+
+const { values } = parseArgs({
+  args: process.argv.slice(2),
+  options: { minutes: { type: "string", default: "2" }, seed: { type: "string" } },
+});
+if (!(Number(values.minutes) > 0)) throw new Error(`--minutes ${values.minutes}: must be a number above 0`);
+if (values.seed !== undefined && !/^\d{1,9}$/.test(values.seed))
+  throw new Error(`--seed ${values.seed}: must be a number of at most 9 digits`);
+
+await installPeers();
+const child = Bun.spawn([process.execPath, "test", "--isolate", "./test/chaos/chaos.test.ts"], {
+  cwd: join(import.meta.dir, ".."),
+  env: {
+    ...process.env,
+    CI: "true",
+    GAZETTEER_CHAOS_MINUTES: values.minutes,
+    ...(values.seed !== undefined && { GAZETTEER_CHAOS_SEED: values.seed }),
+  },
+  stdio: ["ignore", "inherit", "inherit"],
+});
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+process.exit(await child.exited);

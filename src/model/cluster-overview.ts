@@ -1,0 +1,78 @@
+/** A cluster as people see it: its nodes, its leases and its engine. For displays only: nothing decides by it. */
+import Type from "typebox";
+
+const int64 = (description: string) => Type.Integer({ format: "int64", description });
+
+export const ClusterNode = Type.Object(
+  {
+    name: Type.String(),
+    node: Type.String({ description: "Names this run of the node." }),
+    url: Type.String({ description: "Where it listens." }),
+    version: Type.String(),
+    revision: int64("That it has reached."),
+    lag: int64(
+      "Messages of the stream that it had not applied when it last wrote its status, at most seconds ago.",
+    ),
+    sources: Type.Array(Type.String(), { description: "Those that it has configured." }),
+    held: Type.Array(Type.String(), { description: "Those that it runs." }),
+    since: int64("When it was started: epoch milliseconds."),
+    trouble: Type.Optional(Type.String({ description: "What is wrong between the node and NATS." })),
+  },
+  { $id: "ClusterNode" },
+);
+export type ClusterNode = Readonly<Type.Static<typeof ClusterNode>>;
+
+const EngineServer = Type.Object(
+  {
+    name: Type.String(),
+    state: Type.Enum(["leader", "current", "behind", "offline"], { $id: "EngineServerState" }),
+    lag: Type.Optional(int64("Operations that it is behind the leader.")),
+  },
+  { $id: "EngineServer", description: "A NATS server that stores the log." },
+);
+
+const EngineSnapshot = Type.Object(
+  {
+    revision: int64("Of which it is the state."),
+    time: int64("Of that revision: epoch milliseconds."),
+    bytes: int64("Compressed."),
+  },
+  { $id: "EngineSnapshot" },
+);
+
+const EngineHealth = Type.Object(
+  {
+    stream: Type.String(),
+    replicas: int64("Servers that store each change."),
+    servers: Type.Array(EngineServer),
+    messages: int64("Of the stream."),
+    bytes: int64("Of the stream."),
+    maxBytes: Type.Optional(
+      int64("A stream of this size is full; absent where only the account is the limit."),
+    ),
+    snapshots: Type.Array(EngineSnapshot, { description: "From which new nodes begin, the newest first." }),
+  },
+  { $id: "EngineHealth" },
+);
+
+const SourceLease = Type.Object(
+  {
+    source: Type.String(),
+    node: Type.String({ description: "The name of the node that runs it." }),
+  },
+  { $id: "SourceLease" },
+);
+
+export const ClusterOverview = Type.Object(
+  {
+    name: Type.Optional(Type.String({ description: "Absent on a single node, as all the rest." })),
+    nodes: Type.Array(ClusterNode),
+    leases: Type.Array(SourceLease),
+    engine: Type.Optional(EngineHealth),
+    error: Type.Optional(
+      Type.String({ description: "Why nodes, leases and engine are not known now: NATS cannot be used." }),
+    ),
+  },
+  { $id: "ClusterOverview" },
+);
+export type ClusterOverview = Readonly<Type.Static<typeof ClusterOverview>>;

@@ -1,0 +1,68 @@
+/**
+ * What the command line does with a cluster, over NATS, whether or not a node runs on this machine. Rejects with
+ * `EngineError` when NATS cannot be reached, and with `RequestError` when the cluster cannot do it.
+ */
+import { type ClusterAnswer, type ClusterRequest, RequestError, sendRequest } from "../cluster/requests.ts";
+import { renderFault } from "../config/faults.ts";
+import type { Config } from "../config/schema.ts";
+import { systemClock } from "../lib/clock.ts";
+import { silentLogger } from "../lib/logger.ts";
+import { StreamError } from "../log/jetstream/stream-error.ts";
+import type { ClusterOverview } from "../model/cluster-overview.ts";
+import type { MergeSettings } from "../model/merge-settings.ts";
+import { connectEngine, type Engine } from "../nats/engine.ts";
+import { clusterNames } from "../nats/names.ts";
+import { engineOptions, nameOfMachine } from "./cluster.ts";
+import { readClusterOverview } from "./cluster-overview.ts";
+import { differencesOf, type SettingsDifference } from "./cluster-settings.ts";
+import { createEntries, mergeSettingsOf } from "./source-set.ts";
+import { StartupError } from "./startup-error.ts";
+
+export async function readOverview(config: Config): Promise<ClusterOverview> {
+  try {
+    return await withEngine(config, (engine) => readClusterOverview(engine, config.cluster, systemClock));
+  } catch (error) {
+    if (!(error instanceof StreamError)) throw error;
+    const isMissing = error.condition === "deleted";
+    const message = isMissing ? `there is no cluster ${config.cluster.name} on these servers` : error.message;
+    throw new RequestError(message, { cause: error });
+  }
+}
+
+/** What `applySettings` would change. */
+export async function findChanges(config: Config): Promise<SettingsDifference[]> {
+  const { settings } = await send(config, { op: "settings" });
+  return differencesOf(settings, ownSettings(config));
+}
+
+/** Returns the revision from which on the settings of this configuration are the cluster's. */
+export async function applySettings(config: Config): Promise<number> {
+  const { revision } = await send(config, { op: "apply", settings: ownSettings(config) });
+  return revision;
+}
+
+/** Returns the revision from which on the cluster has no claims of the source. */
+export async function forgetSource(config: Config, source: string): Promise<number> {
+  const { revision } = await send(config, { op: "forget", source });
+  return revision;
+}
+
+const send = (config: Config, request: ClusterRequest): Promise<ClusterAnswer> =>
+  withEngine(config, ({ connection }) =>
+    sendRequest(connection, clusterNames(config.cluster.name).requests, request),
+  );
+
+async function withEngine<T>(config: Config, use: (engine: Engine) => Promise<T>): Promise<T> {
+  const engine = await connectEngine(engineOptions(config, nameOfMachine()));
+  try {
+    return await use(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+function ownSettings(config: Config): MergeSettings {
+  const created = createEntries(config, { clock: systemClock, log: silentLogger });
+  if (created.ok) return mergeSettingsOf(config, created.sources);
+  throw new StartupError("sources", created.faults.map(renderFault).join("; "));
+}

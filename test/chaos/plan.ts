@@ -1,0 +1,100 @@
+/**
+ * What happens to the cluster, and when: a function of the seed. Every disturbance ends by itself. One node is never disturbed
+ * at any time, and of the engine's three servers two run, but for a few seconds now and then.
+ */
+import { createRandom, type Random } from "../../src/sources/demo/random.ts";
+
+export const NODES = 3;
+export const SERVERS = 3;
+
+export type Action =
+  /** Of a node's process. `empty`: killed, and its data folder is deleted. */
+  | { readonly on: "node"; readonly what: "kill" | "pause" | "stop" | "empty" }
+  /** Of an engine server's process. */
+  | { readonly on: "server"; readonly what: "kill" | "pause" }
+  /** Of a node's connections to the engine. `stall`: they stay open, and nothing passes. */
+  | { readonly on: "connections"; readonly what: "cut" | "stall" | "lose-answer" };
+
+export type Disturbance = Action & {
+  readonly atMs: number;
+  readonly lastsMs: number;
+  /** Numbers of nodes or servers. */
+  readonly targets: readonly number[];
+};
+
+export interface Plan {
+  readonly seed: number;
+  readonly durationMs: number;
+  /** Of the bucket; undefined: as the nodes make it. */
+  readonly leaseTtlMs: number | undefined;
+  readonly disturbances: readonly Disturbance[];
+}
+
+const FIRST_MS = 3_000;
+const MAX_GAP_MS = 5_000;
+const SHORT_LEASE_MS = 3_000;
+/** Both servers that a quorum needs are gone for no longer. */
+const MAX_WITHOUT_QUORUM_MS = 8_000;
+const MAX_LASTS_MS = 22_000;
+
+/** As often as listed. */
+const ACTIONS: readonly Action[] = [
+  { on: "node", what: "kill" },
+  { on: "node", what: "kill" },
+  { on: "node", what: "pause" },
+  { on: "node", what: "pause" },
+  { on: "node", what: "stop" },
+  { on: "node", what: "empty" },
+  { on: "server", what: "kill" },
+  { on: "server", what: "kill" },
+  { on: "server", what: "pause" },
+  { on: "server", what: "pause" },
+  { on: "connections", what: "cut" },
+  { on: "connections", what: "stall" },
+  { on: "connections", what: "lose-answer" },
+  { on: "connections", what: "lose-answer" },
+];
+
+export function makePlan(seed: number, durationMs: number): Plan {
+  const random = createRandom(seed);
+  const leaseTtlMs = random.below(2) === 0 ? SHORT_LEASE_MS : undefined;
+  const disturbances: Disturbance[] = [];
+  for (let atMs = FIRST_MS; ; atMs += 500 + random.below(MAX_GAP_MS)) {
+    const action = pick(random, ACTIONS);
+    const targets = targetsOf(random, action);
+    const longest = targets.length > 1 && action.on === "server" ? MAX_WITHOUT_QUORUM_MS : MAX_LASTS_MS;
+    const lastsMs = action.what === "lose-answer" ? 0 : 500 + random.below(longest);
+    if (atMs + lastsMs > durationMs) break;
+    const disturbance = { ...action, atMs, lastsMs, targets };
+    const others = disturbances.filter((each) => each.atMs + each.lastsMs > atMs);
+    if (isAllowed(disturbance, others)) disturbances.push(disturbance);
+  }
+  return { seed, durationMs, leaseTtlMs, disturbances };
+}
+
+export const describeDisturbance = ({ on, what, targets, lastsMs }: Disturbance): string =>
+  `${what} ${on} ${targets.map((n) => n + 1).join(", ")}${lastsMs > 0 ? ` for ${lastsMs} ms` : ""}`;
+
+function targetsOf(random: Random, { on, what }: Action): number[] {
+  const first = random.below(on === "server" ? SERVERS : NODES);
+  const next = (first + 1 + random.below(2)) % 3;
+  const hasTwo = random.below(5) === 0 && what !== "empty";
+  return hasTwo ? [first, next] : [first];
+}
+
+/** `others` last at the same time. A node may be killed and started while its connections are cut. */
+function isAllowed({ on, targets }: Disturbance, others: readonly Disturbance[]): boolean {
+  const targetsOn = (ons: readonly Action["on"][]) =>
+    new Set(others.filter((each) => ons.includes(each.on)).flatMap((each) => each.targets));
+  const busy = targetsOn([on]);
+  if (targets.some((target) => busy.has(target))) return false;
+  // Servers: two at once only together, which is short.
+  if (on === "server") return busy.size === 0;
+  return targetsOn(["node", "connections"]).union(new Set(targets)).size < NODES;
+}
+
+const pick = <T>(random: Random, from: readonly T[]): T => {
+  const picked = from[random.below(from.length)];
+  if (picked === undefined) throw new Error("nothing to pick from");
+  return picked;
+};

@@ -1,0 +1,104 @@
+/**
+ * Reads the log that the engine has, after the run: every change was written by the node that ran its source then, by the
+ * takeovers before it; nothing that a source says went back; and what was shown of a revision is what the log has.
+ */
+import { BatchAssembler } from "../../src/log/jetstream/batch-assembler.ts";
+import { openIdentity } from "../../src/log/jetstream/identity.ts";
+import { LogStream } from "../../src/log/jetstream/log-stream.ts";
+import { readMessage, type StreamMessage } from "../../src/log/jetstream/messages.ts";
+import type { Batch, LogEntry } from "../../src/log/log.ts";
+import { connectEngine } from "../../src/nats/engine.ts";
+import { clusterNames } from "../../src/nats/names.ts";
+import { readSecret } from "../../src/service/cluster.ts";
+import { type ChurnedSource, FIELDS, isChurned, SOURCES, sourceOf } from "./churn.ts";
+import { CLUSTER, type Lab } from "./lab.ts";
+import { SERVERS } from "./plan.ts";
+
+export interface StreamFindings {
+  readonly faults: readonly string[];
+  readonly messages: number;
+  readonly batches: number;
+  readonly takeovers: number;
+  readonly lastRevision: number;
+}
+
+/** The batches and takeovers of the log. */
+async function* readLog(
+  lab: Lab,
+): AsyncGenerator<{ message: StreamMessage; batch?: Batch; source?: string }> {
+  const engine = await connectEngine({ servers: lab.nats.urls.split(","), clientName: "chaos" });
+  try {
+    const { stream, subject } = clusterNames(CLUSTER);
+    const log = new LogStream(engine, { stream, subject, replicas: SERVERS });
+    const { firstSequence, lastSequence } = await log.info();
+    const end = new AbortController();
+    let assembler: BatchAssembler | undefined;
+    for await (const message of log.follow(firstSequence, end.signal)) {
+      assembler ??= assemblerFrom(message);
+      const accepted = await assembler?.accept(message);
+      if (accepted?.type === "batch") yield { message, batch: accepted.batch };
+      else yield { message, ...(accepted && { source: accepted.source }) };
+      if (message.sequence >= lastSequence) break;
+    }
+    end.abort();
+  } finally {
+    await engine.close();
+  }
+}
+
+/** From the base, with which the stream begins: a run is too short for it to be purged. */
+function assemblerFrom(message: StreamMessage): BatchAssembler | undefined {
+  const read = readMessage(message);
+  if (read.type !== "base") return undefined;
+  const secret = readSecret({ cluster: { name: CLUSTER } });
+  return new BatchAssembler(openIdentity(secret, read.base), read.base.revision);
+}
+
+export async function checkStream(lab: Lab): Promise<StreamFindings> {
+  const faults: string[] = [];
+  const holders = new Map<string, string>();
+  const values = new Map<string, string>();
+  let [messages, batches, takeovers, lastRevision] = [0, 0, 0, 0];
+  for await (const { message, batch, source } of readLog(lab)) {
+    messages++;
+    const writer = message.headers?.get("Gazetteer-Node") ?? "";
+    if (source !== undefined) {
+      takeovers++;
+      holders.set(source, writer);
+    }
+    if (!batch) continue;
+    batches++;
+    lastRevision = batch.revision;
+    const at = `revision ${batch.revision} (message ${message.sequence})`;
+    for (const churned of new Set(batch.entries.flatMap((entry) => sourcesOf(entry)))) {
+      const holder = holders.get(churned);
+      if (holder !== writer)
+        faults.push(`${at} changes ${churned}: written by ${writer}, which ${holder} runs`);
+    }
+    for (const entry of batch.entries)
+      for (const [key, value] of valuesOf(entry)) {
+        const before = values.get(key) ?? "";
+        if (value < before) faults.push(`${at}: ${key} goes back from ${before} to ${value}`);
+        values.set(key, value);
+      }
+  }
+  return { faults, messages, batches, takeovers, lastRevision };
+}
+
+/** Whose change an entry is, where the entry shows it. */
+function sourcesOf({ kind, id, before, after, changed }: LogEntry): ChurnedSource[] {
+  if (kind === "hosts") return [sourceOf(id)].filter((source) => source !== undefined);
+  if (kind !== "devices" || before === null || after === null || !isChurned(id)) return [];
+  return SOURCES.filter((source) => changed.includes(FIELDS[source]));
+}
+
+function valuesOf({ kind, id, after }: LogEntry): [key: string, value: string][] {
+  if (kind !== "devices" || after === null || !isChurned(id)) return [];
+  const device = JSON.parse(after) as Readonly<Record<string, unknown>>;
+  return (
+    SOURCES.map((source) => FIELDS[source])
+      // A device that this source has not reported yet has a default.
+      .filter((field) => /^\d+$/.test(String(device[field])))
+      .map((field) => [`${field} of ${id}`, String(device[field])])
+  );
+}

@@ -1,0 +1,75 @@
+/** `gazetteer cluster status|apply|forget` and `/cluster`, with two real nodes. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import type { ClusterOverview } from "../../src/model/cluster-overview.ts";
+import { startNatsServers } from "../support/nats-servers.ts";
+import { runCommand } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { deviceId, ServiceNode } from "./service-nodes.ts";
+
+const device = (id: number, hw: string) => ({ id: deviceId(id), hw });
+
+/** With the configuration of a node. */
+const command = (node: ServiceNode, ...args: string[]) =>
+  runCommand(["cluster", ...args, "--config", join(node.folder, "gazetteer.yaml")]);
+
+test("shows the nodes, their sources and the engine; makes a file the cluster's settings; forgets a source", async () => {
+  await using nats = await startNatsServers();
+  const cluster = { nats, name: "shown", replicas: 1 };
+  await using a = new ServiceNode(cluster, "a");
+  await using b = new ServiceNode(cluster, "b");
+  a.configure(["x", "y"]);
+  b.configure(["y", "x"]);
+  const nothing = await command(a, "status");
+  expect(nothing).toMatchObject({ status: 1, stdout: "" });
+  expect(nothing.stderr).toContain("there is no cluster shown on these servers");
+  for (const node of [a, b]) {
+    node.writeNetwork("x", [device(1, "of x")]);
+    node.writeNetwork("y", [device(1, "of y")]);
+    node.writeNetwork("z", [device(2, "of z")]);
+    await node.start();
+  }
+  await a.untilSource("y", "synced");
+  const overview = await until(
+    async () => {
+      const { stdout } = await command(a, "status", "-o", "json");
+      const read = JSON.parse(stdout) as ClusterOverview;
+      return read.nodes.length === 2 && read.nodes[0]?.held.length === 2 ? read : undefined;
+    },
+    { what: "both nodes in the status", everyMs: 500, deadlineMs: 150_000 },
+  );
+  expect(overview).toMatchObject({
+    name: "shown",
+    nodes: [
+      { name: "a", url: a.service.url, sources: ["x", "y"], held: ["x", "y"] },
+      { name: "b", url: b.service.url, sources: ["y", "x"], held: [] },
+    ],
+    leases: [
+      { source: "x", node: "a" },
+      { source: "y", node: "a" },
+    ],
+    engine: { stream: "GAZETTEER_shown", replicas: 1 },
+  });
+  const text = await command(b, "status");
+  expect(text.stdout).toContain("cluster shown: 2 nodes, 2 sources running");
+  expect(text.stdout).toMatch(/^x +a +a, b$/m);
+  // Any node has the same, for users only.
+  const response = await b.service.fetch("/cluster");
+  expect(await response.json()).toMatchObject({ leases: overview.leases, engine: { replicas: 1 } });
+  expect((await fetch(`${b.service.url}/cluster`)).status).toBe(401);
+
+  const shown = await command(b, "apply", "--dry-run");
+  expect(shown).toMatchObject({ status: 0, stdout: "order of sources: x, y → y, x\n" });
+  const hardware = async () => JSON.parse(await a.read(`devices/${deviceId(1)}`)).hw;
+  expect(await hardware()).toBe("of x");
+  const applied = await command(b, "apply");
+  expect(applied.stdout).toStartWith("order of sources: x, y → y, x\napplied at revision ");
+  await until(async () => (await hardware()) === "of y", { what: "the order of b on a" });
+  expect((await command(b, "apply")).stdout).toBe("the cluster has these settings already\n");
+
+  const refused = await command(a, "forget", "x");
+  expect(refused).toMatchObject({ status: 1 });
+  expect(refused.stderr).toContain("is configured on a, b");
+  expect(await command(a, "forget", "none")).toMatchObject({ status: 1 });
+  expect(await command(a, "forget")).toMatchObject({ status: 2 });
+}, 400_000);
