@@ -11,6 +11,8 @@
  *   --columns A,B        only these of now, readers-2, before
  *   --before REVISION    the commit to compare with; `none` for no comparison
  *
+ * `npm run bench -- cluster`, too: nodes and NATS servers on this machine; `nats-server` must be installed.
+ *
  * `npm run bench -- compare`, too: 1,000,000 hosts with one source, beside an earlier commit (--before REVISION).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,6 +26,7 @@ import { measureLarge } from "./api/large.ts";
 import { passed, type Result, ratioOf } from "./api/result.ts";
 import { measureSmall } from "./api/small.ts";
 import { measureStreams } from "./api/streams.ts";
+import { measureCluster } from "./cluster/cluster.ts";
 import { DEFAULT_BEFORE, measureFairness } from "./fairness/fairness.ts";
 import { shown, table } from "./lib/table.ts";
 import { measureOpenflow } from "./openflow/openflow.ts";
@@ -42,9 +45,9 @@ const { values: options, positionals: selected } = parseArgs({
   allowPositionals: true,
 });
 /** Suites that take long and need a git checkout. */
-const ONLY_WHEN_NAMED = ["fairness", "compare"];
+const ONLY_WHEN_NAMED = ["fairness", "compare", "cluster"];
 const WITH_OWN_TABLE = ["fairness"];
-const WITHOUT_PEERS = ["fairness", "sources"];
+const WITHOUT_PEERS = ["fairness", "sources", "cluster"];
 if (selected.length === 0 || selected.some((name) => !WITHOUT_PEERS.includes(name))) await installPeers();
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
 const { quick } = options;
@@ -73,6 +76,7 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
       sizes: quick ? [100, 1000] : [100, 1000, 10_000, 100_000, 1_000_000],
     }),
   sources: () => measureSources({ folder, devices: quick ? 1000 : 10_000, polls: quick ? 3 : 10 }),
+  cluster: () => measureCluster({ folder, quick }),
   compare: () =>
     measureCompare({
       folder,

@@ -80,7 +80,8 @@ function rssOf(pid: number): number {
 
 const TICKS_PER_SECOND = 100;
 
-function cpuOf(pid: number): number {
+/** Of all threads, since its start. */
+export function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }

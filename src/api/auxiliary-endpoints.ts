@@ -50,6 +50,7 @@ export type HealthPath = "/healthz" | "/readyz";
 export const isHealthPath = (path: string): path is HealthPath => path === "/healthz" || path === "/readyz";
 
 const CLUSTER_PATH = "/cluster";
+const SINGLE_NODE: ClusterOverview = { nodes: [], leases: [] };
 const FIXED_PATHS: readonly string[] = ["/", CLUSTER_PATH, "/metrics", "/openapi.json"];
 const isDocsPath = (path: string): boolean => /^\/docs(\/|$)/.test(path);
 /** A trailing slash is the same page. */
@@ -127,8 +128,7 @@ export class AuxiliaryEndpoints {
   }
 
   async #cluster(): Promise<Response> {
-    const overview = await this.#options.clusterOverview?.();
-    if (!overview) throw new UnknownPathProblem("not-found", "This is a single node, not one of a cluster.");
+    const overview = (await this.#options.clusterOverview?.()) ?? SINGLE_NODE;
     const headers = { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" };
     return { status: 200, headers, body: JSON.stringify(overview) };
   }

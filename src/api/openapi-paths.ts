@@ -217,14 +217,14 @@ export const PATHS: Json = {
     responses: AUXILIARY_PROBLEMS,
   }),
   "/cluster": pathItem({
-    id: "getCluster",
+    id: "getClusterOverview",
     tag: "Service",
     summary: "The nodes of the cluster",
     description:
-      "Nodes, the node that runs each source, and the state of NATS, as `gazetteer cluster status` shows them. 404 on a single node.",
+      "Nodes, the node that runs each source, and the state of NATS, as `gazetteer cluster status` shows them. Empty on a single node.",
     headers: COMMON_HEADERS,
     content: { [JSON_TYPE]: mediaType(ClusterOverview) },
-    responses: { ...AUXILIARY_PROBLEMS, ...problemRefs(404) },
+    responses: AUXILIARY_PROBLEMS,
   }),
   "/openapi.json": filePath(
     { id: "getOpenapi", tag: "Service", summary: "This document", description: "OpenAPI 3.1." },

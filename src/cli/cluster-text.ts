@@ -44,7 +44,7 @@ export function renderClusterStatus(
   { colour, now }: { readonly colour: boolean; readonly now: number },
 ): string {
   const parts = [
-    `cluster ${name}: ${count(nodes.length, "node")}, ${count(leases.length, "source")} running\n`,
+    `cluster ${name ?? ""}: ${count(nodes.length, "node")}, ${count(leases.length, "source")} running\n`,
     ...(nodes.length > 0 ? [renderTable(nodes, NODES, { colour })] : []),
   ];
   const sources = sourceRows(nodes, leases);

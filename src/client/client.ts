@@ -5,6 +5,7 @@
  * This file is the entry of the package `gazetteer/client`, so it also exports the types that callers need.
  */
 import { type Clock, systemClock } from "../lib/clock.ts";
+import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { Cluster, Device, Entities, Host, Link, Port, Topology } from "../model/entity.ts";
 import type { Explanation } from "../model/explanation.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
@@ -147,6 +148,8 @@ export interface Client {
   ): Promise<Response>;
   /** Needs no credentials. */
   ready(options?: ReadOptions): Promise<Readiness>;
+  /** The nodes, leases and engine of the cluster; of a single node nothing. */
+  cluster(options?: ReadOptions): Promise<ClusterOverview>;
 }
 
 const DEFAULT_PAGE_SIZE = 1000;
@@ -256,6 +259,10 @@ export function createClient(options: ClientOptions): Client {
       return watch({ kinds: kindsOf(target), connect, clock, random }, options);
     },
     raw: (path, query = {}, options = {}) => api.send(`/${path.replace(/^\/+/, "")}`, query, options),
+    cluster: async (options = {}) => {
+      const response = await service.send("/cluster", {}, options);
+      return parseJson(await service.readText(response, options.signal));
+    },
     ready: async (options = {}) => {
       // 503 has the same body: it means not ready, not that the request failed.
       const response = await service.send("/readyz", {}, { ...options, acceptedStatuses: [503] });

@@ -93,6 +93,24 @@ export interface Readiness {
   readonly logId?: string;
   /** Absent when the credentials are missing or wrong. */
   readonly sources?: SourceStatus[];
+  /** On a node of a cluster. Absent when the credentials are missing or wrong. */
+  readonly cluster?: ClusterReadiness;
+}
+
+/** How a node follows the log of its cluster. */
+export interface ClusterReadiness {
+  readonly name: string;
+  /** Names this run of the node. */
+  readonly node: string;
+  /** Messages of the log that it has not applied yet. */
+  readonly lag: number;
+  /** While it cannot follow the log: how old its view may be, as in the header `Gazetteer-Stale`. */
+  readonly staleSeconds?: number;
+  /** What is wrong with the log; absent when nothing is. */
+  readonly condition?: string;
+  readonly error?: string;
+  /** Epoch milliseconds. */
+  readonly since?: number;
 }
 
 /**

@@ -25,10 +25,19 @@ export type ClusterNode = Readonly<Type.Static<typeof ClusterNode>>;
 const EngineServer = Type.Object(
   {
     name: Type.String(),
-    state: Type.Enum(["leader", "current", "behind", "offline"]),
+    state: Type.Enum(["leader", "current", "behind", "offline"], { $id: "EngineServerState" }),
     lag: Type.Optional(int64("Operations that it is behind the leader.")),
   },
   { $id: "EngineServer", description: "A NATS server that stores the log." },
+);
+
+const EngineSnapshot = Type.Object(
+  {
+    revision: int64("Of which it is the state."),
+    time: int64("Of that revision: epoch milliseconds."),
+    bytes: int64("Compressed."),
+  },
+  { $id: "EngineSnapshot" },
 );
 
 const EngineHealth = Type.Object(
@@ -41,28 +50,24 @@ const EngineHealth = Type.Object(
     maxBytes: Type.Optional(
       int64("A stream of this size is full; absent where only the account is the limit."),
     ),
-    snapshots: Type.Array(
-      Type.Object({
-        revision: int64("Of which it is the state."),
-        time: int64("Of that revision: epoch milliseconds."),
-        bytes: int64("Compressed."),
-      }),
-      { description: "From which new nodes begin, the newest first." },
-    ),
+    snapshots: Type.Array(EngineSnapshot, { description: "From which new nodes begin, the newest first." }),
   },
   { $id: "EngineHealth" },
 );
 
+const SourceLease = Type.Object(
+  {
+    source: Type.String(),
+    node: Type.String({ description: "The name of the node that runs it." }),
+  },
+  { $id: "SourceLease" },
+);
+
 export const ClusterOverview = Type.Object(
   {
-    name: Type.String(),
+    name: Type.Optional(Type.String({ description: "Absent on a single node, as all the rest." })),
     nodes: Type.Array(ClusterNode),
-    leases: Type.Array(
-      Type.Object({
-        source: Type.String(),
-        node: Type.String({ description: "The name of the node that runs it." }),
-      }),
-    ),
+    leases: Type.Array(SourceLease),
     engine: Type.Optional(EngineHealth),
     error: Type.Optional(
       Type.String({ description: "Why nodes, leases and engine are not known now: NATS cannot be used." }),

@@ -3,6 +3,7 @@ import type { SourceStatus } from "../../model/source-status.ts";
 import { formatDuration, formatFullTime, formatShortTime } from "../format-time.ts";
 import { formatCount } from "../names.ts";
 import { type Store, useStore } from "../store.ts";
+import { ClusterDetails } from "./cluster.tsx";
 import { Popover } from "./popover.tsx";
 
 interface StatusText {
@@ -13,7 +14,7 @@ interface StatusText {
 /** On standby: another node runs the source and reports its trouble. */
 const isStale = ({ status }: SourceStatus): boolean => status !== "synced" && status !== "standby";
 
-function statusOf(store: Store): StatusText {
+export function statusOf(store: Pick<Store, "state" | "connection" | "network" | "readiness">): StatusText {
   const { at, compare } = store.state.value;
   const connection = store.connection.value.state;
   const hasNetwork = store.network.value !== undefined;
@@ -21,6 +22,9 @@ function statusOf(store: Store): StatusText {
     return { level: "lost", text: hasNetwork ? "Connection lost" : "No connection" };
   if (compare !== undefined) return { level: "past", text: "Comparing" };
   if (at !== undefined) return { level: "past", text: "The past" };
+  const staleSeconds = store.readiness.value?.cluster?.staleSeconds;
+  if (staleSeconds !== undefined)
+    return { level: "stale", text: `May be ${formatDuration(1000 * staleSeconds)} old` };
   const stale = store.readiness.value?.sources?.filter(isStale) ?? [];
   const [first] = stale;
   if (first) {
@@ -65,6 +69,7 @@ function StatusDetails() {
           <Source key={source.name} source={source} />
         ))}
       </ul>
+      {readiness.value?.cluster && <ClusterDetails cluster={readiness.value.cluster} />}
     </>
   );
 }
