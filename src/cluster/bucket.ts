@@ -9,6 +9,8 @@ import { Compile } from "typebox/compile";
 import type { Clock } from "../lib/clock.ts";
 import type { Engine } from "../nats/engine.ts";
 
+/** Between two checks that a watch has shown all that the bucket has. */
+const CHECK_MS = 4_000;
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 
 export interface BucketOptions {
@@ -118,17 +120,50 @@ export async function watchBucket(
     try {
       const { kv, ttlMs } = await bucket.open();
       const entries = await kv.watch();
+      const ended = new AbortController();
       const stop = () => entries.stop();
       signal.addEventListener("abort", stop, { once: true });
       if (signal.aborted) stop();
+      let seen = 0;
+      void stopWhenBehind(kv, () => seen, stop, clock, ended.signal);
       try {
-        for await (const entry of entries) onEntry(entry, ttlMs);
+        for await (const entry of entries) {
+          seen = entry.revision;
+          onEntry(entry, ttlMs);
+        }
       } finally {
+        ended.abort();
         signal.removeEventListener("abort", stop);
       }
     } catch {
       bucket.forget();
     }
     await clock.sleep(pauseMs, signal);
+  }
+}
+
+/**
+ * Stops a watch that lacks what the bucket had at the check before. What was sent on a connection that broke is lost, and the
+ * client of NATS notices that only when another entry arrives.
+ */
+async function stopWhenBehind(
+  kv: KV,
+  seen: () => number,
+  stop: () => void,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  let last = 0;
+  while (!signal.aborted) {
+    await clock.sleep(CHECK_MS, signal);
+    if (signal.aborted) return;
+    if (last > seen()) return stop();
+    try {
+      const { state } = (await kv.status()).streamInfo;
+      // The last one of a bucket without entries is gone.
+      last = state.messages > 0 ? state.last_seq : 0;
+    } catch {
+      // Unanswered: the watch is checked again.
+    }
   }
 }

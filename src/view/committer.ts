@@ -65,7 +65,7 @@ export class Committer {
   /** The rules as the log has them, and whether it has `UNMERGED`. */
   #stored: Partial<StoredSettings>;
   /** The changes of the rules that the log does not have yet. */
-  #pendingChanges: PendingChange[] = [];
+  #pendingChanges: readonly PendingChange[] = [];
   /** What may have been merged by earlier rules. */
   #outdated: Outdated;
   #beingMerged: Outdated = NOTHING;
@@ -185,7 +185,7 @@ export class Committer {
     const next = apply(this.#rules);
     this.#outdated = unionOf(this.#outdated, outdatedBy(this.#rules, next));
     this.#rules = next;
-    this.#pendingChanges.push({ apply, source });
+    this.#pendingChanges = [...this.#pendingChanges, { apply, source }];
     this.#mustStore ||= mustStore;
   }
 
@@ -300,6 +300,7 @@ export class Committer {
     const time = Math.max(this.#clock.now(), view.time);
     const revision = view.revision + 1;
     const rules = this.#rules;
+    const included = this.#pendingChanges;
     const commit = new Commit(view, rules, revision, time, this.#entitiesPerStep);
     try {
       const entries = await scheduler.run(owner, mergeChanges(commit, apply));
@@ -317,7 +318,7 @@ export class Committer {
         ]);
         this.#publish(batch, prepared);
         this.#stored = settings;
-        this.#onRulesStored(rules);
+        this.#onRulesStored(rules, included);
         await scheduler.run(owner, view.tidyIndexes());
         return batch;
       }
@@ -325,7 +326,7 @@ export class Committer {
       await scheduler.run(owner, commit.rollBack());
       throw error;
     }
-    this.#onRulesStored(rules);
+    this.#onRulesStored(rules, included);
     view.endIndexChange();
     return undefined;
   }
@@ -336,10 +337,9 @@ export class Committer {
   }
 
   /** The log has these rules, or what they say is there already. */
-  #onRulesStored(rules: MergeRules): void {
-    if (rules !== this.#rules) return;
-    this.#mustStore = false;
-    this.#pendingChanges = [];
+  #onRulesStored(rules: MergeRules, included: readonly PendingChange[]): void {
+    this.#pendingChanges = this.#pendingChanges.filter((change) => !included.includes(change));
+    if (rules === this.#rules) this.#mustStore = false;
   }
 
   /** Makes the batches of other nodes visible. */

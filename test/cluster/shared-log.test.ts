@@ -119,4 +119,33 @@ describe("two nodes", () => {
     await a.caughtUp();
     expect([a.log.holderOf("a"), b.log.holderOf("a")]).toEqual(["node-b", "node-b"]);
   });
+
+  test("a changed order that the log has is not applied again on top of another node's", async () => {
+    await using nats = await startNatsServers();
+    await using a = await openNode(nats, "node-a");
+    await using b = await openNode(nats, "node-b");
+    const ordered = (names: readonly string[]) => ({ ...observedSources(names), identity: [] });
+    const history = { keepDays: 3, maxBytes: 1_000_000 };
+    const { stream } = a.log;
+    const publish = stream.publish.bind(stream);
+    let second: Promise<void> | undefined;
+    stream.publish = (...first) => {
+      // Changed while the first change is published, and overtaken by a change of node-b that knows the first.
+      second = a.committer.changeSettings((settings) => ({ ...settings, history }));
+      stream.publish = async (...next) => {
+        stream.publish = publish;
+        await b.caughtUp();
+        await b.committer.setSettings(ordered(["a", "b"]));
+        return publish(...next);
+      };
+      return publish(...first);
+    };
+    await a.committer.setSettings(ordered(["b", "a"]));
+    await second;
+    await b.caughtUp();
+    for (const { committer } of [a, b]) {
+      const { settings } = committer.rules;
+      expect([settings.sources.map(({ name }) => name), settings.history]).toEqual([["a", "b"], history]);
+    }
+  });
 });

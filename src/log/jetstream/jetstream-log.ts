@@ -73,6 +73,8 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   /** Of the last message that is applied, or collected as a part. */
   #sequence: number;
   #overtakenAppends = 0;
+  /** Whether `#sequence` is that of a batch which the copy may lack. */
+  #isStoring = false;
   /** Before the last batch. */
   #positionBefore: Position | undefined;
   /** One attempt to follow the stream. */
@@ -186,7 +188,13 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
     this.#dropApplied();
+    await this.#store(batch);
+  }
+
+  async #store(batch: Batch): Promise<void> {
+    this.#isStoring = true;
     await this.#local.store(batch, encodePosition(this.position));
+    this.#isStoring = false;
   }
 
   /**
@@ -287,13 +295,15 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       this.#arrivedBytes -= message.data.length;
       const before = this.position;
       this.#sequence = message.sequence;
+      this.#isStoring = true;
       const accepted = await this.#assembler.accept(message);
       if (accepted?.type === "batch") this.#positionBefore = before;
       if (accepted?.type === "takeover") {
         this.#holders.set(accepted.source, accepted.node);
         this.#takeovers.set(accepted.source, message.sequence);
       }
-      if (accepted?.type === "batch") await this.#local.store(accepted.batch, encodePosition(this.position));
+      if (accepted?.type === "batch") await this.#store(accepted.batch);
+      this.#isStoring = false;
       this.#wake();
       if (accepted?.type === "batch") return accepted.batch;
     }
@@ -376,7 +386,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#closing.abort();
     this.#wake();
     await this.#background;
-    await this.#local.storePosition(encodePosition(this.position)).catch(() => {});
+    if (!this.#isStoring) await this.#local.storePosition(encodePosition(this.position)).catch(() => {});
     await super.close();
   }
 }
