@@ -9,7 +9,7 @@
  * 1. Sources stop: no new claims. A source that does not stop in time is not waited for.
  * 2. Readers and server drain: streams close, requests in flight finish, the port is released.
  * 3. The compactor writes its last snapshot, so that the next start has nothing to replay; the users file and
- *    the certificate are no longer watched.
+ *    the certificate are no longer watched. What a node does for its cluster ends; what waits for NATS is not waited for.
  * 4. The socket folder of the readers is removed.
  * 5. The log closes: until here a change may still have been written.
  */
@@ -50,6 +50,7 @@ import { openTlsFiles, type TlsFiles } from "./tls-files.ts";
 const INITIAL_SYNC_TIMEOUT_MS = 3000;
 const INITIAL_SYNC_POLL_MS = 20;
 const SOURCES_STOP_TIMEOUT_MS = 2000;
+const CLUSTER_STOP_TIMEOUT_MS = 2000;
 
 export interface ListeningFacts {
   /** `http://HOST:PORT` or `https://…`, with the port that was picked. */
@@ -230,10 +231,12 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const sourcesEnded = sources.run(sourcesStop.signal);
   const backgroundEnded = Promise.all([
     store.compactor.run(backgroundStop.signal),
-    store.snapshots?.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
-    parts.sharedUsers?.run(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
+  ]);
+  const clusterEnded = Promise.all([
+    store.snapshots?.run(backgroundStop.signal),
+    parts.sharedUsers?.run(backgroundStop.signal),
     runClusterNode({ ...parts, url: formatUrl(config, server.port) }, backgroundStop.signal),
   ]);
   try {
@@ -250,7 +253,8 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
       reloader.request();
     });
     // Until the signal, or until the sources or the background work fail with an error that nothing handles.
-    await Promise.race([Promise.all([sourcesEnded, backgroundEnded, aborted(signal)]), aborted(signal)]);
+    const allEnded = Promise.all([sourcesEnded, backgroundEnded, clusterEnded, aborted(signal)]);
+    await Promise.race([allEnded, aborted(signal)]);
     logger.info("stopping");
   } finally {
     stopReloads();
@@ -262,7 +266,11 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     await Promise.all([readersEnded, server.stop(DRAIN_TIMEOUT_MS)]);
     // 3. Write the last snapshot.
     backgroundStop.abort();
-    await backgroundEnded.catch(() => {});
+    const stopTimeout = parts.clock.sleep(CLUSTER_STOP_TIMEOUT_MS);
+    await Promise.all([
+      backgroundEnded.catch(() => {}),
+      Promise.race([clusterEnded.catch(() => {}), stopTimeout]),
+    ]);
   }
 }
 
