@@ -30,8 +30,6 @@ import { createLogger, type Logger } from "../lib/logger.ts";
 import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { asStartupError } from "./as-startup-error.ts";
-import { runClusterNode } from "./cluster-node.ts";
-import { createOverviewReader } from "./cluster-overview.ts";
 import { clusterStatus } from "./cluster-status.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
@@ -237,7 +235,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const clusterEnded = Promise.all([
     store.snapshots?.run(backgroundStop.signal),
     parts.sharedUsers?.run(backgroundStop.signal),
-    runClusterNode({ ...parts, url: formatUrl(config, server.port) }, backgroundStop.signal),
+    store.cluster && runAsNode(parts, formatUrl(config, server.port), backgroundStop.signal),
   ]);
   try {
     await waitForInitialSync(parts, signal);
@@ -299,7 +297,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       forwarder,
       cluster,
       clusterStatus: cluster,
-      clusterOverview: store.cluster && createOverviewReader(store.cluster.engine, config, parts.clock),
+      clusterOverview: await overviewReader(parts),
       tlsExpiresAt: tls && (() => tls.expiresAt),
       site: createStaticSite(bundlePage),
     });
@@ -310,6 +308,18 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       : `cannot be listened on: ${errorMessage(error)}; give another with --host or --port`;
     throw new StartupError("address", `${formatUrl(config, port)} ${reason}`, { cause: error });
   }
+}
+
+/** What only nodes of a cluster need, and with it the client of NATS, is not loaded elsewhere. */
+async function runAsNode(parts: Parts, url: string, signal: AbortSignal): Promise<void> {
+  const { runClusterNode } = await import("./cluster-node.ts");
+  await runClusterNode({ ...parts, url }, signal);
+}
+
+async function overviewReader({ store: { cluster }, config, clock }: Parts) {
+  if (!cluster) return undefined;
+  const { createOverviewReader } = await import("./cluster-overview.ts");
+  return createOverviewReader(cluster.engine, config, clock);
 }
 
 const formatUrl = ({ host, tls }: Config, port: number) =>
