@@ -12,15 +12,18 @@ if (values.seed !== undefined && !/^\d{1,9}$/.test(values.seed))
   throw new Error(`--seed ${values.seed}: must be a number of at most 9 digits`);
 
 await installPeers();
-const child = Bun.spawn([process.execPath, "test", "--isolate", "./test/chaos/chaos.test.ts"], {
-  cwd: join(import.meta.dir, ".."),
-  env: {
-    ...process.env,
-    CI: "true",
-    GAZETTEER_CHAOS_MINUTES: values.minutes,
-    ...(values.seed !== undefined && { GAZETTEER_CHAOS_SEED: values.seed }),
+const child = Bun.spawn(
+  [process.execPath, "test", "--isolate", "--timeout=180000", "./test/chaos/chaos.test.ts"],
+  {
+    cwd: join(import.meta.dir, ".."),
+    env: {
+      ...process.env,
+      CI: "true",
+      GAZETTEER_CHAOS_MINUTES: values.minutes,
+      ...(values.seed !== undefined && { GAZETTEER_CHAOS_SEED: values.seed }),
+    },
+    stdio: ["ignore", "inherit", "inherit"],
   },
-  stdio: ["ignore", "inherit", "inherit"],
-});
+);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
 process.exit(await child.exited);

@@ -11,10 +11,16 @@ import type { Switches } from "./switches.ts";
 const LISTED = ["devices", "links", "hosts"] as const satisfies readonly Kind[];
 /** Revisions whose bodies are read again. */
 const SAMPLES = 30;
+const RETRY_MS = 1000;
 
 async function read(node: ChaosNode, path: string): Promise<{ status: number; body: string }> {
-  const response = await node.fetch(`/controller/v1/${path}`);
-  return { status: response.status, body: await response.text() };
+  for (;;) {
+    const response = await node.fetch(`/controller/v1/${path}`);
+    const body = await response.text();
+    // The machine has no time for the node now.
+    if (response.status !== 503 || !body.includes("#overloaded")) return { status: response.status, body };
+    await Bun.sleep(RETRY_MS);
+  }
 }
 
 const listOf = async <K extends (typeof LISTED)[number]>(node: ChaosNode, kind: K): Promise<Entities[K][]> =>

@@ -70,10 +70,11 @@ export async function checkStream(lab: Lab): Promise<StreamFindings> {
     batches++;
     lastRevision = batch.revision;
     const at = `revision ${batch.revision} (message ${message.sequence})`;
-    for (const churned of new Set(batch.entries.flatMap((entry) => sourcesOf(entry)))) {
+    for (const churned of SOURCES) {
+      const entry = batch.entries.find((each) => sourcesOf(each).includes(churned));
       const holder = holders.get(churned);
-      if (holder !== writer)
-        faults.push(`${at} changes ${churned}: written by ${writer}, which ${holder} runs`);
+      if (entry && holder !== writer)
+        faults.push(`${at} by ${writer} changes ${churned}, which ${holder} runs: ${JSON.stringify(entry)}`);
     }
     for (const entry of batch.entries)
       for (const [key, value] of valuesOf(entry)) {
@@ -87,7 +88,9 @@ export async function checkStream(lab: Lab): Promise<StreamFindings> {
 
 /** Whose change an entry is, where the entry shows it. */
 function sourcesOf({ kind, id, before, after, changed }: LogEntry): ChurnedSource[] {
-  if (kind === "hosts") return [sourceOf(id)].filter((source) => source !== undefined);
+  // Everything else of a host may change by a merge.
+  if (kind === "hosts" && (before === null || after === null))
+    return [sourceOf(id)].filter((source) => source !== undefined);
   if (kind !== "devices" || before === null || after === null || !isChurned(id)) return [];
   return SOURCES.filter((source) => changed.includes(FIELDS[source]));
 }
