@@ -29,7 +29,7 @@ function samplesOf(schema: Type.TSchema): unknown[] {
     `sample-${n}`,
     `https://sample-${n}.example`,
     `192.0.2.${n}`,
-    `nats://192.0.2.${n}:4222`,
+    `nats://127.0.0.${n}:4222`,
     { type: "demo", devices: n },
   ]);
 }
