@@ -140,7 +140,11 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   const mergeSettings = mergeSettingsOf(config, created);
   const store = await asStartupError(() =>
     openStore(config, mergeSettings, clock, logger, serviceOptions.signal),
-  );
+  ).catch((error: unknown) => {
+    // A node that waits for NATS gives up when it is stopped.
+    if (!serviceOptions.signal.aborted) throw error;
+  });
+  if (!store) return "stopped";
   logId = store.log.id;
   const lost = store.cluster?.log.lost;
   const options = lost

@@ -28,6 +28,24 @@ async function devicesOf(service: Service): Promise<{ count: number; log: string
 const untilDevices = (service: Service, count: number) =>
   until(async () => (await devicesOf(service)).count === count, { what: `${count} devices` });
 
+/** A node without a copy, once it waits for NATS. */
+async function startWaitingNode(urls: string) {
+  const child = Bun.spawn([GAZETTEER, "serve", "--port", "0", ...argsOf(urls, temporaryFolder())], {
+    env: { ...process.env, GAZETTEER_CREDENTIALS: "reader:secret" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  let said = "";
+  const reader = child.stderr.getReader();
+  while (!said.includes("waiting for NATS: this node has no copy of the log yet")) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`the node has ended: ${said}`);
+    said += new TextDecoder().decode(value);
+  }
+  reader.releaseLock();
+  return child;
+}
+
 test("a node with a copy starts without NATS and follows when it is back; one without waits, and says so", async () => {
   await using nats = await startNatsServers();
   const [server] = nats.servers;
@@ -44,18 +62,7 @@ test("a node with a copy starts without NATS and follows when it is back; one wi
   await using service = await startService({ args: argsOf(nats.urls, data) });
   expect((await devicesOf(service)).count).toBe(3);
   expect(service.stderr()).toContain("NATS cannot be used: the last known view is served");
-  const child = Bun.spawn([GAZETTEER, "serve", "--port", "0", ...argsOf(nats.urls, temporaryFolder())], {
-    env: { ...process.env, GAZETTEER_CREDENTIALS: "reader:secret" },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  let said = "";
-  const reader = child.stderr.getReader();
-  while (!said.includes("waiting for NATS: this node has no copy of the log yet")) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error(`the node has ended: ${said}`);
-    said += new TextDecoder().decode(value);
-  }
+  const child = await startWaitingNode(nats.urls);
   await server?.start();
   let printed = "";
   for await (const chunk of child.stdout) {
@@ -66,6 +73,14 @@ test("a node with a copy starts without NATS and follows when it is back; one wi
   expect(await child.exited).toBe(0);
   await write(3, 5);
   await untilDevices(service, 5);
+});
+
+test("a node that waits for NATS stops in an orderly way", async () => {
+  await using nats = await startNatsServers();
+  await nats.servers[0]?.kill();
+  const child = await startWaitingNode(nats.urls);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
 });
 
 test("a node whose stream was deleted and made again goes on with the new log, without a restart of the process", async () => {
