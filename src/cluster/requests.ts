@@ -1,6 +1,6 @@
 /**
- * Requests of the command line to a cluster, over NATS: any one of its nodes answers. Whoever may publish on the subjects of
- * the cluster may write to its log as well, so the account of NATS is the authorization.
+ * Requests of the command line to a cluster, over NATS: any one of its nodes answers. They are not signed, unlike what is in
+ * the log: the account of NATS is the authorization, and whoever may publish on this subject may change the settings.
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import Type from "typebox";
