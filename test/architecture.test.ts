@@ -107,6 +107,24 @@ test("no circle of files", () => {
   expect(circles).toEqual([]);
 });
 
+/** What is loaded with a file: neither types nor what is imported when it is used. */
+const loadedWith = (text: string): string[] =>
+  [...text.matchAll(/^import\s+(?!type\b)[^;]*?from\s+"([^"]+)"/gm)].map((match) => match[1] ?? "");
+
+test("a service that is no node of a cluster loads nothing of NATS", () => {
+  const texts = new Map(product.map(({ path, text }) => [path, text]));
+  const loaded = new Set(["src/service/service.ts", "src/service/reader-process.ts", "src/cli/commands.ts"]);
+  const found: string[] = [];
+  for (const path of loaded) {
+    for (const specifier of loadedWith(texts.get(path) ?? "")) {
+      if (specifier.startsWith(".")) loaded.add(normalize(join(dirname(path), specifier)));
+      else if (specifier.startsWith("@nats-io/")) found.push(`${path}: ${specifier}`);
+    }
+  }
+  expect(found).toEqual([]);
+  expect(loaded).toContain("src/service/snapshot-publisher.ts");
+});
+
 test("relative imports name the file with its extension", () => {
   const found = violations(files, (file) =>
     importSpecifiers(file.text)

@@ -84,7 +84,7 @@ async function forget(args: Arguments, context: Context): Promise<number> {
 /** NATS, or the cluster, cannot do it now. */
 async function orFailure<T>(work: () => Promise<T>): Promise<T> {
   const { RequestError } = await import("../cluster/requests.ts");
-  const { EngineError } = await import("../nats/engine.ts");
+  const { EngineError } = await import("../nats/engine-error.ts");
   try {
     return await work();
   } catch (error) {

@@ -96,8 +96,8 @@ export function entryReader<Schema extends Type.TSchema>(
 }
 
 /**
- * The entries there are now, by single reads: each has a time-out. A consumer that waits for the last of them hangs when an
- * entry is replaced or expires meanwhile.
+ * The entries there are now, by single reads: each has a time-out. Reading them by a consumer was
+ * seen to hang once, for an unknown reason.
  */
 export async function readEntries(bucket: TtlBucket): Promise<KvEntry[]> {
   const { kv } = await bucket.open();

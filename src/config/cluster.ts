@@ -8,6 +8,7 @@ import { type NatsUrl, parseNatsUrl } from "../lib/nats-url.ts";
 import { readSecretFile } from "../sources/secret.ts";
 import { isReadableByOthers } from "../sources/secret-check.ts";
 import type { ConfigFault } from "./faults.ts";
+import type { Config } from "./schema.ts";
 import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";
 import type { SourceContents } from "./sources.ts";
 import { isSet } from "./transport.ts";
@@ -15,6 +16,8 @@ import { isSet } from "./transport.ts";
 /** A shorter one could be guessed by whoever reads what is sealed with it. */
 const MIN_SECRET_CHARACTERS = 16;
 const MAKE_SECRET = "openssl rand -base64 32 > FILE makes one";
+
+export const isClustered = ({ cluster }: Pick<Config, "cluster">): boolean => cluster.servers.length > 0;
 
 const settingsBy = (settings: readonly Setting[]) => (name: string) =>
   settings.find(({ key }) => key.name === `cluster.${name}`);

@@ -15,6 +15,7 @@ import {
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { parseNatsUrl } from "../lib/nats-url.ts";
+import { EngineError } from "./engine-error.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_WAIT_MS = 250;
@@ -47,18 +48,6 @@ export interface Engine {
   /** Resolves when NATS was reached for the first time; never, when the engine is closed before. */
   readonly reached: Promise<void>;
   close(): Promise<void>;
-}
-
-/** NATS cannot be used. The message is for the operator. */
-export class EngineError extends Error {
-  override readonly name = "EngineError";
-  /** `refused`: a server was reached and does not accept the credentials. */
-  readonly code: "unreachable" | "refused";
-
-  constructor(code: EngineError["code"], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }
 
 /** Rejects with `EngineError` when no server can be reached. */

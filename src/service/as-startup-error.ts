@@ -3,7 +3,7 @@ import { UsersError } from "../api/auth/users-file.ts";
 import { CertificateError } from "../lib/certificate-files.ts";
 import { StreamError } from "../log/jetstream/stream-error.ts";
 import { LogError } from "../log/log.ts";
-import { EngineError } from "../nats/engine.ts";
+import { EngineError } from "../nats/engine-error.ts";
 import { StartupError } from "./startup-error.ts";
 
 export async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {

@@ -8,7 +8,6 @@ import { sameJson } from "../lib/same-json.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import type { Committer } from "../view/committer.ts";
 import { MergeRules } from "../view/merge-rules.ts";
-import { withOwnSources } from "./cluster.ts";
 
 export class ClusterSettings {
   readonly #committer: Committer;
@@ -91,3 +90,17 @@ const textOf = (value: unknown): string =>
     : typeof value === "string"
       ? value
       : (JSON.stringify(value) ?? "none");
+
+/**
+ * The settings of the cluster are those of its log. A source that they lack comes after the others; everything else is
+ * changed by `gazetteer cluster apply` only.
+ */
+export function withOwnSources(clustered: MergeSettings, own: MergeSettings): MergeSettings {
+  if (clustered.sources.length === 0) return own;
+  const known = new Set(clustered.sources.map(({ name }) => name));
+  return {
+    ...own,
+    ...clustered,
+    sources: [...clustered.sources, ...own.sources.filter(({ name }) => !known.has(name))],
+  };
+}

@@ -19,8 +19,8 @@ import { openJetStreamLog } from "../log/jetstream/open.ts";
 import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
 import type { Log, Snapshot } from "../log/log.ts";
 import { IN_MEMORY } from "../log/log-file.ts";
-import type { MergeSettings } from "../model/merge-settings.ts";
-import { type Engine, type EngineError, type EngineOptions, openEngine } from "../nats/engine.ts";
+import { type Engine, type EngineOptions, openEngine } from "../nats/engine.ts";
+import type { EngineError } from "../nats/engine-error.ts";
 import { type ClusterNames, clusterNames } from "../nats/names.ts";
 import { ClusterSecret } from "../nats/sealed.ts";
 import { restoreView } from "../view/restore.ts";
@@ -39,8 +39,6 @@ export interface Cluster {
   /** Names this run of the node. */
   readonly node: string;
 }
-
-export const isClustered = ({ cluster }: Pick<Config, "cluster">): boolean => cluster.servers.length > 0;
 
 /** Within the data folder: beside the log of a single node, which a node of a cluster does not touch. */
 export const copyFile = (name: string): string => `cluster-${name}.sqlite`;
@@ -150,18 +148,4 @@ function readText(key: "secretFile" | "credentialsFile", path: string): string {
   } catch (error) {
     throw new StartupError("log", `cluster.${key} cannot be read: ${errorMessage(error)}`, { cause: error });
   }
-}
-
-/**
- * The settings of the cluster are those of its log. A source that they lack comes after the others; everything else is
- * changed by `gazetteer cluster apply` only.
- */
-export function withOwnSources(clustered: MergeSettings, own: MergeSettings): MergeSettings {
-  if (clustered.sources.length === 0) return own;
-  const known = new Set(clustered.sources.map(({ name }) => name));
-  return {
-    ...own,
-    ...clustered,
-    sources: [...clustered.sources, ...own.sources.filter(({ name }) => !known.has(name))],
-  };
 }

@@ -9,7 +9,7 @@
  * 1. Sources stop: no new claims. A source that does not stop in time is not waited for.
  * 2. Readers and server drain: streams close, requests in flight finish, the port is released.
  * 3. The compactor writes its last snapshot, so that the next start has nothing to replay; the users file and
- *    the certificate are no longer watched.
+ *    the certificate are no longer watched. What a node does for its cluster ends; what waits for NATS is not waited for.
  * 4. The socket folder of the readers is removed.
  * 5. The log closes: until here a change may still have been written.
  */
@@ -30,8 +30,6 @@ import { createLogger, type Logger } from "../lib/logger.ts";
 import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { asStartupError } from "./as-startup-error.ts";
-import { runClusterNode } from "./cluster-node.ts";
-import { createOverviewReader } from "./cluster-overview.ts";
 import { clusterStatus } from "./cluster-status.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
@@ -50,6 +48,7 @@ import { openTlsFiles, type TlsFiles } from "./tls-files.ts";
 const INITIAL_SYNC_TIMEOUT_MS = 3000;
 const INITIAL_SYNC_POLL_MS = 20;
 const SOURCES_STOP_TIMEOUT_MS = 2000;
+const CLUSTER_STOP_TIMEOUT_MS = 2000;
 
 export interface ListeningFacts {
   /** `http://HOST:PORT` or `https://…`, with the port that was picked. */
@@ -230,11 +229,13 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const sourcesEnded = sources.run(sourcesStop.signal);
   const backgroundEnded = Promise.all([
     store.compactor.run(backgroundStop.signal),
-    store.snapshots?.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
-    parts.sharedUsers?.run(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
-    runClusterNode({ ...parts, url: formatUrl(config, server.port) }, backgroundStop.signal),
+  ]);
+  const clusterEnded = Promise.all([
+    store.snapshots?.run(backgroundStop.signal),
+    parts.sharedUsers?.run(backgroundStop.signal),
+    store.cluster && runAsNode(parts, formatUrl(config, server.port), backgroundStop.signal),
   ]);
   try {
     await waitForInitialSync(parts, signal);
@@ -250,7 +251,8 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
       reloader.request();
     });
     // Until the signal, or until the sources or the background work fail with an error that nothing handles.
-    await Promise.race([Promise.all([sourcesEnded, backgroundEnded, aborted(signal)]), aborted(signal)]);
+    const allEnded = Promise.all([sourcesEnded, backgroundEnded, clusterEnded, aborted(signal)]);
+    await Promise.race([allEnded, aborted(signal)]);
     logger.info("stopping");
   } finally {
     stopReloads();
@@ -262,7 +264,11 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     await Promise.all([readersEnded, server.stop(DRAIN_TIMEOUT_MS)]);
     // 3. Write the last snapshot.
     backgroundStop.abort();
-    await backgroundEnded.catch(() => {});
+    const stopTimeout = parts.clock.sleep(CLUSTER_STOP_TIMEOUT_MS);
+    await Promise.all([
+      backgroundEnded.catch(() => {}),
+      Promise.race([clusterEnded.catch(() => {}), stopTimeout]),
+    ]);
   }
 }
 
@@ -291,7 +297,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       forwarder,
       cluster,
       clusterStatus: cluster,
-      clusterOverview: store.cluster && createOverviewReader(store.cluster.engine, config, parts.clock),
+      clusterOverview: await overviewReader(parts),
       tlsExpiresAt: tls && (() => tls.expiresAt),
       site: createStaticSite(bundlePage),
     });
@@ -302,6 +308,18 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       : `cannot be listened on: ${errorMessage(error)}; give another with --host or --port`;
     throw new StartupError("address", `${formatUrl(config, port)} ${reason}`, { cause: error });
   }
+}
+
+/** What only nodes of a cluster need, and with it the client of NATS, is not loaded elsewhere. */
+async function runAsNode(parts: Parts, url: string, signal: AbortSignal): Promise<void> {
+  const { runClusterNode } = await import("./cluster-node.ts");
+  await runClusterNode({ ...parts, url }, signal);
+}
+
+async function overviewReader({ store: { cluster }, config, clock }: Parts) {
+  if (!cluster) return undefined;
+  const { createOverviewReader } = await import("./cluster-overview.ts");
+  return createOverviewReader(cluster.engine, config, clock);
 }
 
 const formatUrl = ({ host, tls }: Config, port: number) =>

@@ -1,7 +1,7 @@
 /** Joins the users of a node with those of its cluster, where the configuration says so. */
 import { join } from "node:path";
 import type { ReloadableUsers } from "../api/auth/users.ts";
-import { SharedUsers } from "../cluster/shared-users.ts";
+import type { SharedUsers } from "../cluster/shared-users.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -18,6 +18,7 @@ export async function shareUsers(
 ): Promise<SharedUsers | undefined> {
   const { shareUsers: isShared, name, replicas } = config.cluster;
   if (!cluster || !isShared) return undefined;
+  const { SharedUsers } = await import("../cluster/shared-users.ts");
   const dataDir = dataDirOf(config);
   const shared = new SharedUsers({
     engine: cluster.engine,

@@ -10,6 +10,7 @@
  * no longer has stay: other nodes may have it.
  */
 import { RequestError } from "../cluster/requests.ts";
+import { isClustered } from "../config/cluster.ts";
 import type { ConfigFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { createConfiguredSources } from "../config/sources.ts";
@@ -26,7 +27,6 @@ import { removeStateFile } from "../sources/state-file.ts";
 import { createSupervisor, type Supervisor } from "../sources/supervise.ts";
 import { ClaimIngest } from "../view/claim-ingest.ts";
 import type { SourceFacts } from "../view/merge-rules.ts";
-import { isClustered } from "./cluster.ts";
 import { ClusterSettings } from "./cluster-settings.ts";
 import { SourceLeases } from "./source-leases.ts";
 import type { Store } from "./store.ts";

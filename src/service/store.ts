@@ -4,6 +4,7 @@
  * after the compactor has stopped.
  */
 import { join } from "node:path";
+import { isClustered } from "../config/cluster.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { reportClockSkew } from "../lib/clock-skew.ts";
@@ -19,7 +20,7 @@ import { History } from "../view/history.ts";
 import { MergeRules } from "../view/merge-rules.ts";
 import { repairLog, restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
-import { type Cluster, isClustered, openCluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
 import { SnapshotPublisher } from "./snapshot-publisher.ts";
 
 /** The value of `data` that writes nothing to disk. */
@@ -61,6 +62,7 @@ export async function openStore(
 ): Promise<Store> {
   const dataDir = dataDirOf(config);
   if (isClustered(config)) {
+    const { openCluster } = await import("./cluster.ts");
     const cluster = await openCluster(config, dataDir, clock, logger, signal);
     const store = openParts(
       config,

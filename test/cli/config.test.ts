@@ -23,17 +23,19 @@ function valueAt(root: unknown, path: readonly string[]): unknown {
 
 /** A file with one line for each key. */
 function fileWithAllKeys(): string {
-  const sections = new Map<string, string[]>();
+  const opened = new Set<string>();
+  const lines: string[] = [];
   for (const key of CONFIG_KEYS) {
-    const [section = "", name] = key.path;
+    const indent = (depth: number) => "  ".repeat(depth);
+    for (const [depth, section] of key.path.slice(0, -1).entries()) {
+      const path = key.path.slice(0, depth + 1).join(".");
+      if (!opened.has(path)) lines.push(`${indent(depth)}${section}:`);
+      opened.add(path);
+    }
     const value = JSON.stringify(sampleValues(key)[0]);
-    const lines = sections.get(section) ?? [];
-    sections.set(section, [...lines, name === undefined ? `${section}: ${value}` : `  ${name}: ${value}`]);
+    lines.push(`${indent(key.path.length - 1)}${key.path.at(-1)}: ${value}`);
   }
-  const text = [...sections].flatMap(([section, lines]) =>
-    lines[0]?.startsWith(" ") ? [`${section}:`, ...lines] : lines,
-  );
-  return writeTemporary("g.yaml", `${text.join("\n")}\n`);
+  return writeTemporary("g.yaml", `${lines.join("\n")}\n`);
 }
 
 /** The effective values and the origins, which stand in comments. */

@@ -1,12 +1,16 @@
 /** A whole service as a node: how it starts without NATS, and what it does when its stream is replaced. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { sendRequest } from "../../src/cluster/requests.ts";
+import { observedSources } from "../../src/model/merge-settings.ts";
+import { clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { NAMES, openNode } from "./log-nodes.ts";
+import { deviceId, ServiceNode, testEngine } from "./service-nodes.ts";
 import { writer } from "./writing.ts";
 
 /** What a node on loopback has without `cluster.secretFile`. */
@@ -96,4 +100,24 @@ test("more replicas than servers: one line with the fix, and status 2", async ()
   expect(stderr).toMatch(
     /^gazetteer serve: NATS has too few servers for 3 replicas .* set cluster\.replicas to their number\n$/,
   );
+});
+
+test("a node stops while a request that it fulfils cannot be written", async () => {
+  await using nats = await startNatsServers();
+  const cluster = { nats, name: "stopping", replicas: 1 };
+  await using node = new ServiceNode(cluster, "a");
+  node.configure(["x", "y"]);
+  for (const source of ["x", "y"]) node.writeNetwork(source, [{ id: deviceId(1) }]);
+  await node.start();
+  for (const source of ["x", "y"]) await node.untilSource(source, "synced");
+  await using engine = await testEngine(cluster);
+  const { stream, requests } = clusterNames(cluster.name);
+  // As many as there are: the next one is refused.
+  const { state } = await engine.manager.streams.info(stream);
+  await engine.manager.streams.update(stream, { max_msgs: state.messages });
+  const settings = { ...observedSources(["y", "x"]), identity: [] };
+  const answered = sendRequest(engine.connection, requests, { op: "apply", settings });
+  answered.catch(() => {});
+  await until(() => node.service.stderr().includes("condition=full"), { what: "a full stream" });
+  expect(await node.service.stop()).toBe(0);
 });

@@ -22,13 +22,14 @@ function samplesOf(schema: Type.TSchema): unknown[] {
   if (Type.IsBoolean(schema)) return [true, false];
   if (Type.IsInteger(schema) || Type.IsNumber(schema)) {
     const minimum = Number(schemaOption(schema, "minimum") ?? 0);
-    return [7, 8, 9].map((n) => n + minimum);
+    return [7, 8, 9, 0, 1, 2, 3].map((n) => n + minimum);
   }
   if (Type.IsArray(schema)) return samplesOf(schema.items).map((item) => [item]);
   return [1, 2, 3].flatMap((n) => [
     `sample-${n}`,
     `https://sample-${n}.example`,
     `192.0.2.${n}`,
+    `nats://127.0.0.${n}:4222`,
     { type: "demo", devices: n },
   ]);
 }

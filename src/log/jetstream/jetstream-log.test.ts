@@ -5,7 +5,7 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
-import { EngineError } from "../../nats/engine.ts";
+import { EngineError } from "../../nats/engine-error.ts";
 import { openRetryingLog } from "../retrying-log.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
 import { LogStream } from "./log-stream.ts";

@@ -10,8 +10,9 @@ import {
   StorageType,
 } from "@nats-io/jetstream";
 import type { Engine } from "../../nats/engine.ts";
+import { asStreamError } from "./as-stream-error.ts";
 import type { EncodedMessage, StreamMessage } from "./messages.ts";
-import { asStreamError, StreamError } from "./stream-error.ts";
+import { StreamError } from "./stream-error.ts";
 
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 /** Longer than any attempt to publish a batch again. */

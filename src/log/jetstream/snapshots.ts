@@ -16,8 +16,9 @@ import type { Engine } from "../../nats/engine.ts";
 import { compress } from "../batch-codec.ts";
 import type { CompressedPage } from "../embedded.ts";
 import { type Snapshot, STORE_KINDS } from "../log.ts";
+import { asStreamError } from "./as-stream-error.ts";
 import { Position } from "./position.ts";
-import { asStreamError, type StreamError } from "./stream-error.ts";
+import type { StreamError } from "./stream-error.ts";
 
 const PLACES = ["snapshot-a", "snapshot-b"] as const;
 const CHUNK_BYTES = 256 * 1024;

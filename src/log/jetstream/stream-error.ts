@@ -1,11 +1,4 @@
-/** What a failure of JetStream means for the log of a cluster. */
-import { JetStreamApiError } from "@nats-io/jetstream";
-import { errorMessage } from "../../lib/error-message.ts";
-import type { Engine } from "../../nats/engine.ts";
-
-const STREAM_NOT_FOUND = 10059;
-const FULL: ReadonlySet<number> = new Set([10023, 10047, 10077]);
-const NO_REPLICAS: ReadonlySet<number> = new Set([10005, 10074]);
+/** What can be wrong with the stream of a cluster. */
 
 /**
  * - `unreachable`: no server is connected.
@@ -40,32 +33,4 @@ export class StreamError extends Error {
     super(message, options);
     this.condition = condition;
   }
-}
-
-export interface StreamNaming {
-  /** The stream, as the operator finds it in NATS. */
-  readonly stream: string;
-  readonly replicas: number;
-}
-
-export function asStreamError(
-  error: unknown,
-  engine: Engine,
-  { stream, replicas }: StreamNaming,
-): StreamError {
-  if (error instanceof StreamError) return error;
-  const why = errorMessage(error);
-  const options = { cause: error };
-  const code = error instanceof JetStreamApiError ? error.code : 0;
-  if (code === STREAM_NOT_FOUND)
-    return new StreamError("deleted", `the stream ${stream} does not exist`, options);
-  if (NO_REPLICAS.has(code))
-    return new StreamError(
-      "replicas",
-      `NATS has too few servers for ${replicas} replicas (${why}); start more, or set cluster.replicas to their number`,
-      options,
-    );
-  if (FULL.has(code)) return new StreamError("full", `the stream ${stream} is full: ${why}`, options);
-  if (!engine.isConnected) return new StreamError("unreachable", `NATS is unreachable: ${why}`, options);
-  return new StreamError("unanswered", `the stream ${stream} does not answer: ${why}`, options);
 }

@@ -1,0 +1,13 @@
+/** Why NATS cannot be used. Apart from the engine: a single node loads nothing of NATS. */
+
+/** NATS cannot be used. The message is for the operator. */
+export class EngineError extends Error {
+  override readonly name = "EngineError";
+  /** `refused`: a server was reached and does not accept the credentials. */
+  readonly code: "unreachable" | "refused";
+
+  constructor(code: EngineError["code"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
