@@ -76,9 +76,11 @@ export class WatchState<K extends Kind> {
     if (this.#since === undefined || !/^\d{1,16}$/.test(id)) return;
     const revision = Number(id);
     if (revision <= this.#since) return;
+    this.#since = revision;
+    // The id of a revision without a matching change may arrive together with the first changes of the next one.
+    if ((this.#pending[0]?.revision ?? 0) > revision) return;
     const changes = this.#pending;
     this.#pending = [];
-    this.#since = revision;
     const last = changes.at(-1);
     if (last) last.last = true;
     yield* changes;
