@@ -141,10 +141,11 @@ export class Forwarding {
 
   linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void {
     this.changed(link.src.device, link.dst.device);
-    const disconnected = [link.src, link.dst]
+    // One that has not connected since a restart is not in the table yet, and may forward all the same.
+    const isUnreachable = [link.src, link.dst]
       .map(({ device }) => this.#switches.get(device))
-      .find((sw) => !sw?.session);
-    if (reason !== "timeout" || !disconnected || disconnected.closedByPeer) return;
+      .some((sw) => !sw?.session && sw?.closedByPeer !== true);
+    if (reason !== "timeout" || !isUnreachable) return;
     // Until then its broadcast probe flow has expired, and three probes have passed through it if it still forwards.
     const until =
       this.#clock.monotonic() + BROADCAST_PROBE_SECONDS * 1000 + linkTimeoutMs(this.#probeIntervalMs);

@@ -4,6 +4,7 @@
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { MemorySink } from "../../support/memory-sink.ts";
 import { until } from "../../support/until.ts";
 import { addHostToEachSwitch, type EmulatedHost } from "./emulated-host.ts";
 import { PlainBridge } from "./emulator.ts";
@@ -115,6 +116,26 @@ describe("a broadcast still reaches every host exactly once", () => {
     await until(() => again.sink.links.size === 8, { what: "all links" });
     await until(() => again.sink.changeLog.includes("replace"), { what: "the end of the grace period" });
     for (let round = 0; round < 10; round++) await waitForSingleDelivery(network, hosts);
+  }, 30_000);
+
+  test("after a restart, while a switch that does not connect again still forwards", async () => {
+    const network = buildNetwork(4, ring(4));
+    const [source, hosts] = await startBridge(network);
+    await waitForSingleDelivery(network, hosts);
+    await source.stop();
+    const before = source.sink.all();
+    class RestoringSink extends MemorySink {
+      lastClaims = async () => before;
+    }
+    const sink = new RestoringSink();
+    const again = await resources.startSource({ settleMs: 100 }, { sink });
+    const lost = network.net.get(2);
+    for (const sw of network.net.switches.values()) if (sw !== lost) await sw.connect({ port: again.port });
+    const others = hosts.filter((_, i) => i !== 1);
+    await until(() => sink.devices.get(lost.id)?.available === false, {
+      what: "the end of the grace period",
+    });
+    for (let round = 0; round < 10; round++) await waitForSingleDelivery(network, others);
   }, 30_000);
 
   test("while a switch is unreachable but still forwards", async () => {
