@@ -4,7 +4,7 @@
  */
 
 /** Package → a command that succeeds when it is installed. Debian's own Python, because the modules are Debian's. */
-const PEERS: Readonly<Record<string, readonly string[]>> = {
+export const PEERS: Readonly<Record<string, readonly string[]>> = {
   chromium: ["which", "chromium"],
   curl: ["which", "curl"],
   "openvswitch-switch": ["which", "ovs-vsctl"],

@@ -47,7 +47,11 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN],
     reason: "mostly waits for disturbances to end; free ports; temporary folders; asserts content, not time",
   },
-  "test/service": { load: 50, reason: "free ports; temporary folders; waits for conditions" },
+  "test/service": {
+    load: 50,
+    peers: [DEBIAN],
+    reason: "free ports; temporary folders; waits for conditions",
+  },
   "test/hostile": { load: 70, reason: "free ports; temporary folders; asserts counts and order" },
   "test/cli": { load: 70, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
   "test/sources/merging": { load: 50, reason: "free ports; temporary folders; waits for conditions" },

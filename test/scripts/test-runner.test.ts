@@ -5,7 +5,8 @@
 import { expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DEBIAN, PLACEMENTS } from "../../scripts/test/suites.ts";
+import { PEERS } from "../../scripts/peers.ts";
+import { DEBIAN, findSuites, PLACEMENTS } from "../../scripts/test/suites.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
 
@@ -289,4 +290,14 @@ test("the table names suites and scripts that exist", () => {
     peers.filter((name) => name !== DEBIAN),
   );
   expect([...paths, ...scripts].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test("a suite that starts a program of Debian waits for its installation", () => {
+  const programs = Object.values(PEERS).flatMap(([probe, name]) => (probe === "which" ? [name] : []));
+  const starts = new RegExp(`(\\bspawn(Sync)?\\(\\[|\\brun\\(|\\bneeds\\()\\s*"(${programs.join("|")})"`);
+  const starting = findSuites(root).filter(({ files }) =>
+    files.some((path) => starts.test(readFileSync(join(root, path), "utf8"))),
+  );
+  expect(starting.length).toBeGreaterThan(3);
+  expect(starting.filter(({ peers }) => !peers.includes(DEBIAN)).map(({ name }) => name)).toEqual([]);
 });
