@@ -6,22 +6,30 @@
  *   whose parts are interrupted by another message was given up by its writer, and does not exist.
  * - `takeover`: from here on this node runs a source.
  *
- * Every message names its log: a stream that was deleted and made again is another log. Batches and takeovers are signed
- * with the key of the log, which only nodes have, so that nobody else who may publish can write into it. A takeover counts
- * at one place of the stream only, so that it cannot be repeated. Everything else is foreign and means nothing.
+ * Every message names its log: a stream that was deleted and made again is another log. Every message is signed with the key
+ * of the log, which only nodes have, so that nobody else who may publish can write into it. A takeover counts at one place of
+ * the stream only, so that it cannot be repeated. Everything else is foreign and means nothing.
+ *
+ * Every message has the number of its format. All headers of ours are signed, in any format, so that a node recognises a
+ * message of a newer version as one of its log, and stops there instead of misreading it.
  *
  * Headers say what a message is; the payload of a batch is what the embedded log stores, compressed blocks of entries, each
  * after its length.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
+import { isSignatureOf, signatureOf } from "../../nats/signed.ts";
 import { compress, decodeEntries, encodeEntries } from "../batch-codec.ts";
 import type { Batch, LogEntry } from "../log.ts";
 
 const ENTRIES_PER_BLOCK = 500;
 const LENGTH_BYTES = 4;
 
+/** Of messages and snapshots. A version that writes what this one would misread has a larger one. */
+export const FORMAT = 1;
+
+const PREFIX = "Gazetteer-";
+const FORMAT_HEADER = "Gazetteer-Format";
 const TYPE = "Gazetteer-Type";
 const NODE = "Gazetteer-Node";
 const BATCH = "Gazetteer-Batch";
@@ -33,7 +41,6 @@ const LOG = "Gazetteer-Log";
 const KEY = "Gazetteer-Key";
 const AFTER = "Gazetteer-After";
 const SIGNATURE = "Gazetteer-Signature";
-const SIGNED = [TYPE, LOG, NODE, BATCH, PART, REVISION, TIME, SOURCE, AFTER];
 
 export interface EncodedMessage {
   /** The same for each attempt to publish it. */
@@ -61,6 +68,8 @@ export type ReadMessage =
   | { readonly type: "base"; readonly base: Base }
   | { readonly type: "part"; readonly part: BatchPartMessage }
   | { readonly type: "takeover"; readonly log: string; readonly source: string; readonly node: string }
+  /** Of a version that this one cannot read. */
+  | { readonly type: "newer"; readonly format: number }
   | { readonly type: "foreign" };
 
 export interface Base {
@@ -118,17 +127,19 @@ export async function encodeBatch(
   return messages;
 }
 
-export const encodeBase = (base: Base, id: string): EncodedMessage => ({
-  id,
-  headers: headersOf({
-    [TYPE]: "base",
-    [LOG]: base.log,
-    [REVISION]: String(base.revision),
-    [TIME]: String(base.time),
-    [KEY]: base.key,
-  }),
-  data: new Uint8Array(0),
-});
+export const encodeBase = (base: Base, key: Uint8Array, id: string): EncodedMessage =>
+  signed(
+    key,
+    id,
+    {
+      [TYPE]: "base",
+      [LOG]: base.log,
+      [REVISION]: String(base.revision),
+      [TIME]: String(base.time),
+      [KEY]: base.key,
+    },
+    new Uint8Array(0),
+  );
 
 /** `after` is the sequence of the message before it. */
 export const encodeTakeover = (
@@ -156,22 +167,22 @@ function signed(
   values: Readonly<Record<string, string>>,
   data: Uint8Array,
 ): EncodedMessage {
-  const result = headersOf(values);
-  result.set(SIGNATURE, signatureOf(key, result, data).toString("base64url"));
+  const result = headersOf({ [FORMAT_HEADER]: String(FORMAT), ...values });
+  result.set(SIGNATURE, signatureOf(key, signedParts(result, data)).toString("base64url"));
   return { id, headers: result, data };
 }
 
-function signatureOf(key: Uint8Array, headers: MsgHdrs, data: Uint8Array): Buffer {
-  const text = SIGNED.map((name) => headers.get(name)).join("\n");
-  return createHmac("sha256", key).update(text).update("\n").update(data).digest();
+/** All of our headers, also those that this version does not know. */
+function signedParts(headers: MsgHdrs, data: Uint8Array): (string | Uint8Array)[] {
+  const names = headers.keys().filter((name) => name.startsWith(PREFIX) && name !== SIGNATURE);
+  return [...names.sort().flatMap((name) => [name, headers.get(name)]), data];
 }
 
 /** Whether a node has signed the message, with the key of the log. */
 export function isSigned({ headers, data }: StreamMessage, key: Uint8Array): boolean {
   if (!headers) return false;
   const given = Buffer.from(headers.get(SIGNATURE), "base64url");
-  const expected = signatureOf(key, headers, data);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return isSignatureOf(key, signedParts(headers, data), given);
 }
 
 /** The id under which a message was published; empty where it has none. */
@@ -181,6 +192,9 @@ export const messageId = ({ headers }: StreamMessage): string => headers?.get("N
 export function readMessage({ sequence, headers, data }: StreamMessage): ReadMessage {
   const type = headers?.get(TYPE);
   const text = (name: string): string => headers?.get(name) ?? "";
+  const format = integer(text(FORMAT_HEADER)) ?? 0;
+  if (format > FORMAT) return { type: "newer", format };
+  if (format < FORMAT) return { type: "foreign" };
   const revision = integer(text(REVISION));
   const time = integer(text(TIME));
   if (
