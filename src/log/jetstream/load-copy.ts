@@ -5,7 +5,7 @@ import { filesOfLog, IN_MEMORY, type LogIdentity } from "../log-file.ts";
 import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
 import { openIdentity } from "./identity.ts";
 import type { StreamInfo } from "./log-stream.ts";
-import { type Base, isSigned, readMessage } from "./messages.ts";
+import { type Base, FORMAT, isSigned, readMessage } from "./messages.ts";
 import type { OpenOptions } from "./open-options.ts";
 import { encodePosition, type Position } from "./position.ts";
 import { DamagedSnapshotError } from "./snapshot-pages.ts";
@@ -28,8 +28,12 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
   const stored = (await snapshots.list(info.created)).filter(
     ({ facts }) => facts.position.sequence + 1 >= info.firstSequence && (!base || facts.log === base.log),
   );
-  let failure: unknown;
+  let failure: Error | undefined;
   for (const snapshot of stored) {
+    if (snapshot.facts.format !== FORMAT) {
+      failure ??= otherVersion();
+      continue;
+    }
     const local = open(openIdentity(secret, snapshot.facts));
     try {
       await load(local, snapshot, options);
@@ -49,7 +53,9 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
       local: open(openIdentity(secret, base)),
       position: { created: info.created, sequence: 1, holders: {} },
     };
-  throw failure instanceof StreamError ? failure : noSnapshot(snapshots.hasForeign);
+  throw failure instanceof DamagedSnapshotError || failure === undefined
+    ? noSnapshot(snapshots.hasForeign)
+    : failure;
 }
 
 async function load(
@@ -74,11 +80,18 @@ async function readBase({ stream, secret }: OpenOptions, info: StreamInfo): Prom
   if (!first) return undefined;
   const read = readMessage(first);
   if (read.type === "base" && isSigned(first, openIdentity(secret, read.base).signingKey)) return read.base;
+  if (read.type === "newer") throw otherVersion();
   throw new LogError(
     "unreadable",
     "the stream of the cluster does not begin as a log does; give another cluster.name",
   );
 }
+
+const otherVersion = () =>
+  new LogError(
+    "unreadable",
+    "the log of the cluster is of another version; install the same version here",
+  );
 
 const noSnapshot = (hasForeign: boolean) =>
   new LogError(

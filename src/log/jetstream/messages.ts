@@ -122,13 +122,13 @@ export async function encodeBatch(
       [TIME]: String(time),
     };
     const data = payload.subarray(part * maxBytes, (part + 1) * maxBytes);
-    messages.push(signed(key, `${batchId}.${part}`, values, data));
+    messages.push(encodeSigned(key, `${batchId}.${part}`, values, data));
   }
   return messages;
 }
 
 export const encodeBase = (base: Base, key: Uint8Array, id: string): EncodedMessage =>
-  signed(
+  encodeSigned(
     key,
     id,
     {
@@ -148,7 +148,7 @@ export const encodeTakeover = (
   id: string,
   after: number,
 ): EncodedMessage =>
-  signed(
+  encodeSigned(
     key,
     id,
     {
@@ -161,7 +161,8 @@ export const encodeTakeover = (
     new Uint8Array(0),
   );
 
-function signed(
+/** A message with these headers, which say what it is. */
+export function encodeSigned(
   key: Uint8Array,
   id: string,
   values: Readonly<Record<string, string>>,

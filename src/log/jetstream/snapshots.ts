@@ -18,6 +18,7 @@ import { readSignedText, signText } from "../../nats/signed.ts";
 import type { CompressedPage } from "../embedded.ts";
 import type { Snapshot } from "../log.ts";
 import { asStreamError } from "./as-stream-error.ts";
+import { FORMAT } from "./messages.ts";
 import { Position } from "./position.ts";
 import { DamagedSnapshotError, encodePages, readPages } from "./snapshot-pages.ts";
 import type { StreamError } from "./stream-error.ts";
@@ -32,6 +33,7 @@ const STALL_TIMEOUT_MS = 15_000;
 setSha256Backend("native");
 
 const Facts = Type.Object({
+  format: Type.Integer(),
   /** The id and the sealed signing key of the log. */
   log: Type.String({ minLength: 1 }),
   key: Type.String(),
@@ -101,7 +103,7 @@ export class ClusterSnapshots {
     snapshot: Snapshot,
   ): Promise<boolean> {
     const { revision, time, graphTime, versions, pages } = snapshot;
-    const facts: ClusterSnapshotFacts = { ...identity, revision, time, graphTime, versions };
+    const facts: ClusterSnapshotFacts = { format: FORMAT, ...identity, revision, time, graphTime, versions };
     const place = placeToReplace(await this.#places(), identity.position.created);
     const options = { max_chunk_size: CHUNK_BYTES };
     const snapshotText = signText(this.#key, this.#options.bucket, facts);

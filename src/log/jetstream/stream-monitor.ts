@@ -48,6 +48,7 @@ export class StreamMonitor {
   #checksTruncated = 0;
   #checksStuck = 0;
   #arrivedBefore = 0;
+  #blocked: StreamError | undefined;
 
   constructor(monitored: Monitored, progress: Progress) {
     this.created = monitored.created;
@@ -70,6 +71,7 @@ export class StreamMonitor {
     const { health, clock } = this.#monitored;
     while (!signal.aborted) {
       try {
+        if (this.#blocked) throw this.#blocked;
         await this.check();
         this.#checkArrivals();
         const isWell = health.staleSince === undefined;
@@ -93,10 +95,21 @@ export class StreamMonitor {
     followAgain();
   }
 
+  /** Nothing of the stream can be applied any more, until the log is opened again. */
+  block(error: StreamError): void {
+    this.#blocked = error;
+    this.onTrouble(error);
+  }
+
+  /** The log must be opened again. */
+  lose(): void {
+    this.#lost.abort();
+  }
+
   onTrouble(error: unknown): void {
     if (!(error instanceof StreamError)) throw error;
     this.#monitored.health.report("follow", error);
-    if (error.condition === "replaced" || error.condition === "passed") this.#lost.abort();
+    if (error.condition === "replaced" || error.condition === "passed") this.lose();
   }
 
   /** Rejects with `StreamError` when the stream does not go on where this node is. */
