@@ -99,7 +99,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     const { newest } = local.stats();
     this.#assembler = new BatchAssembler(local, newest);
     this.#monitor = new StreamMonitor(
-      { stream, health: this.health, clock, created: position.created },
+      { stream, connection: stream.engine, health: this.health, clock, created: position.created },
       {
         applied: () => this.#sequence,
         arrived: () => this.#lastArrived,

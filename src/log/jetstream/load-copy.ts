@@ -88,10 +88,7 @@ async function readBase({ stream, secret }: OpenOptions, info: StreamInfo): Prom
 }
 
 const otherVersion = () =>
-  new LogError(
-    "unreadable",
-    "the log of the cluster is of another version; install the same version here",
-  );
+  new LogError("unreadable", "the log of the cluster is of another version; install the same version here");
 
 const noSnapshot = (hasForeign: boolean) =>
   new LogError(

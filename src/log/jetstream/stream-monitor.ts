@@ -1,15 +1,19 @@
 /**
  * Checks that the stream goes on where this node is. The client of NATS follows the stream by itself after an interruption,
  * so an interruption, another stream of the same name, messages that were lost on the way, and a view that falls behind are
- * found here.
+ * found here: at intervals, and when the connection to NATS is lost or there again.
  */
+import { orAborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { Engine } from "../../nats/engine.ts";
 import type { LogStream } from "./log-stream.ts";
 import { StreamError } from "./stream-error.ts";
 import type { StreamHealth } from "./stream-health.ts";
 
 const INTERVAL_MS = 2_000;
 const RETRY_MS = 500;
+/** A client that loses a server connects to another one, if there is one. */
+const RECONNECT_MS = 500;
 /** In messages: a view that is further behind is old, and is so until it is nearly up to date. */
 const MAX_LAG = 5_000;
 const MAX_LAG_AFTER_TROUBLE = 100;
@@ -20,6 +24,7 @@ const CHECKS_UNTIL_STUCK = 3;
 
 interface Monitored {
   readonly stream: Pick<LogStream, "info">;
+  readonly connection: Pick<Engine, "isConnected" | "onConnection">;
   readonly health: StreamHealth;
   readonly clock: Clock;
   /** When the stream was created that this node follows. */
@@ -68,21 +73,48 @@ export class StreamMonitor {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { health, clock } = this.#monitored;
+    const { connection } = this.#monitored;
+    let changed = new AbortController();
+    const unlisten = connection.onConnection(() => {
+      changed.abort();
+      // What was sent to a connection that broke is lost.
+      if (connection.isConnected) this.#progress.followAgain();
+    });
     while (!signal.aborted) {
+      changed = new AbortController();
+      await this.#runUntilChanged(signal, changed.signal);
+    }
+    unlisten();
+  }
+
+  /** Until the connection is lost, or there again: an answer that cannot come is not waited for. */
+  async #runUntilChanged(signal: AbortSignal, changed: AbortSignal): Promise<void> {
+    const { connection, clock } = this.#monitored;
+    const ended = AbortSignal.any([signal, changed]);
+    if (!connection.isConnected) await clock.sleep(RECONNECT_MS, ended);
+    while (!ended.aborted) {
+      let pauseMs = INTERVAL_MS;
       try {
         if (this.#blocked) throw this.#blocked;
-        await this.check();
+        await orAborted(this.check(), ended);
+        if (ended.aborted) return;
         this.#checkArrivals();
-        const isWell = health.staleSince === undefined;
-        if (this.lag <= (isWell ? MAX_LAG : MAX_LAG_AFTER_TROUBLE)) health.clear("follow");
-        else if (isWell && this.isCaughtUp)
-          throw new StreamError("slow", `this node is ${this.lag} messages behind the stream`);
+        this.#checkLag();
       } catch (error) {
-        if (!signal.aborted) this.onTrouble(error);
+        if (ended.aborted) return;
+        this.onTrouble(error);
+        pauseMs = RETRY_MS;
       }
-      await clock.sleep(INTERVAL_MS, signal);
+      await clock.sleep(pauseMs, ended);
     }
+  }
+
+  #checkLag(): void {
+    const { health } = this.#monitored;
+    const isWell = health.staleSince === undefined;
+    if (this.lag <= (isWell ? MAX_LAG : MAX_LAG_AFTER_TROUBLE)) health.clear("follow");
+    else if (isWell && this.isCaughtUp)
+      throw new StreamError("slow", `this node is ${this.lag} messages behind the stream`);
   }
 
   #checkArrivals(): void {
