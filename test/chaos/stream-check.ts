@@ -38,7 +38,7 @@ async function* readLog(
       const accepted = await assembler?.accept(message);
       if (accepted?.type === "unusable") throw accepted.error;
       if (accepted?.type === "batch") yield { message, batch: accepted.batch };
-      else yield { message, ...(accepted && { source: accepted.source }) };
+      else yield { message, ...(accepted?.type === "takeover" && { source: accepted.source }) };
       if (message.sequence >= lastSequence) break;
     }
     end.abort();

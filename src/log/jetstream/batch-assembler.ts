@@ -18,7 +18,8 @@ import { type StreamCondition, StreamError } from "./stream-error.ts";
 export type Accepted =
   /** Neither this message nor anything after it can be applied. */
   | { readonly type: "unusable"; readonly error: StreamError }
-  | { readonly type: "batch"; readonly batch: Batch }
+  | { readonly type: "batch"; readonly batch: Batch; readonly node: string }
+  | { readonly type: "turn"; readonly node: string }
   | { readonly type: "takeover"; readonly source: string; readonly node: string };
 
 export class BatchAssembler {
@@ -59,7 +60,7 @@ export class BatchAssembler {
       return this.#acceptPart(read.part, message.sequence);
     this.#parts = [];
     if (isOurs && read.type === "newer") return unusable("newer", newerVersion(read.format));
-    if (isOurs && read.type === "takeover" && read.log === id) return read;
+    if (isOurs && (read.type === "takeover" || read.type === "turn") && read.log === id) return read;
     // Of the base, only the first message counts, and it was read when the log was opened.
     return read.type === "base" ? undefined : this.#reject();
   }
@@ -82,7 +83,8 @@ export class BatchAssembler {
     try {
       const entries = await decodePayload(payload);
       this.#revision = part.revision;
-      return { type: "batch", batch: { revision: part.revision, time: part.time, entries } };
+      const batch = { revision: part.revision, time: part.time, entries };
+      return { type: "batch", batch, node: part.node };
     } catch {
       return this.#reject();
     }

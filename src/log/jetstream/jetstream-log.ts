@@ -17,6 +17,7 @@ import type { Logger } from "../../lib/logger.ts";
 import { type Batch, type ForeignBatches, type Log, LogError, type LogStats } from "../log.ts";
 import type { RetryingLog } from "../retrying-log.ts";
 import { Arrivals } from "./arrivals.ts";
+import { closed, untilPublished } from "./attempts.ts";
 import { BatchAssembler } from "./batch-assembler.ts";
 import { LocalCopy } from "./local-copy.ts";
 import type { LogStream } from "./log-stream.ts";
@@ -24,14 +25,16 @@ import {
   type EncodedMessage,
   encodeBatch,
   encodeTakeover,
+  encodeTurn,
   messageId,
   type StreamMessage,
   type Writer,
 } from "./messages.ts";
 import { encodePosition, type Position, UNUSABLE_COPY, WORTHLESS_COPY } from "./position.ts";
-import { StreamError } from "./stream-error.ts";
+import type { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
 import { StreamMonitor } from "./stream-monitor.ts";
+import { Turns } from "./turns.ts";
 
 /** Before a log that has a gap is loaded again, where that was done just now: somebody may write a snapshot meanwhile. */
 const GAP_PAUSE_MS = 10_000;
@@ -66,6 +69,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   /** Sequence of the last takeover of each source that was applied since the start. */
   readonly #takeovers = new Map<string, number>();
   readonly #assembler: BatchAssembler;
+  readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #arrivalListeners = new Set<() => void>();
   /** After `#sequence`. */
@@ -94,6 +98,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#local = local;
     this.#clock = clock;
     this.#isFresh = isFresh;
+    this.#turns = new Turns(node, clock);
     this.#sequence = position.sequence;
     this.#holders = new Map(Object.entries(position.holders));
     const { newest } = local.stats();
@@ -136,8 +141,13 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     return this.#overtakenAppends;
   }
 
-  #overtaken(): LogError {
+  async #overtaken(): Promise<LogError> {
     this.#overtakenAppends++;
+    if (this.#turns.onRefused()) {
+      const message = encodeTurn(this.#writer, randomUUID(), this.#sequence);
+      // Without it, this node tries again as before.
+      await this.stream.publish(message).catch(() => {});
+    }
     return new LogError("overtaken", "another node has appended to the log");
   }
 
@@ -184,15 +194,17 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   async append(batch: Batch, source?: string): Promise<void> {
     await this.#untilReached();
+    await this.#turns.untilOwn(this.#arrivals, this.#closing.signal);
     const messages = await encodeBatch(batch, this.#writer, randomUUID(), this.stream.maxPayload);
     const expected = this.#sequence;
-    if (!this.#arrivals.isEmpty) throw this.#overtaken();
+    if (!this.#arrivals.isEmpty) throw await this.#overtaken();
     if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
-    if (!(await this.#publish(messages, expected))) throw this.#overtaken();
+    if (!(await this.#publish(messages, expected))) throw await this.#overtaken();
     this.#positionBefore = this.position;
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
+    this.#turns.onAppended(this.node);
     this.#arrivals.drop(this.#sequence);
     await this.#store(batch);
   }
@@ -232,8 +244,10 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   async #untilReached(): Promise<void> {
     // The view is too old for a commit, and stays so.
-    if (this.#blocked.signal.aborted) await aborted(this.#closing.signal);
-    if (this.#closing.signal.aborted) throw closed();
+    if (this.#blocked.signal.aborted) {
+      await aborted(this.#closing.signal);
+      throw closed();
+    }
     if (this.stream.engine.isConnected) return;
     await Promise.race([this.stream.engine.reached, aborted(this.#closing.signal)]);
     if (this.#closing.signal.aborted) throw closed();
@@ -270,31 +284,15 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     return true;
   }
 
-  /** Tries until an attempt has an answer, or `decided` has one. */
-  async #untilPublished<Result>(
+  /** Rejects when this log is closed, too. */
+  #untilPublished<Result>(
     attempt: () => Promise<Result>,
     signal: AbortSignal,
-    decided: () => Result | undefined = () => undefined,
+    decided?: () => Result | undefined,
   ): Promise<Result> {
-    const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
-    for (;;) {
-      try {
-        const result = await attempt();
-        this.health.clear("publish");
-        return result;
-      } catch (error) {
-        if (!(error instanceof StreamError)) throw error;
-        if (signal.aborted || this.#closing.signal.aborted) throw closed();
-        this.health.report("publish", error);
-        await Promise.race([this.#clock.sleep(backoff.nextMs(), signal), this.#arrivals.next(signal)]);
-        if (signal.aborted || this.#closing.signal.aborted) throw closed();
-        const result = decided();
-        if (result !== undefined) {
-          this.health.clear("publish");
-          return result;
-        }
-      }
-    }
+    const ended = AbortSignal.any([signal, this.#closing.signal]);
+    const parts = { health: this.health, clock: this.#clock, arrivals: this.#arrivals };
+    return untilPublished(parts, attempt, ended, decided);
   }
 
   async take(): Promise<Batch | undefined> {
@@ -316,7 +314,11 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
         this.#holders.set(accepted.source, accepted.node);
         this.#takeovers.set(accepted.source, message.sequence);
       }
-      if (accepted?.type === "batch") await this.#store(accepted.batch);
+      if (accepted?.type === "turn") this.#turns.onWanted(accepted.node);
+      if (accepted?.type === "batch") {
+        this.#turns.onAppended(accepted.node);
+        await this.#store(accepted.batch);
+      }
       this.#isStoring = false;
       this.#arrivals.wake();
       if (accepted?.type === "batch") return accepted.batch;
@@ -393,5 +395,3 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     await super.close();
   }
 }
-
-const closed = () => new LogError("write-failed", "the log is closed");

@@ -5,10 +5,11 @@
  * - `batch`: one batch, or one of several parts where it is larger than a message. Parts are consecutive messages: a batch
  *   whose parts are interrupted by another message was given up by its writer, and does not exist.
  * - `takeover`: from here on this node runs a source.
+ * - `turn`: this node wants to append, and the others wait for it (`turns.ts`).
  *
  * Every message names its log: a stream that was deleted and made again is another log. Every message is signed with the key
- * of the log, which only nodes have, so that nobody else who may publish can write into it. A takeover counts at one place of
- * the stream only, so that it cannot be repeated. Everything else is foreign and means nothing.
+ * of the log, which only nodes have, so that nobody else who may publish can write into it. A takeover or turn counts at
+ * one place of the stream, or for a while, so that it cannot be repeated. Everything else is foreign and means nothing.
  *
  * Every message has the number of its format. All headers of ours are signed, in any format, so that a node recognises a
  * message of a newer version as one of its log, and stops there instead of misreading it.
@@ -24,6 +25,8 @@ import type { Batch, LogEntry } from "../log.ts";
 
 const ENTRIES_PER_BLOCK = 500;
 const LENGTH_BYTES = 4;
+/** Messages between the last one that a node knows and the turn that it wants. One that comes later is sent again by somebody. */
+const MAX_TURN_DELAY = 1_000;
 
 /** Of messages and snapshots. A version that writes what this one would misread has a larger one. */
 export const FORMAT = 1;
@@ -68,6 +71,7 @@ export type ReadMessage =
   | { readonly type: "base"; readonly base: Base }
   | { readonly type: "part"; readonly part: BatchPartMessage }
   | { readonly type: "takeover"; readonly log: string; readonly source: string; readonly node: string }
+  | { readonly type: "turn"; readonly log: string; readonly node: string }
   /** Of a version that this one cannot read. */
   | { readonly type: "newer"; readonly format: number }
   | { readonly type: "foreign" };
@@ -82,6 +86,7 @@ export interface Base {
 
 export interface BatchPartMessage {
   readonly log: string;
+  readonly node: string;
   /** Of the batch: random. */
   readonly batch: string;
   readonly revision: number;
@@ -161,6 +166,15 @@ export const encodeTakeover = (
     new Uint8Array(0),
   );
 
+/** `after` is the sequence of the last message that the node knows. */
+export const encodeTurn = ({ log, key, node }: Writer, id: string, after: number): EncodedMessage =>
+  encodeSigned(
+    key,
+    id,
+    { [TYPE]: "turn", [LOG]: log, [NODE]: node, [AFTER]: String(after) },
+    new Uint8Array(0),
+  );
+
 /** A message with these headers, which say what it is. */
 export function encodeSigned(
   key: Uint8Array,
@@ -207,13 +221,19 @@ export function readMessage({ sequence, headers, data }: StreamMessage): ReadMes
     const source = decodeSource(text(SOURCE));
     return source === undefined ? { type: "foreign" } : { type, log: text(LOG), source, node: text(NODE) };
   }
+  const after = integer(text(AFTER));
+  if (type === "turn" && after !== undefined && sequence - after <= MAX_TURN_DELAY)
+    return { type, log: text(LOG), node: text(NODE) };
   if (revision === undefined || time === undefined) return { type: "foreign" };
   if (type === "base" && text(LOG) !== "")
     return { type, base: { log: text(LOG), revision, time, key: text(KEY) } };
   const [part, parts] = text(PART).split("/").map(integer);
   if (type !== "batch" || text(BATCH) === "" || part === undefined || parts === undefined || part >= parts)
     return { type: "foreign" };
-  return { type: "part", part: { log: text(LOG), batch: text(BATCH), revision, time, part, parts, data } };
+  return {
+    type: "part",
+    part: { log: text(LOG), node: text(NODE), batch: text(BATCH), revision, time, part, parts, data },
+  };
 }
 
 /** The entries of a payload, complete. Rejects when it is malformed. */
