@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import {
+  type Authenticator,
   AuthorizationError,
   connect,
   credsAuthenticator,
@@ -172,6 +173,19 @@ class NatsEngine implements Engine {
   }
 }
 
+/** Reads the file at each connection: an operator replaces it before it expires. One that cannot be read then is as before. */
+export function authenticatorOf(file: string): Authenticator {
+  let content = readFileSync(file);
+  return (nonce) => {
+    try {
+      content = readFileSync(file);
+    } catch {
+      // It is being replaced.
+    }
+    return credsAuthenticator(content)(nonce);
+  };
+}
+
 function connectOptions({ servers, clientName, credentialsFile, tls }: EngineOptions): NodeConnectionOptions {
   const addresses = servers.map(parseNatsUrl);
   return {
@@ -183,7 +197,7 @@ function connectOptions({ servers, clientName, credentialsFile, tls }: EngineOpt
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,
     ...(credentialsFile !== undefined && {
-      authenticator: credsAuthenticator(readFileSync(credentialsFile)),
+      authenticator: authenticatorOf(credentialsFile),
     }),
     // The client takes them from its options only. The configuration has the same in all addresses.
     ...addresses.find(({ login }) => login)?.login,
