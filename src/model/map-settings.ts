@@ -51,7 +51,9 @@ export const MetricValues = Type.Object(
     values: Type.Record(Type.String(), Type.Number(), {
       description: "By the id of the link. A link without a value is absent: that is not zero.",
     }),
-    series: Type.Integer({ description: "The time series of the response of Prometheus." }),
+    series: Type.Integer({
+      description: "The time series of the response that have a number as their value.",
+    }),
     unknownSeries: Type.Integer({ description: "Those whose labels name no device of the network." }),
     unknownDevices: Type.Array(Type.String(), { description: "Some of the names that these have." }),
   },

@@ -25,7 +25,7 @@ const Pin = Type.Object(
     x: coordinate("Of its centre."),
     y: coordinate("Of its centre."),
   },
-  { ...strict, description: "A device that stays where it was put." },
+  { ...strict, $id: "MapPin", description: "A device that stays where it was put." },
 );
 export type Pin = Type.Static<typeof Pin>;
 
@@ -52,7 +52,7 @@ const GroupBox = Type.Object(
     width: Type.Optional(extent("Of the box.")),
     height: Type.Optional(extent("Of the box.")),
   },
-  { ...strict, description: "A box with a name behind devices." },
+  { ...strict, $id: "MapGroup", description: "A box with a name behind devices." },
 );
 export type GroupBox = Type.Static<typeof GroupBox>;
 
@@ -74,7 +74,7 @@ const Background = Type.Object(
     width: Type.Optional(extent("Of the picture.")),
     height: Type.Optional(extent("Of the picture.")),
   },
-  { ...strict, description: "What is drawn below everything." },
+  { ...strict, $id: "MapBackground", description: "What is drawn below everything." },
 );
 export type Background = Type.Static<typeof Background>;
 
