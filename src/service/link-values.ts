@@ -53,7 +53,7 @@ function* encode(
   facts: Omit<MetricValues, "values">,
   values: ReadonlyMap<string, number>,
 ): Steps<Uint8Array> {
-  const pieces: string[] = [];
+  const pieces: Uint8Array[] = [];
   let piece = `${JSON.stringify(facts).slice(0, -1)},"values":{`;
   let separator = "";
   for (const entry of pausing(values, VALUES_PER_STEP)) {
@@ -62,10 +62,10 @@ function* encode(
       separator = ",";
       continue;
     }
-    pieces.push(piece);
+    pieces.push(Buffer.from(piece));
     piece = "";
     yield;
   }
-  pieces.push(`${piece}}}`);
-  return Buffer.from(pieces.join(""));
+  pieces.push(Buffer.from(`${piece}}}`));
+  return Buffer.concat(pieces);
 }

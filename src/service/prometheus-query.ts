@@ -33,7 +33,7 @@ export interface PortQuery {
 }
 
 /** Of a response: parsed between two turns of the event loop. */
-const BYTES_PER_TURN = 64 * 1024;
+const BYTES_PER_TURN = 16 * 1024;
 
 export async function queryPorts(
   upstream: Upstream,

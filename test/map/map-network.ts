@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/folder.ts";
 import { type Service, startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const DEVICES = [
   { id: "of:0000000000000001", annotations: { name: "leaf1", managementAddress: "10.9.0.1" } },
@@ -72,5 +73,8 @@ export async function startMapService(sections: object, args: readonly string[] 
     writeFileSync(config, JSON.stringify({ sources: [{ type: "file", path: network }], ...given }));
   configure(sections);
   const service = await startService({ args: ["--data", ":memory:", "--config", config, ...args] });
+  const isLoaded = async () =>
+    (await (await service.fetch("/controller/v1/topology")).json()).links === NETWORK.links.length;
+  await until(isLoaded, { what: "the network", deadlineMs: 60_000 });
   return { service, config, configure };
 }

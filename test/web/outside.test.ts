@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { startPrometheusPeer } from "../map/prometheus-peer.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type Service, startService } from "../support/service.ts";
+import { audit } from "./audit.ts";
 import { type BrowserTab, eventually, openTab } from "./browser.ts";
 import { deviceId } from "./network-file.ts";
 
@@ -67,7 +68,7 @@ async function outsideLinks(selected: string): Promise<Record<string, string>> {
   await tab.page.locator(".panel .badges").first().waitFor();
   const links = tab.page.locator('[aria-label="Links out of the map"] a');
   return Object.fromEntries(
-    await links.evaluateAll((all) => all.map((link) => [link.textContent, link.getAttribute("href")])),
+    await links.evaluateAll((all) => all.map((link) => [link.textContent, link.getAttribute("href") ?? ""])),
   );
 }
 
@@ -137,6 +138,12 @@ test("a metric is chosen in the bar, and its values and its failure are shown", 
     expect(await page.locator(".panel").getByText("42.5 %").count()).toBe(0),
   );
   expect(await page.locator(".panel").getByText("no value").count()).toBe(0);
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(".popover").getByText("responds with status 503.").waitFor();
+    expect([colorScheme, await audit(tab)]).toEqual([colorScheme, []]);
+  }
 
   prometheus.respond = undefined;
   await page.locator(".panel").getByText("42.5 %, leaf1").waitFor();
