@@ -14,6 +14,8 @@ import { aborted } from "../../lib/aborted.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { Waiters } from "../../lib/waiters.ts";
+import { within } from "../../lib/within.ts";
 import { type Batch, type ForeignBatches, type Log, LogError, type LogStats } from "../log.ts";
 import type { RetryingLog } from "../retrying-log.ts";
 import { BatchAssembler } from "./batch-assembler.ts";
@@ -36,6 +38,8 @@ import { StreamMonitor } from "./stream-monitor.ts";
 const MAX_ARRIVED_BYTES = 32 * 1024 * 1024;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
+/** Newer servers refuse because of a message that is not stored yet. When that is lost, it does not arrive. */
+const REFUSED_WAIT_MS = 5_000;
 
 export interface JetStreamLogOptions {
   readonly local: RetryingLog;
@@ -66,7 +70,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   readonly #closing = new AbortController();
   readonly #arrivalListeners = new Set<() => void>();
   /** Woken by each arrival and each change of what has arrived. */
-  readonly #waiting = new Set<() => void>();
+  readonly #arrivals = new Waiters();
   /** After `#sequence`, in order. */
   #arrived: StreamMessage[] = [];
   #arrivedBytes = 0;
@@ -206,18 +210,26 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     signal: AbortSignal,
     isEntitled: () => boolean = () => true,
   ): Promise<boolean> {
-    const isEnding = () => signal.aborted || this.#closing.signal.aborted;
-    while (!isEnding()) {
+    while (!signal.aborted && !this.#closing.signal.aborted) {
       // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
       const expected = this.#sequence;
       if (!isEntitled()) return false;
       const message = encodeTakeover(source, this.#writer, randomUUID(), expected);
       const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
-      const awaited = outcome.stored ? outcome.sequence : expected + 1;
-      while (this.#sequence < awaited && !isEnding()) await this.#nextArrival(signal);
-      if (outcome.stored) return this.#sequence >= awaited && this.holds(source);
+      if (!outcome.stored) {
+        await within(this.#clock, REFUSED_WAIT_MS, signal, (limited) => this.#reach(expected + 1, limited));
+        continue;
+      }
+      await this.#reach(outcome.sequence, signal);
+      return this.#sequence >= outcome.sequence && this.holds(source);
     }
     return false;
+  }
+
+  /** Resolves when the message is applied, or `signal` aborts. */
+  async #reach(sequence: number, signal: AbortSignal): Promise<void> {
+    const isEnding = () => signal.aborted || this.#closing.signal.aborted;
+    while (this.#sequence < sequence && !isEnding()) await this.#arrivals.next(signal);
   }
 
   get #writer(): Writer {
@@ -238,16 +250,20 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       );
       return outcomes.every(({ stored }) => stored) ? "stored" : "refused";
     };
-    const outcome = await this.#untilPublished(attempt, this.#closing.signal, () =>
-      this.#hasArrived(messages) === undefined ? undefined : ("arrived" as const),
-    );
-    if (outcome === "stored") return true;
-    // Refused: another message is at its place, or an earlier attempt was stored after all.
+    const { signal } = this.#closing;
     for (;;) {
+      const outcome = await this.#untilPublished(attempt, signal, () =>
+        this.#hasArrived(messages) === undefined ? undefined : ("arrived" as const),
+      );
+      if (outcome === "stored") return true;
+      // Refused: another message is at its place, or an earlier attempt was stored after all.
+      await within(this.#clock, REFUSED_WAIT_MS, signal, async (limited) => {
+        while (this.#hasArrived(messages) === undefined && !limited.aborted)
+          await this.#arrivals.next(limited);
+      });
       const hasArrived = this.#hasArrived(messages);
       if (hasArrived !== undefined) return hasArrived;
-      if (this.#closing.signal.aborted) throw closed();
-      await this.#nextArrival(this.#closing.signal);
+      if (signal.aborted) throw closed();
     }
   }
 
@@ -277,7 +293,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
         if (!(error instanceof StreamError)) throw error;
         if (signal.aborted || this.#closing.signal.aborted) throw closed();
         this.health.report("publish", error);
-        await Promise.race([this.#clock.sleep(backoff.nextMs(), signal), this.#nextArrival(signal)]);
+        await Promise.race([this.#clock.sleep(backoff.nextMs(), signal), this.#arrivals.next(signal)]);
         if (signal.aborted || this.#closing.signal.aborted) throw closed();
         const result = decided();
         if (result !== undefined) {
@@ -304,7 +320,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       }
       if (accepted?.type === "batch") await this.#store(accepted.batch);
       this.#isStoring = false;
-      this.#wake();
+      this.#arrivals.wake();
       if (accepted?.type === "batch") return accepted.batch;
     }
   }
@@ -319,16 +335,25 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
         const following = AbortSignal.any([signal, this.#following.signal]);
         for await (const message of this.stream.follow(this.#lastArrived + 1, following)) {
           backoff.reset();
-          // A part of the log may have been purged since it was checked.
-          if (message.sequence > this.#lastArrived + 1) await this.#monitor.check();
+          if (message.sequence > this.#lastArrived + 1) await this.#readSkipped(message.sequence);
           if (signal.aborted) return;
           this.#onMessage(message);
-          while (this.#arrivedBytes > MAX_ARRIVED_BYTES && !signal.aborted) await this.#nextArrival(signal);
+          while (this.#arrivedBytes > MAX_ARRIVED_BYTES && !signal.aborted) await this.#arrivals.next(signal);
         }
       } catch (error) {
         if (!this.#closing.signal.aborted) this.#monitor.onTrouble(error);
       }
       await this.#clock.sleep(backoff.nextMs(), signal);
+    }
+  }
+
+  /** Reads what did not arrive before `sequence`: with a takeover missed, this node would write for another's source. */
+  async #readSkipped(sequence: number): Promise<void> {
+    // A part of the log may have been purged since it was checked.
+    await this.#monitor.check();
+    for (let next = this.#lastArrived + 1; next < sequence && !this.#closing.signal.aborted; next++) {
+      const skipped = await this.stream.message(next);
+      if (skipped) this.#onMessage(skipped);
     }
   }
 
@@ -340,40 +365,21 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     if (message.sequence <= this.#lastArrived) return;
     this.#arrived.push(message);
     this.#arrivedBytes += message.data.length;
-    this.#wake();
+    this.#arrivals.wake();
     for (const listener of this.#arrivalListeners) listener();
   }
 
   #dropApplied(): void {
     this.#arrived = this.#arrived.filter(({ sequence }) => sequence > this.#sequence);
     this.#arrivedBytes = this.#arrived.reduce((sum, { data }) => sum + data.length, 0);
-    this.#wake();
-  }
-
-  #wake(): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const wake of waiting) wake();
-  }
-
-  #nextArrival(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#waiting.delete(done);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      this.#waiting.add(done);
-      signal.addEventListener("abort", done, { once: true });
-      if (signal.aborted) done();
-    });
+    this.#arrivals.wake();
   }
 
   /** Resolves once everything that the stream has now is applied, or when the log is lost. */
   async caughtUp(signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#closing.signal, this.lost]);
     const last = await this.#monitor.lastSequence(ended);
-    while (this.#sequence < last && !ended.aborted) await this.#nextArrival(ended);
+    await this.#reach(last, ended);
     this.#monitor.isCaughtUp ||= !ended.aborted;
   }
 
@@ -384,7 +390,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   override async close(): Promise<void> {
     this.#closing.abort();
-    this.#wake();
+    this.#arrivals.wake();
     await this.#background;
     if (!this.#isStoring) await this.#local.storePosition(encodePosition(this.position)).catch(() => {});
     await super.close();
