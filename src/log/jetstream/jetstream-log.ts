@@ -248,13 +248,13 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       const outcomes = await Promise.all(
         messages.map((message, i) => this.stream.publish(message, expected + i)),
       );
-      return outcomes.every(({ stored }) => stored) ? "stored" : "refused";
+      const areStored = outcomes.every((each, i) => each.stored && each.sequence === expected + 1 + i);
+      return areStored ? "stored" : "refused";
     };
     const { signal } = this.#closing;
+    const decided = () => (this.#hasArrived(messages) === undefined ? undefined : ("arrived" as const));
     for (;;) {
-      const outcome = await this.#untilPublished(attempt, signal, () =>
-        this.#hasArrived(messages) === undefined ? undefined : ("arrived" as const),
-      );
+      const outcome = await this.#untilPublished(attempt, signal, decided);
       if (outcome === "stored") return true;
       // Refused: another message is at its place, or an earlier attempt was stored after all.
       await within(this.#clock, REFUSED_WAIT_MS, signal, async (limited) => {
