@@ -73,7 +73,7 @@ async function runIn(lab: Lab, plan: Plan, disturber: Disturber, observed: Obser
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
   console.log(
     `log: ${JSON.stringify(counts)}; generations of switches: ${switches.takeovers}; changes: ${churn.networks.map(({ count }) => count).join(" and ")}; ` +
-      `reads: ${sum(readers.map(({ reads }) => reads))}; consumers: ${sum(consumers.map(({ events }) => events))} events, ` +
+      `reads: ${sum(readers.map(({ reads }) => reads))}, rejected as overloaded: ${sum(readers.map(({ overloaded }) => overloaded))}; consumers: ${sum(consumers.map(({ events }) => events))} events, ` +
       `${sum(consumers.map(({ connections }) => connections))} connections, ${sum(consumers.map(({ resets }) => resets))} resets`,
   );
 }
