@@ -11,11 +11,6 @@ import type { Engine } from "../nats/engine.ts";
 
 /** Between two checks that a watch has shown all that the bucket has. */
 const CHECK_MS = 4_000;
-/**
- * Of a key, the most there are. The TTL removes entries long before: with a limit of 1, server 2.9 was seen to remove each new
- * entry of a key at once, from some fail-over on.
- */
-const HISTORY = 64;
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 
 export interface BucketOptions {
@@ -73,12 +68,7 @@ export class TtlBucket {
     const { engine, name, replicas, ttlMs } = this.#options;
     const kvm = new Kvm(engine.jetstream);
     // Not direct: a server that is behind would answer with a value from before.
-    const kv = await kvm.create(name, {
-      replicas,
-      ttl: ttlMs,
-      history: ttlMs > 0 ? HISTORY : 1,
-      allow_direct: false,
-    });
+    const kv = await kvm.create(name, { replicas, ttl: ttlMs, history: 1, allow_direct: false });
     const { ttl } = await kv.status();
     this.#ttlMs = ttl;
     return { kv, ttlMs: ttl };

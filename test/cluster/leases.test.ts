@@ -4,7 +4,14 @@ import { clusterNames } from "../../src/nats/names.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
-import { deviceId, messagesOf, ServiceNode, shortenLeases, type TestCluster } from "./service-nodes.ts";
+import {
+  deviceId,
+  messagesOf,
+  ServiceNode,
+  shortenLeases,
+  type TestCluster,
+  testEngine,
+} from "./service-nodes.ts";
 
 const SHORT_TTL_MS = 4_000;
 const device = (id: number, hw?: string) => ({ id: deviceId(id), ...(hw !== undefined && { hw }) });
@@ -57,6 +64,25 @@ test("a node that cannot renew its lease stops its source by itself, and runs it
   a.writeNetwork("site", [device(1), device(2)]);
   await a.untilSource("site", "synced");
   expect(await a.deviceIds()).toEqual([deviceId(1), deviceId(2)]);
+});
+
+test("a lease that the engine has lost is made again, and its source goes on", async () => {
+  const cluster = await clusterOf("lost");
+  await using a = new ServiceNode(cluster, "a");
+  a.configure(["site"]);
+  a.writeNetwork("site", [device(1)]);
+  await a.start();
+  await a.untilSource("site", "synced");
+  await using engine = await testEngine(cluster);
+  const stream = `KV_${clusterNames(cluster.name).leases}`;
+  const state = async () => (await engine.manager.streams.info(stream)).state;
+  await engine.manager.streams.purge(stream);
+  const { last_seq: last } = await state();
+  // Made again, and renewed.
+  await until(async () => (await state()).last_seq >= last + 3, { what: "renewals" });
+  expect((await state()).messages).toBe(1);
+  expect((await messagesOf(cluster)).filter(({ type }) => type === "takeover")).toHaveLength(1);
+  expect((await a.source("site"))?.status).toBe("synced");
 });
 
 test("a source that no node has any more is stale on the others, and live again with its node", async () => {

@@ -134,7 +134,6 @@ export async function shortenLeases(cluster: TestCluster, ttlMs: number): Promis
   await new Kvm(engine.jetstream).create(clusterNames(name).leases, {
     ttl: ttlMs,
     replicas,
-    history: 64,
     allow_direct: false,
   });
 }
