@@ -7,9 +7,10 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { DiscardPolicy, StorageType } from "@nats-io/jetstream";
+import { DiscardPolicy, JetStreamApiError, StorageType } from "@nats-io/jetstream";
+import { type KV, Kvm } from "@nats-io/kv";
 import { headers } from "@nats-io/transport-node";
-import { type Client, retry, startServers, version } from "./servers.ts";
+import { type Client, retry, type Server, startServers, version } from "./servers.ts";
 
 const STREAM = { name: "LOG", subjects: ["log"] };
 const MESSAGES = 50;
@@ -200,7 +201,7 @@ async function silent(): Promise<string> {
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => proxy.once("listening", resolve));
   const address = proxy.address();
-  const cut = await server.client(typeof address === "object" && address ? address.port : 0);
+  const cut = await server.client([typeof address === "object" && address ? address.port : 0]);
   const seen: number[] = [];
   const messages = await (await cut.js.consumers.get("LOG")).consume({ idle_heartbeat: 2_000 });
   void (async () => {
@@ -223,6 +224,67 @@ async function silent(): Promise<string> {
   return `sent when the connection broke: ${before ? "arrived" : "not arrived"} 15 s after it was back; after the next message: ${seen.includes(lost) ? "arrived" : "not arrived"}`;
 }
 
+const LEASE_TTL_MS = 16_000;
+const DISTURBED_MS = 150_000;
+
+/** Pauses or kills one or two of the servers for some seconds, again and again. */
+async function disturb(servers: readonly Server[]): Promise<void> {
+  const below = (count: number) => Math.floor(Math.random() * count);
+  for (const end = performance.now() + DISTURBED_MS; performance.now() < end; ) {
+    const [first, isKilled] = [below(3), below(2) === 0];
+    const targets = servers.filter((_, n) => n === first || (below(4) === 0 && n === (first + 1) % 3));
+    for (const server of targets) await (isKilled ? server.kill() : server.pause());
+    await Bun.sleep(1_000 + below(9_000));
+    for (const server of targets) isKilled ? server.start() : server.resume();
+    await Bun.sleep(1_000 + below(2_000));
+  }
+}
+
+/** Two clients that want the same entries of a bucket with a TTL, as leases: create, and update by revision. */
+async function leases(storage: StorageType): Promise<string> {
+  await using servers = await startServers(3);
+  const options = { ttl: LEASE_TTL_MS, replicas: 3, history: 1, storage, allow_direct: false };
+  const ports = servers.all.map(({ port }) => port);
+  await using first = await (servers.all[0] ?? raise()).client(ports);
+  await retry(() => new Kvm(first.js).create("leases", options));
+  const holders = new Map<string, { readonly name: string; readonly until: number }>();
+  const counts = { acknowledged: 0, "not found right after": 0, "held by both": 0 };
+  let isOver = false;
+  const want = async (name: string, key: string) => {
+    await using client = await (servers.all[0] ?? raise()).client(ports);
+    const kv: KV = await retry(() => new Kvm(client.js).open("leases"));
+    let revision = 0;
+    while (!isOver) {
+      const sentAt = performance.now();
+      try {
+        const isNew = revision === 0;
+        revision = isNew ? await kv.create(key, name) : await kv.update(key, name, revision, 1_000);
+        counts.acknowledged++;
+        const other = holders.get(key);
+        if (other && other.name !== name && other.until > performance.now()) counts["held by both"]++;
+        holders.set(key, { name, until: sentAt + LEASE_TTL_MS });
+        if (isNew && (await kv.get(key).catch(() => undefined)) === null) counts["not found right after"]++;
+        // Now and then it is late.
+        await Bun.sleep(Math.random() < 0.06 ? LEASE_TTL_MS * 1.25 : LEASE_TTL_MS / 8);
+      } catch (error) {
+        if (revision > 0 && isOtherRevision(error)) {
+          revision = 0;
+          if (holders.get(key)?.name === name) holders.delete(key);
+        }
+        await Bun.sleep(500);
+      }
+    }
+  };
+  const wanting = ["x", "y", "z"].flatMap((key) => ["a", "b"].map((name) => want(name, key)));
+  await disturb(servers.all);
+  isOver = true;
+  await Promise.all(wanting);
+  return JSON.stringify(counts);
+}
+
+const isOtherRevision = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && error.code === 10071;
+
 const raise = (): never => {
   throw new Error("no server");
 };
@@ -237,6 +299,8 @@ const CASES: Readonly<Record<string, () => Promise<string>>> = {
   full,
   refused,
   silent,
+  leases: () => leases(StorageType.File),
+  "leases-memory": () => leases(StorageType.Memory),
 };
 
 const names = process.argv.slice(2);

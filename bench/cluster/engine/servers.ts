@@ -47,8 +47,11 @@ export class Server {
     this.#child?.kill("SIGCONT");
   }
 
-  async client(port = this.port): Promise<Client> {
-    const connection = await retry(() => connect({ servers: `127.0.0.1:${port}`, timeout: 2_000 }));
+  /** Of this server, or of any at these ports. */
+  async client(ports: readonly number[] = [this.port]): Promise<Client> {
+    const servers = ports.map((port) => `127.0.0.1:${port}`);
+    const options = { servers, timeout: 2_000, maxReconnectAttempts: -1, reconnectTimeWait: 250 };
+    const connection = await retry(() => connect({ ...options, pingInterval: 3_000, maxPingOut: 2 }));
     const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 2_000 });
     const js = jetstream(connection, { timeout: 2_000 });
     return { connection, js, manager, [Symbol.asyncDispose]: () => connection.close() };
