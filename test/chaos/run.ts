@@ -20,6 +20,9 @@ const ROAM_EVERY_MS = 4_000;
 /** Ends a hang: leases that end, nodes that load a snapshot, a slow machine. */
 const SETTLE_DEADLINE_MS = 240_000;
 
+/** Many values differ for one reason; what is checked afterwards must be seen, too. */
+const SHOWN_UNSETTLED = 5;
+
 /** Rejects with the faults, the events, and the ends of the nodes' logs. */
 export async function runChaos(plan: Plan): Promise<void> {
   const observed = new Observed();
@@ -56,8 +59,9 @@ async function runIn(lab: Lab, plan: Plan, disturber: Disturber, observed: Obser
     deadlineMs: SETTLE_DEADLINE_MS,
     everyMs: 1000,
   }).catch(async (error) => {
-    for (const fault of await unsettled(nodes, churn, switches, consumers)) observed.fault(fault);
-    observed.fault(String(error));
+    const faults = await unsettled(nodes, churn, switches, consumers);
+    for (const fault of faults.slice(0, SHOWN_UNSETTLED)) observed.fault(fault);
+    observed.fault(`${error}; ${faults.length} values are not what they should be`);
   });
   clearInterval(roaming);
   console.log(`${observed.elapsed} settled`);
