@@ -27,7 +27,6 @@ import {
   encodeBatch,
   encodeTakeover,
   encodeTurn,
-  messageId,
   type StreamMessage,
   type Writer,
 } from "./messages.ts";
@@ -236,8 +235,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
       const awaited = outcome.stored ? outcome.sequence : expected + 1;
       const isReached = () => this.#sequence >= awaited || isEnding();
-      if (!outcome.stored) await this.#awaitOther(isReached, signal);
-      else await this.#arrivals.until(isReached, signal);
+      await (outcome.stored ? this.#arrivals.until(isReached, signal) : this.#awaitOther(isReached, signal));
       if (outcome.stored) return this.#sequence >= awaited && this.holds(source);
     }
     return false;
@@ -268,12 +266,13 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       return areStored ? "stored" : "refused";
     };
     const { signal } = this.#closing;
-    const decided = () => (this.#hasArrived(messages) === undefined ? undefined : ("arrived" as const));
+    const decided = () =>
+      this.#arrivals.beginWith(messages) === undefined ? undefined : ("arrived" as const);
     for (;;) {
       if ((await this.#untilPublished(attempt, signal, decided)) === "stored") return true;
       // Refused: another message is at its place, or an earlier attempt was stored after all.
       await this.#awaitOther(() => decided() !== undefined, signal);
-      const hasArrived = this.#hasArrived(messages);
+      const hasArrived = this.#arrivals.beginWith(messages);
       if (hasArrived !== undefined) return hasArrived;
       if (signal.aborted) throw closed();
     }
@@ -281,16 +280,6 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   #awaitOther(isThere: () => boolean, signal: AbortSignal): Promise<void> {
     return within(this.#clock, REFUSED_WAIT_MS, signal, (limited) => this.#arrivals.until(isThere, limited));
-  }
-
-  /** Whether these messages are the next ones of the stream; undefined while that is not known. */
-  #hasArrived(messages: readonly EncodedMessage[]): boolean | undefined {
-    for (const [i, { id }] of messages.entries()) {
-      const arrived = this.#arrivals.at(i);
-      if (!arrived) return undefined;
-      if (messageId(arrived) !== id) return false;
-    }
-    return true;
   }
 
   /** Rejects when this log is closed, too. */
