@@ -362,8 +362,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   /** Reads what did not arrive before `end`: with a takeover missed, this node would write for another's source. */
   async #readSkipped(end: number): Promise<void> {
-    // A part of the log may have been purged since it was checked.
-    await this.#monitor.check();
+    await this.#monitor.check(); // A part of the log may have been purged since.
     for await (const skipped of this.stream.messages(this.#lastArrived + 1, end)) this.#onMessage(skipped);
   }
 
