@@ -10,6 +10,7 @@ import type { CancelSignal } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { SourceReport } from "../model/source-status.ts";
+import type { Problems } from "../query/problems/problems.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import { loadDocs } from "./docs/load-docs.ts";
@@ -65,6 +66,7 @@ const unknownPath = (path: string): UnknownPathProblem =>
 export class AuxiliaryEndpoints {
   readonly #options: AuxiliaryEndpointsOptions;
   readonly #counters: () => ProcessCounters;
+  readonly #problems: Problems;
   readonly #forwards: ForwardMetrics | undefined;
   readonly #docs = createStaticSite(loadDocs);
   /** With the limit that it contains, which may change while the service runs. */
@@ -73,10 +75,12 @@ export class AuxiliaryEndpoints {
   constructor(
     options: AuxiliaryEndpointsOptions,
     counters: () => ProcessCounters,
+    problems: Problems,
     forwards: ForwardMetrics | undefined,
   ) {
     this.#options = options;
     this.#counters = counters;
+    this.#problems = problems;
     this.#forwards = forwards;
   }
 
@@ -138,6 +142,7 @@ export class AuxiliaryEndpoints {
     const { clusterStatus: cluster, clock } = this.#options;
     return yield* metricsResponse({
       context,
+      problems: this.#problems,
       version,
       counters: this.#counters(),
       sources: sources(),
