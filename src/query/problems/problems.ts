@@ -20,8 +20,8 @@ const DEFAULT_WINDOWS: ProblemWindows = { lostLinkMs: 24 * 3_600_000, movedHostM
 const MAX_CACHED_CHARS = 16 * 1024 * 1024;
 /** Counted for each problem besides its text. */
 const PROBLEM_OVERHEAD = 1000;
-/** A timer cannot wait for longer than 24.8 days. */
-const MAX_SLEEP_MS = 86_400_000;
+/** Somebody may set the clock of the machine: it is read again after this time. */
+const MAX_SLEEP_MS = 60_000;
 
 export class Problems {
   readonly #history: History;
