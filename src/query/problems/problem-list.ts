@@ -1,12 +1,7 @@
 /** All problems of one state, worst first, each with its severity and what it cuts off. */
 import { type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
-import {
-  PROBLEM_KINDS,
-  PROBLEM_SEVERITIES,
-  type ProblemKind,
-  type ProblemSeverity,
-} from "../../model/problem-kinds.ts";
+import { compareProblems, type ProblemKind, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
 import { type Fault, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
 import { type Finding, findProblems, isLost } from "./findings.ts";
@@ -101,17 +96,3 @@ function problemOf({ id, kind, ...rest }: Finding, cutOff: CutOff): NetworkProbl
   const severity = cutOff.deviceCount > 0 ? "critical" : SEVERITIES[kind];
   return { id, severity, kind, ...rest, cutOff };
 }
-
-/** Of equally bad ones that which cuts off more first, then the newest. */
-function compareProblems(a: NetworkProblem, b: NetworkProblem): number {
-  return (
-    PROBLEM_SEVERITIES.indexOf(a.severity) - PROBLEM_SEVERITIES.indexOf(b.severity) ||
-    PROBLEM_KINDS.indexOf(a.kind) - PROBLEM_KINDS.indexOf(b.kind) ||
-    b.cutOff.hostCount - a.cutOff.hostCount ||
-    b.cutOff.deviceCount - a.cutOff.deviceCount ||
-    compareTexts(b.since, a.since) ||
-    compareTexts(a.id, b.id)
-  );
-}
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
