@@ -166,7 +166,7 @@ export function problemsPath(text: OperationText): Json {
       ...queryParameters("problems", PROBLEMS_FORMATS),
       ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", "MinRevisionHeader", "LastEventId"),
     ],
-    headers: [...READ_HEADERS, "Content-Encoding", "Link"],
+    headers: [...READ_HEADERS, "Content-Encoding", "Link", "X-Accel-Buffering"],
     content: {
       [PROBLEMS_FORMAT.mediaType]: mediaType(ProblemList),
       "text/event-stream": { schema: { type: "string" } },
