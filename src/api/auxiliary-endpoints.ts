@@ -74,14 +74,14 @@ export class AuxiliaryEndpoints {
 
   constructor(
     options: AuxiliaryEndpointsOptions,
-    counters: () => ProcessCounters,
     problems: Problems,
-    forwards: ForwardMetrics | undefined,
+    counters: () => ProcessCounters,
+    forwarding: { readonly counters: ForwardMetrics } | undefined,
   ) {
     this.#options = options;
     this.#counters = counters;
     this.#problems = problems;
-    this.#forwards = forwards;
+    this.#forwards = forwarding?.counters;
   }
 
   health(path: HealthPath, isStopping: boolean, isUser: boolean): Response {

@@ -21,7 +21,6 @@ import { SerializedResponse } from "../http1/serialized-response.ts";
 import type { HandshakeCounts } from "../http1/tls.ts";
 import { MemoryBudget, type SharedMemory } from "../lib/memory-budget.ts";
 import { Cancelled } from "../lib/scheduler.ts";
-import { Problems } from "../query/problems/problems.ts";
 import { addHeaders } from "./add-headers.ts";
 import { AuditLog } from "./auth/audit.ts";
 import { authProblem } from "./auth/auth-problem.ts";
@@ -76,8 +75,6 @@ export class RequestHandler implements Handler {
   readonly #options: RequestHandlerOptions;
   readonly #credentials: RequestCredentials;
   readonly #streams: SseHub;
-  /** Of the network; `#problems` are those of requests. */
-  readonly #problemLists: Problems;
   readonly #router: Router;
   readonly #memory: MemoryBudget;
   readonly #reads: ReadRunner;
@@ -110,11 +107,9 @@ export class RequestHandler implements Handler {
     this.#connections = connections;
     this.shares = options.shares ?? createOwnShares(limits, options.clock);
     this.#streams = new SseHub(context.history, context.scheduler, limits, this.shares, HEARTBEAT_MS);
-    this.#problemLists = new Problems(context.history, options.clock, options.problemWindows);
-    this.#problemLists.onExpiry(() => this.#streams.wakeAll());
     this.#router = new Router({
       context,
-      problems: this.#problemLists,
+      problemWindows: options.problemWindows,
       streams: this.#streams,
       renderer: new BodyRenderer({ logId, signingKey, serviceVersion: version, isClustered }),
       limits,
@@ -125,12 +120,8 @@ export class RequestHandler implements Handler {
     this.#reads = new ReadRunner(this.#router, context.scheduler, this.#memory);
     this.#prefixes = createPrefixes(options.aliases);
     this.#forwarding = createForwarding(options, this.#memory);
-    this.#auxiliary = new AuxiliaryEndpoints(
-      options,
-      () => this.counters(),
-      this.#problemLists,
-      this.#forwarding?.counters,
-    );
+    const { problems } = this.#router;
+    this.#auxiliary = new AuxiliaryEndpoints(options, problems, () => this.counters(), this.#forwarding);
     this.commonHeaders = createCommonHeaders(origins, options.cluster);
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
@@ -179,7 +170,7 @@ export class RequestHandler implements Handler {
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
   stop(): void {
     this.#isStopping = true;
-    this.#problemLists.stop();
+    this.#router.problems.stop();
     this.#streams.closeAll();
   }
 

@@ -12,7 +12,8 @@ import type { Kind } from "../model/ids.ts";
 import { badParameter } from "../query/fault.ts";
 import type { QueryTarget } from "../query/parameters.ts";
 import { parseQuery } from "../query/parse-query.ts";
-import type { Problems } from "../query/problems/problems.ts";
+import { Problems } from "../query/problems/problems.ts";
+import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { Query } from "../query/query.ts";
 import { parseMinRevision, resolveSince } from "../query/revision.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
@@ -43,7 +44,8 @@ export interface RouterOptions {
   readonly context: ReadContext;
   readonly streams: SseHub;
   readonly renderer: BodyRenderer;
-  readonly problems: Problems;
+  /** How long links that are gone and hosts that moved are listed as problems. */
+  readonly problemWindows?: ProblemWindows | undefined;
   readonly limits: Pick<ServerLimits, "pageLimit" | "paths">;
   /** Whether other nodes write to the log: then a revision that is not here may exist. */
   readonly isClustered: boolean;
@@ -59,10 +61,15 @@ export interface ReadOutcome {
 type CollectionRoute = Extract<Route, { read: "list" | "topology" }>;
 
 export class Router {
+  /** Of the network. */
+  readonly problems: Problems;
   readonly #options: RouterOptions;
 
   constructor(options: RouterOptions) {
+    const { context, clock, problemWindows, streams } = options;
     this.#options = options;
+    this.problems = new Problems(context.history, clock, problemWindows);
+    this.problems.onExpiry(() => streams.wakeAll());
   }
 
   /** `memory` is the account of the response. A read that names a revision to come waits for it, for a short time. */
@@ -88,7 +95,8 @@ export class Router {
   }
 
   *#readNow(route: Route, request: ReadRequest, memory: MemoryAccount): Steps<ReadOutcome> {
-    const { limits, problems } = this.#options;
+    const { problems } = this;
+    const { limits } = this.#options;
     const { dialect } = request;
     const context: RequestContext = { ...this.#options.context, problems, dialect, memory };
     const queryTarget = queryTargetOf(route);
