@@ -20,6 +20,7 @@ const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
   entity: "Item",
   item: "Item",
   paths: "Path",
+  problems: "Problems",
 };
 
 /** `min-revision` is `MinRevision`. */

@@ -15,6 +15,7 @@ import {
   itemPath,
   pathItem,
   pathsPath,
+  problemsPath,
 } from "./openapi-operations.ts";
 import {
   COMMON_HEADERS,
@@ -154,6 +155,13 @@ export const PATHS: Json = {
     tag: "Topology",
     summary: "The links of a cluster",
     description: "The links between the cluster's devices.",
+  }),
+  "/controller/v1/topology/problems": problemsPath({
+    id: "listProblems",
+    tag: "Topology",
+    summary: "What is wrong with the network",
+    description:
+      "Devices that are unavailable, links that are inactive, one-sided or lost, hosts that moved or are duplicated, conflicts, drift and stale sources, worst first, each with since when and what it cuts off.",
   }),
   "/controller/v1/topology/broadcast/{device}:{port}": itemPath(Broadcast, ["device", "port"], {
     id: "getBroadcast",
