@@ -9,6 +9,7 @@ import {
   EXPLANATION_FORMAT,
   type Format,
   formatsOf,
+  PATH_EXPLANATION_FORMAT,
   RESOURCES,
   type Resource,
 } from "../formats/formats.ts";
@@ -125,6 +126,13 @@ function createNegotiators(resource: Resource): ResourceNegotiators {
 export const ITEM_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], []);
 const ENTITY_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [EXPLANATION_FORMAT]);
 const EXPLANATION_NEGOTIATOR = new FormatNegotiator(EXPLANATION_FORMAT, []);
+
+const PATHS_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [PATH_EXPLANATION_FORMAT]);
+const PATH_EXPLANATION_NEGOTIATOR = new FormatNegotiator(PATH_EXPLANATION_FORMAT, []);
+
+/** The format of the paths between two ends, or of their explanation. */
+export const negotiatePaths = ({ explain, format }: Query, accept: string | null): Format =>
+  (explain ? PATH_EXPLANATION_NEGOTIATOR : PATHS_NEGOTIATOR).negotiate(format, accept);
 
 /** The format of one entity, or of its explanation. */
 export const negotiateEntity = ({ explain, format }: Query, accept: string | null): Format =>

@@ -4,6 +4,7 @@
  */
 import type { Cluster, Device, Host, Link, Port, Topology } from "../model/entity.ts";
 import { type Explanation, WHY } from "../model/explanation.ts";
+import type { PathExplanation } from "../model/path-explanation.ts";
 
 const FIRST = "of:0000000000000001";
 const SECOND = "of:0000000000000002";
@@ -118,10 +119,36 @@ const EXPLANATION: Explanation = {
   },
 };
 
+const PATH_EXPLANATION: PathExplanation = {
+  src: { id: FIRST, resource: "devices", device: FIRST, name: "leaf-1" },
+  dst: { id: SECOND, resource: "devices", device: SECOND, name: "leaf-2" },
+  none: {
+    reason: "parted",
+    from: { count: 1, devices: [FIRST] },
+    to: { count: 1, devices: [SECOND] },
+    needed: 1,
+    obstacles: [
+      {
+        resource: "links",
+        id: LINK.id,
+        state: "inactive",
+        since: CONNECTED,
+        src: LINK.src,
+        dst: LINK.dst,
+      },
+    ],
+    obstacleCount: 1,
+  },
+  count: 0,
+  devices: [],
+  links: [],
+};
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   Device: DEVICE,
   DeviceList: { devices: [DEVICE] },
   Explanation: EXPLANATION,
+  PathExplanation: PATH_EXPLANATION,
   DeviceWithPorts: { ...DEVICE, ports: [PORT] },
   Port: PORT,
   PortList: { ports: [PORT] },

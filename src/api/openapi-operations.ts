@@ -1,11 +1,13 @@
 /** How the operations of the OpenAPI document are made: those of collections, of single items, of paths and of files. */
-import { EXPLANATION_FORMAT, formatsOf, type Resource } from "../formats/formats.ts";
+import { EXPLANATION_FORMAT, formatsOf, PATH_EXPLANATION_FORMAT, type Resource } from "../formats/formats.ts";
 import { Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
+import { PathExplanation } from "../model/path-explanation.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import type { Json, Schema } from "./openapi-components.ts";
 import {
   headerParameterRefs,
+  parameterRef,
   parameterSchemas,
   pathParameter,
   queryParameters,
@@ -138,19 +140,28 @@ export function itemPath(
   });
 }
 
-export function pathsPath(schema: Schema, text: OperationText): Json {
+const EXPLAIN = parameterRef("Explain");
+
+/** `explained` has the content of `explain=true`; paths without it do not have the parameter. */
+export function pathsPath(schema: Schema, text: OperationText, explained?: Json): Json {
+  const parameters = queryParameters("paths", ITEM_FORMATS);
   return pathItem({
     ...text,
     pathParameters: ["src", "dst"],
     parameters: [
-      ...queryParameters("paths", ITEM_FORMATS),
+      ...(explained ? parameters : parameters.filter(({ $ref }) => $ref !== EXPLAIN.$ref)),
       ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", "MinRevisionHeader"),
     ],
     headers: [...READ_HEADERS, "Content-Encoding", "Link", "Gazetteer-Paths"],
-    content: { [JSON_TYPE]: mediaType(schema) },
+    content: { [JSON_TYPE]: mediaType(schema), ...explained },
     responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
   });
 }
+
+/** Of the shortest paths: their explanation. */
+export const EXPLAINED_PATHS: Json = {
+  [PATH_EXPLANATION_FORMAT.mediaType]: mediaType(PathExplanation),
+};
 
 /** The schemas with a name that the parameters of all paths use. */
 export const PARAMETER_SCHEMAS: readonly Schema[] = [

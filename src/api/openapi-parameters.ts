@@ -25,7 +25,7 @@ const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
 /** `min-revision` is `MinRevision`. */
 const capitalised = (name: string): string =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
-const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
+export const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
 
 const headerParameter = (name: string, description: string): Json => ({
   name,

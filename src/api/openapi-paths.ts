@@ -9,6 +9,7 @@ import type { Json } from "./openapi-components.ts";
 import {
   AUXILIARY_PROBLEMS,
   collectionPath,
+  EXPLAINED_PATHS,
   entityPath,
   filePath,
   itemPath,
@@ -166,13 +167,17 @@ export const PATHS: Json = {
     summary: "Whether a port leads to another device",
     description: "True where an active link between available devices begins or ends at the port.",
   }),
-  "/controller/v1/paths/{src}/{dst}": pathsPath(PathList, {
-    id: "listPaths",
-    tag: "Topology",
-    summary: "The shortest paths",
-    description:
-      "All paths of the lowest cost between two devices or hosts, in the order of their link ids. An unknown end is no error: there is no path.",
-  }),
+  "/controller/v1/paths/{src}/{dst}": pathsPath(
+    PathList,
+    {
+      id: "listPaths",
+      tag: "Topology",
+      summary: "The shortest paths",
+      description:
+        "All paths of the lowest cost between two devices or hosts, in the order of their link ids. An unknown end is no error: there is no path. With `explain=true`: how many there are and what they use together, or why there is none.",
+    },
+    EXPLAINED_PATHS,
+  ),
   "/controller/v1/paths/{src}/{dst}/disjoint": pathsPath(DisjointPathList, {
     id: "listDisjointPaths",
     tag: "Topology",

@@ -16,7 +16,7 @@ import type { Query } from "../query/query.ts";
 import { parseMinRevision, resolveSince } from "../query/revision.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
-import { ITEM_NEGOTIATOR, negotiateEntity, negotiateFormat } from "./negotiate.ts";
+import { ITEM_NEGOTIATOR, negotiateEntity, negotiateFormat, negotiatePaths } from "./negotiate.ts";
 import type { Problem } from "./problem.ts";
 import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
@@ -25,6 +25,7 @@ import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
 import { explanationRepresentation } from "./reads/explanation.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
+import { pathExplanationRepresentation } from "./reads/path-explanation.ts";
 import { pathsRepresentation } from "./reads/paths.ts";
 import type { ReadContext, RequestContext } from "./reads/read-context.ts";
 import { timelineRepresentation } from "./reads/timeline.ts";
@@ -94,10 +95,13 @@ export class Router {
     requireRevision(context, query, request);
     if (route.read !== "list" && route.read !== "topology") {
       if (route.read === "item") negotiateEntity(query, request.accept);
+      else if (route.read === "paths") negotiatePaths(query, request.accept);
       else ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
       const item =
         route.read === "paths"
-          ? yield* pathsRepresentation(context, route, query, limits.paths, request.target)
+          ? query.explain
+            ? yield* pathExplanationRepresentation(context, route, query)
+            : yield* pathsRepresentation(context, route, query, limits.paths, request.target)
           : route.read === "item" && query.explain
             ? yield* explanationRepresentation(context, route, query)
             : yield* itemRepresentation(context, route, query);

@@ -9,6 +9,7 @@ import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { Cluster, Device, Entities, Host, Link, Port, Topology } from "../model/entity.ts";
 import type { Explanation } from "../model/explanation.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
+import type { PathExplanation } from "../model/path-explanation.ts";
 import { type Credentials, parseAddress } from "./address.ts";
 import { ClientError, createLocalError } from "./client-error.ts";
 import { LocalCache } from "./local-cache.ts";
@@ -24,6 +25,7 @@ import {
   idOf,
   type KindsOf,
   type ListResult,
+  type PathsResult,
   type Query,
   type Readiness,
   type RevisionOrTime,
@@ -52,6 +54,8 @@ export type {
   Host,
   Link,
   ListResult,
+  PathExplanation,
+  PathsResult,
   Port,
   Query,
   Readiness,
@@ -110,6 +114,11 @@ export interface Client {
   clusters(query?: Query, options?: ReadOptions): Promise<Cluster[]>;
   clusterDevices(cluster: number, query?: Query, options?: ReadOptions): Promise<string[]>;
   clusterLinks(cluster: number, query?: Query, options?: ReadOptions): Promise<Link[]>;
+
+  /** The shortest paths between two devices or hosts, by id; `limit` and `cursor` as of a list. */
+  paths(src: string, dst: string, query?: Query, options?: ReadOptions): Promise<PathsResult>;
+  /** How many shortest paths there are and what they use together, or why there is none. */
+  explainPaths(src: string, dst: string, query?: Query, options?: ReadOptions): Promise<PathExplanation>;
 
   /** The changes after a revision; with `fold: true` in the query only the last change of each entity. */
   changes<T extends WatchTarget>(
@@ -243,6 +252,14 @@ export function createClient(options: ClientOptions): Client {
       (await read<{ devices: string[] }>(`/topology/clusters/${n}/devices`, query, options)).devices,
     clusterLinks: async (n, query, options) =>
       (await read<{ links: Link[] }>(`/topology/clusters/${n}/links`, query, options)).links,
+    paths: async (src, dst, query = {}, options = {}) => {
+      const response = await api.send(pathsPath(src, dst), query, options);
+      const count = Number(response.headers.get("gazetteer-paths") ?? 0);
+      const { paths, next } = parseJson<PathsResult>(await api.readText(response, options.signal));
+      return { paths, count, ...(next !== undefined && { next }) };
+    },
+    explainPaths: (src, dst, query, options) =>
+      read(pathsPath(src, dst), { ...query, explain: true }, options),
     changes: (target, since, query, options) => read(`/${target}`, { ...query, since }, options),
     diff: (target, from, to, query, options) =>
       read(
@@ -282,6 +299,9 @@ function kindsOf<T extends WatchTarget>(target: T): readonly KindsOf<T>[];
 function kindsOf(target: WatchTarget): readonly Kind[] {
   return target === "topology" ? KINDS : [target];
 }
+
+const pathsPath = (src: string, dst: string): string =>
+  `/paths/${encodeURIComponent(src)}/${encodeURIComponent(dst)}`;
 
 function entityPath(kind: Kind, id: string): string {
   if (kind !== "ports") return `/${kind}/${encodeURIComponent(id)}`;

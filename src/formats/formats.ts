@@ -194,5 +194,14 @@ export const EXPLANATION_FORMAT = documentOf(
   "What each source claims of one entity, and why each field has its value",
 );
 
+/** Of the paths between two ends, in place of the paths. */
+export const PATH_EXPLANATION_FORMAT = documentOf(
+  "explain",
+  "explain=true",
+  "path-explanation",
+  [],
+  "How many shortest paths there are and what they use, or why there is none",
+);
+
 export const documentFormatsOf = (resource: Resource): readonly DocumentFormat[] =>
   DOCUMENT_FORMATS.filter((format) => format.resources.includes(resource));

@@ -240,9 +240,9 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     handle: setText("diff"),
   },
   explain: {
-    on: ["entity"],
+    on: ["entity", "paths"],
     description:
-      "True gives what each source claims of it, and why each field has its value (default false).",
+      "True gives what each source claims of it, and why each field has its value; of paths, how many there are and what they use, or why there is none (default false).",
     schema: { type: "boolean" },
     handle: setField("explain", parseBoolean),
   },
