@@ -58,6 +58,19 @@ test("parsing the address of a state returns that state", () => {
   fc.assert(fc.property(state, (one) => expect(read(formatState(one))).toEqual(one)));
 });
 
+test.each([
+  ["42", "42"],
+  ["2026-11-15T01:00:00Z", "2026-11-15T01:00:00Z"],
+  ["2026-11-15T01:00:00.250Z", "2026-11-15T01:00:00.250Z"],
+  ["2026-11-15T03:00:00+02:00", "2026-11-15T01:00:00Z"],
+  ["2026-11-15T03:00:00%2B02:00", "2026-11-15T01:00:00Z"],
+  ["2026-11-15", "2026-11-15T00:00:00Z"],
+  ["yesterday", undefined],
+  ["15", "15"],
+])("at=%s is the moment %s", (text, moment) => {
+  expect(read(`/?at=${text}`).at).toBe(moment);
+});
+
 test("values that cannot be parsed are ignored, and the others are kept", () => {
   expect(read("/?view=moon&selected=x&at=soon&hops=99&camera=1,2&type=SWITCH&unknown=1")).toEqual({
     ...DEFAULT_STATE,

@@ -158,9 +158,19 @@ export function parseState(search: string): ViewState {
   };
 }
 
-function parseMoment(text: string | null): string | undefined {
-  return text && (/^\d{1,15}$/.test(text) || Number.isFinite(Date.parse(text))) ? text : undefined;
+/**
+ * A revision, or a time as the service writes it. A time in another zone, of a day alone, or with a `+` that the address
+ * does not escape (which is then a space) becomes the same time in UTC.
+ */
+export function parseMoment(text: string | null): string | undefined {
+  if (text === null || /^\d{1,15}$/.test(text)) return text || undefined;
+  const ms = Date.parse(text.trim().replace(/(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/, "$1+$2"));
+  if (!/^\d{4}-\d\d/.test(text) || !Number.isFinite(ms)) return undefined;
+  return new Date(ms).toISOString().replace(".000Z", "Z");
 }
+
+/** Whether a moment of the address is a revision, not a time. */
+export const isRevision = (moment: string): boolean => /^\d+$/.test(moment);
 
 function parseCamera(text: string | null): Camera | undefined {
   const [x, y, ratio] = (text ?? "").split(",").map(Number);

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { Button } from "../button.tsx";
 import { formatFullTime } from "../format-time.ts";
 import { entityName, formatType } from "../names.ts";
-import { LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
+import { isRevision, LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { stateTitle } from "./filter-menu.tsx";
 
@@ -51,7 +51,7 @@ export function Chips() {
 }
 
 const formatMoment = (at: string): string =>
-  /^\d+$/.test(at) ? `revision ${at}` : formatFullTime(Date.parse(at));
+  isRevision(at) ? `revision ${at}` : formatFullTime(Date.parse(at));
 
 function Chip({ text, undo, extra }: ChipData) {
   const { go } = useStore();

@@ -43,7 +43,7 @@ export function clusterGraphContent(
       : emphases.some(({ onPath }) => onPath)
         ? 1
         : 0;
-    const showDown = downCount > 0 && highlighted;
+    const showDown = downCount > 0;
     const node = clusterNodeId(cluster);
     nodes.set(node, {
       x: (cluster.left + cluster.right) / 2,

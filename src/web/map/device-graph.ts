@@ -25,7 +25,7 @@ export function deviceGraphContent(input: GraphInput): GraphContent {
     if (!position || !highlights.isVisible(device.id)) continue;
     const emphasis = highlights.device(device);
     const style = deviceStyle(device, emphasis, palette);
-    const zIndex = emphasis.selected ? 3 : emphasis.highlighted === false ? 0 : device.available ? 1 : 2;
+    const zIndex = emphasis.selected ? 3 : !device.available ? 2 : emphasis.highlighted === false ? 0 : 1;
     content.nodes.set(device.id, { x: position.x, y: position.y, size: 1, zIndex, ...style });
     if (input.expanded.has(device.id)) addHosts(content, input, device, position);
   }
@@ -51,7 +51,7 @@ function addCable(
   const offset = (index % 2 === 0 ? -index / 2 : (index + 1) / 2) * PARALLEL_GAP_PX;
   const emphasis = highlights.cable(cable);
   const zIndex =
-    emphasis.selected || emphasis.onPath ? 3 : emphasis.highlighted === false ? 0 : cable.active ? 1 : 2;
+    emphasis.selected || emphasis.onPath ? 3 : !cable.active ? 2 : emphasis.highlighted === false ? 0 : 1;
   const style = cableStyle(cable, emphasis, palette);
   const attributes = { ...style, offset: from < to ? offset : -offset, zIndex };
   content.edges.set(cable.id, { from, to, attributes });

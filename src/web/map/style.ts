@@ -109,13 +109,12 @@ function symbolAndColours(
 ): Pick<NodeStyle, "symbol" | "color" | "fill"> {
   const { none, cross, exclamation } = SYMBOLS;
   if (mark) return markedStyle(mark, palette);
-  if (highlighted === false) {
-    return { symbol: device.available ? none : cross, color: palette.dimmed, fill: palette.dimmedFill };
-  }
+  // An alarm is never dimmed: what is down must be seen whatever is filtered.
   if (!device.available) return { symbol: cross, color: palette.down, fill: palette.downFill };
   if (hasConflict(device)) {
     return { symbol: exclamation, color: palette.warning, fill: palette.warningFill };
   }
+  if (highlighted === false) return { symbol: none, color: palette.dimmed, fill: palette.dimmedFill };
   return { symbol: none, color: palette.node, fill: palette.nodeFill };
 }
 
@@ -148,7 +147,8 @@ function cableColour(
 ): string {
   if (selected || onPath) return palette.accent;
   if (mark) return markedStyle(mark, palette).color;
-  if (highlighted === false) return palette.dimmed;
+  // An alarm is never dimmed.
   if (!cable.active) return palette.down;
-  return cable.conflict ? palette.warning : palette.line;
+  if (cable.conflict) return palette.warning;
+  return highlighted === false ? palette.dimmed : palette.line;
 }
