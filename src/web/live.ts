@@ -4,6 +4,7 @@
  * and in pages, so that the map is drawn before the last of 100,000 hosts is there.
  */
 import type { Change, Client, ConnectionState, WatchEvent } from "../client/client.ts";
+import type { RecentChange } from "./change-groups.ts";
 import type { EntityChange } from "./change-text.ts";
 import { Network } from "./network.ts";
 
@@ -11,9 +12,9 @@ export interface LiveHandlers {
   /** Another object is the live network: at the start, and after the stream sent a snapshot. */
   onReplaced(network: Network): void;
   /** The live network was changed in place; `changes` is empty while the first hosts are loaded. */
-  onChanged(changes: readonly NetworkChange[]): void;
+  onChanged(changes: readonly RecentChange[]): void;
   /** The changes of the last minutes before the page was opened, oldest first. */
-  onEarlierChanges(changes: readonly NetworkChange[]): void;
+  onEarlierChanges(changes: readonly RecentChange[]): void;
   onConnection(state: ConnectionState): void;
   onError(error: unknown): void;
 }
@@ -65,21 +66,22 @@ async function loadAndStream(client: Client, handlers: LiveHandlers, signal: Abo
 }
 
 const EARLIER_MS = 10 * 60_000;
-/** More changes than this, as after the start of the service, are not worth showing. */
-const MAX_EARLIER = 1000;
+const EARLIER_SPANS = 60;
+/** Where there were more changes, those of a shorter time are shown, but at least of its last span. */
+const MAX_EARLIER = 2000;
 
-async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<NetworkChange[]> {
+async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<readonly Change[]> {
   const { oldest, newest } = await client.timeline(1, {}, { signal });
-  const from = new Date(Math.max(oldest.time, newest.time - EARLIER_MS));
-  const { counts } = await client.timeline(1, { from }, { signal });
-  if ((counts[0] ?? 0) > MAX_EARLIER) return [];
-  const start = await client.diff("devices", from, undefined, {}, { signal });
-  const { changes } = await client.changes("topology", start.from.revision, {}, { signal });
-  return changes.filter(isNetworkChange);
+  const fromMs = Math.max(oldest.time, newest.time - EARLIER_MS);
+  const range = { from: new Date(fromMs), to: new Date(newest.time + 1) };
+  const { counts } = await client.timeline(EARLIER_SPANS, range, { signal });
+  let [first, total] = [counts.length, 0];
+  while (first > 0 && (total === 0 || total + (counts[first - 1] ?? 0) <= MAX_EARLIER))
+    total += counts[--first] ?? 0;
+  const from = new Date(fromMs + ((newest.time - fromMs) * first) / EARLIER_SPANS);
+  const start = await client.diff("devices", from, undefined, { limit: 1 }, { signal });
+  return (await client.changes("topology", start.from.revision, {}, { signal })).changes;
 }
-
-const isNetworkChange = (change: Change): change is Extract<Change, EntityChange> =>
-  change.resource !== "ports";
 
 async function stream(
   client: Client,
@@ -90,7 +92,7 @@ async function stream(
 ): Promise<void> {
   let network = start;
   let snapshot: Network | undefined;
-  let revisionChanges: NetworkChange[] = [];
+  let revisionChanges: RecentChange[] = [];
   const onState = (state: ConnectionState) => handlers.onConnection(state);
   for await (const event of client.watch("topology", {}, { since, signal, onState })) {
     switch (event.type) {
@@ -110,10 +112,8 @@ async function stream(
         break;
       default: {
         const change = changeOf(event);
-        if (change) {
-          applyChange(network, change);
-          revisionChanges.push(change);
-        }
+        if (change.resource !== "ports") applyChange(network, change);
+        revisionChanges.push(change);
         if (!event.last || revisionChanges.length === 0) break;
         handlers.onChanged(revisionChanges);
         revisionChanges = [];
@@ -124,9 +124,7 @@ async function stream(
 
 type ChangeEvent = Extract<WatchEvent, { type: "added" | "updated" | "removed" }>;
 
-function changeOf(event: ChangeEvent): NetworkChange | undefined {
-  return event.resource === "ports" ? undefined : { ...event, event: event.type };
-}
+const changeOf = (event: ChangeEvent): RecentChange => ({ ...event, event: event.type });
 
 /** The stream repeats changes that a list already contains. An older value must not replace a newer one. */
 export function applyChange(network: Network, change: NetworkChange): void {

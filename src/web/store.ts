@@ -9,9 +9,9 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Client, ConnectionState, Readiness } from "../client/client.ts";
+import type { ChangeGroup } from "./change-groups.ts";
 import { type DriftList, missingEntities } from "./drift.ts";
 import type { Comparison } from "./history.ts";
-import type { NetworkChange } from "./live.ts";
 import { createNavigation, type Navigation } from "./navigation.ts";
 import type { Network } from "./network.ts";
 import type { EntityRef } from "./state.ts";
@@ -37,8 +37,8 @@ export interface Store extends Navigation {
   readonly networkVersion: Signal<number>;
   readonly connection: Signal<ConnectionState>;
   readonly readiness: Signal<Readiness | undefined>;
-  /** Newest first. */
-  readonly recentChanges: Signal<readonly NetworkChange[]>;
+  /** In groups, newest first. */
+  readonly recentChanges: Signal<readonly ChangeGroup[]>;
   /** The first end of a path, while the user picks the second. */
   readonly pathStart: ReadonlySignal<EntityRef | undefined>;
   /** Why the requested past or comparison is not shown, as the service states it. */
@@ -84,7 +84,7 @@ export function createStore(client: Client): Store {
     networkVersion,
     connection: signal<ConnectionState>({ state: "connecting" }),
     readiness: signal<Readiness | undefined>(undefined),
-    recentChanges: signal<readonly NetworkChange[]>([]),
+    recentChanges: signal<readonly ChangeGroup[]>([]),
     pathStart,
     problem: signal<string | undefined>(undefined),
     loading: signal(false),
