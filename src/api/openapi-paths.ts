@@ -14,6 +14,7 @@ import {
   itemPath,
   pathItem,
   pathsPath,
+  searchPath,
 } from "./openapi-operations.ts";
 import {
   COMMON_HEADERS,
@@ -129,6 +130,13 @@ export const PATHS: Json = {
     summary: "The topology",
     description:
       "Counts as JSON, or the graph in a graph format. `since`, `diff` and `timeline` return another document, with a media type of its own, about devices, ports, links and hosts.",
+  }),
+  "/controller/v1/topology/search": searchPath({
+    id: "search",
+    tag: "Topology",
+    summary: "Search",
+    description:
+      "Devices and hosts by the beginnings of words of names, ids, MAC and IP addresses and serial numbers, or by a CIDR block; best first.",
   }),
   "/controller/v1/topology/clusters": itemPath(ClusterList, [], {
     id: "listClusters",
