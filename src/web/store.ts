@@ -14,6 +14,7 @@ import { type DriftList, missingEntities } from "./drift.ts";
 import type { Comparison } from "./history.ts";
 import { createNavigation, type Navigation } from "./navigation.ts";
 import type { Network } from "./network.ts";
+import type { LoadedPath } from "./path.ts";
 import type { EntityRef } from "./state.ts";
 
 export interface Notice {
@@ -39,6 +40,10 @@ export interface Store extends Navigation {
   readonly readiness: Signal<Readiness | undefined>;
   /** In groups, newest first. */
   readonly recentChanges: Signal<readonly ChangeGroup[]>;
+  /** The shortest paths between the ends of the address. Undefined until they are loaded. */
+  readonly path: Signal<LoadedPath | undefined>;
+  /** Why the paths are not there, as the service states it. */
+  readonly pathFault: Signal<string | undefined>;
   /** The first end of a path, while the user picks the second. */
   readonly pathStart: ReadonlySignal<EntityRef | undefined>;
   /** Why the requested past or comparison is not shown, as the service states it. */
@@ -85,6 +90,8 @@ export function createStore(client: Client): Store {
     connection: signal<ConnectionState>({ state: "connecting" }),
     readiness: signal<Readiness | undefined>(undefined),
     recentChanges: signal<readonly ChangeGroup[]>([]),
+    path: signal<LoadedPath | undefined>(undefined),
+    pathFault: signal<string | undefined>(undefined),
     pathStart,
     problem: signal<string | undefined>(undefined),
     loading: signal(false),

@@ -9,6 +9,7 @@ import { loadComparison, loadNetworkAt } from "./history.ts";
 import { watchNetwork } from "./live.ts";
 import type { Store } from "./store.ts";
 import { syncDrift } from "./sync-drift.ts";
+import { syncPath } from "./sync-path.ts";
 import { throttle } from "./throttle.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
@@ -22,6 +23,7 @@ const COMPARISON_INTERVAL_MS = 2000;
 export function startSync(store: Store): void {
   syncReadiness(store);
   syncDrift(store);
+  syncPath(store);
   const reloadHistory = syncHistory(store);
   syncLive(store, reloadHistory);
 }

@@ -5,6 +5,7 @@ import type { NetworkMap } from "../map/map.ts";
 import { useStore } from "../store.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { FilterMenu } from "./filter-menu.tsx";
+import { PathBox } from "./path-box.tsx";
 import { SearchBox } from "./search-box.tsx";
 import { Status } from "./status.tsx";
 import { Tabs } from "./tabs.tsx";
@@ -20,6 +21,7 @@ export function Bar({ map }: { readonly map: RefObject<NetworkMap | null> }) {
       <SearchBox />
       <Tabs />
       <div class="bar-end">
+        <PathBox />
         <FilterMenu />
         <ChangesButton />
         <ExportMenu map={map} />

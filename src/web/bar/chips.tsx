@@ -3,6 +3,8 @@ import type { ComponentChildren } from "preact";
 import { Button } from "../button.tsx";
 import { formatFullTime } from "../format-time.ts";
 import { entityName, formatType } from "../names.ts";
+import { pathCountText } from "../panel/path-steps.tsx";
+import { pathEndName } from "../path.ts";
 import { isRevision, LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { stateTitle } from "./filter-menu.tsx";
@@ -15,7 +17,7 @@ interface ChipData {
 }
 
 export function Chips() {
-  const { state, pathStart } = useStore();
+  const { state, pathStart, path: loadedPath } = useStore();
   const network = useNetwork();
   const { types, states, sources, around, path, at, compare, view, layer } = state.value;
   const chips: ChipData[] = [];
@@ -35,8 +37,13 @@ export function Chips() {
       chips.push({ text, undo: { around: undefined, hops: 1 }, extra: <HopButtons hops={hops} /> });
     }
     if (path) {
-      const [from, to] = path.map((end) => entityName(network, end));
-      chips.push({ text: `Path ${from} → ${to}`, undo: { path: undefined } });
+      const explained = loadedPath.value?.explanation;
+      const [from, to] = [
+        pathEndName(network, path[0], explained?.src),
+        pathEndName(network, path[1], explained?.dst),
+      ];
+      const found = explained ? `: ${explained.none ? "no path" : pathCountText(explained)}` : "";
+      chips.push({ text: `Path ${from} → ${to}${found}`, undo: { path: undefined } });
     }
   }
   return (

@@ -6,7 +6,7 @@
 import { type Cable, cableId } from "../../model/cable.ts";
 import type { Device } from "../../model/entity.ts";
 import type { Network } from "../network.ts";
-import { devicesOf, neighbourhood, type Path, shortestPath } from "../path.ts";
+import { devicesOf, neighbourhood, type Path } from "../path.ts";
 import type { ViewState } from "../state.ts";
 import { createFilterMatch } from "./filter-match.ts";
 import type { Emphasis, Mark } from "./style.ts";
@@ -37,11 +37,11 @@ export function createHighlights(
   network: Network,
   options: HighlightOptions,
   marks: MapMarks | undefined,
+  path?: Path,
 ): Highlights {
   const { types, states, sources, around, hops, path: pathEnds, selected } = options;
   const visible = around === undefined ? undefined : neighbourhood(network, around, hops);
-  const path = pathEnds && shortestPath(network, pathEnds[0], pathEnds[1]);
-  // Without a path, its two ends are highlighted.
+  // Until the paths are loaded, the two ends are highlighted.
   const pathDevices = new Set(path?.devices ?? (pathEnds ?? []).flatMap((end) => devicesOf(network, end)));
   const pathCables = new Set(path?.cables);
   const selection = selectedIds(network, selected);

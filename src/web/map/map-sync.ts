@@ -5,7 +5,7 @@
 import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
-import { devicesOf } from "../path.ts";
+import { devicesOf, type LoadedPath, pathUnion } from "../path.ts";
 import type { Camera, ViewState } from "../state.ts";
 import type { Store } from "../store.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
@@ -20,6 +20,7 @@ export interface MapInput {
   readonly network: Network | undefined;
   readonly comparison: Comparison | undefined;
   readonly drift: DriftList | undefined;
+  readonly path: LoadedPath | undefined;
 }
 
 export class MapSync {
@@ -61,13 +62,14 @@ export class MapSync {
     const { types, states, sources, around, hops, path, selected, expanded, layer } = state;
     const filters = [types, states, sources, around, hops, path, selected, expanded, layer];
     const contentKey = JSON.stringify([filters, network.version, comparison?.from, comparison?.to]);
-    const isSame = previous?.network === network && previous.drift === drift;
+    const isSame = previous?.network === network && previous.drift === drift && previous.path === input.path;
     if (contentKey === this.#contentKey && isSame) return;
     this.#contentKey = contentKey;
     this.#highlights = createHighlights(
       network,
       state,
       comparison?.marks ?? layerMarks(layer, network, drift),
+      state.path && input.path && pathUnion(network, input.path),
     );
     this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded) });
     this.#bringIntoView();
@@ -93,6 +95,8 @@ export class MapSync {
     const { state, network } = this.#input;
     const { around, hops, path, camera, selected, expanded } = state;
     const fittedKey = JSON.stringify([around, hops, path]);
+    // The camera moves to a path when all of it is known.
+    if (path && fittedKey !== this.#fittedKey && !this.#highlights?.path) return;
     if (fittedKey !== this.#fittedKey && (around !== undefined || path)) {
       const devices = path
         ? (this.#highlights?.path?.devices ?? path.flatMap((end) => devicesOf(network, end)))

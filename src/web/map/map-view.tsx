@@ -29,6 +29,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
     network: usePlannedNetwork(),
     comparison: store.comparison.value,
     drift: store.drift.value,
+    path: store.path.value,
   };
   const observed = useNetwork();
   const drawn = useSignal(false);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { device } from "../../test/support/sample-network.ts";
-import { sampleCable, sampleHost, sampleNetwork } from "../../test/web/sample-network.ts";
-import type { Port } from "../model/entity.ts";
-import { ChangeGroups, type RecentChange } from "./change-groups.ts";
+import type { Port } from "../../src/model/entity.ts";
+import { ChangeGroups, type RecentChange } from "../../src/web/change-groups.ts";
+import { device } from "../support/sample-network.ts";
+import { sampleCable, sampleHost, sampleNetwork } from "./sample-network.ts";
 
 const network = sampleNetwork();
 const port = (element: string, n: string, more: Partial<Port>): Port => ({
