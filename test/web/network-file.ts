@@ -8,6 +8,10 @@ interface NetworkChange {
   readonly inactiveLinks?: readonly string[];
   /** Device ids. */
   readonly removedDevices?: readonly string[];
+  /** Device ids. */
+  readonly unavailable?: readonly string[];
+  /** The id of a device whose ports are all disabled. */
+  readonly portsDown?: string;
 }
 
 export interface NetworkFile {
@@ -28,12 +32,17 @@ const LEAVES = [11, 12, 13, 14];
 
 const deviceName = (n: number): string => (n < 10 ? `spine${n}` : n === 14 ? MARKUP_NAME : `leaf${n - 10}`);
 
-function createNetwork(inactiveLinks: readonly string[], removedDevices: readonly string[]) {
+function createNetwork({
+  inactiveLinks = [],
+  removedDevices = [],
+  unavailable = [],
+  portsDown,
+}: NetworkChange) {
   const devices = [...SPINES, ...LEAVES]
     .map((n) => ({
       id: deviceId(n),
       type: "SWITCH",
-      available: true,
+      available: !unavailable.includes(deviceId(n)),
       mfr: n === 14 ? MARKUP_NAME : "Edgecore",
       annotations: { name: deviceName(n), managementAddress: `10.9.0.${n}` },
     }))
@@ -42,7 +51,7 @@ function createNetwork(inactiveLinks: readonly string[], removedDevices: readonl
     [1, 2, 3, 4].map((port) => ({
       element: device.id,
       port: String(port),
-      isEnabled: true,
+      isEnabled: device.id !== portsDown,
       portSpeed: 10_000,
       annotations: { portName: `eth${port}` },
     })),
@@ -79,8 +88,7 @@ export function createNetworkFile(): NetworkFile {
   const file: NetworkFile = {
     folder,
     config,
-    write: ({ inactiveLinks = [], removedDevices = [] } = {}) =>
-      writeFileSync(path, JSON.stringify(createNetwork(inactiveLinks, removedDevices))),
+    write: (change = {}) => writeFileSync(path, JSON.stringify(createNetwork(change))),
     writeInvalid: () => writeFileSync(path, "{"),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

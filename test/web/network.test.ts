@@ -4,6 +4,8 @@ import { describeChange, type EntityChange } from "../../src/web/change-text.ts"
 import { marksOf } from "../../src/web/history.ts";
 import { applyChange } from "../../src/web/live.ts";
 import { createHighlights } from "../../src/web/map/highlights.ts";
+import { PALETTES } from "../../src/web/map/palette.ts";
+import { cableStyle, deviceStyle } from "../../src/web/map/style.ts";
 import { neighbourhood, pathUnion } from "../../src/web/path.ts";
 import { searchNetwork } from "../../src/web/search.ts";
 import { DEFAULT_STATE } from "../../src/web/state.ts";
@@ -242,4 +244,24 @@ describe("filter", () => {
   ] as [string, [string, string][]][])("%s", (text, pairs) => {
     expect(parseFilter(text)).toEqual(pairs);
   });
+});
+
+test("an alarm is never faded by a filter, a path or a layer", () => {
+  const network = sampleNetwork();
+  network.set({ resource: "links", value: linkOf("a/1", "b/1", { state: "INACTIVE" }) });
+  network.set({ resource: "links", value: linkOf("b/1", "a/1", { state: "INACTIVE" }) });
+  const filters = { ...DEFAULT_STATE, types: ["ROUTER"] };
+  for (const palette of Object.values(PALETTES)) {
+    const highlights = createHighlights(network, filters, undefined);
+    const colours = [...network.devices.values()].map((one) => {
+      const emphasis = highlights.device(one);
+      expect(emphasis.highlighted).toBe(false);
+      return deviceStyle(one, emphasis, palette).color;
+    });
+    expect(colours).toEqual([palette.dimmed, palette.dimmed, palette.dimmed, palette.down]);
+    const cables = [...network.cables.values()].map(
+      (cable) => cableStyle(cable, highlights.cable(cable), palette).color,
+    );
+    expect(cables).toEqual([palette.down, palette.dimmed, palette.dimmed]);
+  }
 });
