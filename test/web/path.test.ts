@@ -43,7 +43,7 @@ test.skipIf(!hasChromium)(
       expect(await from.evaluate((element) => element === document.activeElement)).toBe(true),
     );
     await tab.page.keyboard.type("pc-11-3");
-    await tab.page.getByRole("option").first().waitFor();
+    await tab.page.locator(".picker-hits .search-hit").first().waitFor();
     await tab.page.keyboard.press("Enter");
     await chip("Path from pc-11-3: now pick the other end").waitFor();
     await tab.page.keyboard.type("leaf2");
@@ -73,7 +73,7 @@ test.skipIf(!hasChromium)(
     await tab.goto("/?view=devices&sort=id");
     await tab.page.getByRole("button", { name: "Path", exact: true }).click();
     await tab.page.getByRole("combobox", { name: "From" }).fill("192.0.2.123");
-    await tab.page.getByRole("option").first().click();
+    await tab.page.locator(".picker-hits .search-hit").first().click();
     await tab.page.getByRole("row").getByText("spine2", { exact: true }).click();
     await chip("Path pc-12-3 → spine2: 1 shortest path of 2 hops").waitFor();
   },
