@@ -8,6 +8,7 @@ import { loadComparison, loadNetworkAt } from "./history.ts";
 import { type NetworkChange, watchNetwork } from "./live.ts";
 import type { Store } from "./store.ts";
 import { syncDrift } from "./sync-drift.ts";
+import { syncHosts } from "./sync-hosts.ts";
 import { throttle } from "./throttle.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
@@ -21,6 +22,7 @@ const COMPARISON_INTERVAL_MS = 2000;
 export function startSync(store: Store): void {
   syncReadiness(store);
   syncDrift(store);
+  syncHosts(store);
   const reloadHistory = syncHistory(store);
   syncLive(store, reloadHistory);
 }
