@@ -139,7 +139,7 @@ class PageMatches {
     this.#index = index;
     for (const phrase of phrases)
       for (let at = index.lowerBound(phrase); at < index.length && index.beginsWith(at, phrase); at++)
-        this.#add(index, at, rankOf(index, at, phrase.length));
+        if (this.#canImprove(index, at)) this.#add(index, at, rankOf(index, at, phrase.length));
     if (addresses) {
       const { from, to } = addresses;
       for (let at = index.lowerBound(from); at < index.length && index.isNotAfter(at, to); at++)
@@ -160,6 +160,12 @@ class PageMatches {
       if (found.size === 0) return;
     }
     for (const at of matching?.values() ?? []) this.#add(index, at, RANKS.allWords);
+  }
+
+  /** False without a look at the field, which takes most of the time where almost every word matches. */
+  #canImprove(index: PageWords, at: number): boolean {
+    const known = this.#scores[index.owner(at)] ?? NO_MATCH;
+    return known >= RANKS.wordStart * RANK_WEIGHT || index.isFieldStart(at);
   }
 
   #add(index: PageWords, at: number, rank: number): void {

@@ -9,6 +9,7 @@ import { loadComparison, loadNetworkAt } from "./history.ts";
 import { watchNetwork } from "./live.ts";
 import type { Store } from "./store.ts";
 import { syncDrift } from "./sync-drift.ts";
+import { syncHosts } from "./sync-hosts.ts";
 import { syncPath } from "./sync-path.ts";
 import { throttle } from "./throttle.ts";
 
@@ -23,6 +24,7 @@ const COMPARISON_INTERVAL_MS = 2000;
 export function startSync(store: Store): void {
   syncReadiness(store);
   syncDrift(store);
+  syncHosts(store);
   syncPath(store);
   const reloadHistory = syncHistory(store);
   syncLive(store, reloadHistory);

@@ -12,6 +12,8 @@ interface NetworkChange {
   readonly unavailable?: readonly string[];
   /** The id of a device whose ports are all disabled. */
   readonly portsDown?: string;
+  /** By MAC address, the number of the leaf that a host is at now. */
+  readonly movedHosts?: Readonly<Record<string, number>>;
 }
 
 export interface NetworkFile {
@@ -37,6 +39,7 @@ function createNetwork({
   removedDevices = [],
   unavailable = [],
   portsDown,
+  movedHosts = {},
 }: NetworkChange) {
   const devices = [...SPINES, ...LEAVES]
     .map((n) => ({
@@ -70,12 +73,15 @@ function createNetwork({
     }),
   ).filter(({ src, dst }) => !removedDevices.includes(src.device) && !removedDevices.includes(dst.device));
   const hosts = LEAVES.flatMap((leaf, i) =>
-    [3, 4].map((port) => ({
-      mac: `02:00:00:00:0${i}:0${port}`,
-      ipAddresses: [`192.0.2.${leaf * 10 + port}`],
-      locations: [{ elementId: deviceId(leaf), port: String(port) }],
-      annotations: { name: leaf === 14 ? MARKUP_NAME : `pc-${leaf}-${port}` },
-    })),
+    [3, 4].map((port) => {
+      const mac = `02:00:00:00:0${i}:0${port}`;
+      return {
+        mac,
+        ipAddresses: [`192.0.2.${leaf * 10 + port}`],
+        locations: [{ elementId: deviceId(movedHosts[mac] ?? leaf), port: String(port) }],
+        annotations: { name: leaf === 14 ? MARKUP_NAME : `pc-${leaf}-${port}` },
+      };
+    }),
   ).filter((host) => host.locations.every((location) => !removedDevices.includes(location.elementId)));
   return { devices, ports, links, hosts };
 }
