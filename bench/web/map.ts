@@ -26,11 +26,18 @@ const VIEWPORT = { width: 1280, height: 800 } as const;
 /** How long live changes are drawn for the count of long tasks. */
 const LIVE_MS = 8000;
 
-export async function measureMap({ rounds }: { readonly rounds: number }): Promise<Result[]> {
+interface MapOptions {
+  readonly rounds: number;
+  /** Only the network with this many devices. */
+  readonly only?: number;
+}
+
+export async function measureMap({ rounds, only }: MapOptions): Promise<Result[]> {
   const browser = await launchChromium();
   const results: Result[] = [];
   try {
     for (const { devices, hosts } of SIZES) {
+      if (only !== undefined && only !== devices) continue;
       const service = await startDemoService(`devices=${devices},hosts=${hosts},churn=${CHURN}`);
       try {
         results.push(...(await measureSize(browser, service, devices, rounds)));
@@ -127,4 +134,8 @@ function quantile(values: readonly number[], share: number): number {
   return Math.round((sorted[Math.floor((sorted.length - 1) * share)] ?? 0) * 10) / 10;
 }
 
-if (import.meta.main) console.log(JSON.stringify(await measureMap({ rounds: 3 }), null, 2));
+if (import.meta.main) {
+  const only = Number(process.argv[2]) || undefined;
+  const results = await measureMap({ rounds: 1, ...(only !== undefined && { only }) });
+  for (const { name, what, ours, unit } of results) console.log(`${name}: ${what}: ${ours} ${unit}`);
+}

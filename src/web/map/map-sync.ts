@@ -2,17 +2,20 @@
  * Keeps the map equal to the state of the page: what it shows, where its camera is, and the camera in the address. The
  * map itself is imperative; Preact never renders inside it.
  */
+import type { Signal } from "@preact/signals";
 import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
 import { devicesOf } from "../path.ts";
-import type { Camera, ViewState } from "../state.ts";
+import type { EntityRef, ViewState } from "../state.ts";
 import type { Store } from "../store.ts";
+import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
+import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
-import { createMap, type MapLayers, type NetworkMap } from "./map.ts";
+import { type MapLayers, NetworkMap } from "./map.ts";
 
-/** The camera is written to the address when it has not moved for this long. */
+/** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
 
 export interface MapInput {
@@ -22,27 +25,41 @@ export interface MapInput {
   readonly drift: DriftList | undefined;
 }
 
+interface MapSyncOptions {
+  readonly workerUrl: string;
+  readonly hovered: Signal<Hovered | undefined>;
+  readonly onDrawn: () => void;
+}
+
 export class MapSync {
   readonly map: NetworkMap;
   readonly #store: Store;
   #input: MapInput | undefined;
   #highlights: Highlights | undefined;
+  #highlightsKey = "";
   #contentKey = "";
   #cameraKey = "";
   #cameraTimer: ReturnType<typeof setTimeout> | undefined;
   /** The neighbourhood or path, and the selection, that were last brought into view. */
-  #fittedKey = "";
-  #selectionKey = "";
+  #fittedKey: string | undefined;
+  #selectionKey: string | undefined;
 
-  constructor(store: Store, layers: MapLayers, workerUrl: string, onDrawn: () => void) {
+  constructor(store: Store, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
     this.#store = store;
-    this.map = createMap(layers, workerUrl, {
-      onPick: (ref) => store.pick(ref),
+    this.map = new NetworkMap(layers, store.client, workerUrl, {
+      onPick: (ref, bundle) => store.pick(bundle ? this.#nextOfBundle(bundle) : ref),
       onDoubleClick: ({ kind, id }) => kind === "devices" && this.#toggleHosts(id),
-      onCameraMoved: (camera) => this.#saveCamera(camera),
+      onHover: (next) => {
+        hovered.value = next;
+      },
+      onCameraMoved: () => {
+        hovered.value = undefined;
+        this.#saveCameraLater();
+      },
       onDrawn: () => {
         onDrawn();
         this.#bringIntoView();
+        this.map.loadPortsInView();
       },
     });
   }
@@ -59,18 +76,33 @@ export class MapSync {
       this.map.setCamera(state.camera);
     }
     const { types, states, sources, around, hops, path, selected, expanded, layer } = state;
-    const filters = [types, states, sources, around, hops, path, selected, expanded, layer];
-    const contentKey = JSON.stringify([filters, network.version, comparison?.from, comparison?.to]);
+    const filters = [types, states, sources, around, hops, path, layer];
+    const highlightsKey = JSON.stringify([filters, selected, comparison?.from, comparison?.to]);
+    const contentKey = JSON.stringify([highlightsKey, expanded, network.version]);
     const isSame = previous?.network === network && previous.drift === drift;
     if (contentKey === this.#contentKey && isSame) return;
     this.#contentKey = contentKey;
-    this.#highlights = createHighlights(
-      network,
-      state,
-      comparison?.marks ?? layerMarks(layer, network, drift),
-    );
-    this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded) });
+    // Without filters, a change of the network emphasises nothing else, and only the changed entities are drawn again.
+    const dependsOnNetwork =
+      [...types, ...states, ...sources].length > 0 || around !== undefined || path || layer || comparison;
+    if (!this.#highlights || dependsOnNetwork || !isSame || highlightsKey !== this.#highlightsKey)
+      this.#highlights = createHighlights(
+        network,
+        state,
+        comparison?.marks ?? layerMarks(layer, network, drift),
+      );
+    this.#highlightsKey = highlightsKey;
+    const { at } = state;
+    this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded), at });
     this.#bringIntoView();
+  }
+
+  /** The first cable of a bundle, or the one after the selected cable: each click shows another one. */
+  #nextOfBundle({ cables }: Bundle): EntityRef | undefined {
+    const { selected } = this.#store.state.peek();
+    const current = cables.findIndex(({ links }) => links.some(({ id }) => id === selected?.id));
+    const link = cables[(current + 1) % cables.length]?.links[0];
+    return link && { kind: "links", id: link.id };
   }
 
   #toggleHosts(device: string): void {
@@ -79,29 +111,40 @@ export class MapSync {
     this.#store.go({ expanded: expanded.includes(device) ? others : [...others, device] });
   }
 
-  #saveCamera(camera: Camera): void {
+  #saveCameraLater(): void {
     clearTimeout(this.#cameraTimer);
     this.#cameraTimer = setTimeout(() => {
+      const camera = this.map.savedCamera();
+      this.map.loadPortsInView();
+      if (!camera) return;
       this.#cameraKey = JSON.stringify(camera);
       this.#store.adjust({ camera });
     }, CAMERA_PAUSE_MS);
   }
 
-  /** Moves the camera once to each new neighbourhood, path or selection, as soon as its devices have a position. */
+  /**
+   * Moves the camera once to each new neighbourhood, path or selection, as soon as its devices have a position. The camera
+   * of the address wins when the page is opened.
+   */
   #bringIntoView(): void {
     if (!this.#input?.network) return;
     const { state, network } = this.#input;
     const { around, hops, path, camera, selected, expanded } = state;
+    const opensWithCamera = this.#fittedKey === undefined && camera !== undefined;
     const fittedKey = JSON.stringify([around, hops, path]);
+    const selectionKey = JSON.stringify([selected, expanded.length]);
+    if (opensWithCamera) {
+      if (this.map.savedCamera() === undefined) return;
+      [this.#fittedKey, this.#selectionKey] = [fittedKey, selectionKey];
+      return;
+    }
     if (fittedKey !== this.#fittedKey && (around !== undefined || path)) {
       const devices = path
         ? (this.#highlights?.path?.devices ?? path.flatMap((end) => devicesOf(network, end)))
         : [...network.devices.keys()].filter((id) => this.#highlights?.isVisible(id));
-      // The camera of the address wins when the page is opened.
-      if ((!camera || this.#fittedKey !== "") && !this.map.fitDevices(devices)) return;
+      if (!this.map.fitDevices(devices)) return;
     }
     this.#fittedKey = fittedKey;
-    const selectionKey = JSON.stringify([selected, expanded.length]);
     if (selectionKey === this.#selectionKey) return;
     const isKnown = selected !== undefined && network[selected.kind].has(selected.id);
     if (isKnown && !this.map.bringIntoView(selected, expanded.includes(selected.id))) return;
