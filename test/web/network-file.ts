@@ -8,6 +8,10 @@ interface NetworkChange {
   readonly inactiveLinks?: readonly string[];
   /** Device ids. */
   readonly removedDevices?: readonly string[];
+  /** The numbers of leaves in addition to those of 11 to 14. */
+  readonly addedLeaves?: readonly number[];
+  /** Such as `spine1-leaf2`: these devices have a second cable. */
+  readonly doubleLinks?: readonly string[];
 }
 
 export interface NetworkFile {
@@ -28,8 +32,14 @@ const LEAVES = [11, 12, 13, 14];
 
 const deviceName = (n: number): string => (n < 10 ? `spine${n}` : n === 14 ? MARKUP_NAME : `leaf${n - 10}`);
 
-function createNetwork(inactiveLinks: readonly string[], removedDevices: readonly string[]) {
-  const devices = [...SPINES, ...LEAVES]
+function createNetwork({
+  inactiveLinks = [],
+  removedDevices = [],
+  addedLeaves = [],
+  doubleLinks = [],
+}: NetworkChange) {
+  const leaves = [...LEAVES, ...addedLeaves];
+  const devices = [...SPINES, ...leaves]
     .map((n) => ({
       id: deviceId(n),
       type: "SWITCH",
@@ -48,16 +58,17 @@ function createNetwork(inactiveLinks: readonly string[], removedDevices: readonl
     })),
   );
   const links = SPINES.flatMap((spine) =>
-    LEAVES.flatMap((leaf, i) => {
-      const up = { device: deviceId(spine), port: String(i + 1) };
-      const down = { device: deviceId(leaf), port: String(spine) };
-      const state = inactiveLinks.includes(`${deviceName(spine)}-${deviceName(leaf)}`)
-        ? "INACTIVE"
-        : "ACTIVE";
-      return [
-        { src: up, dst: down, state, verified: true },
-        { src: down, dst: up, state, verified: true },
-      ];
+    leaves.flatMap((leaf, i) => {
+      const name = `${deviceName(spine)}-${deviceName(leaf)}`;
+      const state = inactiveLinks.includes(name) ? "INACTIVE" : "ACTIVE";
+      return (doubleLinks.includes(name) ? [0, 20] : [0]).flatMap((offset) => {
+        const up = { device: deviceId(spine), port: String(i + 1 + offset) };
+        const down = { device: deviceId(leaf), port: String(spine + offset) };
+        return [
+          { src: up, dst: down, state, verified: true },
+          { src: down, dst: up, state, verified: true },
+        ];
+      });
     }),
   ).filter(({ src, dst }) => !removedDevices.includes(src.device) && !removedDevices.includes(dst.device));
   const hosts = LEAVES.flatMap((leaf, i) =>
@@ -79,8 +90,7 @@ export function createNetworkFile(): NetworkFile {
   const file: NetworkFile = {
     folder,
     config,
-    write: ({ inactiveLinks = [], removedDevices = [] } = {}) =>
-      writeFileSync(path, JSON.stringify(createNetwork(inactiveLinks, removedDevices))),
+    write: (change = {}) => writeFileSync(path, JSON.stringify(createNetwork(change))),
     writeInvalid: () => writeFileSync(path, "{"),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

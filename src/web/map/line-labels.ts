@@ -17,6 +17,7 @@ const FONT = '10px system-ui, "Segoe UI", sans-serif';
 const TEXT_HEIGHT_PX = 12;
 /** The distance of the text of a port from the outline of its device. */
 const PORT_GAP_PX = 10;
+const MAX_SHIFT_PX = 60;
 const MAX_TEXTS = 400;
 
 export interface LineLabelOptions {
@@ -39,17 +40,19 @@ export function drawLineLabels(
   context.strokeStyle = palette.background;
   context.lineWidth = 3;
   let drawn = 0;
-  const draw = (text: string, mapX: number, mapY: number, color: string) => {
+  /** Returns false if another text is there. */
+  const draw = (text: string, mapX: number, mapY: number, color: string): boolean => {
     const [x, y] = [projection.x(mapX), projection.y(mapY)];
     const halfWidth = textWidth(context, text) / 2 + 2;
     const isInView = x > -halfWidth && y > 0 && x < projection.width + halfWidth && y < projection.height;
-    if (text === "" || !isInView || drawn >= MAX_TEXTS) return;
+    if (text === "" || !isInView || drawn >= MAX_TEXTS) return true;
     const half = TEXT_HEIGHT_PX / 2;
-    if (!occupied.occupy(x - halfWidth, y - half, x + halfWidth, y + half)) return;
+    if (!occupied.occupy(x - halfWidth, y - half, x + halfWidth, y + half)) return false;
     drawn++;
     context.strokeText(text, x, y);
     context.fillStyle = color;
     context.fillText(text, x, y);
+    return true;
   };
   for (const { bundle, points, emphasis } of items) {
     const { a, b, cables } = bundle;
@@ -72,9 +75,13 @@ export function drawLineLabels(
       // Far enough from the device that the text does not cover it, in the direction of the line.
       const { dx } = pointAt(points, distance);
       const inward = (Math.abs(dx) * textWidth(context, textAtEnd)) / 2 / projection.scale;
-      if ((gap + inward) * 2 > length) continue;
-      const point = pointAt(points, device === a ? distance + inward : distance - inward);
-      draw(textAtEnd, point.x, point.y, color);
+      // Farther along the line where another text is in the way.
+      for (let shift = 0; shift <= MAX_SHIFT_PX; shift += TEXT_HEIGHT_PX) {
+        const fromEnd = gap + inward + shift / projection.scale;
+        if (fromEnd * 2 > length) break;
+        const point = pointAt(points, device === a ? fromEnd : length - fromEnd);
+        if (draw(textAtEnd, point.x, point.y, color)) break;
+      }
     }
   }
   return drawn;

@@ -56,11 +56,11 @@ export class MapSync {
         hovered.value = undefined;
         this.#saveCameraLater();
       },
-      onDrawn: () => {
-        onDrawn();
+      onUpdated: () => {
         this.#bringIntoView();
         this.map.loadPortsInView();
       },
+      onDrawn,
     });
   }
 

@@ -3,13 +3,14 @@
  * texts. It draws what `show` passes in and reports clicks, drags and camera moves to its handlers. It does not know the
  * state of the page. At a low zoom, a large network is drawn as clusters instead of devices.
  *
- * An update runs in slices and encodes only what changed. `data-encoded` on the element is the number of items that the
- * last update has encoded, `data-updates` the number of updates, `data-items` the number of items that there are.
+ * An update runs in slices and encodes only what changed. `data-encoded` on the element is the number of items that were
+ * encoded so far, `data-updates` the number of updates, `data-items` the number of items that there are.
  */
 import type { Client } from "../../client/client.ts";
 import type { Network } from "../network.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, EntityRef } from "../state.ts";
+import { throttle } from "../throttle.ts";
 import { type Bundle, pairKey } from "./bundles.ts";
 import { type Bounds, CLOSE_UP_SPACING_PX, MapCamera } from "./camera.ts";
 import { restoreCamera, saveCamera } from "./camera-anchor.ts";
@@ -42,7 +43,9 @@ export interface MapContent {
 
 export interface MapHandlers extends InteractionHandlers {
   onCameraMoved(): void;
-  /** The content was drawn, for the first time or again. */
+  /** The devices of the content have positions, and the camera its place. */
+  onUpdated(): void;
+  /** A frame was drawn. */
   onDrawn(): void;
 }
 
@@ -60,6 +63,7 @@ const MIN_DEVICE_SPACING_PX = 8;
 const MAX_DEVICES_WITHOUT_CLUSTERS = 200;
 /** The smallest spacing at which an entity counts as clearly visible, and at which ports are loaded. */
 const MIN_VISIBLE_SPACING_PX = 24;
+const PORTS_INTERVAL_MS = 150;
 /** The space around fitted devices, in map units. */
 const FIT_MARGIN = 60;
 
@@ -73,6 +77,8 @@ export class NetworkMap {
   readonly #clusters = new ClusterScene();
   readonly #deviceLabels = new DeviceLabels();
   readonly #update = new SlicedWork(() => this.#updateScene());
+  /** One update for the ports of many devices. */
+  readonly #updateSoon = throttle(PORTS_INTERVAL_MS, () => this.#update.request());
   #renderer: GlRenderer | undefined;
   #content: MapContent | undefined;
   #input: SceneInput | undefined;
@@ -181,7 +187,6 @@ export class NetworkMap {
     const { network, highlights, expanded, overlay } = content;
     const [palette, speedOf] = [currentPalette(), (bundle: Bundle) => this.ports.speedOfBundle(bundle)];
     const input: SceneInput = { network, positions, routes, highlights, palette, expanded, overlay, speedOf };
-    const before = this.#encoded();
     const changes = yield* this.#devices.update(input);
     yield* this.#clusters.update(input, this.#devices.clusters, this.#devices.bundles, changes);
     yield* this.#deviceLabels.update(this.#devices, changes, input);
@@ -189,11 +194,11 @@ export class NetworkMap {
       this.#clusterLabels = clusterLabels(this.#clusters.cards, palette, highlights.markWord);
     this.#input = input;
     const { dataset } = this.#layers.element;
-    dataset.encoded = String(this.#encoded() - before);
+    dataset.encoded = String(this.#encoded());
     dataset.updates = String(Number(dataset.updates ?? 0) + 1);
     dataset.items = String(this.#devices.scene.nodes.size + this.#devices.scene.edges.size);
     this.#placeCamera();
-    this.#handlers.onDrawn();
+    this.#handlers.onUpdated();
     this.#requestFrame();
   }
 
@@ -271,6 +276,7 @@ export class NetworkMap {
     const { dataset } = this.#layers.element;
     dataset.detail = showsClusters ? "clusters" : "devices";
     dataset.lineTexts = String(texts);
+    this.#handlers.onDrawn();
   }
 
   /** Loads the ports of the devices in view, if those are few. Call when the camera has stopped. */
@@ -288,7 +294,7 @@ export class NetworkMap {
   #onPortsLoaded(device: string): void {
     const cables = this.#content?.network.cablesOf(device) ?? [];
     this.#devices.touchBundles(cables.map(({ from, to }) => pairKey(from.device, to.device)));
-    this.#update.request();
+    this.#updateSoon();
   }
 }
 
