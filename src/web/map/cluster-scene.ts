@@ -75,7 +75,7 @@ export class ClusterScene {
     const selected = emphases.some((emphasis) => emphasis.selected);
     const onPath = emphases.some((emphasis) => emphasis.onPath);
     const markCount = emphases.filter(({ mark }) => mark !== undefined).length;
-    const showsDown = downCount > 0 && highlighted;
+    const showsDown = downCount > 0;
     const [x, y] = [(cluster.left + cluster.right) / 2, (cluster.bottom + cluster.top) / 2];
     const radius = this.#radii.get(index) ?? 0;
     this.cards.set(node, { cluster, x, y, radius, downCount, markCount, highlighted });

@@ -180,7 +180,7 @@ export class DeviceScene {
 
 /** What is dimmed is drawn below, what is down above what is up, and what is selected or on a path above all. */
 const levelOf = ({ selected, onPath, highlighted }: Emphasis, up: boolean): number =>
-  selected || onPath ? 3 : highlighted === false ? 0 : up ? 1 : 2;
+  selected || onPath ? 3 : !up ? 2 : highlighted === false ? 0 : 1;
 
 const isSamePosition = (p: MapPosition, q: MapPosition): boolean =>
   p === q || (p.x === q.x && p.y === q.y && p.cluster === q.cluster);

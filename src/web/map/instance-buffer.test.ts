@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { InstanceBuffer } from "./instance-buffer.ts";
 
 const STRIDE = 2;
-const wordsOf = (value: number, count: number) => Uint32Array.from({ length: count * STRIDE }, (_, i) => value * 100 + i);
+const wordsOf = (value: number, count: number) =>
+  Uint32Array.from({ length: count * STRIDE }, (_, i) => value * 100 + i);
 
 test("any order of writes and deletions leaves the instances of the remaining items, without holes", () => {
   const key = fc.constantFrom("a", "b", "c", "d", "e");
@@ -23,7 +24,9 @@ test("any order of writes and deletions leaves the instances of the remaining it
         } else expect(buffer.delete(one.key)).toBe(expected.delete(one.key));
         buffer.flush((words, first, length) => onGpu.set(words.subarray(first, first + length), first));
         const instances = (words: Uint32Array) =>
-          Array.from({ length: words.length / STRIDE }, (_, i) => words.subarray(i * STRIDE, (i + 1) * STRIDE).join());
+          Array.from({ length: words.length / STRIDE }, (_, i) =>
+            words.subarray(i * STRIDE, (i + 1) * STRIDE).join(),
+          );
         const drawn = instances(onGpu.subarray(0, buffer.count * STRIDE)).sort();
         expect(drawn).toEqual([...expected.values()].flatMap(instances).sort());
       }

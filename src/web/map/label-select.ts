@@ -66,7 +66,7 @@ function deviceLabel(
   { network, palette }: SceneInput,
 ): Label {
   const { highlighted, selected, onPath, mark } = emphasis;
-  const down = highlighted !== false && !device.available;
+  const down = !device.available;
   const bold = selected || onPath || mark !== undefined || down || highlighted === true;
   return {
     nodeId: device.id,
@@ -79,7 +79,7 @@ function deviceLabel(
     bold,
     // The background of a cluster with one device is too small for a name.
     atEveryZoom: bold || cluster?.deviceIds.length === 1,
-    color: highlighted === false ? palette.muted : down && !mark ? palette.down : palette.text,
+    color: down && !mark ? palette.down : highlighted === false ? palette.muted : palette.text,
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Link } from "../../model/entity.ts";
 import { cableOf } from "../../model/cable.ts";
+import type { Link } from "../../model/entity.ts";
 import { linkId } from "../../model/ids.ts";
 import { widthOfSpeed } from "./bundle-style.ts";
 import { type LinkOverlay, overlaySteps, overlayText, overlayValue } from "./link-overlay.ts";
@@ -29,7 +29,11 @@ const link = (port: string): Link => {
 test("the value of a bundle is the largest of its links, and none is not zero", () => {
   const [first, second] = [link("1"), link("2")];
   const bundle = { a: "a", b: "b", cables: [cableOf(first, undefined), cableOf(second, undefined)] };
-  const overlay = (values: [string, number][]): LinkOverlay => ({ name: "Load", unit: "%", values: new Map(values) });
+  const overlay = (values: [string, number][]): LinkOverlay => ({
+    name: "Load",
+    unit: "%",
+    values: new Map(values),
+  });
   expect(overlayValue(undefined, bundle)).toBeUndefined();
   expect(overlayValue(overlay([]), bundle)).toBeUndefined();
   expect(overlayValue(overlay([[first.id, Number.NaN]]), bundle)).toBeUndefined();

@@ -108,13 +108,12 @@ function symbolAndColours(
 ): Pick<NodeStyle, "symbol" | "color" | "fill"> {
   const { none, cross, exclamation } = SYMBOLS;
   if (mark) return markedStyle(mark, palette);
-  if (highlighted === false) {
-    return { symbol: device.available ? none : cross, color: palette.dimmed, fill: palette.dimmedFill };
-  }
+  // An alarm is never dimmed: what is down must be seen whatever is filtered.
   if (!device.available) return { symbol: cross, color: palette.down, fill: palette.downFill };
   if (hasConflict(device)) {
     return { symbol: exclamation, color: palette.warning, fill: palette.warningFill };
   }
+  if (highlighted === false) return { symbol: none, color: palette.dimmed, fill: palette.dimmedFill };
   return { symbol: none, color: palette.node, fill: palette.nodeFill };
 }
 
@@ -144,7 +143,8 @@ export function lineColor(
 ): string {
   if (selected || onPath) return palette.accent;
   if (mark) return markedStyle(mark, palette).color;
-  if (highlighted === false) return palette.dimmed;
+  // An alarm is never dimmed.
   if (!line.active || line.partlyDown) return palette.down;
-  return line.conflict ? palette.warning : palette.line;
+  if (line.conflict) return palette.warning;
+  return highlighted === false ? palette.dimmed : palette.line;
 }
