@@ -2,6 +2,7 @@
  * The texts on lines, as far as there is space: the number of cables of a bundle and the value of an overlay in the middle,
  * the name and speed of the port at both ends when the map is close.
  */
+import type { Bounds } from "./camera.ts";
 import type { BundleItem } from "./device-scene.ts";
 import { type OccupiedCells, textWidth } from "./label-draw.ts";
 import { type LinkOverlay, overlayText, overlayValue } from "./link-overlay.ts";
@@ -39,6 +40,11 @@ export function drawLineLabels(
   context.textBaseline = "middle";
   context.strokeStyle = palette.background;
   context.lineWidth = 3;
+  const [start, end] = [
+    projection.toMap({ x: 0, y: projection.height }),
+    projection.toMap({ x: projection.width, y: 0 }),
+  ];
+  const view = { left: start.x, right: end.x, bottom: start.y, top: end.y };
   let drawn = 0;
   /** Returns false if another text is there. */
   const draw = (text: string, mapX: number, mapY: number, color: string): boolean => {
@@ -57,7 +63,7 @@ export function drawLineLabels(
   for (const { bundle, points, emphasis } of items) {
     const { a, b, cables } = bundle;
     const color = emphasis.selected || emphasis.onPath ? palette.text : palette.muted;
-    if (isOutside(points, projection)) continue;
+    if (isOutside(points, view)) continue;
     const length = lengthOf(points);
     const value = overlayValue(overlay, bundle);
     const count = cables.length > 1 ? `×${cables.length}` : "";
@@ -101,15 +107,14 @@ function portText(
   return `${name} ${formatSpeed(fact?.speed ?? 0)}`.trim();
 }
 
-function isOutside(points: Float64Array, { width, height, toMap }: Projection): boolean {
-  const [start, end] = [toMap({ x: 0, y: height }), toMap({ x: width, y: 0 })];
+function isOutside(points: Float64Array, view: Bounds): boolean {
   let [left, right, below, above] = [true, true, true, true];
   for (let i = 0; i < points.length; i += 2) {
     const [x = 0, y = 0] = [points[i], points[i + 1]];
-    left &&= x < start.x;
-    right &&= x > end.x;
-    below &&= y < start.y;
-    above &&= y > end.y;
+    left &&= x < view.left;
+    right &&= x > view.right;
+    below &&= y < view.bottom;
+    above &&= y > view.top;
   }
   return left || right || below || above;
 }

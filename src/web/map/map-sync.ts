@@ -13,6 +13,7 @@ import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
+import type { LinkOverlay } from "./link-overlay.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
@@ -23,6 +24,8 @@ export interface MapInput {
   readonly network: Network | undefined;
   readonly comparison: Comparison | undefined;
   readonly drift: DriftList | undefined;
+  /** Values on links. */
+  readonly overlay?: LinkOverlay | undefined;
 }
 
 interface MapSyncOptions {
@@ -68,7 +71,7 @@ export class MapSync {
   update(input: MapInput): void {
     const previous = this.#input;
     this.#input = input;
-    const { state, network, comparison, drift } = input;
+    const { state, network, comparison, drift, overlay } = input;
     if (!isMapShown(input) || !network) return;
     const cameraKey = JSON.stringify(state.camera);
     if (state.camera && cameraKey !== this.#cameraKey && previous?.state.camera !== state.camera) {
@@ -80,7 +83,7 @@ export class MapSync {
     const highlightsKey = JSON.stringify([filters, selected, comparison?.from, comparison?.to]);
     const contentKey = JSON.stringify([highlightsKey, expanded, network.version]);
     const isSame = previous?.network === network && previous.drift === drift;
-    if (contentKey === this.#contentKey && isSame) return;
+    if (contentKey === this.#contentKey && isSame && previous.overlay === overlay) return;
     this.#contentKey = contentKey;
     // Without filters, a change of the network emphasises nothing else, and only the changed entities are drawn again.
     const dependsOnNetwork =
@@ -93,7 +96,7 @@ export class MapSync {
       );
     this.#highlightsKey = highlightsKey;
     const { at } = state;
-    this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded), at });
+    this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded), at, overlay });
     this.#bringIntoView();
   }
 

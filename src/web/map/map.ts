@@ -236,6 +236,7 @@ export class NetworkMap {
   }
 
   #onCameraMoved(): void {
+    this.#requestedCamera = undefined;
     this.#requestFrame();
     this.#handlers.onCameraMoved();
   }
