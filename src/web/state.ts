@@ -32,10 +32,14 @@ export const LAYER_TITLES: Readonly<Record<Layer, string>> = {
   conflicts: "Conflicting claims",
 };
 
+/** Where the map looks, relative to the device nearest its centre, in map units. */
 export interface Camera {
-  readonly x: number;
-  readonly y: number;
-  readonly ratio: number;
+  readonly device: string;
+  /** From the device to the centre, y upwards. */
+  readonly dx: number;
+  readonly dy: number;
+  /** The length of the shorter side of the map. */
+  readonly span: number;
 }
 
 export interface ViewState {
@@ -122,8 +126,8 @@ export function formatState(state: ViewState): string {
   append("filter", state.filter);
   append("sort", state.sort);
   if (state.camera) {
-    const { x, y, ratio } = state.camera;
-    append("camera", [x, y, ratio].map((n) => Number(n.toFixed(4))).join(","));
+    const { device, dx, dy, span } = state.camera;
+    append("camera", [dx, dy, span, device].join(","));
   }
   const text = query.toString();
   // A query may contain these characters, and ids stay readable with them.
@@ -173,7 +177,8 @@ export function parseMoment(text: string | null): string | undefined {
 export const isRevision = (moment: string): boolean => /^\d+$/.test(moment);
 
 function parseCamera(text: string | null): Camera | undefined {
-  const [x, y, ratio] = (text ?? "").split(",").map(Number);
-  if (x === undefined || y === undefined || ratio === undefined) return undefined;
-  return Number.isFinite(x) && Number.isFinite(y) && ratio > 0 && ratio < 1000 ? { x, y, ratio } : undefined;
+  const [dx, dy, span, ...device] = (text ?? "").split(",");
+  const camera = { device: device.join(","), dx: Number(dx), dy: Number(dy), span: Number(span) };
+  const isValid = camera.device !== "" && Number.isFinite(camera.dx) && Number.isFinite(camera.dy);
+  return isValid && camera.span > 0 && camera.span < 1e9 ? camera : undefined;
 }

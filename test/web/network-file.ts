@@ -14,6 +14,10 @@ interface NetworkChange {
   readonly portsDown?: string;
   /** By MAC address, the number of the leaf that a host is at now. */
   readonly movedHosts?: Readonly<Record<string, number>>;
+  /** The numbers of leaves in addition to those of 11 to 14. */
+  readonly addedLeaves?: readonly number[];
+  /** Such as `spine1-leaf2`: these devices have a second cable. */
+  readonly doubleLinks?: readonly string[];
 }
 
 export interface NetworkFile {
@@ -40,8 +44,11 @@ function createNetwork({
   unavailable = [],
   portsDown,
   movedHosts = {},
+  addedLeaves = [],
+  doubleLinks = [],
 }: NetworkChange) {
-  const devices = [...SPINES, ...LEAVES]
+  const leaves = [...LEAVES, ...addedLeaves];
+  const devices = [...SPINES, ...leaves]
     .map((n) => ({
       id: deviceId(n),
       type: "SWITCH",
@@ -60,16 +67,17 @@ function createNetwork({
     })),
   );
   const links = SPINES.flatMap((spine) =>
-    LEAVES.flatMap((leaf, i) => {
-      const up = { device: deviceId(spine), port: String(i + 1) };
-      const down = { device: deviceId(leaf), port: String(spine) };
-      const state = inactiveLinks.includes(`${deviceName(spine)}-${deviceName(leaf)}`)
-        ? "INACTIVE"
-        : "ACTIVE";
-      return [
-        { src: up, dst: down, state, verified: true },
-        { src: down, dst: up, state, verified: true },
-      ];
+    leaves.flatMap((leaf, i) => {
+      const name = `${deviceName(spine)}-${deviceName(leaf)}`;
+      const state = inactiveLinks.includes(name) ? "INACTIVE" : "ACTIVE";
+      return (doubleLinks.includes(name) ? [0, 20] : [0]).flatMap((offset) => {
+        const up = { device: deviceId(spine), port: String(i + 1 + offset) };
+        const down = { device: deviceId(leaf), port: String(spine + offset) };
+        return [
+          { src: up, dst: down, state, verified: true },
+          { src: down, dst: up, state, verified: true },
+        ];
+      });
     }),
   ).filter(({ src, dst }) => !removedDevices.includes(src.device) && !removedDevices.includes(dst.device));
   const hosts = LEAVES.flatMap((leaf, i) =>

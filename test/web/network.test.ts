@@ -8,7 +8,7 @@ import { Hosts, hostsAtDevice, hostWithId } from "../../src/web/hosts.ts";
 import { applyChange } from "../../src/web/live.ts";
 import { createHighlights } from "../../src/web/map/highlights.ts";
 import { PALETTES } from "../../src/web/map/palette.ts";
-import { cableStyle, deviceStyle } from "../../src/web/map/style.ts";
+import { deviceStyle, lineColor } from "../../src/web/map/style.ts";
 import { neighbourhood, pathUnion } from "../../src/web/path.ts";
 import { createSearcher, describeHit } from "../../src/web/search.ts";
 import { DEFAULT_STATE } from "../../src/web/state.ts";
@@ -345,8 +345,8 @@ test("an alarm is never faded by a filter, a path or a layer", () => {
       return deviceStyle(one, emphasis, palette).color;
     });
     expect(colours).toEqual([palette.dimmed, palette.dimmed, palette.dimmed, palette.down]);
-    const cables = [...network.cables.values()].map(
-      (cable) => cableStyle(cable, highlights.cable(cable), palette).color,
+    const cables = [...network.cables.values()].map((cable) =>
+      lineColor({ ...cable, partlyDown: false }, highlights.cable(cable), palette),
     );
     expect(cables).toEqual([palette.down, palette.dimmed, palette.dimmed]);
   }
