@@ -3,12 +3,13 @@
  * all cables between two clusters. Cards never overlap: the size of each is limited by the distance to every other.
  */
 import type { Cluster, Clusters } from "./clusters.ts";
-import type { BundleItem, SceneChanges, SceneInput } from "./device-scene.ts";
+import type { SceneChanges } from "./device-scene.ts";
 import { encodeEdge } from "./edge-program.ts";
 import { createScene } from "./gl-renderer.ts";
 import { WordWriter } from "./instance-layer.ts";
 import { encodeNode } from "./node-program.ts";
 import type { MapPoint } from "./projection.ts";
+import type { BundleItem, SceneInput } from "./scene-input.ts";
 import { CARD, SHAPES, STROKES, SYMBOLS } from "./style.ts";
 
 const PREFIX = "cluster ";

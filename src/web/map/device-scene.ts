@@ -5,49 +5,17 @@
  */
 import type { Device } from "../../model/entity.ts";
 import { deviceName } from "../names.ts";
-import type { Network } from "../network.ts";
 import { bundleStyle, mergeEmphases } from "./bundle-style.ts";
-import { type Bundle, Bundles } from "./bundles.ts";
+import { Bundles } from "./bundles.ts";
 import { Clusters, type MapPosition } from "./clusters.ts";
 import { encodeEdge } from "./edge-program.ts";
 import { createScene } from "./gl-renderer.ts";
-import type { Highlights } from "./highlights.ts";
 import { HostScene } from "./host-scene.ts";
 import { WordWriter } from "./instance-layer.ts";
-import type { LinkOverlay } from "./link-overlay.ts";
 import { encodeNode } from "./node-program.ts";
-import type { Palette } from "./palette.ts";
-import { linePoints, type Routes } from "./routes.ts";
+import { linePoints } from "./routes.ts";
+import type { BundleItem, DeviceItem, SceneInput } from "./scene-input.ts";
 import { deviceStyle, type Emphasis } from "./style.ts";
-
-export interface SceneInput {
-  readonly network: Network;
-  readonly positions: ReadonlyMap<string, MapPosition>;
-  readonly routes: Routes;
-  readonly highlights: Highlights;
-  readonly palette: Palette;
-  /** The devices whose hosts are drawn. */
-  readonly expanded: ReadonlySet<string>;
-  readonly overlay: LinkOverlay | undefined;
-  /** The speed of a bundle in Mb/s; 0 when it is not known. */
-  readonly speedOf: (bundle: Bundle) => number;
-}
-
-export interface DeviceItem {
-  readonly device: Device;
-  readonly position: MapPosition;
-  readonly emphasis: Emphasis;
-}
-
-export interface BundleItem {
-  readonly bundle: Bundle;
-  readonly route: Float64Array | undefined;
-  readonly ends: readonly [MapPosition, MapPosition];
-  /** x and y of the corners of the line, flat, from `bundle.a` to `bundle.b`. */
-  readonly points: Float64Array;
-  readonly emphasis: Emphasis;
-  readonly color: string;
-}
 
 /** What an update changed besides the instances. */
 export interface SceneChanges {

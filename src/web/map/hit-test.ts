@@ -1,7 +1,8 @@
 /** Finds the node or line under the pointer from its position. The map has no picking buffer, which would draw it twice. */
-import type { BundleItem } from "./device-scene.ts";
+
 import { type Label, nodeExtentPx } from "./label-draw.ts";
 import type { MapPoint, Projection } from "./projection.ts";
+import type { BundleItem } from "./scene-input.ts";
 
 /** A pointer within this distance of an element counts as on it. */
 const NODE_TOLERANCE_PX = 4;

@@ -1,10 +1,11 @@
 /** The hosts of expanded devices, in rings around their device. The id of their node is that of the host with a prefix. */
-import type { DeviceItem, SceneInput } from "./device-scene.ts";
+
 import { encodeEdge } from "./edge-program.ts";
 import type { Scene } from "./gl-renderer.ts";
 import { WordWriter } from "./instance-layer.ts";
 import { encodeNode } from "./node-program.ts";
 import type { MapPoint } from "./projection.ts";
+import type { DeviceItem, SceneInput } from "./scene-input.ts";
 import { SHAPES, STROKES, SYMBOLS } from "./style.ts";
 
 const MAX_HOSTS_DRAWN = 400;

@@ -2,12 +2,12 @@
 import type { EntityRef } from "../state.ts";
 import type { Bundle } from "./bundles.ts";
 import type { MapCamera } from "./camera.ts";
-import type { BundleItem } from "./device-scene.ts";
 import { bundleAt, nodeAt } from "./hit-test.ts";
 import { hostIdOf, isHostNode } from "./host-scene.ts";
 import type { Label } from "./label-draw.ts";
 import { type DragHandlers, listenToPointers } from "./pointer.ts";
 import type { MapPoint } from "./projection.ts";
+import type { BundleItem } from "./scene-input.ts";
 
 /** An entity under the pointer, for a line its bundle, and the pixel of the pointer. */
 export interface Hovered extends MapPoint {

@@ -5,10 +5,11 @@
 import { deviceName, hostName } from "../names.ts";
 import type { ClusterCard } from "./cluster-scene.ts";
 import type { Cluster } from "./clusters.ts";
-import type { DeviceItem, DeviceScene, SceneChanges, SceneInput } from "./device-scene.ts";
+import type { DeviceScene, SceneChanges } from "./device-scene.ts";
 import { HOST_SIZE, hostIdOf } from "./host-scene.ts";
 import type { Label } from "./label-draw.ts";
 import type { Palette } from "./palette.ts";
+import type { DeviceItem, SceneInput } from "./scene-input.ts";
 
 /** Larger than any number of cables, so that emphasised devices have priority over well connected ones. */
 const EMPHASIS_PRIORITY = 10_000;

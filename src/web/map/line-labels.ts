@@ -3,13 +3,13 @@
  * the name and speed of the port at both ends when the map is close.
  */
 import type { Bounds } from "./camera.ts";
-import type { BundleItem } from "./device-scene.ts";
 import { type OccupiedCells, textWidth } from "./label-draw.ts";
 import { type LinkOverlay, overlayText, overlayValue } from "./link-overlay.ts";
 import type { Palette } from "./palette.ts";
 import { formatSpeed, type PortFact } from "./port-facts.ts";
 import type { Projection } from "./projection.ts";
 import { lengthOf, pointAt } from "./routes.ts";
+import type { BundleItem } from "./scene-input.ts";
 
 /** The smallest spacing of devices at which the texts in the middle and those of ports are drawn. */
 const COUNT_SPACING_PX = 30;

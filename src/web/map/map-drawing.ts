@@ -1,12 +1,13 @@
 /** Draws one frame of the map: the background, the graph, and the texts above it. */
 import { drawClusterBackgrounds } from "./cluster-background.ts";
 import type { ClusterScene } from "./cluster-scene.ts";
-import type { DeviceScene, SceneInput } from "./device-scene.ts";
+import type { DeviceScene } from "./device-scene.ts";
 import type { GlRenderer } from "./gl-renderer.ts";
 import { drawLabels, type Label } from "./label-draw.ts";
 import { drawLineLabels } from "./line-labels.ts";
 import type { PortFacts } from "./port-facts.ts";
 import type { Projection } from "./projection.ts";
+import type { SceneInput } from "./scene-input.ts";
 
 /** A picture below the clusters, in map units. */
 export interface MapPicture {

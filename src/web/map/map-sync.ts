@@ -75,7 +75,7 @@ export class MapSync {
     const { state, network, comparison, drift, overlay } = input;
     if (!isMapShown(input) || !network) return;
     const cameraKey = JSON.stringify(state.camera);
-    if (state.camera && cameraKey !== this.#cameraKey && previous?.state.camera !== state.camera) {
+    if (state.camera && cameraKey !== this.#cameraKey) {
       this.#cameraKey = cameraKey;
       this.map.setCamera(state.camera);
     }

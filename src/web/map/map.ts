@@ -16,7 +16,7 @@ import { type Bounds, CLOSE_UP_SPACING_PX, MapCamera } from "./camera.ts";
 import { restoreCamera, saveCamera } from "./camera-anchor.ts";
 import { ClusterScene } from "./cluster-scene.ts";
 import { boundsOf } from "./clusters.ts";
-import { DeviceScene, type SceneInput } from "./device-scene.ts";
+import { DeviceScene } from "./device-scene.ts";
 import { composePng } from "./export-png.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
@@ -29,6 +29,7 @@ import { drawFrame, type MapPicture } from "./map-drawing.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
 import type { CameraPosition, MapPoint } from "./projection.ts";
+import type { SceneInput } from "./scene-input.ts";
 import { SlicedWork } from "./sliced-work.ts";
 
 export interface MapContent {
