@@ -9,6 +9,8 @@ import {
   EXPLANATION_FORMAT,
   type Format,
   formatsOf,
+  HITS_FORMAT,
+  PATH_EXPLANATION_FORMAT,
   PROBLEMS_FORMAT,
   PROBLEMS_FORMATS,
   RESOURCES,
@@ -125,6 +127,7 @@ function createNegotiators(resource: Resource): ResourceNegotiators {
 
 /** A single entity, its ports and the clusters exist as JSON only. */
 export const ITEM_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], []);
+export const SEARCH_NEGOTIATOR = new FormatNegotiator(HITS_FORMAT, []);
 const ENTITY_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [EXPLANATION_FORMAT]);
 const EXPLANATION_NEGOTIATOR = new FormatNegotiator(EXPLANATION_FORMAT, []);
 
@@ -132,6 +135,12 @@ export const PROBLEMS_NEGOTIATOR = new FormatNegotiator(
   PROBLEMS_FORMAT,
   PROBLEMS_FORMATS.filter((format) => format.stream),
 );
+const PATHS_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [PATH_EXPLANATION_FORMAT]);
+const PATH_EXPLANATION_NEGOTIATOR = new FormatNegotiator(PATH_EXPLANATION_FORMAT, []);
+
+/** The format of the paths between two ends, or of their explanation. */
+export const negotiatePaths = ({ explain, format }: Query, accept: string | null): Format =>
+  (explain ? PATH_EXPLANATION_NEGOTIATOR : PATHS_NEGOTIATOR).negotiate(format, accept);
 
 /** The format of one entity, or of its explanation. */
 export const negotiateEntity = ({ explain, format }: Query, accept: string | null): Format =>

@@ -5,6 +5,7 @@
 import type { Cluster, Device, Host, Link, Port, Topology } from "../model/entity.ts";
 import { type Explanation, WHY } from "../model/explanation.ts";
 import type { NetworkProblem } from "../model/network-problem.ts";
+import type { PathExplanation } from "../model/path-explanation.ts";
 import type { ProblemKind } from "../model/problem-kinds.ts";
 
 const FIRST = "of:0000000000000001";
@@ -148,11 +149,37 @@ const EXPLANATION: Explanation = {
   },
 };
 
+const PATH_EXPLANATION: PathExplanation = {
+  src: { id: FIRST, resource: "devices", device: FIRST, name: "leaf-1" },
+  dst: { id: SECOND, resource: "devices", device: SECOND, name: "leaf-2" },
+  none: {
+    reason: "parted",
+    from: { count: 1, devices: [FIRST] },
+    to: { count: 1, devices: [SECOND] },
+    needed: 1,
+    obstacles: [
+      {
+        resource: "links",
+        id: LINK.id,
+        state: "inactive",
+        since: CONNECTED,
+        src: LINK.src,
+        dst: LINK.dst,
+      },
+    ],
+    obstacleCount: 1,
+  },
+  count: 0,
+  devices: [],
+  links: [],
+};
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   Device: DEVICE,
   DeviceList: { devices: [DEVICE] },
   Explanation: EXPLANATION,
   ProblemList: PROBLEM_LIST,
+  PathExplanation: PATH_EXPLANATION,
   DeviceWithPorts: { ...DEVICE, ports: [PORT] },
   Port: PORT,
   PortList: { ports: [PORT] },
@@ -173,6 +200,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   Changes: { changes: [{ ...CHANGE, ...NEWEST }], revision: NEWEST.revision },
   Differences: { from: OLDEST, to: NEWEST, changes: [{ ...CHANGE, before: DEVICE }] },
   Timeline: { from: CONNECTED_MS, to: CHANGED_MS + 1, counts: [4, 1], oldest: OLDEST, newest: NEWEST },
+  Hits: { hits: [{ resource: "hosts", value: HOST }], complete: true },
+  Counts: { counts: { [FIRST]: 1 }, total: 1 },
   Ndjson: `{"id":"${FIRST}","available":true}\n{"id":"${SECOND}","available":false}\n`,
   Csv: `id,available\r\n${FIRST},true\r\n${SECOND},false\r\n`,
   Events: `id: 8\nevent: removed\ndata: ${JSON.stringify({ resource: "hosts", ...NEWEST, value: HOST })}\n\n`,

@@ -2,16 +2,20 @@
 import {
   EXPLANATION_FORMAT,
   formatsOf,
+  HITS_FORMAT,
+  PATH_EXPLANATION_FORMAT,
   PROBLEMS_FORMAT,
   PROBLEMS_FORMATS,
   type Resource,
 } from "../formats/formats.ts";
 import { Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
+import { PathExplanation } from "../model/path-explanation.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import type { Json, Schema } from "./openapi-components.ts";
 import {
   headerParameterRefs,
+  parameterRef,
   parameterSchemas,
   pathParameter,
   queryParameters,
@@ -24,7 +28,7 @@ import {
   mediaType,
   problemRefs,
 } from "./openapi-parts.ts";
-import { LIST_SCHEMAS, ProblemList } from "./openapi-schemas.ts";
+import { Hits, LIST_SCHEMAS, ProblemList } from "./openapi-schemas.ts";
 
 export const TAGS = {
   Devices: "Devices and their ports.",
@@ -144,16 +148,33 @@ export function itemPath(
   });
 }
 
-export function pathsPath(schema: Schema, text: OperationText): Json {
+export function searchPath(text: OperationText): Json {
+  return pathItem({
+    ...text,
+    parameters: [
+      ...queryParameters("search", ITEM_FORMATS),
+      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", "MinRevisionHeader"),
+    ],
+    headers: [...READ_HEADERS, "Content-Encoding"],
+    content: { [HITS_FORMAT.mediaType]: mediaType(Hits) },
+    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
+  });
+}
+
+const EXPLAIN = parameterRef("Explain");
+
+/** `explained` has the content of `explain=true`; paths without it do not have the parameter. */
+export function pathsPath(schema: Schema, text: OperationText, explained?: Json): Json {
+  const parameters = queryParameters("paths", ITEM_FORMATS);
   return pathItem({
     ...text,
     pathParameters: ["src", "dst"],
     parameters: [
-      ...queryParameters("paths", ITEM_FORMATS),
+      ...(explained ? parameters : parameters.filter(({ $ref }) => $ref !== EXPLAIN.$ref)),
       ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", "MinRevisionHeader"),
     ],
     headers: [...READ_HEADERS, "Content-Encoding", "Link", "Gazetteer-Paths"],
-    content: { [JSON_TYPE]: mediaType(schema) },
+    content: { [JSON_TYPE]: mediaType(schema), ...explained },
     responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
   });
 }
@@ -174,6 +195,10 @@ export function problemsPath(text: OperationText): Json {
     responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
   });
 }
+/** Of the shortest paths: their explanation. */
+export const EXPLAINED_PATHS: Json = {
+  [PATH_EXPLANATION_FORMAT.mediaType]: mediaType(PathExplanation),
+};
 
 /** The schemas with a name that the parameters of all paths use. */
 export const PARAMETER_SCHEMAS: readonly Schema[] = [

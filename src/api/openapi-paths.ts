@@ -10,12 +10,14 @@ import type { Json } from "./openapi-components.ts";
 import {
   AUXILIARY_PROBLEMS,
   collectionPath,
+  EXPLAINED_PATHS,
   entityPath,
   filePath,
   itemPath,
   pathItem,
   pathsPath,
   problemsPath,
+  searchPath,
 } from "./openapi-operations.ts";
 import {
   COMMON_HEADERS,
@@ -132,6 +134,13 @@ export const PATHS: Json = {
     description:
       "Counts as JSON, or the graph in a graph format. `since`, `diff` and `timeline` return another document, with a media type of its own, about devices, ports, links and hosts.",
   }),
+  "/controller/v1/topology/search": searchPath({
+    id: "search",
+    tag: "Topology",
+    summary: "Search",
+    description:
+      "Devices and hosts by the beginnings of words of names, ids, MAC and IP addresses and serial numbers, or by a CIDR block; best first.",
+  }),
   "/controller/v1/topology/clusters": itemPath(ClusterList, [], {
     id: "listClusters",
     tag: "Topology",
@@ -175,13 +184,17 @@ export const PATHS: Json = {
     summary: "Whether a port leads to another device",
     description: "True where an active link between available devices begins or ends at the port.",
   }),
-  "/controller/v1/paths/{src}/{dst}": pathsPath(PathList, {
-    id: "listPaths",
-    tag: "Topology",
-    summary: "The shortest paths",
-    description:
-      "All paths of the lowest cost between two devices or hosts, in the order of their link ids. An unknown end is no error: there is no path.",
-  }),
+  "/controller/v1/paths/{src}/{dst}": pathsPath(
+    PathList,
+    {
+      id: "listPaths",
+      tag: "Topology",
+      summary: "The shortest paths",
+      description:
+        "All paths of the lowest cost between two devices or hosts, in the order of their link ids. An unknown end is no error: there is no path. With `explain=true`: how many there are and what they use together, or why there is none.",
+    },
+    EXPLAINED_PATHS,
+  ),
   "/controller/v1/paths/{src}/{dst}/disjoint": pathsPath(DisjointPathList, {
     id: "listDisjointPaths",
     tag: "Topology",

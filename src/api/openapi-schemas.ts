@@ -5,11 +5,9 @@ import { ClusterOverview } from "../model/cluster-overview.ts";
 import { Cluster, Collection, Device, Host, int64, Link, Port, Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
-<<<<<<< HEAD
 import { MapSettings, MetricValues } from "../model/map-settings.ts";
-=======
 import { NetworkProblem, ProblemCounts } from "../model/network-problem.ts";
->>>>>>> m-problems
+import { PathExplanation } from "../model/path-explanation.ts";
 import { SourceStatus } from "../model/source-status.ts";
 import type { Schema } from "./openapi-components.ts";
 import { PROBLEMS } from "./problem.ts";
@@ -101,6 +99,20 @@ const Change = Type.Object(
 );
 const Difference = Type.Object({ ...change, before: Type.Optional(Entity) }, { $id: "Difference" });
 
+export const Hits = Type.Object(
+  {
+    hits: Type.Array(
+      Type.Object(
+        { resource: Type.Enum(["devices", "hosts"], { $id: "HitResource" }), value: Entity },
+        { $id: "Hit" },
+      ),
+      { description: "Best first." },
+    ),
+    complete: Type.Boolean({ description: "Whether these are all." }),
+  },
+  { $id: "Hits" },
+);
+
 /** The documents that a parameter selects, by that parameter. */
 export const DOCUMENT_SCHEMAS = {
   since: Type.Object(
@@ -120,6 +132,15 @@ export const DOCUMENT_SCHEMAS = {
       newest: Moment,
     },
     { $id: "Timeline" },
+  ),
+  count: Type.Object(
+    {
+      counts: Type.Record(Type.String(), Type.Integer({ description: "The number of hosts." }), {
+        description: "By the id of the device. A host with several locations counts at each of its devices.",
+      }),
+      total: Type.Integer({ description: "The number of hosts, each counted once." }),
+    },
+    { $id: "Counts" },
   ),
 };
 
@@ -217,6 +238,7 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   ...Object.values(DOCUMENT_SCHEMAS),
   ...FORMAT_SCHEMAS.values(),
   DeviceWithPorts,
+  Hits,
   Explanation,
   ProblemList,
   Topology,
@@ -224,6 +246,7 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   ClusterDevices,
   ClusterLinks,
   PathList,
+  PathExplanation,
   DisjointPathList,
   Broadcast,
   Infrastructure,

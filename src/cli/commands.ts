@@ -13,6 +13,7 @@ import { createHelpCommand, renderCommandHelp, renderOverview, unknownCommand } 
 import { importCommand } from "./import.ts";
 import { loginCommand } from "./login.ts";
 import { passwdCommand } from "./passwd.ts";
+import { pathCommand } from "./path.ts";
 import { problemsCommand } from "./problems.ts";
 import { readerCommand } from "./reader.ts";
 import { serveCommand } from "./serve.ts";
@@ -27,6 +28,7 @@ export const COMMANDS: readonly Command[] = [
   diffCommand,
   explainCommand,
   problemsCommand,
+  pathCommand,
   loginCommand,
   serversCommand,
   passwdCommand,

@@ -9,6 +9,7 @@ import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { Cluster, Device, Entities, Host, Link, Port, Topology } from "../model/entity.ts";
 import type { Explanation } from "../model/explanation.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
+import type { PathExplanation } from "../model/path-explanation.ts";
 import { type Credentials, parseAddress } from "./address.ts";
 import { ClientError, createLocalError } from "./client-error.ts";
 import { LocalCache } from "./local-cache.ts";
@@ -21,12 +22,15 @@ import {
   type DeviceWithPorts,
   type DiffResult,
   type EntityDiff,
+  type HostCounts,
   idOf,
   type KindsOf,
   type ListResult,
+  type PathsResult,
   type Query,
   type Readiness,
   type RevisionOrTime,
+  type SearchResult,
   type SyncedMetadata,
   type Timeline,
   type WatchChange,
@@ -51,13 +55,17 @@ export type {
   Explanation,
   Fetch,
   Host,
+  HostCounts,
   Link,
   ListResult,
+  PathExplanation,
+  PathsResult,
   Port,
   ProblemsResult,
   Query,
   Readiness,
   RevisionOrTime,
+  SearchResult,
   SyncedMetadata,
   Timeline,
   Topology,
@@ -109,6 +117,10 @@ export interface Client {
   link(id: string, query?: Query, options?: ReadOptions): Promise<Link>;
   /** What each source claims of one entity, and why each field has its value. The id of a port is `DEVICE/PORT`. */
   explain(kind: Kind, id: string, query?: Query, options?: ReadOptions): Promise<Explanation>;
+  /** How many hosts are located at each device; with the filters of a list of hosts. */
+  hostCounts(query?: Query, options?: ReadOptions): Promise<HostCounts>;
+  /** Devices and hosts by the beginnings of words, an address or a CIDR block, best first. */
+  search(text: string, query?: Query, options?: ReadOptions): Promise<SearchResult>;
   topology(query?: Query, options?: ReadOptions): Promise<Topology>;
   clusters(query?: Query, options?: ReadOptions): Promise<Cluster[]>;
   /** What is wrong with the network, worst first; a page of it with `limit`. */
@@ -117,6 +129,11 @@ export interface Client {
   watchProblems(query?: Query, options?: WatchOptions): AsyncGenerator<WatchedProblems, void, void>;
   clusterDevices(cluster: number, query?: Query, options?: ReadOptions): Promise<string[]>;
   clusterLinks(cluster: number, query?: Query, options?: ReadOptions): Promise<Link[]>;
+
+  /** The shortest paths between two devices or hosts, by id; `limit` and `cursor` as of a list. */
+  paths(src: string, dst: string, query?: Query, options?: ReadOptions): Promise<PathsResult>;
+  /** How many shortest paths there are and what they use together, or why there is none. */
+  explainPaths(src: string, dst: string, query?: Query, options?: ReadOptions): Promise<PathExplanation>;
 
   /** The changes after a revision; with `fold: true` in the query only the last change of each entity. */
   changes<T extends WatchTarget>(
@@ -243,6 +260,12 @@ export function createClient(options: ClientOptions): Client {
     host: (id, query, options) => read(`/hosts/${encodeURIComponent(id)}`, query, options),
     link: (id, query, options) => read(`/links/${encodeURIComponent(id)}`, query, options),
     explain: (kind, id, query, options) => read(entityPath(kind, id), { ...query, explain: true }, options),
+    hostCounts: async (query = {}, options = {}) => {
+      const response = await api.send("/hosts", { ...query, count: "device" }, options);
+      const body = parseJson<Omit<HostCounts, "revision">>(await api.readText(response, options.signal));
+      return { ...body, revision: Number(response.headers.get("gazetteer-revision")) };
+    },
+    search: (text, query, options) => read("/topology/search", { ...query, q: text }, options),
     topology: (query, options) => read("/topology", query, options),
     problems: (query, options) => read("/topology/problems", query, options),
     watchProblems: (query = {}, options = {}) => {
@@ -255,6 +278,14 @@ export function createClient(options: ClientOptions): Client {
       (await read<{ devices: string[] }>(`/topology/clusters/${n}/devices`, query, options)).devices,
     clusterLinks: async (n, query, options) =>
       (await read<{ links: Link[] }>(`/topology/clusters/${n}/links`, query, options)).links,
+    paths: async (src, dst, query = {}, options = {}) => {
+      const response = await api.send(pathsPath(src, dst), query, options);
+      const count = Number(response.headers.get("gazetteer-paths") ?? 0);
+      const { paths, next } = parseJson<PathsResult>(await api.readText(response, options.signal));
+      return { paths, count, ...(next !== undefined && { next }) };
+    },
+    explainPaths: (src, dst, query, options) =>
+      read(pathsPath(src, dst), { ...query, explain: true }, options),
     changes: (target, since, query, options) => read(`/${target}`, { ...query, since }, options),
     diff: (target, from, to, query, options) =>
       read(
@@ -294,6 +325,9 @@ function kindsOf<T extends WatchTarget>(target: T): readonly KindsOf<T>[];
 function kindsOf(target: WatchTarget): readonly Kind[] {
   return target === "topology" ? KINDS : [target];
 }
+
+const pathsPath = (src: string, dst: string): string =>
+  `/paths/${encodeURIComponent(src)}/${encodeURIComponent(dst)}`;
 
 function entityPath(kind: Kind, id: string): string {
   if (kind !== "ports") return `/${kind}/${encodeURIComponent(id)}`;

@@ -3,11 +3,12 @@
  * The parser, the faults that list what exists, and the OpenAPI document all read this one table. To add a parameter, add
  * a row (and, where it is more than a filter, a field of `Query`).
  */
+import { quote } from "../lib/error-text.ts";
 import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { PROBLEM_KINDS, PROBLEM_RESOURCES, PROBLEM_SEVERITIES } from "../model/problem-kinds.ts";
 import { MAX_CURSOR_CHARS } from "./cursor.ts";
-import { QueryFault } from "./fault.ts";
+import { badParameter, QueryFault } from "./fault.ts";
 import { MAX_REVISION, SCALAR_FIELDS } from "./fields.ts";
 import { conflictFilter, driftFilter, type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
 import type { QueryParameter } from "./parameter.ts";
@@ -33,8 +34,8 @@ const MAX_TIMELINE_SPANS = 1000;
 /** IPv4 or IPv6, alone or with the length of a prefix. What it matches may still be no address, such as 10.0.0.999. */
 const IP_PATTERN = "^(\\d{1,3}(\\.\\d{1,3}){3}|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)(/\\d{1,3})?$";
 
-/** Reads that are not lists of entities: the topology, one entity, another single item, paths, or problems. */
-const SINGLE_READS = ["topology", "entity", "item", "paths", "problems"] as const;
+/** Reads that are not lists of entities: the topology, one entity, another single item, paths, problems, or a search. */
+const SINGLE_READS = ["topology", "entity", "item", "paths", "problems", "search"] as const;
 type SingleRead = (typeof SINGLE_READS)[number];
 type ReadType = "list" | SingleRead;
 /** What a query is about. A kind means the list of that kind. */
@@ -91,6 +92,12 @@ const addProblemFilter: ParamHandler = (query, parameter) => {
   return undefined;
 };
 
+const addTextFilter = addFilter(parseTextFilter);
+const addText: ParamHandler = (query, parameter) => {
+  query.text = parameter.value;
+  return addTextFilter(query, parameter);
+};
+
 /** A filter, and the only parameter that adds what is missing to what is read. */
 const addDrift: ParamHandler = (query, parameter) => {
   const states = parseDrift(parameter);
@@ -125,10 +132,11 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     multiple: true,
   },
   q: {
-    on: ["list", "problems"],
-    description: "A substring of any string field, upper or lower case; of a problem, of its id or text.",
+    on: ["list", "search", "problems"],
+    description:
+      "Of a list: a substring of any string field, upper or lower case. Of a problem: of its id or text. Of the search: what to search for.",
     schema: { type: "string", minLength: 1 },
-    handle: addFilter(parseTextFilter),
+    handle: addText,
   },
   source: {
     on: ["list", "problems"],
@@ -211,11 +219,12 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   },
   sort: {
     on: ["list"],
-    description: "One or more scalar fields, separated by commas; `-` before one for descending.",
+    description:
+      "One or more scalar fields, annotations (`annotations.name`, or any other key), `src` and `dst` of links, `location` of hosts, separated by commas; `-` before one for descending.",
     handleFor: (kind) => setField("sort", (parameter) => parseSort(kind, parameter)),
   },
   limit: {
-    on: ["list", "paths", "problems"],
+    on: ["list", "paths", "search", "problems"],
     description: "The maximum number of entities on a page.",
     schema: { type: "integer", minimum: 1 },
     handle: setField("limit", (parameter, { pageLimit }) => parseInteger(parameter, 1, pageLimit)),
@@ -266,10 +275,19 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     },
     handle: setText("diff"),
   },
+  count: {
+    on: ["list"],
+    kinds: ["hosts"],
+    description: "`device`: how many of the hosts are located at each device, in place of the hosts.",
+    schema: { $id: "CountBy", enum: ["device"] },
+    handle: setField("count", ({ name, value }) =>
+      value === "device" ? value : badParameter(name, `is ${quote(value)}; it must be device.`),
+    ),
+  },
   explain: {
-    on: ["entity"],
+    on: ["entity", "paths"],
     description:
-      "True gives what each source claims of it, and why each field has its value (default false).",
+      "True gives what each source claims of it, and why each field has its value; of paths, how many there are and what they use, or why there is none (default false).",
     schema: { type: "boolean" },
     handle: setField("explain", parseBoolean),
   },

@@ -117,6 +117,16 @@ export class LinkGraph {
     return device?.available ? device.in.filter(({ active, from }) => active && this.#isAvailable(from)) : [];
   }
 
+  /** All links from a device, in any state. */
+  linksFrom(id: string): readonly GraphLink[] {
+    return this.#device(id)?.out ?? [];
+  }
+
+  /** All links to a device, in any state. */
+  linksTo(id: string): readonly GraphLink[] {
+    return this.#device(id)?.in ?? [];
+  }
+
   /** The available devices, and the active links between them. */
   activeCounts(): { devices: number; links: number } {
     let devices = 0;

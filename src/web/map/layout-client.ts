@@ -11,6 +11,8 @@ import type { MapPosition } from "./clusters.ts";
 export interface LayoutClient {
   /** By device id. Also contains devices that were removed. */
   readonly positions: ReadonlyMap<string, MapPosition>;
+  /** By pair of devices that a link joins: x and y of the corners of the line, flat. Straight lines have none. */
+  readonly routes: ReadonlyMap<string, Float64Array>;
   /** Requests a layout if a device of the network has no position. */
   update(network: Network): void;
 }
@@ -51,7 +53,7 @@ export function createLayoutClient(workerUrl: string, onLayout: () => void): Lay
       return;
     }
   };
-  return { positions, update };
+  return { positions, routes: new Map(), update };
 }
 
 function toMapNode({ id, annotations }: Device): MapNode {
