@@ -62,6 +62,19 @@ export class BoxIndex {
     if (row.ids.length === 0) this.#rows.delete(key);
   }
 
+  /** Whether another box is at the same height at most this far away. */
+  hasBeside(id: number, distance: number): boolean {
+    const box = this.#boxes.get(id);
+    const row = box && this.#rows.get(Math.floor(box.y / this.#rowHeight));
+    if (!row) return false;
+    for (let i = lowerBound(row.xs, box.x - distance); i < row.xs.length; i++) {
+      if ((row.xs[i] ?? 0) > box.x + distance) return false;
+      const other = row.ids[i] ?? 0;
+      if (other !== id && this.#boxes.get(other)?.y === box.y) return true;
+    }
+    return false;
+  }
+
   forEachHit(x1: number, y1: number, x2: number, y2: number, onHit: HitHandler): void {
     const [top, bottom] = y1 < y2 ? [y1, y2] : [y2, y1];
     const firstRow = Math.floor((top - this.#halfHeight) / this.#rowHeight);

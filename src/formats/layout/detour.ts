@@ -20,6 +20,8 @@ export interface DetourInput {
   readonly clearance: number;
   /** More boxes than this are not searched. */
   readonly maxObstacles: number;
+  /** How many more times a segment may be compared with a box. Shared by all searches of an update. */
+  readonly tests: { left: number };
   /** The extra length for a bend here: ways with fewer bends, and corners with fewer ways, are better. */
   bendCost(box: number, corner: number): number;
 }
@@ -34,7 +36,7 @@ export const CORNERS: readonly Point[] = [
 /** The part of the clearance that a way may use up: rounding must not make a way along a box run through it. */
 const TOLERANCE = 0.5;
 
-/** Undefined when there is no way, or when more than `maxObstacles` boxes are on it. */
+/** Undefined when there is no way, or when the search would exceed its limits. */
 export function findDetour(input: DetourInput, a: number, b: number): Bend[] | undefined {
   const { boxes, maxObstacles } = input;
   const [from, to] = [boxes.get(a), boxes.get(b)];
@@ -51,7 +53,7 @@ export function findDetour(input: DetourInput, a: number, b: number): Bend[] | u
           known.add(id);
           obstacles.push(id);
         }
-        return false;
+        return obstacles.length > maxObstacles;
       });
       previous = next;
     }
@@ -104,6 +106,8 @@ function shortestWay(
     }
     if (node === -1) return undefined;
     if (node === end) break;
+    input.tests.left -= points.length * centres.length;
+    if (input.tests.left < 0) return undefined;
     done[node] = 1;
     const p = points[node] ?? from;
     for (let i = 0; i < points.length; i++) {

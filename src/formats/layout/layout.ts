@@ -1,5 +1,5 @@
 /**
- * Assigns each node of a network a position: hierarchies in layers, dense graphs on a circle, other graphs by
+ * Assigns each node of a network a position: hierarchies in layers, rings and dense graphs on a circle, other graphs by
  * springs, very large ones on a grid. Connected components are laid out separately and packed side by side. Isolated
  * nodes form one block at the end. No two nodes overlap, and the same network always gives the same layout.
  */
@@ -13,7 +13,7 @@ import {
   type Point,
   type Size,
 } from "./adjacency.ts";
-import { circularLayout, isDense } from "./circular.ts";
+import { circularLayout, isDense, isRing } from "./circular.ts";
 import { forceLayout, MAX_NODES_FOR_FORCE } from "./force.ts";
 import { gridLayout } from "./grid.ts";
 import { assignLayers } from "./layer-assignment.ts";
@@ -53,7 +53,8 @@ function layoutComponent(component: Adjacency, spacing: Size): Block {
   if (layers !== undefined)
     return createBlock(component.nodes, layeredLayout(component, layers, spacing), true);
   const isSmall = component.nodes.length <= MAX_NODES_FOR_FORCE;
-  const layout = isDense(component) ? circularLayout : isSmall ? forceLayout : gridLayout;
+  const layout =
+    isRing(component) || isDense(component) ? circularLayout : isSmall ? forceLayout : gridLayout;
   return createBlock(component.nodes, layout(component, spacing), false);
 }
 

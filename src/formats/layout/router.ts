@@ -3,7 +3,8 @@
  * the centre of the other; boxes are drawn above links. It is, in order of preference:
  *
  * 1. the straight line;
- * 2. straight between two facing sides of the boxes, which keeps links between two rows out of both rows;
+ * 2. straight between two facing sides of the boxes, which keeps links between two rows out of both rows. For two
+ *    boxes that are in rows this comes first: if only some links of a box did so, they would cross its others;
  * 3. the shortest way around the boxes (`detour.ts`). Links around one corner get lanes beside each other.
  *
  * The router holds boxes and links, so that a change is followed by routing only what it touches. Routes depend on the
@@ -27,9 +28,15 @@ const CLEARANCE = 4;
 const LANE_GAP = 3;
 /** The part of the gutter that the lanes at one corner may use: the lanes of the box beside it use the same gutter. */
 const LANES_SHARE = 0.45;
-/** Above this number of boxes, a link that has more than `MAX_OBSTACLES_OF_LARGE` in its way stays straight. */
+/** The distance between two boxes of a row, at most, in widths of a box. */
+const MAX_ROW_GAP = 5;
+/**
+ * Above this number of boxes, routing is bounded: a link with more than `MAX_OBSTACLES_OF_LARGE` boxes in its way is
+ * not led around them, and so do the longest links when an update has compared segments with boxes so many times.
+ */
 const MAX_BOXES_WITHOUT_LIMIT = 500;
-const MAX_OBSTACLES_OF_LARGE = 24;
+const MAX_OBSTACLES_OF_LARGE = 32;
+const MAX_TESTS_OF_LARGE = 100_000_000;
 const MAX_BOXES = 2 ** 24;
 
 interface Link {
@@ -111,8 +118,9 @@ export class Router {
     const before = pending.map(({ key }) => this.#links.get(key)?.points);
     for (const { key } of pending) this.#drop(key);
     const changed: number[] = [];
+    const input = this.#detourInput();
     for (const [i, { key, a, b }] of pending.entries()) {
-      const link = this.#routeLink(a, b);
+      const link = this.#routeLink(input, a, b);
       if (!link) continue;
       this.#links.set(key, link);
       if (!isEqual(before[i], link.points)) changed.push(key);
@@ -152,16 +160,17 @@ export class Router {
     return found;
   }
 
-  #routeLink(a: number, b: number): Link | undefined {
+  #routeLink(input: DetourInput, a: number, b: number): Link | undefined {
     const [from, to] = [this.#boxes.get(a), this.#boxes.get(b)];
     if (!from || !to) return undefined;
     const straight = Float64Array.of(from.x, from.y, to.x, to.y);
-    for (const points of [straight, ...this.#betweenSides(from, to)]) {
+    const sides = [...this.#betweenSides(from, to)];
+    const candidates = this.#isInRow(a) && this.#isInRow(b) ? [...sides, straight] : [straight, ...sides];
+    for (const points of candidates) {
       if (this.isFree(points, a, b)) return { a, b, points, bends: [], lanes: [] };
     }
-    const input = this.#detourInput();
     const bends = findDetour(input, a, b);
-    if (!bends) return { a, b, points: straight, bends: [], lanes: [] };
+    if (!bends) return { a, b, points: candidates[0] ?? straight, bends: [], lanes: [] };
     const lanes = bends.map((bend) => this.#freeLane(bend));
     const inLanes = (lane: (i: number) => number) => [
       from,
@@ -174,15 +183,20 @@ export class Router {
     return { a, b, points, bends, lanes };
   }
 
-  /** From the bottom of the upper box to the top of the lower one, and from the side of one to the side of the other. */
+  #isInRow(id: number): boolean {
+    return this.#boxes.hasBeside(id, this.#size.width * MAX_ROW_GAP);
+  }
+
+  /** From the bottom of the upper box to the top of the lower one; of boxes beside each other, from side to side. */
   *#betweenSides(from: Point, to: Point): Generator<Float64Array> {
     const { width, height } = this.#size;
-    if (Math.abs(to.y - from.y) > height) {
-      const half = (Math.sign(to.y - from.y) * height) / 2;
+    const [dx, dy] = [to.x - from.x, to.y - from.y];
+    if (dx === 0 || dy === 0) return;
+    if (Math.abs(dy) > height) {
+      const half = (Math.sign(dy) * height) / 2;
       yield Float64Array.of(from.x, from.y, from.x, from.y + half, to.x, to.y - half, to.x, to.y);
-    }
-    if (Math.abs(to.x - from.x) > width) {
-      const half = (Math.sign(to.x - from.x) * width) / 2;
+    } else if (Math.abs(dx) > width) {
+      const half = (Math.sign(dx) * width) / 2;
       yield Float64Array.of(from.x, from.y, from.x + half, from.y, to.x - half, to.y, to.x, to.y);
     }
   }
@@ -195,6 +209,7 @@ export class Router {
       size: this.#size,
       clearance: CLEARANCE,
       maxObstacles: isLarge ? MAX_OBSTACLES_OF_LARGE : Number.POSITIVE_INFINITY,
+      tests: { left: isLarge ? MAX_TESTS_OF_LARGE : Number.POSITIVE_INFINITY },
       bendCost: (box, corner) => {
         const lanes = this.#lanes.get(cornerKey({ box, corner }));
         const used = lanes === undefined ? 0 : lanes.reduce((sum, count) => sum + count, 0);
