@@ -32,7 +32,7 @@ const LANES_SHARE = 0.45;
 const MAX_ROW_GAP = 5;
 /**
  * Above this number of boxes, routing is bounded: a link with more than `MAX_OBSTACLES_OF_LARGE` boxes in its way is
- * not led around them, and so do the longest links when an update has compared segments with boxes so many times.
+ * not led around them, and neither are the longest links once an update has compared segments with boxes so often.
  */
 const MAX_BOXES_WITHOUT_LIMIT = 500;
 const MAX_OBSTACLES_OF_LARGE = 32;
