@@ -18,8 +18,10 @@ addEventListener("message", ({ data }: MessageEvent<LayoutRequest | SavedLayout>
   const response: LayoutResponse = state.update();
   const { devices, positions, clusters, pairs, offsets, points } = response;
   const buffers = [devices, positions, clusters, pairs, offsets, points].map(({ buffer }) => buffer);
+  // Transferred arrays are empty afterwards.
+  const hasMoved = devices.length > 0;
   postMessage(response, { transfer: buffers });
-  if (devices.length === 0) return;
+  if (!hasMoved) return;
   clearTimeout(saveTimer);
   saveTimer = setTimeout(() => postMessage({ saved: state.save() } satisfies SavedLayout), SAVE_PAUSE_MS);
 });
