@@ -1,6 +1,103 @@
-/** Names of clusters. */
-import { expect, test } from "bun:test";
+/** The layout in a browser: what is there does not move, a reload keeps positions, and a new browser computes the same. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { commonPrefix } from "../../src/web/map/clusters.ts";
+import { needs } from "../support/needs.ts";
+import { type Service, startService } from "../support/service.ts";
+import { type BrowserTab, eventually, openTab } from "./browser.ts";
+
+const hasChromium = needs("chromium");
+const folder = mkdtempSync(join(tmpdir(), "gazetteer-layout-"));
+const network = join(folder, "network.json");
+const config = join(folder, "gazetteer.yaml");
+let service: Service;
+
+const id = (n: number) => `of:${n.toString(16).padStart(16, "0")}`;
+const SPINES = [1, 2];
+
+/** Two spines, and leaves with a link to both. */
+function writeNetwork(leaves: readonly number[]): void {
+  const devices = [...SPINES, ...leaves].map((n) => ({ id: id(n), type: "SWITCH", available: true }));
+  const links = leaves.flatMap((leaf) =>
+    SPINES.flatMap((spine) => {
+      const [up, down] = [
+        { device: id(spine), port: String(leaf) },
+        { device: id(leaf), port: String(spine) },
+      ];
+      return [
+        { src: up, dst: down },
+        { src: down, dst: up },
+      ];
+    }),
+  );
+  writeFileSync(network, JSON.stringify({ devices, links, hosts: [] }));
+}
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  writeNetwork([11, 12, 13, 14, 15]);
+  writeFileSync(config, `sources:\n  - name: net\n    type: file\n    path: ${network}\n`);
+  service = await startService({ args: ["--data", ":memory:", "--config", config] });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Positions = Readonly<Record<string, readonly [x: number, y: number]>>;
+
+/** What the page keeps in the browser: id, x, y and cluster, flat. */
+async function savedPositions({ page }: BrowserTab, count: number): Promise<Positions> {
+  let positions: Positions = {};
+  await eventually(`${count} positions in the browser`, async () => {
+    const text = await page.evaluate(() => localStorage.getItem("gazetteer.layout"));
+    const flat: unknown[] = JSON.parse(text ?? "[]");
+    expect(flat).toHaveLength(count * 4);
+    const entries = Array.from({ length: count }, (_, i) => flat.slice(i * 4, i * 4 + 3));
+    positions = Object.fromEntries(
+      entries.map(([name, x, y]) => [String(name), [Number(x), Number(y)] as const]),
+    );
+  });
+  return positions;
+}
+
+test.skipIf(!hasChromium)("a new leaf moves nothing, and a reload keeps all positions", async () => {
+  const tab = await openTab(service);
+  await tab.goto("/");
+  const before = await savedPositions(tab, 7);
+  const rowOf = (n: number, positions: Positions) => positions[id(n)]?.[1];
+  expect(new Set([11, 12, 13, 14, 15].map((n) => rowOf(n, before))).size).toBe(1);
+  expect(rowOf(1, before)).toBe(rowOf(2, before));
+
+  writeNetwork([11, 12, 13, 14, 15, 16]);
+  const after = await savedPositions(tab, 8);
+  expect(after).toMatchObject(before);
+  expect(rowOf(16, after)).toBe(rowOf(11, before));
+
+  // After the reload the page saves again, what it uses. A new layout would have another place for the late leaf.
+  await tab.page.addInitScript(() => {
+    const saved = localStorage.getItem("gazetteer.layout");
+    if (saved) localStorage.setItem("gazetteer.layout", `${saved} `);
+  });
+  await tab.goto("/");
+  await eventually("the page to save again", async () => {
+    const text = await tab.page.evaluate(() => localStorage.getItem("gazetteer.layout"));
+    expect(text).toEndWith("]");
+  });
+  expect(await savedPositions(tab, 8)).toEqual(after);
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
+
+test.skipIf(!hasChromium)("two new browsers compute the same positions", async () => {
+  const read = async () => {
+    const tab = await openTab(service);
+    await tab.goto("/");
+    const positions = await savedPositions(tab, 8);
+    await tab.close();
+    return positions;
+  };
+  expect(await read()).toEqual(await read());
+});
 
 test.each([
   [["fra1-leaf1", "fra1-leaf2"], "fra1-"],
