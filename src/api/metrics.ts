@@ -9,6 +9,7 @@ import { indexedDrift } from "../query/drift-counts.ts";
 import { clusterFamilies } from "./cluster-metrics.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
+import type { MapSource } from "./map-source.ts";
 import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
 import type { ReadContext } from "./reads/read-context.ts";
@@ -27,6 +28,7 @@ export interface MetricsInput {
   /** When the server's certificate expires, in epoch milliseconds. */
   readonly tlsExpiresAt?: number | undefined;
   readonly forwards?: ForwardMetrics | undefined;
+  readonly map?: Pick<MapSource, "queryCounts"> | undefined;
   readonly cluster?: ClusterStatus | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -63,6 +65,7 @@ export function* metricsResponse(input: MetricsInput): Steps<Response> {
     ...httpFamilies(input),
     ...tlsFamilies(input),
     ...forwardFamilies(input),
+    ...mapFamilies(input),
     ...historyFamilies(input),
     ...(input.cluster ? clusterFamilies(input.cluster, input.context.view.revision, input.now) : []),
     ...processFamilies(input),
@@ -212,6 +215,16 @@ function* forwardFamilies({ forwards }: MetricsInput): Generator<string> {
     Array.from(forwards.bytes(), ([source, bytes]) => [{ source }, bytes]),
   );
   yield gauge("gazetteer_forwards_open", "Requests that are being forwarded.", forwards.open);
+}
+
+/** Only where metrics of the map are configured. */
+function* mapFamilies({ map }: MetricsInput): Generator<string> {
+  const samples = Array.from(
+    map?.queryCounts() ?? [],
+    ({ metric, result, count }): Sample => [{ metric, result }, count],
+  );
+  if (samples.length > 0)
+    yield counter("gazetteer_map_queries_total", "Queries of Prometheus for the map, by result.", samples);
 }
 
 function* historyFamilies({ context: { log } }: MetricsInput): Generator<string> {

@@ -190,6 +190,18 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
       snapshots: [{ revision: 8, time: 1794704408000, bytes: 2048 }],
     },
   },
+  MapSettings: {
+    links: [{ name: "Shell", kind: "device", url: "ssh://{managementAddress}" }],
+    views: [{ name: "Core", state: "type=ROUTER", arrangement: { pins: [{ device: FIRST, x: 0, y: 0 }] } }],
+    metrics: [{ name: "Utilisation", unit: "%", max: 100, intervalSeconds: 30 }],
+  },
+  MetricValues: {
+    time: CHANGED_MS,
+    series: 3,
+    unknownSeries: 1,
+    unknownDevices: ["10.0.0.9"],
+    values: { [`${FIRST}/1-${SECOND}/1`]: 42.5 },
+  },
   Readiness: {
     status: "ready",
     revision: 8,

@@ -181,6 +181,7 @@ export function filePath(
   content: Json,
   headers: readonly HeaderName[],
   pathParameters: readonly string[] = [],
+  problems: Json = {},
 ): Json {
   const notModified = {
     description: "The representation still has an entity tag of If-None-Match.",
@@ -196,6 +197,7 @@ export function filePath(
       "304": notModified,
       ...(pathParameters.length > 0 && problemRefs(404)),
       ...AUXILIARY_PROBLEMS,
+      ...problems,
     },
   });
 }

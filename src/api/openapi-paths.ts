@@ -4,6 +4,7 @@
  */
 import { ClusterOverview } from "../model/cluster-overview.ts";
 import { Cluster, Device, Host, Link, Port } from "../model/entity.ts";
+import { MapSettings, MetricValues } from "../model/map-settings.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import type { Json } from "./openapi-components.ts";
 import {
@@ -234,6 +235,29 @@ export const PATHS: Json = {
     content: { [JSON_TYPE]: mediaType(ClusterOverview) },
     responses: AUXILIARY_PROBLEMS,
   }),
+  "/map/settings.json": filePath(
+    {
+      id: "getMapSettings",
+      tag: "Service",
+      summary: "What the configuration gives the map",
+      description: "Links out of the map, saved views, and the metrics that can be shown on links.",
+    },
+    { [JSON_TYPE]: mediaType(MapSettings) },
+    FILE_HEADERS,
+  ),
+  "/map/metrics/{metric}": filePath(
+    {
+      id: "getMapMetric",
+      tag: "Service",
+      summary: "The values of a metric on links",
+      description:
+        "From Prometheus, queried once in an interval for all clients. A failure is a problem, not values.",
+    },
+    { [JSON_TYPE]: mediaType(MetricValues) },
+    FILE_HEADERS,
+    ["metric"],
+    problemRefs(400, 502),
+  ),
   "/openapi.json": filePath(
     { id: "getOpenapi", tag: "Service", summary: "This document", description: "OpenAPI 3.1." },
     { [JSON_TYPE]: mediaType(OPENAPI_SCHEMA) },

@@ -5,6 +5,7 @@ import { ClusterOverview } from "../model/cluster-overview.ts";
 import { Cluster, Collection, Device, Host, int64, Link, Port, Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
+import { MapSettings, MetricValues } from "../model/map-settings.ts";
 import { SourceStatus } from "../model/source-status.ts";
 import type { Schema } from "./openapi-components.ts";
 import { PROBLEMS } from "./problem.ts";
@@ -241,5 +242,7 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   LIVENESS_SCHEMA,
   READINESS_SCHEMA,
   ClusterOverview,
+  MapSettings,
+  MetricValues,
   OPENAPI_SCHEMA,
 ];

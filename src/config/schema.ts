@@ -7,6 +7,7 @@ import { isAddressRange } from "../lib/address-ranges.ts";
 import { LEVELS } from "../lib/logger.ts";
 import { CLUSTER_NAME_PATTERN } from "../model/cluster-name.ts";
 import { DEFAULT_IDENTITY, IDENTITY_RULES } from "../model/merge-settings.ts";
+import { mapSections } from "./map-schema.ts";
 
 const section = <P extends Type.TProperties>(properties: P, description: string) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description });
@@ -288,6 +289,7 @@ export const Configuration = Type.Object(
       },
       "Several nodes as one Gazetteer.",
     ),
+    ...mapSections,
     limits: Limits,
     readers: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Literal("auto")], {
       default: 1,

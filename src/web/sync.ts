@@ -6,9 +6,11 @@ import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
 import { loadComparison, loadNetworkAt } from "./history.ts";
 import { type NetworkChange, watchNetwork } from "./live.ts";
+import { syncSettings } from "./settings.ts";
 import type { Store } from "./store.ts";
 import { syncDrift } from "./sync-drift.ts";
 import { syncHosts } from "./sync-hosts.ts";
+import { syncOverlay } from "./sync-overlay.ts";
 import { throttle } from "./throttle.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
@@ -23,6 +25,8 @@ export function startSync(store: Store): void {
   syncReadiness(store);
   syncDrift(store);
   syncHosts(store);
+  syncSettings(store);
+  syncOverlay(store);
   const reloadHistory = syncHistory(store);
   syncLive(store, reloadHistory);
 }

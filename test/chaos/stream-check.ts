@@ -36,8 +36,9 @@ async function* readLog(
     for await (const message of log.follow(firstSequence, end.signal)) {
       assembler ??= assemblerFrom(message);
       const accepted = await assembler?.accept(message);
+      if (accepted?.type === "unusable") throw accepted.error;
       if (accepted?.type === "batch") yield { message, batch: accepted.batch };
-      else yield { message, ...(accepted && { source: accepted.source }) };
+      else yield { message, ...(accepted?.type === "takeover" && { source: accepted.source }) };
       if (message.sequence >= lastSequence) break;
     }
     end.abort();

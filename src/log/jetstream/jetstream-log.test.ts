@@ -29,6 +29,7 @@ function streamOf(messages: readonly StreamMessage[]): LogStream {
     get manager() {
       return unused();
     },
+    onConnection: () => () => {},
     isConnected: true,
     reached: Promise.resolve(),
     close: async () => {},

@@ -16,6 +16,8 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { type Batch, type ForeignBatches, type Log, LogError, type LogStats } from "../log.ts";
 import type { RetryingLog } from "../retrying-log.ts";
+import { Arrivals } from "./arrivals.ts";
+import { closed, untilPublished } from "./attempts.ts";
 import { BatchAssembler } from "./batch-assembler.ts";
 import { LocalCopy } from "./local-copy.ts";
 import type { LogStream } from "./log-stream.ts";
@@ -23,17 +25,19 @@ import {
   type EncodedMessage,
   encodeBatch,
   encodeTakeover,
+  encodeTurn,
   messageId,
   type StreamMessage,
   type Writer,
 } from "./messages.ts";
-import { encodePosition, type Position } from "./position.ts";
-import { StreamError } from "./stream-error.ts";
+import { encodePosition, type Position, UNUSABLE_COPY, WORTHLESS_COPY } from "./position.ts";
+import type { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
 import { StreamMonitor } from "./stream-monitor.ts";
+import { Turns } from "./turns.ts";
 
-/** Payloads of messages that have arrived and are not applied yet; then the stream is not read on. */
-const MAX_ARRIVED_BYTES = 32 * 1024 * 1024;
+/** Before a log that has a gap is loaded again, where that was done just now: somebody may write a snapshot meanwhile. */
+const GAP_PAUSE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
@@ -45,6 +49,8 @@ export interface JetStreamLogOptions {
   readonly position: Position;
   /** Set where the log is opened from its copy without the stream: why. */
   readonly trouble?: StreamError | undefined;
+  /** Whether the copy was made now, from a snapshot or the stream. */
+  readonly isFresh?: boolean | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -63,13 +69,11 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   /** Sequence of the last takeover of each source that was applied since the start. */
   readonly #takeovers = new Map<string, number>();
   readonly #assembler: BatchAssembler;
+  readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #arrivalListeners = new Set<() => void>();
-  /** Woken by each arrival and each change of what has arrived. */
-  readonly #waiting = new Set<() => void>();
-  /** After `#sequence`, in order. */
-  #arrived: StreamMessage[] = [];
-  #arrivedBytes = 0;
+  /** After `#sequence`. */
+  readonly #arrivals = new Arrivals();
   /** Of the last message that is applied, or collected as a part. */
   #sequence: number;
   #overtakenAppends = 0;
@@ -80,20 +84,27 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   /** One attempt to follow the stream. */
   #following = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
+  /** Aborts when nothing more can be applied. */
+  readonly #blocked = new AbortController();
+  readonly #isFresh: boolean;
+  #isCopyUsable = true;
 
-  constructor({ local, stream, node, position, trouble, clock, logger }: JetStreamLogOptions) {
+  constructor(options: JetStreamLogOptions) {
+    const { local, stream, node, position, trouble, isFresh = false, clock, logger } = options;
     super(local);
     this.node = node;
     this.stream = stream;
     this.health = new StreamHealth(clock, logger);
     this.#local = local;
     this.#clock = clock;
+    this.#isFresh = isFresh;
+    this.#turns = new Turns(node, clock);
     this.#sequence = position.sequence;
     this.#holders = new Map(Object.entries(position.holders));
     const { newest } = local.stats();
     this.#assembler = new BatchAssembler(local, newest);
     this.#monitor = new StreamMonitor(
-      { stream, health: this.health, clock, created: position.created },
+      { stream, connection: stream.engine, health: this.health, clock, created: position.created },
       {
         applied: () => this.#sequence,
         arrived: () => this.#lastArrived,
@@ -130,8 +141,13 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     return this.#overtakenAppends;
   }
 
-  #overtaken(): LogError {
+  async #overtaken(): Promise<LogError> {
     this.#overtakenAppends++;
+    if (this.#turns.onRefused()) {
+      const message = encodeTurn(this.#writer, randomUUID(), this.#sequence);
+      // Without it, this node tries again as before.
+      await this.stream.publish(message).catch(() => {});
+    }
     return new LogError("overtaken", "another node has appended to the log");
   }
 
@@ -178,16 +194,18 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   async append(batch: Batch, source?: string): Promise<void> {
     await this.#untilReached();
+    await this.#turns.untilOwn(this.#arrivals, this.#closing.signal);
     const messages = await encodeBatch(batch, this.#writer, randomUUID(), this.stream.maxPayload);
     const expected = this.#sequence;
-    if (this.#arrived.length > 0) throw this.#overtaken();
+    if (!this.#arrivals.isEmpty) throw await this.#overtaken();
     if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
-    if (!(await this.#publish(messages, expected))) throw this.#overtaken();
+    if (!(await this.#publish(messages, expected))) throw await this.#overtaken();
     this.#positionBefore = this.position;
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
-    this.#dropApplied();
+    this.#turns.onAppended(this.node);
+    this.#arrivals.drop(this.#sequence);
     await this.#store(batch);
   }
 
@@ -214,7 +232,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       const message = encodeTakeover(source, this.#writer, randomUUID(), expected);
       const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
       const awaited = outcome.stored ? outcome.sequence : expected + 1;
-      while (this.#sequence < awaited && !isEnding()) await this.#nextArrival(signal);
+      while (this.#sequence < awaited && !isEnding()) await this.#arrivals.next(signal);
       if (outcome.stored) return this.#sequence >= awaited && this.holds(source);
     }
     return false;
@@ -225,6 +243,11 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   async #untilReached(): Promise<void> {
+    // The view is too old for a commit, and stays so.
+    if (this.#blocked.signal.aborted) {
+      await aborted(this.#closing.signal);
+      throw closed();
+    }
     if (this.stream.engine.isConnected) return;
     await Promise.race([this.stream.engine.reached, aborted(this.#closing.signal)]);
     if (this.#closing.signal.aborted) throw closed();
@@ -247,70 +270,78 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       const hasArrived = this.#hasArrived(messages);
       if (hasArrived !== undefined) return hasArrived;
       if (this.#closing.signal.aborted) throw closed();
-      await this.#nextArrival(this.#closing.signal);
+      await this.#arrivals.next(this.#closing.signal);
     }
   }
 
   /** Whether these messages are the next ones of the stream; undefined while that is not known. */
   #hasArrived(messages: readonly EncodedMessage[]): boolean | undefined {
     for (const [i, { id }] of messages.entries()) {
-      const arrived = this.#arrived[i];
+      const arrived = this.#arrivals.at(i);
       if (!arrived) return undefined;
       if (messageId(arrived) !== id) return false;
     }
     return true;
   }
 
-  /** Tries until an attempt has an answer, or `decided` has one. */
-  async #untilPublished<Result>(
+  /** Rejects when this log is closed, too. */
+  #untilPublished<Result>(
     attempt: () => Promise<Result>,
     signal: AbortSignal,
-    decided: () => Result | undefined = () => undefined,
+    decided?: () => Result | undefined,
   ): Promise<Result> {
-    const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
-    for (;;) {
-      try {
-        const result = await attempt();
-        this.health.clear("publish");
-        return result;
-      } catch (error) {
-        if (!(error instanceof StreamError)) throw error;
-        if (signal.aborted || this.#closing.signal.aborted) throw closed();
-        this.health.report("publish", error);
-        await Promise.race([this.#clock.sleep(backoff.nextMs(), signal), this.#nextArrival(signal)]);
-        if (signal.aborted || this.#closing.signal.aborted) throw closed();
-        const result = decided();
-        if (result !== undefined) {
-          this.health.clear("publish");
-          return result;
-        }
-      }
-    }
+    const ended = AbortSignal.any([signal, this.#closing.signal]);
+    const parts = { health: this.health, clock: this.#clock, arrivals: this.#arrivals };
+    return untilPublished(parts, attempt, ended, decided);
   }
 
   async take(): Promise<Batch | undefined> {
     for (;;) {
-      const message = this.#arrived.shift();
+      const message = this.#blocked.signal.aborted ? undefined : this.#arrivals.shift();
       if (!message) return undefined;
-      this.#arrivedBytes -= message.data.length;
-      const before = this.position;
+      const [before, sequence] = [this.position, this.#sequence];
       this.#sequence = message.sequence;
       this.#isStoring = true;
       const accepted = await this.#assembler.accept(message);
+      if (accepted?.type === "unusable") {
+        this.#sequence = sequence;
+        this.#isStoring = false;
+        await this.#block(accepted.error);
+        return undefined;
+      }
       if (accepted?.type === "batch") this.#positionBefore = before;
       if (accepted?.type === "takeover") {
         this.#holders.set(accepted.source, accepted.node);
         this.#takeovers.set(accepted.source, message.sequence);
       }
-      if (accepted?.type === "batch") await this.#store(accepted.batch);
+      if (accepted?.type === "turn") this.#turns.onWanted(accepted.node);
+      if (accepted?.type === "batch") {
+        this.#turns.onAppended(accepted.node);
+        await this.#store(accepted.batch);
+      }
       this.#isStoring = false;
-      this.#wake();
+      this.#arrivals.wake();
       if (accepted?.type === "batch") return accepted.batch;
     }
   }
 
+  async #block(error: StreamError): Promise<void> {
+    this.#blocked.abort();
+    this.#monitor.block(error);
+    this.#arrivals.wake();
+    if (error.condition !== "gap") return;
+    this.#isCopyUsable = false;
+    await this.#local.storePosition(this.#isFresh ? WORTHLESS_COPY : UNUSABLE_COPY);
+    void this.#loseAfter(this.#isFresh ? GAP_PAUSE_MS : 0);
+  }
+
+  async #loseAfter(ms: number): Promise<void> {
+    await this.#clock.sleep(ms, this.#closing.signal);
+    this.#monitor.lose();
+  }
+
   async #follow(): Promise<void> {
-    const signal = AbortSignal.any([this.#closing.signal, this.lost]);
+    const signal = AbortSignal.any([this.#closing.signal, this.lost, this.#blocked.signal]);
     const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
     while (!signal.aborted) {
       try {
@@ -323,7 +354,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
           if (message.sequence > this.#lastArrived + 1) await this.#monitor.check();
           if (signal.aborted) return;
           this.#onMessage(message);
-          while (this.#arrivedBytes > MAX_ARRIVED_BYTES && !signal.aborted) await this.#nextArrival(signal);
+          while (this.#arrivals.isFull && !signal.aborted) await this.#arrivals.next(signal);
         }
       } catch (error) {
         if (!this.#closing.signal.aborted) this.#monitor.onTrouble(error);
@@ -333,47 +364,20 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   get #lastArrived(): number {
-    return this.#arrived.at(-1)?.sequence ?? this.#sequence;
+    return this.#arrivals.lastSequence ?? this.#sequence;
   }
 
   #onMessage(message: StreamMessage): void {
     if (message.sequence <= this.#lastArrived) return;
-    this.#arrived.push(message);
-    this.#arrivedBytes += message.data.length;
-    this.#wake();
+    this.#arrivals.push(message);
     for (const listener of this.#arrivalListeners) listener();
-  }
-
-  #dropApplied(): void {
-    this.#arrived = this.#arrived.filter(({ sequence }) => sequence > this.#sequence);
-    this.#arrivedBytes = this.#arrived.reduce((sum, { data }) => sum + data.length, 0);
-    this.#wake();
-  }
-
-  #wake(): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const wake of waiting) wake();
-  }
-
-  #nextArrival(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#waiting.delete(done);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      this.#waiting.add(done);
-      signal.addEventListener("abort", done, { once: true });
-      if (signal.aborted) done();
-    });
   }
 
   /** Resolves once everything that the stream has now is applied, or when the log is lost. */
   async caughtUp(signal: AbortSignal): Promise<void> {
-    const ended = AbortSignal.any([signal, this.#closing.signal, this.lost]);
+    const ended = AbortSignal.any([signal, this.#closing.signal, this.lost, this.#blocked.signal]);
     const last = await this.#monitor.lastSequence(ended);
-    while (this.#sequence < last && !ended.aborted) await this.#nextArrival(ended);
+    while (this.#sequence < last && !ended.aborted) await this.#arrivals.next(ended);
     this.#monitor.isCaughtUp ||= !ended.aborted;
   }
 
@@ -384,11 +388,10 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   override async close(): Promise<void> {
     this.#closing.abort();
-    this.#wake();
+    this.#arrivals.wake();
     await this.#background;
-    if (!this.#isStoring) await this.#local.storePosition(encodePosition(this.position)).catch(() => {});
+    if (!this.#isStoring && this.#isCopyUsable)
+      await this.#local.storePosition(encodePosition(this.position)).catch(() => {});
     await super.close();
   }
 }
-
-const closed = () => new LogError("write-failed", "the log is closed");

@@ -5,6 +5,7 @@
 import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
+import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, ViewState } from "../state.ts";
 import type { Store } from "../store.ts";
@@ -20,6 +21,7 @@ export interface MapInput {
   readonly network: Network | undefined;
   readonly comparison: Comparison | undefined;
   readonly drift: DriftList | undefined;
+  readonly overlay: LinkOverlay | undefined;
 }
 
 export class MapSync {
@@ -51,7 +53,7 @@ export class MapSync {
   update(input: MapInput): void {
     const previous = this.#input;
     this.#input = input;
-    const { state, network, comparison, drift } = input;
+    const { state, network, comparison, drift, overlay } = input;
     if (!isMapShown(input) || !network) return;
     const cameraKey = JSON.stringify(state.camera);
     if (state.camera && cameraKey !== this.#cameraKey && previous?.state.camera !== state.camera) {
@@ -61,7 +63,7 @@ export class MapSync {
     const { types, states, sources, around, hops, path, selected, expanded, layer } = state;
     const filters = [types, states, sources, around, hops, path, selected, expanded, layer];
     const contentKey = JSON.stringify([filters, network.version, comparison?.from, comparison?.to]);
-    const isSame = previous?.network === network && previous.drift === drift;
+    const isSame = previous?.network === network && previous.drift === drift && previous.overlay === overlay;
     if (contentKey === this.#contentKey && isSame) return;
     this.#contentKey = contentKey;
     this.#highlights = createHighlights(
@@ -69,7 +71,7 @@ export class MapSync {
       state,
       comparison?.marks ?? layerMarks(layer, network, drift),
     );
-    this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded) });
+    this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded), overlay });
     this.#bringIntoView();
   }
 

@@ -29,6 +29,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
     network: usePlannedNetwork(),
     comparison: store.comparison.value,
     drift: store.drift.value,
+    overlay: store.overlay.value,
   };
   const observed = useNetwork();
   const drawn = useSignal(false);

@@ -6,6 +6,7 @@
 import { maxOf, minOf } from "../../formats/layout/adjacency.ts";
 import { SPACING } from "../layout/map-layout.ts";
 import type { Network } from "../network.ts";
+import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, EntityRef } from "../state.ts";
 import { drawClusterBackgrounds } from "./cluster-background.ts";
@@ -28,6 +29,8 @@ export interface MapContent {
   readonly highlights: Highlights;
   /** The devices whose hosts are drawn. */
   readonly expanded: ReadonlySet<string>;
+  /** The values of a metric on links. */
+  readonly overlay?: LinkOverlay | undefined;
 }
 
 export interface MapHandlers {
