@@ -22,6 +22,7 @@ export const PEERS: Readonly<Record<string, readonly string[]>> = {
   "python3-venv": pythonHas("ensurepip"),
   wrk: ["which", "wrk"],
   "nats-server": ["which", "nats-server"],
+  prometheus: ["which", "prometheus"],
   zsh: ["which", "zsh"],
   fish: ["which", "fish"],
 };

@@ -19,7 +19,7 @@ import { observedSources } from "../../src/model/merge-settings.ts";
 import { connectEngine } from "../../src/nats/engine.ts";
 import { clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
-import { newestState } from "../../src/service/cluster.ts";
+import { newestState, snapshotsOptions } from "../../src/service/cluster.ts";
 import { SnapshotPublisher } from "../../src/service/snapshot-publisher.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
@@ -36,7 +36,11 @@ const TAIL = 100;
 
 async function openNode(url: string, path: string) {
   const engine = await connectEngine({ servers: [url], clientName: "bench" });
-  const snapshots = new ClusterSnapshots(engine, { bucket: NAMES.snapshots, replicas: 1 }, clock);
+  const snapshots = new ClusterSnapshots(
+    engine,
+    snapshotsOptions({ name: "bench", replicas: 1 }, secret),
+    clock,
+  );
   const stream = new LogStream(engine, { stream: NAMES.stream, subject: NAMES.subject, replicas: 1 });
   const log = await openJetStreamLog({
     stream,

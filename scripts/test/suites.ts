@@ -70,6 +70,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [ONOS],
     reason: "free ports; temporary folders; waits for conditions",
   },
+  "test/map": { load: 50, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
   "test/api": { load: 70, peers: [DEBIAN], reason: "manual clocks; free ports; waits for conditions" },
   "test/soak": { load: 70, reason: "free ports; a temporary folder; bounds that count, not time" },
   "test/client": {

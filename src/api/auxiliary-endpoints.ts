@@ -1,5 +1,6 @@
 /**
- * The paths outside the versioned interface: health, metrics, the cluster, the OpenAPI document, the documentation and the web page.
+ * The paths outside the versioned interface: health, metrics, the cluster, the OpenAPI document, the documentation, the web page and
+ * the settings of its map.
  * Only the health endpoints need no credentials, so that a probe needs no password.
  */
 import type { Request } from "../http1/request.ts";
@@ -10,11 +11,14 @@ import type { CancelSignal } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { SourceReport } from "../model/source-status.ts";
+import type { Problems } from "../query/problems/problems.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import { loadDocs } from "./docs/load-docs.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
 import { livenessResponse, readinessResponse } from "./health.ts";
+import { isMapPath, MapEndpoints } from "./map-endpoints.ts";
+import type { MapSource } from "./map-source.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
 import { type ConfigReloadMetrics, metricsResponse, type ReaderMetrics } from "./metrics.ts";
@@ -33,6 +37,8 @@ export interface AuxiliaryEndpointsOptions {
   /** Source name → records that were not valid. */
   readonly rejectedRecords: () => Readonly<Record<string, number>>;
   readonly site: StaticSite | undefined;
+  /** In the main process. */
+  readonly map?: MapSource | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
   /** When the server's certificate expires, in epoch milliseconds. */
   readonly tlsExpiresAt?: (() => number) | undefined;
@@ -65,19 +71,24 @@ const unknownPath = (path: string): UnknownPathProblem =>
 export class AuxiliaryEndpoints {
   readonly #options: AuxiliaryEndpointsOptions;
   readonly #counters: () => ProcessCounters;
+  readonly #problems: Problems;
   readonly #forwards: ForwardMetrics | undefined;
   readonly #docs = createStaticSite(loadDocs);
+  readonly #map: MapEndpoints;
   /** With the limit that it contains, which may change while the service runs. */
   #openapi: { readonly file: StaticFile; readonly pageLimit: number } | undefined;
 
   constructor(
     options: AuxiliaryEndpointsOptions,
+    problems: Problems,
     counters: () => ProcessCounters,
-    forwards: ForwardMetrics | undefined,
+    forwarding: { readonly counters: ForwardMetrics } | undefined,
   ) {
     this.#options = options;
+    this.#map = new MapEndpoints(options.map);
     this.#counters = counters;
-    this.#forwards = forwards;
+    this.#problems = problems;
+    this.#forwards = forwarding?.counters;
   }
 
   health(path: HealthPath, isStopping: boolean, isUser: boolean): Response {
@@ -107,7 +118,7 @@ export class AuxiliaryEndpoints {
 
   /** For OPTIONS, without credentials: throws a `Problem` for a path that does not exist. */
   async requirePath(path: string): Promise<void> {
-    if (isHealthPath(path) || FIXED_PATHS.includes(path)) return;
+    if (isHealthPath(path) || FIXED_PATHS.includes(path) || isMapPath(path)) return;
     const isPage = isDocsPath(path)
       ? await this.#docs.has(pageOf(path))
       : await this.#options.site?.has(path);
@@ -123,6 +134,11 @@ export class AuxiliaryEndpoints {
   ): Response | Promise<Response> | undefined {
     if (path === "/metrics") return this.#options.context.scheduler.run(owner, this.#metrics(), signal);
     if (path === CLUSTER_PATH) return this.#cluster();
+    if (isMapPath(path)) {
+      // Before Prometheus is queried.
+      if (!isReadMethod(request.method)) throw methodNotAllowed(request.method);
+      return this.#map.respond(request, path);
+    }
     if (path === "/openapi.json") return this.#openapiDocument().respond(request);
     return undefined;
   }
@@ -135,9 +151,10 @@ export class AuxiliaryEndpoints {
 
   *#metrics(): Steps<Response> {
     const { context, version, sources, rejectedRecords, readers, configReload, tlsExpiresAt } = this.#options;
-    const { clusterStatus: cluster, clock } = this.#options;
+    const { clusterStatus: cluster, clock, map } = this.#options;
     return yield* metricsResponse({
       context,
+      problems: this.#problems,
       version,
       counters: this.#counters(),
       sources: sources(),
@@ -146,6 +163,7 @@ export class AuxiliaryEndpoints {
       configReload,
       tlsExpiresAt: tlsExpiresAt?.(),
       forwards: this.#forwards,
+      map,
       cluster,
       now: clock.now(),
     });

@@ -23,8 +23,8 @@ export function* clusterFamilies(cluster: ClusterStatus, revision: number, now: 
   );
   yield counter(
     "gazetteer_cluster_foreign_messages_total",
-    "Messages on the subject of the log that are no part of it.",
-    foreignMessages,
+    "What was found in NATS, or arrived, that no node of the cluster has written; it is ignored.",
+    Object.entries(foreignMessages).map(([place, count]): Sample => [{ place }, count]),
   );
   yield counter(
     "gazetteer_cluster_overtaken_total",

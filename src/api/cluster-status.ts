@@ -26,8 +26,8 @@ export interface ClusterStatus extends ClusterView {
   readonly conditions: readonly string[];
   /** Messages of the log that this node knows of and has not applied yet. */
   readonly lag: number;
-  /** Messages on the subject of the log that are no part of it. */
-  readonly foreignMessages: number;
+  /** What no node of the cluster has written, by where it was found. It is ignored. */
+  readonly foreignMessages: Readonly<Record<string, number>>;
   /** Commits that were computed again because another node had appended first. */
   readonly overtaken: number;
   /** A view that may be older than this is not ready; 0 is any age. */

@@ -6,9 +6,12 @@ import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { indexedDrift } from "../query/drift-counts.ts";
+import type { Problems } from "../query/problems/problems.ts";
+import { selectProblems } from "../query/problems/select-problems.ts";
 import { clusterFamilies } from "./cluster-metrics.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
+import type { MapSource } from "./map-source.ts";
 import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
 import type { ReadContext } from "./reads/read-context.ts";
@@ -16,6 +19,7 @@ import { usageFamilies } from "./usage-metrics.ts";
 
 export interface MetricsInput {
   readonly context: ReadContext;
+  readonly problems: Problems;
   /** Of this process. */
   readonly counters: ProcessCounters;
   readonly sources: readonly SourceReport[];
@@ -27,6 +31,7 @@ export interface MetricsInput {
   /** When the server's certificate expires, in epoch milliseconds. */
   readonly tlsExpiresAt?: number | undefined;
   readonly forwards?: ForwardMetrics | undefined;
+  readonly map?: Pick<MapSource, "queryCounts"> | undefined;
   readonly cluster?: ClusterStatus | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -48,6 +53,7 @@ export interface ReaderMetrics {
   counters(): ProcessCounters;
 }
 
+const ALL_PROBLEMS = { problemFilters: [] };
 const HEADERS = {
   "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
   "Cache-Control": "no-store",
@@ -57,12 +63,23 @@ const HEADERS = {
 export function* metricsResponse(input: MetricsInput): Steps<Response> {
   const graph = yield* input.context.view.capture().linkGraph();
   const clusters = yield* graph.clusterCount();
+  const { counts } = yield* selectProblems(
+    yield* input.problems.newest(),
+    ALL_PROBLEMS,
+    input.context.view.capture(),
+  );
   const families = [
     ...networkFamilies(input, clusters),
+    gauge(
+      "gazetteer_problems",
+      "What is wrong with the network, as /controller/v1/topology/problems lists it.",
+      Array.from(counts, ([kind, n]): Sample => [{ kind }, n]),
+    ),
     ...sourceFamilies(input),
     ...httpFamilies(input),
     ...tlsFamilies(input),
     ...forwardFamilies(input),
+    ...mapFamilies(input),
     ...historyFamilies(input),
     ...(input.cluster ? clusterFamilies(input.cluster, input.context.view.revision, input.now) : []),
     ...processFamilies(input),
@@ -212,6 +229,16 @@ function* forwardFamilies({ forwards }: MetricsInput): Generator<string> {
     Array.from(forwards.bytes(), ([source, bytes]) => [{ source }, bytes]),
   );
   yield gauge("gazetteer_forwards_open", "Requests that are being forwarded.", forwards.open);
+}
+
+/** Only where metrics of the map are configured. */
+function* mapFamilies({ map }: MetricsInput): Generator<string> {
+  const samples = Array.from(
+    map?.queryCounts() ?? [],
+    ({ metric, result, count }): Sample => [{ metric, result }, count],
+  );
+  if (samples.length > 0)
+    yield counter("gazetteer_map_queries_total", "Queries of Prometheus for the map, by result.", samples);
 }
 
 function* historyFamilies({ context: { log } }: MetricsInput): Generator<string> {

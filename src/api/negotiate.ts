@@ -9,6 +9,8 @@ import {
   EXPLANATION_FORMAT,
   type Format,
   formatsOf,
+  PROBLEMS_FORMAT,
+  PROBLEMS_FORMATS,
   RESOURCES,
   type Resource,
 } from "../formats/formats.ts";
@@ -125,6 +127,11 @@ function createNegotiators(resource: Resource): ResourceNegotiators {
 export const ITEM_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], []);
 const ENTITY_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [EXPLANATION_FORMAT]);
 const EXPLANATION_NEGOTIATOR = new FormatNegotiator(EXPLANATION_FORMAT, []);
+
+export const PROBLEMS_NEGOTIATOR = new FormatNegotiator(
+  PROBLEMS_FORMAT,
+  PROBLEMS_FORMATS.filter((format) => format.stream),
+);
 
 /** The format of one entity, or of its explanation. */
 export const negotiateEntity = ({ explain, format }: Query, accept: string | null): Format =>

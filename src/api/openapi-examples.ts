@@ -4,6 +4,8 @@
  */
 import type { Cluster, Device, Host, Link, Port, Topology } from "../model/entity.ts";
 import { type Explanation, WHY } from "../model/explanation.ts";
+import type { NetworkProblem } from "../model/network-problem.ts";
+import type { ProblemKind } from "../model/problem-kinds.ts";
 
 const FIRST = "of:0000000000000001";
 const SECOND = "of:0000000000000002";
@@ -91,6 +93,34 @@ const CHANGE = {
   changed: ["available", "lastUpdate", "humanReadableLastUpdate"],
 };
 
+const PROBLEM_LIST = {
+  problems: [
+    {
+      id: "device-unavailable:of:0000000000000002",
+      severity: "critical",
+      kind: "device-unavailable",
+      since: "2026-11-15T01:00:00.000Z",
+      resource: "devices",
+      entity: "of:0000000000000002",
+      devices: ["of:0000000000000002"],
+      sources: ["openflow"],
+      text: "Device of:0000000000000002 is unavailable.",
+      cutOff: { devices: ["of:0000000000000002"], deviceCount: 1, hostCount: 0 },
+    },
+  ] satisfies NetworkProblem[],
+  counts: {
+    "device-unavailable": 1,
+    "link-inactive": 0,
+    "link-one-sided": 0,
+    "link-lost": 0,
+    "host-moved": 0,
+    "host-duplicated": 0,
+    conflict: 0,
+    drift: 0,
+    "source-stale": 0,
+  } satisfies Record<ProblemKind, number>,
+};
+
 const EXPLANATION: Explanation = {
   kind: "devices",
   id: FIRST,
@@ -122,6 +152,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   Device: DEVICE,
   DeviceList: { devices: [DEVICE] },
   Explanation: EXPLANATION,
+  ProblemList: PROBLEM_LIST,
   DeviceWithPorts: { ...DEVICE, ports: [PORT] },
   Port: PORT,
   PortList: { ports: [PORT] },
@@ -187,6 +218,18 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
       bytes: 4096,
       snapshots: [{ revision: 8, time: 1794704408000, bytes: 2048 }],
     },
+  },
+  MapSettings: {
+    links: [{ name: "Shell", kind: "device", url: "ssh://{managementAddress}" }],
+    views: [{ name: "Core", state: "type=ROUTER", arrangement: { pins: [{ device: FIRST, x: 0, y: 0 }] } }],
+    metrics: [{ name: "Utilisation", unit: "%", max: 100, intervalSeconds: 30 }],
+  },
+  MetricValues: {
+    time: CHANGED_MS,
+    series: 3,
+    unknownSeries: 1,
+    unknownDevices: ["10.0.0.9"],
+    values: { [`${FIRST}/1-${SECOND}/1`]: 42.5 },
   },
   Readiness: {
     status: "ready",

@@ -1,5 +1,11 @@
 /** How the operations of the OpenAPI document are made: those of collections, of single items, of paths and of files. */
-import { EXPLANATION_FORMAT, formatsOf, type Resource } from "../formats/formats.ts";
+import {
+  EXPLANATION_FORMAT,
+  formatsOf,
+  PROBLEMS_FORMAT,
+  PROBLEMS_FORMATS,
+  type Resource,
+} from "../formats/formats.ts";
 import { Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
 import { JSON_TYPE } from "./media-types.ts";
@@ -18,7 +24,7 @@ import {
   mediaType,
   problemRefs,
 } from "./openapi-parts.ts";
-import { LIST_SCHEMAS } from "./openapi-schemas.ts";
+import { LIST_SCHEMAS, ProblemList } from "./openapi-schemas.ts";
 
 export const TAGS = {
   Devices: "Devices and their ports.",
@@ -152,12 +158,30 @@ export function pathsPath(schema: Schema, text: OperationText): Json {
   });
 }
 
+export function problemsPath(text: OperationText): Json {
+  return pathItem({
+    ...text,
+    pathParameters: [],
+    parameters: [
+      ...queryParameters("problems", PROBLEMS_FORMATS),
+      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", "MinRevisionHeader", "LastEventId"),
+    ],
+    headers: [...READ_HEADERS, "Content-Encoding", "Link", "X-Accel-Buffering"],
+    content: {
+      [PROBLEMS_FORMAT.mediaType]: mediaType(ProblemList),
+      "text/event-stream": { schema: { type: "string" } },
+    },
+    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
+  });
+}
+
 /** The schemas with a name that the parameters of all paths use. */
 export const PARAMETER_SCHEMAS: readonly Schema[] = [
   ...(["devices", "ports", "links", "hosts", "topology"] as const).flatMap((resource) =>
     parameterSchemas(resource, formatsOf(resource)),
   ),
   ...parameterSchemas("entity", ITEM_FORMATS),
+  ...parameterSchemas("problems", PROBLEMS_FORMATS),
   ...parameterSchemas("paths", ITEM_FORMATS),
 ];
 
@@ -168,6 +192,7 @@ export function filePath(
   content: Json,
   headers: readonly HeaderName[],
   pathParameters: readonly string[] = [],
+  problems: Json = {},
 ): Json {
   const notModified = {
     description: "The representation still has an entity tag of If-None-Match.",
@@ -183,6 +208,7 @@ export function filePath(
       "304": notModified,
       ...(pathParameters.length > 0 && problemRefs(404)),
       ...AUXILIARY_PROBLEMS,
+      ...problems,
     },
   });
 }

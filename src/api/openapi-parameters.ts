@@ -20,6 +20,7 @@ const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
   entity: "Item",
   item: "Item",
   paths: "Path",
+  problems: "Problems",
 };
 
 /** `min-revision` is `MinRevision`. */
@@ -128,6 +129,7 @@ const PATH_DESCRIPTIONS: Readonly<Record<string, string>> = {
   vlan: "The VLAN: None, Any or a tag; -1 is None.",
   n: "The number of the cluster; clusters are numbered from 0.",
   page: "The name of the page, without `.md`.",
+  metric: "The name of the metric, as `/map/settings.json` has it, percent-encoded.",
   src: "The id of the device or host where the path begins, percent-encoded.",
   dst: "The id of the device or host where the path ends, percent-encoded.",
   device: "The id of the device.",

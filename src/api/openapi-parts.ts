@@ -81,7 +81,7 @@ export const headerRefs = (names: readonly HeaderName[]): Json =>
 
 const CODES = Object.keys(PROBLEMS).filter((code): code is ProblemCode => code in PROBLEMS);
 /** The statuses that operations refer to. What is the same everywhere (405, 408, 505) stands in the description. */
-const STATUSES = [400, 401, 403, 404, 406, 410, 414, 421, 429, 431, 500, 503] as const;
+const STATUSES = [400, 401, 403, 404, 406, 410, 414, 421, 429, 431, 500, 502, 503] as const;
 const STATUS_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ["WWW-Authenticate"],
   429: ["Retry-After"],

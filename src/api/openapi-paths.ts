@@ -4,6 +4,7 @@
  */
 import { ClusterOverview } from "../model/cluster-overview.ts";
 import { Cluster, Device, Host, Link, Port } from "../model/entity.ts";
+import { MapSettings, MetricValues } from "../model/map-settings.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import type { Json } from "./openapi-components.ts";
 import {
@@ -14,6 +15,7 @@ import {
   itemPath,
   pathItem,
   pathsPath,
+  problemsPath,
 } from "./openapi-operations.ts";
 import {
   COMMON_HEADERS,
@@ -154,6 +156,13 @@ export const PATHS: Json = {
     summary: "The links of a cluster",
     description: "The links between the cluster's devices.",
   }),
+  "/controller/v1/topology/problems": problemsPath({
+    id: "listProblems",
+    tag: "Topology",
+    summary: "What is wrong with the network",
+    description:
+      "Devices that are unavailable, links that are inactive, one-sided or lost, hosts that moved or are duplicated, conflicts, drift and stale sources, worst first, each with since when and what it cuts off.",
+  }),
   "/controller/v1/topology/broadcast/{device}:{port}": itemPath(Broadcast, ["device", "port"], {
     id: "getBroadcast",
     tag: "Topology",
@@ -226,6 +235,29 @@ export const PATHS: Json = {
     content: { [JSON_TYPE]: mediaType(ClusterOverview) },
     responses: AUXILIARY_PROBLEMS,
   }),
+  "/map/settings.json": filePath(
+    {
+      id: "getMapSettings",
+      tag: "Service",
+      summary: "What the configuration gives the map",
+      description: "Links out of the map, saved views, and the metrics that can be shown on links.",
+    },
+    { [JSON_TYPE]: mediaType(MapSettings) },
+    FILE_HEADERS,
+  ),
+  "/map/metrics/{metric}": filePath(
+    {
+      id: "getMapMetric",
+      tag: "Service",
+      summary: "The values of a metric on links",
+      description:
+        "From Prometheus, queried once in an interval for all clients. A failure is a problem, not values.",
+    },
+    { [JSON_TYPE]: mediaType(MetricValues) },
+    FILE_HEADERS,
+    ["metric"],
+    problemRefs(400, 502),
+  ),
   "/openapi.json": filePath(
     { id: "getOpenapi", tag: "Service", summary: "This document", description: "OpenAPI 3.1." },
     { [JSON_TYPE]: mediaType(OPENAPI_SCHEMA) },

@@ -5,6 +5,8 @@ import { ClusterOverview } from "../model/cluster-overview.ts";
 import { Cluster, Collection, Device, Host, int64, Link, Port, Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
+import { MapSettings, MetricValues } from "../model/map-settings.ts";
+import { NetworkProblem, ProblemCounts } from "../model/network-problem.ts";
 import { SourceStatus } from "../model/source-status.ts";
 import type { Schema } from "./openapi-components.ts";
 import { PROBLEMS } from "./problem.ts";
@@ -24,6 +26,15 @@ export const DeviceWithPorts = Type.Object(
   { ...Device.properties, ports: Type.Array(Port) },
   { $id: "DeviceWithPorts" },
 );
+export const ProblemList = Type.Object(
+  {
+    problems: Type.Array(NetworkProblem, { description: "Worst first." }),
+    counts: ProblemCounts,
+    next: Type.Optional(Type.String({ description: "The cursor of the next page; absent on the last one." })),
+  },
+  { $id: "ProblemList" },
+);
+
 export const ClusterList = Type.Object({ clusters: Type.Array(Cluster) }, { $id: "ClusterList" });
 export const ClusterDevices = Type.Object(
   { devices: Type.Array(Type.String({ description: "The id of a device." })) },
@@ -204,6 +215,7 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   ...FORMAT_SCHEMAS.values(),
   DeviceWithPorts,
   Explanation,
+  ProblemList,
   Topology,
   ClusterList,
   ClusterDevices,
@@ -217,5 +229,7 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   LIVENESS_SCHEMA,
   READINESS_SCHEMA,
   ClusterOverview,
+  MapSettings,
+  MetricValues,
   OPENAPI_SCHEMA,
 ];

@@ -14,6 +14,7 @@ export type Route =
   | { readonly read: "devicePorts"; readonly id: string }
   | { readonly read: "topology" }
   | { readonly read: "clusters" }
+  | { readonly read: "problems" }
   | { readonly read: "cluster"; readonly n: number; readonly part: "" | "devices" | "links" }
   | {
       readonly read: "connectPoint";
@@ -28,6 +29,7 @@ const VERSIONS = ["v1"];
 
 const PORTS: Route = { read: "list", kind: "ports" };
 const CLUSTERS: Route = { read: "clusters" };
+const PROBLEMS: Route = { read: "problems" };
 const STALE_LINK_AGE: Route = { read: "staleLinkAge" };
 
 /** The routes of one segment. They are most of all requests, and need no splitting and decoding. */
@@ -112,6 +114,7 @@ function parseTopologyPath(segments: readonly string[]): Route | undefined {
   const [first, n = "", part = "", ...rest] = segments;
   if (first === "broadcast" || first === "infrastructure")
     return parseConnectPoint(first, segments.slice(1).join("/"));
+  if (first === "problems" && segments.length === 1) return PROBLEMS;
   if (first !== "clusters" || rest.length > 0) return undefined;
   if (segments.length === 1) return CLUSTERS;
   if (!/^\d{1,9}$/.test(n)) return undefined;

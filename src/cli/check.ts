@@ -32,6 +32,7 @@ ${CONFIG_NOTE}
     // Loaded here, so that commands without a configuration start without its libraries.
     const { checkClusterFiles } = await import("../config/cluster.ts");
     const { loadConfig } = await import("../config/config.ts");
+    const { checkMapFiles } = await import("../config/map.ts");
     const { renderFault } = await import("../config/faults.ts");
     const { renderSettings } = await import("../config/show.ts");
     const { checkSourceContents } = await import("../config/sources.ts");
@@ -41,9 +42,10 @@ ${CONFIG_NOTE}
     const [users, data] = [settingOf("users"), settingOf("data")];
     const contents = await checkSourceContents(loaded.settings, { clock: systemClock, log: silentLogger });
     const clusterFiles = await checkClusterFiles(loaded.settings);
+    const mapFiles = await checkMapFiles(loaded.settings);
     const faults = [
       ...(loaded.ok ? [] : loaded.faults.map(renderFault)),
-      ...[...contents.faults, ...clusterFiles.faults].map(renderFault),
+      ...[...contents.faults, ...clusterFiles.faults, ...mapFiles.faults].map(renderFault),
       ...(await findUsersFaults(
         { data: String(data), ...(typeof users === "string" && { users }) },
         context.env.GAZETTEER_CREDENTIALS,
@@ -51,7 +53,7 @@ ${CONFIG_NOTE}
       ...(loaded.ok ? await findTlsFaults(loaded.config.tls) : []),
     ];
     const notes = [
-      ...[...loaded.warnings, ...contents.warnings, ...clusterFiles.warnings].map(
+      ...[...loaded.warnings, ...contents.warnings, ...clusterFiles.warnings, ...mapFiles.warnings].map(
         (warning) => `warning: ${warning}`,
       ),
       ...(loaded.ok ? findNotes(loaded.config).map((note) => `note: ${note}`) : []),

@@ -13,6 +13,7 @@ import { createHelpCommand, renderCommandHelp, renderOverview, unknownCommand } 
 import { importCommand } from "./import.ts";
 import { loginCommand } from "./login.ts";
 import { passwdCommand } from "./passwd.ts";
+import { problemsCommand } from "./problems.ts";
 import { readerCommand } from "./reader.ts";
 import { serveCommand } from "./serve.ts";
 import { serversCommand } from "./servers.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   watchCommand,
   diffCommand,
   explainCommand,
+  problemsCommand,
   loginCommand,
   serversCommand,
   passwdCommand,

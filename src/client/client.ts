@@ -34,6 +34,7 @@ import {
   type WatchTarget,
 } from "./types.ts";
 import { type WatchOptions, watch } from "./watch.ts";
+import { type ProblemsResult, type WatchedProblems, watchProblems } from "./watch-problems.ts";
 
 export type {
   Change,
@@ -53,6 +54,7 @@ export type {
   Link,
   ListResult,
   Port,
+  ProblemsResult,
   Query,
   Readiness,
   RevisionOrTime,
@@ -61,6 +63,7 @@ export type {
   Topology,
   WatchChange,
   WatchEvent,
+  WatchedProblems,
   WatchOptions,
   WatchTarget,
 };
@@ -108,6 +111,10 @@ export interface Client {
   explain(kind: Kind, id: string, query?: Query, options?: ReadOptions): Promise<Explanation>;
   topology(query?: Query, options?: ReadOptions): Promise<Topology>;
   clusters(query?: Query, options?: ReadOptions): Promise<Cluster[]>;
+  /** What is wrong with the network, worst first; a page of it with `limit`. */
+  problems(query?: Query, options?: ReadOptions): Promise<ProblemsResult>;
+  /** The same, again whenever it changes, for as long as it is iterated. */
+  watchProblems(query?: Query, options?: WatchOptions): AsyncGenerator<WatchedProblems, void, void>;
   clusterDevices(cluster: number, query?: Query, options?: ReadOptions): Promise<string[]>;
   clusterLinks(cluster: number, query?: Query, options?: ReadOptions): Promise<Link[]>;
 
@@ -207,7 +214,7 @@ export function createClient(options: ClientOptions): Client {
 
   /** Opens a stream and stores its log in `log`. Fails with 410 when `since` is a revision of another log. */
   async function openStream(
-    target: WatchTarget,
+    target: WatchTarget | "topology/problems",
     query: Query,
     log: LogReference,
     signal: AbortSignal | undefined,
@@ -237,6 +244,11 @@ export function createClient(options: ClientOptions): Client {
     link: (id, query, options) => read(`/links/${encodeURIComponent(id)}`, query, options),
     explain: (kind, id, query, options) => read(entityPath(kind, id), { ...query, explain: true }, options),
     topology: (query, options) => read("/topology", query, options),
+    problems: (query, options) => read("/topology/problems", query, options),
+    watchProblems: (query = {}, options = {}) => {
+      const connect = () => openStream("topology/problems", query, { id: undefined }, options.signal);
+      return watchProblems({ connect, clock, random }, options);
+    },
     clusters: async (query, options) =>
       (await read<{ clusters: Cluster[] }>("/topology/clusters", query, options)).clusters,
     clusterDevices: async (n, query, options) =>

@@ -13,19 +13,17 @@ export interface Frame {
   readonly payload: Uint8Array;
 }
 
-const HEAD_BYTES = 9;
+const HEAD_BYTES = 13;
 const TYPES: ReadonlySet<number> = new Set(Object.values(FRAME));
 const isType = (type: number): type is FrameType => TYPES.has(type);
-
-/** After the last number follows 0. */
-export const nextNumber = (number: number): number => (number + 1) >>> 0;
 
 export function encodeFrame({ number, type, channel, payload }: Frame): Uint8Array {
   const bytes = new Uint8Array(HEAD_BYTES + payload.length);
   const view = new DataView(bytes.buffer);
-  view.setUint32(0, number);
-  view.setUint8(4, type);
-  view.setUint32(5, channel);
+  // Never used twice in a trunk: not even a trunk of years has as many messages.
+  view.setFloat64(0, number);
+  view.setUint8(8, type);
+  view.setUint32(9, channel);
   bytes.set(payload, HEAD_BYTES);
   return bytes;
 }
@@ -34,12 +32,12 @@ export function encodeFrame({ number, type, channel, payload }: Frame): Uint8Arr
 export function decodeFrame(bytes: Uint8Array): Frame | undefined {
   if (bytes.length < HEAD_BYTES) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset);
-  const type = view.getUint8(4);
+  const type = view.getUint8(8);
   if (!isType(type)) return undefined;
   return {
-    number: view.getUint32(0),
+    number: view.getFloat64(0),
     type,
-    channel: view.getUint32(5),
+    channel: view.getUint32(9),
     payload: bytes.subarray(HEAD_BYTES),
   };
 }

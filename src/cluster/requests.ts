@@ -1,16 +1,26 @@
 /**
- * Requests of the command line to a cluster, over NATS: any one of its nodes answers. They are not signed, unlike what is in
- * the log: the account of NATS is the authorization, and whoever may publish on this subject may change the settings.
+ * Requests of the command line to a cluster, over NATS. Requests and answers are signed with a key that is derived from the
+ * secret of the cluster.
+ *
+ * Any one node is taken by a first request, and says which run of which node it is, and the time by its own clock. The second
+ * one is for that run only, and has that time and a number of its own: it is fulfilled once, and only for a while. So a
+ * request that somebody sends again changes nothing, and no clocks are compared.
  */
-import type { NatsConnection } from "@nats-io/transport-node";
+import { randomUUID } from "node:crypto";
+import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { IDENTITY_RULES, type MergeSettings, SOURCE_ROLES } from "../model/merge-settings.ts";
+import { readSignedText, signText } from "../nats/signed.ts";
+import { subjectToken } from "./subject-token.ts";
 
 /** One node answers, not all. */
 const QUEUE = "nodes";
 const TIMEOUT_MS = 60_000;
+/** Between the two requests. */
+const MAX_AGE_MS = 60_000;
 
 const Settings = Type.Object({
   identity: Type.Array(Type.Enum([...IDENTITY_RULES])),
@@ -19,11 +29,18 @@ const Settings = Type.Object({
   ),
   history: Type.Optional(Type.Object({ keepDays: Type.Number(), maxBytes: Type.Number() })),
 });
-const Request = Type.Union([
-  Type.Object({ op: Type.Literal("settings") }),
-  Type.Object({ op: Type.Literal("apply"), settings: Settings }),
-  Type.Object({ op: Type.Literal("forget"), source: Type.String() }),
-]);
+const Beginning = Type.Object({ nonce: Type.String({ minLength: 16, maxLength: 64 }) });
+/** Which node answers, and when it did by its own clock. */
+const Begun = Type.Object({ node: Type.String(), at: Type.Integer() });
+const Request = Type.Object({
+  nonce: Type.String({ minLength: 16, maxLength: 64 }),
+  at: Type.Integer(),
+  message: Type.Union([
+    Type.Object({ op: Type.Literal("settings") }),
+    Type.Object({ op: Type.Literal("apply"), settings: Settings }),
+    Type.Object({ op: Type.Literal("forget"), source: Type.String() }),
+  ]),
+});
 const Answer = Type.Object({
   /** After the request. */
   settings: Type.Optional(Settings),
@@ -32,7 +49,8 @@ const Answer = Type.Object({
   /** For the operator. */
   error: Type.Optional(Type.String()),
 });
-const [request, answer] = [Compile(Request), Compile(Answer)];
+const [isBeginning, isBegun] = [Compile(Beginning), Compile(Begun)];
+const [isRequest, isAnswer] = [Compile(Request), Compile(Answer)];
 
 export type ClusterRequest =
   /** Changes nothing. */
@@ -53,60 +71,130 @@ export class RequestError extends Error {
   override readonly name = "RequestError";
 }
 
+/** Where requests are sent, and the key that signs them. */
+export interface RequestPlace {
+  readonly connection: NatsConnection;
+  readonly subject: string;
+  readonly key: Uint8Array;
+}
+
+const ofNode = (subject: string, node: string): string => `${subject}.node.${subjectToken(node)}`;
+/** An answer is signed for one request. */
+const answerTo = (nonce: string): string => `answer ${nonce}`;
+
 /** Rejects with `RequestError`. */
-export async function sendRequest(
-  connection: NatsConnection,
+export async function sendRequest(place: RequestPlace, message: ClusterRequest): Promise<ClusterAnswer> {
+  const begun = await exchange(place, place.subject, { nonce: randomUUID() });
+  if (!isBegun.Check(begun)) throw unexpected(begun);
+  const { node, at } = begun;
+  const read = await exchange(place, ofNode(place.subject, node), { nonce: randomUUID(), at, message });
+  if (!isAnswer.Check(read)) throw unexpected(read);
+  if (read.revision !== undefined && read.settings)
+    return { revision: read.revision, settings: read.settings };
+  throw new RequestError(read.error ?? "the node gives no reason");
+}
+
+async function exchange(
+  { connection, key }: RequestPlace,
   subject: string,
-  message: ClusterRequest,
-): Promise<ClusterAnswer> {
+  value: { readonly nonce: string; readonly at?: number; readonly message?: ClusterRequest },
+): Promise<unknown> {
   let text: string;
   try {
-    const response = await connection.request(subject, JSON.stringify(message), { timeout: TIMEOUT_MS });
+    const response = await connection.request(subject, signText(key, subject, value), {
+      timeout: TIMEOUT_MS,
+    });
     text = response.string();
   } catch (error) {
     throw new RequestError(`no node of the cluster answers: ${errorMessage(error)}`, { cause: error });
   }
-  const read = parse(text);
-  if (answer.Check(read) && read.revision !== undefined && read.settings)
-    return { revision: read.revision, settings: read.settings };
-  throw new RequestError(answer.Check(read) ? (read.error ?? text) : `an unexpected answer: ${text}`);
+  const read = readSignedText(key, answerTo(value.nonce), text);
+  if (read !== undefined) return read;
+  throw new RequestError(
+    "the nodes of the cluster have another secret; give the cluster.secretFile that they have",
+  );
 }
 
-/** Answers requests until `signal` aborts. `fulfil` may reject with `RequestError`. */
-export async function answerRequests(
-  connection: NatsConnection,
-  subject: string,
-  fulfil: (message: ClusterRequest) => Promise<ClusterAnswer>,
-  signal: AbortSignal,
-): Promise<void> {
-  const requests = connection.subscribe(subject, { queue: QUEUE });
-  const stop = () => requests.unsubscribe();
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  for await (const message of requests) {
-    const answer = await answerOf(message.string(), fulfil);
-    // After a stop there is nobody to answer by.
-    if (!connection.isClosed()) message.respond(JSON.stringify(answer));
+const unexpected = (read: unknown): RequestError =>
+  new RequestError(`an unexpected answer: ${JSON.stringify(read)}; the nodes may have another version`);
+
+export interface AnswerOptions extends RequestPlace {
+  /** This run of this node. */
+  readonly node: string;
+  readonly clock: Clock;
+  /** May reject with `RequestError`. */
+  readonly fulfil: (message: ClusterRequest) => Promise<ClusterAnswer>;
+  /** Called for a request that is not signed, or was fulfilled already. It changes nothing. */
+  readonly onForeign: () => void;
+}
+
+/** Answers requests until `signal` aborts. */
+export async function answerRequests(options: AnswerOptions, signal: AbortSignal): Promise<void> {
+  const { connection, subject, node } = options;
+  const requests = new Requests(options);
+  const serve = async (name: string, answer: (message: Msg) => Promise<string>, queue?: string) => {
+    const subscription = connection.subscribe(name, queue === undefined ? {} : { queue });
+    const stop = () => subscription.unsubscribe();
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    for await (const message of subscription) {
+      const text = await answer(message);
+      // After a stop there is nobody to answer by.
+      if (!connection.isClosed()) message.respond(text);
+    }
+  };
+  await Promise.all([
+    serve(subject, async (message) => requests.begin(message), QUEUE),
+    serve(ofNode(subject, node), (message) => requests.fulfil(message)),
+  ]);
+}
+
+/** Whoever has another secret learns that from an answer without a signature. */
+const REFUSED = "";
+
+class Requests {
+  readonly #options: AnswerOptions;
+  /** Numbers of requests that were fulfilled, and when they had begun. */
+  readonly #fulfilled = new Map<string, number>();
+
+  constructor(options: AnswerOptions) {
+    this.#options = options;
   }
-}
 
-async function answerOf(
-  text: string,
-  fulfil: (message: ClusterRequest) => Promise<ClusterAnswer>,
-): Promise<ClusterAnswer | { readonly error: string }> {
-  const read = parse(text);
-  if (!request.Check(read)) return { error: "an unknown request; the nodes may have another version" };
-  try {
-    return await fulfil(read);
-  } catch (error) {
-    return { error: errorMessage(error) };
+  begin(message: Msg): string {
+    const { key, subject, node } = this.#options;
+    const read = readSignedText(key, subject, message.string());
+    return isBeginning.Check(read) ? this.#answer(read.nonce, { node, at: this.#now }) : this.#refuse();
   }
-}
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+  async fulfil(message: Msg): Promise<string> {
+    const { key, subject, node, fulfil } = this.#options;
+    const read = readSignedText(key, ofNode(subject, node), message.string());
+    if (!isRequest.Check(read) || !this.#isNew(read)) return this.#refuse();
+    this.#fulfilled.set(read.nonce, read.at);
+    try {
+      return this.#answer(read.nonce, await fulfil(read.message));
+    } catch (error) {
+      return this.#answer(read.nonce, { error: errorMessage(error) });
+    }
+  }
+
+  #isNew({ nonce, at }: { readonly nonce: string; readonly at: number }): boolean {
+    const oldest = this.#now - MAX_AGE_MS;
+    for (const [known, begunAt] of this.#fulfilled) if (begunAt < oldest) this.#fulfilled.delete(known);
+    return at >= oldest && at <= this.#now && !this.#fulfilled.has(nonce);
+  }
+
+  get #now(): number {
+    return Math.floor(this.#options.clock.monotonic());
+  }
+
+  #answer(nonce: string, value: unknown): string {
+    return signText(this.#options.key, answerTo(nonce), value);
+  }
+
+  #refuse(): string {
+    this.#options.onForeign();
+    return REFUSED;
   }
 }

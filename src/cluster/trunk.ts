@@ -1,12 +1,13 @@
 /**
- * A connection between two nodes over NATS, with many byte channels: the engine has authenticated both. Messages are
- * numbered. When one is missing, or nothing arrives for a while, the trunk ends with all its channels, on both sides; what
+ * A connection between two nodes over NATS, with many byte channels. Messages are numbered, and each is signed with the key of
+ * the trunk for its direction: those of others, and those that somebody sends again, are counted and ignored. When one is missing, or nothing arrives for a while, the trunk ends with all its channels, on both sides; what
  * was on its way is lost, as with a connection that breaks.
  */
 import type { NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { ByteChannel, ByteHandler } from "../lib/byte-channel.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
+import { isSignatureOf, SIGNATURE_BYTES, signatureOf } from "../nats/signed.ts";
 import {
   decodeClose,
   decodeCredit,
@@ -15,7 +16,6 @@ import {
   encodeFrame,
   FRAME,
   type Frame,
-  nextNumber,
 } from "./frames.ts";
 import { type FrameSender, TrunkChannel } from "./trunk-channel.ts";
 
@@ -30,6 +30,7 @@ const NOTHING = new Uint8Array(0);
 export type AcceptChannel = (opening: unknown, channel: ByteChannel) => ByteHandler | undefined;
 
 export interface TrunkOptions {
+  readonly id: string;
   readonly connection: Pick<NatsConnection, "publish" | "subscribe">;
   readonly sendTo: string;
   readonly receiveFrom: string;
@@ -38,6 +39,8 @@ export interface TrunkOptions {
   readonly onForeign: () => void;
   /** Absent on the side that opens channels. */
   readonly accept?: AcceptChannel;
+  /** Called once it is known that the other node has the key: with its first message. */
+  readonly onOpen?: () => void;
 }
 
 export class Trunk implements FrameSender {
@@ -49,6 +52,9 @@ export class Trunk implements FrameSender {
   #lastReceived = 0;
   #heardAt: number;
   #lastChannel = 0;
+  /** Absent until both nodes have agreed on it. */
+  #key: Uint8Array | undefined;
+  #isOpen = false;
 
   constructor(options: TrunkOptions) {
     this.#options = options;
@@ -61,10 +67,26 @@ export class Trunk implements FrameSender {
     });
   }
 
+  get id(): string {
+    return this.#options.id;
+  }
+
   /** Begins to send. The other end receives from now on. */
-  start(): void {
+  start(key: Uint8Array): void {
+    this.#isOpen = true;
+    this.await(key);
+  }
+
+  /** Sends once the other end has sent something. */
+  await(key: Uint8Array): void {
+    this.#key = key;
     this.#heardAt = this.#options.clock.monotonic();
     void this.#ping();
+  }
+
+  /** Closes a trunk that the other end has not used yet. */
+  closeUnused(): void {
+    if (!this.#isOpen) this.close("the other node has connected again");
   }
 
   /** Aborts when it ends. */
@@ -75,7 +97,7 @@ export class Trunk implements FrameSender {
   /** `opening` is JSON. Undefined once the trunk has ended. */
   open(opening: unknown, handler: ByteHandler): ByteChannel | undefined {
     if (this.ended.aborted) return undefined;
-    this.#lastChannel = nextNumber(this.#lastChannel);
+    this.#lastChannel = (this.#lastChannel + 1) >>> 0;
     const channel = new TrunkChannel(this.#lastChannel, this);
     channel.handler = handler;
     this.#channels.set(this.#lastChannel, channel);
@@ -97,10 +119,12 @@ export class Trunk implements FrameSender {
   }
 
   #publish(type: Frame["type"], channel: number, payload: Uint8Array): boolean {
-    this.#lastSent = nextNumber(this.#lastSent);
+    if (!this.#key || !this.#isOpen) return true;
+    this.#lastSent++;
     const { connection, sendTo } = this.#options;
+    const frame = encodeFrame({ number: this.#lastSent, type, channel, payload });
     try {
-      connection.publish(sendTo, encodeFrame({ number: this.#lastSent, type, channel, payload }));
+      connection.publish(sendTo, Buffer.concat([frame, signatureOf(this.#key, [sendTo, frame])]));
       return true;
     } catch {
       return false;
@@ -112,15 +136,19 @@ export class Trunk implements FrameSender {
   }
 
   #onMessage(bytes: Uint8Array): void {
-    const frame = decodeFrame(bytes);
     if (this.ended.aborted) return;
-    if (!frame) {
+    const frame = this.#isSigned(bytes) ? decodeFrame(bytes.subarray(0, -SIGNATURE_BYTES)) : undefined;
+    if (!frame || frame.number <= this.#lastReceived) {
       this.#options.onForeign();
       return;
     }
-    if (frame.number !== nextNumber(this.#lastReceived)) {
+    if (frame.number !== this.#lastReceived + 1) {
       this.close("messages between nodes were lost");
       return;
+    }
+    if (!this.#isOpen) {
+      this.#isOpen = true;
+      this.#options.onOpen?.();
     }
     this.#lastReceived = frame.number;
     this.#heardAt = this.#options.clock.monotonic();
@@ -132,6 +160,12 @@ export class Trunk implements FrameSender {
       const isValid = this.#channels.get(frame.channel)?.onFrame(frame, decodeCredit(frame.payload)) ?? true;
       if (!isValid) this.close("the other node violates the protocol of channels");
     }
+  }
+
+  #isSigned(bytes: Uint8Array): boolean {
+    const end = bytes.length - SIGNATURE_BYTES;
+    if (!this.#key || end < 0) return false;
+    return isSignatureOf(this.#key, [this.#options.receiveFrom, bytes.subarray(0, end)], bytes.subarray(end));
   }
 
   #onOpen({ channel: id, payload }: Frame): void {

@@ -15,6 +15,7 @@ import { type Environment, readEnvironment, unknownVariables } from "./environme
 import type { ConfigFault } from "./faults.ts";
 import { type FlagReader, readFlags } from "./flags.ts";
 import { checkForwarding } from "./forwarding.ts";
+import { checkMap } from "./map.ts";
 import { type Config, Configuration } from "./schema.ts";
 import { type AddedItem, effectiveSettings, type Layer, nestSettings, type Setting } from "./settings.ts";
 import { checkSources, referencedVariables } from "./sources.ts";
@@ -54,6 +55,7 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
     ...checkTransport(settings),
     ...checkCluster(settings),
     ...checkForwarding(settings),
+    ...checkMap(settings),
     ...checkSources(settings, { clock: systemClock, log: silentLogger }),
   ];
   if (faults.length > 0) return { ok: false, faults, settings, warnings };

@@ -7,6 +7,7 @@ import { isAddressRange } from "../lib/address-ranges.ts";
 import { LEVELS } from "../lib/logger.ts";
 import { CLUSTER_NAME_PATTERN } from "../model/cluster-name.ts";
 import { DEFAULT_IDENTITY, IDENTITY_RULES } from "../model/merge-settings.ts";
+import { mapSections } from "./map-schema.ts";
 
 const section = <P extends Type.TProperties>(properties: P, description: string) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description });
@@ -227,6 +228,23 @@ export const Configuration = Type.Object(
       },
       "Retention of the change history.",
     ),
+    problems: section(
+      {
+        lostLinkHours: Type.Number({
+          minimum: 0,
+          maximum: 8760,
+          default: 24,
+          description: "Hours that a link that is gone is listed as a problem.",
+        }),
+        movedHostMinutes: Type.Number({
+          minimum: 0,
+          maximum: 525_600,
+          default: 60,
+          description: "Minutes that a host that moved is listed as a problem.",
+        }),
+      },
+      "How long the list of problems has what is over.",
+    ),
     cluster: section(
       {
         servers: Type.Array(
@@ -288,6 +306,7 @@ export const Configuration = Type.Object(
       },
       "Several nodes as one Gazetteer.",
     ),
+    ...mapSections,
     limits: Limits,
     readers: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Literal("auto")], {
       default: 1,

@@ -2,6 +2,7 @@
  * The effective configuration as text: a valid configuration file in which a comment after each value names its origin.
  * Secrets are not shown (hide-secrets.ts).
  */
+import Type from "typebox";
 import { stringify } from "yaml";
 import { type Origin, renderOrigin } from "./faults.ts";
 import { hideSecrets, hideSecretsOfSource } from "./hide-secrets.ts";
@@ -29,7 +30,9 @@ export function renderSettings(settings: readonly Setting[]): string {
       lines.push({ text: `${name} ${renderValue(hideSecrets(value))}`, origin });
       continue;
     }
-    const hide = key.name === "sources" ? hideSecretsOfSource : hideSecrets;
+    const items = Type.IsArray(key.schema) ? key.schema.items : undefined;
+    const hide = (item: unknown) =>
+      key.name === "sources" ? hideSecretsOfSource(item) : hideSecrets(item, items);
     lines.push({ text: name, origin: undefined });
     for (const [index, item] of value.entries()) {
       lines.push({ text: `${indent}  - ${renderValue(hide(item))}`, origin: itemOrigins[index] });

@@ -39,14 +39,16 @@ export function checkSources(settings: readonly Setting[], context: SourceContex
   });
 }
 
-/** The names of the environment variables that hold secrets of the sources. */
+/** The names of the environment variables that hold secrets of the sources and of Prometheus. */
 export function referencedVariables(settings: readonly Setting[]): string[] {
   const find = (value: unknown, name: string): string[] => {
     if (typeof value === "string") return name.endsWith("Env") ? [value] : [];
     if (typeof value !== "object" || value === null) return [];
     return Object.entries(value).flatMap(([key, item]) => find(item, key));
   };
-  return find(settings.find(({ key }) => key.name === "sources")?.value, "");
+  return settings.flatMap(({ key, value }) =>
+    key.name === "sources" || key.name === "metrics" ? find(value, "") : [],
+  );
 }
 
 /** What `gazetteer check` finds in what the sources would read. */

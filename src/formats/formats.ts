@@ -194,5 +194,17 @@ export const EXPLANATION_FORMAT = documentOf(
   "What each source claims of one entity, and why each field has its value",
 );
 
+/** What is wrong with the network: a document with a path of its own, and a stream. */
+export const PROBLEMS_FORMAT: Format = formatOf({
+  name: "json",
+  mediaType: "application/vnd.gazetteer.problems+json",
+  resources: [],
+  description: "What is wrong with the network, worst first",
+});
+export const PROBLEMS_FORMATS: readonly Format[] = [
+  PROBLEMS_FORMAT,
+  ...FORMATS.filter((format) => format.stream),
+];
+
 export const documentFormatsOf = (resource: Resource): readonly DocumentFormat[] =>
   DOCUMENT_FORMATS.filter((format) => format.resources.includes(resource));

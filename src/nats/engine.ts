@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import {
+  type Authenticator,
   AuthorizationError,
   connect,
   credsAuthenticator,
@@ -47,6 +48,8 @@ export interface Engine {
   readonly isConnected: boolean;
   /** Resolves when NATS was reached for the first time; never, when the engine is closed before. */
   readonly reached: Promise<void>;
+  /** The listener is called when the connection is lost, and when it is there again. Returns the function that removes it. */
+  onConnection(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
@@ -77,6 +80,7 @@ class NatsEngine implements Engine {
   readonly #onReached: () => void;
   #api: Api | undefined;
   #isConnected = false;
+  readonly #listeners = new Set<() => void>();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -118,9 +122,9 @@ class NatsEngine implements Engine {
       // Not checked: at a start of all servers together JetStream answers later than the servers.
       const manager = await jetstreamManager(connection, { ...apiOptions, checkAPI: false });
       this.#api = { connection, jetstream: jetstream(connection, apiOptions), manager };
-      this.#isConnected = true;
       void this.#watch(connection);
       this.#onReached();
+      this.#setConnected(true);
     } catch (error) {
       const refused = error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError;
       throw new EngineError(
@@ -146,9 +150,20 @@ class NatsEngine implements Engine {
 
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
-      if (type === "disconnect" || type === "staleConnection" || type === "close") this.#isConnected = false;
-      else if (type === "reconnect") this.#isConnected = true;
+      if (type === "disconnect" || type === "staleConnection" || type === "close") this.#setConnected(false);
+      else if (type === "reconnect") this.#setConnected(true);
     }
+  }
+
+  onConnection(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #setConnected(isConnected: boolean): void {
+    if (isConnected === this.#isConnected) return;
+    this.#isConnected = isConnected;
+    for (const listener of this.#listeners) listener();
   }
 
   async close(): Promise<void> {
@@ -156,6 +171,19 @@ class NatsEngine implements Engine {
     this.#isConnected = false;
     await this.#api?.connection.close();
   }
+}
+
+/** Reads the file at each connection: an operator replaces it before it expires. One that cannot be read then is as before. */
+export function authenticatorOf(file: string): Authenticator {
+  let content = readFileSync(file);
+  return (nonce) => {
+    try {
+      content = readFileSync(file);
+    } catch {
+      // It is being replaced.
+    }
+    return credsAuthenticator(content)(nonce);
+  };
 }
 
 function connectOptions({ servers, clientName, credentialsFile, tls }: EngineOptions): NodeConnectionOptions {
@@ -169,7 +197,7 @@ function connectOptions({ servers, clientName, credentialsFile, tls }: EngineOpt
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,
     ...(credentialsFile !== undefined && {
-      authenticator: credsAuthenticator(readFileSync(credentialsFile)),
+      authenticator: authenticatorOf(credentialsFile),
     }),
     // The client takes them from its options only. The configuration has the same in all addresses.
     ...addresses.find(({ login }) => login)?.login,

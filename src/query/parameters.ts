@@ -5,6 +5,7 @@
  */
 import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
+import { PROBLEM_KINDS, PROBLEM_RESOURCES, PROBLEM_SEVERITIES } from "../model/problem-kinds.ts";
 import { MAX_CURSOR_CHARS } from "./cursor.ts";
 import { QueryFault } from "./fault.ts";
 import { MAX_REVISION, SCALAR_FIELDS } from "./fields.ts";
@@ -23,6 +24,7 @@ import {
   parseSort,
   parseTextFilter,
 } from "./parameter-values.ts";
+import { isProblemFilter, parseProblemFilter } from "./problems/problem-filter.ts";
 import type { QueryBuilder } from "./query.ts";
 import { MIN_REVISION, parseMinRevision, REVISION_OR_TIME_PATTERN } from "./revision.ts";
 
@@ -31,8 +33,8 @@ const MAX_TIMELINE_SPANS = 1000;
 /** IPv4 or IPv6, alone or with the length of a prefix. What it matches may still be no address, such as 10.0.0.999. */
 const IP_PATTERN = "^(\\d{1,3}(\\.\\d{1,3}){3}|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)(/\\d{1,3})?$";
 
-/** Reads that are not lists: the topology, one entity, another single item, or the paths between two ends. */
-const SINGLE_READS = ["topology", "entity", "item", "paths"] as const;
+/** Reads that are not lists of entities: the topology, one entity, another single item, paths, or problems. */
+const SINGLE_READS = ["topology", "entity", "item", "paths", "problems"] as const;
 type SingleRead = (typeof SINGLE_READS)[number];
 type ReadType = "list" | SingleRead;
 /** What a query is about. A kind means the list of that kind. */
@@ -82,6 +84,13 @@ const setField =
 const setText = (field: "cursor" | "format" | "at" | "since" | "diff" | "from" | "to"): ParamHandler =>
   setField(field, ({ value }) => value);
 
+const addProblemFilter: ParamHandler = (query, parameter) => {
+  const filter = parseProblemFilter(parameter);
+  if (filter instanceof QueryFault) return filter;
+  if (filter) query.problemFilters.push(filter);
+  return undefined;
+};
+
 /** A filter, and the only parameter that adds what is missing to what is read. */
 const addDrift: ParamHandler = (query, parameter) => {
   const states = parseDrift(parameter);
@@ -97,14 +106,32 @@ const addDrift: ParamHandler = (query, parameter) => {
  * order is the order in the messages of faults and in the OpenAPI document.
  */
 export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
+  kind: {
+    on: ["problems"],
+    description: "The kind of problem; several with commas.",
+    schema: { $id: "ProblemKind", enum: PROBLEM_KINDS },
+    multiple: true,
+  },
+  severity: {
+    on: ["problems"],
+    description: "How bad the problem is; several with commas.",
+    schema: { $id: "ProblemSeverity", enum: PROBLEM_SEVERITIES },
+    multiple: true,
+  },
+  resource: {
+    on: ["problems"],
+    description: "What the problem is about; several with commas.",
+    schema: { $id: "ProblemResource", enum: PROBLEM_RESOURCES },
+    multiple: true,
+  },
   q: {
-    on: ["list"],
-    description: "A substring of any string field, upper or lower case.",
+    on: ["list", "problems"],
+    description: "A substring of any string field, upper or lower case; of a problem, of its id or text.",
     schema: { type: "string", minLength: 1 },
     handle: addFilter(parseTextFilter),
   },
   source: {
-    on: ["list"],
+    on: ["list", "problems"],
     description: "Claimed by that source; several with commas.",
     multiple: true,
     handle: addFilter(({ values }) => sourceFilter(values)),
@@ -135,9 +162,9 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     handle: addFilter(parseIpFilter),
   },
   device: {
-    on: ["list"],
+    on: ["list", "problems"],
     kinds: ["links", "hosts"],
-    description: "Links with that device at an end; hosts located there.",
+    description: "Links with that device at an end; hosts located there; problems about it.",
     multiple: true,
   },
   port: {
@@ -188,13 +215,13 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     handleFor: (kind) => setField("sort", (parameter) => parseSort(kind, parameter)),
   },
   limit: {
-    on: ["list", "paths"],
+    on: ["list", "paths", "problems"],
     description: "The maximum number of entities on a page.",
     schema: { type: "integer", minimum: 1 },
     handle: setField("limit", (parameter, { pageLimit }) => parseInteger(parameter, 1, pageLimit)),
   },
   cursor: {
-    on: ["list", "paths"],
+    on: ["list", "paths", "problems"],
     description: "The `next` of the page before.",
     schema: { type: "string", pattern: "^[A-Za-z0-9_-]+$", maxLength: MAX_CURSOR_CHARS },
     handle: setText("cursor"),
@@ -218,8 +245,8 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     handle: setText("at"),
   },
   since: {
-    on: ["list", "topology"],
-    description: "What changed after that revision.",
+    on: ["list", "topology", "problems"],
+    description: "What changed after that revision; of problems as a stream only.",
     schema: { type: "integer", format: "int64", minimum: 0, maximum: MAX_REVISION },
     handle: setText("since"),
   },
@@ -269,7 +296,7 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
 export const kindOf = (target: QueryTarget): Kind | undefined => (isSingleRead(target) ? undefined : target);
 
 const isSingleRead = (target: QueryTarget): target is SingleRead =>
-  target === "topology" || target === "entity" || target === "item" || target === "paths";
+  (SINGLE_READS as readonly string[]).includes(target);
 
 const handledWithOthers: ParamHandler = () => undefined;
 
@@ -295,9 +322,10 @@ function createHandlers(target: QueryTarget): Map<string, ParamHandler> {
       );
   }
   for (const [name, { on, kinds, handle, handleFor }] of Object.entries(PARAMETERS)) {
-    const exists = on.includes(readType) && (!kinds || (kind && kinds.includes(kind)));
-    if (exists && !handlers.has(name))
-      handlers.set(name, handle ?? (kind && handleFor?.(kind)) ?? handledWithOthers);
+    const exists = on.includes(readType) && (!kinds || !kind || kinds.includes(kind));
+    if (!exists || handlers.has(name)) continue;
+    if (target === "problems" && isProblemFilter(name)) handlers.set(name, addProblemFilter);
+    else handlers.set(name, handle ?? (kind && handleFor?.(kind)) ?? handledWithOthers);
   }
   return handlers;
 }

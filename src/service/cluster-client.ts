@@ -11,8 +11,7 @@ import { StreamError } from "../log/jetstream/stream-error.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import { connectEngine, type Engine } from "../nats/engine.ts";
-import { clusterNames } from "../nats/names.ts";
-import { engineOptions, nameOfMachine } from "./cluster.ts";
+import { engineOptions, nameOfMachine, readSecret, requestsOf } from "./cluster.ts";
 import { readClusterOverview } from "./cluster-overview.ts";
 import { differencesOf, type SettingsDifference } from "./cluster-settings.ts";
 import { createEntries, mergeSettingsOf } from "./source-set.ts";
@@ -20,7 +19,9 @@ import { StartupError } from "./startup-error.ts";
 
 export async function readOverview(config: Config): Promise<ClusterOverview> {
   try {
-    return await withEngine(config, (engine) => readClusterOverview(engine, config.cluster, systemClock));
+    return await withEngine(config, (engine) =>
+      readClusterOverview(engine, config.cluster, readSecret(config), systemClock),
+    );
   } catch (error) {
     if (!(error instanceof StreamError)) throw error;
     const isMissing = error.condition === "deleted";
@@ -49,7 +50,7 @@ export async function forgetSource(config: Config, source: string): Promise<numb
 
 const send = (config: Config, request: ClusterRequest): Promise<ClusterAnswer> =>
   withEngine(config, ({ connection }) =>
-    sendRequest(connection, clusterNames(config.cluster.name).requests, request),
+    sendRequest({ connection, ...requestsOf(config.cluster.name, readSecret(config)) }, request),
   );
 
 async function withEngine<T>(config: Config, use: (engine: Engine) => Promise<T>): Promise<T> {

@@ -21,7 +21,7 @@ import { openRetryingLog, type RetryingLog } from "../log/retrying-log.ts";
 import { connectEngine, type Engine } from "../nats/engine.ts";
 import { clusterNames } from "../nats/names.ts";
 import { asStartupError } from "./as-startup-error.ts";
-import { copyFile, engineOptions, nameOfMachine, readSecret } from "./cluster.ts";
+import { copyFile, engineOptions, nameOfMachine, readSecret, snapshotsOptions } from "./cluster.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, LOG_FILE } from "./store.ts";
 
@@ -79,13 +79,18 @@ async function publishLog(config: Config, local: RetryingLog, engine: Engine) {
   const position = { created: info.created, sequence: 1, holders: {} };
   try {
     const { oldest, oldestTime } = local.stats();
-    const identity = { log: local.id, key: sealKey(readSecret(config), local.signingKey) };
+    const secret = readSecret(config);
+    const identity = { log: local.id, key: sealKey(secret, local.signingKey) };
     const snapshot = oldest > 0 ? local.snapshotAtOrBefore(oldest) : undefined;
     if (snapshot) {
-      const snapshots = new ClusterSnapshots(engine, { bucket: names.snapshots, replicas }, systemClock);
+      const snapshots = new ClusterSnapshots(engine, snapshotsOptions(config.cluster, secret), systemClock);
       await snapshots.write({ ...identity, position }, snapshot);
     }
-    const base = encodeBase({ ...identity, revision: oldest, time: oldestTime }, randomUUID());
+    const base = encodeBase(
+      { ...identity, revision: oldest, time: oldestTime },
+      local.signingKey,
+      randomUUID(),
+    );
     const { stored } = await stream.publish(base, 0);
     if (!stored) throw new StartupError("log", `a node of the cluster ${name} is running; stop it first`);
     return { ...position, sequence: await publishBatches(stream, local, oldest) };

@@ -16,7 +16,7 @@ import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
 import { within } from "../lib/within.ts";
 import { MergeRules } from "../view/merge-rules.ts";
-import type { Cluster } from "./cluster.ts";
+import { type Cluster, requestsOf } from "./cluster.ts";
 import { withKeptSources } from "./cluster-settings.ts";
 import { markOrphanedSources } from "./orphaned-sources.ts";
 import type { SourceSet } from "./source-set.ts";
@@ -49,7 +49,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   const { config, store, sources, clock, logger, url } = parts;
   const { cluster, committer, view } = store;
   if (!cluster) return;
-  const { engine, names, leases, log, node, nodeName } = cluster;
+  const { engine, leases, log, secret, node, nodeName, foreign } = cluster;
   const startedAt = clock.now();
   const nodes = nodesOf(cluster, config.cluster.replicas);
   const status = (): NodeStatus => {
@@ -77,7 +77,11 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   const answer = async (): Promise<void> => {
     // A node with a copy of the log starts before NATS is reached.
     await Promise.race([engine.reached, aborted(signal)]);
-    if (!signal.aborted) await answerRequests(engine.connection, names.requests, fulfil, signal);
+    if (signal.aborted) return;
+    const { connection } = engine;
+    const onForeign = () => foreign.count("requests");
+    const place = { connection, ...requestsOf(config.cluster.name, secret) };
+    await answerRequests({ ...place, node, clock, fulfil, onForeign }, signal);
   };
   await Promise.all([
     leases.run(signal),

@@ -9,6 +9,8 @@ import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { Engine } from "../nats/engine.ts";
 import { clusterNames } from "../nats/names.ts";
+import type { ClusterSecret } from "../nats/sealed.ts";
+import { snapshotsOptions } from "./cluster.ts";
 
 /** For all who look within this time, NATS is read once. */
 const MAX_AGE_MS = 1_000;
@@ -17,6 +19,7 @@ const MAX_AGE_MS = 1_000;
 export async function readClusterOverview(
   engine: Engine,
   { name, replicas }: Pick<Config["cluster"], "name" | "replicas">,
+  secret: ClusterSecret,
   clock: Clock,
 ): Promise<ClusterOverview> {
   const names = clusterNames(name);
@@ -25,7 +28,7 @@ export async function readClusterOverview(
   const [nodes, leases, snapshots] = await Promise.all([
     readNodes({ ...bucket, bucket: names.nodes }),
     readLeases({ ...bucket, bucket: names.leases }),
-    new ClusterSnapshots(engine, { bucket: names.snapshots, replicas }, clock).list(info.created),
+    new ClusterSnapshots(engine, snapshotsOptions({ name, replicas }, secret), clock).list(info.created),
   ]);
   return {
     name,
@@ -63,6 +66,7 @@ const serversOf = ({ leader, followers }: StreamInfo): Servers => [
 export function createOverviewReader(
   engine: Engine,
   { cluster }: Pick<Config, "cluster">,
+  secret: ClusterSecret,
   clock: Clock,
 ): () => Promise<ClusterOverview> {
   let readAt = Number.NEGATIVE_INFINITY;
@@ -71,7 +75,7 @@ export function createOverviewReader(
     const now = clock.monotonic();
     if (last && now - readAt < MAX_AGE_MS) return last;
     readAt = now;
-    last = readClusterOverview(engine, cluster, clock).catch((error: unknown) => ({
+    last = readClusterOverview(engine, cluster, secret, clock).catch((error: unknown) => ({
       name: cluster.name,
       nodes: [],
       leases: [],

@@ -4,7 +4,7 @@ import type { Config } from "../config/schema.ts";
 import { STREAM_CONDITIONS } from "../log/jetstream/stream-error.ts";
 import type { Cluster } from "./cluster.ts";
 
-export function clusterStatus({ log, node }: Cluster, config: Config): ClusterStatus {
+export function clusterStatus({ log, node, foreign }: Cluster, config: Config): ClusterStatus {
   const { name, maxStaleSeconds } = config.cluster;
   return {
     name,
@@ -21,7 +21,7 @@ export function clusterStatus({ log, node }: Cluster, config: Config): ClusterSt
       return log.lag;
     },
     get foreignMessages() {
-      return log.foreignMessages;
+      return { log: log.foreignMessages, ...foreign.counts };
     },
     get overtaken() {
       return log.overtakenAppends;

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { Leases } from "../cluster/leases.ts";
+import type { RequestPlace } from "../cluster/requests.ts";
 import { secretFault } from "../config/cluster.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
@@ -16,11 +17,12 @@ import { runToEnd } from "../lib/steps.ts";
 import type { JetStreamLog } from "../log/jetstream/jetstream-log.ts";
 import { LogStream } from "../log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../log/jetstream/open.ts";
-import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
+import { ClusterSnapshots, type ClusterSnapshotsOptions } from "../log/jetstream/snapshots.ts";
 import type { Log, Snapshot } from "../log/log.ts";
 import { IN_MEMORY } from "../log/log-file.ts";
 import { type Engine, type EngineOptions, openEngine } from "../nats/engine.ts";
 import type { EngineError } from "../nats/engine-error.ts";
+import { ForeignMessages } from "../nats/foreign-messages.ts";
 import { type ClusterNames, clusterNames } from "../nats/names.ts";
 import { ClusterSecret } from "../nats/sealed.ts";
 import { restoreView } from "../view/restore.ts";
@@ -34,6 +36,7 @@ export interface Cluster {
   readonly leases: Leases;
   readonly snapshots: ClusterSnapshots;
   readonly secret: ClusterSecret;
+  readonly foreign: ForeignMessages;
   /** As configured, or the name of the machine. */
   readonly nodeName: string;
   /** Names this run of the node. */
@@ -62,7 +65,8 @@ export async function openCluster(
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, copyFile(name));
   const engine = await reachEngine(engineOptions(config, nodeName), existsSync(path), clock, logger, signal);
   try {
-    const snapshots = new ClusterSnapshots(engine, { bucket: names.snapshots, replicas }, clock);
+    const foreign = new ForeignMessages();
+    const snapshots = new ClusterSnapshots(engine, snapshotsOptions(config.cluster, secret, foreign), clock);
     const stream = new LogStream(engine, { stream: names.stream, subject: names.subject, replicas });
     const log = await openJetStreamLog({
       stream,
@@ -84,12 +88,30 @@ export async function openCluster(
       clock,
       logger,
     });
-    return { engine, names, log, leases, snapshots, secret, nodeName, node };
+    return { engine, names, log, leases, snapshots, secret, foreign, nodeName, node };
   } catch (error) {
     await engine.close();
     throw error;
   }
 }
+
+/** Where requests to the nodes are sent, and the key that signs them. */
+export const requestsOf = (name: string, secret: ClusterSecret): Pick<RequestPlace, "subject" | "key"> => ({
+  subject: clusterNames(name).requests,
+  key: secret.derive("requests"),
+});
+
+/** Of the snapshots of a cluster. */
+export const snapshotsOptions = (
+  { name, replicas }: Pick<Config["cluster"], "name" | "replicas">,
+  secret: ClusterSecret,
+  foreign = new ForeignMessages(),
+): ClusterSnapshotsOptions => ({
+  bucket: clusterNames(name).snapshots,
+  replicas,
+  secret,
+  foreign,
+});
 
 export const engineOptions = ({ cluster }: Config, nodeName: string): EngineOptions => ({
   servers: cluster.servers,

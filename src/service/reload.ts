@@ -1,5 +1,5 @@
 /**
- * Reloads the configuration of a running service: users, limits, the log level, sources and how they are merged. A reload is all or nothing:
+ * Reloads the configuration of a running service: users, limits, the log level, the map's settings, sources and how they are merged. A reload is all or nothing:
  * everything is read and checked first, and a fault anywhere changes nothing. Keys that need a restart are logged.
  * Reloads run one after the other; requests that arrive meanwhile lead to one more.
  */
@@ -18,7 +18,16 @@ import type { SourceContext } from "../sources/source.ts";
 import { createEntries, type SourceSet } from "./source-set.ts";
 
 /** A key, or a section of keys. All other keys need a restart. */
-const RELOADABLE: ReadonlySet<string> = new Set(["users", "limits", "logLevel", "identity", "sources"]);
+const RELOADABLE: ReadonlySet<string> = new Set([
+  "users",
+  "limits",
+  "logLevel",
+  "identity",
+  "sources",
+  "links",
+  "metrics",
+  "views",
+]);
 
 export interface ReloaderOptions {
   /** The configuration of the start. */
@@ -26,7 +35,7 @@ export interface ReloaderOptions {
   readonly load: () => ConfigResult;
   readonly users: ReloadableUsers;
   readonly sources: SourceSet;
-  /** Applies limits and log level in all processes, and what is forwarded. Must not fail. */
+  /** Applies limits and log level in all processes, what is forwarded, and the settings of the map. Must not fail. */
   readonly applySettings: (config: Config) => void;
   readonly clock: Clock;
   readonly logger: Logger;

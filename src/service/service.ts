@@ -27,12 +27,14 @@ import { aborted } from "../lib/aborted.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
+import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { asStartupError } from "./as-startup-error.ts";
 import { clusterStatus } from "./cluster-status.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
+import { ConfiguredMap } from "./map-source.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
@@ -93,6 +95,7 @@ interface Parts {
   readonly tls: TlsFiles | undefined;
   readonly exchange: ShareExchange;
   readonly forwarder: ControllerForwarder;
+  readonly map: ConfiguredMap;
 }
 
 /** Runs the service again where the log of its cluster was replaced by another one. */
@@ -154,6 +157,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   sourceCluster = store.cluster && createSourceCluster(store.cluster, clock);
   const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
+  const map = new ConfiguredMap(config, { ...store, clock, logger });
   try {
     using readers = openReaders({
       exchange,
@@ -187,6 +191,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
         tls,
         exchange,
         forwarder,
+        map,
       },
       options,
     );
@@ -212,6 +217,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const applySettings = (next: Config) => {
     updateSettings(parts.settings, next);
     parts.forwarder.update(next.sources);
+    parts.map.update(next);
     store.history.maxRingBytes = next.limits.streamBufferBytes;
     server.onLimitsChanged();
     readers.sendSettings();
@@ -264,6 +270,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     sourcesStop.abort();
     await Promise.race([sourcesEnded.catch(() => {}), parts.clock.sleep(SOURCES_STOP_TIMEOUT_MS)]);
     // 2. Drain the readers and this server.
+    parts.map.stop();
     readersStop.abort();
     await Promise.all([readersEnded, server.stop(DRAIN_TIMEOUT_MS)]);
     // 3. Write the last snapshot.
@@ -278,7 +285,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
 
 async function openListeningServer(parts: Parts, configReload: Reloader): Promise<Server> {
   const { store, sources, readers } = parts;
-  const { config, tls, forwarder } = parts;
+  const { config, tls, forwarder, map } = parts;
   const { host, port } = config;
   const cluster = store.cluster && clusterStatus(store.cluster, config);
   try {
@@ -294,11 +301,13 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       sharedPort: readers.processes > 1,
       unixSocketPath: readers.socket,
       readers,
+      problemWindows: problemWindowsOf(config),
       context: { ...store, drawings: new Drawings() },
       sources: () => sources.status(),
       rejectedRecords: () => sources.rejectedRecords(),
       configReload,
       forwarder,
+      map,
       cluster,
       clusterStatus: cluster,
       clusterOverview: await overviewReader(parts),
@@ -314,6 +323,11 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
   }
 }
 
+const problemWindowsOf = ({ problems: { lostLinkHours, movedHostMinutes } }: Config): ProblemWindows => ({
+  lostLinkMs: Math.round(lostLinkHours * 3_600_000),
+  movedHostMs: Math.round(movedHostMinutes * 60_000),
+});
+
 /** What only nodes of a cluster need, and with it the client of NATS, is not loaded elsewhere. */
 async function runAsNode(parts: Parts, url: string, signal: AbortSignal): Promise<void> {
   const { runClusterNode } = await import("./cluster-node.ts");
@@ -323,7 +337,7 @@ async function runAsNode(parts: Parts, url: string, signal: AbortSignal): Promis
 async function overviewReader({ store: { cluster }, config, clock }: Parts) {
   if (!cluster) return undefined;
   const { createOverviewReader } = await import("./cluster-overview.ts");
-  return createOverviewReader(cluster.engine, config, clock);
+  return createOverviewReader(cluster.engine, config, cluster.secret, clock);
 }
 
 const formatUrl = ({ host, tls }: Config, port: number) =>

@@ -5,7 +5,7 @@ import type { SourceCluster } from "../sources/source.ts";
 import type { Cluster } from "./cluster.ts";
 
 export function createSourceCluster(
-  { engine, names, log, secret, node }: Cluster,
+  { engine, names, log, secret, node, foreign }: Cluster,
   clock: Clock,
 ): SourceCluster {
   const channels = new Channels({
@@ -15,7 +15,9 @@ export function createSourceCluster(
     },
     subject: names.requests,
     node,
+    key: secret.derive("channels"),
     clock,
+    onForeign: () => foreign.count("channels"),
   });
   /** By what is applied of the log: not this node, and none that has lost the source. */
   const otherHolderOf = (source: string): string | undefined =>

@@ -84,6 +84,15 @@ export class LinkGraph {
     this.#parts = parts;
   }
 
+  /** By number. A hole is a number that no device has. Numbers are not the same on every node. */
+  get devices(): readonly (GraphDevice | undefined)[] {
+    return this.#parts.devices;
+  }
+
+  numberOf(id: string): number | undefined {
+    return this.#parts.numbers.get(id);
+  }
+
   hasDevice(id: string): boolean {
     return this.#device(id)?.available !== undefined;
   }

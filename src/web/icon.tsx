@@ -11,6 +11,7 @@ const PATHS = {
   download: "M8 2v8m-3-3 3 3 3-3M3 13h10",
   drift: "M2 5h12M2 11h12M11 2 5 14",
   conflict: "M8 2 15 14H1ZM8 7v3M8 12v.01",
+  gauge: "M2 12a6 6 0 1 1 12 0M8 12l3-4",
   legend: "M3 4h2M8 4h5M3 8h2M8 8h5M3 12h2M8 12h5",
 } as const;
 

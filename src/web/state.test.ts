@@ -42,6 +42,7 @@ test("parsing the address of a state returns that state", () => {
       hops: fc.integer({ min: 1, max: 9 }),
       path: fc.option(fc.tuple(ref, ref), { nil: undefined }),
       layer: fc.constantFrom(undefined, ...LAYERS),
+      metric: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
       expanded: fc.array(text),
       at: fc.option(moment, { nil: undefined }),
       compare: fc.option(moment, { nil: undefined }),

@@ -53,6 +53,8 @@ export interface ViewState {
   readonly hops: number;
   readonly path: readonly [EntityRef, EntityRef] | undefined;
   readonly layer: Layer | undefined;
+  /** The name of the metric that the map shows on links. */
+  readonly metric: string | undefined;
   /** The devices whose hosts the map draws. */
   readonly expanded: readonly string[];
   /** The moment that is shown: an RFC 3339 time or a revision. Undefined is now. */
@@ -79,6 +81,7 @@ export const DEFAULT_STATE: ViewState = {
   hops: 1,
   path: undefined,
   layer: undefined,
+  metric: undefined,
   expanded: [],
   at: undefined,
   compare: undefined,
@@ -118,6 +121,7 @@ export function formatState(state: ViewState): string {
   if (state.around !== undefined && state.hops !== 1) append("hops", String(state.hops));
   for (const end of state.path ?? []) append("path", formatRef(end));
   append("layer", state.layer);
+  append("metric", state.metric);
   for (const device of state.expanded) append("hosts", device);
   append("at", state.at);
   append("compare", state.compare);
@@ -151,6 +155,7 @@ export function parseState(search: string): ViewState {
     hops: hops >= 1 && hops <= MAX_HOPS ? hops : 1,
     path: from && to ? [from, to] : undefined,
     layer: LAYERS.find((layer) => layer === query.get("layer")),
+    metric: text("metric"),
     expanded: query.getAll("hosts"),
     at: parseMoment(query.get("at")),
     compare: parseMoment(query.get("compare")),

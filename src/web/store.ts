@@ -9,11 +9,13 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Client, ConnectionState, Readiness } from "../client/client.ts";
+import type { MapSettings } from "../model/map-settings.ts";
 import { type DriftList, missingEntities } from "./drift.ts";
 import type { Comparison } from "./history.ts";
 import type { NetworkChange } from "./live.ts";
 import { createNavigation, type Navigation } from "./navigation.ts";
 import type { Network } from "./network.ts";
+import { type LinkOverlay, type OverlayResult, overlayOf } from "./overlay.ts";
 import type { EntityRef } from "./state.ts";
 
 export interface Notice {
@@ -35,6 +37,12 @@ export interface Store extends Navigation {
   readonly network: ReadonlySignal<Network | undefined>;
   /** Rises when a network that is shown was changed in place. */
   readonly networkVersion: Signal<number>;
+  /** Of the service's configuration; undefined until they are loaded. */
+  readonly settings: Signal<MapSettings | undefined>;
+  /** Of the chosen metric; undefined without one, and until it is loaded. */
+  readonly overlayResult: Signal<OverlayResult | undefined>;
+  /** The values that the map draws on links. */
+  readonly overlay: ReadonlySignal<LinkOverlay | undefined>;
   readonly connection: Signal<ConnectionState>;
   readonly readiness: Signal<Readiness | undefined>;
   /** Newest first. */
@@ -66,6 +74,7 @@ export function createStore(client: Client): Store {
   const drift = signal<DriftList | undefined>(undefined);
   const network = computed(() => comparison.value?.network ?? past.value ?? live.value);
   const networkVersion = signal(0);
+  const overlayResult = signal<OverlayResult | undefined>(undefined);
   let lastNoticeId = 0;
   return {
     ...navigation,
@@ -82,6 +91,9 @@ export function createStore(client: Client): Store {
     }),
     network,
     networkVersion,
+    settings: signal<MapSettings | undefined>(undefined),
+    overlayResult,
+    overlay: overlayOf(navigation.state, overlayResult),
     connection: signal<ConnectionState>({ state: "connecting" }),
     readiness: signal<Readiness | undefined>(undefined),
     recentChanges: signal<readonly NetworkChange[]>([]),

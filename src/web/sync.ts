@@ -6,8 +6,10 @@ import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
 import { loadComparison, loadNetworkAt } from "./history.ts";
 import { type NetworkChange, watchNetwork } from "./live.ts";
+import { syncSettings } from "./settings.ts";
 import type { Store } from "./store.ts";
 import { syncDrift } from "./sync-drift.ts";
+import { syncOverlay } from "./sync-overlay.ts";
 import { throttle } from "./throttle.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
@@ -21,6 +23,8 @@ const COMPARISON_INTERVAL_MS = 2000;
 export function startSync(store: Store): void {
   syncReadiness(store);
   syncDrift(store);
+  syncSettings(store);
+  syncOverlay(store);
   const reloadHistory = syncHistory(store);
   syncLive(store, reloadHistory);
 }

@@ -6,6 +6,7 @@
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import type { ClusterStatus } from "../../src/api/cluster-status.ts";
+import type { MapSource } from "../../src/api/map-source.ts";
 import { Drawings } from "../../src/api/reads/drawings.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
 import type { ServerLimits } from "../../src/api/server-limits.ts";
@@ -61,6 +62,7 @@ export interface HarnessOptions {
   readonly clock?: ManualClock;
   readonly sources?: () => readonly SourceReport[];
   readonly site?: StaticSite;
+  readonly map?: MapSource;
   readonly host?: string;
   readonly tls?: LiveTlsIdentity;
   readonly scheduler?: Scheduler;
@@ -147,6 +149,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     sources: options.sources ?? (() => []),
     rejectedRecords: () => ({}),
     site: options.site,
+    map: options.map,
     tls: options.tls,
     cluster: options.cluster,
     clusterStatus: options.cluster,

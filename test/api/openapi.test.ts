@@ -8,7 +8,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
 import manifest from "../../package.json";
+import type { MapSource } from "../../src/api/map-source.ts";
 import { openapiDocument, openapiText } from "../../src/api/openapi.ts";
+import { EXAMPLES } from "../../src/api/openapi-examples.ts";
 import { createStaticSite } from "../../src/api/static-site.ts";
 import { type Harness, openHarness } from "./harness.ts";
 import { deviceId, SAMPLE } from "./network.ts";
@@ -31,7 +33,18 @@ beforeAll(async () => {
   const site = createStaticSite(async () => [
     { path: "/", type: "text/html; charset=utf-8", bytes: Buffer.from("<p>") },
   ]);
-  h = await openHarness({ site, origins: ["https://map.example"], limits: { requestsPerSecond: 100_000 } });
+  const map: MapSource = {
+    settings: Buffer.from(JSON.stringify(EXAMPLES.MapSettings)),
+    metric: (name) =>
+      name === "Load" ? { ok: true, json: Buffer.from(JSON.stringify(EXAMPLES.MetricValues)) } : undefined,
+    queryCounts: () => [],
+  };
+  h = await openHarness({
+    site,
+    map,
+    origins: ["https://map.example"],
+    limits: { requestsPerSecond: 100_000 },
+  });
   await h.replace(SAMPLE);
   await h.apply([{ op: "set", kind: "devices", claim: { id: deviceId(3), available: false } }]);
   withoutStreams = await openHarness({ limits: { streamsPerUser: 0 } });
@@ -113,6 +126,7 @@ const PATH_VALUES: Readonly<Record<string, { good: string; bad: string }>> = {
   vlan: { good: "-1", bad: "77" },
   n: { good: "0", bad: "999" },
   page: { good: "errors", bad: "unknown" },
+  metric: { good: "Load", bad: "unknown" },
   src: { good: deviceId(1), bad: "unknown" },
   dst: { good: deviceId(2), bad: "unknown" },
   device: { good: deviceId(1), bad: "unknown" },
@@ -164,6 +178,10 @@ function valuesOf(path: string, { name, schema }: Json): { good: string[]; bad: 
   const { enum: allowed } = resolveRef(asObject(schema).items ?? schema);
   if (key === "type" && Array.isArray(allowed)) return { good: allowed.map(String), bad: "NOTHING" };
   if (key === "format" && Array.isArray(allowed)) return { good: allowed.map(String), bad: "xml" };
+  if (path.endsWith("/problems") && Array.isArray(allowed))
+    return { good: allowed.map(String), bad: "nothing" };
+  // Of problems there is no document of changes, only a stream.
+  if (path.endsWith("/problems") && key === "since") return { good: ["1&format=events"], bad: "1" };
   // On ports it is a field; elsewhere it needs a device.
   if (key === "port")
     return path.endsWith("/ports") ? anyText(key) : { good: [`1&device=${deviceId(1)}`], bad: "1" };
@@ -231,7 +249,7 @@ test.each(paths)("%s: every response is as documented", async (path, item) => {
   }
   for (const type of Object.keys(asObject(asObject(asObject(get.responses)["200"]).content)))
     expect(await check(type, request("", { headers: { accept: type } }))).toBe(
-      type.startsWith("application/vnd.gazetteer.") ? 400 : 200,
+      type.startsWith("application/vnd.gazetteer.") && !path.endsWith("/problems") ? 400 : 200,
     );
   if (Object.hasOwn(asObject(get.responses), "406"))
     expect(await check("406", request("", { headers: { accept: "image/png" } }))).toBe(406);

@@ -12,7 +12,7 @@ const CLUSTER: ClusterStatus = {
   node: "a.1",
   conditions: ["unreachable", "full"],
   lag: 3,
-  foreignMessages: 4,
+  foreignMessages: { log: 4, requests: 1 },
   overtaken: 5,
   maxStaleSeconds: 60,
   get staleSince() {
@@ -268,7 +268,8 @@ describe("a node that cannot follow the log", () => {
       `gazetteer_cluster_revision ${clustered.view.revision}`,
       "gazetteer_cluster_lag_messages 3",
       "gazetteer_cluster_stale_seconds 7",
-      "gazetteer_cluster_foreign_messages_total 4",
+      'gazetteer_cluster_foreign_messages_total{place="log"} 4',
+      'gazetteer_cluster_foreign_messages_total{place="requests"} 1',
       "gazetteer_cluster_overtaken_total 5",
     ])
       expect(text).toContain(`${line}\n`);

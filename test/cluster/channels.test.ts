@@ -1,6 +1,6 @@
 /** Byte channels between two nodes over a real NATS server: order, flow control, and the end of a node. */
 import { describe, expect, test } from "bun:test";
-import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { connect, type Msg, type NatsConnection } from "@nats-io/transport-node";
 import { Channels } from "../../src/cluster/channels.ts";
 import type { ByteChannel } from "../../src/lib/byte-channel.ts";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -33,15 +33,21 @@ class End {
 interface Node extends AsyncDisposable {
   readonly connection: NatsConnection;
   readonly channels: Channels;
+  foreignMessages: number;
 }
 
-async function openNode(servers: NatsServers, node: string): Promise<Node> {
+async function openNode(servers: NatsServers, name: string, key = Buffer.from("key")): Promise<Node> {
   const connection = await connect({ servers: servers.urls, reconnectTimeWait: 50 });
-  return {
+  const onForeign = () => {
+    node.foreignMessages++;
+  };
+  const node = {
     connection,
-    channels: new Channels({ connection, subject: SUBJECT, node, clock: systemClock }),
+    channels: new Channels({ connection, subject: SUBJECT, node: name, key, clock: systemClock, onForeign }),
+    foreignMessages: 0,
     [Symbol.asyncDispose]: () => connection.close(),
   };
+  return node;
 }
 
 /** Node b opens a channel to node a. */
@@ -110,27 +116,58 @@ describe("channels between nodes", () => {
     end.abort();
   });
 
-  test("lost messages, a node that is gone and a foreign message: channels end, or nothing happens", async () => {
+  test("messages of others, and those that are sent again, are counted and change nothing", async () => {
+    await using nats = await startNatsServers();
+    await using a = await openNode(nats, "a");
+    await using b = await openNode(nats, "b");
+    const sent: Msg[] = [];
+    const spy = b.connection.subscribe(`${SUBJECT}.>`, { callback: (_, message) => void sent.push(message) });
+    await b.connection.flush();
+    const end = new AbortController();
+    const { atA, atB, openings } = await openPair(a, b, end.signal);
+    atB.channel?.send(sample(1000));
+    await until(() => atA.bytes.length === 1000, { what: "the bytes" });
+    spy.unsubscribe();
+    const counted = a.foreignMessages;
+    const ofTrunk = sent.filter(({ subject }) => subject.endsWith(".a"));
+    const request = sent.findLast(({ subject }) => subject.includes(".channels."));
+    const [frame] = ofTrunk;
+    if (!request || !frame) throw new Error("nothing was sent");
+    b.connection.publish(request.subject, request.data, { reply: `${request.reply}x` });
+    for (const { subject, data } of ofTrunk) b.connection.publish(subject, data);
+    // For the other direction, changed, too short, and none at all.
+    b.connection.publish(frame.subject.replace(/a$/, "b"), frame.data);
+    const changed = Uint8Array.from(frame.data, (byte, i) => (i === 20 ? byte ^ 1 : byte));
+    b.connection.publish(frame.subject, changed);
+    b.connection.publish(frame.subject, frame.data.subarray(0, 20));
+    b.connection.publish(request.subject, "{}");
+    const count = ofTrunk.length + 4;
+    await until(() => a.foreignMessages - counted === count, { what: "the count at a" });
+    await until(() => b.foreignMessages === 1, { what: "the count at b" });
+    expect([atA.closed, atB.closed, openings.length]).toEqual([undefined, undefined, 1]);
+    atB.channel?.send(sample(10));
+    await until(() => atA.bytes.length === 1010, { what: "more bytes on the same channel" });
+    // A node with another secret gets no trunk.
+    await using c = await openNode(nats, "c", Buffer.from("another"));
+    const refused = a.foreignMessages;
+    const opener = c.channels.connect("topic", () => "a", end.signal);
+    await until(() => a.foreignMessages > refused, { what: "the refusal" });
+    expect(opener.open({}, new End())).toBeUndefined();
+    end.abort();
+  });
+
+  test("lost messages, and a node that is gone: channels end", async () => {
     await using nats = await startNatsServers();
     await using a = await openNode(nats, "a");
     await using b = await openNode(nats, "b");
     const end = new AbortController();
     const { atA, atB, opener } = await openPair(a, b, end.signal);
-    // What others send is ignored and counted.
-    const subjects = new Set<string>();
-    const spy = b.connection.subscribe(`${SUBJECT}.trunk.*.a`, {
-      callback: (_, message) => {
-        subjects.add(message.subject);
-      },
-    });
-    await until(() => subjects.size > 0, { what: "a message of the trunk" });
-    spy.unsubscribe();
-    for (const subject of subjects) b.connection.publish(subject, "no frame");
-    b.connection.publish(`${SUBJECT}.channels.YQ.dG9waWM`, "{}");
-    await until(() => a.channels.foreignMessages === 2, { what: "the foreign messages" });
-    expect(atA.closed).toBeUndefined();
-    // A message that does not follow the last one: something was lost.
-    for (const subject of subjects) b.connection.publish(subject, Uint8Array.of(0, 1, 0, 0, 5, 0, 0, 0, 0));
+    // Node b sends, and one message does not arrive.
+    const { publish } = b.connection;
+    b.connection.publish = () => {};
+    atB.channel?.send(sample(10));
+    await Promise.resolve();
+    b.connection.publish = publish.bind(b.connection);
     await until(() => atA.closed && atB.closed, { what: "the end of the trunk" });
     expect(atA.closed).toEqual({ reason: "messages between nodes were lost", byPeer: false });
     // Node b connects again by itself.

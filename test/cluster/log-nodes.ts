@@ -6,6 +6,7 @@ import { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../../src/log/jetstream/open.ts";
 import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
 import { type Engine, openEngine } from "../../src/nats/engine.ts";
+import { ForeignMessages } from "../../src/nats/foreign-messages.ts";
 import { type ClusterNames, clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { newestState } from "../../src/service/cluster.ts";
@@ -22,6 +23,7 @@ export interface LogNode extends AsyncDisposable {
   readonly committer: Committer;
   readonly engine: Engine;
   readonly snapshots: SnapshotPublisher;
+  readonly foreign: ForeignMessages;
   /** Resolves once everything that the stream has is visible here. */
   caughtUp(): Promise<void>;
 }
@@ -51,7 +53,8 @@ export async function openNode(
   const { stream, subject, snapshots: bucket } = options.names ?? NAMES;
   const logger = createLogger(() => "error");
   const signal = new AbortController().signal;
-  const snapshots = new ClusterSnapshots(engine, { bucket, replicas }, clock);
+  const foreign = new ForeignMessages();
+  const snapshots = new ClusterSnapshots(engine, { bucket, replicas, secret, foreign }, clock);
   const log = await openJetStreamLog({
     stream: new LogStream(engine, { stream, subject, replicas, ...(maxBytes !== undefined && { maxBytes }) }),
     snapshots,
@@ -77,6 +80,7 @@ export async function openNode(
     log,
     committer,
     engine,
+    foreign,
     snapshots: new SnapshotPublisher({ log, snapshots, secret }, committer, clock, logger, {
       messages: options.snapshotMessages ?? 1,
       intervalMs: 50,

@@ -8,6 +8,7 @@ import { sendRequest } from "../../src/cluster/requests.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
+import { requestsOf } from "../../src/service/cluster.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
@@ -61,9 +62,9 @@ test("a service, snapshots, requests and channels work with the permissions of d
   const { connection } = b.engine;
   const nodes = await readNodes({ engine: b.engine, bucket: NAMES.nodes, replicas: 1 });
   expect(nodes.map(({ nodeName }) => nodeName)).toEqual(["a"]);
-  expect(sendRequest(connection, NAMES.requests, { op: "forget", source: "x" })).rejects.toThrow(
-    "configured on a",
-  );
+  expect(
+    sendRequest({ connection, ...requestsOf("default", secret) }, { op: "forget", source: "x" }),
+  ).rejects.toThrow("configured on a");
 
   const stop = new AbortController();
   const [at, from] = [b, c].map(
@@ -72,7 +73,9 @@ test("a service, snapshots, requests and channels work with the permissions of d
         connection: engine.connection,
         subject: NAMES.requests,
         node: `n${i}`,
+        key: secret.derive("channels"),
         clock: systemClock,
+        onForeign() {},
       }),
   );
   const openings: unknown[] = [];

@@ -5,6 +5,7 @@ import { sendRequest } from "../../src/cluster/requests.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import { clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
+import { readSecret, requestsOf } from "../../src/service/cluster.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
@@ -126,12 +127,15 @@ test("a node stops while a request that it fulfils cannot be written", async () 
   await node.start();
   for (const source of ["x", "y"]) await node.untilSource(source, "synced");
   await using engine = await testEngine(cluster);
-  const { stream, requests } = clusterNames(cluster.name);
+  const { stream } = clusterNames(cluster.name);
   // As many as there are: the next one is refused.
   const { state } = await engine.manager.streams.info(stream);
   await engine.manager.streams.update(stream, { max_msgs: state.messages });
   const settings = { ...observedSources(["y", "x"]), identity: [] };
-  const answered = sendRequest(engine.connection, requests, { op: "apply", settings });
+  const answered = sendRequest(
+    { connection: engine.connection, ...requestsOf(cluster.name, readSecret({ cluster })) },
+    { op: "apply", settings },
+  );
   answered.catch(() => {});
   await until(() => node.service.stderr().includes("condition=full"), { what: "a full stream" });
   expect(await node.service.stop()).toBe(0);

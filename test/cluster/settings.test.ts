@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readNodes } from "../../src/cluster/nodes.ts";
 import { type ClusterRequest, sendRequest } from "../../src/cluster/requests.ts";
 import { clusterNames } from "../../src/nats/names.ts";
+import { readSecret, requestsOf } from "../../src/service/cluster.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
 import { deviceId, ServiceNode, shortenLeases, type TestCluster, testEngine } from "./service-nodes.ts";
@@ -20,7 +21,10 @@ afterAll(async () => {
 
 async function request(cluster: TestCluster, message: ClusterRequest): Promise<number> {
   await using engine = await testEngine(cluster);
-  const { revision } = await sendRequest(engine.connection, clusterNames(cluster.name).requests, message);
+  const { revision } = await sendRequest(
+    { connection: engine.connection, ...requestsOf(cluster.name, readSecret({ cluster })) },
+    message,
+  );
   return revision;
 }
 

@@ -7,6 +7,7 @@ import { startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
 import { storedBy } from "../support/view-contents.ts";
 import { openNode } from "./log-nodes.ts";
+import { expectSame, writer } from "./writing.ts";
 
 const logger = createLogger(() => "error");
 const never = new AbortController().signal;
@@ -82,7 +83,8 @@ describe("two nodes", () => {
         stream.publish = () => new Promise(() => {});
         return publish(...message);
       };
-      void a.committer.setSettings(observed(["b", "a"]));
+      // Rejects where the node is closed before the second.
+      a.committer.setSettings(observed(["b", "a"])).catch(() => {});
       await until(() => b.committer.view.has("settings", "unmerged"), { what: "the first batch" });
     }
     await b.log.takeOver("a", never);
@@ -147,5 +149,42 @@ describe("two nodes", () => {
       const { settings } = committer.rules;
       expect([settings.sources.map(({ name }) => name), settings.history]).toEqual([["a", "b"], history]);
     }
+  });
+
+  test("a node whose appends are always refused gets a turn; the other one waits for it, and goes on", async () => {
+    await using nats = await startNatsServers();
+    await using a = await openNode(nats, "node-a");
+    await using b = await openNode(nats, "node-b");
+    const [write, writeFast] = [await writer(a, "a"), await writer(b, "b")];
+    // As with a large batch: whenever it is computed, the other node has appended meanwhile, if it does.
+    const { append } = a.log;
+    a.log.append = async (batch, source) => {
+      const { lag } = a.log;
+      await until(() => a.log.lag > lag, { what: "a batch of the other node", deadlineMs: 1_000 }).catch(
+        () => {},
+      );
+      return append.call(a.log, batch, source);
+    };
+    let [isDone, id] = [false, 100];
+    const fast = (async () => {
+      while (!isDone) await writeFast(id, ++id);
+    })();
+    await write(0, 1);
+    const reached = id;
+    await until(() => id > reached + 3, { what: "that the other node goes on" });
+    isDone = true;
+    await fast;
+    await Promise.all([a.caughtUp(), b.caughtUp()]);
+    expectSame(b, a);
+    expect(a.log.overtakenAppends).toBeGreaterThanOrEqual(4);
+    const messages: string[] = [];
+    const { lastSequence } = await a.log.stream.info();
+    for (let sequence = 1; sequence <= lastSequence; sequence++) {
+      const headers = (await a.log.stream.message(sequence))?.headers;
+      messages.push(`${headers?.get("Gazetteer-Type")} ${headers?.get("Gazetteer-Node")}`);
+    }
+    const turn = messages.indexOf("turn node-a");
+    expect(messages[turn + 1]).toBe("batch node-a");
+    expect(b.log.foreignMessages).toBe(0);
   });
 });

@@ -1,10 +1,10 @@
 /** What the stream may contain, and what may get lost on the way to it: a batch is applied whole and once, or not at all. */
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { headers } from "@nats-io/transport-node";
-import { encodeBatch, encodeTakeover } from "../../src/log/jetstream/messages.ts";
+import { encodeBatch, encodeSigned, encodeTakeover } from "../../src/log/jetstream/messages.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
@@ -25,7 +25,7 @@ const manyDevices = (from: number, count: number) =>
   }));
 
 /** As another node would write it: the next revision, with copies of the device that the node has. */
-function nextBatch(node: LogNode, batchId: string, count: number) {
+function nextBatch(node: LogNode, batchId: string, count: number, step = 1) {
   const { view } = node.committer;
   const [known] = view.range("devices", "", "\uffff");
   if (!known) throw new Error("the node has no device");
@@ -41,7 +41,7 @@ function nextBatch(node: LogNode, batchId: string, count: number) {
     changed: [],
   }));
   const writer = { log: node.log.id, key: node.log.signingKey, node: "node-x" };
-  const batch = { revision: view.revision + 1, time: Date.now(), entries };
+  const batch = { revision: view.revision + step, time: Date.now(), entries };
   return encodeBatch(batch, writer, batchId, node.log.stream.maxPayload);
 }
 
@@ -140,7 +140,7 @@ test("foreign and malformed messages change nothing and are counted", async () =
     (await encodeBatch({ ...batch, entries: [entry], ...changed }, writer, id, 100_000)).map(
       (message) => message,
     );
-  const [wrongRevision] = await encode({ revision: revision + 7 }, "wrong revision");
+  const [wrongRevision] = await encode({ revision }, "wrong revision");
   const [otherLog] = await encode({}, "other log", { log: "another", key, node });
   // The next revision, well-formed, and not by a node: its value would end the service.
   const [unsigned] = await encode({}, "unsigned", { log, key: randomBytes(32), node });
@@ -227,4 +227,75 @@ test("a crash between the acknowledgement of the stream and the local store lose
   );
   await new ClaimIngest(a.committer, "b", logger).apply([setDevice(9)]).catch(() => {});
   await until(() => b.log.lag === 0, { what: "that nothing is missing" });
+});
+
+/** What nobody does: a batch that is signed and leaves out a revision. */
+async function skipRevision(node: LogNode): Promise<void> {
+  const [message] = await nextBatch(node, "after a gap", 1, 2);
+  if (message) await node.log.stream.publish(message);
+}
+
+test("a node that lacks a revision applies nothing after it, and loads the log again; its copy is kept", async () => {
+  await using nats = await startNatsServers();
+  const path = join(temporaryFolder(), "copy.sqlite");
+  await using a = await openNode(nats, "node-a", { path: join(temporaryFolder(), "a.sqlite") });
+  const write = await writer(a);
+  await write(0, 5);
+  const { revision } = a.committer.view;
+  {
+    await using b = await openNode(nats, "node-b", { path });
+    await b.caughtUp();
+  }
+  {
+    await using b = await openNode(nats, "node-b", { path });
+    await b.caughtUp();
+    // As a node that has applied what the stream has lost.
+    await a.snapshots.publish();
+    await skipRevision(a);
+    await until(() => b.log.lost.aborted, { what: "that the node is lost" });
+    expect(b.log.health.trouble?.condition).toBe("gap");
+    expect(b.log.health.staleSince).toBeDefined();
+    expect(b.committer.view.revision).toBe(revision);
+    expect(b.log.foreignMessages).toBe(0);
+  }
+  // The stream has the gap; so has a node that reads all of it. It waits for a snapshot.
+  {
+    await using b = await openNode(nats, "node-b", { path });
+    expect(existsSync(`${path}.${a.log.id}`)).toBe(true);
+    await until(() => b.log.health.trouble?.condition === "gap", { what: "the gap" });
+    expect(b.log.lost.aborted).toBe(false);
+    expect(b.committer.view.revision).toBe(revision);
+    expect(b.log.stats().newest).toBe(revision);
+  }
+  await using b = await openNode(nats, "node-b", { path });
+  expect(b.log.stats().oldest).toBe(revision);
+});
+
+test("a node stops before a message of a newer version, says so, and goes on from there once it is replaced", async () => {
+  await using nats = await startNatsServers();
+  const path = join(temporaryFolder(), "copy.sqlite");
+  await using a = await openNode(nats, "node-a");
+  await (await writer(a))(0, 5);
+  const { revision } = a.committer.view;
+  const { sequence } = a.log;
+  const newer = (key: Uint8Array) => {
+    const values = { "Gazetteer-Format": "2", "Gazetteer-Type": "batch", "Gazetteer-Unknown": "x" };
+    return encodeSigned(key, randomBytes(8).toString("hex"), values, randomBytes(10));
+  };
+  // Of somebody else: a node does not stop for it.
+  await a.log.stream.publish(newer(randomBytes(32)));
+  await a.caughtUp();
+  expect(a.log.foreignMessages).toBe(1);
+  await using b = await openNode(nats, "node-b", { path });
+  await a.log.stream.publish(newer(a.log.signingKey));
+  await b.caughtUp();
+  await until(() => a.log.health.trouble && b.log.health.trouble, { what: "the newer version" });
+  for (const { log, committer } of [a, b]) {
+    expect(log.health.trouble).toMatchObject({ condition: "newer" });
+    expect(log.health.trouble?.message).toContain("install the same version here");
+    expect(committer.view.revision).toBe(revision);
+    expect(log.lost.aborted).toBe(false);
+    // It is read again by the next version.
+    expect(log.position.sequence).toBe(sequence + 1);
+  }
 });

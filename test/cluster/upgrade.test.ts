@@ -1,10 +1,10 @@
 /**
  * A rolling upgrade: nodes of the previous commit are replaced one after the other, each on its data folder, by nodes of this
  * one, while a client reads from the nodes that are in rotation. Skipped where there is no git history, or where the previous
- * commit knows no cluster.
+ * commit knows no cluster or writes another format of messages.
  */
 import { afterAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Node, startNode } from "../../scripts/cluster/node.ts";
 import { temporaryFolder } from "../support/folder.ts";
@@ -15,12 +15,32 @@ const ROOT = join(import.meta.dir, "../..");
 const CREDENTIALS = "reader:secret";
 const Authorization = `Basic ${btoa(CREDENTIALS)}`;
 
+const FORMAT_LINE = /^export const FORMAT = \d+;$/m;
+const formatOf = (source: string): string | undefined => FORMAT_LINE.exec(source)?.[0];
+
+/** HEAD~1, if it writes the same format of messages: otherwise the nodes need not understand each other. */
+function previousCommit(): string | undefined {
+  const messages = "src/log/jetstream/messages.ts";
+  const shown = Bun.spawnSync(["git", "show", `HEAD~1:${messages}`], { cwd: ROOT });
+  const here = formatOf(readFileSync(join(ROOT, messages), "utf8"));
+  return here !== undefined && formatOf(shown.stdout.toString()) === here ? "HEAD~1" : undefined;
+}
+
 /** Within this checkout, so that its packages are found; `/data` is not under version control. */
 function checkOutPrevious(): string | undefined {
+  const commit = previousCommit();
+  if (commit === undefined) return undefined;
   mkdirSync(join(ROOT, "data"), { recursive: true });
   const folder = mkdtempSync(join(ROOT, "data", "previous-"));
   const { exitCode } = Bun.spawnSync(
-    ["sh", "-c", 'git archive HEAD~1 src openapi.json docs package.json | tar -x -C "$1"', "sh", folder],
+    [
+      "sh",
+      "-c",
+      'git archive "$2" src openapi.json docs package.json | tar -x -C "$1"',
+      "sh",
+      folder,
+      commit,
+    ],
     { cwd: ROOT },
   );
   if (exitCode === 0 && existsSync(join(folder, "src/cluster"))) return folder;

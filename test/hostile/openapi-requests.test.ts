@@ -85,8 +85,13 @@ function allowedText(schema: Schema): fc.Arbitrary<string> {
   return fc.string({ maxLength: 12 });
 }
 
-const textFor = ({ schema = {} }: Parameter): fc.Arbitrary<string> =>
-  fc.oneof({ weight: 3, arbitrary: allowedText(schema) }, { weight: 1, arbitrary: hostileText });
+/** Each read that names a revision that does not exist yet waits for it. */
+const REVISIONS_THAT_EXIST = fc.constantFrom("0", "1");
+
+function textFor({ name, schema = {} }: Parameter): fc.Arbitrary<string> {
+  const allowed = /min-revision$/i.test(name) ? REVISIONS_THAT_EXIST : allowedText(schema);
+  return fc.oneof({ weight: 3, arbitrary: allowed }, { weight: 1, arbitrary: hostileText });
+}
 
 interface GeneratedRequest {
   readonly target: string;

@@ -25,6 +25,7 @@ function samplesOf(schema: Type.TSchema): unknown[] {
     return [7, 8, 9, 0, 1, 2, 3].map((n) => n + minimum);
   }
   if (Type.IsArray(schema)) return samplesOf(schema.items).map((item) => [item]);
+  if (Type.IsObject(schema)) return [1, 2, 3].flatMap(objectSamples);
   return [1, 2, 3].flatMap((n) => [
     `sample-${n}`,
     `https://sample-${n}.example`,
@@ -33,6 +34,13 @@ function samplesOf(schema: Type.TSchema): unknown[] {
     { type: "demo", devices: n },
   ]);
 }
+
+/** An entry of each list of objects with a schema of their own. */
+const objectSamples = (n: number): unknown[] => [
+  { name: `sample-${n}`, kind: "device", url: `https://sample-${n}.example/{id}` },
+  { name: `sample-${n}`, state: `view=devices&filter=sample-${n}` },
+  { url: `http://sample-${n}.example:9090`, queries: [{ name: `sample-${n}`, query: "up" }] },
+];
 
 /** As a variable of the environment holds it. */
 export function textOf(value: unknown): string {

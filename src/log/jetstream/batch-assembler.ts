@@ -1,19 +1,25 @@
 /**
  * Puts the messages of a stream together to batches, in the order of the stream, by rules that give the same result on
- * every node: parts must be consecutive, and a batch must be the next revision. Everything else is counted and ignored.
+ * every node: parts must be consecutive, and a batch must be the next revision. Everything else is counted and ignored; but
+ * nothing may follow a later revision, or a message of a newer version: what it means is not known here.
  */
 import type { Batch } from "../log.ts";
 import type { LogIdentity } from "../log-file.ts";
 import {
   type BatchPartMessage,
   decodePayload,
+  FORMAT,
   isSigned,
   readMessage,
   type StreamMessage,
 } from "./messages.ts";
+import { type StreamCondition, StreamError } from "./stream-error.ts";
 
 export type Accepted =
-  | { readonly type: "batch"; readonly batch: Batch }
+  /** Neither this message nor anything after it can be applied. */
+  | { readonly type: "unusable"; readonly error: StreamError }
+  | { readonly type: "batch"; readonly batch: Batch; readonly node: string }
+  | { readonly type: "turn"; readonly node: string }
   | { readonly type: "takeover"; readonly source: string; readonly node: string };
 
 export class BatchAssembler {
@@ -53,7 +59,8 @@ export class BatchAssembler {
     if (isOurs && read.type === "part" && read.part.log === id)
       return this.#acceptPart(read.part, message.sequence);
     this.#parts = [];
-    if (isOurs && read.type === "takeover" && read.log === id) return read;
+    if (isOurs && read.type === "newer") return unusable("newer", newerVersion(read.format));
+    if (isOurs && (read.type === "takeover" || read.type === "turn") && read.log === id) return read;
     // Of the base, only the first message counts, and it was read when the log was opened.
     return read.type === "base" ? undefined : this.#reject();
   }
@@ -69,11 +76,15 @@ export class BatchAssembler {
     if (this.#parts.length < part.parts) return undefined;
     const payload = this.#parts.length === 1 ? part.data : Buffer.concat(this.#parts.map(({ data }) => data));
     this.#parts = [];
-    if (part.revision !== this.#revision + 1) return this.#reject();
+    const next = this.#revision + 1;
+    if (part.revision > next)
+      return unusable("gap", `revision ${part.revision} follows where this node expects ${next}`);
+    if (part.revision < next) return this.#reject();
     try {
       const entries = await decodePayload(payload);
       this.#revision = part.revision;
-      return { type: "batch", batch: { revision: part.revision, time: part.time, entries } };
+      const batch = { revision: part.revision, time: part.time, entries };
+      return { type: "batch", batch, node: part.node };
     } catch {
       return this.#reject();
     }
@@ -84,3 +95,11 @@ export class BatchAssembler {
     return undefined;
   }
 }
+
+const unusable = (condition: StreamCondition, message: string): Accepted => ({
+  type: "unusable",
+  error: new StreamError(condition, message),
+});
+
+const newerVersion = (format: number): string =>
+  `a node of a newer version has written to the log, in format ${format}: this one goes on from ${FORMAT} only and applies no more changes; install the same version here`;

@@ -14,8 +14,11 @@ import { aborted } from "../../lib/aborted.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { within } from "../../lib/within.ts";
 import { type Batch, type ForeignBatches, type Log, LogError, type LogStats } from "../log.ts";
 import type { RetryingLog } from "../retrying-log.ts";
+import { Arrivals } from "./arrivals.ts";
+import { closed, untilPublished } from "./attempts.ts";
 import { BatchAssembler } from "./batch-assembler.ts";
 import { LocalCopy } from "./local-copy.ts";
 import type { LogStream } from "./log-stream.ts";
@@ -23,19 +26,22 @@ import {
   type EncodedMessage,
   encodeBatch,
   encodeTakeover,
-  messageId,
+  encodeTurn,
   type StreamMessage,
   type Writer,
 } from "./messages.ts";
-import { encodePosition, type Position } from "./position.ts";
-import { StreamError } from "./stream-error.ts";
+import { encodePosition, type Position, UNUSABLE_COPY, WORTHLESS_COPY } from "./position.ts";
+import type { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
 import { StreamMonitor } from "./stream-monitor.ts";
+import { Turns } from "./turns.ts";
 
-/** Payloads of messages that have arrived and are not applied yet; then the stream is not read on. */
-const MAX_ARRIVED_BYTES = 32 * 1024 * 1024;
+/** Before a log that has a gap is loaded again, where that was done just now: somebody may write a snapshot meanwhile. */
+const GAP_PAUSE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
+/** Newer servers refuse because of a message that is not stored yet. When that is lost, it does not arrive. */
+const REFUSED_WAIT_MS = 5_000;
 
 export interface JetStreamLogOptions {
   readonly local: RetryingLog;
@@ -45,6 +51,8 @@ export interface JetStreamLogOptions {
   readonly position: Position;
   /** Set where the log is opened from its copy without the stream: why. */
   readonly trouble?: StreamError | undefined;
+  /** Whether the copy was made now, from a snapshot or the stream. */
+  readonly isFresh?: boolean | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -63,13 +71,11 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   /** Sequence of the last takeover of each source that was applied since the start. */
   readonly #takeovers = new Map<string, number>();
   readonly #assembler: BatchAssembler;
+  readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #arrivalListeners = new Set<() => void>();
-  /** Woken by each arrival and each change of what has arrived. */
-  readonly #waiting = new Set<() => void>();
-  /** After `#sequence`, in order. */
-  #arrived: StreamMessage[] = [];
-  #arrivedBytes = 0;
+  /** After `#sequence`. */
+  readonly #arrivals = new Arrivals();
   /** Of the last message that is applied, or collected as a part. */
   #sequence: number;
   #overtakenAppends = 0;
@@ -80,20 +86,27 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   /** One attempt to follow the stream. */
   #following = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
+  /** Aborts when nothing more can be applied. */
+  readonly #blocked = new AbortController();
+  readonly #isFresh: boolean;
+  #isCopyUsable = true;
 
-  constructor({ local, stream, node, position, trouble, clock, logger }: JetStreamLogOptions) {
+  constructor(options: JetStreamLogOptions) {
+    const { local, stream, node, position, trouble, isFresh = false, clock, logger } = options;
     super(local);
     this.node = node;
     this.stream = stream;
     this.health = new StreamHealth(clock, logger);
     this.#local = local;
     this.#clock = clock;
+    this.#isFresh = isFresh;
+    this.#turns = new Turns(node, clock);
     this.#sequence = position.sequence;
     this.#holders = new Map(Object.entries(position.holders));
     const { newest } = local.stats();
     this.#assembler = new BatchAssembler(local, newest);
     this.#monitor = new StreamMonitor(
-      { stream, health: this.health, clock, created: position.created },
+      { stream, connection: stream.engine, health: this.health, clock, created: position.created },
       {
         applied: () => this.#sequence,
         arrived: () => this.#lastArrived,
@@ -130,8 +143,13 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     return this.#overtakenAppends;
   }
 
-  #overtaken(): LogError {
+  async #overtaken(): Promise<LogError> {
     this.#overtakenAppends++;
+    if (this.#turns.onRefused()) {
+      const message = encodeTurn(this.#writer, randomUUID(), this.#sequence);
+      // Without it, this node tries again as before.
+      await this.stream.publish(message).catch(() => {});
+    }
     return new LogError("overtaken", "another node has appended to the log");
   }
 
@@ -178,16 +196,18 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   async append(batch: Batch, source?: string): Promise<void> {
     await this.#untilReached();
+    await this.#turns.untilOwn(this.#arrivals, this.#closing.signal);
     const messages = await encodeBatch(batch, this.#writer, randomUUID(), this.stream.maxPayload);
     const expected = this.#sequence;
-    if (this.#arrived.length > 0) throw this.#overtaken();
+    if (!this.#arrivals.isEmpty) throw await this.#overtaken();
     if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
-    if (!(await this.#publish(messages, expected))) throw this.#overtaken();
+    if (!(await this.#publish(messages, expected))) throw await this.#overtaken();
     this.#positionBefore = this.position;
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision);
-    this.#dropApplied();
+    this.#turns.onAppended(this.node);
+    this.#arrivals.drop(this.#sequence);
     await this.#store(batch);
   }
 
@@ -214,7 +234,8 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       const message = encodeTakeover(source, this.#writer, randomUUID(), expected);
       const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
       const awaited = outcome.stored ? outcome.sequence : expected + 1;
-      while (this.#sequence < awaited && !isEnding()) await this.#nextArrival(signal);
+      const isReached = () => this.#sequence >= awaited || isEnding();
+      await (outcome.stored ? this.#arrivals.until(isReached, signal) : this.#awaitOther(isReached, signal));
       if (outcome.stored) return this.#sequence >= awaited && this.holds(source);
     }
     return false;
@@ -225,6 +246,11 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   async #untilReached(): Promise<void> {
+    // The view is too old for a commit, and stays so.
+    if (this.#blocked.signal.aborted) {
+      await aborted(this.#closing.signal);
+      throw closed();
+    }
     if (this.stream.engine.isConnected) return;
     await Promise.race([this.stream.engine.reached, aborted(this.#closing.signal)]);
     if (this.#closing.signal.aborted) throw closed();
@@ -236,81 +262,84 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       const outcomes = await Promise.all(
         messages.map((message, i) => this.stream.publish(message, expected + i)),
       );
-      return outcomes.every(({ stored }) => stored) ? "stored" : "refused";
+      const areStored = outcomes.every((each, i) => each.stored && each.sequence === expected + 1 + i);
+      return areStored ? "stored" : "refused";
     };
-    const outcome = await this.#untilPublished(attempt, this.#closing.signal, () =>
-      this.#hasArrived(messages) === undefined ? undefined : ("arrived" as const),
-    );
-    if (outcome === "stored") return true;
-    // Refused: another message is at its place, or an earlier attempt was stored after all.
+    const { signal } = this.#closing;
+    const decided = () =>
+      this.#arrivals.beginWith(messages) === undefined ? undefined : ("arrived" as const);
     for (;;) {
-      const hasArrived = this.#hasArrived(messages);
+      if ((await this.#untilPublished(attempt, signal, decided)) === "stored") return true;
+      // Refused: another message is at its place, or an earlier attempt was stored after all.
+      await this.#awaitOther(() => decided() !== undefined, signal);
+      const hasArrived = this.#arrivals.beginWith(messages);
       if (hasArrived !== undefined) return hasArrived;
-      if (this.#closing.signal.aborted) throw closed();
-      await this.#nextArrival(this.#closing.signal);
+      if (signal.aborted) throw closed();
     }
   }
 
-  /** Whether these messages are the next ones of the stream; undefined while that is not known. */
-  #hasArrived(messages: readonly EncodedMessage[]): boolean | undefined {
-    for (const [i, { id }] of messages.entries()) {
-      const arrived = this.#arrived[i];
-      if (!arrived) return undefined;
-      if (messageId(arrived) !== id) return false;
-    }
-    return true;
+  #awaitOther(isThere: () => boolean, signal: AbortSignal): Promise<void> {
+    return within(this.#clock, REFUSED_WAIT_MS, signal, (limited) => this.#arrivals.until(isThere, limited));
   }
 
-  /** Tries until an attempt has an answer, or `decided` has one. */
-  async #untilPublished<Result>(
+  /** Rejects when this log is closed, too. */
+  #untilPublished<Result>(
     attempt: () => Promise<Result>,
     signal: AbortSignal,
-    decided: () => Result | undefined = () => undefined,
+    decided?: () => Result | undefined,
   ): Promise<Result> {
-    const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
-    for (;;) {
-      try {
-        const result = await attempt();
-        this.health.clear("publish");
-        return result;
-      } catch (error) {
-        if (!(error instanceof StreamError)) throw error;
-        if (signal.aborted || this.#closing.signal.aborted) throw closed();
-        this.health.report("publish", error);
-        await Promise.race([this.#clock.sleep(backoff.nextMs(), signal), this.#nextArrival(signal)]);
-        if (signal.aborted || this.#closing.signal.aborted) throw closed();
-        const result = decided();
-        if (result !== undefined) {
-          this.health.clear("publish");
-          return result;
-        }
-      }
-    }
+    const ended = AbortSignal.any([signal, this.#closing.signal]);
+    const parts = { health: this.health, clock: this.#clock, arrivals: this.#arrivals };
+    return untilPublished(parts, attempt, ended, decided);
   }
 
   async take(): Promise<Batch | undefined> {
     for (;;) {
-      const message = this.#arrived.shift();
+      const message = this.#blocked.signal.aborted ? undefined : this.#arrivals.shift();
       if (!message) return undefined;
-      this.#arrivedBytes -= message.data.length;
-      const before = this.position;
+      const [before, sequence] = [this.position, this.#sequence];
       this.#sequence = message.sequence;
       this.#isStoring = true;
       const accepted = await this.#assembler.accept(message);
+      if (accepted?.type === "unusable") {
+        this.#sequence = sequence;
+        this.#isStoring = false;
+        await this.#block(accepted.error);
+        return undefined;
+      }
       if (accepted?.type === "batch") this.#positionBefore = before;
       if (accepted?.type === "takeover") {
         this.#holders.set(accepted.source, accepted.node);
         this.#takeovers.set(accepted.source, message.sequence);
       }
-      if (accepted?.type === "batch") await this.#store(accepted.batch);
+      if (accepted?.type === "turn") this.#turns.onWanted(accepted.node);
+      if (accepted?.type === "batch") {
+        this.#turns.onAppended(accepted.node);
+        await this.#store(accepted.batch);
+      }
       this.#isStoring = false;
-      this.#wake();
+      this.#arrivals.wake();
       if (accepted?.type === "batch") return accepted.batch;
     }
   }
 
+  async #block(error: StreamError): Promise<void> {
+    this.#blocked.abort();
+    this.#monitor.block(error);
+    this.#arrivals.wake();
+    if (error.condition !== "gap") return;
+    this.#isCopyUsable = false;
+    await this.#local.storePosition(this.#isFresh ? WORTHLESS_COPY : UNUSABLE_COPY);
+    void this.#loseAfter(this.#isFresh ? GAP_PAUSE_MS : 0);
+  }
+
+  async #loseAfter(ms: number): Promise<void> {
+    await this.#clock.sleep(ms, this.#closing.signal);
+    this.#monitor.lose();
+  }
+
   async #follow(): Promise<void> {
-    const signal = AbortSignal.any([this.#closing.signal, this.lost]);
+    const signal = AbortSignal.any([this.#closing.signal, this.lost, this.#blocked.signal]);
     const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
     while (!signal.aborted) {
       try {
@@ -319,11 +348,10 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
         const following = AbortSignal.any([signal, this.#following.signal]);
         for await (const message of this.stream.follow(this.#lastArrived + 1, following)) {
           backoff.reset();
-          // A part of the log may have been purged since it was checked.
-          if (message.sequence > this.#lastArrived + 1) await this.#monitor.check();
+          if (message.sequence > this.#lastArrived + 1) await this.#readSkipped(message.sequence);
           if (signal.aborted) return;
           this.#onMessage(message);
-          while (this.#arrivedBytes > MAX_ARRIVED_BYTES && !signal.aborted) await this.#nextArrival(signal);
+          while (this.#arrivals.isFull && !signal.aborted) await this.#arrivals.next(signal);
         }
       } catch (error) {
         if (!this.#closing.signal.aborted) this.#monitor.onTrouble(error);
@@ -332,48 +360,27 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     }
   }
 
+  /** Reads what did not arrive before `end`: with a takeover missed, this node would write for another's source. */
+  async #readSkipped(end: number): Promise<void> {
+    await this.#monitor.check(); // A part of the log may have been purged since.
+    for await (const skipped of this.stream.messages(this.#lastArrived + 1, end)) this.#onMessage(skipped);
+  }
+
   get #lastArrived(): number {
-    return this.#arrived.at(-1)?.sequence ?? this.#sequence;
+    return this.#arrivals.lastSequence ?? this.#sequence;
   }
 
   #onMessage(message: StreamMessage): void {
     if (message.sequence <= this.#lastArrived) return;
-    this.#arrived.push(message);
-    this.#arrivedBytes += message.data.length;
-    this.#wake();
+    this.#arrivals.push(message);
     for (const listener of this.#arrivalListeners) listener();
-  }
-
-  #dropApplied(): void {
-    this.#arrived = this.#arrived.filter(({ sequence }) => sequence > this.#sequence);
-    this.#arrivedBytes = this.#arrived.reduce((sum, { data }) => sum + data.length, 0);
-    this.#wake();
-  }
-
-  #wake(): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const wake of waiting) wake();
-  }
-
-  #nextArrival(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#waiting.delete(done);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      this.#waiting.add(done);
-      signal.addEventListener("abort", done, { once: true });
-      if (signal.aborted) done();
-    });
   }
 
   /** Resolves once everything that the stream has now is applied, or when the log is lost. */
   async caughtUp(signal: AbortSignal): Promise<void> {
-    const ended = AbortSignal.any([signal, this.#closing.signal, this.lost]);
+    const ended = AbortSignal.any([signal, this.#closing.signal, this.lost, this.#blocked.signal]);
     const last = await this.#monitor.lastSequence(ended);
-    while (this.#sequence < last && !ended.aborted) await this.#nextArrival(ended);
+    while (this.#sequence < last && !ended.aborted) await this.#arrivals.next(ended);
     this.#monitor.isCaughtUp ||= !ended.aborted;
   }
 
@@ -384,11 +391,10 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   override async close(): Promise<void> {
     this.#closing.abort();
-    this.#wake();
+    this.#arrivals.wake();
     await this.#background;
-    if (!this.#isStoring) await this.#local.storePosition(encodePosition(this.position)).catch(() => {});
+    if (!this.#isStoring && this.#isCopyUsable)
+      await this.#local.storePosition(encodePosition(this.position)).catch(() => {});
     await super.close();
   }
 }
-
-const closed = () => new LogError("write-failed", "the log is closed");

@@ -1,39 +1,61 @@
 /** Begins this node's copy of the log with the newest snapshot of the stream, or empty where the stream has everything. */
 import { rmSync } from "node:fs";
 import { forStoreKinds, LogError } from "../log.ts";
-import { filesOfLog, IN_MEMORY } from "../log-file.ts";
+import { filesOfLog, IN_MEMORY, type LogIdentity } from "../log-file.ts";
 import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
 import { openIdentity } from "./identity.ts";
 import type { StreamInfo } from "./log-stream.ts";
-import { type Base, readMessage } from "./messages.ts";
+import { type Base, FORMAT, isSigned, readMessage } from "./messages.ts";
 import type { OpenOptions } from "./open-options.ts";
 import { encodePosition, type Position } from "./position.ts";
+import { DamagedSnapshotError } from "./snapshot-pages.ts";
 import type { StoredSnapshot } from "./snapshots.ts";
+import { StreamError } from "./stream-error.ts";
 
 export interface LoadedCopy {
   readonly local: RetryingLog;
   readonly position: Position;
 }
 
-/** Rejects with `StreamError` when NATS cannot be used now, and with `LogError` when the stream is no use. */
+/**
+ * Where a snapshot cannot be loaded, the other one, or the stream itself if it has everything. Rejects with `StreamError` when
+ * NATS cannot be used now, and with `LogError` when there is no complete state.
+ */
 export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<LoadedCopy> {
   const { snapshots, secret, path, clock, logger } = options;
+  const open = (identity: LogIdentity) => openRetryingLog(path, { clock, logger }, { identity });
   const base = await readBase(options, info);
-  const newest = (await snapshots.list(info.created)).find(
+  const stored = (await snapshots.list(info.created)).filter(
     ({ facts }) => facts.position.sequence + 1 >= info.firstSequence && (!base || facts.log === base.log),
   );
-  const begin = newest?.facts ?? base;
-  if (!begin || (!newest && begin.revision > 0)) throw noSnapshot();
-  const local = openRetryingLog(path, { clock, logger }, { identity: openIdentity(secret, begin) });
-  if (!newest) return { local, position: { created: info.created, sequence: 1, holders: {} } };
-  try {
-    await load(local, newest, options);
-    return { local, position: newest.facts.position };
-  } catch (error) {
-    await local.close();
-    if (path !== IN_MEMORY) for (const file of filesOfLog(path)) rmSync(file, { force: true });
-    throw error;
+  let failure: Error | undefined;
+  for (const snapshot of stored) {
+    if (snapshot.facts.format !== FORMAT) {
+      failure ??= otherVersion();
+      continue;
+    }
+    const local = open(openIdentity(secret, snapshot.facts));
+    try {
+      await load(local, snapshot, options);
+      return { local, position: snapshot.facts.position };
+    } catch (error) {
+      await local.close();
+      if (path !== IN_MEMORY) for (const file of filesOfLog(path)) rmSync(file, { force: true });
+      if (!(error instanceof StreamError || error instanceof DamagedSnapshotError)) throw error;
+      const { revision } = snapshot.facts;
+      logger.warn("a snapshot of the cluster's log cannot be used", { revision, why: error.message });
+      // One that only did not arrive is tried again, if nothing else helps.
+      if (!(failure instanceof StreamError)) failure = error;
+    }
   }
+  if (base?.revision === 0)
+    return {
+      local: open(openIdentity(secret, base)),
+      position: { created: info.created, sequence: 1, holders: {} },
+    };
+  throw failure instanceof DamagedSnapshotError || failure === undefined
+    ? noSnapshot(snapshots.hasForeign)
+    : failure;
 }
 
 async function load(
@@ -53,19 +75,25 @@ async function load(
 }
 
 /** The first message; undefined when it is purged, and every snapshot says the same. */
-async function readBase({ stream }: OpenOptions, info: StreamInfo): Promise<Base | undefined> {
+async function readBase({ stream, secret }: OpenOptions, info: StreamInfo): Promise<Base | undefined> {
   const first = info.firstSequence > 1 ? undefined : await stream.message(1);
   if (!first) return undefined;
   const read = readMessage(first);
-  if (read.type === "base") return read.base;
+  if (read.type === "base" && isSigned(first, openIdentity(secret, read.base).signingKey)) return read.base;
+  if (read.type === "newer") throw otherVersion();
   throw new LogError(
     "unreadable",
     "the stream of the cluster does not begin as a log does; give another cluster.name",
   );
 }
 
-const noSnapshot = () =>
+const otherVersion = () =>
+  new LogError("unreadable", "the log of the cluster is of another version; install the same version here");
+
+const noSnapshot = (hasForeign: boolean) =>
   new LogError(
     "unreadable",
-    "the stream of the cluster has no complete state: messages after its last snapshot were deleted; delete the stream and start a node that has a copy first",
+    hasForeign
+      ? "the snapshots of the cluster are not signed with this secret; give the cluster.secretFile of the other nodes. If it is the same, somebody else has written them: delete the stream and start a node that has a copy first"
+      : "the stream of the cluster has no complete state: messages after its last snapshot that can be used were deleted; delete the stream and start a node that has a copy first",
   );

@@ -15,13 +15,9 @@ import { encodePosition } from "./position.ts";
 
 /** An empty log. Where another node was first, that one's. */
 export async function beginLog({ stream, secret, clock }: OpenOptions): Promise<void> {
-  const base = {
-    log: newLogId(),
-    revision: 0,
-    time: clock.now(),
-    key: sealKey(secret, randomBytes(32)),
-  };
-  await stream.publish(encodeBase(base, randomUUID()), 0);
+  const key = randomBytes(32);
+  const base = { log: newLogId(), revision: 0, time: clock.now(), key: sealKey(secret, key) };
+  await stream.publish(encodeBase(base, key, randomUUID()), 0);
 }
 
 /** Undefined when another node was first: then the copy is as it was. Closes `local` otherwise. */
@@ -37,7 +33,8 @@ export async function beginFromCopy(
   const state = newestState(local);
   const { revision, time } = state;
   if (revision > 0 && !(await snapshots.write({ ...names, position }, state))) return undefined;
-  const { stored } = await stream.publish(encodeBase({ ...names, revision, time }, randomUUID()), 0);
+  const base = encodeBase({ ...names, revision, time }, identity.signingKey, randomUUID());
+  const { stored } = await stream.publish(base, 0);
   if (!stored) return undefined;
   const former = local.id;
   await local.close();

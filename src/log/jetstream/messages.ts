@@ -5,23 +5,34 @@
  * - `batch`: one batch, or one of several parts where it is larger than a message. Parts are consecutive messages: a batch
  *   whose parts are interrupted by another message was given up by its writer, and does not exist.
  * - `takeover`: from here on this node runs a source.
+ * - `turn`: this node wants to append, and the others wait for it (`turns.ts`).
  *
- * Every message names its log: a stream that was deleted and made again is another log. Batches and takeovers are signed
- * with the key of the log, which only nodes have, so that nobody else who may publish can write into it. A takeover counts
- * at one place of the stream only, so that it cannot be repeated. Everything else is foreign and means nothing.
+ * Every message names its log: a stream that was deleted and made again is another log. Every message is signed with the key
+ * of the log, which only nodes have, so that nobody else who may publish can write into it. A takeover or turn counts at
+ * one place of the stream, or for a while, so that it cannot be repeated. Everything else is foreign and means nothing.
+ *
+ * Every message has the number of its format. All headers of ours are signed, in any format, so that a node recognises a
+ * message of a newer version as one of its log, and stops there instead of misreading it.
  *
  * Headers say what a message is; the payload of a batch is what the embedded log stores, compressed blocks of entries, each
  * after its length.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
+import { isSignatureOf, signatureOf } from "../../nats/signed.ts";
 import { compress, decodeEntries, encodeEntries } from "../batch-codec.ts";
 import type { Batch, LogEntry } from "../log.ts";
 
 const ENTRIES_PER_BLOCK = 500;
 const LENGTH_BYTES = 4;
+/** Messages between the last one that a node knows and the turn that it wants. One that comes later is sent again by somebody. */
+const MAX_TURN_DELAY = 1_000;
 
+/** Of messages and snapshots. A version that writes what this one would misread has a larger one. */
+export const FORMAT = 1;
+
+const PREFIX = "Gazetteer-";
+const FORMAT_HEADER = "Gazetteer-Format";
 const TYPE = "Gazetteer-Type";
 const NODE = "Gazetteer-Node";
 const BATCH = "Gazetteer-Batch";
@@ -33,7 +44,6 @@ const LOG = "Gazetteer-Log";
 const KEY = "Gazetteer-Key";
 const AFTER = "Gazetteer-After";
 const SIGNATURE = "Gazetteer-Signature";
-const SIGNED = [TYPE, LOG, NODE, BATCH, PART, REVISION, TIME, SOURCE, AFTER];
 
 export interface EncodedMessage {
   /** The same for each attempt to publish it. */
@@ -61,6 +71,9 @@ export type ReadMessage =
   | { readonly type: "base"; readonly base: Base }
   | { readonly type: "part"; readonly part: BatchPartMessage }
   | { readonly type: "takeover"; readonly log: string; readonly source: string; readonly node: string }
+  | { readonly type: "turn"; readonly log: string; readonly node: string }
+  /** Of a version that this one cannot read. */
+  | { readonly type: "newer"; readonly format: number }
   | { readonly type: "foreign" };
 
 export interface Base {
@@ -73,6 +86,7 @@ export interface Base {
 
 export interface BatchPartMessage {
   readonly log: string;
+  readonly node: string;
   /** Of the batch: random. */
   readonly batch: string;
   readonly revision: number;
@@ -113,22 +127,24 @@ export async function encodeBatch(
       [TIME]: String(time),
     };
     const data = payload.subarray(part * maxBytes, (part + 1) * maxBytes);
-    messages.push(signed(key, `${batchId}.${part}`, values, data));
+    messages.push(encodeSigned(key, `${batchId}.${part}`, values, data));
   }
   return messages;
 }
 
-export const encodeBase = (base: Base, id: string): EncodedMessage => ({
-  id,
-  headers: headersOf({
-    [TYPE]: "base",
-    [LOG]: base.log,
-    [REVISION]: String(base.revision),
-    [TIME]: String(base.time),
-    [KEY]: base.key,
-  }),
-  data: new Uint8Array(0),
-});
+export const encodeBase = (base: Base, key: Uint8Array, id: string): EncodedMessage =>
+  encodeSigned(
+    key,
+    id,
+    {
+      [TYPE]: "base",
+      [LOG]: base.log,
+      [REVISION]: String(base.revision),
+      [TIME]: String(base.time),
+      [KEY]: base.key,
+    },
+    new Uint8Array(0),
+  );
 
 /** `after` is the sequence of the message before it. */
 export const encodeTakeover = (
@@ -137,7 +153,7 @@ export const encodeTakeover = (
   id: string,
   after: number,
 ): EncodedMessage =>
-  signed(
+  encodeSigned(
     key,
     id,
     {
@@ -150,28 +166,38 @@ export const encodeTakeover = (
     new Uint8Array(0),
   );
 
-function signed(
+/** `after` is the sequence of the last message that the node knows. */
+export const encodeTurn = ({ log, key, node }: Writer, id: string, after: number): EncodedMessage =>
+  encodeSigned(
+    key,
+    id,
+    { [TYPE]: "turn", [LOG]: log, [NODE]: node, [AFTER]: String(after) },
+    new Uint8Array(0),
+  );
+
+/** A message with these headers, which say what it is. */
+export function encodeSigned(
   key: Uint8Array,
   id: string,
   values: Readonly<Record<string, string>>,
   data: Uint8Array,
 ): EncodedMessage {
-  const result = headersOf(values);
-  result.set(SIGNATURE, signatureOf(key, result, data).toString("base64url"));
+  const result = headersOf({ [FORMAT_HEADER]: String(FORMAT), ...values });
+  result.set(SIGNATURE, signatureOf(key, signedParts(result, data)).toString("base64url"));
   return { id, headers: result, data };
 }
 
-function signatureOf(key: Uint8Array, headers: MsgHdrs, data: Uint8Array): Buffer {
-  const text = SIGNED.map((name) => headers.get(name)).join("\n");
-  return createHmac("sha256", key).update(text).update("\n").update(data).digest();
+/** All of our headers, also those that this version does not know. */
+function signedParts(headers: MsgHdrs, data: Uint8Array): (string | Uint8Array)[] {
+  const names = headers.keys().filter((name) => name.startsWith(PREFIX) && name !== SIGNATURE);
+  return [...names.sort().flatMap((name) => [name, headers.get(name)]), data];
 }
 
 /** Whether a node has signed the message, with the key of the log. */
 export function isSigned({ headers, data }: StreamMessage, key: Uint8Array): boolean {
   if (!headers) return false;
   const given = Buffer.from(headers.get(SIGNATURE), "base64url");
-  const expected = signatureOf(key, headers, data);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return isSignatureOf(key, signedParts(headers, data), given);
 }
 
 /** The id under which a message was published; empty where it has none. */
@@ -181,6 +207,9 @@ export const messageId = ({ headers }: StreamMessage): string => headers?.get("N
 export function readMessage({ sequence, headers, data }: StreamMessage): ReadMessage {
   const type = headers?.get(TYPE);
   const text = (name: string): string => headers?.get(name) ?? "";
+  const format = integer(text(FORMAT_HEADER)) ?? 0;
+  if (format > FORMAT) return { type: "newer", format };
+  if (format < FORMAT) return { type: "foreign" };
   const revision = integer(text(REVISION));
   const time = integer(text(TIME));
   if (
@@ -192,13 +221,19 @@ export function readMessage({ sequence, headers, data }: StreamMessage): ReadMes
     const source = decodeSource(text(SOURCE));
     return source === undefined ? { type: "foreign" } : { type, log: text(LOG), source, node: text(NODE) };
   }
+  const after = integer(text(AFTER));
+  if (type === "turn" && after !== undefined && sequence - after <= MAX_TURN_DELAY)
+    return { type, log: text(LOG), node: text(NODE) };
   if (revision === undefined || time === undefined) return { type: "foreign" };
   if (type === "base" && text(LOG) !== "")
     return { type, base: { log: text(LOG), revision, time, key: text(KEY) } };
   const [part, parts] = text(PART).split("/").map(integer);
   if (type !== "batch" || text(BATCH) === "" || part === undefined || parts === undefined || part >= parts)
     return { type: "foreign" };
-  return { type: "part", part: { log: text(LOG), batch: text(BATCH), revision, time, part, parts, data } };
+  return {
+    type: "part",
+    part: { log: text(LOG), node: text(NODE), batch: text(BATCH), revision, time, part, parts, data },
+  };
 }
 
 /** The entries of a payload, complete. Rejects when it is malformed. */

@@ -15,7 +15,7 @@ import { loadCopy } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { beginFromCopy, beginLog } from "./make-stream.ts";
 import type { OpenOptions } from "./open-options.ts";
-import { decodePosition, type Position } from "./position.ts";
+import { decodePosition, type Position, WORTHLESS_COPY } from "./position.ts";
 import { StreamError } from "./stream-error.ts";
 
 const RETRY_MS = 1_000;
@@ -33,11 +33,11 @@ interface Copy {
 export async function openJetStreamLog(options: OpenOptions): Promise<JetStreamLog> {
   const copy = await openCopy(options);
   try {
-    const { local, position, trouble } = copy
+    const { local, position, trouble, isFresh } = copy
       ? await continueCopy(options, copy)
       : await untilUsable(options, () => openWithoutCopy(options));
     const { stream, node, clock, logger } = options;
-    return new JetStreamLog({ local, stream, node, position, trouble, clock, logger });
+    return new JetStreamLog({ local, stream, node, position, trouble, isFresh, clock, logger });
   } catch (error) {
     await copy?.local.close();
     throw error;
@@ -51,14 +51,14 @@ async function openCopy(options: OpenOptions): Promise<Copy | undefined> {
   const local = openRetryingLog(path, { clock, logger });
   const position = decodePosition(local.position);
   if (position) return { local, position };
-  const isEmpty = local.stats().newest === 0;
+  const isEmpty = local.stats().newest === 0 || local.position === WORTHLESS_COPY;
   await local.close();
   if (!isEmpty) moveAway(options, local.id);
   else for (const file of filesOfLog(path)) rmSync(file, { force: true });
   return undefined;
 }
 
-type Opened = Copy & { readonly trouble?: StreamError };
+type Opened = Copy & { readonly trouble?: StreamError; readonly isFresh?: boolean };
 
 async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
   const found = await untilSure(options);
@@ -82,7 +82,7 @@ async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
 async function openWithoutCopy(options: OpenOptions): Promise<Opened> {
   const info = await begunStream(options);
   if (info.lastSequence === 0) await beginLog(options);
-  return loadCopy(options, await options.stream.info());
+  return { ...(await loadCopy(options, await options.stream.info())), isFresh: true };
 }
 
 /** Whether the stream continues the copy. One that lost messages is none that a copy may be thrown away for. */

@@ -12,6 +12,10 @@ export const Position = Type.Object({
 });
 export type Position = Type.Static<typeof Position>;
 
+/** In place of a position: the copy cannot be gone on from. It is kept elsewhere, or has nothing that the stream has not. */
+export const UNUSABLE_COPY = "null";
+export const WORTHLESS_COPY = "false";
+
 export const encodePosition = (position: Position): string => JSON.stringify(position);
 
 /** Undefined where there is none. */

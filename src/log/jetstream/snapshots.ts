@@ -3,26 +3,28 @@
  * snapshot replaces the older one, so that a node that loads the newest has time to. Two nodes that write at once do no
  * harm: the one that finishes last is refused.
  *
- * An object is a sequence of compressed pages, each after the letter of its collection and its length. What they are a
- * snapshot of stands in the metadata of the object.
+ * What an object is a snapshot of stands in its metadata, with a signature by the secret of the cluster; its pages are signed
+ * too (`snapshot-pages.ts`). What no node has written is counted and is no snapshot.
  */
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { type ObjectInfo, type ObjectStore, Objm, StorageType, setSha256Backend } from "@nats-io/obj";
 import Type from "typebox";
 import { Value } from "typebox/value";
 import type { Clock } from "../../lib/clock.ts";
-import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import type { Engine } from "../../nats/engine.ts";
-import { compress } from "../batch-codec.ts";
+import type { ForeignMessages } from "../../nats/foreign-messages.ts";
+import type { ClusterSecret } from "../../nats/sealed.ts";
+import { readSignedText, signText } from "../../nats/signed.ts";
 import type { CompressedPage } from "../embedded.ts";
-import { type Snapshot, STORE_KINDS } from "../log.ts";
+import type { Snapshot } from "../log.ts";
 import { asStreamError } from "./as-stream-error.ts";
+import { FORMAT } from "./messages.ts";
 import { Position } from "./position.ts";
+import { DamagedSnapshotError, encodePages, readPages } from "./snapshot-pages.ts";
 import type { StreamError } from "./stream-error.ts";
 
 const PLACES = ["snapshot-a", "snapshot-b"] as const;
 const CHUNK_BYTES = 256 * 1024;
-const HEAD_BYTES = 5;
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 const WRITE_TIMEOUT_MS = 10_000;
 /** Of a read that gets no bytes. */
@@ -31,6 +33,7 @@ const STALL_TIMEOUT_MS = 15_000;
 setSha256Backend("native");
 
 const Facts = Type.Object({
+  format: Type.Integer(),
   /** The id and the sealed signing key of the log. */
   log: Type.String({ minLength: 1 }),
   key: Type.String(),
@@ -44,6 +47,8 @@ export type ClusterSnapshotFacts = Type.Static<typeof Facts>;
 
 export interface StoredSnapshot {
   readonly facts: ClusterSnapshotFacts;
+  /** The facts as they are signed: pages are signed for these facts. */
+  readonly signed: string;
   readonly bytes: number;
   readonly place: string;
 }
@@ -58,18 +63,29 @@ interface Place {
 export interface ClusterSnapshotsOptions {
   readonly bucket: string;
   readonly replicas: number;
+  readonly secret: ClusterSecret;
+  readonly foreign: ForeignMessages;
 }
 
 export class ClusterSnapshots {
   readonly #engine: Engine;
   readonly #options: ClusterSnapshotsOptions;
   readonly #clock: Clock;
+  readonly #key: Uint8Array;
+  /** Objects that no node has written, and that are counted: as many as there are places. */
+  readonly #counted = new Map<string, string>();
   #store: ObjectStore | undefined;
 
   constructor(engine: Engine, options: ClusterSnapshotsOptions, clock: Clock) {
     this.#engine = engine;
     this.#options = options;
     this.#clock = clock;
+    this.#key = options.secret.derive("snapshots");
+  }
+
+  /** Whether there is something in place of a snapshot that no node with this secret has written. */
+  get hasForeign(): boolean {
+    return this.#counted.size > 0;
   }
 
   /** Those of the stream that was created then, the newest first. Rejects with `StreamError`. */
@@ -87,13 +103,14 @@ export class ClusterSnapshots {
     snapshot: Snapshot,
   ): Promise<boolean> {
     const { revision, time, graphTime, versions, pages } = snapshot;
-    const facts: ClusterSnapshotFacts = { ...identity, revision, time, graphTime, versions };
+    const facts: ClusterSnapshotFacts = { format: FORMAT, ...identity, revision, time, graphTime, versions };
     const place = placeToReplace(await this.#places(), identity.position.created);
     const options = { max_chunk_size: CHUNK_BYTES };
-    const metadata = { snapshot: JSON.stringify(facts) };
+    const snapshotText = signText(this.#key, this.#options.bucket, facts);
+    const metadata = { snapshot: snapshotText };
     try {
       const store = await this.#open();
-      await store.put({ name: place.name, options, metadata }, streamOf(pages), {
+      await store.put({ name: place.name, options, metadata }, encodePages(this.#key, snapshotText, pages), {
         previousRevision: place.revision,
         timeout: WRITE_TIMEOUT_MS,
       });
@@ -104,14 +121,21 @@ export class ClusterSnapshots {
     }
   }
 
-  /** Its pages. Throws `StreamError` when it cannot be read completely, also because it was replaced meanwhile. */
-  async *read({ place }: StoredSnapshot): AsyncGenerator<CompressedPage> {
+  /**
+   * Its pages. Throws `DamagedSnapshotError` when they are not those of the snapshot, and `StreamError` when it cannot be read
+   * completely. Either may also be because it was replaced meanwhile.
+   */
+  async *read({ place, signed }: StoredSnapshot): AsyncGenerator<CompressedPage> {
     try {
       const object = await (await this.#open()).get(place);
       if (!object) throw new Error("the snapshot was deleted");
       object.error.catch(() => {});
-      yield* pagesOf(this.#untilStalled(object.data));
+      yield* readPages(this.#key, signed, this.#untilStalled(object.data));
     } catch (error) {
+      if (error instanceof DamagedSnapshotError) {
+        this.#options.foreign.count("snapshots");
+        throw error;
+      }
       throw this.#asStreamError(error);
     }
   }
@@ -141,12 +165,23 @@ export class ClusterSnapshots {
       return await Promise.all(
         PLACES.map(async (name) => {
           const info = await store.info(name);
-          return { name, revision: info?.revision ?? 0, snapshot: snapshotOf(info) };
+          return { name, revision: info?.revision ?? 0, snapshot: this.#snapshotOf(info) };
         }),
       );
     } catch (error) {
       throw this.#asStreamError(error);
     }
+  }
+
+  #snapshotOf(info: ObjectInfo | null): StoredSnapshot | undefined {
+    if (!info || info.deleted) return undefined;
+    const { bucket, foreign } = this.#options;
+    const signed = info.metadata?.snapshot ?? "";
+    const facts = readSignedText(this.#key, bucket, signed);
+    if (Value.Check(Facts, facts)) return { facts, signed, bytes: info.size, place: info.name };
+    if (this.#counted.get(info.name) !== info.nuid) foreign.count("snapshots");
+    this.#counted.set(info.name, info.nuid);
+    return undefined;
   }
 
   /** Makes the bucket where it does not exist; also when it was deleted since. */
@@ -183,62 +218,4 @@ function placeToReplace(places: readonly Place[], created: string): Place {
   const [first, ...others] = places;
   if (!first) throw new Error("there is no place for a snapshot");
   return others.reduce((oldest, place) => (age(place) < age(oldest) ? place : oldest), first);
-}
-
-function snapshotOf(info: ObjectInfo | null): StoredSnapshot | undefined {
-  if (!info || info.deleted) return undefined;
-  try {
-    const facts: unknown = JSON.parse(info.metadata?.snapshot ?? "");
-    return Value.Check(Facts, facts) ? { facts, bytes: info.size, place: info.name } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** One page at a time, when the store wants more. */
-function streamOf(pages: Snapshot["pages"]): ReadableStream<Uint8Array> {
-  const encoded = encodePages(pages);
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        await yieldToLoop();
-        const { value, done } = encoded.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-function* encodePages(pages: Snapshot["pages"]): Generator<Uint8Array, void, void> {
-  for (const kind of STORE_KINDS) {
-    for (const page of pages[kind]) {
-      const data = compress(page.encode());
-      const head = Buffer.alloc(HEAD_BYTES);
-      head.write(kind.charAt(0), 0, "latin1");
-      head.writeUInt32BE(data.length, 1);
-      yield Buffer.concat([head, data]);
-    }
-  }
-}
-
-/** The pages of an object, in the order of their collections. Throws when it is malformed. */
-async function* pagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CompressedPage> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    rest = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
-    let at = 0;
-    while (rest.length - at >= HEAD_BYTES) {
-      const end = at + HEAD_BYTES + rest.readUInt32BE(at + 1);
-      if (end > rest.length) break;
-      const letter = rest.toString("latin1", at, at + 1);
-      const kind = STORE_KINDS.find((candidate) => candidate.charAt(0) === letter);
-      if (kind === undefined) throw new Error("a page of the snapshot has an unknown kind");
-      yield { kind, data: rest.subarray(at + HEAD_BYTES, end) };
-      at = end;
-    }
-    rest = rest.subarray(at);
-  }
-  if (rest.length > 0) throw new Error("the snapshot is incomplete");
 }

@@ -7,6 +7,8 @@
  * - `deleted`: there is no stream of this name.
  * - `replaced`: the stream of this name is another one than before.
  * - `passed`: the stream no longer has messages that this node lacks.
+ * - `gap`: the stream has a later revision than the next one, so that this node lacks changes.
+ * - `newer`: the stream has messages of a newer version, which this one cannot read.
  * - `slow`: this node is far behind the stream.
  * - `truncated`: the stream lacks messages that it has acknowledged.
  * - `replicas`: there are fewer servers than replicas.
@@ -18,6 +20,8 @@ export const STREAM_CONDITIONS = [
   "deleted",
   "replaced",
   "passed",
+  "gap",
+  "newer",
   "slow",
   "truncated",
   "replicas",

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { ManualClock } from "../../lib/clock.ts";
 import type { StreamInfo } from "./log-stream.ts";
+import { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
 import { StreamMonitor } from "./stream-monitor.ts";
 
@@ -24,8 +25,23 @@ function monitored() {
   let applied = 10;
   let followed = 0;
   const stop = new AbortController();
+  let [isConnected, isAnswered] = [true, true];
+  let onConnection = () => {};
+  const connection = {
+    get isConnected() {
+      return isConnected;
+    },
+    onConnection(listener: () => void) {
+      onConnection = listener;
+      return () => {};
+    },
+  };
+  const read = async () => {
+    if (!isConnected) throw new StreamError("unreachable", "NATS is unreachable");
+    return isAnswered ? info : new Promise<StreamInfo>(() => {});
+  };
   const monitor = new StreamMonitor(
-    { stream: { info: async () => info }, health, clock, created: "then" },
+    { stream: { info: read }, connection, health, clock, created: "then" },
     {
       applied: () => applied,
       arrived: () => applied,
@@ -40,6 +56,16 @@ function monitored() {
     monitor,
     health,
     lines,
+    clock,
+    async connect(isNow: boolean) {
+      isConnected = isNow;
+      onConnection();
+      while (!isNow && clock.sleeping === 0) await Promise.resolve();
+    },
+    /** Whether what is asked from now on is answered. */
+    answer(isNow: boolean) {
+      isAnswered = isNow;
+    },
     /** How often the stream was followed anew. */
     followed: () => followed,
     async set(changed: Partial<StreamInfo>, appliedNow = applied) {
@@ -80,6 +106,33 @@ describe("the monitor", () => {
     expect(node.health.trouble?.condition).toBe("truncated");
     expect(node.lines).toEqual(["truncated"]);
     expect(node.monitor.lost.aborted).toBe(false);
+  });
+
+  test("knows of a lost connection, and that it is there again, at once: also while no answer comes", async () => {
+    await using node = monitored();
+    await node.set({});
+    node.answer(false);
+    await node.clock.advance(2_000);
+    // A check is under way now, and is never answered.
+    expect(node.clock.sleeping).toBe(0);
+    await node.connect(false);
+    await node.clock.advance(499);
+    // There may be another server.
+    expect(node.health.trouble).toBeUndefined();
+    await node.clock.advance(1);
+    expect(node.health.trouble?.condition).toBe("unreachable");
+    expect(node.health.staleSince).toBeDefined();
+    node.answer(true);
+    await node.connect(true);
+    while (node.clock.sleeping === 0) await Promise.resolve();
+    expect(node.health.trouble).toBeUndefined();
+    expect(node.followed()).toBe(1);
+    expect(node.lines).toEqual(["unreachable", "over"]);
+    // One that is there again soon is no trouble.
+    await node.connect(false);
+    await node.connect(true);
+    await node.set({});
+    expect(node.lines).toHaveLength(2);
   });
 
   test("gives up a stream that is another one, or that has gone on without the node", async () => {

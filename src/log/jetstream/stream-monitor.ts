@@ -1,15 +1,19 @@
 /**
  * Checks that the stream goes on where this node is. The client of NATS follows the stream by itself after an interruption,
  * so an interruption, another stream of the same name, messages that were lost on the way, and a view that falls behind are
- * found here.
+ * found here: at intervals, and when the connection to NATS is lost or there again.
  */
+import { orAborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { Engine } from "../../nats/engine.ts";
 import type { LogStream } from "./log-stream.ts";
 import { StreamError } from "./stream-error.ts";
 import type { StreamHealth } from "./stream-health.ts";
 
 const INTERVAL_MS = 2_000;
 const RETRY_MS = 500;
+/** A client that loses a server connects to another one, if there is one. */
+const RECONNECT_MS = 500;
 /** In messages: a view that is further behind is old, and is so until it is nearly up to date. */
 const MAX_LAG = 5_000;
 const MAX_LAG_AFTER_TROUBLE = 100;
@@ -20,6 +24,7 @@ const CHECKS_UNTIL_STUCK = 3;
 
 interface Monitored {
   readonly stream: Pick<LogStream, "info">;
+  readonly connection: Pick<Engine, "isConnected" | "onConnection">;
   readonly health: StreamHealth;
   readonly clock: Clock;
   /** When the stream was created that this node follows. */
@@ -48,6 +53,7 @@ export class StreamMonitor {
   #checksTruncated = 0;
   #checksStuck = 0;
   #arrivedBefore = 0;
+  #blocked: StreamError | undefined;
 
   constructor(monitored: Monitored, progress: Progress) {
     this.created = monitored.created;
@@ -67,20 +73,48 @@ export class StreamMonitor {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { health, clock } = this.#monitored;
+    const { connection } = this.#monitored;
+    let changed = new AbortController();
+    const unlisten = connection.onConnection(() => {
+      changed.abort();
+      // What was sent to a connection that broke is lost.
+      if (connection.isConnected) this.#progress.followAgain();
+    });
     while (!signal.aborted) {
-      try {
-        await this.check();
-        this.#checkArrivals();
-        const isWell = health.staleSince === undefined;
-        if (this.lag <= (isWell ? MAX_LAG : MAX_LAG_AFTER_TROUBLE)) health.clear("follow");
-        else if (isWell && this.isCaughtUp)
-          throw new StreamError("slow", `this node is ${this.lag} messages behind the stream`);
-      } catch (error) {
-        if (!signal.aborted) this.onTrouble(error);
-      }
-      await clock.sleep(INTERVAL_MS, signal);
+      changed = new AbortController();
+      await this.#runUntilChanged(signal, changed.signal);
     }
+    unlisten();
+  }
+
+  /** Until the connection is lost, or there again: an answer that cannot come is not waited for. */
+  async #runUntilChanged(signal: AbortSignal, changed: AbortSignal): Promise<void> {
+    const { connection, clock } = this.#monitored;
+    const ended = AbortSignal.any([signal, changed]);
+    if (!connection.isConnected) await clock.sleep(RECONNECT_MS, ended);
+    while (!ended.aborted) {
+      let pauseMs = INTERVAL_MS;
+      try {
+        if (this.#blocked) throw this.#blocked;
+        await orAborted(this.check(), ended);
+        if (ended.aborted) return;
+        this.#checkArrivals();
+        this.#checkLag();
+      } catch (error) {
+        if (ended.aborted) return;
+        this.onTrouble(error);
+        pauseMs = RETRY_MS;
+      }
+      await clock.sleep(pauseMs, ended);
+    }
+  }
+
+  #checkLag(): void {
+    const { health } = this.#monitored;
+    const isWell = health.staleSince === undefined;
+    if (this.lag <= (isWell ? MAX_LAG : MAX_LAG_AFTER_TROUBLE)) health.clear("follow");
+    else if (isWell && this.isCaughtUp)
+      throw new StreamError("slow", `this node is ${this.lag} messages behind the stream`);
   }
 
   #checkArrivals(): void {
@@ -93,10 +127,21 @@ export class StreamMonitor {
     followAgain();
   }
 
+  /** Nothing of the stream can be applied any more, until the log is opened again. */
+  block(error: StreamError): void {
+    this.#blocked = error;
+    this.onTrouble(error);
+  }
+
+  /** The log must be opened again. */
+  lose(): void {
+    this.#lost.abort();
+  }
+
   onTrouble(error: unknown): void {
     if (!(error instanceof StreamError)) throw error;
     this.#monitored.health.report("follow", error);
-    if (error.condition === "replaced" || error.condition === "passed") this.#lost.abort();
+    if (error.condition === "replaced" || error.condition === "passed") this.lose();
   }
 
   /** Rejects with `StreamError` when the stream does not go on where this node is. */

@@ -9,7 +9,7 @@ import type { Fetch } from "../../client/client.ts";
 import { IDLE_TIMEOUT_MS } from "../../client/transport.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { readBytes } from "../file/read-network.ts";
-import { parseCredentials, readSecret } from "../secret.ts";
+import { parseCredentials, readSecret, type SecretValues } from "../secret.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
 import { FailureFactory, UpstreamError, type UpstreamFailure } from "./failure.ts";
 import type { UpstreamOptions } from "./options.ts";
@@ -52,13 +52,16 @@ export type UpstreamStream =
     }
   | UpstreamFailure;
 
+/** With a token, the requests have Bearer instead of Basic authentication. */
+export type UpstreamAccess = UpstreamOptions & SecretValues<"token">;
+
 export class Upstream {
   /** The configured URL. */
   readonly url: URL;
-  readonly #options: UpstreamOptions;
+  readonly #options: UpstreamAccess;
   readonly #clock: Clock;
 
-  constructor(options: UpstreamOptions, { clock }: { readonly clock: Clock }) {
+  constructor(options: UpstreamAccess, { clock }: { readonly clock: Clock }) {
     this.url = new URL(options.url);
     this.#options = options;
     this.#clock = clock;
@@ -172,6 +175,9 @@ export class Upstream {
   }
 
   async #readAuthorization(): Promise<TextResult> {
+    const token = await readSecret<"token">(this.#options, "token");
+    if (!token.ok) return token;
+    if (token.value !== undefined) return bearerAuthorization(token.value);
     const secret = await readSecret(this.#options, "credentials");
     if (!secret.ok || secret.value === undefined) return secret;
     const credentials = parseCredentials(secret.value);
@@ -194,6 +200,12 @@ export class Upstream {
 type TextResult =
   | { readonly ok: true; readonly value: string | undefined }
   | { readonly ok: false; readonly message: string };
+
+/** A token of RFC 6750; anything else could end the header. */
+const bearerAuthorization = (token: string): TextResult =>
+  /^[A-Za-z0-9._~+/-]+=*$/.test(token)
+    ? { ok: true, value: `Bearer ${token}` }
+    : { ok: false, message: "token must be one word of letters, digits and . _ ~ + / - =" };
 
 const isSuccess = (status: number): boolean => (status >= 200 && status < 300) || status === 304;
 

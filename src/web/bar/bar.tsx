@@ -5,6 +5,7 @@ import type { NetworkMap } from "../map/map.ts";
 import { useStore } from "../store.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { FilterMenu } from "./filter-menu.tsx";
+import { MetricMenu } from "./metric-menu.tsx";
 import { SearchBox } from "./search-box.tsx";
 import { Status } from "./status.tsx";
 import { Tabs } from "./tabs.tsx";
@@ -21,6 +22,7 @@ export function Bar({ map }: { readonly map: RefObject<NetworkMap | null> }) {
       <Tabs />
       <div class="bar-end">
         <FilterMenu />
+        <MetricMenu />
         <ChangesButton />
         <ExportMenu map={map} />
         <Status />

@@ -6,6 +6,7 @@ import { entityName, formatType } from "../names.ts";
 import { LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { stateTitle } from "./filter-menu.tsx";
+import { MetricNote } from "./metric-menu.tsx";
 
 interface ChipData {
   readonly text: string;
@@ -17,7 +18,7 @@ interface ChipData {
 export function Chips() {
   const { state, pathStart } = useStore();
   const network = useNetwork();
-  const { types, states, sources, around, path, at, compare, view, layer } = state.value;
+  const { types, states, sources, around, path, at, compare, view, layer, metric } = state.value;
   const chips: ChipData[] = [];
   if (compare !== undefined) {
     const to = at === undefined ? "now" : formatMoment(at);
@@ -28,6 +29,7 @@ export function Chips() {
     if (states.length > 0) chips.push({ text: states.map(stateTitle).join(", "), undo: { states: [] } });
     if (sources.length > 0) chips.push({ text: `From ${sources.join(", ")}`, undo: { sources: [] } });
     if (layer !== undefined) chips.push({ text: LAYER_TITLES[layer], undo: { layer: undefined } });
+    if (metric !== undefined) chips.push({ text: `${metric} on links`, undo: { metric: undefined } });
     if (around !== undefined) {
       const { hops } = state.value;
       const name = entityName(network, { kind: "devices", id: around });
@@ -46,6 +48,7 @@ export function Chips() {
       {chips.map((chip) => (
         <Chip key={Object.keys(chip.undo)[0]} {...chip} />
       ))}
+      <MetricNote />
     </div>
   );
 }

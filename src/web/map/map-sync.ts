@@ -6,6 +6,7 @@ import type { Signal } from "@preact/signals";
 import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
+import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf } from "../path.ts";
 import type { EntityRef, ViewState } from "../state.ts";
 import type { Store } from "../store.ts";
@@ -13,7 +14,6 @@ import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
-import type { LinkOverlay } from "./link-overlay.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */

@@ -10,6 +10,7 @@ import { EntityLink, PanelHeading, Section } from "./elements.tsx";
 import { EntityHistory } from "./entity-history.tsx";
 import { HostDetails } from "./host.tsx";
 import { LinkDetails } from "./link.tsx";
+import { OutsideLinks } from "./outside-links.tsx";
 import { SourceClaims } from "./sources.tsx";
 
 export function Details({ entityRef }: { readonly entityRef: EntityRef }) {
@@ -54,6 +55,7 @@ function EntityDetails({ kind, id }: EntityRef) {
   }
   return (
     <>
+      <OutsideLinks entityRef={{ kind, id }} />
       {kind === "devices" && <DeviceDetails id={id} />}
       {kind === "links" && <LinkDetails id={id} />}
       {kind === "hosts" && <HostDetails id={id} />}

@@ -5,6 +5,7 @@ import { deviceNameById } from "../names.ts";
 import { usePlannedNetwork } from "../store.ts";
 import { DriftNote } from "./drift.tsx";
 import { annotationFacts, Badge, ConflictNote, EntityLink, Facts, Time } from "./elements.tsx";
+import { LinkMetric } from "./link-metric.tsx";
 
 export function LinkDetails({ id }: { readonly id: string }) {
   const network = usePlannedNetwork();
@@ -38,6 +39,7 @@ export function LinkDetails({ id }: { readonly id: string }) {
           </li>
         ))}
       </ul>
+      <LinkMetric links={links} />
       <Facts
         facts={[
           ["Id", <code key="id">{link.id}</code>],

@@ -1,0 +1,60 @@
+/**
+ * Turns of nodes whose appends are refused again and again, because others append meanwhile: such a node writes that it wants
+ * a turn, which needs no expected place. From there on the others append nothing until it has, or a while has passed.
+ */
+import type { Clock } from "../../lib/clock.ts";
+import type { Arrivals } from "./arrivals.ts";
+
+/** Refused appends in a row, after which a node wants a turn. */
+const PATIENCE = 4;
+/** For computing and publishing a large batch. After it, the node may be dead. */
+const TURN_MS = 5_000;
+
+export class Turns {
+  readonly #node: string;
+  readonly #clock: Clock;
+  /** In the order of the stream. */
+  #wanted: { readonly node: string; readonly until: number }[] = [];
+  #refused = 0;
+
+  constructor(node: string, clock: Clock) {
+    this.#node = node;
+    this.#clock = clock;
+  }
+
+  /** Waits while it is another node's turn; not when something has arrived, which is to be applied first. */
+  async untilOwn(arrivals: Arrivals, signal: AbortSignal): Promise<void> {
+    while (this.#waitMs > 0 && arrivals.isEmpty && !signal.aborted) {
+      const waiting = new AbortController();
+      const ended = AbortSignal.any([signal, waiting.signal]);
+      await Promise.race([this.#clock.sleep(this.#waitMs, ended), arrivals.next(ended)]);
+      waiting.abort();
+    }
+  }
+
+  /** How long this node waits for another one's turn, at most; 0 where it need not. */
+  get #waitMs(): number {
+    const now = this.#clock.monotonic();
+    this.#wanted = this.#wanted.filter(({ until }) => until > now);
+    const [first] = this.#wanted;
+    return !first || first.node === this.#node ? 0 : first.until - now;
+  }
+
+  /** An append of this node was refused. Returns whether it wants a turn now. */
+  onRefused(): boolean {
+    this.#refused++;
+    if (this.#refused < PATIENCE || this.#wanted.some(({ node }) => node === this.#node)) return false;
+    this.#refused = 0;
+    return true;
+  }
+
+  onWanted(node: string): void {
+    this.#wanted.push({ node, until: this.#clock.monotonic() + TURN_MS });
+  }
+
+  onAppended(node: string): void {
+    if (node === this.#node) this.#refused = 0;
+    const had = this.#wanted.findIndex((turn) => turn.node === node);
+    if (had >= 0) this.#wanted.splice(had, 1);
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Signatures of everything that the nodes of a cluster, and the command line, send each other over NATS: HMAC-SHA256 with a
+ * key that nobody else has. Of each part the length is signed too, so that no other parts have the same signature.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+export const SIGNATURE_BYTES = 32;
+
+export function signatureOf(key: Uint8Array, parts: readonly (string | Uint8Array)[]): Buffer {
+  const hmac = createHmac("sha256", key);
+  for (const part of parts) {
+    const bytes = typeof part === "string" ? Buffer.from(part) : part;
+    hmac.update(`${bytes.length}:`).update(bytes);
+  }
+  return hmac.digest();
+}
+
+export const isSignatureOf = (
+  key: Uint8Array,
+  parts: readonly (string | Uint8Array)[],
+  given: Uint8Array,
+): boolean => given.length === SIGNATURE_BYTES && timingSafeEqual(given, signatureOf(key, parts));
+
+/** `place` is where the value is valid, such as a subject: elsewhere the text is not. */
+export function signText(key: Uint8Array, place: string, value: unknown): string {
+  const text = JSON.stringify(value);
+  return `${signatureOf(key, [place, text]).toString("base64url")} ${text}`;
+}
+
+/** The value; undefined for a text that was not signed with this key for this place. */
+export function readSignedText(key: Uint8Array, place: string, signed: string): unknown {
+  const end = signed.indexOf(" ");
+  const text = signed.slice(end + 1);
+  if (!isSignatureOf(key, [place, text], Buffer.from(signed.slice(0, Math.max(0, end)), "base64url")))
+    return undefined;
+  return JSON.parse(text);
+}

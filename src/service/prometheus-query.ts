@@ -1,0 +1,120 @@
+/**
+ * One instant query of a Prometheus server, or of anything with its HTTP interface. The response is read in pieces and
+ * bounded in size and time. Only the configured address is requested, with the configured query: no value of the network
+ * and no parameter of a client is part of a request.
+ */
+import type { Clock } from "../lib/clock.ts";
+import { isRecord } from "../lib/is-record.ts";
+import { JsonArrayItems } from "../lib/json-array-items.ts";
+import { within } from "../lib/within.ts";
+import { yieldToLoop } from "../lib/yield-to-loop.ts";
+import { UpstreamError, type UpstreamFailure } from "../sources/upstream/failure.ts";
+import type { Upstream } from "../sources/upstream/upstream.ts";
+
+/** The value of one time series, with the two labels that name its port. A label that it does not have is empty. */
+export interface PortSample {
+  readonly device: string;
+  readonly port: string;
+  readonly value: number;
+}
+
+export type QueryResult =
+  | { readonly ok: true; readonly samples: readonly PortSample[] }
+  /** For the users of the map, with the host and the path of the server. */
+  | { readonly ok: false; readonly message: string };
+
+export interface PortQuery {
+  readonly query: string;
+  /** The names of the labels. */
+  readonly device: string;
+  readonly port: string;
+  readonly timeoutSeconds: number;
+  readonly maxBytes: number;
+}
+
+/** Of a response: parsed between two turns of the event loop. */
+const BYTES_PER_TURN = 16 * 1024;
+
+export async function queryPorts(
+  upstream: Upstream,
+  query: PortQuery,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<QueryResult> {
+  const { timeoutSeconds } = query;
+  let isLate = false;
+  return within(clock, timeoutSeconds * 1000, signal, async (limited) => {
+    const onAbort = () => {
+      isLate = !signal.aborted;
+    };
+    limited.addEventListener("abort", onAbort, { once: true });
+    const result = await readResult(upstream, query, limited);
+    return !result.ok && isLate
+      ? { ok: false, message: `${targetOf(upstream)}: no complete response within ${timeoutSeconds} s` }
+      : result;
+  });
+}
+
+async function readResult(upstream: Upstream, query: PortQuery, signal: AbortSignal): Promise<QueryResult> {
+  const parameters = new URLSearchParams({ query: query.query, timeout: `${query.timeoutSeconds}s` });
+  const timeoutMs = query.timeoutSeconds * 1000;
+  const response = await upstream.stream(`${PATH}?${parameters}`, {
+    signal,
+    timeoutMs,
+    maxBytes: query.maxBytes,
+  });
+  if (!response.ok) return { ok: false, message: describeFailure(response) };
+  const items = new JsonArrayItems("result");
+  const decoder = new TextDecoder();
+  const samples: PortSample[] = [];
+  const malformed = {
+    ok: false,
+    message: `${targetOf(upstream)}: the response is not one of Prometheus`,
+  } as const;
+  try {
+    for await (const chunk of response.chunks) {
+      for (let from = 0; from < chunk.length; from += BYTES_PER_TURN) {
+        const text = decoder.decode(chunk.subarray(from, from + BYTES_PER_TURN), { stream: true });
+        for (const item of items.push(text)) {
+          const sample = parseSample(item, query);
+          if (sample === "malformed") return malformed;
+          if (sample) samples.push(sample);
+        }
+        if (items.isMalformed) return malformed;
+        await yieldToLoop();
+      }
+    }
+  } catch (error) {
+    if (error instanceof UpstreamError) return { ok: false, message: error.message };
+    throw error;
+  }
+  if (!items.isComplete) return malformed;
+  if (/"resultType"\s*:\s*"vector"/.test(items.head ?? "")) return { ok: true, samples };
+  return { ok: false, message: `${targetOf(upstream)}: the result of the query is no instant vector` };
+}
+
+const PATH = "api/v1/query";
+const targetOf = ({ url }: Upstream): string => `${url.host}${url.pathname.replace(/\/+$/, "")}/${PATH}`;
+
+/** Undefined for a value that is no number: there is nothing to show then. */
+function parseSample(item: string, labels: PortQuery): PortSample | undefined | "malformed" {
+  let series: unknown;
+  try {
+    series = JSON.parse(item);
+  } catch {
+    return "malformed";
+  }
+  if (!isRecord(series) || !isRecord(series.metric)) return "malformed";
+  // The series of a matrix have `values`.
+  if (!Array.isArray(series.value)) return "values" in series ? undefined : "malformed";
+  const value = Number(series.value[1]);
+  if (!Number.isFinite(value)) return undefined;
+  const text = (label: unknown) => (typeof label === "string" ? label : "");
+  return { device: text(series.metric[labels.device]), port: text(series.metric[labels.port]), value };
+}
+
+/** With Prometheus' word for what is wrong, such as `bad_data`; never with other text of the peer. */
+function describeFailure({ message, errorBody }: UpstreamFailure): string {
+  const word = /"errorType"\s*:\s*"([a-z_]{1,40})"/.exec(Buffer.from(errorBody ?? []).toString("utf8"))?.[1];
+  return word === undefined ? message : `${message} (${word})`;
+}

@@ -1,0 +1,87 @@
+/** The menu that chooses the metric on links, and the note that says why there are no values. */
+import { formatFullTime } from "../format-time.ts";
+import { Icon } from "../icon.tsx";
+import { formatCount } from "../names.ts";
+import type { OverlayResult } from "../overlay.ts";
+import { useStore } from "../store.ts";
+import { Popover } from "./popover.tsx";
+
+export function MetricMenu() {
+  const { state, settings } = useStore();
+  const { metric, view } = state.value;
+  const metrics = settings.value?.metrics ?? [];
+  return (
+    <Popover
+      label="Metric on links"
+      buttonLabel={metric === undefined ? "Metric on links" : `Metric on links: ${metric}`}
+      face={<Icon name="gauge" />}
+      count={metric === undefined ? 0 : 1}
+      hidden={view !== "map" || metrics.length === 0}
+    >
+      {() => (
+        <>
+          <fieldset>
+            <legend>Metric on links</legend>
+            <Choice name={undefined} />
+            {metrics.map(({ name }) => (
+              <Choice key={name} name={name} />
+            ))}
+          </fieldset>
+          <ResultNote />
+        </>
+      )}
+    </Popover>
+  );
+}
+
+function Choice({ name }: { readonly name: string | undefined }) {
+  const { state, go } = useStore();
+  return (
+    <label class="check">
+      <input
+        type="radio"
+        name="metric"
+        checked={state.value.metric === name}
+        onChange={() => go({ metric: name })}
+      />
+      <span>{name ?? "None"}</span>
+    </label>
+  );
+}
+
+function ResultNote() {
+  const { state, overlayResult, overlay } = useStore();
+  const result = overlayResult.value;
+  if (state.value.metric === undefined) return null;
+  if (result?.ok && !overlay.value)
+    return <p class="muted">Values are of now, and the map shows another time.</p>;
+  return <p class={result?.ok === false ? "error-text" : "muted"}>{describeResult(result)}</p>;
+}
+
+function describeResult(result: OverlayResult | undefined): string {
+  if (!result) return "Loading…";
+  if (!result.ok) return result.reason;
+  const { overlay, facts } = result;
+  const known = `${formatCount(overlay.values.size, "link")} with a value, ${formatFullTime(facts.time)}.`;
+  if (facts.unknownSeries === 0) return known;
+  const series = formatCount(facts.unknownSeries, "time series", "time series");
+  return `${known} ${series} of devices that are not in the network, such as ${facts.unknownDevices.join(", ")}.`;
+}
+
+/** Beside the chips, so that a map without values is not taken for a network without traffic. */
+export function MetricNote() {
+  const { state, overlayResult } = useStore();
+  const { metric, view } = state.value;
+  const result = overlayResult.value;
+  if (metric === undefined || view !== "map" || !result) return null;
+  if (!result.ok) return <Note metric={metric} text={result.reason} />;
+  return result.overlay.values.size === 0 ? <Note metric={metric} text={describeResult(result)} /> : null;
+}
+
+function Note({ metric, text }: { readonly metric: string; readonly text: string }) {
+  return (
+    <p class="chip metric-note" role="alert">
+      {`${metric} is not shown. ${text}`}
+    </p>
+  );
+}
