@@ -53,7 +53,9 @@ test.skipIf(!hasChromium)(
     expect(addressOf(otherTab)).toBe(addressOf(tab));
     expect(await otherTab.page.locator("select.span").inputValue()).toBe("6h");
     expect(
-      await otherTab.page.getByRole("button", { name: "Conflicting claims" }).getAttribute("aria-pressed"),
+      await otherTab.page
+        .getByRole("button", { name: "Conflicting claims", exact: true })
+        .getAttribute("aria-pressed"),
     ).toBe("true");
     await otherTab.close();
   },
