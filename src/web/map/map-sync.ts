@@ -13,7 +13,6 @@ import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
-import type { LinkOverlay } from "./link-overlay.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
