@@ -6,6 +6,8 @@ import { Cluster, Collection, Device, Host, int64, Link, Port, Topology } from "
 import { Explanation } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
 import { MapSettings, MetricValues } from "../model/map-settings.ts";
+import { NetworkProblem, ProblemCounts } from "../model/network-problem.ts";
+import { PathExplanation } from "../model/path-explanation.ts";
 import { SourceStatus } from "../model/source-status.ts";
 import type { Schema } from "./openapi-components.ts";
 import { PROBLEMS } from "./problem.ts";
@@ -25,6 +27,15 @@ export const DeviceWithPorts = Type.Object(
   { ...Device.properties, ports: Type.Array(Port) },
   { $id: "DeviceWithPorts" },
 );
+export const ProblemList = Type.Object(
+  {
+    problems: Type.Array(NetworkProblem, { description: "Worst first." }),
+    counts: ProblemCounts,
+    next: Type.Optional(Type.String({ description: "The cursor of the next page; absent on the last one." })),
+  },
+  { $id: "ProblemList" },
+);
+
 export const ClusterList = Type.Object({ clusters: Type.Array(Cluster) }, { $id: "ClusterList" });
 export const ClusterDevices = Type.Object(
   { devices: Type.Array(Type.String({ description: "The id of a device." })) },
@@ -229,11 +240,13 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   DeviceWithPorts,
   Hits,
   Explanation,
+  ProblemList,
   Topology,
   ClusterList,
   ClusterDevices,
   ClusterLinks,
   PathList,
+  PathExplanation,
   DisjointPathList,
   Broadcast,
   Infrastructure,

@@ -5,6 +5,7 @@
 import type { DriftState } from "../model/entity.ts";
 import type { Filter } from "./filter.ts";
 import type { QueryParameter } from "./parameter.ts";
+import type { ProblemFilter } from "./problems/problem-filter.ts";
 
 export interface SortKey {
   readonly field: string;
@@ -19,6 +20,8 @@ export interface Around {
 
 export interface Query {
   readonly filters: readonly Filter[];
+  /** The same of problems. */
+  readonly problemFilters: readonly ProblemFilter[];
   /** Whether what is intended and not observed is read too: see `missing.ts`. */
   readonly includesMissing: boolean;
   /** The states that `drift` names. They are a filter too. */
@@ -55,6 +58,7 @@ export class QueryBuilder implements Query {
   readonly parameters: readonly QueryParameter[];
   readonly pageLimit: number;
   filters: Filter[] = [];
+  problemFilters: ProblemFilter[] = [];
   includesMissing = false;
   drift: readonly DriftState[] | undefined = undefined;
   around: Around | undefined = undefined;
