@@ -18,6 +18,7 @@ import type { Engine } from "../nats/engine.ts";
 import {
   entryReader,
   isOtherRevision,
+  type OnMalformed,
   type OpenBucket,
   readEntries,
   TtlBucket,
@@ -54,6 +55,7 @@ export interface LeasesOptions {
   readonly nodeName: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly onMalformed: OnMalformed;
 }
 
 /** All leases, by source: what is shown to people. Rejects when NATS cannot be used now. */
@@ -115,9 +117,9 @@ export class Leases {
 
   /** Watches the bucket until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, onMalformed } = this.#options;
     const onEntry: Parameters<typeof watchBucket>[1] = (entry, ttlMs) => {
-      const lease = readLease(entry);
+      const lease = readLease(entry, onMalformed);
       if (!lease) {
         this.#seen.delete(entry.key);
         this.#wake();
@@ -171,6 +173,7 @@ export class Leases {
       if (!isOtherRevision(error)) throw error;
       const entry = await bucket.kv.get(key);
       const lease = entry && readLease(entry);
+      if (entry?.operation === "PUT" && !lease) throw new Error("in its place is something else");
       const isOwn = lease && (lease.node === node || lease.node === previousNode);
       if (lease && !isOwn) {
         const now = clock.monotonic();

@@ -88,6 +88,7 @@ export async function openCluster(
       nodeName,
       clock,
       logger,
+      onMalformed: (entry) => foreign.countEntry("leases", entry),
     });
     return { engine, names, log, leases, snapshots, secret, foreign, nodeName, node };
   } catch (error) {
