@@ -29,6 +29,7 @@ export class ChainCheck {
   #doubts = 1;
   /** As many doubts are removed. */
   #removed = 0;
+  #isContradicted = false;
   #leader: string | undefined;
   /** Up to here, without a doubt. */
   #checkedTo = 0;
@@ -43,6 +44,12 @@ export class ChainCheck {
 
   suspect(): void {
     this.#doubts++;
+  }
+
+  /** Somebody has applied something else than this node. */
+  contradict(): void {
+    this.#isContradicted = true;
+    this.suspect();
   }
 
   /** Resolves when there is no doubt. Rejects with `StreamError` when that is not known, or this node has diverged. */
@@ -77,6 +84,7 @@ export class ChainCheck {
       throw error;
     }
     this.#checkedTo = links.at(-1)?.sequence ?? this.#checkedTo;
+    if (doubts === this.#doubts) this.#isContradicted = false;
     this.#removed = doubts;
   }
 
@@ -94,7 +102,8 @@ export class ChainCheck {
     const stored = await Promise.all(links.map(({ sequence }) => stream.message(sequence)));
     return links.filter(({ signature }, i) => {
       const message = stored[i];
-      return !message || signatureIn(message) !== signature;
+      // One that was deleted may be missing everywhere but in this copy.
+      return message ? signatureIn(message) !== signature : this.#isContradicted;
     });
   }
 }

@@ -301,7 +301,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   /** Somebody has applied something else than this node. The message means nothing, unless this node is wrong. */
   async #checkOwn(): Promise<void> {
-    this.#chain.suspect();
+    this.#chain.contradict();
     await this.#publisher.untilSure(this.#blocked.signal).catch((error) => {
       if (!(error instanceof LogError)) throw error;
     });
